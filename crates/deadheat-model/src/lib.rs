@@ -1,0 +1,39 @@
+//! The nouns of a race, shared by every room of deadheat.
+//!
+//! This crate holds data and its invariants, nothing else: it reads no clock,
+//! opens no file, starts no process and computes no statistic. Data flows
+//! through these types in one direction:
+//!
+//! ```text
+//! Plan → Schedule[Block[Slot]] → Sample → Run → Analysis
+//! ```
+
+mod analysis;
+mod command;
+mod environment;
+mod estimate;
+mod metric;
+mod plan;
+mod record;
+mod rule;
+mod run;
+mod samples;
+mod schedule;
+mod units;
+mod verdict;
+mod warning;
+
+pub use analysis::{Analysis, Comparison, Ending, MetricComparison, Side, Standing};
+pub use command::{CommandLine, ExitPolicy, Hooks, Input, Output};
+pub use environment::{CounterAccess, Environment};
+pub use estimate::{BlockDiagnostics, Estimate, Interval};
+pub use metric::{Metric, Unit};
+pub use plan::{Benchmark, Contender, Design, Looks, Pinning, Plan, PlanError, Workload};
+pub use record::{BlockRecord, RecordSink, SinkError};
+pub use rule::{Decision, StoppingRule};
+pub use run::{EndReason, Origin, Run, RunEnd, RunHeader};
+pub use samples::{BlockSpan, Flags, Sample, SampleError, Samples};
+pub use schedule::{Block, ContenderId, Role, Slot};
+pub use units::{LogRatio, Nanoseconds};
+pub use verdict::{Scope, Verdict};
+pub use warning::Warning;

@@ -1,0 +1,127 @@
+//! The answer: one comparison per benchmark and candidate.
+
+use crate::estimate::{BlockDiagnostics, Estimate};
+use crate::metric::Metric;
+use crate::run::EndReason;
+use crate::units::LogRatio;
+use crate::verdict::{Scope, Verdict};
+use crate::warning::Warning;
+
+/// One side of a comparison, summarised over all its samples. Values are per
+/// iteration, in the unit of the metric.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Side {
+    /// The contender's name.
+    pub name: String,
+    /// Median.
+    pub median: f64,
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Smallest.
+    pub min: f64,
+    /// Largest.
+    pub max: f64,
+    /// Standard deviation; `None` for a single sample.
+    pub std_dev: Option<f64>,
+    /// Number of samples.
+    pub samples: usize,
+}
+
+/// One metric of one comparison, on the same pairs as the judged one. It
+/// informs; it decides nothing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MetricComparison {
+    /// The metric.
+    pub metric: Metric,
+    /// The baseline.
+    pub baseline: Side,
+    /// The candidate; `None` for a contender alone.
+    pub candidate: Option<Side>,
+    /// The effect; `None` when zeros forbid ratios.
+    pub estimate: Option<Estimate>,
+}
+
+/// One candidate against its baseline.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// The benchmark's name.
+    pub benchmark: String,
+    /// Parameter values filled into its commands.
+    pub parameters: Vec<(String, String)>,
+    /// The metric judged.
+    pub metric: Metric,
+    /// The baseline.
+    pub baseline: Side,
+    /// The candidate; `None` when the contender ran alone.
+    pub candidate: Option<Side>,
+    /// The verdict; `None` where only an estimate is allowed.
+    pub verdict: Option<Verdict>,
+    /// Whether the interval leaves out zero. A dead heat may still have a
+    /// direction.
+    pub excludes_zero: bool,
+    /// Whether the verdict is of the weaker kind.
+    pub provisional: bool,
+    /// What the verdict speaks of.
+    pub scope: Scope,
+    /// The effect judged; `None` when none could be formed.
+    pub estimate: Option<Estimate>,
+    /// The p-value, paid for every look, every candidate and the suite.
+    pub p_adjusted: Option<f64>,
+    /// The sign-flip test over replicates, which assumes only symmetry.
+    pub p_sign_flip: Option<f64>,
+    /// What this design finds with 80 % power.
+    pub minimum_detectable_effect: Option<LogRatio>,
+    /// How many replicates more would settle an open verdict, if the estimate
+    /// stays where it is.
+    pub replicates_to_settle: Option<usize>,
+    /// Blocks left out for evidence of disturbance.
+    pub dropped_blocks: usize,
+    /// Order effects; `None` without ABBA blocks.
+    pub diagnostics: Option<BlockDiagnostics>,
+    /// Every metric recorded, the judged one included.
+    pub metrics: Vec<MetricComparison>,
+    /// Doubts and advice.
+    pub warnings: Vec<Warning>,
+}
+
+/// How the run behind an analysis came to its end.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ending {
+    /// As recorded.
+    Recorded(EndReason),
+    /// The record stops without saying why: deadheat was killed.
+    Cut,
+    /// A recording has no end of its own.
+    Recording,
+}
+
+/// A run, analysed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Analysis {
+    /// Version of deadheat that analysed.
+    pub tool_version: String,
+    /// The seed of the run; `None` for a recording.
+    pub seed: Option<u64>,
+    /// Chance of a wrong verdict that was accepted.
+    pub alpha: f64,
+    /// Smallest relative change worth acting on.
+    pub margin: f64,
+    /// One entry per benchmark and candidate.
+    pub comparisons: Vec<Comparison>,
+    /// Processes launched, discarded ones included.
+    pub launches: u64,
+    /// Seconds from the first launch to the end of the last block.
+    pub elapsed_seconds: f64,
+    /// How the run ended.
+    pub ending: Ending,
+}
+
+/// Where a race stands while it goes on. The interval holds at whatever
+/// moment it is looked at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Standing {
+    /// The candidate, as an index among the contenders.
+    pub candidate: usize,
+    /// The effect so far.
+    pub estimate: Estimate,
+}

@@ -1,0 +1,111 @@
+//! A whole command as a workload: what is launched, with which files, and
+//! what happens around each launch.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// One command, split into the words that are executed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandLine {
+    /// The text as the user wrote it, parameters filled in.
+    pub text: String,
+    /// Program and arguments; with a shell, the shell's words and the text.
+    pub words: Vec<String>,
+    /// Where standard input comes from.
+    pub input: Input,
+    /// Where standard output goes.
+    pub output: Output,
+    /// How long one launch may take.
+    pub timeout: Option<Duration>,
+    /// Which exit codes count as success.
+    pub exit_policy: ExitPolicy,
+    /// Commands run around the launches, untimed.
+    pub hooks: Hooks,
+}
+
+/// Where a command reads from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Input {
+    /// `/dev/null`.
+    #[default]
+    Null,
+    /// A file, opened anew for every launch.
+    File(PathBuf),
+}
+
+/// Where a command writes to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Output {
+    /// `/dev/null`.
+    #[default]
+    Null,
+    /// A pipe that is read and discarded. Some programs do less work when
+    /// they see `/dev/null`.
+    Pipe,
+    /// deadheat's own standard output and error.
+    Inherit,
+    /// A file, truncated before every launch.
+    File(PathBuf),
+    /// Kept for the length of a block and compared between the contenders.
+    Compared,
+}
+
+/// Which exit codes count as success.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ExitPolicy {
+    /// Only 0.
+    #[default]
+    ZeroOnly,
+    /// Every exit code; a death by signal is still a failure.
+    Any,
+    /// 0 and these.
+    Also(Vec<i32>),
+}
+
+impl ExitPolicy {
+    /// Whether a command that exited with `code` did its work.
+    pub fn accepts(&self, code: i32) -> bool {
+        code == 0
+            || match self {
+                ExitPolicy::ZeroOnly => false,
+                ExitPolicy::Any => true,
+                ExitPolicy::Also(codes) => codes.contains(&code),
+            }
+    }
+}
+
+/// Commands run around the launches of a contender; each is a list of words.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hooks {
+    /// Once, before the first launch of the benchmark.
+    pub setup: Option<Vec<String>>,
+    /// Before every launch, warm-ups included.
+    pub prepare: Option<Vec<String>>,
+    /// After every launch.
+    pub conclude: Option<Vec<String>>,
+    /// Once, after the last launch of the benchmark.
+    pub cleanup: Option<Vec<String>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_exit_policy_always_accepts_zero() {
+        for policy in [
+            ExitPolicy::ZeroOnly,
+            ExitPolicy::Any,
+            ExitPolicy::Also(vec![3]),
+        ] {
+            assert!(policy.accepts(0));
+        }
+    }
+
+    #[test]
+    fn an_exit_policy_accepts_the_listed_codes_and_no_others() {
+        let policy = ExitPolicy::Also(vec![1, 3]);
+        assert!(policy.accepts(1) && policy.accepts(3));
+        assert!(!policy.accepts(2));
+    }
+}

@@ -1,0 +1,145 @@
+//! What is measured beside, or instead of, wall time.
+
+use std::fmt;
+
+/// The unit a metric is recorded in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Nanoseconds.
+    Nanoseconds,
+    /// Bytes.
+    Bytes,
+    /// A plain count of events.
+    Count,
+}
+
+impl Unit {
+    /// The name used in files and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Unit::Nanoseconds => "ns",
+            Unit::Bytes => "bytes",
+            Unit::Count => "count",
+        }
+    }
+}
+
+/// One quantity recorded for every sample. Less is better for all of them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Metric {
+    /// Elapsed time by the monotonic clock.
+    Wall,
+    /// CPU time, user and system together.
+    Cpu,
+    /// CPU time in user mode.
+    User,
+    /// CPU time in the kernel.
+    System,
+    /// The largest resident set.
+    PeakRss,
+    /// Page faults served without reading a disk.
+    MinorFaults,
+    /// Page faults that read a disk.
+    MajorFaults,
+    /// Context switches the contender asked for, by waiting.
+    VoluntarySwitches,
+    /// Context switches forced on the contender.
+    InvoluntarySwitches,
+    /// CPU cycles.
+    Cycles,
+    /// Retired instructions.
+    Instructions,
+    /// Mispredicted branches.
+    BranchMisses,
+    /// Misses of the last-level cache.
+    CacheMisses,
+    /// Anything else a recording brings along, kept under its own name.
+    Custom(String),
+}
+
+impl Metric {
+    /// Every metric deadheat itself can measure, in the order they are shown.
+    pub const BUILT_IN: [Metric; 13] = [
+        Metric::Wall,
+        Metric::Cpu,
+        Metric::User,
+        Metric::System,
+        Metric::PeakRss,
+        Metric::MinorFaults,
+        Metric::MajorFaults,
+        Metric::VoluntarySwitches,
+        Metric::InvoluntarySwitches,
+        Metric::Cycles,
+        Metric::Instructions,
+        Metric::BranchMisses,
+        Metric::CacheMisses,
+    ];
+
+    /// The name used by `--metric`, in files and in JSON.
+    pub fn name(&self) -> &str {
+        match self {
+            Metric::Wall => "wall",
+            Metric::Cpu => "cpu",
+            Metric::User => "user",
+            Metric::System => "system",
+            Metric::PeakRss => "peak-rss",
+            Metric::MinorFaults => "minor-faults",
+            Metric::MajorFaults => "major-faults",
+            Metric::VoluntarySwitches => "voluntary-switches",
+            Metric::InvoluntarySwitches => "involuntary-switches",
+            Metric::Cycles => "cycles",
+            Metric::Instructions => "instructions",
+            Metric::BranchMisses => "branch-misses",
+            Metric::CacheMisses => "cache-misses",
+            Metric::Custom(name) => name,
+        }
+    }
+
+    /// The metric of that name; an unknown name is a [`Metric::Custom`].
+    pub fn from_name(name: &str) -> Metric {
+        Metric::BUILT_IN
+            .into_iter()
+            .find(|metric| metric.name() == name)
+            .unwrap_or_else(|| Metric::Custom(name.to_owned()))
+    }
+
+    /// The unit of the recorded values.
+    pub fn unit(&self) -> Unit {
+        match self {
+            Metric::Wall | Metric::Cpu | Metric::User | Metric::System => Unit::Nanoseconds,
+            Metric::PeakRss => Unit::Bytes,
+            Metric::Custom(name) if name.ends_with("_ns") => Unit::Nanoseconds,
+            Metric::Custom(name) if name.ends_with("_bytes") => Unit::Bytes,
+            _ => Unit::Count,
+        }
+    }
+
+    /// Whether the recorded value adds up over the iterations of a sample, so
+    /// that it is divided by their number. A peak does not, and of a foreign
+    /// metric we cannot know.
+    pub fn adds_up(&self) -> bool {
+        !matches!(self, Metric::PeakRss | Metric::Custom(_))
+    }
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_built_in_metric_is_found_again_by_its_name() {
+        for metric in Metric::BUILT_IN {
+            assert_eq!(Metric::from_name(metric.name()), metric);
+        }
+        assert_eq!(
+            Metric::from_name("allocs"),
+            Metric::Custom("allocs".to_owned())
+        );
+    }
+}

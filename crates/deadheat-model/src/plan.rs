@@ -1,0 +1,247 @@
+//! The plan of a run, frozen before the first sample.
+
+use std::time::Duration;
+
+use crate::command::CommandLine;
+use crate::metric::Metric;
+use crate::schedule::ContenderId;
+
+/// Everything that is decided before the first sample is taken.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// How the race is run and judged.
+    pub design: Design,
+    /// The source of every random choice of the run.
+    pub seed: u64,
+    /// Benchmarks, raced one after the other.
+    pub benchmarks: Vec<Benchmark>,
+}
+
+/// How a race is run and judged.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Design {
+    /// Smallest relative change worth acting on; 0.01 is 1 %.
+    pub margin: f64,
+    /// Chance of any wrong verdict that the user accepts.
+    pub alpha: f64,
+    /// When the verdict may be called.
+    pub looks: Looks,
+    /// Blocks in a replicate, at least 1. For whole commands a block is a
+    /// replicate of its own.
+    pub blocks_per_replicate: u32,
+    /// Discarded launches of each contender before the first block.
+    pub warmup: u32,
+    /// No new block starts after this much time.
+    pub budget: Option<Duration>,
+    /// The metric the verdict speaks of.
+    pub judged: Metric,
+    /// Where the contenders may run.
+    pub pinning: Pinning,
+}
+
+/// The looks at the data and the error each may spend.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Looks {
+    /// Numbers of complete replicates, rising; the last ends the race.
+    pub at: Vec<u32>,
+    /// Two-sided nominal level at each look.
+    pub levels: Vec<f64>,
+    /// Share of α each look spends, for the adjusted p-value; sums to 1.
+    pub weights: Vec<f64>,
+}
+
+impl Looks {
+    /// The largest number of replicates.
+    pub fn max_replicates(&self) -> u32 {
+        self.at.last().copied().unwrap_or(0)
+    }
+}
+
+/// Which cores the contenders run on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Pinning {
+    /// The affinity deadheat was started with. Commands may be
+    /// multi-threaded, so this is the default.
+    #[default]
+    Inherit,
+    /// One core for the contenders, deadheat elsewhere.
+    Auto,
+    /// These cores.
+    Cores(Vec<u32>),
+}
+
+/// A named workload and the contenders that race on it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Benchmark {
+    /// The name shown and recorded.
+    pub name: String,
+    /// Parameter values filled into its commands, in the order declared.
+    pub parameters: Vec<(String, String)>,
+    /// The baseline first.
+    pub contenders: Vec<Contender>,
+}
+
+impl Benchmark {
+    /// The identities of the contenders that are compared with the baseline.
+    pub fn candidates(&self) -> impl Iterator<Item = ContenderId> + use<> {
+        (1..self.contenders.len()).map(|index| ContenderId(index as u8))
+    }
+
+    /// How many slots one block has: ABBA for two, one row for any other.
+    pub fn slots_per_block(&self) -> usize {
+        match self.contenders.len() {
+            2 => 4,
+            n => n,
+        }
+    }
+}
+
+/// Anything that can be timed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Contender {
+    /// The name shown and recorded.
+    pub name: String,
+    /// What it does.
+    pub workload: Workload,
+}
+
+/// What a contender does when its turn comes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Workload {
+    /// A process is launched.
+    Command(Box<CommandLine>),
+    /// Nothing: its samples were read from a file.
+    Recording,
+}
+
+/// Why a plan cannot be run.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum PlanError {
+    /// A number lies outside its range.
+    #[error("{flag} must be {range}, not {value}")]
+    OutOfRange {
+        /// The flag that set it.
+        flag: &'static str,
+        /// The value given.
+        value: f64,
+        /// The values allowed, in words.
+        range: &'static str,
+    },
+    /// The looks do not fit together.
+    #[error("looks must rise and have a level and a weight each")]
+    MalformedLooks,
+    /// A benchmark has no contender, or more than a run can tell apart.
+    #[error("benchmark '{benchmark}' has {count} contenders; between 1 and {max} can race")]
+    Contenders {
+        /// The benchmark.
+        benchmark: String,
+        /// How many it has.
+        count: usize,
+        /// How many are possible.
+        max: usize,
+    },
+    /// There is nothing to race.
+    #[error("there is no benchmark to run")]
+    Empty,
+}
+
+impl Plan {
+    /// Most contenders that fit one benchmark.
+    pub const MAX_CONTENDERS: usize = 64;
+
+    /// Checks every invariant of the plan.
+    pub fn validate(&self) -> Result<(), PlanError> {
+        let design = &self.design;
+        let out_of_range = |flag, value, range| Err(PlanError::OutOfRange { flag, value, range });
+        if !(design.margin > 0.0 && design.margin < 1.0) {
+            return out_of_range("--margin", design.margin, "above 0 and below 1 (100 %)");
+        }
+        if !(design.alpha > 0.0 && design.alpha <= 0.5) {
+            return out_of_range("--alpha", design.alpha, "above 0 and at most 0.5");
+        }
+        if design.blocks_per_replicate == 0 {
+            return out_of_range("--blocks", 0.0, "at least 1");
+        }
+        let looks = &design.looks;
+        let rising = looks.at.windows(2).all(|pair| pair[0] < pair[1]);
+        let complete =
+            looks.levels.len() == looks.at.len() && looks.weights.len() == looks.at.len();
+        if looks.max_replicates() == 0 || !rising || !complete {
+            return Err(PlanError::MalformedLooks);
+        }
+        if self.benchmarks.is_empty() {
+            return Err(PlanError::Empty);
+        }
+        for benchmark in &self.benchmarks {
+            let count = benchmark.contenders.len();
+            if !(1..=Self::MAX_CONTENDERS).contains(&count) {
+                return Err(PlanError::Contenders {
+                    benchmark: benchmark.name.clone(),
+                    count,
+                    max: Self::MAX_CONTENDERS,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(margin: f64, alpha: f64) -> Plan {
+        let contender = |name: &str| Contender {
+            name: name.to_owned(),
+            workload: Workload::Recording,
+        };
+        Plan {
+            design: Design {
+                margin,
+                alpha,
+                looks: Looks {
+                    at: vec![6, 11],
+                    levels: vec![0.02, 0.03],
+                    weights: vec![0.4, 0.6],
+                },
+                blocks_per_replicate: 1,
+                warmup: 0,
+                budget: None,
+                judged: Metric::Wall,
+                pinning: Pinning::Inherit,
+            },
+            seed: 1,
+            benchmarks: vec![Benchmark {
+                name: "b".to_owned(),
+                parameters: vec![],
+                contenders: vec![contender("a"), contender("b")],
+            }],
+        }
+    }
+
+    #[test]
+    fn a_sound_plan_is_accepted() {
+        assert_eq!(plan(0.01, 0.05).validate(), Ok(()));
+    }
+
+    #[test]
+    fn a_margin_or_alpha_out_of_range_names_its_flag() {
+        for (margin, alpha, flag) in [
+            (0.0, 0.05, "--margin"),
+            (1.0, 0.05, "--margin"),
+            (f64::NAN, 0.05, "--margin"),
+            (0.01, 0.0, "--alpha"),
+            (0.01, 0.7, "--alpha"),
+        ] {
+            let error = plan(margin, alpha).validate().unwrap_err();
+            assert!(error.to_string().contains(flag), "{error}");
+        }
+    }
+
+    #[test]
+    fn looks_that_do_not_rise_are_refused() {
+        let mut plan = plan(0.01, 0.05);
+        plan.design.looks.at = vec![11, 6];
+        assert_eq!(plan.validate(), Err(PlanError::MalformedLooks));
+    }
+}

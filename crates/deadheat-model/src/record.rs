@@ -1,0 +1,42 @@
+//! What the engine hands over after each block, and who takes it.
+
+use crate::run::RunEnd;
+use crate::samples::Sample;
+
+/// One completed block as measured. The buffers are reused between blocks.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BlockRecord {
+    /// Index of the benchmark in the plan.
+    pub benchmark: usize,
+    /// The replicate, counted from 0.
+    pub replicate: u32,
+    /// The block within the replicate, counted from 0.
+    pub index: u32,
+    /// Whether a discarded launch preceded the first slot.
+    pub primed: bool,
+    /// Nanoseconds from the start of the run to the end of this block.
+    pub elapsed_ns: u64,
+    /// One entry per slot, in the order run.
+    pub samples: Vec<Sample>,
+    /// Metric values, slot by slot; within a slot in the run's column order.
+    pub values: Vec<f64>,
+}
+
+/// The record could not be kept.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write {place}: {source}")]
+pub struct SinkError {
+    /// The file or device, in words.
+    pub place: String,
+    /// What the system said.
+    pub source: std::io::Error,
+}
+
+/// Takes raw samples as they are measured. The engine starts the next block
+/// only after `block` has returned.
+pub trait RecordSink {
+    /// Keeps one completed block.
+    fn block(&mut self, block: &BlockRecord) -> Result<(), SinkError>;
+    /// Notes how the run ended.
+    fn end(&mut self, end: &RunEnd) -> Result<(), SinkError>;
+}

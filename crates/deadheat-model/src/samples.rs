@@ -1,0 +1,272 @@
+//! Recorded samples of one benchmark, column by column.
+
+use crate::metric::Metric;
+use crate::record::BlockRecord;
+use crate::schedule::ContenderId;
+
+/// Evidence that something outside the contender disturbed a sample.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flags(u8);
+
+impl Flags {
+    /// Nothing was seen.
+    pub const NONE: Flags = Flags(0);
+    /// The contender was taken off its core by another task.
+    pub const PREEMPTED: Flags = Flags(1);
+    /// The contender was moved to another core.
+    pub const MIGRATED: Flags = Flags(2);
+
+    /// Flags from their bits in a file; unknown bits are dropped.
+    pub fn from_bits(bits: u8) -> Flags {
+        Flags(bits & 3)
+    }
+
+    /// The bits as written to files.
+    pub fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// Whether any evidence is set.
+    pub fn any(self) -> bool {
+        self.0 != 0
+    }
+}
+
+/// One timed batch of iterations by one contender; its metric values stand in
+/// the columns of [`Samples`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// Who ran.
+    pub contender: ContenderId,
+    /// Evidence of disturbance.
+    pub flags: Flags,
+    /// The exit code of the process, when the sample was one.
+    pub exit_code: Option<i32>,
+    /// Calls in the batch, at least 1.
+    pub iterations: u64,
+}
+
+/// Where a block's samples stand in [`Samples`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockSpan {
+    /// The replicate of the block.
+    pub replicate: u32,
+    /// The place of the block in its replicate.
+    pub index: u32,
+    /// Index of its first sample.
+    pub first: usize,
+    /// Number of its samples.
+    pub len: usize,
+}
+
+impl BlockSpan {
+    /// Indices of the block's samples.
+    pub fn range(&self) -> std::ops::Range<usize> {
+        self.first..self.first + self.len
+    }
+}
+
+/// A sample that cannot be a measurement.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SampleError {
+    /// A value is negative, infinite or not a number.
+    #[error(
+        "{metric} of replicate {replicate}, block {block}, slot {slot} is {value}; it must be finite and not negative"
+    )]
+    BadValue {
+        /// The metric.
+        metric: Metric,
+        /// The replicate.
+        replicate: u32,
+        /// The block within the replicate.
+        block: u32,
+        /// The slot within the block.
+        slot: usize,
+        /// The value found.
+        value: f64,
+    },
+    /// The number of values is not samples × metrics.
+    #[error(
+        "replicate {replicate}, block {block} has {found} values where {expected} were expected"
+    )]
+    WrongShape {
+        /// The replicate.
+        replicate: u32,
+        /// The block within the replicate.
+        block: u32,
+        /// Samples × metrics.
+        expected: usize,
+        /// Values found.
+        found: usize,
+    },
+    /// A sample claims to be a batch of no calls.
+    #[error("replicate {replicate}, block {block}, slot {slot} has no iterations")]
+    NoIterations {
+        /// The replicate.
+        replicate: u32,
+        /// The block within the replicate.
+        block: u32,
+        /// The slot within the block.
+        slot: usize,
+    },
+}
+
+/// All samples of one benchmark in the order they were taken.
+///
+/// One column per metric: a look at one metric touches one contiguous slice,
+/// and 100,000 samples of 13 metrics stay near 12 MB.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Samples {
+    metrics: Vec<Metric>,
+    samples: Vec<Sample>,
+    columns: Vec<Vec<f64>>,
+    blocks: Vec<BlockSpan>,
+}
+
+impl Samples {
+    /// No samples yet, of these metrics.
+    pub fn new(metrics: Vec<Metric>) -> Self {
+        let columns = metrics.iter().map(|_| Vec::new()).collect();
+        Self {
+            metrics,
+            samples: Vec::new(),
+            columns,
+            blocks: Vec::new(),
+        }
+    }
+
+    /// Appends a completed block.
+    pub fn push(&mut self, block: &BlockRecord) -> Result<(), SampleError> {
+        let (replicate, index) = (block.replicate, block.index);
+        let width = self.metrics.len();
+        let expected = block.samples.len() * width;
+        if block.values.len() != expected {
+            return Err(SampleError::WrongShape {
+                replicate,
+                block: index,
+                expected,
+                found: block.values.len(),
+            });
+        }
+        for (slot, sample) in block.samples.iter().enumerate() {
+            if sample.iterations == 0 {
+                return Err(SampleError::NoIterations {
+                    replicate,
+                    block: index,
+                    slot,
+                });
+            }
+            let row = &block.values[slot * width..(slot + 1) * width];
+            if let Some(column) = row.iter().position(|v| !v.is_finite() || *v < 0.0) {
+                return Err(SampleError::BadValue {
+                    metric: self.metrics[column].clone(),
+                    replicate,
+                    block: index,
+                    slot,
+                    value: row[column],
+                });
+            }
+        }
+        self.blocks.push(BlockSpan {
+            replicate,
+            index,
+            first: self.samples.len(),
+            len: block.samples.len(),
+        });
+        self.samples.extend_from_slice(&block.samples);
+        for (column, values) in self.columns.iter_mut().enumerate() {
+            values.extend(block.values.iter().skip(column).step_by(width));
+        }
+        Ok(())
+    }
+
+    /// The metrics recorded, in column order.
+    pub fn metrics(&self) -> &[Metric] {
+        &self.metrics
+    }
+
+    /// Every sample, in the order taken.
+    pub fn samples(&self) -> &[Sample] {
+        &self.samples
+    }
+
+    /// The completed blocks, in the order run.
+    pub fn blocks(&self) -> &[BlockSpan] {
+        &self.blocks
+    }
+
+    /// Values of one metric, parallel to [`Samples::samples`], whole samples
+    /// (not divided by iterations). `None` when it was not recorded.
+    pub fn column(&self, metric: &Metric) -> Option<&[f64]> {
+        let index = self.metrics.iter().position(|m| m == metric)?;
+        Some(&self.columns[index])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(values: Vec<f64>) -> BlockRecord {
+        let sample = |contender| Sample {
+            contender: ContenderId(contender),
+            flags: Flags::NONE,
+            exit_code: Some(0),
+            iterations: 1,
+        };
+        BlockRecord {
+            benchmark: 0,
+            replicate: 3,
+            index: 1,
+            primed: false,
+            elapsed_ns: 10,
+            samples: vec![sample(0), sample(1)],
+            values,
+        }
+    }
+
+    #[test]
+    fn values_are_found_again_in_the_column_of_their_metric() {
+        let mut samples = Samples::new(vec![Metric::Wall, Metric::Cpu]);
+        samples.push(&block(vec![1.0, 2.0, 3.0, 4.0])).unwrap();
+        samples.push(&block(vec![5.0, 6.0, 7.0, 8.0])).unwrap();
+        assert_eq!(
+            samples.column(&Metric::Wall),
+            Some(&[1.0, 3.0, 5.0, 7.0][..])
+        );
+        assert_eq!(
+            samples.column(&Metric::Cpu),
+            Some(&[2.0, 4.0, 6.0, 8.0][..])
+        );
+        assert_eq!(samples.column(&Metric::Cycles), None);
+        assert_eq!(samples.blocks()[1].range(), 2..4);
+    }
+
+    #[test]
+    fn an_impossible_value_is_refused_and_its_place_is_named() {
+        for bad in [f64::NAN, f64::INFINITY, -1.0] {
+            let mut samples = Samples::new(vec![Metric::Wall, Metric::Cpu]);
+            let error = samples.push(&block(vec![1.0, 2.0, 3.0, bad])).unwrap_err();
+            let text = error.to_string();
+            assert!(
+                text.contains("cpu of replicate 3, block 1, slot 1"),
+                "{text}"
+            );
+            assert!(samples.samples().is_empty(), "nothing half-written");
+        }
+    }
+
+    #[test]
+    fn a_row_of_the_wrong_width_is_refused() {
+        let mut samples = Samples::new(vec![Metric::Wall, Metric::Cpu]);
+        let error = samples.push(&block(vec![1.0, 2.0, 3.0])).unwrap_err();
+        assert!(matches!(
+            error,
+            SampleError::WrongShape {
+                expected: 4,
+                found: 3,
+                ..
+            }
+        ));
+    }
+}

@@ -1,0 +1,139 @@
+//! Typed doubts attached to a result. What they say to people is worded in
+//! the report.
+
+/// A doubt about a result, or something the user should know to read it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Warning {
+    /// Too few replicates for a verdict.
+    FewReplicates {
+        /// Replicates measured.
+        have: usize,
+        /// Replicates a verdict needs.
+        need: usize,
+    },
+    /// One replicate only: the layout of memory was drawn once.
+    Provisional,
+    /// Some times were zero and counted as half a tick.
+    ZeroTimes {
+        /// Share of samples that were zero.
+        share: f64,
+    },
+    /// Too many values were zero to form ratios.
+    TooManyZeros {
+        /// Share of samples that were zero.
+        share: f64,
+    },
+    /// A sample lasts only a few ticks of the clock.
+    CoarseClock {
+        /// Ticks in a median sample.
+        ticks: f64,
+    },
+    /// Many differences are exactly zero.
+    Ties {
+        /// Share of blocks whose effect is zero.
+        share: f64,
+    },
+    /// Every difference is the same: only the clock limits the interval.
+    TimerLimited,
+    /// The replicates fall into groups, so the interval may be too narrow.
+    Bimodal,
+    /// One side has more slow samples, or its mean moves unlike its centre.
+    TailDiffers {
+        /// Share of baseline samples over three pooled medians.
+        baseline: f64,
+        /// Share of candidate samples over three pooled medians.
+        candidate: f64,
+        /// Relative change of the means.
+        mean_change: f64,
+    },
+    /// Blocks with evidence of disturbance were dropped.
+    BlocksDropped {
+        /// How many.
+        count: usize,
+        /// The relative change had they been kept.
+        change_with_all: f64,
+    },
+    /// Disturbed samples were kept, since the two sides were disturbed at
+    /// different rates.
+    DisturbedUnevenly {
+        /// Exact p-value of equal rates.
+        p: f64,
+    },
+    /// Disturbed samples were kept, since too many blocks would have gone.
+    DisturbedTooOften {
+        /// Share of blocks with evidence.
+        share: f64,
+    },
+    /// Code placement was drawn once, by the linker.
+    PlacementFixed,
+    /// Wall time and CPU time tell different stories.
+    ClocksDisagree {
+        /// Relative change in wall time.
+        wall: f64,
+        /// Relative change in CPU time.
+        cpu: f64,
+    },
+    /// The race stopped early, where estimates lean away from zero.
+    EarlyStop {
+        /// Replicates used.
+        replicates: usize,
+        /// Replicates planned at most.
+        planned: usize,
+    },
+    /// The time budget ran out.
+    BudgetSpent {
+        /// Replicates used.
+        replicates: usize,
+        /// Replicates planned at most.
+        planned: usize,
+    },
+    /// The run was interrupted, cut or taken up again, so the interval is the
+    /// wider one that holds at any time.
+    JudgedAnytime,
+    /// No block structure: samples cannot be paired.
+    Unpaired,
+    /// The metric to be judged was not recorded.
+    MetricMissing {
+        /// Its name.
+        metric: String,
+    },
+    /// Hardware counters could not be read.
+    NoCounters {
+        /// Why.
+        reason: String,
+    },
+    /// The command is so short that starting the process dominates.
+    ShortCommand {
+        /// Median of the slower contender in nanoseconds.
+        median_ns: f64,
+    },
+}
+
+impl Warning {
+    /// The stable name used in JSON.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Warning::FewReplicates { .. } => "few-replicates",
+            Warning::Provisional => "provisional",
+            Warning::ZeroTimes { .. } => "zero-times",
+            Warning::TooManyZeros { .. } => "too-many-zeros",
+            Warning::CoarseClock { .. } => "coarse-clock",
+            Warning::Ties { .. } => "ties",
+            Warning::TimerLimited => "timer-limited",
+            Warning::Bimodal => "bimodal",
+            Warning::TailDiffers { .. } => "tail-differs",
+            Warning::BlocksDropped { .. } => "blocks-dropped",
+            Warning::DisturbedUnevenly { .. } => "disturbed-unevenly",
+            Warning::DisturbedTooOften { .. } => "disturbed-too-often",
+            Warning::PlacementFixed => "placement-fixed",
+            Warning::ClocksDisagree { .. } => "clocks-disagree",
+            Warning::EarlyStop { .. } => "early-stop",
+            Warning::BudgetSpent { .. } => "budget-spent",
+            Warning::JudgedAnytime => "judged-anytime",
+            Warning::Unpaired => "unpaired",
+            Warning::MetricMissing { .. } => "metric-missing",
+            Warning::NoCounters { .. } => "no-counters",
+            Warning::ShortCommand { .. } => "short-command",
+        }
+    }
+}
