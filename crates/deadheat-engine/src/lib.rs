@@ -1,1 +1,27 @@
+//! The only room of deadheat that reads a clock, starts a process or touches
+//! the scheduler. It knows no statistics and no file formats: when to stop and
+//! where records go is injected through traits of the model.
 
+mod affinity;
+mod clock;
+mod contender;
+mod counters;
+mod error;
+mod interrupt;
+mod launcher;
+mod machine;
+mod order;
+mod random;
+mod session;
+mod williams;
+
+pub use affinity::AffinityError;
+pub use clock::{Clock, OsClock, SimulatedClock};
+pub use contender::simulated::{Noise, SimulatedContenders, Simulation};
+pub use contender::{CommandContenders, CommandOptions, Contenders};
+pub use error::{Cause, ContenderFailure, EngineError, Moment};
+pub use interrupt::Interrupts;
+pub use launcher::{ImageError, LauncherError};
+pub use machine::environment;
+pub use order::Schedule;
+pub use session::{NeverStop, Progress, Session, StopRequest, Unwatched, Watcher};

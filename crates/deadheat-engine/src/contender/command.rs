@@ -1,0 +1,520 @@
+//! Whole commands: every sample is a process.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd, RawFd};
+use std::os::unix::fs::FileExt;
+
+use deadheat_model::{
+    Block, BlockRecord, CommandLine, ContenderId, Flags, Input, Metric, Output, Pinning, Plan,
+    Sample, Slot, Workload,
+};
+
+use super::Contenders;
+use super::output_check::compare;
+use crate::affinity;
+use crate::counters::Counters;
+use crate::error::{Cause, ContenderFailure, EngineError, Moment};
+use crate::interrupt::Interrupts;
+use crate::launcher::image::Image;
+use crate::launcher::wire::{HookEnd, Launch, MAX_LAUNCHES, Measured, NO_IMAGE, Outcome};
+use crate::launcher::{Launcher, LauncherOptions};
+
+/// Choices that belong to the process deadheat runs in, not to the plan.
+#[derive(Clone, Debug)]
+pub struct CommandOptions {
+    /// Descriptor that the standard output of shown commands goes to.
+    pub shown: RawFd,
+    /// Whether to read hardware counters where there are any.
+    pub counters: bool,
+}
+
+/// The images of one contender.
+struct ContenderImages {
+    command: u16,
+    prepare: u16,
+    conclude: u16,
+}
+
+/// A command run once per benchmark.
+struct Once {
+    image: u16,
+    /// The contender it belongs to, for messages.
+    contender: usize,
+    words: Vec<String>,
+}
+
+struct BenchmarkImages {
+    name: String,
+    commands: Vec<CommandLine>,
+    contenders: Vec<ContenderImages>,
+    setups: Vec<Once>,
+    cleanups: Vec<Once>,
+}
+
+/// The commands of a plan, held ready by a launcher.
+pub struct CommandContenders<'a> {
+    launcher: Launcher,
+    interrupts: &'a Interrupts,
+    benchmarks: Vec<BenchmarkImages>,
+    metrics: Vec<Metric>,
+    pinned: Vec<u32>,
+    launches: Vec<Launch>,
+}
+
+const METRICS: [Metric; 9] = [
+    Metric::Wall,
+    Metric::Cpu,
+    Metric::User,
+    Metric::System,
+    Metric::PeakRss,
+    Metric::MinorFaults,
+    Metric::MajorFaults,
+    Metric::VoluntarySwitches,
+    Metric::InvoluntarySwitches,
+];
+
+impl<'a> CommandContenders<'a> {
+    /// Starts a launcher that knows every command of `plan`.
+    pub fn new(
+        plan: &Plan,
+        options: &CommandOptions,
+        interrupts: &'a Interrupts,
+    ) -> Result<Self, EngineError> {
+        let mut images = Vec::new();
+        let mut benchmarks = Vec::new();
+        for benchmark in &plan.benchmarks {
+            let mut commands = Vec::new();
+            for contender in &benchmark.contenders {
+                let Workload::Command(command) = &contender.workload else {
+                    return Err(EngineError::NotRunnable {
+                        benchmark: benchmark.name.clone(),
+                        contender: contender.name.clone(),
+                    });
+                };
+                commands.push((**command).clone());
+            }
+            benchmarks.push(BenchmarkImages::new(
+                benchmark.name.clone(),
+                commands,
+                &mut images,
+            )?);
+        }
+        if images.len() > usize::from(NO_IMAGE) {
+            return Err(EngineError::TooManyCommands {
+                found: images.len(),
+                max: usize::from(NO_IMAGE),
+            });
+        }
+        let compared =
+            |b: &BenchmarkImages| b.commands.iter().any(|c| c.output == Output::Compared);
+        // A block's slots and the launch that primes it.
+        let captures = plan
+            .benchmarks
+            .iter()
+            .zip(&benchmarks)
+            .filter(|(_, images)| compared(images))
+            .map(|(benchmark, _)| benchmark.slots_per_block() + 1)
+            .max()
+            .unwrap_or(0);
+        let pinned = affinity::pin(&plan.design.pinning)?;
+        debug_assert!(plan.design.pinning == Pinning::Inherit || !pinned.is_empty());
+        let launcher = Launcher::start(
+            LauncherOptions {
+                images,
+                cpus: &pinned,
+                captures,
+                shown: options.shown,
+                want_counters: options.counters,
+            },
+            interrupts,
+        )?;
+        let mut metrics = METRICS.to_vec();
+        if launcher.counters().is_ok() {
+            metrics.extend(Counters::METRICS);
+        }
+        Ok(Self {
+            launcher,
+            interrupts,
+            benchmarks,
+            metrics,
+            pinned,
+            launches: Vec::new(),
+        })
+    }
+
+    /// Cores the commands are held on; empty when they are not.
+    pub fn pinned(&self) -> &[u32] {
+        &self.pinned
+    }
+
+    /// Whether hardware counters are recorded, or why not.
+    pub fn counters(&self) -> &Result<(), String> {
+        self.launcher.counters()
+    }
+
+    fn failure(
+        &self,
+        benchmark: usize,
+        contender: usize,
+        moment: Moment,
+        cause: Cause,
+    ) -> EngineError {
+        let benchmark = &self.benchmarks[benchmark];
+        EngineError::Contender(Box::new(ContenderFailure {
+            benchmark: benchmark.name.clone(),
+            command: benchmark.commands[contender].text.clone(),
+            moment,
+            cause,
+        }))
+    }
+
+    /// The exit code of a launch that did its work, or the error it is.
+    fn judge(
+        &self,
+        benchmark: usize,
+        contender: ContenderId,
+        moment: Moment,
+        measured: &Measured,
+    ) -> Result<i32, EngineError> {
+        let command = &self.benchmarks[benchmark].commands[contender.index()];
+        let hook = |flag: &'static str, words: &Option<Vec<String>>, end: HookEnd| Cause::Hook {
+            flag,
+            hook: words
+                .as_ref()
+                .map(|words| words.join(" "))
+                .unwrap_or_default(),
+            ended: hook_end(end),
+            errors: tail(self.launcher.hook_errors()),
+        };
+        let cause = match measured.outcome {
+            Outcome::Exited(code) if command.exit_policy.accepts(code) => return Ok(code),
+            Outcome::Exited(code) => Cause::Exited(code),
+            Outcome::Signalled(signal) => Cause::Signalled(signal),
+            Outcome::NotStarted(errno) => Cause::NotStarted(not_started(errno, command)),
+            Outcome::TimedOut => Cause::TimedOut(command.timeout.unwrap_or_default()),
+            Outcome::Cancelled => return Err(EngineError::Interrupted),
+            Outcome::NoInput(errno) => Cause::NoInput {
+                path: match &command.input {
+                    Input::File(path) => path.clone(),
+                    Input::Null => "/dev/null".into(),
+                },
+                error: io::Error::from_raw_os_error(errno),
+            },
+            Outcome::NoOutput(errno) => Cause::NoOutput {
+                path: match &command.output {
+                    Output::File(path) => Some(path.clone()),
+                    _ => None,
+                },
+                error: io::Error::from_raw_os_error(errno),
+            },
+            Outcome::PrepareFailed(end) => hook("--prepare", &command.hooks.prepare, end),
+            Outcome::ConcludeFailed(end) => hook("--conclude", &command.hooks.conclude, end),
+        };
+        Err(self.failure(benchmark, contender.index(), moment, cause))
+    }
+
+    /// Runs a list of once-per-benchmark hooks.
+    fn run_once(
+        &mut self,
+        benchmark: usize,
+        flag: &'static str,
+        pick: fn(&BenchmarkImages) -> &[Once],
+    ) -> Result<(), EngineError> {
+        for index in 0..pick(&self.benchmarks[benchmark]).len() {
+            let once = &pick(&self.benchmarks[benchmark])[index];
+            let (contender, hook) = (once.contender, once.words.join(" "));
+            // As a "prepare" of nothing: a hook's standard error is kept.
+            let launch = Launch {
+                image: NO_IMAGE,
+                prepare: once.image,
+                conclude: NO_IMAGE,
+                padding: 0,
+            };
+            let outcome = self.launcher.run(&[launch], self.interrupts)?.measured[0].outcome;
+            let ended = match outcome {
+                Outcome::Exited(0) => continue,
+                Outcome::Cancelled => return Err(EngineError::Interrupted),
+                Outcome::PrepareFailed(end) => hook_end(end),
+                other => format!("ended unexpectedly ({other:?})"),
+            };
+            let errors = tail(self.launcher.hook_errors());
+            let cause = Cause::Hook {
+                flag,
+                hook,
+                ended,
+                errors,
+            };
+            return Err(self.failure(benchmark, contender, Moment::Around, cause));
+        }
+        Ok(())
+    }
+
+    /// Whether every slot printed what the block's first baseline printed.
+    fn check_outputs(&self, block: &Block, record: &BlockRecord) -> Result<(), EngineError> {
+        let images = &self.benchmarks[block.benchmark];
+        if !images
+            .commands
+            .iter()
+            .any(|command| command.output == Output::Compared)
+        {
+            return Ok(());
+        }
+        let offset = usize::from(block.prime.is_some());
+        let Some(reference) = block
+            .slots
+            .iter()
+            .position(|slot| slot.contender == ContenderId::BASELINE)
+        else {
+            return Ok(());
+        };
+        let baseline = &images.commands[0].text;
+        for (index, slot) in block.slots.iter().enumerate() {
+            let (replicate, number) = (block.replicate, block.index);
+            let moment = Moment::Block {
+                replicate,
+                block: number,
+                slot: Some(index),
+            };
+            let fail = |cause| self.failure(block.benchmark, slot.contender.index(), moment, cause);
+            let codes = [reference, index].map(|slot| record.samples[slot].exit_code.unwrap_or(0));
+            if codes[0] != codes[1] {
+                let baseline = baseline.clone();
+                let [expected, found] = codes;
+                return Err(fail(Cause::ExitDiffers {
+                    baseline,
+                    expected,
+                    found,
+                }));
+            }
+            let output = |slot: usize| {
+                self.launcher
+                    .capture(slot + offset)
+                    .as_fd()
+                    .try_clone_to_owned()
+                    .map(File::from)
+            };
+            let difference = output(reference)
+                .and_then(|expected| compare(&expected, &output(index)?))
+                .map_err(|error| fail(Cause::NoOutput { path: None, error }))?;
+            if let Some(difference) = difference {
+                return Err(fail(Cause::OutputDiffers {
+                    baseline: baseline.clone(),
+                    line: difference.line,
+                    expected: difference.expected,
+                    found: difference.found,
+                }));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Contenders for CommandContenders<'_> {
+    fn metrics(&self) -> &[Metric] {
+        &self.metrics
+    }
+
+    fn open(&mut self, benchmark: usize) -> Result<(), EngineError> {
+        self.run_once(benchmark, "--setup", |images| &images.setups)
+    }
+
+    fn warm_up(&mut self, benchmark: usize, slots: &[Slot]) -> Result<(), EngineError> {
+        for some in slots.chunks(MAX_LAUNCHES) {
+            let images = &self.benchmarks[benchmark].contenders;
+            self.launches.clear();
+            self.launches
+                .extend(some.iter().map(|slot| launch(images, slot)));
+            let measured = self
+                .launcher
+                .run(&self.launches, self.interrupts)?
+                .measured
+                .to_vec();
+            for (slot, measured) in some.iter().zip(&measured) {
+                self.judge(benchmark, slot.contender, Moment::WarmUp, measured)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, block: &Block, record: &mut BlockRecord) -> Result<(), EngineError> {
+        let images = &self.benchmarks[block.benchmark].contenders;
+        self.launches.clear();
+        self.launches
+            .extend(block.prime.iter().map(|slot| launch(images, slot)));
+        self.launches
+            .extend(block.slots.iter().map(|slot| launch(images, slot)));
+        let reply = self.launcher.run(&self.launches, self.interrupts)?;
+        let mut measured = [Measured::nothing(Outcome::Cancelled); MAX_LAUNCHES];
+        let measured = &mut measured[..self.launches.len()];
+        measured.copy_from_slice(reply.measured);
+
+        let moment = |slot| Moment::Block {
+            replicate: block.replicate,
+            block: block.index,
+            slot,
+        };
+        let primed = usize::from(block.prime.is_some());
+        if let Some(prime) = block.prime {
+            self.judge(block.benchmark, prime.contender, moment(None), &measured[0])?;
+        }
+        let with_counters = self.metrics.len() > METRICS.len();
+        for (index, (slot, measured)) in block.slots.iter().zip(&measured[primed..]).enumerate() {
+            let code = self.judge(
+                block.benchmark,
+                slot.contender,
+                moment(Some(index)),
+                measured,
+            )?;
+            record.samples.push(Sample {
+                contender: slot.contender,
+                // An involuntary switch is no evidence against a launch:
+                // being started takes at least one (400 of 400 launches of
+                // `true` had some), and a command's own children cause more.
+                flags: Flags::NONE,
+                exit_code: Some(code),
+                iterations: 1,
+            });
+            record.values.extend([
+                measured.wall_ns as f64,
+                (measured.user_ns + measured.system_ns) as f64,
+                measured.user_ns as f64,
+                measured.system_ns as f64,
+                measured.peak_rss_bytes as f64,
+                measured.minor_faults as f64,
+                measured.major_faults as f64,
+                measured.voluntary_switches as f64,
+                measured.involuntary_switches as f64,
+            ]);
+            if with_counters {
+                record
+                    .values
+                    .extend(measured.counters.map(|count| count as f64));
+            }
+        }
+        self.check_outputs(block, record)
+    }
+
+    fn close(&mut self, benchmark: usize) -> Result<(), EngineError> {
+        self.run_once(benchmark, "--cleanup", |images| &images.cleanups)
+    }
+}
+
+impl BenchmarkImages {
+    fn new(
+        name: String,
+        commands: Vec<CommandLine>,
+        images: &mut Vec<Image>,
+    ) -> Result<Self, EngineError> {
+        let mut add = |command: &CommandLine, image: Result<Image, _>| {
+            images.push(image.map_err(|source| EngineError::Command {
+                command: command.text.clone(),
+                source,
+            })?);
+            Ok::<u16, EngineError>((images.len() - 1).min(usize::from(NO_IMAGE)) as u16)
+        };
+        let mut contenders = Vec::new();
+        let (mut setups, mut cleanups) = (Vec::<Once>::new(), Vec::<Once>::new());
+        for (contender, command) in commands.iter().enumerate() {
+            let mut hook = |words: &Option<Vec<String>>| match words {
+                None => Ok(NO_IMAGE),
+                Some(words) => add(command, Image::of_words(words)),
+            };
+            let prepare = hook(&command.hooks.prepare)?;
+            let conclude = hook(&command.hooks.conclude)?;
+            // One setup for all contenders is one setup, not one each: the
+            // second start of the same server would fail.
+            for (list, words) in [
+                (&mut setups, &command.hooks.setup),
+                (&mut cleanups, &command.hooks.cleanup),
+            ] {
+                if let Some(text) = words
+                    && !list.iter().any(|once| once.words == *text)
+                {
+                    list.push(Once {
+                        image: hook(words)?,
+                        contender,
+                        words: text.clone(),
+                    });
+                }
+            }
+            let command = add(command, Image::of_command(command))?;
+            contenders.push(ContenderImages {
+                command,
+                prepare,
+                conclude,
+            });
+        }
+        Ok(Self {
+            name,
+            commands,
+            contenders,
+            setups,
+            cleanups,
+        })
+    }
+}
+
+fn launch(images: &[ContenderImages], slot: &Slot) -> Launch {
+    let images = &images[slot.contender.index()];
+    Launch {
+        image: images.command,
+        prepare: images.prepare,
+        conclude: images.conclude,
+        padding: slot.padding,
+    }
+}
+
+/// A missing program is a puzzle when all the system says is "No such file".
+fn not_started(errno: i32, command: &CommandLine) -> io::Error {
+    let error = io::Error::from_raw_os_error(errno);
+    let program = command.words.first().map_or("", String::as_str);
+    match errno {
+        libc::ENOENT if program.contains('/') => {
+            io::Error::new(error.kind(), format!("there is no program '{program}'"))
+        }
+        libc::ENOENT => io::Error::new(
+            error.kind(),
+            format!("there is no program '{program}' in PATH (a shell builtin needs -S)"),
+        ),
+        _ => error,
+    }
+}
+
+fn hook_end(end: HookEnd) -> String {
+    match end {
+        HookEnd::Exited(code) => format!("exited with code {code}"),
+        HookEnd::Signalled(signal) => format!("was killed by signal {signal}"),
+        HookEnd::NotStarted(errno) => {
+            format!(
+                "cannot be started ({})",
+                io::Error::from_raw_os_error(errno)
+            )
+        }
+    }
+}
+
+/// The last lines of a hook's standard error, on one line.
+fn tail(file: &OwnedFd) -> String {
+    let Ok(file) = file.try_clone().map(File::from) else {
+        return String::new();
+    };
+    let length = file.metadata().map_or(0, |metadata| metadata.len());
+    let start = length.saturating_sub(400);
+    let mut bytes = vec![0; (length - start) as usize];
+    let Ok(()) = file.read_exact_at(&mut bytes, start) else {
+        return String::new();
+    };
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let lines: Vec<String> = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .map(|line| {
+            line.trim_end()
+                .chars()
+                .flat_map(char::escape_debug)
+                .collect()
+        })
+        .collect();
+    lines[lines.len().saturating_sub(3)..].join(" | ")
+}

@@ -1,0 +1,83 @@
+//! Ctrl-C and its relatives: noticed, never lost, never fatal by themselves.
+#![allow(unsafe_code)]
+
+use std::os::raw::c_int;
+use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+
+use nix::poll::ppoll;
+use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, SigmaskHow, Signal, sigaction};
+use nix::sys::time::TimeSpec;
+
+static COUNT: AtomicU32 = AtomicU32::new(0);
+static LAST: AtomicI32 = AtomicI32::new(0);
+
+/// The signals that ask deadheat to stop.
+const SIGNALS: [Signal; 3] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP];
+
+extern "C" fn note(signal: c_int) {
+    LAST.store(signal, Ordering::SeqCst);
+    COUNT.fetch_add(1, Ordering::SeqCst);
+}
+
+/// Signals that ask to stop, held back except where someone waits for them.
+/// The old mask and actions come back when this is dropped.
+#[derive(Debug)]
+pub struct Interrupts {
+    original: SigSet,
+    previous: Vec<(Signal, SigAction)>,
+}
+
+impl Interrupts {
+    /// Takes over SIGINT, SIGTERM and SIGHUP. One that was ignored (as under
+    /// `nohup`) stays ignored.
+    pub fn install() -> nix::Result<Self> {
+        let mut held = SigSet::empty();
+        for signal in SIGNALS {
+            held.add(signal);
+        }
+        let original = held.thread_swap_mask(SigmaskHow::SIG_BLOCK)?;
+        let action = SigAction::new(SigHandler::Handler(note), SaFlags::empty(), SigSet::empty());
+        let mut previous = Vec::new();
+        for signal in SIGNALS {
+            // SAFETY: `note` only stores to atomics.
+            let old = unsafe { sigaction(signal, &action) }?;
+            if matches!(old.handler(), SigHandler::SigIgn) {
+                // SAFETY: puts back the action found.
+                unsafe { sigaction(signal, &old) }?;
+            } else {
+                previous.push((signal, old));
+            }
+        }
+        Ok(Self { original, previous })
+    }
+
+    /// The mask deadheat was started with.
+    pub(crate) fn original_mask(&self) -> &SigSet {
+        &self.original
+    }
+
+    /// How many signals came in so far in this process.
+    pub(crate) fn count(&self) -> u32 {
+        COUNT.load(Ordering::SeqCst)
+    }
+
+    /// The signal that asks to stop, if one came, held-back ones included.
+    pub fn requested(&self) -> Option<i32> {
+        // Lets in what is waiting, without waiting.
+        let _ = ppoll(&mut [], Some(TimeSpec::new(0, 0)), Some(self.original));
+        match LAST.load(Ordering::SeqCst) {
+            0 => None,
+            signal => Some(signal),
+        }
+    }
+}
+
+impl Drop for Interrupts {
+    fn drop(&mut self) {
+        for (signal, action) in &self.previous {
+            // SAFETY: puts back an action that was installed before.
+            let _ = unsafe { sigaction(*signal, action) };
+        }
+        let _ = self.original.thread_set_mask();
+    }
+}

@@ -1,0 +1,240 @@
+//! deadheat's side of the launcher.
+#![allow(unsafe_code)]
+
+use std::os::fd::{AsFd, OwnedFd, RawFd};
+
+use nix::errno::Errno;
+use nix::fcntl::{OFlag, open};
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::memfd::{MFdFlags, memfd_create};
+use nix::sys::signal::SigSet;
+use nix::sys::stat::Mode;
+use nix::sys::wait::waitpid;
+use nix::unistd::{ForkResult, Pid, fork, pipe2};
+
+use super::image::{EnvironmentImage, Image};
+use super::serve::{Server, read_exact, write_all};
+use super::spawn::Spawner;
+use super::wire::{
+    Head, Launch, MAX_LAUNCHES, MAX_REQUEST_BYTES, MEASURED_BYTES, Measured, encode_request,
+};
+use crate::counters::Counters;
+use crate::interrupt::Interrupts;
+
+/// The launcher cannot be started or has stopped answering.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LauncherError {
+    /// A system call it needs was refused.
+    #[error("cannot start the launcher process: {step}: {errno}")]
+    Start {
+        /// What was tried.
+        step: &'static str,
+        /// What the system said.
+        errno: Errno,
+    },
+    /// It has died or talks nonsense.
+    #[error("the launcher process is gone; was it killed?")]
+    Gone,
+}
+
+/// How to set up a launcher.
+pub(crate) struct LauncherOptions<'a> {
+    pub(crate) images: Vec<Image>,
+    /// CPUs of the commands; empty to inherit.
+    pub(crate) cpus: &'a [u32],
+    /// Largest number of launches in a block whose outputs are compared; 0
+    /// when none are.
+    pub(crate) captures: usize,
+    /// Descriptor that shown output goes to.
+    pub(crate) shown: RawFd,
+    pub(crate) want_counters: bool,
+}
+
+/// What came back of one request.
+pub(crate) struct Reply<'a> {
+    pub(crate) measured: &'a [Measured],
+}
+
+/// A running launcher process; ends when dropped.
+pub(crate) struct Launcher {
+    pid: Pid,
+    requests: Option<OwnedFd>,
+    replies: OwnedFd,
+    captures: Vec<OwnedFd>,
+    hook_errors: OwnedFd,
+    counters: Result<(), String>,
+    bytes: Vec<u8>,
+    measured: Vec<Measured>,
+}
+
+impl Launcher {
+    /// Forks the launcher.
+    pub(crate) fn start(
+        options: LauncherOptions<'_>,
+        interrupts: &Interrupts,
+    ) -> Result<Self, LauncherError> {
+        let step = |step| move |errno| LauncherError::Start { step, errno };
+        let (request_reader, request_writer) = pipe2(OFlag::O_CLOEXEC).map_err(step("pipe"))?;
+        let (reply_reader, reply_writer) = pipe2(OFlag::O_CLOEXEC).map_err(step("pipe"))?;
+        let null = open("/dev/null", OFlag::O_RDWR | OFlag::O_CLOEXEC, Mode::empty())
+            .map_err(step("open /dev/null"))?;
+        let memory =
+            |name: &str| memfd_create(name, MFdFlags::MFD_CLOEXEC).map_err(step("memfd_create"));
+        let captures: Vec<OwnedFd> = (0..options.captures)
+            .map(|_| memory("deadheat-output"))
+            .collect::<Result<_, _>>()?;
+        let hook_errors = memory("deadheat-hook")?;
+        let duplicate = |fd: &OwnedFd| {
+            fd.try_clone().map_err(|error| LauncherError::Start {
+                step: "dup",
+                errno: Errno::from_raw(error.raw_os_error().unwrap_or(0)),
+            })
+        };
+        let server = Server {
+            images: options.images,
+            env: EnvironmentImage::inherited(),
+            spawner: Spawner::new(*interrupts.original_mask().as_ref(), cpu_set(options.cpus)),
+            requests: request_reader,
+            replies: reply_writer,
+            null,
+            shown: options.shown,
+            captures: captures.iter().map(duplicate).collect::<Result<_, _>>()?,
+            hook_errors: duplicate(&hook_errors)?,
+            want_counters: options.want_counters,
+        };
+        // SAFETY: the child runs `serve`, which opens counters and then makes
+        // only system calls on memory it owns, and leaves through `_exit`: no
+        // destructor, no `atexit` and no buffered output of the parent runs
+        // twice. glibc keeps `malloc` usable in a forked child.
+        let pid = match unsafe { fork() }.map_err(step("fork"))? {
+            ForkResult::Parent { child } => child,
+            ForkResult::Child => {
+                drop(request_writer);
+                drop(reply_reader);
+                live_as_launcher(server)
+            }
+        };
+        drop(server);
+        let mut launcher = Self {
+            pid,
+            requests: Some(request_writer),
+            replies: reply_reader,
+            captures,
+            hook_errors,
+            counters: Ok(()),
+            bytes: vec![0; MAX_LAUNCHES * MEASURED_BYTES],
+            measured: Vec::with_capacity(MAX_LAUNCHES),
+        };
+        let mut hello = [0; 4];
+        if !read_exact(launcher.replies.as_fd(), &mut hello) {
+            return Err(LauncherError::Gone);
+        }
+        let errno = i32::from_ne_bytes(hello);
+        if errno != 0 {
+            launcher.counters = Err(Counters::explain(errno));
+        }
+        Ok(launcher)
+    }
+
+    /// Whether hardware counters are read, or why not.
+    pub(crate) fn counters(&self) -> &Result<(), String> {
+        &self.counters
+    }
+
+    /// The memory file that holds the output of the launch at `index` of the
+    /// last request.
+    pub(crate) fn capture(&self, index: usize) -> &OwnedFd {
+        &self.captures[index % self.captures.len()]
+    }
+
+    /// What the last hook wrote to its standard error.
+    pub(crate) fn hook_errors(&self) -> &OwnedFd {
+        &self.hook_errors
+    }
+
+    /// Launches, one after the other, and waits for all. A signal that
+    /// arrives meanwhile stops the command that runs.
+    pub(crate) fn run(
+        &mut self,
+        launches: &[Launch],
+        interrupts: &Interrupts,
+    ) -> Result<Reply<'_>, LauncherError> {
+        let mut buffer = [0; MAX_REQUEST_BYTES];
+        let length = encode_request(launches, &mut buffer);
+        self.send(&buffer[..length])?;
+        self.await_reply(interrupts)?;
+        let bytes = &mut self.bytes[..launches.len() * MEASURED_BYTES];
+        if !read_exact(self.replies.as_fd(), bytes) {
+            return Err(LauncherError::Gone);
+        }
+        self.measured.clear();
+        for chunk in bytes.chunks_exact(MEASURED_BYTES) {
+            self.measured
+                .push(Measured::decode(chunk).ok_or(LauncherError::Gone)?);
+        }
+        Ok(Reply {
+            measured: &self.measured,
+        })
+    }
+
+    fn send(&self, bytes: &[u8]) -> Result<(), LauncherError> {
+        let requests = self.requests.as_ref().ok_or(LauncherError::Gone)?;
+        if write_all(requests.as_fd(), bytes) {
+            Ok(())
+        } else {
+            Err(LauncherError::Gone)
+        }
+    }
+
+    /// Blocks until a reply can be read. Signals are let in only here, so one
+    /// that arrives at any other moment is not lost but found here next time.
+    fn await_reply(&self, interrupts: &Interrupts) -> Result<(), LauncherError> {
+        let signals_before = interrupts.count();
+        let mut cancelled = false;
+        loop {
+            let mut fds = [PollFd::new(self.replies.as_fd(), PollFlags::POLLIN)];
+            match ppoll(&mut fds, None, Some(*interrupts.original_mask())) {
+                Ok(_) => return Ok(()),
+                Err(Errno::EINTR) => {
+                    if interrupts.count() > signals_before && !cancelled {
+                        cancelled = true;
+                        self.send(&Head::Cancel.encode())?;
+                    }
+                }
+                Err(_) => return Err(LauncherError::Gone),
+            }
+        }
+    }
+}
+
+impl Drop for Launcher {
+    fn drop(&mut self) {
+        let _ = self.send(&Head::Goodbye.encode());
+        self.requests = None;
+        let _ = waitpid(self.pid, None);
+    }
+}
+
+/// The forked process. A panic must not unwind into the code of the parent,
+/// which would then run twice.
+fn live_as_launcher(server: Server) -> ! {
+    let _ = SigSet::all().thread_set_mask();
+    let served = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| server.serve()));
+    // SAFETY: _exit has no preconditions.
+    unsafe { libc::_exit(if served.is_ok() { 0 } else { 70 }) }
+}
+
+fn cpu_set(cpus: &[u32]) -> Option<libc::cpu_set_t> {
+    if cpus.is_empty() {
+        return None;
+    }
+    // SAFETY: cpu_set_t is a plain bit array; all zeros is the empty set.
+    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    for cpu in cpus {
+        if (*cpu as usize) < libc::CPU_SETSIZE as usize {
+            // SAFETY: the index was checked against the size of the set.
+            unsafe { libc::CPU_SET(*cpu as usize, &mut set) };
+        }
+    }
+    Some(set)
+}

@@ -1,0 +1,242 @@
+//! Commands as finished arguments of system calls.
+
+use std::ffi::{CString, OsStr};
+use std::os::raw::c_char;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::ptr;
+
+use deadheat_model::{CommandLine, Input, Output};
+
+/// The name of the variable that carries the padding.
+const PADDING_NAME: &[u8] = b"DEADHEAT_PADDING=";
+/// The longest padding a slot can ask for.
+pub(crate) const MAX_PADDING: u16 = 4095;
+
+/// Why a command cannot be turned into system-call arguments.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ImageError {
+    /// There is no program to run.
+    #[error("the command is empty")]
+    Empty,
+    /// A word or path holds a NUL byte, which no system call can pass on.
+    #[error("'{word}' contains a NUL byte")]
+    NulByte {
+        /// The offending word, NUL bytes left out.
+        word: String,
+    },
+}
+
+/// A list of words and the NULL-terminated array of pointers to them.
+///
+/// The pointers stay valid when the struct moves: they point into the heap
+/// buffers of the strings, which are never changed again.
+pub(crate) struct Words {
+    strings: Vec<CString>,
+    pointers: Vec<*const c_char>,
+}
+
+impl Words {
+    fn new(strings: Vec<CString>) -> Self {
+        let mut pointers: Vec<*const c_char> = strings.iter().map(|s| s.as_ptr()).collect();
+        pointers.push(ptr::null());
+        Self { strings, pointers }
+    }
+
+    /// The array as `execve` wants it.
+    pub(crate) fn as_argv(&self) -> *const *const c_char {
+        self.pointers.as_ptr()
+    }
+}
+
+/// Where the standard streams of a launch lead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OutputKind {
+    Null,
+    Pipe,
+    Inherit,
+    File,
+    Compared,
+}
+
+/// One command, ready to be launched.
+pub(crate) struct Image {
+    /// Paths to try in turn, as `execvp` would.
+    programs: Vec<CString>,
+    argv: Words,
+    pub(crate) input: Option<CString>,
+    pub(crate) output: OutputKind,
+    pub(crate) output_path: Option<CString>,
+    /// 0 for no limit.
+    pub(crate) timeout_ns: u64,
+}
+
+impl Image {
+    /// The image of a measured command.
+    pub(crate) fn of_command(command: &CommandLine) -> Result<Self, ImageError> {
+        let mut image = Self::of_words(&command.words)?;
+        if let Input::File(path) = &command.input {
+            image.input = Some(c_string(path.as_os_str())?);
+        }
+        image.output = match &command.output {
+            Output::Null => OutputKind::Null,
+            Output::Pipe => OutputKind::Pipe,
+            Output::Inherit => OutputKind::Inherit,
+            Output::Compared => OutputKind::Compared,
+            Output::File(path) => {
+                image.output_path = Some(c_string(path.as_os_str())?);
+                OutputKind::File
+            }
+        };
+        image.timeout_ns = command.timeout.map_or(0, |limit| limit.as_nanos() as u64);
+        Ok(image)
+    }
+
+    /// The image of a hook: no input, no output, no time limit.
+    pub(crate) fn of_words(words: &[String]) -> Result<Self, ImageError> {
+        let Some(program) = words.first().filter(|program| !program.is_empty()) else {
+            return Err(ImageError::Empty);
+        };
+        let argv = words
+            .iter()
+            .map(|word| c_string(OsStr::new(word)))
+            .collect::<Result<_, _>>()?;
+        Ok(Self {
+            programs: candidates(program)?,
+            argv: Words::new(argv),
+            input: None,
+            output: OutputKind::Null,
+            output_path: None,
+            timeout_ns: 0,
+        })
+    }
+
+    pub(crate) fn programs(&self) -> &[CString] {
+        &self.programs
+    }
+
+    pub(crate) fn argv(&self) -> &Words {
+        &self.argv
+    }
+}
+
+fn c_string(text: &OsStr) -> Result<CString, ImageError> {
+    CString::new(text.as_bytes()).map_err(|_| ImageError::NulByte {
+        word: text.to_string_lossy().replace('\0', ""),
+    })
+}
+
+/// The paths `execvp` would try for a program, existing ones first. A setup
+/// hook may build the program, so one that does not exist yet is kept.
+fn candidates(program: &str) -> Result<Vec<CString>, ImageError> {
+    if program.contains('/') {
+        return Ok(vec![c_string(OsStr::new(program))?]);
+    }
+    let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
+    let mut found = Vec::new();
+    let mut missing = Vec::new();
+    for folder in std::env::split_paths(&path) {
+        let file = if folder.as_os_str().is_empty() {
+            Path::new(".").join(program)
+        } else {
+            folder.join(program)
+        };
+        let list = if file.is_file() {
+            &mut found
+        } else {
+            &mut missing
+        };
+        list.push(c_string(file.as_os_str())?);
+    }
+    found.append(&mut missing);
+    Ok(found)
+}
+
+/// The environment of every launch: deadheat's own and a padding whose length
+/// changes from launch to launch.
+pub(crate) struct EnvironmentImage {
+    words: Words,
+    padding: Vec<u8>,
+    padded_to: usize,
+}
+
+impl EnvironmentImage {
+    /// The environment deadheat was started with.
+    pub(crate) fn inherited() -> Self {
+        let mut strings = Vec::new();
+        for (name, value) in std::env::vars_os() {
+            let mut entry = name.as_bytes().to_vec();
+            if entry == PADDING_NAME[..PADDING_NAME.len() - 1] {
+                continue;
+            }
+            entry.push(b'=');
+            entry.extend_from_slice(value.as_bytes());
+            strings.extend(CString::new(entry));
+        }
+        let mut padding = PADDING_NAME.to_vec();
+        padding.resize(PADDING_NAME.len() + usize::from(MAX_PADDING), b'x');
+        padding.push(0);
+        let mut words = Words::new(strings);
+        let end = words.pointers.len() - 1;
+        words.pointers.insert(end, padding.as_ptr().cast());
+        let padded_to = padding.len() - 1;
+        Self {
+            words,
+            padding,
+            padded_to,
+        }
+    }
+
+    /// Sets the length of the padding; allocates nothing.
+    pub(crate) fn pad(&mut self, bytes: u16) {
+        self.padding[self.padded_to] = b'x';
+        self.padded_to = PADDING_NAME.len() + usize::from(bytes.min(MAX_PADDING));
+        self.padding[self.padded_to] = 0;
+    }
+
+    /// The array as `execve` wants it.
+    pub(crate) fn as_envp(&self) -> *const *const c_char {
+        self.words.as_argv()
+    }
+}
+
+impl std::fmt::Debug for Words {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(&self.strings).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_in_the_path_is_tried_where_it_exists_first() {
+        let image = Image::of_words(&["sh".to_owned(), "-c".to_owned(), "x".to_owned()]).unwrap();
+        assert!(Path::new(OsStr::from_bytes(image.programs()[0].as_bytes())).is_file());
+        assert_eq!(format!("{:?}", image.argv()), r#"["sh", "-c", "x"]"#);
+    }
+
+    #[test]
+    fn a_program_with_a_slash_is_taken_as_it_is() {
+        let image = Image::of_words(&["./not-built-yet".to_owned()]).unwrap();
+        assert_eq!(image.programs(), [c"./not-built-yet".to_owned()]);
+    }
+
+    #[test]
+    fn an_empty_command_and_a_nul_byte_are_told() {
+        assert_eq!(Image::of_words(&[]).err(), Some(ImageError::Empty));
+        let error = Image::of_words(&["a\0b".to_owned()]).err().unwrap();
+        assert_eq!(error.to_string(), "'ab' contains a NUL byte");
+    }
+
+    #[test]
+    fn the_padding_has_the_length_asked_for_whatever_came_before() {
+        let mut env = EnvironmentImage::inherited();
+        for bytes in [0, 4095, 17, 4095, 0] {
+            env.pad(bytes);
+            let end = env.padding.iter().position(|byte| *byte == 0).unwrap();
+            assert_eq!(end - PADDING_NAME.len(), usize::from(bytes));
+        }
+    }
+}

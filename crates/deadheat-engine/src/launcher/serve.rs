@@ -1,0 +1,411 @@
+//! The life of the launcher process: wait for a request, launch, reply.
+//!
+//! Everything here runs in a forked process between system calls; it
+//! allocates nothing once [`Server::serve`] has said hello.
+#![allow(unsafe_code)]
+
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::fcntl::{OFlag, open};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::{SigHandler, Signal, killpg, signal};
+use nix::sys::stat::Mode;
+use nix::unistd::{Pid, ftruncate, lseek, pipe2, read, write};
+
+use super::image::{EnvironmentImage, Image, OutputKind};
+use super::spawn::Spawner;
+use super::wire::{
+    HEAD_BYTES, Head, HookEnd, Launch, MAX_LAUNCHES, MAX_REQUEST_BYTES, MEASURED_BYTES, Measured,
+    NO_IMAGE, Outcome, body_bytes, decode_launch,
+};
+use crate::counters::{Counters, Usage, wait};
+
+/// The launcher's side of everything shared with deadheat.
+pub(super) struct Server {
+    pub(super) images: Vec<Image>,
+    pub(super) env: EnvironmentImage,
+    pub(super) spawner: Spawner,
+    pub(super) requests: OwnedFd,
+    pub(super) replies: OwnedFd,
+    pub(super) null: OwnedFd,
+    /// Standard output of commands whose output is shown.
+    pub(super) shown: RawFd,
+    /// One memory file per launch of a block, for outputs to be compared.
+    pub(super) captures: Vec<OwnedFd>,
+    /// What the last hook wrote to its standard error.
+    pub(super) hook_errors: OwnedFd,
+    pub(super) want_counters: bool,
+}
+
+/// Why the launcher must leave.
+enum Leave {
+    /// The race is over.
+    Goodbye,
+    /// deadheat is gone, or talks nonsense.
+    Abandoned,
+}
+
+impl Server {
+    /// Serves requests until told to leave.
+    pub(super) fn serve(mut self) {
+        // SIGCHLD may have been inherited as ignored, which would make the
+        // kernel throw away the very usage we wait for. SIGPIPE is ignored by
+        // Rust's runtime; commands must not inherit that.
+        for number in [Signal::SIGCHLD, Signal::SIGPIPE] {
+            // SAFETY: installs a default action, no handler of ours.
+            let _ = unsafe { signal(number, SigHandler::SigDfl) };
+        }
+        // Orphans of a command become our children instead of init's, so that
+        // they can be found and killed when deadheat dies.
+        // SAFETY: prctl with constant arguments.
+        unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) };
+        let (mut counters, errno) = if self.want_counters {
+            match Counters::open() {
+                Ok(counters) => (Some(counters), 0),
+                Err(error) => (None, error.raw_os_error().unwrap_or(libc::EIO)),
+            }
+        } else {
+            (None, libc::ENOSYS)
+        };
+        if !write_all(self.replies.as_fd(), &errno.to_ne_bytes()) {
+            return;
+        }
+        if let Leave::Abandoned = self.answer_requests(&mut counters) {
+            kill_descendants();
+        }
+    }
+
+    fn answer_requests(&mut self, counters: &mut Option<Counters>) -> Leave {
+        let mut body = [0; MAX_REQUEST_BYTES];
+        let mut reply = [0; MAX_LAUNCHES * MEASURED_BYTES];
+        loop {
+            let mut head = [0; HEAD_BYTES];
+            if !read_exact(self.requests.as_fd(), &mut head) {
+                return Leave::Abandoned;
+            }
+            let count = match Head::decode(head) {
+                Some(Head::Run(count)) => count,
+                Some(Head::Cancel) => continue,
+                Some(Head::Goodbye) => return Leave::Goodbye,
+                None => return Leave::Abandoned,
+            };
+            if !read_exact(self.requests.as_fd(), &mut body[..body_bytes(count)]) {
+                return Leave::Abandoned;
+            }
+            let mut failed = false;
+            for (index, target) in reply
+                .chunks_exact_mut(MEASURED_BYTES)
+                .take(count)
+                .enumerate()
+            {
+                let launch = decode_launch(&body, index);
+                let measured = if failed {
+                    Measured::nothing(Outcome::Cancelled)
+                } else {
+                    match self.launch(index, launch, counters) {
+                        Ok(measured) => measured,
+                        Err(leave) => return leave,
+                    }
+                };
+                // Which exit codes count as failures is deadheat's business,
+                // but after anything else the rest of the block is void.
+                failed |= !matches!(measured.outcome, Outcome::Exited(_));
+                measured.encode(target);
+            }
+            if !write_all(self.replies.as_fd(), &reply[..count * MEASURED_BYTES]) {
+                return Leave::Abandoned;
+            }
+        }
+    }
+
+    /// One launch with its hooks.
+    fn launch(
+        &mut self,
+        index: usize,
+        launch: Launch,
+        counters: &mut Option<Counters>,
+    ) -> Result<Measured, Leave> {
+        if launch.prepare != NO_IMAGE {
+            let hook = self.hook(launch.prepare)?;
+            if let Some(outcome) = hook_failure(hook.outcome, Outcome::PrepareFailed) {
+                return Ok(Measured::nothing(outcome));
+            }
+        }
+        if launch.image == NO_IMAGE {
+            return Ok(Measured::nothing(Outcome::Exited(0)));
+        }
+        self.env.pad(launch.padding);
+        let mut measured = self.command(index, usize::from(launch.image))?;
+        if let Some(counters) = counters {
+            measured.counters = counters.take();
+        }
+        if launch.conclude != NO_IMAGE && matches!(measured.outcome, Outcome::Exited(_)) {
+            let hook = self.hook(launch.conclude)?;
+            if let Some(outcome) = hook_failure(hook.outcome, Outcome::ConcludeFailed) {
+                measured.outcome = outcome;
+            }
+            if let Some(counters) = counters {
+                counters.take();
+            }
+        }
+        Ok(measured)
+    }
+
+    /// Runs a hook; its standard error is kept for the message if it fails.
+    fn hook(&mut self, image: u16) -> Result<Measured, Leave> {
+        let null = self.null.as_raw_fd();
+        let errors = self.hook_errors.as_raw_fd();
+        empty(self.hook_errors.as_fd());
+        self.process(usize::from(image), [null, null, errors], None)
+    }
+
+    /// Runs an image with the streams it asks for.
+    fn command(&mut self, index: usize, image: usize) -> Result<Measured, Leave> {
+        let Some(wanted) = self.images.get(image) else {
+            return Err(Leave::Abandoned);
+        };
+        let null = self.null.as_raw_fd();
+        let input = match &wanted.input {
+            None => None,
+            Some(path) => match open(
+                path.as_c_str(),
+                OFlag::O_RDONLY | OFlag::O_CLOEXEC,
+                Mode::empty(),
+            ) {
+                Ok(file) => Some(file),
+                Err(errno) => return Ok(Measured::nothing(Outcome::NoInput(errno as i32))),
+            },
+        };
+        let stdin = input.as_ref().map_or(null, AsRawFd::as_raw_fd);
+        match wanted.output {
+            OutputKind::Null => self.process(image, [stdin, null, null], None),
+            OutputKind::Inherit => {
+                self.process(image, [stdin, self.shown, libc::STDERR_FILENO], None)
+            }
+            OutputKind::Compared => {
+                let capture = &self.captures[index % self.captures.len()];
+                empty(capture.as_fd());
+                let capture = capture.as_raw_fd();
+                self.process(image, [stdin, capture, null], None)
+            }
+            OutputKind::File => {
+                let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_TRUNC | OFlag::O_CLOEXEC;
+                let path = wanted.output_path.as_deref().unwrap_or(c"/dev/null");
+                match open(path, flags, Mode::from_bits_truncate(0o666)) {
+                    Ok(file) => self.process(image, [stdin, file.as_raw_fd(), null], None),
+                    Err(errno) => Ok(Measured::nothing(Outcome::NoOutput(errno as i32))),
+                }
+            }
+            OutputKind::Pipe => match pipe2(OFlag::O_CLOEXEC | OFlag::O_NONBLOCK) {
+                Ok((reader, writer)) => {
+                    // Only our end must not block: O_NONBLOCK belongs to the
+                    // open file, and the command must not see EAGAIN.
+                    let _ =
+                        nix::fcntl::fcntl(&writer, nix::fcntl::FcntlArg::F_SETFL(OFlag::empty()));
+                    let stdout = writer.as_raw_fd();
+                    self.process(image, [stdin, stdout, null], Some((reader, writer)))
+                }
+                Err(errno) => Ok(Measured::nothing(Outcome::NoOutput(errno as i32))),
+            },
+        }
+    }
+
+    /// Launches, waits, and times from just before the one to just after the
+    /// other.
+    fn process(
+        &mut self,
+        image: usize,
+        streams: [RawFd; 3],
+        pipe: Option<(OwnedFd, OwnedFd)>,
+    ) -> Result<Measured, Leave> {
+        let Some(wanted) = self.images.get(image) else {
+            return Err(Leave::Abandoned);
+        };
+        let limit = (wanted.timeout_ns > 0).then(|| Duration::from_nanos(wanted.timeout_ns));
+        let start = Instant::now();
+        let child = match self.spawner.spawn(wanted, &self.env, streams) {
+            Ok(child) => child,
+            Err(errno) => return Ok(Measured::nothing(Outcome::NotStarted(errno))),
+        };
+        // Our copy of the writing end would keep the pipe open for ever.
+        let reader = pipe.map(|(reader, _writer)| reader);
+        let waited = await_end(&child.pidfd, &self.requests, reader.as_ref(), start, limit);
+        let wall_ns = start.elapsed().as_nanos() as u64;
+        if !matches!(waited, Awaited::Ended) {
+            let _ = killpg(Pid::from_raw(child.pid), Signal::SIGKILL);
+        }
+        let (status, usage) = wait(child.pid, 0).unwrap_or((0, Usage::default()));
+        // Orphans of the command that have ended meanwhile.
+        while wait(-1, libc::WNOHANG).is_some() {}
+        let outcome = match waited {
+            Awaited::Ended if libc::WIFSIGNALED(status) => {
+                Outcome::Signalled(libc::WTERMSIG(status))
+            }
+            Awaited::Ended => Outcome::Exited(libc::WEXITSTATUS(status)),
+            Awaited::TooLong => Outcome::TimedOut,
+            Awaited::Cancelled => Outcome::Cancelled,
+            Awaited::Abandoned => return Err(Leave::Abandoned),
+        };
+        Ok(Measured {
+            wall_ns,
+            user_ns: usage.user_ns,
+            system_ns: usage.system_ns,
+            peak_rss_bytes: usage.peak_rss_bytes,
+            minor_faults: usage.minor_faults,
+            major_faults: usage.major_faults,
+            voluntary_switches: usage.voluntary_switches,
+            involuntary_switches: usage.involuntary_switches,
+            ..Measured::nothing(outcome)
+        })
+    }
+}
+
+/// Why the wait for a command is over.
+enum Awaited {
+    Ended,
+    TooLong,
+    Cancelled,
+    Abandoned,
+}
+
+/// Waits until the command ends, its time is up, or deadheat speaks or dies.
+fn await_end(
+    pidfd: &OwnedFd,
+    requests: &OwnedFd,
+    reader: Option<&OwnedFd>,
+    start: Instant,
+    limit: Option<Duration>,
+) -> Awaited {
+    let readable = PollFlags::POLLIN;
+    let mut sink = [0; 64 * 1024];
+    let mut pipe_open = reader.is_some();
+    loop {
+        let timeout = match limit {
+            None => PollTimeout::NONE,
+            Some(limit) => {
+                let Some(left) = limit.checked_sub(start.elapsed()) else {
+                    return Awaited::TooLong;
+                };
+                // Rounded up: waking a little late costs nothing, waking a
+                // little early would spin.
+                let ms = left.as_nanos().div_ceil(1_000_000);
+                PollTimeout::try_from(ms.min(i32::MAX as u128) as i32).unwrap_or(PollTimeout::MAX)
+            }
+        };
+        let mut fds = [
+            PollFd::new(pidfd.as_fd(), readable),
+            PollFd::new(requests.as_fd(), readable),
+            PollFd::new(reader.unwrap_or(pidfd).as_fd(), readable),
+        ];
+        let watched = if pipe_open { 3 } else { 2 };
+        if let Err(errno) = poll(&mut fds[..watched], timeout)
+            && errno != Errno::EINTR
+        {
+            return Awaited::Abandoned;
+        }
+        let [ended, request, pipe] = fds.map(|fd| fd.revents().unwrap_or(PollFlags::empty()));
+        if pipe_open && !pipe.is_empty() {
+            // The end of the pipe may come before the end of the process.
+            pipe_open = !drain(reader.unwrap_or(pidfd), &mut sink);
+        }
+        if !ended.is_empty() {
+            return Awaited::Ended;
+        }
+        if request.contains(readable) {
+            let mut head = [0; HEAD_BYTES];
+            if !read_exact(requests.as_fd(), &mut head) {
+                return Awaited::Abandoned;
+            }
+            return match Head::decode(head) {
+                Some(Head::Cancel) => Awaited::Cancelled,
+                _ => Awaited::Abandoned,
+            };
+        }
+        if !request.is_empty() {
+            return Awaited::Abandoned;
+        }
+    }
+}
+
+/// Reads and discards what is there; true when the writing end is closed.
+fn drain(reader: &OwnedFd, sink: &mut [u8]) -> bool {
+    loop {
+        match read(reader, sink) {
+            Ok(0) => return true,
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(_) => return false,
+        }
+    }
+}
+
+/// What becomes of a launch whose hook ended like this; `None` when well.
+fn hook_failure(outcome: Outcome, failed: fn(HookEnd) -> Outcome) -> Option<Outcome> {
+    match outcome {
+        Outcome::Exited(0) => None,
+        Outcome::Exited(code) => Some(failed(HookEnd::Exited(code))),
+        Outcome::Signalled(signal) => Some(failed(HookEnd::Signalled(signal))),
+        Outcome::NotStarted(errno) => Some(failed(HookEnd::NotStarted(errno))),
+        other => Some(other),
+    }
+}
+
+fn empty(file: BorrowedFd<'_>) {
+    let _ = ftruncate(file, 0);
+    let _ = lseek(file, 0, nix::unistd::Whence::SeekSet);
+}
+
+/// Kills everything this process is an ancestor of. Killing a process hands
+/// its children to us, so the loop ends only when the whole tree is gone.
+fn kill_descendants() {
+    for _ in 0..10_000 {
+        let mut text = [0; 4096];
+        let Ok(list) = open(
+            c"/proc/thread-self/children",
+            OFlag::O_RDONLY | OFlag::O_CLOEXEC,
+            Mode::empty(),
+        ) else {
+            return;
+        };
+        let length = read(&list, &mut text).unwrap_or(0);
+        for pid in text[..length].split(|byte| *byte == b' ') {
+            let number = pid
+                .iter()
+                .fold(0, |n, digit| n * 10 + i32::from(digit - b'0'));
+            if number > 1 {
+                let _ = killpg(Pid::from_raw(number), Signal::SIGKILL);
+                let _ = nix::sys::signal::kill(Pid::from_raw(number), Signal::SIGKILL);
+            }
+        }
+        if wait(-1, 0).is_none() {
+            return;
+        }
+    }
+}
+
+/// Reads until the buffer is full; false at the end of the file or an error.
+pub(super) fn read_exact(file: BorrowedFd<'_>, buffer: &mut [u8]) -> bool {
+    let mut done = 0;
+    while done < buffer.len() {
+        match read(file, &mut buffer[done..]) {
+            Ok(0) => return false,
+            Ok(count) => done += count,
+            Err(Errno::EINTR) => {}
+            Err(_) => return false,
+        }
+    }
+    true
+}
+
+/// Writes everything; false when the other side is gone.
+pub(super) fn write_all(file: BorrowedFd<'_>, mut bytes: &[u8]) -> bool {
+    while !bytes.is_empty() {
+        match write(file, bytes) {
+            Ok(count) => bytes = &bytes[count..],
+            Err(Errno::EINTR) => {}
+            Err(_) => return false,
+        }
+    }
+    true
+}

@@ -1,0 +1,162 @@
+//! Starting one process, the cheapest way there is.
+#![allow(unsafe_code)]
+
+use std::ffi::c_void;
+use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::os::raw::c_int;
+
+use super::image::{EnvironmentImage, Image};
+
+/// Stack of a child between its birth and its `execve`. It calls a dozen
+/// system calls and nothing else.
+const STACK_BYTES: usize = 64 * 1024;
+
+/// Everything a new process gets that does not change from launch to launch.
+pub(crate) struct Spawner {
+    stack: Vec<u8>,
+    /// Signals the process starts with blocked: those deadheat was given.
+    mask: libc::sigset_t,
+    cpus: Option<libc::cpu_set_t>,
+}
+
+/// A process that was started and not yet waited for.
+pub(crate) struct Child {
+    pub(crate) pid: libc::pid_t,
+    /// Becomes readable when the process ends.
+    pub(crate) pidfd: OwnedFd,
+}
+
+/// What the child reads, in memory it shares with its parent.
+struct Birth {
+    programs: *const std::ffi::CString,
+    program_count: usize,
+    argv: *const *const libc::c_char,
+    envp: *const *const libc::c_char,
+    streams: [RawFd; 3],
+    mask: *const libc::sigset_t,
+    cpus: *const libc::cpu_set_t,
+    parent: libc::pid_t,
+    /// Written by the child when `execve` failed.
+    errno: c_int,
+}
+
+impl Spawner {
+    /// A spawner whose children start with this signal mask and, when given,
+    /// on these CPUs only.
+    pub(crate) fn new(mask: libc::sigset_t, cpus: Option<libc::cpu_set_t>) -> Self {
+        Self {
+            stack: vec![0; STACK_BYTES],
+            mask,
+            cpus,
+        }
+    }
+
+    /// Starts `image` with these standard streams. Returns once the program
+    /// has been executed, or with the error number of why it could not be.
+    ///
+    /// This is what `posix_spawn` does inside, written out because four
+    /// things cannot be said to `posix_spawn`: die with your parent, start on
+    /// this core, try these paths, and hand me a pidfd.
+    pub(crate) fn spawn(
+        &mut self,
+        image: &Image,
+        env: &EnvironmentImage,
+        streams: [RawFd; 3],
+    ) -> Result<Child, c_int> {
+        let cpus = self
+            .cpus
+            .as_ref()
+            .map_or(std::ptr::null(), |set| set as *const _);
+        let mut birth = Birth {
+            programs: image.programs().as_ptr(),
+            program_count: image.programs().len(),
+            argv: image.argv().as_argv(),
+            envp: env.as_envp(),
+            streams,
+            mask: &self.mask,
+            cpus,
+            // SAFETY: getpid has no preconditions.
+            parent: unsafe { libc::getpid() },
+            errno: 0,
+        };
+        let mut pidfd: c_int = -1;
+        let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PIDFD | libc::SIGCHLD;
+        // The stack grows down and must be aligned to 16 bytes.
+        let top = (self.stack.as_mut_ptr() as usize + self.stack.len()) & !15;
+        // SAFETY: `top` is the aligned end of a live 64 KiB buffer used by
+        // nobody else. CLONE_VFORK holds this thread until the child has
+        // executed or exited, so `birth` and everything it points to outlive
+        // the child's use of them, and the two never run at the same time.
+        // `exec_in_child` makes only async-signal-safe calls. Signals are
+        // blocked in this process (`serve`), so no handler runs on the shared
+        // memory. The pidfd is written through the `parent_tid` argument.
+        let pid = unsafe {
+            libc::clone(
+                exec_in_child,
+                top as *mut c_void,
+                flags,
+                (&raw mut birth).cast(),
+                &raw mut pidfd,
+            )
+        };
+        if pid < 0 {
+            return Err(nix::errno::Errno::last_raw());
+        }
+        // SAFETY: on success the kernel stored a new descriptor that nobody
+        // else owns.
+        let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
+        if birth.errno != 0 {
+            let mut status = 0;
+            // SAFETY: `pid` is our own child, which has exited.
+            unsafe { libc::waitpid(pid, &mut status, 0) };
+            return Err(birth.errno);
+        }
+        Ok(Child { pid, pidfd })
+    }
+}
+
+/// Runs in the child, on a stack of its own but in the memory of its parent,
+/// which stands still. Never returns when all goes well.
+extern "C" fn exec_in_child(birth: *mut c_void) -> c_int {
+    // SAFETY: `spawn` passes a pointer to a live `Birth` and waits.
+    let birth = unsafe { &mut *birth.cast::<Birth>() };
+    // SAFETY: plain system calls on values that `spawn` keeps alive. Each is
+    // async-signal-safe; none touches a lock or allocates.
+    unsafe {
+        // A group of its own, so that the whole tree below can be killed and
+        // a Ctrl-C in the terminal reaches deadheat alone.
+        libc::setpgid(0, 0);
+        // If the launcher dies, so does the command.
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        if libc::getppid() != birth.parent {
+            libc::_exit(127);
+        }
+        if !birth.cpus.is_null() {
+            libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), birth.cpus);
+        }
+        for (target, source) in birth.streams.iter().enumerate() {
+            if libc::dup2(*source, target as c_int) < 0 {
+                birth.errno = nix::errno::Errno::last_raw();
+                libc::_exit(127);
+            }
+        }
+        libc::sigprocmask(libc::SIG_SETMASK, birth.mask, std::ptr::null_mut());
+        let mut reason = libc::ENOENT;
+        for index in 0..birth.program_count {
+            let program = &*birth.programs.add(index);
+            libc::execve(program.as_ptr(), birth.argv, birth.envp);
+            let errno = nix::errno::Errno::last_raw();
+            // Like execvp: go on after "not here", remember "not allowed".
+            match errno {
+                libc::ENOENT | libc::ENOTDIR => {}
+                libc::EACCES => reason = errno,
+                _ => {
+                    reason = errno;
+                    break;
+                }
+            }
+        }
+        birth.errno = reason;
+        libc::_exit(127)
+    }
+}

@@ -1,0 +1,339 @@
+//! What deadheat and its launcher say to each other: fixed-size integers in
+//! native order, since both are the same program.
+
+use crate::counters::COUNTER_COUNT;
+
+/// Most launches one request can ask for: a row of 64 and its prime.
+pub(crate) const MAX_LAUNCHES: usize = 65;
+const LAUNCH_BYTES: usize = 8;
+/// Every message to the launcher starts with this many bytes.
+pub(crate) const HEAD_BYTES: usize = 4;
+/// Size of the largest request.
+pub(crate) const MAX_REQUEST_BYTES: usize = HEAD_BYTES + MAX_LAUNCHES * LAUNCH_BYTES;
+
+/// What deadheat tells its launcher.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Head {
+    /// Launch so many processes; their [`Launch`]es follow.
+    Run(usize),
+    /// Stop what is running. Without effect when nothing is, so that a cancel
+    /// that crosses the reply on its way does no harm.
+    Cancel,
+    /// The race is over; leave, and leave daemons of the hooks alone.
+    Goodbye,
+}
+
+impl Head {
+    pub(crate) fn encode(self) -> [u8; HEAD_BYTES] {
+        let (tag, count) = match self {
+            Head::Run(count) => (b'R', count as u8),
+            Head::Cancel => (b'C', 0),
+            Head::Goodbye => (b'G', 0),
+        };
+        [tag, count, 0, 0]
+    }
+
+    pub(crate) fn decode(bytes: [u8; HEAD_BYTES]) -> Option<Self> {
+        match bytes {
+            [b'R', count, 0, 0] if usize::from(count) <= MAX_LAUNCHES => {
+                Some(Head::Run(usize::from(count)))
+            }
+            [b'C', 0, 0, 0] => Some(Head::Cancel),
+            [b'G', 0, 0, 0] => Some(Head::Goodbye),
+            _ => None,
+        }
+    }
+}
+
+/// One process to launch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Launch {
+    /// Index of the image.
+    pub(crate) image: u16,
+    /// Image run before, untimed; `NO_IMAGE` for none.
+    pub(crate) prepare: u16,
+    /// Image run after, untimed; `NO_IMAGE` for none.
+    pub(crate) conclude: u16,
+    /// Bytes of padding in the environment.
+    pub(crate) padding: u16,
+}
+
+/// Stands for "no image".
+pub(crate) const NO_IMAGE: u16 = u16::MAX;
+
+/// Writes a request into `buffer` and returns its length in bytes.
+pub(crate) fn encode_request(launches: &[Launch], buffer: &mut [u8; MAX_REQUEST_BYTES]) -> usize {
+    assert!(
+        launches.len() <= MAX_LAUNCHES,
+        "a request holds at most {MAX_LAUNCHES} launches"
+    );
+    buffer[..HEAD_BYTES].copy_from_slice(&Head::Run(launches.len()).encode());
+    for (launch, bytes) in launches
+        .iter()
+        .zip(buffer[HEAD_BYTES..].chunks_exact_mut(LAUNCH_BYTES))
+    {
+        let fields = [
+            launch.image,
+            launch.prepare,
+            launch.conclude,
+            launch.padding,
+        ];
+        for (field, target) in fields.iter().zip(bytes.chunks_exact_mut(2)) {
+            target.copy_from_slice(&field.to_ne_bytes());
+        }
+    }
+    HEAD_BYTES + launches.len() * LAUNCH_BYTES
+}
+
+/// The launch at `index` of an encoded request's body.
+pub(crate) fn decode_launch(body: &[u8], index: usize) -> Launch {
+    let bytes = &body[index * LAUNCH_BYTES..(index + 1) * LAUNCH_BYTES];
+    let field = |at: usize| u16::from_ne_bytes([bytes[at], bytes[at + 1]]);
+    Launch {
+        image: field(0),
+        prepare: field(2),
+        conclude: field(4),
+        padding: field(6),
+    }
+}
+
+/// Bytes of a request's body.
+pub(crate) fn body_bytes(launches: usize) -> usize {
+    launches * LAUNCH_BYTES
+}
+
+/// How one launch ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// The process exited with this code.
+    Exited(i32),
+    /// The process was killed by this signal.
+    Signalled(i32),
+    /// No process could be started: the error number.
+    NotStarted(i32),
+    /// The time limit was reached and the process killed.
+    TimedOut,
+    /// deadheat asked to stop.
+    Cancelled,
+    /// The input file could not be opened: the error number.
+    NoInput(i32),
+    /// The output could not be opened: the error number.
+    NoOutput(i32),
+    /// The hook before the launch failed.
+    PrepareFailed(HookEnd),
+    /// The hook after the launch failed.
+    ConcludeFailed(HookEnd),
+}
+
+/// How a hook ended that did not do its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HookEnd {
+    Exited(i32),
+    Signalled(i32),
+    NotStarted(i32),
+}
+
+impl HookEnd {
+    /// One number on the wire: exit codes are below 256, signals and error
+    /// numbers below 65,536.
+    fn code(self) -> i32 {
+        match self {
+            HookEnd::Exited(code) => code,
+            HookEnd::Signalled(signal) => 1 << 16 | signal,
+            HookEnd::NotStarted(errno) => 2 << 16 | errno,
+        }
+    }
+
+    fn from_code(code: i32) -> Self {
+        let detail = code & 0xffff;
+        match code >> 16 {
+            1 => HookEnd::Signalled(detail),
+            2 => HookEnd::NotStarted(detail),
+            _ => HookEnd::Exited(detail),
+        }
+    }
+}
+
+impl Outcome {
+    fn code(self) -> (u64, i32) {
+        match self {
+            Outcome::Exited(code) => (0, code),
+            Outcome::Signalled(signal) => (1, signal),
+            Outcome::NotStarted(errno) => (2, errno),
+            Outcome::TimedOut => (3, 0),
+            Outcome::Cancelled => (4, 0),
+            Outcome::NoInput(errno) => (5, errno),
+            Outcome::NoOutput(errno) => (6, errno),
+            Outcome::PrepareFailed(end) => (7, end.code()),
+            Outcome::ConcludeFailed(end) => (8, end.code()),
+        }
+    }
+
+    fn from_code(kind: u64, detail: i32) -> Option<Self> {
+        Some(match kind {
+            0 => Outcome::Exited(detail),
+            1 => Outcome::Signalled(detail),
+            2 => Outcome::NotStarted(detail),
+            3 => Outcome::TimedOut,
+            4 => Outcome::Cancelled,
+            5 => Outcome::NoInput(detail),
+            6 => Outcome::NoOutput(detail),
+            7 => Outcome::PrepareFailed(HookEnd::from_code(detail)),
+            8 => Outcome::ConcludeFailed(HookEnd::from_code(detail)),
+            _ => return None,
+        })
+    }
+}
+
+/// What was measured of one launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Measured {
+    pub(crate) outcome: Outcome,
+    pub(crate) wall_ns: u64,
+    pub(crate) user_ns: u64,
+    pub(crate) system_ns: u64,
+    pub(crate) peak_rss_bytes: u64,
+    pub(crate) minor_faults: u64,
+    pub(crate) major_faults: u64,
+    pub(crate) voluntary_switches: u64,
+    pub(crate) involuntary_switches: u64,
+    pub(crate) counters: [u64; COUNTER_COUNT],
+}
+
+const MEASURED_WORDS: usize = 10 + COUNTER_COUNT;
+/// Size of one [`Measured`] on the wire.
+pub(crate) const MEASURED_BYTES: usize = MEASURED_WORDS * 8;
+
+impl Measured {
+    /// Nothing measured, only how it ended.
+    pub(crate) fn nothing(outcome: Outcome) -> Self {
+        Self {
+            outcome,
+            wall_ns: 0,
+            user_ns: 0,
+            system_ns: 0,
+            peak_rss_bytes: 0,
+            minor_faults: 0,
+            major_faults: 0,
+            voluntary_switches: 0,
+            involuntary_switches: 0,
+            counters: [0; COUNTER_COUNT],
+        }
+    }
+
+    pub(crate) fn encode(&self, bytes: &mut [u8]) {
+        let (kind, detail) = self.outcome.code();
+        let mut words = [0; MEASURED_WORDS];
+        words[..10].copy_from_slice(&[
+            kind,
+            i64::from(detail) as u64,
+            self.wall_ns,
+            self.user_ns,
+            self.system_ns,
+            self.peak_rss_bytes,
+            self.minor_faults,
+            self.major_faults,
+            self.voluntary_switches,
+            self.involuntary_switches,
+        ]);
+        words[10..].copy_from_slice(&self.counters);
+        for (word, target) in words.iter().zip(bytes.chunks_exact_mut(8)) {
+            target.copy_from_slice(&word.to_ne_bytes());
+        }
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
+        let word = |index: usize| {
+            let bytes = bytes.get(index * 8..index * 8 + 8)?;
+            Some(u64::from_ne_bytes(bytes.try_into().ok()?))
+        };
+        let mut counters = [0; COUNTER_COUNT];
+        for (index, counter) in counters.iter_mut().enumerate() {
+            *counter = word(10 + index)?;
+        }
+        Some(Self {
+            outcome: Outcome::from_code(word(0)?, word(1)? as i32)?,
+            wall_ns: word(2)?,
+            user_ns: word(3)?,
+            system_ns: word(4)?,
+            peak_rss_bytes: word(5)?,
+            minor_faults: word(6)?,
+            major_faults: word(7)?,
+            voluntary_switches: word(8)?,
+            involuntary_switches: word(9)?,
+            counters,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_is_read_as_it_was_written() {
+        let launches = [
+            Launch {
+                image: 1,
+                prepare: NO_IMAGE,
+                conclude: 3,
+                padding: 4095,
+            },
+            Launch {
+                image: 0,
+                prepare: 2,
+                conclude: NO_IMAGE,
+                padding: 0,
+            },
+        ];
+        let mut buffer = [0; MAX_REQUEST_BYTES];
+        let length = encode_request(&launches, &mut buffer);
+        assert_eq!(length, HEAD_BYTES + body_bytes(2));
+        assert_eq!(Head::decode([b'R', 2, 0, 0]), Some(Head::Run(2)));
+        assert_eq!(decode_launch(&buffer[HEAD_BYTES..], 0), launches[0]);
+        assert_eq!(decode_launch(&buffer[HEAD_BYTES..], 1), launches[1]);
+    }
+
+    #[test]
+    fn every_message_head_is_read_as_it_was_written() {
+        for head in [
+            Head::Run(0),
+            Head::Run(MAX_LAUNCHES),
+            Head::Cancel,
+            Head::Goodbye,
+        ] {
+            assert_eq!(Head::decode(head.encode()), Some(head));
+        }
+        assert_eq!(Head::decode([b'R', 200, 0, 0]), None);
+        assert_eq!(Head::decode([0; 4]), None);
+    }
+
+    #[test]
+    fn every_outcome_survives_the_wire() {
+        for outcome in [
+            Outcome::Exited(-1),
+            Outcome::Signalled(9),
+            Outcome::NotStarted(2),
+            Outcome::TimedOut,
+            Outcome::Cancelled,
+            Outcome::NoInput(2),
+            Outcome::NoOutput(13),
+            Outcome::PrepareFailed(HookEnd::Exited(255)),
+            Outcome::PrepareFailed(HookEnd::NotStarted(2)),
+            Outcome::ConcludeFailed(HookEnd::Signalled(9)),
+        ] {
+            let mut measured = Measured::nothing(outcome);
+            measured.wall_ns = u64::MAX;
+            measured.counters[COUNTER_COUNT - 1] = 77;
+            let mut bytes = [0; MEASURED_BYTES];
+            measured.encode(&mut bytes);
+            assert_eq!(Measured::decode(&bytes), Some(measured));
+        }
+    }
+
+    #[test]
+    fn a_reply_that_makes_no_sense_is_not_believed() {
+        assert_eq!(Measured::decode(&[0; 8]), None);
+        assert_eq!(Measured::decode(&[255; MEASURED_BYTES]), None);
+    }
+}

@@ -1,0 +1,206 @@
+//! Plan + seed → schedule: who runs in which slot of which block.
+
+use deadheat_model::{Block, ContenderId, Plan, Slot};
+use rand_core::Rng;
+
+use crate::random::{Purpose, coin, shuffle, stream};
+use crate::williams;
+
+/// The whole schedule of a plan, drawn block by block. A pure function of the
+/// plan and its seed, addressed by place.
+#[derive(Clone, Copy, Debug)]
+pub struct Schedule<'a> {
+    plan: &'a Plan,
+}
+
+impl<'a> Schedule<'a> {
+    /// The schedule of `plan`.
+    pub fn new(plan: &'a Plan) -> Self {
+        Self { plan }
+    }
+
+    /// The block at one place. `previous` is the contender that ran last, so
+    /// that the block can be primed; `None` when nothing ran yet.
+    pub fn block(
+        &self,
+        benchmark: usize,
+        replicate: u32,
+        index: u32,
+        previous: Option<ContenderId>,
+    ) -> Block {
+        let place = [benchmark as u64, u64::from(replicate), u64::from(index)];
+        let mut paddings = stream(self.plan.seed, Purpose::Padding, place);
+        let mut slot = |contender| Slot {
+            contender,
+            padding: padding(&mut paddings),
+        };
+        let order = self.order(benchmark, replicate, index);
+        let prime = (order.len() > 1 && previous != Some(order[0])).then(|| slot(order[0]));
+        let slots = order.into_iter().map(slot).collect();
+        Block {
+            benchmark,
+            replicate,
+            index,
+            prime,
+            slots,
+        }
+    }
+
+    /// Launches to throw away before the first block: `warmup` rounds, the
+    /// contenders of each in random order.
+    pub fn warm_up(&self, benchmark: usize) -> Vec<Slot> {
+        let mut rng = stream(self.plan.seed, Purpose::WarmUp, [benchmark as u64, 0, 0]);
+        let count = self.plan.benchmarks[benchmark].contenders.len();
+        let mut round: Vec<ContenderId> = (0..count).map(|id| ContenderId(id as u8)).collect();
+        let mut slots = Vec::new();
+        for _ in 0..self.plan.design.warmup {
+            shuffle(&mut rng, &mut round);
+            for contender in &round {
+                slots.push(Slot {
+                    contender: *contender,
+                    padding: padding(&mut rng),
+                });
+            }
+        }
+        slots
+    }
+
+    fn order(&self, benchmark: usize, replicate: u32, index: u32) -> Vec<ContenderId> {
+        let seed = self.plan.seed;
+        let place = [benchmark as u64, u64::from(replicate), u64::from(index)];
+        match self.plan.benchmarks[benchmark].contenders.len() {
+            2 => {
+                // One fair coin per block. A fixed ABBA falls for anything
+                // that beats with a period of four slots.
+                let swap = coin(&mut stream(seed, Purpose::Order, place));
+                let (first, second) = if swap { (1, 0) } else { (0, 1) };
+                [first, second, second, first].map(ContenderId).to_vec()
+            }
+            count => {
+                // Rows come from whole Williams squares, one after another:
+                // each square with new labels and its rows in random order.
+                let mut rows = williams::rows(count);
+                let blocks = u64::from(self.plan.design.blocks_per_replicate);
+                let row = u64::from(replicate) * blocks + u64::from(index);
+                let square = row / rows.len() as u64;
+                let mut rng = stream(seed, Purpose::Order, [benchmark as u64, square, u64::MAX]);
+                let mut labels: Vec<u8> = (0..count as u8).collect();
+                shuffle(&mut rng, &mut labels);
+                shuffle(&mut rng, &mut rows);
+                rows[(row % rows.len() as u64) as usize]
+                    .iter()
+                    .map(|label| ContenderId(labels[usize::from(*label)]))
+                    .collect()
+            }
+        }
+    }
+}
+
+/// 0–4095 bytes: one page, the granularity at which the stack moves anyway.
+fn padding(rng: &mut impl Rng) -> u16 {
+    (rng.next_u64() >> 52) as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contender::simulated::tests_support::plan;
+
+    fn text(block: &Block) -> String {
+        block
+            .slots
+            .iter()
+            .map(|slot| char::from(b'A' + slot.contender.0))
+            .collect()
+    }
+
+    #[test]
+    fn two_contenders_run_in_abba_or_baab_order_about_equally_often() {
+        let plan = plan(2, 11);
+        let schedule = Schedule::new(&plan);
+        let orders: Vec<String> = (0..400)
+            .map(|r| text(&schedule.block(0, r, 0, None)))
+            .collect();
+        let abba = orders.iter().filter(|order| *order == "ABBA").count();
+        let baab = orders.iter().filter(|order| *order == "BAAB").count();
+        assert_eq!(abba + baab, 400);
+        assert!((160..=240).contains(&abba), "{abba} of 400");
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_schedule_and_another_seed_another() {
+        let (one, same, other) = (plan(2, 5), plan(2, 5), plan(2, 6));
+        let draw = |plan: &Plan| -> Vec<Block> {
+            (0..20)
+                .map(|r| Schedule::new(plan).block(0, r, 0, None))
+                .collect()
+        };
+        assert_eq!(draw(&one), draw(&same));
+        assert_ne!(draw(&one), draw(&other));
+    }
+
+    #[test]
+    fn a_block_is_primed_only_when_another_contender_ran_last() {
+        let plan = plan(2, 5);
+        let schedule = Schedule::new(&plan);
+        for replicate in 0..20 {
+            let block = schedule.block(0, replicate, 0, Some(ContenderId(0)));
+            let first = block.slots[0].contender;
+            assert_eq!(
+                block.prime.map(|slot| slot.contender),
+                (first.0 != 0).then_some(first)
+            );
+            assert!(schedule.block(0, replicate, 0, None).prime.is_some());
+        }
+    }
+
+    #[test]
+    fn rows_of_three_contenders_are_balanced_over_each_square() {
+        let plan = plan(3, 9);
+        let schedule = Schedule::new(&plan);
+        for square in 0..5 {
+            let mut follows = [[0; 3]; 3];
+            for row in 0..6 {
+                let block = schedule.block(0, square * 6 + row, 0, None);
+                for pair in block.slots.windows(2) {
+                    follows[pair[0].contender.index()][pair[1].contender.index()] += 1;
+                }
+            }
+            assert_eq!(follows, [[0, 2, 2], [2, 0, 2], [2, 2, 0]]);
+        }
+    }
+
+    #[test]
+    fn a_contender_alone_runs_once_per_block_and_is_never_primed() {
+        let plan = plan(1, 9);
+        let block = Schedule::new(&plan).block(0, 3, 0, None);
+        assert_eq!((block.slots.len(), block.prime), (1, None));
+    }
+
+    #[test]
+    fn paddings_differ_from_launch_to_launch_and_stay_within_a_page() {
+        let plan = plan(2, 5);
+        let schedule = Schedule::new(&plan);
+        let mut seen = std::collections::BTreeSet::new();
+        for replicate in 0..50 {
+            for slot in schedule.block(0, replicate, 0, None).slots {
+                assert!(slot.padding < 4096);
+                seen.insert(slot.padding);
+            }
+        }
+        assert!(seen.len() > 180, "{} of 200 differ", seen.len());
+    }
+
+    #[test]
+    fn every_contender_is_warmed_up_as_often_as_asked() {
+        let mut plan = plan(3, 5);
+        plan.design.warmup = 2;
+        let slots = Schedule::new(&plan).warm_up(0);
+        for id in 0..3 {
+            assert_eq!(
+                slots.iter().filter(|slot| slot.contender.0 == id).count(),
+                2
+            );
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! The loop: schedule a block, run it, record it, ask whether to go on.
+
+use deadheat_model::{
+    BlockRecord, Decision, EndReason, Plan, RecordSink, Run, RunEnd, Standing, StoppingRule,
+};
+
+use crate::clock::Clock;
+use crate::contender::Contenders;
+use crate::error::EngineError;
+use crate::interrupt::Interrupts;
+use crate::order::Schedule;
+
+/// Asked before every block whether a signal wants the run to end.
+pub trait StopRequest {
+    /// The signal, if one came.
+    fn requested(&self) -> Option<i32>;
+}
+
+impl StopRequest for Interrupts {
+    fn requested(&self) -> Option<i32> {
+        Interrupts::requested(self)
+    }
+}
+
+/// Nobody ever asks to stop.
+#[derive(Clone, Copy, Debug)]
+pub struct NeverStop;
+
+impl StopRequest for NeverStop {
+    fn requested(&self) -> Option<i32> {
+        None
+    }
+}
+
+/// The state of a race after a block.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Progress<'a> {
+    /// The benchmark's name.
+    pub benchmark: &'a str,
+    /// Its place among all.
+    pub index: usize,
+    /// How many benchmarks there are.
+    pub benchmarks: usize,
+    /// Blocks completed in this benchmark.
+    pub blocks: u64,
+    /// Blocks it takes at most.
+    pub blocks_at_most: u64,
+    /// Where it stands.
+    pub standing: Option<Standing>,
+    /// Nanoseconds the whole run may still take at most.
+    pub left_at_most_ns: u64,
+}
+
+/// Someone who watches the race, between blocks.
+pub trait Watcher {
+    /// Whether anyone looks: a standing is only worked out for those who do.
+    fn watching(&self) -> bool;
+    /// A block was completed and recorded.
+    fn block_done(&mut self, progress: &Progress<'_>);
+}
+
+/// Nobody watches.
+#[derive(Clone, Copy, Debug)]
+pub struct Unwatched;
+
+impl Watcher for Unwatched {
+    fn watching(&self) -> bool {
+        false
+    }
+
+    fn block_done(&mut self, _progress: &Progress<'_>) {}
+}
+
+/// Everything a race needs, injected: it knows neither what the contenders
+/// are, nor how verdicts come about, nor where records go.
+pub struct Session<'a> {
+    /// The contenders.
+    pub contenders: &'a mut dyn Contenders,
+    /// The clock of the run, started.
+    pub clock: &'a dyn Clock,
+    /// When to stop.
+    pub rule: &'a mut dyn StoppingRule,
+    /// Where raw samples go.
+    pub sink: &'a mut dyn RecordSink,
+    /// Who watches.
+    pub watcher: &'a mut dyn Watcher,
+    /// Who may ask to stop.
+    pub stop: &'a dyn StopRequest,
+    /// Replicates per benchmark at most, those already in the run included.
+    pub max_replicates: u32,
+}
+
+impl Session<'_> {
+    /// Races every benchmark of `run`'s plan, going on after what it already
+    /// holds, and records how it ended. An interruption is a way to end, not
+    /// an error; after an error the record holds what was measured until then.
+    pub fn race(mut self, run: &mut Run) -> Result<(), EngineError> {
+        let outcome = self.all_benchmarks(run);
+        let (reason, error) = match outcome {
+            Ok(reason) => (reason, None),
+            Err(EngineError::Interrupted) => (
+                EndReason::Interrupted(self.stop.requested().unwrap_or(libc::SIGINT)),
+                None,
+            ),
+            Err(error) => (EndReason::Failed(error.to_string()), Some(error)),
+        };
+        let end = RunEnd {
+            reason,
+            launches: run.launches,
+            elapsed_ns: self.clock.elapsed_ns(),
+        };
+        let kept = self.sink.end(&end);
+        run.end = Some(end);
+        match error {
+            // The first failure is the cause; that the end could not be noted
+            // either is its consequence.
+            Some(error) => Err(error),
+            None => Ok(kept?),
+        }
+    }
+
+    fn all_benchmarks(&mut self, run: &mut Run) -> Result<EndReason, EngineError> {
+        let plan = run.header.plan.clone();
+        let mut reason = EndReason::Finished;
+        for benchmark in 0..plan.benchmarks.len() {
+            if !run.benchmarks[benchmark].blocks().is_empty()
+                && self.rule.decide(benchmark, &run.benchmarks[benchmark]) == Decision::Stop
+            {
+                continue;
+            }
+            let deadline = self.deadline(&plan, benchmark);
+            self.contenders.open(benchmark)?;
+            let raced = self.one_benchmark(run, &plan, benchmark, deadline);
+            let closed = self.contenders.close(benchmark);
+            if raced? == EndReason::Budget {
+                reason = EndReason::Budget;
+            }
+            closed?;
+        }
+        Ok(reason)
+    }
+
+    /// When this benchmark's share of the budget is used up: what is left,
+    /// divided evenly among the benchmarks still to come.
+    fn deadline(&self, plan: &Plan, benchmark: usize) -> Option<u64> {
+        let budget = plan.design.budget?.as_nanos() as u64;
+        let now = self.clock.elapsed_ns();
+        let to_come = (plan.benchmarks.len() - benchmark) as u64;
+        Some(now + budget.saturating_sub(now) / to_come)
+    }
+
+    fn one_benchmark(
+        &mut self,
+        run: &mut Run,
+        plan: &Plan,
+        benchmark: usize,
+        deadline: Option<u64>,
+    ) -> Result<EndReason, EngineError> {
+        let schedule = Schedule::new(plan);
+        let blocks_per_replicate = plan.design.blocks_per_replicate;
+        let started_ns = self.clock.elapsed_ns();
+        let warm_up = schedule.warm_up(benchmark);
+        self.contenders.warm_up(benchmark, &warm_up)?;
+        run.launches += warm_up.len() as u64;
+        let mut previous = warm_up.last().map(|slot| slot.contender);
+        let first = run.benchmarks[benchmark]
+            .blocks()
+            .last()
+            .map_or(0, |last| last.replicate + 1);
+        let mut record = BlockRecord {
+            benchmark,
+            ..BlockRecord::default()
+        };
+        for replicate in first..self.max_replicates {
+            for index in 0..blocks_per_replicate {
+                if self.stop.requested().is_some() {
+                    return Err(EngineError::Interrupted);
+                }
+                if deadline.is_some_and(|deadline| self.clock.elapsed_ns() >= deadline) {
+                    return Ok(EndReason::Budget);
+                }
+                let block = schedule.block(benchmark, replicate, index, previous);
+                record.replicate = replicate;
+                record.index = index;
+                record.primed = block.prime.is_some();
+                record.samples.clear();
+                record.values.clear();
+                self.contenders.run(&block, &mut record)?;
+                record.elapsed_ns = self.clock.elapsed_ns();
+                self.sink.block(&record)?;
+                previous = block.slots.last().map(|slot| slot.contender);
+                run.benchmarks[benchmark]
+                    .push(&record)
+                    .map_err(|source| EngineError::Sample {
+                        benchmark: plan.benchmarks[benchmark].name.clone(),
+                        source,
+                    })?;
+                run.launches += record.samples.len() as u64 + u64::from(record.primed);
+                run.elapsed_ns = record.elapsed_ns;
+                if self.watcher.watching() {
+                    self.report(run, plan, benchmark, started_ns, first, deadline);
+                }
+            }
+            if self.rule.decide(benchmark, &run.benchmarks[benchmark]) == Decision::Stop {
+                break;
+            }
+        }
+        Ok(EndReason::Finished)
+    }
+
+    fn report(
+        &mut self,
+        run: &Run,
+        plan: &Plan,
+        benchmark: usize,
+        started_ns: u64,
+        first: u32,
+        deadline: Option<u64>,
+    ) {
+        let samples = &run.benchmarks[benchmark];
+        let per_replicate = u64::from(plan.design.blocks_per_replicate);
+        let blocks = samples.blocks().len() as u64;
+        let done = blocks
+            .saturating_sub(u64::from(first) * per_replicate)
+            .max(1);
+        let now = run.elapsed_ns;
+        let block_ns = (now - started_ns.min(now)) / done;
+        let blocks_at_most = u64::from(self.max_replicates) * per_replicate;
+        let benchmarks_left = (plan.benchmarks.len() - benchmark - 1) as u64;
+        let blocks_left = blocks_at_most.saturating_sub(blocks) + benchmarks_left * blocks_at_most;
+        let mut left_at_most_ns = blocks_left.saturating_mul(block_ns);
+        if let Some(budget) = plan.design.budget {
+            left_at_most_ns = left_at_most_ns.min((budget.as_nanos() as u64).saturating_sub(now));
+        }
+        if benchmarks_left == 0
+            && let Some(deadline) = deadline
+        {
+            left_at_most_ns = left_at_most_ns.min(deadline.saturating_sub(now));
+        }
+        let standing = self.rule.standing(benchmark, samples);
+        self.watcher.block_done(&Progress {
+            benchmark: &plan.benchmarks[benchmark].name,
+            index: benchmark,
+            benchmarks: plan.benchmarks.len(),
+            blocks,
+            blocks_at_most,
+            standing,
+            left_at_most_ns,
+        });
+    }
+}

@@ -1,0 +1,365 @@
+//! Real processes, launched by the real launcher.
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use deadheat_engine::{
+    CommandContenders, CommandOptions, Contenders, EngineError, Interrupts, Schedule,
+};
+use deadheat_model::{
+    Benchmark, BlockRecord, CommandLine, Contender, Design, ExitPolicy, Hooks, Input, Looks,
+    Metric, Output, Pinning, Plan, Workload,
+};
+
+/// Signal dispositions belong to the whole process, so one test at a time.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+fn shell(script: &str) -> CommandLine {
+    CommandLine {
+        text: script.to_owned(),
+        words: ["sh", "-c", script].map(str::to_owned).to_vec(),
+        input: Input::Null,
+        output: Output::Null,
+        timeout: None,
+        exit_policy: ExitPolicy::ZeroOnly,
+        hooks: Hooks::default(),
+    }
+}
+
+fn plan(commands: Vec<CommandLine>) -> Plan {
+    Plan {
+        design: Design {
+            margin: 0.01,
+            alpha: 0.05,
+            looks: Looks {
+                at: vec![6],
+                levels: vec![0.05],
+                weights: vec![1.0],
+            },
+            blocks_per_replicate: 1,
+            warmup: 0,
+            budget: None,
+            judged: Metric::Wall,
+            pinning: Pinning::Inherit,
+        },
+        seed: 7,
+        benchmarks: vec![Benchmark {
+            name: "real".to_owned(),
+            parameters: vec![],
+            contenders: commands
+                .into_iter()
+                .map(|command| Contender {
+                    name: command.text.clone(),
+                    workload: Workload::Command(Box::new(command)),
+                })
+                .collect(),
+        }],
+    }
+}
+
+/// Opens the benchmark, runs one block and closes it again.
+fn one_block(plan: &Plan) -> Result<(Vec<Metric>, BlockRecord), EngineError> {
+    run_one_block(plan, Vec::new)
+}
+
+/// The same, holding on to some memory meanwhile.
+fn run_one_block(
+    plan: &Plan,
+    ballast: impl Fn() -> Vec<u8>,
+) -> Result<(Vec<Metric>, BlockRecord), EngineError> {
+    let _guard = ONE_AT_A_TIME
+        .lock()
+        .unwrap_or_else(|poison| poison.into_inner());
+    let interrupts = Interrupts::install().unwrap();
+    let options = CommandOptions {
+        shown: 2,
+        counters: true,
+    };
+    let mut contenders = CommandContenders::new(plan, &options, &interrupts)?;
+    let ballast = std::hint::black_box(ballast());
+    contenders.open(0)?;
+    let mut record = BlockRecord::default();
+    let block = Schedule::new(plan).block(0, 0, 0, None);
+    let ran = contenders.run(&block, &mut record);
+    let closed = contenders.close(0);
+    drop(ballast);
+    ran?;
+    closed?;
+    Ok((contenders.metrics().to_vec(), record))
+}
+
+fn values(metrics: &[Metric], record: &BlockRecord, metric: &Metric) -> Vec<f64> {
+    let column = metrics.iter().position(|m| m == metric).unwrap();
+    record
+        .values
+        .iter()
+        .skip(column)
+        .step_by(metrics.len())
+        .copied()
+        .collect()
+}
+
+fn message(plan: &Plan) -> String {
+    one_block(plan).unwrap_err().to_string()
+}
+
+#[test]
+fn a_longer_sleep_takes_longer_and_little_cpu_time() {
+    let plan = plan(vec![shell("exec sleep 0.01"), shell("exec sleep 0.2")]);
+    let (metrics, record) = one_block(&plan).unwrap();
+    let wall = values(&metrics, &record, &Metric::Wall);
+    let cpu = values(&metrics, &record, &Metric::Cpu);
+    for (slot, sample) in record.samples.iter().enumerate() {
+        let at_least = if sample.contender.0 == 0 {
+            0.01e9
+        } else {
+            0.2e9
+        };
+        assert!(wall[slot] >= at_least, "{wall:?}");
+        assert!(cpu[slot] < wall[slot]);
+        assert_eq!(sample.exit_code, Some(0));
+    }
+}
+
+#[test]
+fn the_peak_memory_is_that_of_the_command_and_not_of_deadheat() {
+    let small = plan(vec![CommandLine {
+        words: vec!["true".to_owned()],
+        ..shell("true")
+    }]);
+    let (metrics, record) = run_one_block(&small, || vec![1u8; 60 << 20]).unwrap();
+    let peak = values(&metrics, &record, &Metric::PeakRss)[0];
+    // The ballast would show up here if the command were a child of ours.
+    assert!(peak > 0.0 && peak < 20.0 * 1048576.0, "{peak}");
+}
+
+#[test]
+fn every_launch_has_an_environment_padding_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let script = format!("echo ${{#DEADHEAT_PADDING}} >> {}", log.display());
+    one_block(&plan(vec![shell(&script), shell(&script)])).unwrap();
+    let text = std::fs::read_to_string(log).unwrap();
+    let lengths: Vec<u32> = text.lines().map(|line| line.parse().unwrap()).collect();
+    let expected = Schedule::new(&plan(vec![shell("a"), shell("b")])).block(0, 0, 0, None);
+    let expected: Vec<u32> = expected
+        .prime
+        .iter()
+        .chain(&expected.slots)
+        .map(|slot| u32::from(slot.padding))
+        .collect();
+    assert_eq!(lengths, expected);
+}
+
+#[test]
+fn a_missing_program_is_named() {
+    let mut command = shell("x");
+    command.words = vec!["deadheat-no-such-program".to_owned()];
+    let text = message(&plan(vec![command]));
+    assert!(
+        text.contains("there is no program 'deadheat-no-such-program' in PATH"),
+        "{text}"
+    );
+}
+
+#[test]
+fn an_exit_code_is_reported_unless_it_is_ignored() {
+    let text = message(&plan(vec![shell("exit 3")]));
+    assert!(text.contains("'exit 3' exited with code 3"), "{text}");
+    assert!(
+        text.contains("benchmark 'real', replicate 0, block 0, slot 0"),
+        "{text}"
+    );
+    for policy in [ExitPolicy::Any, ExitPolicy::Also(vec![3])] {
+        let tolerant = CommandLine {
+            exit_policy: policy,
+            ..shell("exit 3")
+        };
+        let (_, record) = one_block(&plan(vec![tolerant])).unwrap();
+        assert_eq!(record.samples[0].exit_code, Some(3));
+    }
+}
+
+#[test]
+fn a_death_by_signal_is_a_failure_even_when_exit_codes_are_ignored() {
+    let crash = CommandLine {
+        exit_policy: ExitPolicy::Any,
+        ..shell("kill -SEGV $$")
+    };
+    let text = message(&plan(vec![crash]));
+    assert!(text.contains("killed by signal 11 (SIGSEGV)"), "{text}");
+}
+
+#[test]
+fn a_command_that_takes_too_long_is_killed_with_its_children() {
+    let folder = tempfile::tempdir().unwrap();
+    let pid_file = folder.path().join("pid");
+    let script = format!("sleep 300 & echo $! > {}; wait", pid_file.display());
+    let slow = CommandLine {
+        timeout: Some(Duration::from_millis(300)),
+        ..shell(&script)
+    };
+    let text = message(&plan(vec![slow]));
+    assert!(text.contains("did not end within 300ms"), "{text}");
+    let pid = std::fs::read_to_string(pid_file).unwrap();
+    let gone = (0..100).any(|_| {
+        std::thread::sleep(Duration::from_millis(20));
+        match std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())) {
+            Err(_) => true,
+            Ok(stat) => stat.contains(") Z "),
+        }
+    });
+    assert!(gone, "the grandchild {} lives on", pid.trim());
+}
+
+#[test]
+fn hooks_run_around_every_launch_and_once_around_the_benchmark() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let hook = |word: &str| {
+        let script = format!("echo {word} >> {}", log.display());
+        Some(["sh", "-c", &script].map(str::to_owned).to_vec())
+    };
+    let command = |word: &str| {
+        let mut command = shell(&format!("echo {word} >> {}", log.display()));
+        command.hooks = Hooks {
+            setup: hook("setup"),
+            prepare: hook("prepare"),
+            conclude: hook("conclude"),
+            cleanup: hook("cleanup"),
+        };
+        command
+    };
+    one_block(&plan(vec![command("run"), command("run")])).unwrap();
+    let text = std::fs::read_to_string(log).unwrap();
+    let around = "prepare\nrun\nconclude\n".repeat(5);
+    assert_eq!(text, format!("setup\n{around}cleanup\n"));
+}
+
+#[test]
+fn a_failing_hook_is_named_with_its_flag_and_what_it_said() {
+    for (flag, pick) in [
+        ("--setup", 0),
+        ("--prepare", 1),
+        ("--conclude", 2),
+        ("--cleanup", 3),
+    ] {
+        let mut command = shell("true");
+        let words = ["sh", "-c", "echo cannot mount >&2; exit 4"]
+            .map(str::to_owned)
+            .to_vec();
+        let hooks = &mut command.hooks;
+        let slot = [
+            &mut hooks.setup,
+            &mut hooks.prepare,
+            &mut hooks.conclude,
+            &mut hooks.cleanup,
+        ];
+        *slot.into_iter().nth(pick).unwrap() = Some(words);
+        let text = message(&plan(vec![command]));
+        assert!(text.contains(flag), "{text}");
+        assert!(text.contains("exited with code 4: cannot mount"), "{text}");
+    }
+}
+
+#[test]
+fn output_through_a_pipe_is_read_to_its_end_and_input_comes_from_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("input");
+    std::fs::write(&input, vec![b'x'; 1 << 20]).unwrap();
+    let command = CommandLine {
+        input: Input::File(input),
+        output: Output::Pipe,
+        ..shell("exec cat")
+    };
+    // More than a pipe holds: an unread pipe would block `cat` for ever.
+    let command = CommandLine {
+        timeout: Some(Duration::from_secs(20)),
+        ..command
+    };
+    one_block(&plan(vec![command.clone(), command])).unwrap();
+}
+
+#[test]
+fn output_to_a_file_is_that_of_the_last_launch_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out");
+    let command = CommandLine {
+        output: Output::File(path.clone()),
+        ..shell("echo once")
+    };
+    one_block(&plan(vec![command.clone(), command])).unwrap();
+    assert_eq!(std::fs::read_to_string(path).unwrap(), "once\n");
+}
+
+#[test]
+fn files_that_cannot_be_opened_are_named_with_their_flag() {
+    let missing = PathBuf::from("/no/such/folder/file");
+    let input = CommandLine {
+        input: Input::File(missing.clone()),
+        ..shell("true")
+    };
+    let text = message(&plan(vec![input]));
+    assert!(text.contains("--input '/no/such/folder/file'"), "{text}");
+    let output = CommandLine {
+        output: Output::File(missing),
+        ..shell("true")
+    };
+    let text = message(&plan(vec![output]));
+    assert!(text.contains("--output '/no/such/folder/file'"), "{text}");
+}
+
+#[test]
+fn a_different_output_is_reported_with_its_first_differing_line() {
+    let compared = |script: &str| CommandLine {
+        output: Output::Compared,
+        ..shell(script)
+    };
+    let same = plan(vec![
+        compared("echo a; echo b"),
+        compared("printf 'a\\nb\\n'"),
+    ]);
+    one_block(&same).unwrap();
+    let text = message(&plan(vec![
+        compared("echo a; echo b"),
+        compared("echo a; echo c"),
+    ]));
+    assert!(
+        text.contains("line 2 is \"c\", the baseline has \"b\""),
+        "{text}"
+    );
+}
+
+#[test]
+fn an_exit_code_unlike_the_baselines_is_reported_by_the_output_check() {
+    let compared = |script: &str| CommandLine {
+        output: Output::Compared,
+        exit_policy: ExitPolicy::Any,
+        ..shell(script)
+    };
+    let text = message(&plan(vec![compared("exit 1"), compared("exit 2")]));
+    assert!(
+        text.contains("exits with code 2 where 'exit 1' exits with 1"),
+        "{text}"
+    );
+}
+
+#[test]
+fn pinned_commands_see_one_core() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let script = format!(
+        "grep Cpus_allowed_list /proc/self/status > {}",
+        log.display()
+    );
+    let mut plan = plan(vec![shell(&script)]);
+    plan.design.pinning = Pinning::Auto;
+    // Pinning moves the calling thread away, so give it one of its own.
+    std::thread::spawn(move || one_block(&plan).unwrap())
+        .join()
+        .unwrap();
+    let text = std::fs::read_to_string(log).unwrap();
+    let cores = text.split(':').nth(1).unwrap().trim();
+    assert!(cores.parse::<u32>().is_ok(), "one core, not {cores}");
+}
