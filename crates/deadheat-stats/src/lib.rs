@@ -1,1 +1,70 @@
+//! Numbers in, numbers out: the statistics of paired, replicated benchmarks.
+//!
+//! Nothing here reads a clock, a file or a process, and random streams are passed in. An *effect* is a log ratio,
+//! θ = ln(candidate/baseline): negative means that the candidate takes less time. A *block* of four interleaved samples
+//! yields one effect; a *replicate*, the unit taken for independent, holds one block or more.
+//!
+//! The way of a number through this crate:
+//!
+//! ```text
+//! four ln times ─blocks→ effect ─clusters→ replicates ─huber→ estimate ─looks→ level ─verdict→ call
+//! ```
+//!
+//! | question | file |
+//! | --- | --- |
+//! | what did one block show? | [`blocks`] |
+//! | how large is the effect, and how sure is that? | [`clusters`], [`huber`], [`estimate`], [`hodges_lehmann`](mod@hodges_lehmann) |
+//! | when may one look, and what does a look cost? | [`looks`], [`spending_simulation`], [`anytime`] |
+//! | what may be said? | [`verdict`], [`multiple`], [`power`] |
+//! | do other tests agree? | [`signflip`], [`rank`] |
+//! | which doubts belong to the answer? | [`evidence`], [`tail`], [`bimodal`] |
+//! | what stands underneath? | [`summary`], [`dist`], [`rng`] |
+//!
+//! For finite input no function panics, and none returns NaN or an infinity: what does not exist is `None` or a typed
+//! error.
+//!
+//! ```
+//! use deadheat_stats::{Call, Clusters, Floor, call, pooled_huber};
+//!
+//! let effects = [-0.021, -0.019, -0.020, -0.023, -0.018, -0.020, -0.022, -0.019];
+//! let estimate = pooled_huber(&Clusters::singletons(&effects), Floor::default())?;
+//! let interval = estimate.interval(0.05).expect("eight replicates with some spread");
+//! assert_eq!(call(interval, 0.01), Call::Faster);
+//! # Ok::<(), deadheat_stats::EstimateError>(())
+//! ```
 
+pub mod anytime;
+pub mod bimodal;
+pub mod blocks;
+pub mod clusters;
+pub mod dist;
+pub mod estimate;
+pub mod evidence;
+pub mod hodges_lehmann;
+pub mod huber;
+pub mod looks;
+pub mod multiple;
+pub mod power;
+pub mod rank;
+pub mod rng;
+pub mod signflip;
+pub mod spending_simulation;
+pub mod summary;
+pub mod tail;
+pub mod verdict;
+
+pub use anytime::{DEFAULT_G, critical_t, e_value};
+pub use bimodal::{is_bimodal, mean_of_replicate_locations};
+pub use blocks::{Diagnostics, Order, block_effect, diagnostics};
+pub use clusters::{ClusterError, Clusters};
+pub use estimate::{LAYOUT_ALLOWANCE, MIN_BLOCKS, MIN_REPLICATES_FOR_VERDICT, PooledEstimate};
+pub use evidence::{BlockFlags, Dropping, KeepReason, keep_or_drop};
+pub use hodges_lehmann::hodges_lehmann;
+pub use huber::{EstimateError, Floor, pooled_huber};
+pub use looks::{Spending, SpendingError, adjusted_p};
+pub use multiple::{benjamini_hochberg, e_benjamini_hochberg, holm};
+pub use power::{minimum_detectable_effect, optimal_blocks, replicates_to_settle};
+pub use rank::{signed_rank_asymptotic_p, signed_rank_exact_p};
+pub use signflip::sign_flip_p;
+pub use tail::{Tail, tail_rate};
+pub use verdict::{Call, call};

@@ -1,0 +1,223 @@
+//! Plain summaries of a slice: location, spread, order statistics.
+//!
+//! `None` means the figure does not exist: an empty slice, a value that is not finite, or a result too large to be a
+//! number. The order of the slice never matters beyond rounding, and negating every value negates every location and
+//! leaves every spread unchanged, to the last bit.
+
+/// 1/Φ⁻¹(¾): makes the median absolute deviation of normal data estimate their standard deviation.
+pub const MAD_TO_SD: f64 = 1.482602218505602;
+
+/// The interquartile range of a normal distribution, in standard deviations.
+pub const IQR_PER_SD: f64 = 1.349;
+
+/// √(π/2): makes the mean absolute deviation of normal data estimate their standard deviation.
+pub const MEAN_ABS_DEV_TO_SD: f64 = 1.2533;
+
+/// The middle value, or halfway between the two middle values. Copies the slice once; O(n).
+pub fn median(values: &[f64]) -> Option<f64> {
+    median_in_place(&mut values.to_vec())
+}
+
+/// As [`median`], reordering the slice instead of copying it.
+pub fn median_in_place(values: &mut [f64]) -> Option<f64> {
+    (!values.is_empty() && all_finite(values)).then(|| middle(values))
+}
+
+/// The median of a slice known to be non-empty and finite.
+pub(crate) fn middle(values: &mut [f64]) -> f64 {
+    let (half, odd) = (values.len() / 2, values.len() % 2 == 1);
+    let (below, &mut upper, _) = values.select_nth_unstable_by(half, f64::total_cmp);
+    if odd {
+        return upper;
+    }
+    let lower = below.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    lower.midpoint(upper)
+}
+
+/// The arithmetic mean.
+pub fn mean(values: &[f64]) -> Option<f64> {
+    if values.is_empty() || !all_finite(values) {
+        return None;
+    }
+    let sum: f64 = values.iter().sum();
+    Some(if sum.is_finite() {
+        sum / values.len() as f64
+    } else {
+        running_mean(values)
+    })
+}
+
+/// The mean without the sum, which may overflow where the mean does not; slower and less exact.
+fn running_mean(values: &[f64]) -> f64 {
+    let counted = values.iter().zip(1_u64..);
+    counted.fold(0.0, |mean, (x, count)| {
+        mean + (x / count as f64 - mean / count as f64)
+    })
+}
+
+/// The smallest value.
+pub fn min(values: &[f64]) -> Option<f64> {
+    if !all_finite(values) {
+        return None;
+    }
+    values.iter().copied().reduce(f64::min)
+}
+
+/// The largest value.
+pub fn max(values: &[f64]) -> Option<f64> {
+    if !all_finite(values) {
+        return None;
+    }
+    values.iter().copied().reduce(f64::max)
+}
+
+/// The `q`-quantile of an ascending slice, `q` in [0, 1], by linear interpolation between order statistics
+/// (type 7 of Hyndman & Fan 1996, the default of R and NumPy): position q·(n − 1), counted from 0.
+pub fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
+    if sorted.is_empty() || !(0.0..=1.0).contains(&q) || !all_finite(sorted) {
+        return None;
+    }
+    let position = q * (sorted.len() - 1) as f64;
+    let lower = sorted[position.floor() as usize];
+    let upper = sorted[position.ceil() as usize];
+    let weight = position.fract();
+    // This form, unlike lower + weight·(upper − lower), reads the same from both ends of the slice.
+    Some(if lower == upper {
+        lower
+    } else {
+        (1.0 - weight) * lower + weight * upper
+    })
+}
+
+/// The standard deviation with n − 1 in the denominator; needs two values.
+pub fn std_dev(values: &[f64]) -> Option<f64> {
+    if values.len() < 2 {
+        return None;
+    }
+    let largest = largest_magnitude(values)?;
+    if largest == 0.0 {
+        return Some(0.0);
+    }
+    // In units of the largest value, so that squares neither overflow nor vanish.
+    let scaled_mean = mean(values)? / largest;
+    let squares: f64 = values
+        .iter()
+        .map(|x| (x / largest - scaled_mean).powi(2))
+        .sum();
+    finite(largest * (squares / (values.len() - 1) as f64).sqrt())
+}
+
+/// The normal-consistent median absolute deviation, 1.4826…·median|x − median(x)| (Hampel 1974).
+pub fn scaled_mad(values: &[f64]) -> Option<f64> {
+    let mut scratch = values.to_vec();
+    let centre = median_in_place(&mut scratch)?;
+    scratch.iter_mut().for_each(|x| *x = (*x - centre).abs());
+    finite(MAD_TO_SD * median_in_place(&mut scratch)?)
+}
+
+/// The normal-consistent interquartile range, (Q₃ − Q₁)/1.349.
+pub fn scaled_iqr(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    finite((quantile(&sorted, 0.75)? - quantile(&sorted, 0.25)?) / IQR_PER_SD)
+}
+
+/// The normal-consistent mean absolute deviation from the median, 1.2533·mean|x − median(x)|.
+pub fn mean_abs_dev_scale(values: &[f64]) -> Option<f64> {
+    let mut scratch = values.to_vec();
+    let centre = median_in_place(&mut scratch)?;
+    scratch.iter_mut().for_each(|x| *x = (*x - centre).abs());
+    finite(MEAN_ABS_DEV_TO_SD * mean(&scratch)?)
+}
+
+pub(crate) fn all_finite(values: &[f64]) -> bool {
+    values.iter().all(|x| x.is_finite())
+}
+
+pub(crate) fn finite(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value)
+}
+
+fn largest_magnitude(values: &[f64]) -> Option<f64> {
+    Some(max(values)?.abs().max(min(values)?.abs()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_of_an_even_count_lies_halfway_between_the_middle_two() {
+        assert_eq!(median(&[4.0, 1.0, 3.0, 2.0]), Some(2.5));
+        assert_eq!(median(&[9.0, 1.0, 3.0]), Some(3.0));
+        assert_eq!(median(&[7.0]), Some(7.0));
+        assert_eq!(median(&[5.0, 5.0]), Some(5.0));
+    }
+
+    #[test]
+    fn nothing_can_be_said_of_an_empty_slice() {
+        for figure in [
+            median,
+            mean,
+            min,
+            max,
+            std_dev,
+            scaled_mad,
+            scaled_iqr,
+            mean_abs_dev_scale,
+        ] {
+            assert_eq!(figure(&[]), None);
+        }
+        assert_eq!(quantile(&[], 0.5), None);
+        assert_eq!(std_dev(&[1.0]), None);
+    }
+
+    #[test]
+    fn a_value_that_is_not_a_number_poisons_the_figure_not_the_program() {
+        for figure in [
+            median,
+            mean,
+            min,
+            max,
+            std_dev,
+            scaled_mad,
+            scaled_iqr,
+            mean_abs_dev_scale,
+        ] {
+            assert_eq!(figure(&[1.0, f64::NAN, 2.0]), None);
+            assert_eq!(figure(&[1.0, f64::INFINITY, 2.0]), None);
+        }
+    }
+
+    #[test]
+    fn quantiles_interpolate_between_order_statistics() {
+        let sorted = [1.0, 2.0, 4.0, 8.0];
+        assert_eq!(quantile(&sorted, 0.0), Some(1.0));
+        assert_eq!(quantile(&sorted, 0.5), Some(3.0));
+        assert_eq!(quantile(&sorted, 0.75), Some(5.0));
+        assert_eq!(quantile(&sorted, 1.0), Some(8.0));
+        assert_eq!(quantile(&sorted, 1.1), None);
+    }
+
+    #[test]
+    fn the_spreads_of_a_small_known_sample_are_right() {
+        let values = [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0];
+        assert_eq!(mean(&values), Some(5.0));
+        assert!((std_dev(&values).unwrap() - (32.0_f64 / 7.0).sqrt()).abs() < 1e-15);
+        assert_eq!(scaled_mad(&values), Some(0.5 * MAD_TO_SD));
+        assert_eq!(scaled_iqr(&values), Some(1.5 / IQR_PER_SD));
+        assert_eq!(mean_abs_dev_scale(&values), Some(1.5 * MEAN_ABS_DEV_TO_SD));
+        assert_eq!((min(&values), max(&values)), (Some(2.0), Some(9.0)));
+    }
+
+    #[test]
+    fn the_largest_numbers_neither_overflow_nor_become_infinite() {
+        let huge = [f64::MAX, f64::MAX, -f64::MAX];
+        assert_eq!(median(&huge), Some(f64::MAX));
+        assert_eq!(median(&[f64::MAX, f64::MAX]), Some(f64::MAX));
+        assert!((mean(&huge).unwrap() / f64::MAX - 1.0 / 3.0).abs() < 1e-15);
+        assert_eq!(scaled_iqr(&huge).filter(|x| !x.is_finite()), None);
+        assert_eq!(std_dev(&[f64::MAX, f64::MAX]), Some(0.0));
+        assert!(std_dev(&[5e-324, 0.0]).unwrap() >= 0.0);
+    }
+}
