@@ -1,0 +1,387 @@
+//! Run → Analysis.
+
+use deadheat_model::{
+    Analysis, BlockDiagnostics, Comparison, ContenderId, CounterAccess, Ending, LogRatio, Metric,
+    MetricComparison, Origin, Run, Samples, Scope, Verdict, Warning,
+};
+use deadheat_stats::{
+    Call, adjusted_p, benjamini_hochberg, holm, minimum_detectable_effect, replicates_to_settle,
+    sign_flip_p,
+};
+use rand_core::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::doubts;
+use crate::effects::Effects;
+use crate::judge::{Judgement, Level, judge};
+use crate::looks::planned_looks;
+use crate::rule::{Bench, Scan, estimate};
+use crate::side::{side, values};
+
+/// Choices of someone who analyses a recording.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Replay the looks over a recording that carries no plan, instead of
+    /// judging it once.
+    pub replay_looks: bool,
+}
+
+/// Beyond so many replicates the sign-flip test says nothing new and its
+/// 9,999 draws take longer than everything else together.
+const MOST_SIGN_FLIP_REPLICATES: usize = 2_048;
+
+/// Analyses a run. Pure: the same run gives the same analysis.
+pub fn analyse(run: &Run, options: Options) -> Analysis {
+    let plan = &run.header.plan;
+    let mut comparisons = Vec::new();
+    // p-values before they pay for the suite: per benchmark, per candidate.
+    let mut p_values: Vec<Vec<Option<f64>>> = Vec::new();
+    for (index, samples) in run.benchmarks.iter().enumerate() {
+        let (some, p) = benchmark(run, index, samples, options);
+        comparisons.push(some);
+        p_values.push(p);
+    }
+    pay_for_the_suite(&mut p_values);
+    for (some, p) in comparisons.iter_mut().zip(&p_values) {
+        for (comparison, p) in some.iter_mut().zip(p) {
+            comparison.p_adjusted = *p;
+        }
+    }
+    let mut warnings = Vec::new();
+    if let Some(CounterAccess::Unavailable(reason)) = &run.header.environment.counters {
+        warnings.push(Warning::NoCounters {
+            reason: reason.clone(),
+        });
+    }
+    Analysis {
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        seed: (run.header.origin == Origin::Race).then_some(plan.seed),
+        alpha: plan.design.alpha,
+        margin: plan.design.margin,
+        comparisons: comparisons.into_iter().flatten().collect(),
+        launches: run.launches,
+        elapsed_seconds: run.elapsed_ns as f64 / 1e9,
+        ending: match (&run.end, run.header.origin) {
+            (Some(end), _) => Ending::Recorded(end.reason.clone()),
+            (None, Origin::Race) => Ending::Cut,
+            (None, _) => Ending::Recording,
+        },
+        warnings,
+    }
+}
+
+/// Holm over the candidates of each benchmark, then Benjamini–Hochberg over
+/// the benchmarks, candidate by candidate.
+fn pay_for_the_suite(p_values: &mut [Vec<Option<f64>>]) {
+    for of_benchmark in p_values.iter_mut() {
+        adjust(of_benchmark.iter_mut().collect(), holm);
+    }
+    let most = p_values.iter().map(Vec::len).max().unwrap_or(0);
+    for candidate in 0..most {
+        let column = p_values
+            .iter_mut()
+            .filter_map(|list| list.get_mut(candidate))
+            .collect();
+        adjust(column, benjamini_hochberg);
+    }
+}
+
+/// Adjusts those p-values that exist, among themselves.
+fn adjust(mut values: Vec<&mut Option<f64>>, method: fn(&[f64]) -> Vec<f64>) {
+    let known: Vec<f64> = values.iter().filter_map(|value| **value).collect();
+    let adjusted = method(&known);
+    let slots = values.iter_mut().filter(|value| value.is_some());
+    for (slot, value) in slots.zip(adjusted) {
+        **slot = Some(value);
+    }
+}
+
+/// By which rule a benchmark is judged, and what came of it.
+struct Ruling {
+    /// One per candidate.
+    judgements: Vec<Option<Judgement>>,
+    /// One per candidate, paid for the looks.
+    p_values: Vec<Option<f64>>,
+    anytime: bool,
+    /// The budget ran out before the race was decided.
+    budget_spent: bool,
+    /// Replicates looked at.
+    used: usize,
+}
+
+fn rule(run: &Run, index: usize, samples: &Samples, options: Options) -> (Bench, Ruling) {
+    let design = &run.header.plan.design;
+    let mut bench = Bench::new(&run.header, index);
+    bench.extend(samples);
+    let all = bench.candidates.first().map_or(0, Effects::replicates);
+    let recording = run.header.origin != Origin::Race;
+    let once = |bench: &Bench, level| {
+        let judgements = bench.judge(samples, all, level);
+        let p_values = judgements.iter().map(|j| j.as_ref()?.p_value).collect();
+        let anytime = matches!(level, Level::Anytime(_));
+        Ruling {
+            judgements,
+            p_values,
+            anytime,
+            budget_spent: false,
+            used: all,
+        }
+    };
+    let planned = |scan: Scan, weights: &[f64], budget_spent| {
+        let paid = |list: &Vec<f64>| Some(adjusted_p(list, &weights[..list.len()]));
+        let p_values = scan.p_values.iter().map(paid).collect();
+        Ruling {
+            judgements: scan.judgements,
+            p_values,
+            anytime: false,
+            budget_spent,
+            used: scan.at,
+        }
+    };
+    if recording {
+        let looks = planned_looks(0, all as u32, design.alpha).ok();
+        let ruling = match looks.filter(|_| options.replay_looks) {
+            Some(looks) => bench
+                .scan(samples, all, &looks)
+                .map(|scan| planned(scan, &looks.weights, false)),
+            None => None,
+        };
+        let ruling = ruling.unwrap_or_else(|| once(&bench, Level::Nominal(design.alpha)));
+        return (bench, ruling);
+    }
+    let complete = bench.complete_replicates(samples);
+    let most = design.looks.max_replicates() as usize;
+    let scan = bench.scan(samples, complete, &design.looks);
+    let ended_by_plan = scan
+        .as_ref()
+        .is_some_and(|scan| scan.at == complete && (scan.conclusive || scan.at == most));
+    let ruling = match scan {
+        Some(scan) if ended_by_plan => planned(scan, &design.looks.weights, false),
+        _ if run.left_its_plan() => once(&bench, Level::Anytime(design.alpha)),
+        Some(scan) => planned(scan, &design.looks.weights, true),
+        // Cut by its budget before the first look: an interval, no verdict.
+        None => {
+            let budget_spent = !bench.candidates.is_empty();
+            Ruling {
+                budget_spent,
+                ..once(&bench, Level::Nominal(design.alpha))
+            }
+        }
+    };
+    (bench, ruling)
+}
+
+fn benchmark(
+    run: &Run,
+    index: usize,
+    samples: &Samples,
+    options: Options,
+) -> (Vec<Comparison>, Vec<Option<f64>>) {
+    let header = &run.header;
+    let plan = &header.plan;
+    let benchmark = &plan.benchmarks[index];
+    let judged = &plan.design.judged;
+    let name = |id: ContenderId| benchmark.contenders[id.index()].name.as_str();
+    let mut baseline_values = values(samples, judged, ContenderId::BASELINE);
+    let Some(baseline) = side(name(ContenderId::BASELINE), &mut baseline_values) else {
+        // Nothing was measured, or not this metric: no row can be filled in.
+        return (Vec::new(), Vec::new());
+    };
+    let empty = Comparison {
+        benchmark: benchmark.name.clone(),
+        parameters: benchmark.parameters.clone(),
+        metric: judged.clone(),
+        baseline,
+        candidate: None,
+        verdict: None,
+        excludes_zero: false,
+        provisional: false,
+        scope: Scope::Binary,
+        estimate: None,
+        p_adjusted: None,
+        p_sign_flip: None,
+        minimum_detectable_effect: None,
+        replicates_to_settle: None,
+        dropped_blocks: 0,
+        diagnostics: None,
+        metrics: Vec::new(),
+        warnings: Vec::new(),
+    };
+    if benchmark.contenders.len() == 1 {
+        let metrics = metric_rows(run, samples, index, None, None);
+        let mut alone = Comparison { metrics, ..empty };
+        alone.warnings = doubts::about_the_race(&alone, header, 0, false, false);
+        return (vec![alone], vec![None]);
+    }
+    if header.origin == Origin::UnpairedRecording {
+        return unpaired(run, samples, index, empty);
+    }
+    let (bench, ruling) = rule(run, index, samples, options);
+    let mut comparisons = Vec::new();
+    for (place, id) in benchmark.candidates().enumerate() {
+        let effects = &bench.candidates[place];
+        let judgement = ruling.judgements[place].as_ref();
+        let mut candidate_values = values(samples, judged, id);
+        let Some(candidate) = side(name(id), &mut candidate_values) else {
+            continue;
+        };
+        let mut comparison = Comparison {
+            candidate: Some(candidate),
+            metrics: metric_rows(run, samples, index, Some(id), judgement),
+            ..empty.clone()
+        };
+        if let Some(judgement) = judgement {
+            fill_in(&mut comparison, judgement, plan.design.margin);
+            comparison.p_sign_flip = confirm(effects, judgement, plan.seed);
+        }
+        comparison.diagnostics = effects.order_effects().map(|d| BlockDiagnostics {
+            drift: d.drift,
+            carry_over: d.carry_over,
+            second_position: d.second_position,
+        });
+        let margin = plan.design.margin;
+        let mut warnings = doubts::about_the_estimate(effects, samples, judgement, margin);
+        warnings.extend(doubts::about_the_tails(
+            &baseline_values,
+            &candidate_values,
+            &comparison,
+            margin,
+        ));
+        warnings.extend(doubts::about_the_clocks(&comparison, margin));
+        warnings.extend(doubts::about_the_race(
+            &comparison,
+            header,
+            ruling.used,
+            ruling.anytime,
+            ruling.budget_spent,
+        ));
+        comparison.warnings = warnings;
+        comparisons.push(comparison);
+    }
+    (comparisons, ruling.p_values)
+}
+
+/// Copies what was judged into the answer.
+fn fill_in(comparison: &mut Comparison, judgement: &Judgement, margin: f64) {
+    let pooled = &judgement.pooled;
+    comparison.estimate = Some(estimate(judgement));
+    comparison.dropped_blocks = judgement.dropped;
+    comparison.provisional = pooled.replicates == 1 && judgement.call.is_some();
+    comparison.excludes_zero = judgement
+        .interval
+        .is_some_and(|(low, high)| low > 0.0 || high < 0.0);
+    comparison.verdict = judgement.call.map(|call| match call {
+        Call::Equivalent { .. } => Verdict::Equivalent,
+        Call::Faster => Verdict::Faster,
+        Call::Slower => Verdict::Slower,
+        Call::Undecided => Verdict::Inconclusive,
+    });
+    if pooled.replicates < 2 || pooled.se <= 0.0 {
+        return;
+    }
+    let detectable = minimum_detectable_effect(pooled.se, pooled.df, judgement.level);
+    // A change too large for a number is no change anyone looks for.
+    comparison.minimum_detectable_effect =
+        Some(LogRatio(detectable)).filter(|effect| effect.change().is_finite());
+    if comparison.verdict == Some(Verdict::Inconclusive) {
+        comparison.replicates_to_settle = replicates_to_settle(
+            pooled.theta,
+            pooled.se,
+            pooled.replicates,
+            LogRatio::from_change(margin).0,
+            judgement.level,
+        );
+    }
+}
+
+/// The sign-flip test, drawn from the seed of the run.
+fn confirm(effects: &Effects, judgement: &Judgement, seed: u64) -> Option<f64> {
+    let clusters = effects.clusters(judgement.replicates);
+    if clusters.replicates() > MOST_SIGN_FLIP_REPLICATES {
+        return None;
+    }
+    sign_flip_p(&clusters, &mut Xoshiro256PlusPlus::seed_from_u64(seed))
+}
+
+/// Every recorded metric on the same replicates as the judged one.
+fn metric_rows(
+    run: &Run,
+    samples: &Samples,
+    index: usize,
+    candidate: Option<ContenderId>,
+    judged: Option<&Judgement>,
+) -> Vec<MetricComparison> {
+    let header = &run.header;
+    let contenders = &header.plan.benchmarks[index].contenders;
+    let summary = |metric: &Metric, id: ContenderId| {
+        side(
+            &contenders[id.index()].name,
+            &mut values(samples, metric, id),
+        )
+    };
+    let mut rows = Vec::new();
+    for metric in samples.metrics() {
+        let Some(baseline) = summary(metric, ContenderId::BASELINE) else {
+            continue;
+        };
+        let estimate = match (candidate, judged) {
+            (Some(_), Some(judged)) if *metric == header.plan.design.judged => {
+                Some(estimate(judged))
+            }
+            (Some(id), Some(judged)) => {
+                let mut effects = Effects::new(metric, id, header);
+                effects.extend(samples);
+                let level = Level::Nominal(judged.level);
+                let margin = header.plan.design.margin;
+                judge(&effects, samples, judged.replicates, level, margin)
+                    .map(|judgement| estimate(&judgement))
+            }
+            _ => None,
+        };
+        let candidate = candidate.and_then(|id| summary(metric, id));
+        rows.push(MetricComparison {
+            metric: metric.clone(),
+            baseline,
+            candidate,
+            estimate,
+        });
+    }
+    rows
+}
+
+/// Without blocks nothing can be paired: medians side by side, the ratio of
+/// the medians, and no verdict.
+fn unpaired(
+    run: &Run,
+    samples: &Samples,
+    index: usize,
+    empty: Comparison,
+) -> (Vec<Comparison>, Vec<Option<f64>>) {
+    let benchmark = &run.header.plan.benchmarks[index];
+    let judged = &run.header.plan.design.judged;
+    let mut comparisons = Vec::new();
+    for id in benchmark.candidates() {
+        let name = &benchmark.contenders[id.index()].name;
+        let Some(candidate) = side(name, &mut values(samples, judged, id)) else {
+            continue;
+        };
+        let ratio = candidate.median / empty.baseline.median;
+        let estimate = (ratio > 0.0 && ratio.is_finite()).then(|| deadheat_model::Estimate {
+            effect: LogRatio(ratio.ln()),
+            interval: None,
+            p_value: None,
+            replicates: 0,
+            blocks: 0,
+        });
+        comparisons.push(Comparison {
+            candidate: Some(candidate),
+            estimate,
+            provisional: true,
+            metrics: metric_rows(run, samples, index, Some(id), None),
+            warnings: vec![Warning::Unpaired, Warning::PlacementFixed],
+            ..empty.clone()
+        });
+    }
+    let p_values = vec![None; comparisons.len()];
+    (comparisons, p_values)
+}

@@ -1,0 +1,187 @@
+//! The warnings a comparison deserves.
+
+use deadheat_model::{Comparison, LogRatio, Metric, Origin, RunHeader, Samples, Verdict, Warning};
+use deadheat_stats::{
+    KeepReason, MIN_BLOCKS, MIN_REPLICATES_FOR_VERDICT, is_bimodal, mean_of_replicate_locations,
+    tail_rate,
+};
+
+use crate::effects::Effects;
+use crate::judge::Judgement;
+
+/// Fewer ticks than this in a sample, and the clock shapes the result.
+const FEW_TICKS: f64 = 100.0;
+/// More exact ties than this among the blocks are worth a word.
+const MANY_TIES: f64 = 0.10;
+/// Tail rates that differ at this level are a headline.
+const TAIL_P: f64 = 0.01;
+/// How many standard errors of its own a change of means must leave the
+/// robust change by. Without this a noisy A/A race would cry wolf: with 80
+/// samples that scatter by 10 % the means differ by more than 1 % half of the
+/// time.
+const TAIL_Z: f64 = 2.576;
+/// Below this, starting the process is most of what is measured.
+const SHORT_COMMAND_NS: f64 = 5e6;
+
+/// Doubts about how the effect was come by.
+pub(crate) fn about_the_estimate(
+    effects: &Effects,
+    samples: &Samples,
+    judgement: Option<&Judgement>,
+    margin: f64,
+) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    if effects.too_many_zeros() {
+        warnings.push(Warning::TooManyZeros {
+            share: effects.zero_share(),
+        });
+        return warnings;
+    }
+    if effects.zero_share() > 0.0 {
+        warnings.push(Warning::ZeroTimes {
+            share: effects.zero_share(),
+        });
+    }
+    let ticks = effects.ticks_per_sample(samples);
+    if let Some(ticks) = ticks.filter(|ticks| *ticks < FEW_TICKS) {
+        warnings.push(Warning::CoarseClock { ticks });
+    }
+    let Some(judgement) = judgement else {
+        return warnings;
+    };
+    let pooled = &judgement.pooled;
+    if pooled.timer_limited && pooled.blocks > 1 {
+        warnings.push(Warning::TimerLimited);
+    } else if effects.tie_share() > MANY_TIES {
+        warnings.push(Warning::Ties {
+            share: effects.tie_share(),
+        });
+    }
+    if pooled.replicates == 1 && pooled.blocks >= MIN_BLOCKS {
+        warnings.push(Warning::Provisional);
+    } else if judgement.call.is_none() {
+        warnings.push(Warning::FewReplicates {
+            have: pooled.replicates,
+            need: MIN_REPLICATES_FOR_VERDICT,
+        });
+    }
+    if pooled.replicates >= MIN_REPLICATES_FOR_VERDICT {
+        let location = mean_of_replicate_locations(&effects.clusters(judgement.replicates));
+        if is_bimodal(location, pooled, LogRatio::from_change(margin).0) {
+            warnings.push(Warning::Bimodal);
+        }
+    }
+    match judgement.kept_because {
+        Some(KeepReason::RatesDiffer { p }) => warnings.push(Warning::DisturbedUnevenly { p }),
+        Some(KeepReason::TooMany { share }) => warnings.push(Warning::DisturbedTooOften { share }),
+        None => {}
+    }
+    if let Some(theta) = judgement.theta_with_all {
+        warnings.push(Warning::BlocksDropped {
+            count: judgement.dropped,
+            change_with_all: LogRatio(theta).change(),
+        });
+    }
+    warnings
+}
+
+/// Doubts about whether one number tells the story: the tails of the two
+/// sides, by all their values.
+pub(crate) fn about_the_tails(
+    baseline: &[f64],
+    candidate: &[f64],
+    comparison: &Comparison,
+    margin: f64,
+) -> Option<Warning> {
+    let other = comparison.candidate.as_ref()?;
+    let (base_mean, other_mean) = (comparison.baseline.mean, other.mean);
+    let effect = comparison.estimate.as_ref()?.effect;
+    if base_mean <= 0.0 || other_mean <= 0.0 {
+        return None;
+    }
+    let tail = tail_rate(baseline, candidate);
+    let mean_effect = (other_mean / base_mean).ln();
+    let relative_variance = |side: &deadheat_model::Side| {
+        let deviation = side.std_dev.unwrap_or(0.0) / side.mean;
+        deviation * deviation / side.samples as f64
+    };
+    let error = (relative_variance(&comparison.baseline) + relative_variance(other)).sqrt();
+    let apart = (mean_effect - effect.0).abs();
+    let means_leave = apart > LogRatio::from_change(margin).0 && apart > TAIL_Z * error;
+    let rates_differ = tail.p.is_some_and(|p| p < TAIL_P);
+    (means_leave || rates_differ).then(|| Warning::TailDiffers {
+        baseline: share(tail.baseline_count, tail.baseline_n),
+        candidate: share(tail.candidate_count, tail.candidate_n),
+        mean_change: other_mean / base_mean - 1.0,
+    })
+}
+
+fn share(count: usize, of: usize) -> f64 {
+    if of == 0 {
+        0.0
+    } else {
+        count as f64 / of as f64
+    }
+}
+
+/// Doubts that come from looking at wall time and CPU time together.
+pub(crate) fn about_the_clocks(comparison: &Comparison, margin: f64) -> Option<Warning> {
+    let interval_of = |metric: &Metric| {
+        let row = comparison
+            .metrics
+            .iter()
+            .find(|row| row.metric == *metric)?;
+        let estimate = row.estimate.as_ref()?;
+        Some((estimate.effect, estimate.interval?))
+    };
+    let (wall, wall_interval) = interval_of(&Metric::Wall)?;
+    let (cpu, cpu_interval) = interval_of(&Metric::Cpu)?;
+    let disjoint = wall_interval.high < cpu_interval.low || cpu_interval.high < wall_interval.low;
+    let apart = (wall.0 - cpu.0).abs() > LogRatio::from_change(margin).0;
+    (disjoint && apart).then(|| Warning::ClocksDisagree {
+        wall: wall.change(),
+        cpu: cpu.change(),
+    })
+}
+
+/// What the reader should know of how the race was run.
+pub(crate) fn about_the_race(
+    comparison: &Comparison,
+    header: &RunHeader,
+    used: usize,
+    judged_anytime: bool,
+    budget_spent: bool,
+) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let planned = header.plan.design.looks.max_replicates() as usize;
+    if judged_anytime {
+        warnings.push(Warning::JudgedAnytime);
+    } else if budget_spent {
+        warnings.push(Warning::BudgetSpent {
+            replicates: used,
+            planned,
+        });
+    }
+    let directed = matches!(comparison.verdict, Some(Verdict::Faster | Verdict::Slower));
+    if header.origin == Origin::Race && directed && !judged_anytime && used < planned {
+        warnings.push(Warning::EarlyStop {
+            replicates: used,
+            planned,
+        });
+    }
+    if header.origin == Origin::Race && comparison.metric == Metric::Wall {
+        let slower = comparison
+            .candidate
+            .as_ref()
+            .map_or(comparison.baseline.median, |c| {
+                c.median.max(comparison.baseline.median)
+            });
+        if slower < SHORT_COMMAND_NS {
+            warnings.push(Warning::ShortCommand { median_ns: slower });
+        }
+    }
+    if comparison.candidate.is_some() {
+        warnings.push(Warning::PlacementFixed);
+    }
+    warnings
+}

@@ -1,0 +1,190 @@
+//! From effects to an interval and what it says: one candidate, one metric,
+//! one moment.
+
+use deadheat_model::Samples;
+use deadheat_stats::{
+    Call, Clusters, DEFAULT_G, Dropping, KeepReason, MIN_BLOCKS, MIN_REPLICATES_FOR_VERDICT,
+    PooledEstimate, call, critical_t, e_value, keep_or_drop, pooled_huber,
+};
+
+use crate::effects::Effects;
+
+/// How wide the interval must be to keep the promise.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Level {
+    /// This two-sided level, at a look that was planned.
+    Nominal(f64),
+    /// This α over all moments at once.
+    Anytime(f64),
+}
+
+/// What the data say at one moment.
+#[derive(Clone, Debug)]
+pub(crate) struct Judgement {
+    pub(crate) pooled: PooledEstimate,
+    pub(crate) interval: Option<(f64, f64)>,
+    pub(crate) confidence: f64,
+    /// The two-sided level of the interval as if it were a t interval, for
+    /// the figures that speak of the design.
+    pub(crate) level: f64,
+    pub(crate) p_value: Option<f64>,
+    /// `None` where only an estimate is allowed.
+    pub(crate) call: Option<Call>,
+    /// Replicates looked at, before any block was dropped.
+    pub(crate) replicates: usize,
+    pub(crate) dropped: usize,
+    /// θ̂ with the dropped blocks.
+    pub(crate) theta_with_all: Option<f64>,
+    pub(crate) kept_because: Option<KeepReason>,
+}
+
+impl Judgement {
+    /// Whether the race can be called.
+    pub(crate) fn conclusive(&self) -> bool {
+        matches!(
+            self.call,
+            Some(Call::Equivalent { .. } | Call::Faster | Call::Slower)
+        )
+    }
+}
+
+/// Judges the first `replicates` replicates. `None` when there is nothing to
+/// form an effect from.
+pub(crate) fn judge(
+    effects: &Effects,
+    samples: &Samples,
+    replicates: usize,
+    level: Level,
+    margin: f64,
+) -> Option<Judgement> {
+    if effects.too_many_zeros() {
+        return None;
+    }
+    let floor = effects.floor(samples);
+    let clusters = effects.clusters(replicates);
+    let dropping = effects
+        .flags(replicates)
+        .map_or(Dropping::None, keep_or_drop);
+    let (mut dropped, mut theta_with_all, mut kept_because) = (0, None, None);
+    let pooled = match dropping {
+        Dropping::None => pooled_huber(&clusters, floor).ok()?,
+        Dropping::KeepAll(reason) => {
+            kept_because = Some(reason);
+            pooled_huber(&clusters, floor).ok()?
+        }
+        Dropping::Drop(gone) => {
+            dropped = gone.len();
+            theta_with_all = pooled_huber(&clusters, floor)
+                .ok()
+                .map(|pooled| pooled.theta);
+            let (kept, sizes) = without(clusters.effects(), effects.sizes(replicates), &gone);
+            pooled_huber(&Clusters::new(&kept, &sizes).ok()?, floor).ok()?
+        }
+    };
+    let (interval, confidence, p_value) = match level {
+        Level::Nominal(level) => (pooled.interval(level), 1.0 - level, pooled.p_value()),
+        Level::Anytime(alpha) => {
+            let (interval, p_value) = anytime(&pooled, alpha);
+            (interval, 1.0 - alpha, p_value)
+        }
+    };
+    let enough = pooled.blocks >= MIN_BLOCKS
+        && (pooled.replicates == 1 || pooled.replicates >= MIN_REPLICATES_FOR_VERDICT);
+    let level = match level {
+        Level::Nominal(level) => level,
+        Level::Anytime(alpha) => equivalent_level(&pooled, alpha),
+    };
+    Some(Judgement {
+        call: interval
+            .filter(|_| enough)
+            .map(|interval| call(interval, margin)),
+        interval,
+        confidence,
+        level,
+        p_value,
+        replicates,
+        dropped,
+        theta_with_all,
+        kept_because,
+        pooled,
+    })
+}
+
+/// Interval and p-value that hold at every moment at once.
+fn anytime(pooled: &PooledEstimate, alpha: f64) -> (Option<(f64, f64)>, Option<f64>) {
+    if pooled.replicates < 2 {
+        return (None, None);
+    }
+    let Some(t) = pooled.t_statistic() else {
+        return (None, None);
+    };
+    let p_value = (1.0 / e_value(t, pooled.replicates, DEFAULT_G)).min(1.0);
+    let interval = critical_t(pooled.replicates, alpha, DEFAULT_G).map(|critical| {
+        let half = (critical * pooled.se).max(pooled.least_half_width.unwrap_or(0.0));
+        (pooled.theta - half, pooled.theta + half)
+    });
+    let finite = |(low, high): &(f64, f64)| low.is_finite() && high.is_finite() && low < high;
+    (
+        interval.filter(finite),
+        p_value.is_finite().then_some(p_value),
+    )
+}
+
+/// The level of the t interval as wide as the anytime one.
+fn equivalent_level(pooled: &PooledEstimate, alpha: f64) -> f64 {
+    critical_t(pooled.replicates, alpha, DEFAULT_G)
+        .map(|critical| deadheat_stats::dist::t_two_sided_p(critical, pooled.df))
+        .filter(|level| *level > 0.0 && *level < 1.0)
+        .unwrap_or(alpha)
+}
+
+/// Effects and sizes without some blocks (ascending indices); replicates that
+/// lose all of theirs go too.
+fn without(effects: &[f64], sizes: &[usize], gone: &[usize]) -> (Vec<f64>, Vec<usize>) {
+    let mut kept = Vec::with_capacity(effects.len());
+    let mut kept_sizes = Vec::with_capacity(sizes.len());
+    let mut gone = gone.iter().copied().peekable();
+    let mut block = 0;
+    for size in sizes {
+        let before = kept.len();
+        for _ in 0..*size {
+            if gone.next_if_eq(&block).is_none() {
+                kept.push(effects[block]);
+            }
+            block += 1;
+        }
+        if kept.len() > before {
+            kept_sizes.push(kept.len() - before);
+        }
+    }
+    (kept, kept_sizes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dropped_blocks_leave_their_replicate_or_take_it_along() {
+        let (kept, sizes) = without(&[1.0, 2.0, 3.0, 4.0, 5.0], &[2, 1, 2], &[1, 2]);
+        assert_eq!(kept, [1.0, 4.0, 5.0]);
+        assert_eq!(sizes, [1, 2]);
+    }
+
+    #[test]
+    fn an_anytime_interval_is_wider_than_the_plain_one() {
+        let effects: Vec<f64> = (0..20).map(|i| f64::from(i % 5) * 0.01).collect();
+        let clusters = Clusters::singletons(&effects);
+        let floor = deadheat_stats::Floor {
+            relative_tick: None,
+        };
+        let pooled = pooled_huber(&clusters, floor).unwrap();
+        let plain = pooled.interval(0.05).unwrap();
+        let (interval, p_value) = anytime(&pooled, 0.05);
+        let (low, high) = interval.unwrap();
+        assert!(low < plain.0 && high > plain.1);
+        assert!(p_value.unwrap() > pooled.p_value().unwrap());
+        let level = equivalent_level(&pooled, 0.05);
+        assert!((pooled.interval(level).unwrap().0 - low).abs() < 1e-9);
+    }
+}

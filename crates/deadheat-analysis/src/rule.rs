@@ -1,0 +1,270 @@
+//! When a race is over: the stopping rules the engine is given.
+
+use deadheat_model::{
+    Decision, Estimate, LogRatio, Looks, Plan, RunHeader, Samples, Standing, StoppingRule,
+};
+
+use crate::effects::Effects;
+use crate::judge::{Judgement, Level, judge};
+
+/// Everything a rule must know of a run to judge one of its benchmarks.
+#[derive(Clone, Debug)]
+pub(crate) struct Bench {
+    /// One series per candidate.
+    pub(crate) candidates: Vec<Effects>,
+    pub(crate) margin: f64,
+    pub(crate) blocks_per_replicate: usize,
+}
+
+impl Bench {
+    pub(crate) fn new(header: &RunHeader, benchmark: usize) -> Self {
+        let plan = &header.plan;
+        let candidates = plan.benchmarks[benchmark]
+            .candidates()
+            .map(|id| Effects::new(&plan.design.judged, id, header))
+            .collect();
+        Self {
+            candidates,
+            margin: plan.design.margin,
+            blocks_per_replicate: plan.design.blocks_per_replicate.max(1) as usize,
+        }
+    }
+
+    pub(crate) fn extend(&mut self, samples: &Samples) {
+        for effects in &mut self.candidates {
+            effects.extend(samples);
+        }
+    }
+
+    /// Complete replicates of a race.
+    pub(crate) fn complete_replicates(&self, samples: &Samples) -> usize {
+        samples.blocks().len() / self.blocks_per_replicate
+    }
+
+    /// Judges every candidate after so many replicates.
+    ///
+    /// With k candidates each interval is held at a k-th of the level, so
+    /// that all of them hold together. (Holm's step-down, which the adjusted
+    /// p-values use, protects the decision "not zero" but not an interval,
+    /// and "equivalent" is read from the interval.)
+    pub(crate) fn judge(
+        &self,
+        samples: &Samples,
+        replicates: usize,
+        level: Level,
+    ) -> Vec<Option<Judgement>> {
+        let share = self.candidates.len().max(1) as f64;
+        let level = match level {
+            Level::Nominal(level) => Level::Nominal(level / share),
+            Level::Anytime(alpha) => Level::Anytime(alpha / share),
+        };
+        self.candidates
+            .iter()
+            .map(|effects| judge(effects, samples, replicates, level, self.margin))
+            .collect()
+    }
+
+    /// Goes through the looks as they would have been taken, up to and
+    /// including the one that ends the race; `None` when not even the first
+    /// was reached.
+    pub(crate) fn scan(&self, samples: &Samples, replicates: usize, looks: &Looks) -> Option<Scan> {
+        let mut scan: Option<Scan> = None;
+        for (look, at) in looks.at.iter().enumerate() {
+            let at = *at as usize;
+            if at > replicates {
+                break;
+            }
+            let judgements = self.judge(samples, at, Level::Nominal(looks.levels[look]));
+            let conclusive = all_conclusive(&judgements);
+            let scan = scan.get_or_insert_with(|| Scan {
+                at,
+                conclusive,
+                judgements: Vec::new(),
+                p_values: vec![Vec::new(); judgements.len()],
+            });
+            for (list, judgement) in scan.p_values.iter_mut().zip(&judgements) {
+                // A look without a p-value is no evidence.
+                list.push(judgement.as_ref().and_then(|j| j.p_value).unwrap_or(1.0));
+            }
+            scan.at = at;
+            scan.conclusive = conclusive;
+            scan.judgements = judgements;
+            if conclusive {
+                break;
+            }
+        }
+        scan
+    }
+}
+
+/// The look a race ended with.
+#[derive(Clone, Debug)]
+pub(crate) struct Scan {
+    /// Replicates at that look.
+    pub(crate) at: usize,
+    pub(crate) conclusive: bool,
+    /// One per candidate.
+    pub(crate) judgements: Vec<Option<Judgement>>,
+    /// Per candidate, the p-values of all looks taken.
+    pub(crate) p_values: Vec<Vec<f64>>,
+}
+
+pub(crate) fn all_conclusive(judgements: &[Option<Judgement>]) -> bool {
+    !judgements.is_empty()
+        && judgements
+            .iter()
+            .all(|j| j.as_ref().is_some_and(Judgement::conclusive))
+}
+
+/// What both rules keep: the effects so far, so that a look reads only what
+/// is new.
+struct Watch {
+    header: RunHeader,
+    benches: Vec<Option<Bench>>,
+}
+
+impl Watch {
+    fn new(header: &RunHeader) -> Self {
+        Self {
+            benches: vec![None; header.plan.benchmarks.len()],
+            header: header.clone(),
+        }
+    }
+
+    fn bench(&mut self, benchmark: usize, samples: &Samples) -> &Bench {
+        let bench =
+            self.benches[benchmark].get_or_insert_with(|| Bench::new(&self.header, benchmark));
+        bench.extend(samples);
+        bench
+    }
+
+    fn plan(&self) -> &Plan {
+        &self.header.plan
+    }
+
+    /// Where the least decided candidate stands.
+    fn standing(&mut self, benchmark: usize, samples: &Samples) -> Option<Standing> {
+        let alpha = self.plan().design.alpha;
+        let bench = self.bench(benchmark, samples);
+        let replicates = bench.candidates.first()?.replicates();
+        let judgements = bench.judge(samples, replicates, Level::Anytime(alpha));
+        judgements
+            .iter()
+            .enumerate()
+            .filter_map(|(index, judgement)| Some((index + 1, judgement.as_ref()?)))
+            .min_by_key(|(_, judgement)| judgement.conclusive())
+            .map(|(candidate, judgement)| Standing {
+                candidate,
+                estimate: estimate(judgement),
+            })
+    }
+}
+
+/// A judgement in the words of the model.
+pub(crate) fn estimate(judgement: &Judgement) -> Estimate {
+    Estimate {
+        effect: LogRatio(judgement.pooled.theta),
+        interval: judgement
+            .interval
+            .map(|(low, high)| deadheat_model::Interval {
+                low: LogRatio(low),
+                high: LogRatio(high),
+                confidence: judgement.confidence,
+            }),
+        p_value: judgement.p_value,
+        replicates: judgement.pooled.replicates,
+        blocks: judgement.pooled.blocks,
+    }
+}
+
+/// Stops at the first planned look at which every candidate can be called,
+/// or at the last look.
+pub struct PlannedRule {
+    watch: Watch,
+}
+
+impl PlannedRule {
+    /// The rule of the run's plan.
+    pub fn new(header: &RunHeader) -> Self {
+        Self {
+            watch: Watch::new(header),
+        }
+    }
+}
+
+impl StoppingRule for PlannedRule {
+    fn decide(&mut self, benchmark: usize, samples: &Samples) -> Decision {
+        let looks = self.watch.plan().design.looks.clone();
+        let blocks_per_replicate = self.watch.plan().design.blocks_per_replicate.max(1);
+        // Counted before anything is computed: between looks this is all.
+        let complete = samples.blocks().len() / blocks_per_replicate as usize;
+        if complete >= looks.max_replicates() as usize {
+            return Decision::Stop;
+        }
+        let Some(look) = looks.at.iter().position(|at| *at as usize == complete) else {
+            return Decision::GoOn;
+        };
+        let bench = self.watch.bench(benchmark, samples);
+        let judgements = bench.judge(samples, complete, Level::Nominal(looks.levels[look]));
+        if all_conclusive(&judgements) {
+            Decision::Stop
+        } else {
+            Decision::GoOn
+        }
+    }
+
+    fn standing(&mut self, benchmark: usize, samples: &Samples) -> Option<Standing> {
+        self.watch.standing(benchmark, samples)
+    }
+}
+
+/// Stops whenever every candidate can be called by the interval that holds at
+/// all times: for runs that are taken up again after their plan has ended.
+pub struct AnytimeRule {
+    watch: Watch,
+    next: Vec<usize>,
+}
+
+impl AnytimeRule {
+    /// The rule for going on with a run.
+    pub fn new(header: &RunHeader) -> Self {
+        Self {
+            next: vec![0; header.plan.benchmarks.len()],
+            watch: Watch::new(header),
+        }
+    }
+}
+
+impl StoppingRule for AnytimeRule {
+    fn decide(&mut self, benchmark: usize, samples: &Samples) -> Decision {
+        let alpha = self.watch.plan().design.alpha;
+        let looks = self.watch.plan().design.looks.clone();
+        let first = self.next[benchmark] == 0;
+        let bench = self.watch.bench(benchmark, samples);
+        let replicates = bench.candidates.first().map_or(0, Effects::replicates);
+        if first {
+            // What the plan had already decided stays decided.
+            let complete = bench.complete_replicates(samples);
+            let planned = bench.scan(samples, complete, &looks);
+            if planned.is_some_and(|scan| scan.conclusive && scan.at == complete) {
+                return Decision::Stop;
+            }
+        }
+        if replicates < self.next[benchmark] {
+            return Decision::GoOn;
+        }
+        let judgements = bench.judge(samples, replicates, Level::Anytime(alpha));
+        // The promise holds for any choice of moments; looking at every 1 %
+        // keeps a long run from spending its time on looking.
+        self.next[benchmark] = replicates + 1 + replicates / 100;
+        if all_conclusive(&judgements) {
+            Decision::Stop
+        } else {
+            Decision::GoOn
+        }
+    }
+
+    fn standing(&mut self, benchmark: usize, samples: &Samples) -> Option<Standing> {
+        self.watch.standing(benchmark, samples)
+    }
+}
