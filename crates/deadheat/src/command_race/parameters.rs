@@ -1,0 +1,389 @@
+//! Parameter sweeps: `{name}` in commands, hooks and names.
+
+/// A parameter and the values it takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// The name that stands between braces.
+    pub name: String,
+    /// The values, in order.
+    pub values: Vec<String>,
+}
+
+/// Why parameters do not work out.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ParameterError {
+    /// A list without values.
+    #[error("{flag} {name}: the parameter has no values")]
+    NoValues {
+        /// The flag.
+        flag: &'static str,
+        /// The parameter.
+        name: String,
+    },
+    /// A name that cannot stand between braces.
+    #[error("{flag}: '{name}' is no parameter name; use letters, digits and _, not starting with a digit")]
+    BadName {
+        /// The flag.
+        flag: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// The same name twice.
+    #[error("the parameter '{name}' is given twice")]
+    Twice {
+        /// The name.
+        name: String,
+    },
+    /// A bound or step that is no number.
+    #[error("{flag} {name}: '{text}' is not a number")]
+    NotANumber {
+        /// The flag.
+        flag: &'static str,
+        /// The parameter.
+        name: String,
+        /// What was given.
+        text: String,
+    },
+    /// A range that runs the wrong way or never arrives.
+    #[error("{flag} {name}: from {min} to {max} in steps of {step} there is no value")]
+    EmptyRange {
+        /// The flag.
+        flag: &'static str,
+        /// The parameter.
+        name: String,
+        /// From.
+        min: String,
+        /// To.
+        max: String,
+        /// Step.
+        step: String,
+    },
+    /// More values than anyone can wait for.
+    #[error("{flag} {name}: {count} values are more than the {most} a sweep may have")]
+    TooMany {
+        /// The flag.
+        flag: &'static str,
+        /// The parameter.
+        name: String,
+        /// How many.
+        count: u64,
+        /// How many are possible.
+        most: u64,
+    },
+    /// A placeholder that no parameter fills.
+    #[error("{place} '{text}': no -L or -P defines {{{name}}}{}; write {{{{{name}}}}} for plain braces", nearest(near))]
+    Unknown {
+        /// The flag, or `command`.
+        place: &'static str,
+        /// The text it stands in.
+        text: String,
+        /// The unknown name.
+        name: String,
+        /// A defined name that looks like it.
+        near: Option<String>,
+    },
+}
+
+fn nearest(near: &Option<String>) -> String {
+    near.as_ref().map(|name| format!(" (did you mean {{{name}}}?)")).unwrap_or_default()
+}
+
+/// Most values one parameter can take.
+const MOST_VALUES: u64 = 10_000;
+
+impl Parameter {
+    /// `-L NAME a,b,c`. A comma in a value is written `\,`.
+    pub fn list(name: &str, values: &str) -> Result<Self, ParameterError> {
+        const FLAG: &str = "--parameter-list";
+        let name = checked_name(FLAG, name)?;
+        let mut split = vec![String::new()];
+        let mut chars = values.chars().peekable();
+        while let Some(c) = chars.next() {
+            match c {
+                '\\' if chars.next_if_eq(&',').is_some() => split[last(&split)].push(','),
+                ',' => split.push(String::new()),
+                c => {
+                    let end = last(&split);
+                    split[end].push(c);
+                }
+            }
+        }
+        if values.is_empty() {
+            return Err(ParameterError::NoValues { flag: FLAG, name });
+        }
+        Ok(Self { name, values: split })
+    }
+
+    /// `-P NAME MIN MAX` with an optional step, 1 when not given. Values keep
+    /// as many decimals as the most precise of the three numbers.
+    pub fn scan(
+        name: &str,
+        min: &str,
+        max: &str,
+        step: Option<&str>,
+    ) -> Result<Self, ParameterError> {
+        const FLAG: &str = "--parameter-scan";
+        let name = checked_name(FLAG, name)?;
+        let step = step.unwrap_or("1");
+        let decimals = [min, max, step]
+            .iter()
+            .map(|text| text.split_once('.').map_or(0, |(_, decimals)| decimals.len()))
+            .max()
+            .unwrap_or(0)
+            .min(9);
+        // Counted in whole units of the last decimal: 0.1 + 0.1 + 0.1 must
+        // be 0.3.
+        let units = |text: &str| {
+            text.parse::<f64>()
+                .ok()
+                .map(|number| (number * 10f64.powi(decimals as i32)).round())
+                .filter(|units| units.abs() < 1e15)
+                .map(|units| units as i64)
+                .ok_or_else(|| ParameterError::NotANumber {
+                    flag: FLAG,
+                    name: name.clone(),
+                    text: text.to_owned(),
+                })
+        };
+        let (from, to, by) = (units(min)?, units(max)?, units(step)?);
+        if by <= 0 || from > to {
+            return Err(ParameterError::EmptyRange {
+                flag: FLAG,
+                name,
+                min: min.to_owned(),
+                max: max.to_owned(),
+                step: step.to_owned(),
+            });
+        }
+        let count = ((to - from) / by) as u64 + 1;
+        if count > MOST_VALUES {
+            return Err(ParameterError::TooMany { flag: FLAG, name, count, most: MOST_VALUES });
+        }
+        let scale = 10i64.pow(decimals as u32);
+        let values = (0..count as i64)
+            .map(|index| {
+                let value = from + index * by;
+                if decimals == 0 {
+                    return value.to_string();
+                }
+                let sign = if value < 0 { "-" } else { "" };
+                let (whole, rest) = (value.abs() / scale, value.abs() % scale);
+                format!("{sign}{whole}.{rest:0decimals$}")
+            })
+            .collect();
+        Ok(Self { name, values })
+    }
+}
+
+fn last(list: &[String]) -> usize {
+    list.len() - 1
+}
+
+fn is_name(text: &str) -> bool {
+    let mut chars = text.chars();
+    chars.next().is_some_and(|c| c.is_alphabetic() || c == '_')
+        && chars.all(|c| c.is_alphanumeric() || c == '_' || c == '-')
+}
+
+fn checked_name(flag: &'static str, name: &str) -> Result<String, ParameterError> {
+    if is_name(name) {
+        Ok(name.to_owned())
+    } else {
+        Err(ParameterError::BadName { flag, name: name.to_owned() })
+    }
+}
+
+/// Every combination of the parameters' values; the last one changes
+/// fastest. A single empty combination when there are none.
+pub(super) fn combinations(
+    parameters: &[Parameter],
+) -> Result<Vec<Vec<(String, String)>>, ParameterError> {
+    let mut all = vec![Vec::new()];
+    for (index, parameter) in parameters.iter().enumerate() {
+        if parameters[..index].iter().any(|earlier| earlier.name == parameter.name) {
+            return Err(ParameterError::Twice { name: parameter.name.clone() });
+        }
+        let count = all.len() as u64 * parameter.values.len() as u64;
+        if count > MOST_VALUES {
+            return Err(ParameterError::TooMany {
+                flag: "--parameter-list",
+                name: parameter.name.clone(),
+                count,
+                most: MOST_VALUES,
+            });
+        }
+        all = all
+            .iter()
+            .flat_map(|some| {
+                parameter.values.iter().map(move |value| {
+                    let mut with = some.clone();
+                    with.push((parameter.name.clone(), value.clone()));
+                    with
+                })
+            })
+            .collect();
+    }
+    Ok(all)
+}
+
+/// Fills the values in for their placeholders.
+///
+/// Without parameters every brace is plain text: `jq '{name}'` must work.
+/// With parameters an unknown `{name}` is an error, `{{name}}` is the plain
+/// text, and `${name}` belongs to the shell.
+pub(super) fn substitute(
+    place: &'static str,
+    text: &str,
+    values: &[(String, String)],
+) -> Result<String, ParameterError> {
+    if values.is_empty() {
+        return Ok(text.to_owned());
+    }
+    let value_of = |name: &str| values.iter().find(|(known, _)| known == name).map(|(_, v)| v);
+    let mut filled = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(open) = rest.find('{') {
+        let (before, from) = rest.split_at(open);
+        filled.push_str(before);
+        let name = from[1..].split('}').next().filter(|name| {
+            name.len() + 1 < from.len() && is_name(name)
+        });
+        let doubled = from[1..]
+            .strip_prefix('{')
+            .and_then(|inner| inner.split_once("}}"))
+            .map(|(name, after)| (name, after))
+            .filter(|(name, _)| is_name(name) && value_of(name).is_none());
+        if let Some((name, after)) = doubled {
+            filled.push_str(&format!("{{{name}}}"));
+            rest = after;
+        } else if let Some(name) = name {
+            let after = &from[name.len() + 2..];
+            match value_of(name) {
+                Some(value) => filled.push_str(value),
+                None if before.ends_with('$') => filled.push_str(&from[..name.len() + 2]),
+                None => {
+                    return Err(ParameterError::Unknown {
+                        place,
+                        text: text.to_owned(),
+                        name: name.to_owned(),
+                        near: similar(name, values),
+                    });
+                }
+            }
+            rest = after;
+        } else {
+            filled.push('{');
+            rest = &from[1..];
+        }
+    }
+    filled.push_str(rest);
+    Ok(filled)
+}
+
+/// A defined name that differs by case or by one letter.
+fn similar(name: &str, values: &[(String, String)]) -> Option<String> {
+    let one_apart = |a: &str, b: &str| {
+        let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+        let head = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
+        let most = a.len().min(b.len()) - head;
+        let tail =
+            a.iter().rev().zip(b.iter().rev()).take(most).take_while(|(x, y)| x == y).count();
+        a.len().max(b.len()) - head - tail <= 1
+    };
+    values
+        .iter()
+        .map(|(known, _)| known)
+        .find(|known| known.eq_ignore_ascii_case(name) || one_apart(known, name))
+        .or_else(|| values.first().map(|(known, _)| known).filter(|_| values.len() == 1))
+        .cloned()
+}
+
+/// Names between braces that look like placeholders, for a hint when no
+/// parameter is defined at all.
+pub(super) fn placeholders(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for (open, _) in text.match_indices('{') {
+        if text[..open].ends_with(['$', '{']) {
+            continue;
+        }
+        if let Some((name, _)) = text[open + 1..].split_once('}')
+            && is_name(name)
+        {
+            found.push(name.to_owned());
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        pairs.iter().map(|(n, v)| (n.to_string(), v.to_string())).collect()
+    }
+
+    #[test]
+    fn a_list_is_split_at_commas_that_are_not_escaped() {
+        let parameter = Parameter::list("n", r"1,two\,three,").unwrap();
+        assert_eq!(parameter.values, ["1", "two,three", ""]);
+        assert!(Parameter::list("n", "").is_err());
+        assert!(Parameter::list("1n", "x").is_err());
+    }
+
+    #[test]
+    fn a_scan_reaches_its_end_and_keeps_its_decimals() {
+        let scan = |min, max, step| Parameter::scan("d", min, max, step).map(|p| p.values);
+        assert_eq!(scan("1", "3", None).unwrap(), ["1", "2", "3"]);
+        assert_eq!(scan("0.3", "0.7", Some("0.2")).unwrap(), ["0.3", "0.5", "0.7"]);
+        assert_eq!(scan("-0.1", "0.1", Some("0.1")).unwrap(), ["-0.1", "0.0", "0.1"]);
+        assert_eq!(scan("0", "1", Some("0.25")).unwrap().len(), 5);
+    }
+
+    #[test]
+    fn a_scan_that_goes_nowhere_is_told() {
+        for (min, max, step) in
+            [("3", "1", None), ("1", "3", Some("0")), ("1", "3", Some("-1")), ("a", "3", None)]
+        {
+            assert!(Parameter::scan("d", min, max, step).is_err(), "{min} {max} {step:?}");
+        }
+        assert!(Parameter::scan("d", "0", "100000", None).is_err());
+        assert!(Parameter::scan("d", "0", "1e300", None).is_err());
+    }
+
+    #[test]
+    fn values_are_filled_in_wherever_their_name_stands() {
+        let values = values(&[("n", "5"), ("size", "10")]);
+        let fill = |text| substitute("command", text, &values).unwrap();
+        assert_eq!(fill("a {n} b{size}{n}"), "a 5 b105");
+        assert_eq!(fill("awk '{print $1}' {} {a,b} ${HOME}"), "awk '{print $1}' {} {a,b} ${HOME}");
+        assert_eq!(fill("jq '{{user}}' {{n}}"), "jq '{user}' {5}");
+        assert_eq!(fill("ünï {n} é{"), "ünï 5 é{");
+    }
+
+    #[test]
+    fn an_unknown_name_is_an_error_with_the_nearest_known_one() {
+        let error = substitute("--prepare", "x {sise}", &values(&[("n", "1"), ("size", "2")]));
+        let text = error.unwrap_err().to_string();
+        assert!(text.contains("--prepare 'x {sise}'"), "{text}");
+        assert!(text.contains("defines {sise} (did you mean {size}?)"), "{text}");
+        assert!(text.contains("write {{sise}}"), "{text}");
+    }
+
+    #[test]
+    fn without_parameters_braces_are_plain_text() {
+        assert_eq!(substitute("command", "jq '{name}'", &[]).unwrap(), "jq '{name}'");
+        assert_eq!(placeholders("jq '{name}' ${HOME} {a b}"), ["name"]);
+    }
+
+    #[test]
+    fn combinations_change_the_last_parameter_fastest() {
+        let parameters =
+            [Parameter::list("a", "1,2").unwrap(), Parameter::list("b", "x,y").unwrap()];
+        let all = combinations(&parameters).unwrap();
+        let text: Vec<String> = all.iter().map(|some| format!("{}{}", some[0].1, some[1].1)).collect();
+        assert_eq!(text, ["1x", "1y", "2x", "2y"]);
+        let twice = [parameters[0].clone(), parameters[0].clone()];
+        assert!(combinations(&twice).is_err());
+    }
+}

@@ -1,0 +1,220 @@
+//! What the user asked for, not yet checked.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use deadheat_analysis::LooksError;
+use deadheat_model::{ExitPolicy, Input, Metric, Output, Pinning, PlanError};
+
+use super::parameters::{Parameter, ParameterError};
+
+/// How commands are started.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Shell {
+    /// Directly. Starting a shell takes longer than many commands.
+    #[default]
+    None,
+    /// By these words and the command's text, such as `bash -c`; `-c` is
+    /// added.
+    Words(Vec<String>),
+}
+
+impl Shell {
+    /// `none`, `default`, or the words of a shell, as hyperfine has it.
+    pub fn parse(text: &str) -> Result<Self, SpecError> {
+        match text {
+            "none" => Ok(Shell::None),
+            "default" => Ok(Shell::Words(vec!["sh".to_owned()])),
+            _ => match shell_words::split(text) {
+                Ok(words) if !words.is_empty() => Ok(Shell::Words(words)),
+                Ok(_) => Err(SpecError::EmptyCommand { flag: "--shell" }),
+                Err(_) => Err(SpecError::Quotes { text: text.to_owned() }),
+            },
+        }
+    }
+}
+
+/// Where standard output goes, per command or for all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutputChoice(pub Output);
+
+impl OutputChoice {
+    /// `null`, `pipe`, `inherit`, or a file.
+    pub fn parse(text: &str) -> Self {
+        OutputChoice(match text {
+            "null" => Output::Null,
+            "pipe" => Output::Pipe,
+            "inherit" => Output::Inherit,
+            file => Output::File(PathBuf::from(file)),
+        })
+    }
+}
+
+/// How many launches of each command, in hyperfine's terms.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Runs {
+    /// Exactly so many, judged once at the end.
+    pub exactly: Option<u32>,
+    /// No verdict before so many.
+    pub min: Option<u32>,
+    /// Never more than so many.
+    pub max: Option<u32>,
+}
+
+/// A race of commands as asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CommandRaceSpec {
+    /// The commands; the first is the baseline.
+    pub commands: Vec<String>,
+    /// Names given to them.
+    pub names: Vec<String>,
+    /// Parameters to sweep over.
+    pub parameters: Vec<Parameter>,
+    /// How commands and hooks are started.
+    pub shell: Shell,
+    /// `--setup` hooks: none, one for all or one per command. So for all
+    /// hooks.
+    pub setup: Vec<String>,
+    /// `--prepare` hooks.
+    pub prepare: Vec<String>,
+    /// `--conclude` hooks.
+    pub conclude: Vec<String>,
+    /// `--cleanup` hooks.
+    pub cleanup: Vec<String>,
+    /// Standard input of all commands.
+    pub input: Input,
+    /// Standard output: none given, one for all, or one per command.
+    pub outputs: Vec<OutputChoice>,
+    /// Compare the outputs of baseline and candidates.
+    pub check_output: bool,
+    /// Which exit codes count as success.
+    pub exit_policy: ExitPolicy,
+    /// How long one launch may take.
+    pub timeout: Option<Duration>,
+    /// Discarded launches of each command.
+    pub warmup: u32,
+    /// Bounds on the launches.
+    pub runs: Runs,
+    /// Replicates at most, unless [`Runs`] says otherwise.
+    pub max_replicates: u32,
+    /// Blocks in a replicate.
+    pub blocks_per_replicate: u32,
+    /// Smallest relative change worth acting on.
+    pub margin: f64,
+    /// Chance of a wrong verdict.
+    pub alpha: f64,
+    /// No new block after this much time.
+    pub budget: Option<Duration>,
+    /// The source of every random choice.
+    pub seed: u64,
+    /// The metric judged.
+    pub judged: Metric,
+    /// Cores of the commands.
+    pub pinning: Pinning,
+}
+
+impl Default for CommandRaceSpec {
+    /// The documented defaults, and no command.
+    fn default() -> Self {
+        Self {
+            commands: Vec::new(),
+            names: Vec::new(),
+            parameters: Vec::new(),
+            shell: Shell::None,
+            setup: Vec::new(),
+            prepare: Vec::new(),
+            conclude: Vec::new(),
+            cleanup: Vec::new(),
+            input: Input::Null,
+            outputs: Vec::new(),
+            check_output: false,
+            exit_policy: ExitPolicy::ZeroOnly,
+            timeout: None,
+            warmup: 1,
+            runs: Runs::default(),
+            max_replicates: 40,
+            blocks_per_replicate: 1,
+            margin: 0.01,
+            alpha: 0.05,
+            budget: None,
+            seed: 0,
+            judged: Metric::Wall,
+            pinning: Pinning::Inherit,
+        }
+    }
+}
+
+/// Why a race cannot be run as asked.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SpecError {
+    /// There is no command.
+    #[error("no command to run; try: deadheat run -- './old input' './new input'")]
+    NoCommand,
+    /// A command or hook without words.
+    #[error("{flag}: the command is empty")]
+    EmptyCommand {
+        /// The flag, or `command`.
+        flag: &'static str,
+    },
+    /// Quotes that do not close.
+    #[error("'{text}': a quote is not closed")]
+    Quotes {
+        /// The command.
+        text: String,
+    },
+    /// A list that fits neither all commands nor each.
+    #[error("{flag} was given {given} times for {commands} commands; give it once for all or once for each")]
+    Count {
+        /// The flag.
+        flag: &'static str,
+        /// How often it was given.
+        given: usize,
+        /// How many commands there are.
+        commands: usize,
+    },
+    /// Bounds that leave nothing between them.
+    #[error("{flags}: at least {min} and at most {max} runs leave nothing to choose from")]
+    Runs {
+        /// The flags.
+        flags: &'static str,
+        /// At least.
+        min: u32,
+        /// At most.
+        max: u32,
+    },
+    /// A number that must be positive is zero.
+    #[error("{flag} must be at least 1")]
+    Zero {
+        /// The flag.
+        flag: &'static str,
+    },
+    /// Two flags that contradict each other.
+    #[error("{one} and {other} cannot be combined: {why}")]
+    Conflict {
+        /// One flag.
+        one: &'static str,
+        /// The other.
+        other: &'static str,
+        /// Why not.
+        why: &'static str,
+    },
+    /// The parameters do not work out.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
+    /// A number out of range, or too many commands.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+}
+
+impl From<LooksError> for SpecError {
+    fn from(error: LooksError) -> Self {
+        match error {
+            LooksError::Range { min, max } => SpecError::Runs { flags: "--min-runs, --max-runs", min, max },
+            LooksError::Alpha(value) => SpecError::Plan(PlanError::OutOfRange {
+                flag: "--alpha",
+                value,
+                range: "above 0 and at most 0.5",
+            }),
+        }
+    }
+}
