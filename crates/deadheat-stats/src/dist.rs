@@ -159,8 +159,11 @@ fn clamp_probability(p: f64) -> f64 {
 
 /// At least 1, and at most what the expansion's powers can bear; t is normal long before that.
 fn clamp_df(df: f64) -> f64 {
-    // `max` also turns a NaN into 1.
-    df.max(1.0).min(1e30)
+    if df.is_nan() {
+        1.0
+    } else {
+        df.clamp(1.0, 1e30)
+    }
 }
 
 /// P(T ≥ t) for t ≥ 0.
