@@ -157,9 +157,13 @@ fn clamp_probability(p: f64) -> f64 {
     p.clamp(f64::MIN_POSITIVE, 1.0 - f64::EPSILON / 2.0)
 }
 
+/// At least 1, and at most what the expansion's powers can bear; t is normal long before that.
 fn clamp_df(df: f64) -> f64 {
-    // `max` also turns a NaN into 1.
-    df.max(1.0)
+    if df.is_nan() {
+        1.0
+    } else {
+        df.clamp(1.0, 1e30)
+    }
 }
 
 /// P(T ≥ t) for t ≥ 0.

@@ -61,6 +61,9 @@ pub enum EstimateError {
 /// SE = (σ̂/D)·√(P/(P − 1)·Σ(c_p − c̄)²). A single replicate takes each block for a replicate of its own.
 ///
 /// Where σ̂ would be 0 and the tick is unknown, IQR/1.349 and then 1.2533·mean|d − median| stand in. Costs O(N).
+///
+/// With few blocks in all, σ̂ is itself a rough guess, which the t quantile does not know of: 95 % intervals over single
+/// normal blocks (K = 1) hold the truth in 92 % of runs at N = 6, 93.5 % at 11 and 95 % from 22 on (`tests/coverage.rs`).
 pub fn pooled_huber(replicates: &Clusters, floor: Floor) -> Result<PooledEstimate, EstimateError> {
     let effects = replicates.effects();
     if effects.is_empty() {
@@ -79,32 +82,20 @@ pub fn pooled_huber(replicates: &Clusters, floor: Floor) -> Result<PooledEstimat
         centre
     };
 
-    let clamp = HUBER_CLAMP * scale;
     // At least half the blocks lie within one unscaled MAD of the median, so at the root D is never really 0.
-    let inliers = effects
-        .iter()
-        .filter(|&&d| (d - theta).abs() <= clamp)
-        .count()
-        .max(1);
+    let inliers = clamped_sum(effects, theta, HUBER_CLAMP * scale).1.max(1);
     let p = replicates.replicates();
     let units = if p >= 2 {
         *replicates
     } else {
         replicates.ungrouped()
     };
-    let se = if identical || scale == 0.0 {
+    let se = if identical {
         0.0
     } else {
         standard_error(units, theta, scale, inliers)
     };
     let timer_limited = identical && effects.len() >= 2;
-    let least_half_width = floor.tick().filter(|_| se == 0.0).map(|tick| {
-        if timer_limited {
-            tick
-        } else {
-            tick / (effects.len() as f64).sqrt()
-        }
-    });
     Ok(PooledEstimate {
         theta,
         scale,
@@ -114,8 +105,20 @@ pub fn pooled_huber(replicates: &Clusters, floor: Floor) -> Result<PooledEstimat
         blocks: effects.len(),
         inliers,
         timer_limited,
-        least_half_width,
+        least_half_width: floor
+            .tick()
+            .filter(|_| se == 0.0)
+            .map(|tick| least_half_width(tick, timer_limited, effects.len())),
     })
+}
+
+/// What the clock leaves open where the data show no error: a tick, or its share of a mean over N blocks.
+fn least_half_width(tick: f64, timer_limited: bool, blocks: usize) -> f64 {
+    if timer_limited {
+        tick
+    } else {
+        tick / (blocks as f64).sqrt()
+    }
 }
 
 /// σ̂ with its floor, or its stand-ins where there is no floor to stand on.
@@ -192,9 +195,9 @@ fn clamped_sum(effects: &[f64], theta: f64, clamp: f64) -> (f64, usize) {
     })
 }
 
-/// (σ̂/D)·√(P/(P − 1)·Σ(c_p − c̄)²), or 0 for a single unit.
+/// (σ̂/D)·√(P/(P − 1)·Σ(c_p − c̄)²), or 0 where a single unit or no scale shows no error.
 fn standard_error(units: Clusters, theta: f64, scale: f64, inliers: usize) -> f64 {
-    if units.replicates() < 2 {
+    if units.replicates() < 2 || scale == 0.0 {
         return 0.0;
     }
     let p = units.replicates() as f64;

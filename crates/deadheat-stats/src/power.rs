@@ -13,9 +13,9 @@ pub const BLOCKS_RANGE: (u32, u32) = (5, 200);
 
 /// The effect found with 80 % power, (t_crit + 0.84)·SE, in the units of `se` (log ratio); see Cohen (1988).
 ///
-/// `df` below 1 counts as 1. Values too large to represent are given as `f64::MAX`.
+/// `df` below 1 counts as 1, a negative `se` as 0. Values too large to represent are given as `f64::MAX`.
 pub fn minimum_detectable_effect(se: f64, df: f64, two_sided_level: f64) -> f64 {
-    ((t_critical(two_sided_level, df) + POWER_QUANTILE) * se).min(f64::MAX)
+    ((t_critical(two_sided_level, df) + POWER_QUANTILE) * se.max(0.0)).min(f64::MAX)
 }
 
 /// How many more replicates would settle the matter if the estimate stayed at `theta` and its standard error fell as

@@ -94,17 +94,18 @@ pub fn std_dev(values: &[f64]) -> Option<f64> {
     if values.len() < 2 {
         return None;
     }
-    let largest = largest_magnitude(values)?;
+    // Halved, so that the difference of the two largest numbers is still one.
+    let half_mean = 0.5 * mean(values)?;
+    let half_deviations = || values.iter().map(|x| (0.5 * x - half_mean).abs());
+    let largest = half_deviations().fold(0.0, f64::max);
     if largest == 0.0 {
         return Some(0.0);
     }
-    // In units of the largest value, so that squares neither overflow nor vanish.
-    let scaled_mean = mean(values)? / largest;
-    let squares: f64 = values
-        .iter()
-        .map(|x| (x / largest - scaled_mean).powi(2))
+    // In units of the largest deviation, so that squares neither overflow nor vanish.
+    let squares: f64 = half_deviations()
+        .map(|deviation| (deviation / largest).powi(2))
         .sum();
-    finite(largest * (squares / (values.len() - 1) as f64).sqrt())
+    finite(2.0 * largest * (squares / (values.len() - 1) as f64).sqrt())
 }
 
 /// The normal-consistent median absolute deviation, 1.4826…·median|x − median(x)| (Hampel 1974).
@@ -136,10 +137,6 @@ pub(crate) fn all_finite(values: &[f64]) -> bool {
 
 pub(crate) fn finite(value: f64) -> Option<f64> {
     value.is_finite().then_some(value)
-}
-
-fn largest_magnitude(values: &[f64]) -> Option<f64> {
-    Some(max(values)?.abs().max(min(values)?.abs()))
 }
 
 #[cfg(test)]

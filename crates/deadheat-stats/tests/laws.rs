@@ -1,0 +1,249 @@
+//! What must hold for every input, however strange.
+
+use deadheat_stats::anytime::{critical_t, e_value};
+use deadheat_stats::dist::{
+    binomial_two_sided_p, normal_cdf, normal_quantile, t_critical, t_quantile, t_two_sided_p,
+};
+use deadheat_stats::power::{minimum_detectable_effect, optimal_blocks, replicates_to_settle};
+use deadheat_stats::{
+    Call, Clusters, Floor, Order, PooledEstimate, adjusted_p, benjamini_hochberg, block_effect,
+    call, diagnostics, e_benjamini_hochberg, hodges_lehmann, holm, is_bimodal,
+    mean_of_replicate_locations, pooled_huber, sign_flip_p, signed_rank_asymptotic_p,
+    signed_rank_exact_p, summary, tail_rate,
+};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::SeedableRng;
+
+/// A block of a race: times of the four slots in nanoseconds and the order they ran in.
+#[derive(Debug, Clone, Copy)]
+struct Block {
+    times: [f64; 4],
+    order: Order,
+}
+
+impl Block {
+    fn effect(&self) -> f64 {
+        block_effect(self.times.map(f64::ln), self.order)
+    }
+}
+
+/// Replicates of blocks: mostly ordinary times with a spike now and then, sometimes a coarse clock.
+fn race() -> impl Strategy<Value = Vec<Vec<Block>>> {
+    let time = prop_oneof![8 => 900.0..1_100.0, 1 => 1e3..1e6, 2 => (9_u32..12).prop_map(|ticks| 100.0 * f64::from(ticks))];
+    let block = (
+        [time.clone(), time.clone(), time.clone(), time],
+        any::<bool>(),
+    )
+        .prop_map(|(times, abba)| Block {
+            times,
+            order: if abba { Order::Abba } else { Order::Baab },
+        });
+    vec(vec(block, 1..7), 1..12)
+}
+
+/// Any finite number: ordinary, huge, tiny, zero, and often one seen before.
+fn strange() -> impl Strategy<Value = f64> {
+    let ordinary = -1.0..1.0;
+    let any_finite = any::<f64>().prop_filter("finite", |x| x.is_finite());
+    let picked = proptest::sample::select(vec![
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        0.01,
+        f64::MAX,
+        -f64::MAX,
+        f64::MIN_POSITIVE,
+        5e-324,
+        -5e-324,
+        1e100,
+        -1e100,
+        1e-100,
+        1e16,
+    ]);
+    prop_oneof![3 => ordinary, 1 => any_finite, 3 => picked]
+}
+
+fn estimate(race: &[Vec<Block>], floor: Floor, effect: impl Fn(&Block) -> f64) -> PooledEstimate {
+    let effects: Vec<f64> = race.iter().flatten().map(effect).collect();
+    let sizes: Vec<usize> = race.iter().map(Vec::len).collect();
+    pooled_huber(&Clusters::new(&effects, &sizes).unwrap(), floor).unwrap()
+}
+
+fn floors() -> impl Strategy<Value = Floor> {
+    prop_oneof![Just(None), (1e-6..0.1).prop_map(Some)]
+        .prop_map(|relative_tick| Floor { relative_tick })
+}
+
+#[track_caller]
+fn all_finite(numbers: impl IntoIterator<Item = f64>) {
+    for number in numbers {
+        assert!(number.is_finite(), "{number} is not finite");
+    }
+}
+
+fn numbers_of(found: &PooledEstimate) -> Vec<f64> {
+    let mut numbers = vec![found.theta, found.scale, found.se, found.df];
+    numbers.extend(found.p_value());
+    numbers.extend(found.t_statistic());
+    numbers.extend(found.least_half_width);
+    for level in [1e-300, 1e-4, 0.05, 0.9] {
+        numbers.extend(
+            found
+                .interval(level)
+                .into_iter()
+                .flat_map(|(low, high)| [low, high]),
+        );
+    }
+    numbers
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+
+    #[test]
+    fn exchanging_the_roles_changes_the_sign_and_nothing_else(race in race(), floor in floors()) {
+        let forth = estimate(&race, floor, Block::effect);
+        let back = estimate(&race, floor, |b| Block { order: b.order.swapped(), ..*b }.effect());
+        prop_assert_eq!(back, PooledEstimate { theta: -forth.theta, ..forth });
+        let (low, high) = forth.interval(0.05).unzip();
+        prop_assert_eq!(back.interval(0.05).unzip(), (high.map(|x| -x), low.map(|x| -x)));
+    }
+
+    #[test]
+    fn relabelling_the_order_with_the_times_it_goes_with_changes_only_the_sign(times in [1.0..1e9, 1.0..1e9, 1.0..1e9, 1.0..1e9]) {
+        // A and B exchange their times and their places: the same four numbers, seen from the other side.
+        let [first, second, third, fourth] = times.map(f64::ln);
+        let seen = block_effect([first, second, third, fourth], Order::Abba);
+        prop_assert_eq!(block_effect([second, first, fourth, third], Order::Abba), -seen);
+        prop_assert_eq!(block_effect([first, second, third, fourth], Order::Baab), -seen);
+    }
+
+    #[test]
+    fn the_unit_of_time_does_not_matter(race in race(), floor in floors(), factor in prop_oneof![1e-9..1e9, (-60..60).prop_map(|e| 2_f64.powi(e))]) {
+        let before = estimate(&race, floor, Block::effect);
+        let after = estimate(&race, floor, |b| Block { times: b.times.map(|t| t * factor), ..*b }.effect());
+        prop_assert!((before.theta - after.theta).abs() < 1e-12);
+        prop_assert!((before.se - after.se).abs() < 1e-12, "{} {}", before.se, after.se);
+        prop_assert_eq!(before.timer_limited, after.timer_limited);
+    }
+
+    #[test]
+    fn the_order_of_blocks_within_a_replicate_does_not_matter(race in race(), floor in floors(), turn in 0_usize..6) {
+        let before = estimate(&race, floor, Block::effect);
+        let mut turned = race.clone();
+        for replicate in &mut turned {
+            let by = turn % replicate.len();
+            replicate.rotate_left(by);
+            replicate.reverse();
+        }
+        let after = estimate(&turned, floor, Block::effect);
+        prop_assert!((before.theta - after.theta).abs() < 1e-12);
+        prop_assert!((before.se - after.se).abs() < 1e-12);
+        prop_assert_eq!(before.inliers, after.inliers);
+    }
+
+    #[test]
+    fn the_interval_holds_the_estimate_and_grows_with_confidence(race in race(), floor in floors()) {
+        let found = estimate(&race, floor, Block::effect);
+        let mut inner = (found.theta, found.theta);
+        for level in [0.5, 0.05, 0.01, 1e-4] {
+            if let Some((low, high)) = found.interval(level) {
+                prop_assert!(low <= inner.0 && inner.1 <= high);
+                inner = (low, high);
+            }
+        }
+    }
+
+    #[test]
+    fn shifting_every_effect_shifts_the_estimate(race in race(), shift in -1.0..1.0_f64) {
+        let before = estimate(&race, Floor::default(), Block::effect);
+        let after = estimate(&race, Floor::default(), |b| b.effect() + shift);
+        prop_assert!((before.theta + shift - after.theta).abs() < 1e-12);
+        prop_assert!((before.se - after.se).abs() < 1e-12);
+    }
+
+    #[test]
+    fn no_effects_however_strange_give_anything_but_numbers(effects in vec(strange(), 0..40), cut in 1_usize..40, tick in proptest::option::of(strange())) {
+        let cut = cut.min(effects.len());
+        let sizes = [cut, effects.len() - cut];
+        let grouped = Clusters::new(&effects, &sizes).unwrap_or(Clusters::singletons(&effects));
+        for clusters in [grouped, grouped.ungrouped(), grouped.prefix(1)] {
+            let mean_hl = mean_of_replicate_locations(&clusters);
+            all_finite([mean_hl]);
+            if let Ok(found) = pooled_huber(&clusters, Floor { relative_tick: tick }) {
+                all_finite(numbers_of(&found));
+                is_bimodal(mean_hl, &found, 0.01);
+                all_finite([minimum_detectable_effect(found.se, found.df, 0.05)]);
+                replicates_to_settle(found.theta, found.se, found.replicates, 0.01, 0.05);
+            }
+        }
+        all_finite(sign_flip_p(&grouped.prefix(12), &mut Xoshiro256PlusPlus::seed_from_u64(1)));
+        all_finite(hodges_lehmann(&effects));
+        all_finite(signed_rank_exact_p(&effects));
+        all_finite(signed_rank_asymptotic_p(&effects));
+        all_finite(tail_rate(&effects[..cut], &effects[cut..]).p);
+        for p in [holm(&effects), benjamini_hochberg(&effects)].concat() {
+            prop_assert!((0.0..=1.0).contains(&p));
+        }
+        e_benjamini_hochberg(&effects, 0.05);
+        all_finite([adjusted_p(&effects, &[0.25, 0.75])]);
+    }
+
+    #[test]
+    fn no_summary_however_strange_the_numbers_is_anything_but_a_number(values in vec(strange(), 0..20)) {
+        use summary::{max, mean, mean_abs_dev_scale, median, min, scaled_iqr, scaled_mad, std_dev};
+        for figure in [median, mean, min, max, std_dev, scaled_mad, scaled_iqr, mean_abs_dev_scale] {
+            all_finite(figure(&values));
+        }
+        let mut sorted = values.clone();
+        sorted.sort_by(f64::total_cmp);
+        for q in [0.0, 0.1, 0.5, 0.99, 1.0] {
+            let quantile = summary::quantile(&sorted, q);
+            all_finite(quantile);
+            if let Some(quantile) = quantile {
+                prop_assert!(sorted[0] <= quantile && quantile <= sorted[sorted.len() - 1]);
+            }
+        }
+        if let (Some(low), Some(middle), Some(high)) = (min(&values), median(&values), max(&values)) {
+            prop_assert!(low <= middle && middle <= high);
+        }
+    }
+
+    #[test]
+    fn no_distribution_leaves_the_numbers(x in strange(), y in strange(), z in strange(), k in any::<u32>(), n in any::<u32>()) {
+        all_finite([t_two_sided_p(x, y), t_quantile(x, y), t_critical(x, y), normal_cdf(x), normal_quantile(x)]);
+        all_finite([e_value(x, n as usize, y), e_value(x, (n % 50) as usize, z.abs())]);
+        all_finite(critical_t(n as usize, x, y));
+        all_finite([binomial_two_sided_p(u64::from(k % 500), u64::from(n % 500), x)]);
+        all_finite([minimum_detectable_effect(x, y, z)]);
+        replicates_to_settle(x, y, k as usize, z, 0.05);
+        prop_assert!((5..=200).contains(&optimal_blocks(x, y, z, x)));
+        call((x, y), z);
+    }
+
+    #[test]
+    fn no_block_leaves_the_numbers(x in [strange(), strange(), strange(), strange()]) {
+        for order in [Order::Abba, Order::Baab] {
+            let found = diagnostics(x, order);
+            all_finite([block_effect(x, order), found.drift, found.carry_over, found.second_position]);
+            prop_assert_eq!(block_effect(x, order), -block_effect(x, order.swapped()));
+        }
+    }
+
+    #[test]
+    fn a_wider_interval_never_decides_more(low in -0.05..0.05, width in 0.0..0.05, more in 0.0..0.05) {
+        let wide = call((low - more, low + width + more), 0.01);
+        let narrow = call((low, low + width), 0.01);
+        let allowed = wide == Call::Undecided || matches!(narrow, Call::Equivalent { .. }) || wide == narrow;
+        prop_assert!(allowed, "{wide:?} from {narrow:?}");
+    }
+
+    #[test]
+    fn quantiles_rise_and_tails_fall(df in 1.0..1e7, p in 0.001..0.998, t in 0.0..50.0) {
+        prop_assert!(t_quantile(p, df) < t_quantile(p + 0.001, df));
+        prop_assert!(t_two_sided_p(t, df) > t_two_sided_p(t + 0.01, df) || t_two_sided_p(t, df) < 1e-300);
+    }
+}
