@@ -269,8 +269,9 @@ fn change(estimate: &Estimate) -> Number {
 
 /// Both ends or none: half an interval would be mistaken for a bound.
 fn ends(interval: &Interval) -> Option<[f64; 2]> {
+    let width = interval.high.0 - interval.low.0;
+    debug_assert!(width.is_finite(), "{interval:?} reached the report");
+    // A wide interval, finite as a log-ratio, may be infinite as a change.
     let ends = [interval.low.change(), interval.high.change()];
-    let finite = ends.iter().all(|end| end.is_finite());
-    debug_assert!(finite, "{ends:?} reached the report");
-    finite.then_some(ends)
+    ends.iter().all(|end| end.is_finite()).then_some(ends)
 }

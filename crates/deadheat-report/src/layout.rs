@@ -72,11 +72,11 @@ fn pieces(word: &str, room: usize) -> Vec<String> {
 }
 
 /// A table without borders, indented, at most `width` columns where its cells
-/// can be broken. The first `left` columns are aligned left, the others right.
+/// can be broken. `aligned` has an `l` or an `r` for every column.
 pub(crate) fn table(
     header: &[&str],
     rows: &[Vec<String>],
-    left: usize,
+    aligned: &str,
     indent: usize,
     width: usize,
 ) -> String {
@@ -90,12 +90,11 @@ pub(crate) fn table(
     for row in rows {
         table.add_row(row.iter());
     }
-    for (index, column) in table.column_iter_mut().enumerate() {
+    for (column, side) in table.column_iter_mut().zip(aligned.chars()) {
         column.set_padding((0, GAP as u16));
-        column.set_cell_alignment(if index < left {
-            CellAlignment::Left
-        } else {
-            CellAlignment::Right
+        column.set_cell_alignment(match side {
+            'l' => CellAlignment::Left,
+            _ => CellAlignment::Right,
         });
     }
     let margin = " ".repeat(indent);
@@ -146,7 +145,7 @@ mod tests {
     #[test]
     fn a_table_stays_in_its_width_and_leaves_no_trailing_space() {
         let rows = vec![vec!["a name of many words".to_owned(), "12".to_owned()]];
-        let text = table(&["name", "samples"], &rows, 1, 2, 20);
+        let text = table(&["name", "samples"], &rows, "lr", 2, 20);
         for line in text.lines() {
             assert!(line.width() <= 20, "{text}");
             assert_eq!(line.trim_end(), line);

@@ -31,16 +31,25 @@ pub fn to_markdown(analysis: &Analysis) -> String {
     for group in &groups {
         text += &verdicts(analysis, group, several);
     }
-    let mut remarks = remarks(analysis, &groups);
-    remarks.extend(sentences::ending(&analysis.ending, GLYPHS));
+    let counts = (!several).then(|| sentences::rests_on(groups[0], Source::of(analysis)));
+    let effort = sentences::effort(analysis);
+    let counts: Vec<String> = counts.flatten().into_iter().chain(effort).collect();
+    if !counts.is_empty() {
+        text += &format!("\n{}\n", counts.join(", "));
+    }
+    let ending = sentences::ending(&analysis.ending, GLYPHS);
+    let remarks: Vec<String> = ending
+        .into_iter()
+        .chain(remarks(analysis, &groups))
+        .collect();
     if !remarks.is_empty() {
+        let quoted: Vec<String> = remarks
+            .iter()
+            .map(|told| format!("> {}\n", prose(told)))
+            .collect();
         text.push('\n');
+        text += &quoted.join(">\n");
     }
-    for remark in remarks {
-        text += &format!("> {}\n>\n", prose(&remark));
-    }
-    text.truncate(text.trim_end_matches(['>', '\n']).len());
-    text.push('\n');
     text
 }
 
@@ -68,6 +77,7 @@ fn table_rows(group: &[Comparison], several: bool) -> String {
     let mut text = String::new();
     for (index, (label, shown)) in labels.iter().zip(shown.chunks(3)).enumerate() {
         let judged = match index {
+            0 if group[0].candidate.is_none() => "| | alone |".to_owned(),
             0 => "| | baseline |".to_owned(),
             _ => {
                 let comparison = &group[index - 1];
@@ -76,9 +86,8 @@ fn table_rows(group: &[Comparison], several: bool) -> String {
                 format!("{change} | {interval} | {verdict} |")
             }
         };
-        let separator = if index == 0 { "" } else { " " };
         text += &format!(
-            "{benchmark}| {} | {} |{separator}{judged}\n",
+            "{benchmark}| {} | {} | {judged}\n",
             code(label),
             shown.join(" | ")
         );

@@ -30,7 +30,7 @@ pub fn escape(text: &str, glyphs: Glyphs) -> String {
 /// stands at the head and what tells two commands apart often at the tail.
 pub fn shorten(text: &str, width: usize, glyphs: Glyphs) -> String {
     // Combining marks have no width, so a name could be narrow and endless.
-    if text.width() <= width && text.chars().count() <= 4 * width {
+    if text.width() <= width && text.chars().count() <= width.saturating_mul(4) {
         return text.to_owned();
     }
     let room = width.saturating_sub(glyphs.ellipsis().width());
@@ -44,7 +44,7 @@ pub fn shorten(text: &str, width: usize, glyphs: Glyphs) -> String {
 fn taken(characters: impl Iterator<Item = char>, width: usize) -> Vec<char> {
     let mut room = width;
     characters
-        .take(4 * width)
+        .take(width.saturating_mul(4))
         .take_while(|character| {
             let columns = character.to_string().width();
             let fits = columns <= room;

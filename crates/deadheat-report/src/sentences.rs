@@ -88,15 +88,20 @@ pub fn verdict(
     };
     let found = with_interval(estimate, glyphs);
     let sentence = match comparison.verdict {
-        Some(Verdict::Faster | Verdict::Slower) => format!(
+        Some(verdict @ (Verdict::Faster | Verdict::Slower)) => format!(
             "'{candidate}' {} by {} ({}).",
-            than(&comparison.metric, estimate, baseline, glyphs),
+            than(
+                &comparison.metric,
+                verdict == Verdict::Slower,
+                baseline,
+                glyphs
+            ),
             size(estimate),
             interval_in_words(estimate, glyphs),
         ),
         Some(Verdict::Equivalent) => {
             let lean = if comparison.excludes_zero {
-                let lean = leaning(&comparison.metric, estimate, glyphs);
+                let lean = leaning(&comparison.metric, estimate);
                 format!(", yet '{candidate}' {lean}")
             } else {
                 String::new()
@@ -123,8 +128,7 @@ pub fn verdict(
 }
 
 /// "is slower than 'x'", or what says the same of memory and counts.
-fn than(metric: &Metric, estimate: &Estimate, baseline: &str, glyphs: Glyphs) -> String {
-    let more = estimate.effect.0 > 0.0;
+fn than(metric: &Metric, more: bool, baseline: &str, glyphs: Glyphs) -> String {
     match metric {
         Metric::Wall => format!("is {} than '{baseline}'", pace(more)),
         Metric::Cpu | Metric::User | Metric::System => {
@@ -132,9 +136,9 @@ fn than(metric: &Metric, estimate: &Estimate, baseline: &str, glyphs: Glyphs) ->
             format!("is {} than '{baseline}' in {metric}", pace(more))
         }
         other => {
-            let amount = if more { "more" } else { "less" };
+            let side = side(more);
             let metric = self::metric(other, glyphs);
-            format!("has {amount} than '{baseline}' in {metric}")
+            format!("is {side} '{baseline}' in {metric}")
         }
     }
 }
@@ -143,18 +147,18 @@ fn pace(slower: bool) -> &'static str {
     if slower { "slower" } else { "faster" }
 }
 
-fn leaning(metric: &Metric, estimate: &Estimate, glyphs: Glyphs) -> String {
+fn side(above: bool) -> &'static str {
+    if above { "above" } else { "below" }
+}
+
+fn leaning(metric: &Metric, estimate: &Estimate) -> String {
     let more = estimate.effect.0 > 0.0;
     let size = size(estimate);
     match metric {
         Metric::Wall | Metric::Cpu | Metric::User | Metric::System => {
             format!("is reliably {size} {}", pace(more))
         }
-        other => {
-            let direction = if more { "above" } else { "below" };
-            let metric = self::metric(other, glyphs);
-            format!("is reliably {size} {direction} in {metric}")
-        }
+        _ => format!("is reliably {size} {}", side(more)),
     }
 }
 
@@ -341,9 +345,9 @@ pub fn ending(ending: &Ending, glyphs: Glyphs) -> Option<String> {
 
 fn signal_name(signal: i32) -> String {
     match signal {
-        1 => "a hang-up (SIGHUP)".to_owned(),
-        2 => "the keyboard (SIGINT)".to_owned(),
-        15 => "a request to terminate (SIGTERM)".to_owned(),
+        1 => "SIGHUP".to_owned(),
+        2 => "SIGINT".to_owned(),
+        15 => "SIGTERM".to_owned(),
         other => format!("signal {other}"),
     }
 }

@@ -1,6 +1,6 @@
 //! The tables of the text: contenders, all metrics, and a suite's summary.
 
-use deadheat_model::{Comparison, Estimate};
+use deadheat_model::{Comparison, Estimate, MetricComparison};
 use unicode_width::UnicodeWidthStr;
 
 use crate::glyphs::Glyphs;
@@ -48,14 +48,14 @@ pub(crate) fn contenders(group: &[Comparison], width: usize, glyphs: Glyphs) -> 
     for (row, label) in rows.iter_mut().zip(labels) {
         row[0] = label;
     }
-    layout::table(&header, &rows, 1, INDENT, width)
+    layout::table(&header, &rows, "lrrrr", INDENT, width)
 }
 
 /// All metrics on the same pairs, by their medians; empty when only the judged
 /// one was recorded, whose figures have been shown already.
 pub(crate) fn metrics(comparison: &Comparison, width: usize, glyphs: Glyphs) -> String {
-    let news = |other: &&deadheat_model::MetricComparison| other.metric != comparison.metric;
-    if comparison.metrics.iter().find(news).is_none() {
+    let news = |other: &MetricComparison| other.metric != comparison.metric;
+    if !comparison.metrics.iter().any(news) {
         return String::new();
     }
     let header = match &comparison.candidate {
@@ -84,7 +84,7 @@ pub(crate) fn metrics(comparison: &Comparison, width: usize, glyphs: Glyphs) -> 
             cells
         })
         .collect();
-    layout::table(&header, &rows, 1, INDENT, width)
+    layout::table(&header, &rows, "lrrrr", INDENT, width)
 }
 
 /// One line per comparison of a suite.
@@ -122,7 +122,7 @@ pub(crate) fn summary(comparisons: &[Comparison], width: usize, glyphs: Glyphs) 
         row[0] = shorten(&row[0], first.clamp(NAME_AT_LEAST, NAME_AT_MOST), glyphs);
         row[1] = shorten(&row[1], second.clamp(NAME_AT_LEAST, NAME_AT_MOST), glyphs);
     }
-    layout::table(&header, &rows, 2, INDENT, width)
+    layout::table(&header, &rows, "llrrl", INDENT, width)
 }
 
 /// Change and interval, or the sign for nothing.

@@ -60,9 +60,15 @@ struct Painter<'a> {
 impl Painter<'_> {
     fn text(&self) -> String {
         let groups = suite::groups(&self.analysis.comparisons);
-        let doubts: Vec<Vec<Told>> = groups.iter().map(|group| self.doubts(group)).collect();
-        let shared = suite::shared_doubts(&doubts);
+        let mut doubts: Vec<Vec<Told>> = groups.iter().map(|group| self.doubts(group)).collect();
+        let mut shared = suite::shared_doubts(&doubts);
         let several = groups.len() > 1;
+        // How the run ended concerns all of it, so it leads what is said last.
+        let last = match doubts.as_mut_slice() {
+            [only] => only,
+            _ => &mut shared,
+        };
+        last.splice(..0, self.ending());
         let mut text = String::new();
         for (group, doubts) in groups.iter().zip(&doubts) {
             if several {
@@ -86,9 +92,7 @@ impl Painter<'_> {
                 text += &self.wrapped("", &effort);
             }
         }
-        text += &self.paragraph_of_doubts(shared.iter());
-        text += &self.ending();
-        text
+        text + &self.paragraph_of_doubts(shared.iter())
     }
 
     /// Contenders, verdicts, counts and metrics of one benchmark.
@@ -175,17 +179,20 @@ impl Painter<'_> {
         plain.replacen(word, &format!("\u{1b}[{color}m{word}\u{1b}[0m"), 1)
     }
 
-    fn ending(&self) -> String {
+    fn ending(&self) -> Option<Told> {
         // The warning of a comparison says the same with its numbers.
-        let told = self.analysis.ending == Ending::Recorded(EndReason::Budget)
-            && self.analysis.comparisons.iter().any(|comparison| {
-                let spent = |warning: &Warning| matches!(warning, Warning::BudgetSpent { .. });
-                comparison.warnings.iter().any(spent)
-            });
-        match sentences::ending(&self.analysis.ending, self.glyphs) {
-            Some(sentence) if !told => format!("\n{}", self.remark(false, &sentence)),
-            _ => String::new(),
+        let spent = |warning: &Warning| matches!(warning, Warning::BudgetSpent { .. });
+        let mut comparisons = self.analysis.comparisons.iter();
+        if self.analysis.ending == Ending::Recorded(EndReason::Budget)
+            && comparisons.any(|comparison| comparison.warnings.iter().any(spent))
+        {
+            return None;
         }
+        let text = sentences::ending(&self.analysis.ending, self.glyphs)?;
+        Some(Told {
+            information: false,
+            text,
+        })
     }
 
     fn marked(&self, verdict: Option<Verdict>, sentence: &str) -> String {

@@ -11,12 +11,20 @@ const DIGITS: i32 = 4;
 /// than any reader cares for.
 const MOST_DECIMALS: usize = 6;
 
+/// The largest percentage written out. An interval from two replicates can
+/// reach beyond anything a number of percent can tell.
+const MOST_PERCENT: f64 = 999_999.0;
+
 /// A unit chosen for one or more values, so that values meant to be compared
 /// differ in their digits only.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale {
     factor: f64,
     symbol: &'static str,
+    /// Whether every value is a whole number of the smallest unit. Whole
+    /// counts, bytes and ticks are exact; decimals would claim a doubt that is
+    /// not there.
+    whole: bool,
 }
 
 impl Scale {
@@ -29,8 +37,10 @@ impl Scale {
         let positive = || values.iter().copied().filter(|v| *v > 0.0);
         let largest = positive().fold(0.0, f64::max);
         let smallest = positive().fold(f64::INFINITY, f64::min);
-        (largest == 0.0 || largest / smallest <= 1000.0)
-            .then(|| Scale::fitting(unit, largest, glyphs))
+        (largest == 0.0 || largest / smallest <= 1000.0).then(|| Scale {
+            whole: values.iter().all(|value| is_whole(*value)),
+            ..Scale::fitting(unit, largest, glyphs)
+        })
     }
 
     /// The scale that suits one value.
@@ -55,15 +65,17 @@ impl Scale {
             // A value that rounds up to 1000 of a unit is 1.000 of the next.
             .find(|(factor, _)| value >= factor * (1.0 - 0.5e-4))
             .unwrap_or(steps[0]);
-        Scale { factor, symbol }
+        Scale {
+            factor,
+            symbol,
+            whole: is_whole(value),
+        }
     }
 
     /// The value with four significant digits and the unit.
     pub fn show(self, value: f64) -> String {
         let scaled = value / self.factor;
-        let number = if self.factor == 1.0 && scaled.fract() == 0.0 && scaled.abs() < 1e6 {
-            // Whole counts, bytes and ticks are exact; decimals would claim
-            // a precision they do not have.
+        let number = if self.whole && self.factor == 1.0 {
             format!("{scaled}")
         } else {
             format!("{scaled:.*}", decimals(scaled, DIGITS).min(9))
@@ -74,6 +86,10 @@ impl Scale {
             format!("{number} {}", self.symbol)
         }
     }
+}
+
+fn is_whole(value: f64) -> bool {
+    value.fract() == 0.0
 }
 
 /// One value in the unit that suits it.
@@ -137,12 +153,20 @@ impl Precision {
         } else {
             ""
         };
-        format!("{sign}{:.*} %", self.0, (change * 100.0).abs())
+        self.percent(change, sign)
     }
 
     /// The size of a relative change without its sign, in percent.
     pub fn size(self, change: f64) -> String {
-        format!("{:.*} %", self.0, (change * 100.0).abs())
+        self.percent(change, "")
+    }
+
+    fn percent(self, change: f64, sign: &str) -> String {
+        let percent = (change * 100.0).abs();
+        if percent > MOST_PERCENT {
+            return format!("over {sign}{MOST_PERCENT} %");
+        }
+        format!("{sign}{percent:.*} %", self.0)
     }
 }
 
@@ -250,6 +274,8 @@ mod tests {
         assert_eq!(show(&[0.95e6, 1.05e6]), ["0.9500 ms", "1.050 ms"]);
         assert_eq!(show(&[12.0, 3e9]), ["12 ns", "3.000 s"]);
         assert_eq!(show(&[0.0, 3e6]), ["0 ms", "3.000 ms"]);
+        assert_eq!(show(&[97.0, 98.0]), ["97 ns", "98 ns"]);
+        assert_eq!(show(&[97.0, 98.5]), ["97.00 ns", "98.50 ns"]);
     }
 
     #[test]
@@ -276,6 +302,16 @@ mod tests {
         let range = interval_of(-0.004, -0.000_01);
         assert_eq!(interval(&range, Glyphs::Ascii), "[-0.40 %, -0.00 %]");
         assert_eq!(Precision(1).signed(0.0, Glyphs::Ascii), "0.0 %");
+    }
+
+    #[test]
+    fn a_change_beyond_telling_has_no_hundred_digits() {
+        let range = Interval {
+            low: LogRatio(-800.0),
+            high: LogRatio(800.0),
+            confidence: 0.95,
+        };
+        assert_eq!(interval(&range, Glyphs::Ascii), "[-100 %, over +999999 %]");
     }
 
     #[test]
