@@ -33,9 +33,9 @@ impl Glyphs {
         self.choose("−", "-")
     }
 
-    /// The prefix for a millionth.
-    pub fn micro(self) -> &'static str {
-        self.choose("µ", "u")
+    /// The unit of a millionth of a second.
+    pub fn microseconds(self) -> &'static str {
+        self.choose("µs", "us")
     }
 
     /// Stands for text left out.

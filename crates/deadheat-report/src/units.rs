@@ -45,12 +45,13 @@ impl Scale {
 
     /// The scale that suits one value.
     pub fn fitting(unit: Unit, value: f64, glyphs: Glyphs) -> Scale {
-        let micro = match glyphs {
-            Glyphs::Unicode => "µs",
-            Glyphs::Ascii => "us",
-        };
         let steps: [(f64, &'static str); 4] = match unit {
-            Unit::Nanoseconds => [(1.0, "ns"), (1e3, micro), (1e6, "ms"), (1e9, "s")],
+            Unit::Nanoseconds => [
+                (1.0, "ns"),
+                (1e3, glyphs.microseconds()),
+                (1e6, "ms"),
+                (1e9, "s"),
+            ],
             Unit::Bytes => [
                 (1.0, "B"),
                 (1024.0, "KiB"),
