@@ -1,1 +1,34 @@
+//! From an analysis to words, tables and JSON.
+//!
+//! Everything here is a pure function of an [`Analysis`](deadheat_model::Analysis)
+//! and a few options: no statistic is computed, no file, clock or environment
+//! is read. Whether there is a terminal, how wide it is and what it can show is
+//! for the caller to find out.
+//!
+//! - [`to_text`]: the answer for people at a terminal
+//! - [`to_json`]: the answer for programs, schema `deadheat.analysis/1`
+//! - [`to_markdown`]: the answer for a pull request
+//! - [`progress_line`]: the line to watch while a race goes on
+//!
+//! What is said about results stands in [`sentences`], what is said about
+//! doubts in [`doubts`].
 
+pub mod doubts;
+mod glyphs;
+mod json;
+mod layout;
+mod markdown;
+mod names;
+mod progress;
+pub mod sentences;
+mod suite;
+mod tables;
+mod text;
+pub mod units;
+
+pub use glyphs::Glyphs;
+pub use json::to_json;
+pub use markdown::to_markdown;
+pub use names::{escape, labels, shorten};
+pub use progress::{Progress, progress_line};
+pub use text::{TextOptions, to_text};

@@ -1,0 +1,211 @@
+//! Doubts in words: what was seen, what to do about it, and in which order it
+//! is told.
+
+use deadheat_model::{Comparison, Unit, Warning};
+
+use crate::glyphs::Glyphs;
+use crate::names;
+use crate::sentences::Source;
+use crate::units::{Precision, counted, quantity, share, two_digits};
+
+/// A warning as it is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// Whether it only helps to read the result and casts no doubt on it.
+    pub information: bool,
+    /// The sentences.
+    pub text: String,
+}
+
+/// Whether the warning only helps to read the result. Nearly every race stops
+/// early in a binary as linked; that must not drown what is wrong with it.
+pub fn is_information(warning: &Warning) -> bool {
+    matches!(
+        warning,
+        Warning::EarlyStop { .. } | Warning::PlacementFixed | Warning::NoCounters { .. }
+    )
+}
+
+/// The warnings with doubts first, then information; otherwise in their order.
+pub fn in_order(warnings: &[Warning]) -> Vec<&Warning> {
+    let mut ordered: Vec<&Warning> = warnings.iter().collect();
+    ordered.sort_by_key(|warning| is_information(warning));
+    ordered
+}
+
+/// The warnings of one benchmark, each told once; one that does not concern
+/// every candidate names those it does. `candidates` are the candidates'
+/// labels, parallel to `comparisons`.
+pub fn told(
+    comparisons: &[Comparison],
+    candidates: &[&str],
+    source: Source,
+    glyphs: Glyphs,
+) -> Vec<Told> {
+    let mut said: Vec<(Told, Vec<&str>)> = Vec::new();
+    for (comparison, candidate) in comparisons.iter().zip(candidates) {
+        for warning in in_order(&comparison.warnings) {
+            let told = Told {
+                information: is_information(warning),
+                text: sentence(warning, source, glyphs),
+            };
+            match said.iter_mut().find(|(other, _)| *other == told) {
+                Some((_, concerned)) if concerned.last() == Some(candidate) => {}
+                Some((_, concerned)) => concerned.push(candidate),
+                None => said.push((told, vec![candidate])),
+            }
+        }
+    }
+    said.sort_by_key(|(told, _)| told.information);
+    said.into_iter()
+        .map(|(told, concerned)| {
+            if concerned.len() == comparisons.len() {
+                return told;
+            }
+            Told {
+                text: format!("'{}': {}", concerned.join("', '"), told.text),
+                ..told
+            }
+        })
+        .collect()
+}
+
+/// One doubt, or one thing to know: what was seen and what to do about it.
+pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
+    let change = |value: f64| Precision::of(None).signed(value, glyphs);
+    let again = match source {
+        Source::Race => {
+            "Allow more with --max-replicates or --budget, or go on with --resume FILE."
+        }
+        Source::Recording => "Record more replicates and analyze them together.",
+    };
+    match warning {
+        Warning::FewReplicates { have, need } => format!(
+            "{} measured, and a verdict needs {need}. {again}",
+            counted(*have as u64, "replicate was", "replicates were")
+        ),
+        Warning::Provisional => format!(
+            "There is one replicate only, so memory was laid out once and the verdict is \
+             provisional. {again}"
+        ),
+        Warning::ZeroTimes { share: zeros } => format!(
+            "{} of the values were zero and count as half a tick of the clock. Give every launch \
+             more work, such as a larger input.",
+            share(*zeros)
+        ),
+        Warning::TooManyZeros { share: zeros } => format!(
+            "{} of the values were zero, too many to form ratios. Judge another metric \
+             (--metric wall or cpu), or give every launch more work.",
+            share(*zeros)
+        ),
+        Warning::CoarseClock { ticks } => format!(
+            "A sample lasts only {} of the clock, so rounding hides small changes. Give every \
+             launch more work, such as a larger input.",
+            if *ticks < 1.5 {
+                "one tick".to_owned()
+            } else {
+                format!("{ticks:.0} ticks")
+            }
+        ),
+        Warning::Ties { share: ties } => format!(
+            "In {} of the blocks both sides have the same value: the clock or counter is too \
+             coarse for them. Give every launch more work, or judge another --metric.",
+            share(*ties)
+        ),
+        Warning::TimerLimited => "Every block shows the same change, so only the resolution of \
+             the clock sets the interval. Give every launch more work."
+            .to_owned(),
+        Warning::Bimodal => format!(
+            "The replicates fall into groups that disagree, so the interval may be too narrow. \
+             {}",
+            match source {
+                Source::Race =>
+                    "Raise --max-replicates, hold the contenders on one core with --pin auto, and \
+                     add warm-up launches with -w.",
+                Source::Recording => "Record more replicates, on a machine that does nothing else.",
+            }
+        ),
+        Warning::TailDiffers {
+            baseline,
+            candidate,
+            mean_change,
+        } => format!(
+            "The tail differs: {} of the baseline's samples and {} of the candidate's lie above \
+             three times the common median, and the mean changed by {}. If the slow cases matter, \
+             compare the means too; if the first launches are slow, warm up with -w.",
+            share(*baseline),
+            share(*candidate),
+            change(*mean_change)
+        ),
+        Warning::BlocksDropped {
+            count,
+            change_with_all,
+        } => format!(
+            "{} left out, disturbed by other work on the machine; with {} the change is {}. If \
+             that tells another story, race again with --pin auto on a quieter machine.",
+            counted(*count as u64, "block was", "blocks were"),
+            if *count == 1 { "it" } else { "them" },
+            change(*change_with_all)
+        ),
+        Warning::DisturbedUnevenly { p } => format!(
+            "The two sides were disturbed at different rates (p = {}), so disturbed samples were \
+             kept: the contenders themselves may cause it. Compare --metric cpu, or hold them on \
+             one core with --pin auto.",
+            two_digits(*p)
+        ),
+        Warning::DisturbedTooOften { share: blocks } => format!(
+            "{} of the blocks were disturbed by other work, too many to leave out, so all were \
+             kept. Quieten the machine, try --pin auto, or judge --metric cpu.",
+            share(*blocks)
+        ),
+        Warning::PlacementFixed => "This speaks of the binary as it was linked: where the linker \
+             placed the code was drawn once, and can move a result by several percent. To judge \
+             the source, race builds with neutral links (deadheat link)."
+            .to_owned(),
+        Warning::ClocksDisagree { wall, cpu } => format!(
+            "Wall time changed by {} and CPU time by {}: waiting, other work or parallel work \
+             makes up the rest. On a busy machine trust --metric cpu; on a quiet one look for \
+             input, output and locks.",
+            change(*wall),
+            change(*cpu)
+        ),
+        Warning::EarlyStop {
+            replicates,
+            planned,
+        } => format!(
+            "The race was decided after {replicates} of at most {planned} replicates; estimates \
+             at an early stop lean a little away from zero. For a sharper one fix the number of \
+             runs with -r."
+        ),
+        Warning::BudgetSpent {
+            replicates,
+            planned,
+        } => format!(
+            "The time budget ended the race after {replicates} of at most {planned} replicates. \
+             Raise --budget, or go on with --resume FILE."
+        ),
+        Warning::JudgedAnytime => "The run was interrupted, cut or taken up again, so the \
+             interval is the wider one that holds at any time. A run that ends by its plan gets \
+             a narrower one; --budget and --max-replicates set the plan."
+            .to_owned(),
+        Warning::Unpaired => "The samples do not say which were taken together, so every drift \
+             of the machine counts as change and the verdict is a weaker one. Race the contenders \
+             with deadheat run, or record replicate, block and slot."
+            .to_owned(),
+        Warning::MetricMissing { metric } => format!(
+            "The metric '{}' was not recorded, so there is nothing to judge. Choose one that was \
+             with --metric.",
+            names::shorten(&names::escape(metric, glyphs), 60, glyphs)
+        ),
+        Warning::NoCounters { reason } => format!(
+            "Hardware counters could not be read ({}), so cycles and instructions are missing; \
+             deadheat doctor tells what would allow them.",
+            names::shorten(&names::escape(reason, glyphs), 200, glyphs)
+        ),
+        Warning::ShortCommand { median_ns } => format!(
+            "The slower command takes only {}, so starting the process is a large part of what \
+             is timed. Give it more work, and leave out -S, which starts a shell as well.",
+            quantity(Unit::Nanoseconds, *median_ns, glyphs)
+        ),
+    }
+}

@@ -1,0 +1,69 @@
+//! The few signs that have an ASCII stand-in.
+
+use deadheat_model::Verdict;
+
+/// Which signs the reader's terminal can show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Glyphs {
+    /// Nothing beyond ASCII.
+    Ascii,
+    /// The true minus, the micro sign, check marks.
+    Unicode,
+}
+
+impl Glyphs {
+    /// The signs for a reader who can, or cannot, see Unicode.
+    pub fn new(unicode: bool) -> Self {
+        if unicode {
+            Glyphs::Unicode
+        } else {
+            Glyphs::Ascii
+        }
+    }
+
+    fn choose(self, unicode: &'static str, ascii: &'static str) -> &'static str {
+        match self {
+            Glyphs::Unicode => unicode,
+            Glyphs::Ascii => ascii,
+        }
+    }
+
+    /// The sign of a negative number.
+    pub fn minus(self) -> &'static str {
+        self.choose("−", "-")
+    }
+
+    /// The unit of a millionth of a second.
+    pub fn microseconds(self) -> &'static str {
+        self.choose("µs", "us")
+    }
+
+    /// Stands for text left out.
+    pub fn ellipsis(self) -> &'static str {
+        self.choose("…", "...")
+    }
+
+    /// Stands in a table cell that has no value.
+    pub fn nothing(self) -> &'static str {
+        self.choose("–", "-")
+    }
+
+    /// Parts the pieces of a line.
+    pub fn separator(self) -> &'static str {
+        self.choose("·", "|")
+    }
+
+    /// The mark before a verdict sentence, one column wide.
+    ///
+    /// The ASCII marks read as relations: candidate `<` baseline is faster. A
+    /// plus or minus would be mistaken for the sign of the change.
+    pub fn mark(self, verdict: Option<Verdict>) -> &'static str {
+        match verdict {
+            Some(Verdict::Faster) => self.choose("✔", "<"),
+            Some(Verdict::Slower) => self.choose("✘", ">"),
+            Some(Verdict::Equivalent) => self.choose("≈", "="),
+            Some(Verdict::Inconclusive) => "?",
+            None => self.choose("·", "."),
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! The answer for a pull request or an issue.
+
+use deadheat_model::{Analysis, Comparison, Side};
+
+use crate::doubts;
+use crate::glyphs::Glyphs;
+use crate::names::labels;
+use crate::sentences::{self, Called, Source};
+use crate::suite;
+use crate::tables::change_cells;
+use crate::units::quantities;
+
+/// Columns a name may take: nobody reads a longer one in a table.
+const NAME_AT_MOST: usize = 100;
+
+const GLYPHS: Glyphs = Glyphs::Unicode;
+
+/// The analysis as GitHub-flavoured Markdown: one table, then the verdicts and
+/// the doubts that belong to them.
+pub fn to_markdown(analysis: &Analysis) -> String {
+    let groups = suite::groups(&analysis.comparisons);
+    if groups.is_empty() {
+        return "Nothing was measured.\n".to_owned();
+    }
+    let several = groups.len() > 1;
+    let mut text = table_head(several);
+    for group in &groups {
+        text += &table_rows(group, several);
+    }
+    text.push('\n');
+    for group in &groups {
+        text += &verdicts(analysis, group, several);
+    }
+    let counts = (!several).then(|| sentences::rests_on(groups[0], Source::of(analysis)));
+    let effort = sentences::effort(analysis);
+    let counts: Vec<String> = counts.flatten().into_iter().chain(effort).collect();
+    if !counts.is_empty() {
+        text += &format!("\n{}\n", counts.join(", "));
+    }
+    let ending = sentences::ending(&analysis.ending, GLYPHS);
+    let remarks: Vec<String> = ending
+        .into_iter()
+        .chain(remarks(analysis, &groups))
+        .collect();
+    if !remarks.is_empty() {
+        let quoted: Vec<String> = remarks
+            .iter()
+            .map(|told| format!("> {}\n", prose(told)))
+            .collect();
+        text.push('\n');
+        text += &quoted.join(">\n");
+    }
+    text
+}
+
+fn table_head(several: bool) -> String {
+    let mut names =
+        String::from("| Command | Median | Mean | Min | Change | Interval | Verdict |\n");
+    let mut rule = String::from("|:---|---:|---:|---:|---:|---:|:---|\n");
+    if several {
+        names.insert_str(0, "| Benchmark ");
+        rule.insert_str(0, "|:---");
+    }
+    names + &rule
+}
+
+fn table_rows(group: &[Comparison], several: bool) -> String {
+    let benchmark = match several {
+        true => format!("| {} ", code(&suite::title(&group[0], GLYPHS))),
+        false => String::new(),
+    };
+    let sides = suite::sides(group);
+    let labels = labels(&suite::names(group), NAME_AT_MOST, GLYPHS);
+    let figures = |side: &Side| [side.median, side.mean, side.min];
+    let values: Vec<f64> = sides.iter().flat_map(|side| figures(side)).collect();
+    let shown = quantities(group[0].metric.unit(), &values, GLYPHS);
+    let mut text = String::new();
+    for (index, (label, shown)) in labels.iter().zip(shown.chunks(3)).enumerate() {
+        let judged = match index {
+            0 if group[0].candidate.is_none() => "| | alone |".to_owned(),
+            0 => "| | baseline |".to_owned(),
+            _ => {
+                let comparison = &group[index - 1];
+                let [change, interval] = change_cells(comparison.estimate.as_ref(), GLYPHS);
+                let verdict = sentences::verdict_cell(comparison);
+                format!("{change} | {interval} | {verdict} |")
+            }
+        };
+        text += &format!(
+            "{benchmark}| {} | {} | {judged}\n",
+            code(label),
+            shown.join(" | ")
+        );
+    }
+    text
+}
+
+fn verdicts(analysis: &Analysis, group: &[Comparison], several: bool) -> String {
+    let source = Source::of(analysis);
+    let labels = labels(&suite::names(group), NAME_AT_MOST, GLYPHS);
+    let mut text = String::new();
+    for (index, comparison) in group.iter().enumerate() {
+        let called = Called {
+            baseline: &labels[0],
+            candidate: labels.get(index + 1).map(String::as_str),
+        };
+        let sentence = sentences::verdict(comparison, analysis.margin, called, source, GLYPHS);
+        let benchmark = match several {
+            true => format!("{}: ", code(&suite::title(comparison, GLYPHS))),
+            false => String::new(),
+        };
+        text += &format!("- {benchmark}{}\n", prose(&sentence));
+    }
+    text
+}
+
+/// All doubts, each once, with the benchmarks they concern unless that is all
+/// of them.
+fn remarks(analysis: &Analysis, groups: &[&[Comparison]]) -> Vec<String> {
+    let source = Source::of(analysis);
+    let told: Vec<Vec<doubts::Told>> = groups
+        .iter()
+        .map(|group| {
+            let labels = labels(&suite::names(group), NAME_AT_MOST, GLYPHS);
+            let mut candidates: Vec<&str> = labels.iter().skip(1).map(String::as_str).collect();
+            candidates.resize(group.len(), "");
+            doubts::told(group, &candidates, source, GLYPHS)
+        })
+        .collect();
+    let shared = suite::shared_doubts(&told);
+    let mut remarks: Vec<String> = Vec::new();
+    for (group, told) in groups.iter().zip(&told) {
+        for told in told.iter().filter(|told| !shared.contains(told)) {
+            remarks.push(match groups.len() {
+                1 => told.text.clone(),
+                _ => format!("{}: {}", suite::title(&group[0], GLYPHS), told.text),
+            });
+        }
+    }
+    remarks.extend(shared.into_iter().map(|told| told.text));
+    remarks
+}
+
+/// A name as code. Backticks serve most names; where one holds a sign that
+/// could end the code or the table cell, entities do, which never can.
+fn code(name: &str) -> String {
+    let risky = |c: char| matches!(c, '`' | '|' | '\\' | '<' | '>' | '&');
+    if name.contains(risky) || name.starts_with(' ') || name.ends_with(' ') {
+        format!("<code>{}</code>", prose(name))
+    } else {
+        format!("`{name}`")
+    }
+}
+
+/// Text in which nothing is markup. A sign written as an entity is shown but
+/// cannot open a tag, a link, a table cell or emphasis.
+fn prose(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '`' | '|' | '\\' | '<' | '>' | '&' | '*' | '_' | '[' | ']' | '~' | '$' | '#' => {
+                safe += &format!("&#{};", u32::from(character));
+            }
+            other => safe.push(other),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ordinary_names_are_readable_code() {
+        assert_eq!(code("./new --level=9"), "`./new --level=9`");
+    }
+
+    #[test]
+    fn names_cannot_break_out_of_their_cell() {
+        for name in ["a|b", "a`b", "a\\|b", "<script>", "a&lt;b", "``"] {
+            let code = code(name);
+            let inside = &code["<code>".len()..code.len() - "</code>".len()];
+            assert!(
+                !inside.contains(['|', '`', '\\', '<', '>']),
+                "{name} became {code}"
+            );
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! The line people watch while a race goes on.
+
+use deadheat_model::Standing;
+use unicode_width::UnicodeWidthStr;
+
+use crate::glyphs::Glyphs;
+use crate::names::{escape, shorten};
+use crate::units::{effect, interval, waiting};
+
+/// Columns a name keeps in a narrow line.
+const NAME_AT_LEAST: usize = 8;
+
+/// Where a race stands, as far as the line tells it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress<'a> {
+    /// The benchmark being raced.
+    pub benchmark: &'a str,
+    /// The candidate `standing` speaks of; `None` when there is only one.
+    pub candidate: Option<&'a str>,
+    /// Blocks completed.
+    pub blocks: u64,
+    /// Blocks after which the race ends in any case.
+    pub blocks_at_most: u64,
+    /// The estimate so far.
+    pub standing: Option<Standing>,
+    /// Seconds until the race ends in any case.
+    pub seconds_left: Option<f64>,
+}
+
+/// One line without a line break, at most `width` columns where that leaves
+/// room for the count of blocks. What fits least is left out from the end.
+pub fn progress_line(progress: &Progress<'_>, width: usize, glyphs: Glyphs) -> String {
+    let count = format!(
+        "block {} of at most {}",
+        progress.blocks, progress.blocks_at_most
+    );
+    let mut details: Vec<String> = Vec::new();
+    if let Some(standing) = &progress.standing {
+        let estimate = &standing.estimate;
+        let mut text = effect(estimate.effect, estimate.interval.as_ref(), glyphs);
+        if let Some(range) = &estimate.interval {
+            text = format!("{text} {}", interval(range, glyphs));
+        }
+        if let Some(candidate) = progress.candidate {
+            let candidate = shorten(&escape(candidate, glyphs), 24, glyphs);
+            text = format!("{candidate} {text}");
+        }
+        details.push(text);
+    }
+    if let Some(seconds) = progress.seconds_left {
+        // Tenths would only flicker.
+        let seconds = seconds.max(0.0).ceil();
+        let left = if seconds < 10.0 {
+            format!("{seconds} s")
+        } else {
+            waiting(seconds)
+        };
+        details.push(format!("at most {left} left"));
+    }
+    let name = escape(progress.benchmark, glyphs);
+    let mut line = count;
+    for detail in details {
+        let longer = format!("{line} {} {detail}", glyphs.separator());
+        if longer.width() + NAME_AT_LEAST.min(name.width()) + 2 > width {
+            break;
+        }
+        line = longer;
+    }
+    if name.is_empty() {
+        return line;
+    }
+    let room = width.saturating_sub(line.width() + 2).max(NAME_AT_LEAST);
+    format!("{}: {line}", shorten(&name, room, glyphs))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadheat_model::{Estimate, Interval, LogRatio};
+
+    fn progress<'a>() -> Progress<'a> {
+        let change = LogRatio::from_change;
+        Progress {
+            benchmark: "utf8",
+            candidate: None,
+            blocks: 12,
+            blocks_at_most: 40,
+            standing: Some(Standing {
+                candidate: 1,
+                estimate: Estimate {
+                    effect: change(-0.012),
+                    interval: Some(Interval {
+                        low: change(-0.020),
+                        high: change(-0.004),
+                        confidence: 0.95,
+                    }),
+                    p_value: None,
+                    replicates: 12,
+                    blocks: 12,
+                },
+            }),
+            seconds_left: Some(13.4),
+        }
+    }
+
+    #[test]
+    fn the_line_tells_where_the_race_stands() {
+        assert_eq!(
+            progress_line(&progress(), 80, Glyphs::Unicode),
+            "utf8: block 12 of at most 40 · −1.20 % [−2.00 %, −0.40 %] · at most 14 s left"
+        );
+        assert_eq!(
+            progress_line(&progress(), 80, Glyphs::Ascii),
+            "utf8: block 12 of at most 40 | -1.20 % [-2.00 %, -0.40 %] | at most 14 s left"
+        );
+    }
+
+    #[test]
+    fn a_race_that_just_began_has_only_its_count() {
+        let progress = Progress {
+            standing: None,
+            seconds_left: None,
+            blocks: 0,
+            ..progress()
+        };
+        assert_eq!(
+            progress_line(&progress, 80, Glyphs::Unicode),
+            "utf8: block 0 of at most 40"
+        );
+    }
+
+    #[test]
+    fn a_narrow_line_leaves_out_what_stands_last() {
+        for width in [40, 60] {
+            let line = progress_line(&progress(), width, Glyphs::Unicode);
+            assert!(line.width() <= width, "{line}");
+            assert!(line.starts_with("utf8: block 12 of at most 40"), "{line}");
+        }
+        let endless = "x\n".repeat(500);
+        let long = Progress {
+            benchmark: &endless,
+            candidate: Some("./new"),
+            ..progress()
+        };
+        let line = progress_line(&long, 100, Glyphs::Unicode);
+        assert!(line.width() <= 100 && !line.contains('\n'), "{line}");
+        assert!(line.contains("./new −1.20 %"), "{line}");
+    }
+}

@@ -1,0 +1,142 @@
+//! The tables of the text: contenders, all metrics, and a suite's summary.
+
+use deadheat_model::{Comparison, Estimate, MetricComparison};
+use unicode_width::UnicodeWidthStr;
+
+use crate::glyphs::Glyphs;
+use crate::layout;
+use crate::names::{escape, labels, shorten};
+use crate::sentences;
+use crate::suite;
+use crate::units::{effect, interval, quantities};
+
+/// Spaces before every row, so that marks and headings stand out.
+const INDENT: usize = 2;
+
+/// Columns a name may take, however wide the terminal.
+const NAME_AT_MOST: usize = 60;
+
+/// Columns a name keeps, however narrow the terminal.
+const NAME_AT_LEAST: usize = 12;
+
+/// One line per contender, all in one unit where that is readable.
+pub(crate) fn contenders(group: &[Comparison], width: usize, glyphs: Glyphs) -> String {
+    let metric = &group[0].metric;
+    let sides = suite::sides(group);
+    let values: Vec<f64> = sides
+        .iter()
+        .flat_map(|side| [side.median, side.mean, side.min])
+        .collect();
+    let shown = quantities(metric.unit(), &values, glyphs);
+    let mut rows: Vec<Vec<String>> = sides
+        .iter()
+        .zip(shown.chunks(3))
+        .map(|(side, shown)| {
+            let mut row = vec![String::new()];
+            row.extend_from_slice(shown);
+            row.push(side.samples.to_string());
+            row
+        })
+        .collect();
+    let title = sentences::metric(metric, glyphs);
+    let header = [title.as_str(), "median", "mean", "min", "samples"];
+    let rest = INDENT + layout::width_of(&header, &rows, 1..header.len());
+    let room = width
+        .saturating_sub(rest)
+        .clamp(NAME_AT_LEAST, NAME_AT_MOST);
+    let labels = labels(&suite::names(group), room, glyphs);
+    for (row, label) in rows.iter_mut().zip(labels) {
+        row[0] = label;
+    }
+    layout::table(&header, &rows, "lrrrr", INDENT, width)
+}
+
+/// All metrics on the same pairs, by their medians; empty when only the judged
+/// one was recorded, whose figures have been shown already.
+pub(crate) fn metrics(comparison: &Comparison, width: usize, glyphs: Glyphs) -> String {
+    let news = |other: &MetricComparison| other.metric != comparison.metric;
+    if !comparison.metrics.iter().any(news) {
+        return String::new();
+    }
+    let header = match &comparison.candidate {
+        Some(_) => ["metric", "baseline", "candidate", "change", "interval"],
+        None => ["metric", "median", "mean", "min", "max"],
+    };
+    let rows: Vec<Vec<String>> = comparison
+        .metrics
+        .iter()
+        .map(|row| {
+            let unit = row.metric.unit();
+            let name = shorten(&escape(row.metric.name(), glyphs), 24, glyphs);
+            let mut cells = vec![name];
+            match &row.candidate {
+                Some(candidate) => {
+                    let medians = [row.baseline.median, candidate.median];
+                    cells.extend(quantities(unit, &medians, glyphs));
+                    cells.extend(change_cells(row.estimate.as_ref(), glyphs));
+                }
+                None => {
+                    let side = &row.baseline;
+                    let values = [side.median, side.mean, side.min, side.max];
+                    cells.extend(quantities(unit, &values, glyphs));
+                }
+            }
+            cells
+        })
+        .collect();
+    layout::table(&header, &rows, "lrrrr", INDENT, width)
+}
+
+/// One line per comparison of a suite.
+pub(crate) fn summary(comparisons: &[Comparison], width: usize, glyphs: Glyphs) -> String {
+    let header = ["benchmark", "candidate", "change", "interval", "verdict"];
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for group in suite::groups(comparisons) {
+        let names = labels(&suite::names(group), NAME_AT_MOST, glyphs);
+        for (index, comparison) in group.iter().enumerate() {
+            let [change, interval] = change_cells(comparison.estimate.as_ref(), glyphs);
+            let candidate = match names.get(index + 1) {
+                Some(name) => name.clone(),
+                None => glyphs.nothing().to_owned(),
+            };
+            rows.push(vec![
+                suite::title(comparison, glyphs),
+                candidate,
+                change,
+                interval,
+                sentences::verdict_cell(comparison),
+            ]);
+        }
+    }
+    // The two names share what the figures leave.
+    let rest = INDENT + layout::GAP + layout::width_of(&header, &rows, 2..header.len());
+    let room = width.saturating_sub(rest).max(2 * NAME_AT_LEAST);
+    let widest = |column: usize| {
+        let cells = rows.iter().map(|row| row[column].width());
+        cells.chain([header[column].width()]).max().unwrap_or(0)
+    };
+    let (benchmark, candidate) = (widest(0), widest(1));
+    let first = benchmark.min((room / 2).max(room.saturating_sub(candidate)));
+    let second = candidate.min(room - first.min(room));
+    for row in &mut rows {
+        row[0] = shorten(&row[0], first.clamp(NAME_AT_LEAST, NAME_AT_MOST), glyphs);
+        row[1] = shorten(&row[1], second.clamp(NAME_AT_LEAST, NAME_AT_MOST), glyphs);
+    }
+    layout::table(&header, &rows, "llrrl", INDENT, width)
+}
+
+/// Change and interval, or the sign for nothing.
+pub(crate) fn change_cells(estimate: Option<&Estimate>, glyphs: Glyphs) -> [String; 2] {
+    let nothing = || glyphs.nothing().to_owned();
+    match estimate {
+        None => [nothing(), nothing()],
+        Some(Estimate {
+            effect: theta,
+            interval: range,
+            ..
+        }) => [
+            effect(*theta, range.as_ref(), glyphs),
+            range.map_or_else(nothing, |range| interval(&range, glyphs)),
+        ],
+    }
+}

@@ -1,0 +1,347 @@
+//! Quantities as people read them: four digits, a unit, an explicit sign.
+
+use deadheat_model::{Interval, LogRatio, Unit};
+
+use crate::glyphs::Glyphs;
+
+/// Digits shown of every measured value.
+const DIGITS: i32 = 4;
+
+/// Most decimals of a percentage. A timer-limited interval can be narrower
+/// than any reader cares for.
+const MOST_DECIMALS: usize = 6;
+
+/// The largest percentage written out. An interval from two replicates can
+/// reach beyond anything a number of percent can tell.
+const MOST_PERCENT: f64 = 999_999.0;
+
+/// A unit chosen for one or more values, so that values meant to be compared
+/// differ in their digits only.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scale {
+    factor: f64,
+    symbol: &'static str,
+    /// Whether every value is a whole number of the smallest unit. Whole
+    /// counts, bytes and ticks are exact; decimals would claim a doubt that is
+    /// not there.
+    whole: bool,
+}
+
+impl Scale {
+    /// The scale in which the largest of `values` has one to three digits
+    /// before the point.
+    ///
+    /// `None` when the values lie so far apart that the smaller ones would
+    /// drown in zeros; each then deserves a scale of its own.
+    pub fn shared(unit: Unit, values: &[f64], glyphs: Glyphs) -> Option<Scale> {
+        let positive = || values.iter().copied().filter(|v| *v > 0.0);
+        let largest = positive().fold(0.0, f64::max);
+        let smallest = positive().fold(f64::INFINITY, f64::min);
+        (largest == 0.0 || largest / smallest <= 1000.0).then(|| Scale {
+            whole: values.iter().all(|value| is_whole(*value)),
+            ..Scale::fitting(unit, largest, glyphs)
+        })
+    }
+
+    /// The scale that suits one value.
+    pub fn fitting(unit: Unit, value: f64, glyphs: Glyphs) -> Scale {
+        let steps: [(f64, &'static str); 4] = match unit {
+            Unit::Nanoseconds => [
+                (1.0, "ns"),
+                (1e3, glyphs.microseconds()),
+                (1e6, "ms"),
+                (1e9, "s"),
+            ],
+            Unit::Bytes => [
+                (1.0, "B"),
+                (1024.0, "KiB"),
+                (1_048_576.0, "MiB"),
+                (1_073_741_824.0, "GiB"),
+            ],
+            Unit::Count => [(1.0, ""), (1e3, "k"), (1e6, "M"), (1e9, "G")],
+        };
+        let (factor, symbol) = steps
+            .into_iter()
+            .rev()
+            // A value that rounds up to 1000 of a unit is 1.000 of the next.
+            .find(|(factor, _)| value >= factor * (1.0 - 0.5e-4))
+            .unwrap_or(steps[0]);
+        Scale {
+            factor,
+            symbol,
+            whole: is_whole(value),
+        }
+    }
+
+    /// The value with four significant digits and the unit.
+    pub fn show(self, value: f64) -> String {
+        let scaled = value / self.factor;
+        let number = if self.whole && self.factor == 1.0 {
+            format!("{scaled}")
+        } else {
+            format!("{scaled:.*}", decimals(scaled, DIGITS).min(9))
+        };
+        if self.symbol.is_empty() {
+            number
+        } else {
+            format!("{number} {}", self.symbol)
+        }
+    }
+}
+
+fn is_whole(value: f64) -> bool {
+    value.fract() == 0.0
+}
+
+/// One value in the unit that suits it.
+pub fn quantity(unit: Unit, value: f64, glyphs: Glyphs) -> String {
+    Scale::fitting(unit, value, glyphs).show(value)
+}
+
+/// Values that are to be compared: in one unit if that is readable.
+pub fn quantities(unit: Unit, values: &[f64], glyphs: Glyphs) -> Vec<String> {
+    let shared = Scale::shared(unit, values, glyphs);
+    let show = |value: &f64| match shared {
+        Some(scale) => scale.show(*value),
+        None => quantity(unit, *value, glyphs),
+    };
+    values.iter().map(show).collect()
+}
+
+/// The decimals that give `value` this many significant digits.
+fn decimals(value: f64, digits: i32) -> usize {
+    if value == 0.0 || !value.is_finite() {
+        return 0;
+    }
+    // The exponent is read from the rounded number: 9.996 has four digits
+    // as 10.00, not as 9.996.
+    let rounded = format!("{:.*e}", (digits - 1) as usize, value.abs());
+    let exponent: i32 = rounded
+        .rsplit_once('e')
+        .and_then(|(_, exponent)| exponent.parse().ok())
+        .unwrap_or(0);
+    (digits - 1 - exponent).max(0) as usize
+}
+
+/// How many decimals of a percentage mean something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Precision(usize);
+
+impl Precision {
+    /// Two significant digits of the interval's half width. Without an
+    /// interval nobody knows, and two decimals are shown.
+    pub fn of(interval: Option<&Interval>) -> Precision {
+        let Some(interval) = interval else {
+            return Precision(2);
+        };
+        let half_width = (interval.high.change() - interval.low.change()) * 50.0;
+        if half_width > 0.0 {
+            Precision(decimals(half_width, 2).min(MOST_DECIMALS))
+        } else {
+            Precision(2)
+        }
+    }
+
+    /// A relative change with its sign, in percent.
+    ///
+    /// The sign is kept when the digits round to zero: an interval that leaves
+    /// out zero must not look as if it touched it.
+    pub fn signed(self, change: f64, glyphs: Glyphs) -> String {
+        let sign = if change < 0.0 {
+            glyphs.minus()
+        } else if change > 0.0 {
+            "+"
+        } else {
+            ""
+        };
+        self.percent(change, sign)
+    }
+
+    /// The size of a relative change without its sign, in percent.
+    pub fn size(self, change: f64) -> String {
+        self.percent(change, "")
+    }
+
+    fn percent(self, change: f64, sign: &str) -> String {
+        let percent = (change * 100.0).abs();
+        if percent > MOST_PERCENT {
+            return format!("over {sign}{MOST_PERCENT} %");
+        }
+        format!("{sign}{percent:.*} %", self.0)
+    }
+}
+
+/// An effect with as many digits as its interval allows.
+pub fn effect(effect: LogRatio, interval: Option<&Interval>, glyphs: Glyphs) -> String {
+    Precision::of(interval).signed(effect.change(), glyphs)
+}
+
+/// The ends of an interval, as tables show them.
+pub fn interval(interval: &Interval, glyphs: Glyphs) -> String {
+    let precision = Precision::of(Some(interval));
+    format!(
+        "[{}, {}]",
+        precision.signed(interval.low.change(), glyphs),
+        precision.signed(interval.high.change(), glyphs)
+    )
+}
+
+/// A share, a margin or a confidence in percent, without trailing zeros.
+///
+/// Only 1 is ever shown as 100 %, and only 0 as 0 %.
+pub fn share(share: f64) -> String {
+    let percent = share * 100.0;
+    let from_edge = percent.min(100.0 - percent);
+    let places = if from_edge > 0.0 {
+        decimals(from_edge, 2).clamp(2, 9)
+    } else {
+        0
+    };
+    let digits = format!("{percent:.places$}");
+    let digits = match digits.split_once('.') {
+        Some(_) => digits.trim_end_matches('0').trim_end_matches('.'),
+        None => &digits,
+    };
+    format!("{digits} %")
+}
+
+/// A number with two significant digits.
+pub fn two_digits(value: f64) -> String {
+    format!("{value:.*}", decimals(value, 2))
+}
+
+/// A length of time that people wait for.
+pub fn waiting(seconds: f64) -> String {
+    if seconds < 9.95 {
+        return format!("{seconds:.1} s");
+    }
+    let whole = seconds.round() as u64;
+    match (whole / 3600, whole % 3600 / 60, whole % 60) {
+        (0, 0, seconds) => format!("{seconds} s"),
+        (0, minutes, seconds) => format!("{minutes} min {seconds} s"),
+        (hours, minutes, _) => format!("{hours} h {minutes} min"),
+    }
+}
+
+/// `count` of something, with the plural where it belongs.
+pub fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn interval_of(low: f64, high: f64) -> Interval {
+        Interval {
+            low: LogRatio::from_change(low),
+            high: LogRatio::from_change(high),
+            confidence: 0.95,
+        }
+    }
+
+    #[test]
+    fn times_have_four_digits_and_a_fitting_unit() {
+        for (ns, text) in [
+            (1.417e9, "1.417 s"),
+            (21.05e6, "21.05 ms"),
+            (685.9e3, "685.9 µs"),
+            (12.3, "12.30 ns"),
+            (0.25, "0.2500 ns"),
+            (999.96, "1.000 µs"),
+            (999_940.0, "999.9 µs"),
+            (12_345e9, "12345 s"),
+            (0.0, "0 ns"),
+        ] {
+            assert_eq!(quantity(Unit::Nanoseconds, ns, Glyphs::Unicode), text);
+        }
+    }
+
+    #[test]
+    fn bytes_and_counts_have_units_of_their_own() {
+        let show = |unit, value| quantity(unit, value, Glyphs::Ascii);
+        assert_eq!(show(Unit::Bytes, 512.0), "512 B");
+        assert_eq!(show(Unit::Bytes, 1536.0), "1.500 KiB");
+        assert_eq!(show(Unit::Bytes, 3.25 * 1048576.0), "3.250 MiB");
+        assert_eq!(show(Unit::Count, 44.0), "44");
+        assert_eq!(show(Unit::Count, 44.5), "44.50");
+        assert_eq!(show(Unit::Count, 1_234_567.0), "1.235 M");
+        assert_eq!(show(Unit::Nanoseconds, 1500.0), "1.500 us");
+    }
+
+    #[test]
+    fn values_to_be_compared_share_their_unit_unless_they_are_worlds_apart() {
+        let show = |values: &[f64]| quantities(Unit::Nanoseconds, values, Glyphs::Unicode);
+        assert_eq!(show(&[0.95e6, 1.05e6]), ["0.9500 ms", "1.050 ms"]);
+        assert_eq!(show(&[12.0, 3e9]), ["12 ns", "3.000 s"]);
+        assert_eq!(show(&[0.0, 3e6]), ["0 ms", "3.000 ms"]);
+        assert_eq!(show(&[97.0, 98.0]), ["97 ns", "98 ns"]);
+        assert_eq!(show(&[97.0, 98.5]), ["97.00 ns", "98.50 ns"]);
+    }
+
+    #[test]
+    fn a_change_has_two_digits_of_the_half_width_of_its_interval() {
+        for (low, change, high, text) in [
+            (0.0987, 0.1012, 0.1038, "+10.12 % [+9.87 %, +10.38 %]"),
+            (-0.02, -0.012, -0.004, "−1.20 % [−2.00 %, −0.40 %]"),
+            (-0.3, 0.1, 0.5, "+10 % [−30 %, +50 %]"),
+            (0.00231, 0.00248, 0.00265, "+0.248 % [+0.231 %, +0.265 %]"),
+        ] {
+            let range = interval_of(low, high);
+            let theta = LogRatio::from_change(change);
+            let shown = format!(
+                "{} {}",
+                effect(theta, Some(&range), Glyphs::Unicode),
+                interval(&range, Glyphs::Unicode)
+            );
+            assert_eq!(shown, text);
+        }
+    }
+
+    #[test]
+    fn an_end_that_rounds_to_zero_keeps_its_sign() {
+        let range = interval_of(-0.004, -0.000_01);
+        assert_eq!(interval(&range, Glyphs::Ascii), "[-0.40 %, -0.00 %]");
+        assert_eq!(Precision(1).signed(0.0, Glyphs::Ascii), "0.0 %");
+    }
+
+    #[test]
+    fn a_change_beyond_telling_has_no_hundred_digits() {
+        let range = Interval {
+            low: LogRatio(-800.0),
+            high: LogRatio(800.0),
+            confidence: 0.95,
+        };
+        assert_eq!(interval(&range, Glyphs::Ascii), "[-100 %, over +999999 %]");
+    }
+
+    #[test]
+    fn a_share_never_rounds_to_certainty() {
+        for (value, text) in [
+            (0.95, "95 %"),
+            (0.9884, "98.84 %"),
+            (0.999_999, "99.9999 %"),
+            (0.000_003, "0.0003 %"),
+            (0.01, "1 %"),
+            (0.0, "0 %"),
+            (1.0, "100 %"),
+            (0.2, "20 %"),
+        ] {
+            assert_eq!(share(value), text);
+        }
+    }
+
+    #[test]
+    fn waiting_is_told_in_the_units_of_a_clock_on_the_wall() {
+        for (seconds, text) in [
+            (0.0, "0.0 s"),
+            (1.94, "1.9 s"),
+            (14.2, "14 s"),
+            (59.7, "1 min 0 s"),
+            (125.0, "2 min 5 s"),
+            (3780.0, "1 h 3 min"),
+        ] {
+            assert_eq!(waiting(seconds), text);
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! Analyses made by hand, plausible enough to read their reports.
+
+use deadheat_model::{
+    Analysis, BlockDiagnostics, Comparison, EndReason, Ending, Estimate, Interval, LogRatio,
+    Metric, MetricComparison, Scope, Side, Verdict, Warning,
+};
+
+pub fn side(name: &str, median: f64, samples: usize) -> Side {
+    Side {
+        name: name.to_owned(),
+        median,
+        mean: median * 1.006,
+        min: median * 0.981,
+        max: median * 1.32,
+        std_dev: Some(median * 0.021),
+        samples,
+    }
+}
+
+pub fn estimate(change: f64, half_width: f64) -> Estimate {
+    Estimate {
+        effect: LogRatio::from_change(change),
+        interval: Some(Interval {
+            low: LogRatio::from_change(change - half_width),
+            high: LogRatio::from_change(change + half_width * 1.02),
+            confidence: 0.9884,
+        }),
+        p_value: Some(0.00012),
+        replicates: 22,
+        blocks: 22,
+    }
+}
+
+/// One metric of both contenders, the candidate by `change` away.
+pub fn metric(metric: Metric, baseline: f64, change: f64, half_width: f64) -> MetricComparison {
+    MetricComparison {
+        metric,
+        baseline: side("./old input", baseline, 44),
+        candidate: Some(side("./new input", baseline * (1.0 + change), 44)),
+        estimate: (baseline > 0.0).then(|| estimate(change, half_width)),
+    }
+}
+
+/// './new input' against './old input' with this verdict.
+pub fn comparison(verdict: Option<Verdict>, change: f64, half_width: f64) -> Comparison {
+    let wall = metric(Metric::Wall, 685_900.0, change, half_width);
+    Comparison {
+        benchmark: "old against new".to_owned(),
+        parameters: vec![],
+        metric: Metric::Wall,
+        baseline: wall.baseline.clone(),
+        candidate: wall.candidate.clone(),
+        verdict,
+        excludes_zero: change.abs() > half_width * 1.02,
+        provisional: false,
+        scope: Scope::Binary,
+        estimate: wall.estimate,
+        p_adjusted: Some(0.0003),
+        p_sign_flip: Some(0.0002),
+        minimum_detectable_effect: Some(LogRatio::from_change(half_width * 1.3)),
+        replicates_to_settle: None,
+        dropped_blocks: 0,
+        diagnostics: Some(BlockDiagnostics {
+            drift: 0.0011,
+            carry_over: -0.0002,
+            second_position: 0.0004,
+        }),
+        metrics: vec![
+            wall,
+            metric(Metric::Cpu, 612_300.0, change * 0.98, half_width * 0.6),
+            metric(Metric::PeakRss, 2_150_400.0, 0.0, 0.0),
+            metric(Metric::MinorFaults, 97.0, 0.0103, 0.012),
+            metric(Metric::MajorFaults, 0.0, 0.0, 0.0),
+            metric(Metric::InvoluntarySwitches, 0.5, 1.0, 0.9),
+            metric(Metric::Instructions, 1_234_567.0, 0.0921, 0.00004),
+        ],
+        warnings: vec![Warning::PlacementFixed],
+    }
+}
+
+pub fn analysis(comparisons: Vec<Comparison>) -> Analysis {
+    Analysis {
+        tool_version: "0.1.0".to_owned(),
+        seed: Some(7),
+        alpha: 0.05,
+        margin: 0.01,
+        comparisons,
+        launches: 93,
+        elapsed_seconds: 1.94,
+        ending: Ending::Recorded(EndReason::Finished),
+    }
+}
+
+pub fn race() -> Analysis {
+    let mut slower = comparison(Some(Verdict::Slower), 0.1012, 0.0025);
+    slower.warnings = vec![
+        Warning::EarlyStop {
+            replicates: 22,
+            planned: 40,
+        },
+        Warning::BlocksDropped {
+            count: 4,
+            change_with_all: 0.1034,
+        },
+        Warning::PlacementFixed,
+    ];
+    slower.dropped_blocks = 4;
+    analysis(vec![slower])
+}
+
+pub fn alone() -> Analysis {
+    let mut alone = comparison(None, 0.0, 0.01);
+    alone.candidate = None;
+    alone.estimate = None;
+    alone.excludes_zero = false;
+    alone.p_adjusted = None;
+    alone.p_sign_flip = None;
+    alone.minimum_detectable_effect = None;
+    alone.diagnostics = None;
+    alone.warnings = vec![];
+    for row in &mut alone.metrics {
+        row.candidate = None;
+        row.estimate = None;
+    }
+    analysis(vec![alone])
+}
+
+pub fn three_contenders() -> Analysis {
+    let faster = comparison(Some(Verdict::Faster), -0.0213, 0.0041);
+    let mut even = comparison(Some(Verdict::Equivalent), 0.0012, 0.0031);
+    if let Some(candidate) = &mut even.candidate {
+        candidate.name = "./newest input".to_owned();
+    }
+    even.warnings.push(Warning::Bimodal);
+    analysis(vec![faster, even])
+}
+
+pub fn suite() -> Analysis {
+    let sized = |name: &str, size: &str, verdict, change, half_width| Comparison {
+        benchmark: name.to_owned(),
+        parameters: vec![("size".to_owned(), size.to_owned())],
+        ..comparison(verdict, change, half_width)
+    };
+    let mut open = sized("sort", "1000", Some(Verdict::Inconclusive), 0.0172, 0.0215);
+    open.replicates_to_settle = Some(14);
+    open.warnings.push(Warning::TailDiffers {
+        baseline: 0.001,
+        candidate: 0.0312,
+        mean_change: 0.0423,
+    });
+    let mut few = sized("parse/utf8", "10", None, 0.0012, 0.021);
+    few.warnings = vec![Warning::FewReplicates { have: 3, need: 6 }];
+    if let Some(estimate) = &mut few.estimate {
+        estimate.replicates = 3;
+        estimate.blocks = 3;
+    }
+    analysis(vec![
+        sized("sort", "10", Some(Verdict::Faster), -0.0213, 0.0041),
+        open,
+        sized("parse", "10", Some(Verdict::Slower), 0.352, 0.022),
+        sized(
+            "parse size=1000",
+            "1000",
+            Some(Verdict::Equivalent),
+            0.0012,
+            0.0031,
+        ),
+        few,
+    ])
+}
+
+pub fn recording() -> Analysis {
+    let mut recorded = comparison(Some(Verdict::Faster), -0.0213, 0.0041);
+    recorded.provisional = true;
+    recorded.warnings = vec![
+        Warning::Unpaired,
+        Warning::FewReplicates { have: 1, need: 6 },
+    ];
+    Analysis {
+        seed: None,
+        launches: 0,
+        elapsed_seconds: 0.0,
+        ending: Ending::Recording,
+        ..analysis(vec![recorded])
+    }
+}
+
+/// One of every warning there is.
+pub fn every_warning() -> Vec<Warning> {
+    vec![
+        Warning::FewReplicates { have: 3, need: 6 },
+        Warning::Provisional,
+        Warning::ZeroTimes { share: 0.004 },
+        Warning::TooManyZeros { share: 0.12 },
+        Warning::CoarseClock { ticks: 40.2 },
+        Warning::Ties { share: 0.153 },
+        Warning::TimerLimited,
+        Warning::Bimodal,
+        Warning::TailDiffers {
+            baseline: 0.001,
+            candidate: 0.0312,
+            mean_change: 0.0423,
+        },
+        Warning::BlocksDropped {
+            count: 1,
+            change_with_all: -0.0251,
+        },
+        Warning::DisturbedUnevenly { p: 0.0031 },
+        Warning::DisturbedTooOften { share: 0.342 },
+        Warning::PlacementFixed,
+        Warning::ClocksDisagree {
+            wall: 0.0501,
+            cpu: -0.0021,
+        },
+        Warning::EarlyStop {
+            replicates: 8,
+            planned: 40,
+        },
+        Warning::BudgetSpent {
+            replicates: 12,
+            planned: 40,
+        },
+        Warning::JudgedAnytime,
+        Warning::Unpaired,
+        Warning::MetricMissing {
+            metric: "alloc\u{1b}[2Js".to_owned(),
+        },
+        Warning::NoCounters {
+            reason: "perf_event_open: permission denied".to_owned(),
+        },
+        Warning::ShortCommand {
+            median_ns: 823_400.0,
+        },
+    ]
+}
+
+pub fn every_ending() -> Vec<Ending> {
+    vec![
+        Ending::Recorded(EndReason::Finished),
+        Ending::Recorded(EndReason::Budget),
+        Ending::Recorded(EndReason::Interrupted(2)),
+        Ending::Recorded(EndReason::Interrupted(64)),
+        Ending::Recorded(EndReason::Failed(
+            "'./new input' exited with 3\nin block 4".to_owned(),
+        )),
+        Ending::Cut,
+        Ending::Recording,
+    ]
+}
+
+/// A race with every verdict, every doubt and every ending somewhere.
+pub fn everything() -> Vec<Analysis> {
+    let mut all = vec![
+        race(),
+        alone(),
+        three_contenders(),
+        suite(),
+        recording(),
+        analysis(vec![]),
+    ];
+    let verdicts = [
+        None,
+        Some(Verdict::Faster),
+        Some(Verdict::Slower),
+        Some(Verdict::Equivalent),
+        Some(Verdict::Inconclusive),
+    ];
+    let judged = [
+        Metric::Wall,
+        Metric::Cpu,
+        Metric::PeakRss,
+        Metric::Custom("allocs".to_owned()),
+    ];
+    for verdict in verdicts {
+        for judged in &judged {
+            let mut one = comparison(verdict, -0.0043, 0.0021);
+            one.metric = judged.clone();
+            one.provisional = verdict == Some(Verdict::Faster);
+            one.warnings = every_warning();
+            let mut blurred = one.clone();
+            blurred.estimate = None;
+            blurred.verdict = None;
+            blurred.warnings = vec![];
+            all.push(analysis(vec![one]));
+            all.push(analysis(vec![blurred]));
+        }
+    }
+    for ending in every_ending() {
+        all.push(Analysis { ending, ..race() });
+    }
+    all
+}

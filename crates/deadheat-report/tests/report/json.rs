@@ -1,0 +1,135 @@
+use deadheat_model::{LogRatio, Warning};
+use deadheat_report::to_json;
+use serde_json::Value;
+
+use crate::fixtures::*;
+
+const SCHEMA: &str = include_str!(concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../docs/schema/analysis-1.schema.json"
+));
+
+fn parsed(text: &str) -> Value {
+    serde_json::from_str(text).expect("the report writes JSON")
+}
+
+#[test]
+fn the_json_of_a_race_is_what_programs_were_promised() {
+    insta::assert_snapshot!(to_json(&race()));
+}
+
+#[test]
+fn every_json_follows_the_published_schema() {
+    let schema = parsed(SCHEMA);
+    let validator = jsonschema::validator_for(&schema).expect("the schema is one");
+    for analysis in everything() {
+        let value = parsed(&to_json(&analysis));
+        let errors: Vec<String> = validator
+            .iter_errors(&value)
+            .map(|error| format!("{}: {error}", error.instance_path()))
+            .collect();
+        assert!(errors.is_empty(), "{errors:#?}\n{value:#}");
+    }
+}
+
+#[test]
+fn the_schema_refuses_what_breaks_the_promise() {
+    let validator = jsonschema::validator_for(&parsed(SCHEMA)).expect("the schema is one");
+    let sound = parsed(&to_json(&race()));
+    for (pointer, wrong) in [
+        ("/schema", Value::from("deadheat.analysis/2")),
+        ("/ended", Value::from("bored")),
+        ("/benchmarks/0/verdict", Value::from("better")),
+        ("/benchmarks/0/change", Value::from("10 %")),
+        ("/benchmarks/0/ci", parsed("[0.1]")),
+        ("/benchmarks/0/baseline", Value::Null),
+    ] {
+        let mut broken = sound.clone();
+        *broken.pointer_mut(pointer).expect("the field is written") = wrong;
+        assert!(!validator.is_valid(&broken), "{pointer}");
+    }
+}
+
+#[test]
+fn the_fields_of_the_contract_keep_their_names_and_places() {
+    let value = parsed(&to_json(&race()));
+    let one = &value["benchmarks"][0];
+    for (field, expected) in [
+        (&value["schema"], Value::from("deadheat.analysis/1")),
+        (&value["tool"]["version"], Value::from("0.1.0")),
+        (&value["seed"], Value::from(7)),
+        (&one["unit"], Value::from("ns")),
+        (&one["verdict"], Value::from("slower")),
+        (&one["scope"], Value::from("binary")),
+        (&one["dropped_blocks"], Value::from(4)),
+    ] {
+        assert_eq!(*field, expected);
+    }
+    let number = |value: &Value| value.as_f64().expect("a number");
+    assert!((number(&one["change"]) - 0.1012).abs() < 1e-12);
+    assert!(number(&one["ci"][0]) < number(&one["change"]));
+    assert_eq!(one["warnings"][0]["code"], "blocks-dropped", "doubts first");
+}
+
+#[test]
+fn what_is_not_known_is_null_and_what_is_empty_is_left_out() {
+    let value = parsed(&to_json(&alone()));
+    let one = &value["benchmarks"][0];
+    for field in ["candidate", "verdict", "change", "ci", "replicates"] {
+        assert_eq!(one[field], Value::Null, "{field}");
+    }
+    assert!(one.get("parameters").is_none());
+    assert!(value.get("signal").is_none());
+    assert_eq!(parsed(&to_json(&recording()))["seed"], Value::Null);
+}
+
+#[test]
+fn parameters_keep_the_order_they_were_declared_in() {
+    let mut analysis = race();
+    analysis.comparisons[0].parameters = [("z", "1"), ("a", "2")]
+        .map(|(key, value)| (key.to_owned(), value.to_owned()))
+        .into();
+    let text = to_json(&analysis);
+    let place = |needle: &str| text.find(needle).expect("the parameter is written");
+    assert!(place("\"z\": \"1\"") < place("\"a\": \"2\""));
+}
+
+#[test]
+fn the_same_analysis_gives_the_same_bytes_and_a_last_line_break() {
+    let text = to_json(&suite());
+    assert_eq!(text, to_json(&suite()));
+    assert!(text.ends_with("}\n"));
+}
+
+#[test]
+fn names_from_outside_stay_exact_in_json() {
+    let mut analysis = race();
+    let name = "evil\n\u{1b}[31m\"quoted\" 速い";
+    analysis.comparisons[0].baseline.name = name.to_owned();
+    analysis.comparisons[0].warnings = vec![Warning::MetricMissing {
+        metric: name.to_owned(),
+    }];
+    let text = to_json(&analysis);
+    assert!(!text.contains('\u{1b}'));
+    assert_eq!(parsed(&text)["benchmarks"][0]["baseline"]["name"], name);
+}
+
+#[test]
+fn an_interval_too_wide_to_be_a_change_is_null() {
+    let mut analysis = race();
+    let one = &mut analysis.comparisons[0];
+    if let Some(interval) = one.estimate.as_mut().and_then(|e| e.interval.as_mut()) {
+        interval.high = LogRatio(800.0);
+    }
+    let value = parsed(&to_json(&analysis));
+    assert_eq!(value["benchmarks"][0]["ci"], Value::Null);
+}
+
+#[test]
+#[cfg_attr(debug_assertions, should_panic(expected = "reached the report"))]
+fn a_number_json_cannot_hold_is_caught_while_testing_and_null_afterwards() {
+    let mut analysis = race();
+    analysis.comparisons[0].baseline.mean = f64::NAN;
+    let value = parsed(&to_json(&analysis));
+    assert_eq!(value["benchmarks"][0]["baseline"]["mean"], Value::Null);
+}

@@ -1,0 +1,43 @@
+use deadheat_report::to_markdown;
+
+use crate::fixtures::*;
+
+#[test]
+fn a_race_as_markdown() {
+    insta::assert_snapshot!(to_markdown(&race()));
+}
+
+#[test]
+fn three_contenders_as_markdown() {
+    insta::assert_snapshot!(to_markdown(&three_contenders()));
+}
+
+#[test]
+fn a_suite_as_markdown() {
+    insta::assert_snapshot!(to_markdown(&suite()));
+}
+
+#[test]
+fn a_contender_alone_as_markdown() {
+    insta::assert_snapshot!(to_markdown(&alone()));
+}
+
+#[test]
+fn every_row_has_as_many_cells_as_the_head_whatever_the_names() {
+    for name in ["a|b", "a\\|b", "`", "<img src=x>", "a\nb", "||||", ""] {
+        let mut analysis = suite();
+        for comparison in &mut analysis.comparisons {
+            comparison.benchmark = name.to_owned();
+            comparison.baseline.name = name.to_owned();
+        }
+        let text = to_markdown(&analysis);
+        let cells = |line: &str| line.matches('|').count();
+        let mut rows = text.lines().take_while(|line| line.starts_with('|'));
+        let head = rows.next().map(cells);
+        assert_eq!(head, Some(9));
+        for row in rows {
+            assert_eq!(Some(cells(row)), head, "{row}");
+        }
+        assert!(!text.contains("<img"), "{text}");
+    }
+}

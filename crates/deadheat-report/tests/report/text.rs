@@ -1,0 +1,221 @@
+use deadheat_model::{Analysis, Metric, Verdict, Warning};
+use deadheat_report::{Glyphs, TextOptions, doubts, sentences, to_text};
+
+use crate::fixtures::*;
+
+const UNICODE: TextOptions = TextOptions {
+    width: 80,
+    color: false,
+    unicode: true,
+    metrics_table: true,
+};
+
+const BRIEF: TextOptions = TextOptions {
+    metrics_table: false,
+    ..UNICODE
+};
+
+#[test]
+fn a_race_of_two_commands_in_unicode() {
+    insta::assert_snapshot!(to_text(&race(), &UNICODE));
+}
+
+#[test]
+fn a_race_of_two_commands_in_ascii() {
+    let text = to_text(&race(), &TextOptions::default());
+    assert!(text.is_ascii());
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn a_race_of_two_commands_in_colour() {
+    let options = TextOptions {
+        color: true,
+        ..BRIEF
+    };
+    insta::assert_snapshot!(to_text(&race(), &options).replace('\u{1b}', "ESC"));
+}
+
+#[test]
+fn a_race_of_two_commands_in_a_narrow_terminal() {
+    let options = TextOptions {
+        width: 60,
+        ..UNICODE
+    };
+    insta::assert_snapshot!(to_text(&race(), &options));
+}
+
+#[test]
+fn a_race_of_two_commands_in_a_wide_terminal() {
+    let options = TextOptions {
+        width: 120,
+        ..UNICODE
+    };
+    insta::assert_snapshot!(to_text(&race(), &options));
+}
+
+/// The first lines of a verdict's text: everything but the contenders.
+fn verdict_of(verdict: Option<Verdict>, change: f64, half_width: f64) -> String {
+    let mut one = comparison(verdict, change, half_width);
+    one.warnings = vec![];
+    sentence_of(analysis(vec![one]))
+}
+
+fn sentence_of(analysis: Analysis) -> String {
+    let text = to_text(&analysis, &BRIEF);
+    let paragraph = text.split("\n\n").nth(1).unwrap_or_default();
+    paragraph.trim_end().to_owned()
+}
+
+#[test]
+fn the_four_verdicts_and_the_missing_one() {
+    let told = [
+        verdict_of(Some(Verdict::Faster), -0.0213, 0.0041),
+        verdict_of(Some(Verdict::Slower), 1.352, 0.22),
+        verdict_of(Some(Verdict::Equivalent), 0.0012, 0.0031),
+        verdict_of(Some(Verdict::Equivalent), -0.0033, 0.0011),
+        verdict_of(Some(Verdict::Inconclusive), 0.0172, 0.0215),
+        verdict_of(None, 0.0172, 0.0215),
+    ];
+    insta::assert_snapshot!(told.join("\n\n"));
+}
+
+#[test]
+fn an_open_race_tells_how_many_replicates_would_settle_it() {
+    let mut open = comparison(Some(Verdict::Inconclusive), 0.0172, 0.0215);
+    open.replicates_to_settle = Some(14);
+    insta::assert_snapshot!(sentence_of(analysis(vec![open])));
+}
+
+#[test]
+fn a_provisional_verdict_says_so_in_its_sentence() {
+    let mut weak = comparison(Some(Verdict::Faster), -0.0213, 0.0041);
+    weak.provisional = true;
+    insta::assert_snapshot!(sentence_of(analysis(vec![weak])));
+}
+
+#[test]
+fn other_metrics_are_not_called_faster_or_slower_when_they_are_no_times() {
+    let told = [
+        Metric::Cpu,
+        Metric::PeakRss,
+        Metric::Custom("allocs".to_owned()),
+    ]
+    .map(|judged| {
+        let mut one = comparison(Some(Verdict::Faster), -0.0213, 0.0041);
+        one.metric = judged;
+        let mut even = comparison(Some(Verdict::Equivalent), -0.0033, 0.0011);
+        even.metric = one.metric.clone();
+        sentence_of(analysis(vec![one])) + "\n" + &sentence_of(analysis(vec![even]))
+    });
+    insta::assert_snapshot!(told.join("\n\n"));
+}
+
+#[test]
+fn a_change_that_cannot_be_computed_has_a_reason() {
+    let mut zeros = comparison(None, 0.0, 0.01);
+    zeros.estimate = None;
+    zeros.warnings = vec![Warning::TooManyZeros { share: 0.12 }];
+    insta::assert_snapshot!(sentence_of(analysis(vec![zeros])));
+}
+
+#[test]
+fn a_contender_alone_is_shown_and_nothing_is_judged() {
+    insta::assert_snapshot!(to_text(&alone(), &UNICODE));
+}
+
+#[test]
+fn three_contenders_are_judged_against_the_first() {
+    insta::assert_snapshot!(to_text(&three_contenders(), &UNICODE));
+}
+
+#[test]
+fn a_suite_ends_with_a_summary() {
+    insta::assert_snapshot!(to_text(&suite(), &BRIEF));
+}
+
+#[test]
+fn a_recording_tells_its_samples_and_neither_launches_nor_seed() {
+    insta::assert_snapshot!(to_text(&recording(), &BRIEF));
+}
+
+#[test]
+fn a_command_raced_against_itself_has_two_names() {
+    let mut itself = comparison(Some(Verdict::Equivalent), 0.0002, 0.0031);
+    itself.candidate = Some(itself.baseline.clone());
+    itself.warnings = vec![];
+    insta::assert_snapshot!(to_text(&analysis(vec![itself]), &BRIEF));
+}
+
+#[test]
+fn every_warning_says_what_was_seen_and_what_to_do() {
+    let mut doubtful = comparison(Some(Verdict::Slower), 0.1012, 0.0025);
+    doubtful.warnings = every_warning();
+    insta::assert_snapshot!(to_text(&analysis(vec![doubtful]), &BRIEF));
+}
+
+#[test]
+fn advice_for_a_recording_does_not_ask_for_more_launches() {
+    for warning in every_warning() {
+        let told = doubts::sentence(&warning, sentences::Source::Recording, Glyphs::Ascii);
+        let own = ["few-replicates", "provisional", "bimodal"];
+        if own.contains(&warning.code()) {
+            assert!(!told.contains("--max-replicates"), "{told}");
+        }
+    }
+}
+
+#[test]
+fn every_ending_that_matters_has_a_sentence() {
+    let told: Vec<String> = every_ending()
+        .iter()
+        .map(|ending| match sentences::ending(ending, Glyphs::Unicode) {
+            Some(sentence) => sentence,
+            None => format!("(nothing for {ending:?})"),
+        })
+        .collect();
+    insta::assert_snapshot!(told.join("\n"));
+}
+
+#[test]
+fn an_interrupted_race_ends_with_a_warning() {
+    let ending = every_ending().swap_remove(2);
+    insta::assert_snapshot!(to_text(&Analysis { ending, ..race() }, &BRIEF));
+}
+
+#[test]
+fn a_spent_budget_is_told_once() {
+    let mut spent = race();
+    spent.ending = every_ending().swap_remove(1);
+    let budget_lines = |analysis: &Analysis| {
+        let text = to_text(analysis, &BRIEF);
+        text.matches("time budget").count()
+    };
+    assert_eq!(budget_lines(&spent), 1);
+    spent.comparisons[0].warnings = vec![Warning::BudgetSpent {
+        replicates: 12,
+        planned: 40,
+    }];
+    assert_eq!(budget_lines(&spent), 1);
+}
+
+#[test]
+fn hostile_names_are_shown_as_harmless_text() {
+    let mut hostile = race();
+    let one = &mut hostile.comparisons[0];
+    one.baseline.name = "evil\n\t\u{1b}[31mred\u{202e}".to_owned();
+    if let Some(candidate) = &mut one.candidate {
+        candidate.name = format!("./速い --long={}", "x".repeat(500));
+    }
+    insta::assert_snapshot!(to_text(&hostile, &BRIEF));
+}
+
+#[test]
+fn no_width_is_too_small_or_too_large_for_an_answer() {
+    for width in (0..30).chain([65_535, usize::MAX]) {
+        for analysis in everything() {
+            let options = TextOptions { width, ..UNICODE };
+            assert!(!to_text(&analysis, &options).is_empty());
+        }
+    }
+}

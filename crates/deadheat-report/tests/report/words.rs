@@ -1,0 +1,82 @@
+use deadheat_model::Analysis;
+use deadheat_report::{
+    Glyphs, Progress, TextOptions, progress_line, to_json, to_markdown, to_text,
+};
+
+use crate::fixtures::*;
+
+fn renderings(analysis: &Analysis) -> Vec<String> {
+    let mut all = vec![to_json(analysis), to_markdown(analysis)];
+    for unicode in [false, true] {
+        for width in [20, 60, 80, 120] {
+            all.push(to_text(
+                analysis,
+                &TextOptions {
+                    width,
+                    color: unicode,
+                    unicode,
+                    metrics_table: true,
+                },
+            ));
+        }
+    }
+    all
+}
+
+#[test]
+fn nothing_is_ever_called_by_a_word_the_house_forbids() {
+    let forbidden = [
+        "significan",
+        "no difference",
+        "not different",
+        "nan",
+        "inf ",
+    ];
+    for analysis in everything() {
+        for text in renderings(&analysis) {
+            // A forbidden phrase must not hide behind a line break.
+            let flat: Vec<&str> = text.split_whitespace().collect();
+            let flat = flat.join(" ").to_lowercase();
+            for word in forbidden {
+                assert!(!flat.contains(word), "{word} in:\n{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn ascii_output_is_ascii() {
+    for analysis in everything() {
+        let text = to_text(&analysis, &TextOptions::default());
+        assert!(text.is_ascii(), "{text}");
+    }
+    let progress = Progress {
+        benchmark: "größer",
+        candidate: Some("速い"),
+        blocks: 1,
+        blocks_at_most: 40,
+        standing: None,
+        seconds_left: Some(90.0),
+    };
+    assert!(progress_line(&progress, 80, Glyphs::Ascii).is_ascii());
+}
+
+#[test]
+fn every_provisional_verdict_carries_that_word_in_text_and_markdown() {
+    let mut weak = race();
+    weak.comparisons[0].provisional = true;
+    weak.comparisons[0].warnings.clear();
+    let text = to_text(&weak, &TextOptions::default());
+    assert!(text.contains("provisional: './new input' is slower"));
+    assert!(to_markdown(&weak).contains("| slower (provisional) |"));
+}
+
+#[test]
+fn the_scope_is_told_once_per_report_however_many_benchmarks_there_are() {
+    let options = TextOptions {
+        width: 1000,
+        ..TextOptions::default()
+    };
+    let text = to_text(&suite(), &options);
+    assert_eq!(text.matches("as it was linked").count(), 1, "{text}");
+}
