@@ -1,1 +1,30 @@
+//! The only room of deadheat that reads or writes files.
+//!
+//! It keeps the raw samples of a run while it is measured, reads them back,
+//! takes in recordings of others, and writes both in shapes other programs
+//! understand. Every format is described in `docs/formats.md`.
+//!
+//! | format | read | written |
+//! | --- | --- | --- |
+//! | run file, `deadheat.run/1` | [`read_run`] | [`RunFileWriter`] |
+//! | tidy CSV | [`read_csv`] | [`write_csv`] |
+//! | hyperfine's JSON | | [`write_hyperfine`] |
+//!
+//! [`read_any`] tells them apart by their content.
 
+mod column;
+mod default_path;
+mod detect;
+mod error;
+mod export;
+mod import;
+mod number;
+mod run_file;
+
+pub use column::{column_name, metric_of_column};
+pub use default_path::{create_run_folder, default_run_path};
+pub use detect::{Source, detect, read_any};
+pub use error::{CellError, FormatError};
+pub use export::{write_csv, write_csv_to, write_hyperfine, write_hyperfine_to};
+pub use import::{RecordingPlan, read_csv, read_csv_from};
+pub use run_file::{RunFileWriter, SCHEMA, read_run, read_run_from};

@@ -1,0 +1,104 @@
+//! The name of a metric as a column of a file.
+
+use std::borrow::Cow;
+
+use deadheat_model::{Metric, Unit};
+
+/// Marks the column of a custom metric whose name alone would be mistaken for
+/// something else.
+const CUSTOM: &str = "custom:";
+
+/// Columns of tidy CSV that are not metrics.
+pub(crate) const FIXED: [&str; 8] = [
+    "benchmark",
+    "replicate",
+    "block",
+    "slot",
+    "contender",
+    "role",
+    "iterations",
+    "flags",
+];
+
+/// The column of a metric: its name with `_` for `-` and the unit at the end,
+/// such as `wall_ns`, `peak_rss_bytes` or `minor_faults`.
+///
+/// A custom metric keeps its own name, with `custom:` before it when that name
+/// is taken by another column.
+pub fn column_name(metric: &Metric) -> Cow<'_, str> {
+    match metric {
+        Metric::Custom(name) if is_taken(name) => format!("{CUSTOM}{name}").into(),
+        Metric::Custom(name) => name.into(),
+        built_in => built_in_column(built_in).into(),
+    }
+}
+
+/// The metric of a column; the reverse of [`column_name`].
+pub fn metric_of_column(column: &str) -> Metric {
+    if let Some(name) = column.strip_prefix(CUSTOM) {
+        return Metric::Custom(name.to_owned());
+    }
+    Metric::BUILT_IN
+        .into_iter()
+        .find(|metric| built_in_column(metric) == column)
+        .unwrap_or_else(|| Metric::Custom(column.to_owned()))
+}
+
+fn built_in_column(metric: &Metric) -> String {
+    let name = metric.name().replace('-', "_");
+    match metric.unit() {
+        Unit::Nanoseconds => name + "_ns",
+        Unit::Bytes => name + "_bytes",
+        Unit::Count => name,
+    }
+}
+
+fn is_taken(name: &str) -> bool {
+    name.is_empty()
+        || name.starts_with(CUSTOM)
+        || FIXED.contains(&name)
+        || metric_of_column(name) != Metric::Custom(name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_column_of_a_built_in_metric_carries_its_unit() {
+        let columns: Vec<_> = Metric::BUILT_IN.iter().map(column_name).collect();
+        assert_eq!(
+            columns.join(" "),
+            "wall_ns cpu_ns user_ns system_ns peak_rss_bytes minor_faults major_faults \
+             voluntary_switches involuntary_switches cycles instructions branch_misses cache_misses"
+        );
+    }
+
+    #[test]
+    fn every_built_in_metric_is_found_again_by_its_column() {
+        for metric in Metric::BUILT_IN {
+            assert_eq!(metric_of_column(&column_name(&metric)), metric);
+        }
+    }
+
+    #[test]
+    fn a_custom_metric_named_like_another_column_is_still_told_apart() {
+        for name in [
+            "wall_ns", "cycles", "role", "", "custom:x", "allocs", "wall",
+        ] {
+            let metric = Metric::Custom(name.to_owned());
+            let column = column_name(&metric).into_owned();
+            assert_eq!(metric_of_column(&column), metric);
+            assert!(!FIXED.contains(&column.as_str()));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_custom_metric_is_found_again_by_its_column(name: String) {
+            let metric = Metric::Custom(name);
+            prop_assert_eq!(metric_of_column(&column_name(&metric)), metric);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Where runs go when nobody says where.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::error::{FormatError, cannot_write};
+
+const HOME: &str = ".deadheat";
+const RUNS: &str = "runs";
+
+/// The file of a run that nobody named:
+/// `.deadheat/runs/YYYYMMDD-HHMMSS-SEED.jsonl` below `base`.
+///
+/// The time is UTC, from seconds since 1970. The seed is given by the last
+/// eight of its hexadecimal digits, so that two runs of one second differ.
+pub fn default_run_path(base: &Path, started_at: u64, seed: u64) -> PathBuf {
+    let name = format!("{}-{:08x}.jsonl", time_stamp(started_at), seed as u32);
+    base.join(HOME).join(RUNS).join(name)
+}
+
+/// Creates the folder of [`default_run_path`] below `base`. When deadheat's
+/// own folder is new it also gets a `.gitignore` that keeps all of it out of
+/// version control.
+pub fn create_run_folder(base: &Path) -> Result<(), FormatError> {
+    let home = base.join(HOME);
+    let is_new = !home.exists();
+    let runs = home.join(RUNS);
+    fs::create_dir_all(&runs).map_err(cannot_write(&runs))?;
+    if is_new {
+        let ignore = home.join(".gitignore");
+        fs::write(&ignore, "*\n").map_err(cannot_write(&ignore))?;
+    }
+    Ok(())
+}
+
+/// `YYYYMMDD-HHMMSS` in UTC.
+fn time_stamp(seconds: u64) -> String {
+    let (mut days, second) = (seconds / 86_400, seconds % 86_400);
+    // Whole cycles of 400 years first: the calendar repeats after them, and
+    // the loops below stay short for any input.
+    let mut year = 1970 + days / DAYS_IN_400_YEARS * 400;
+    days %= DAYS_IN_400_YEARS;
+    while days >= days_in_year(year) {
+        days -= days_in_year(year);
+        year += 1;
+    }
+    let mut month = 1;
+    while days >= days_in_month(year, month) {
+        days -= days_in_month(year, month);
+        month += 1;
+    }
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    format!(
+        "{year:04}{month:02}{:02}-{hour:02}{minute:02}{second:02}",
+        days + 1
+    )
+}
+
+const DAYS_IN_400_YEARS: u64 = 146_097;
+
+fn is_leap(year: u64) -> bool {
+    year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+}
+
+fn days_in_year(year: u64) -> u64 {
+    365 + u64::from(is_leap(year))
+}
+
+fn days_in_month(year: u64, month: u64) -> u64 {
+    match month {
+        2 => 28 + u64::from(is_leap(year)),
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_path_tells_when_and_with_which_seed() {
+        assert_eq!(
+            default_run_path(Path::new("here"), 1_709_210_096, 7),
+            Path::new("here/.deadheat/runs/20240229-123456-00000007.jsonl")
+        );
+    }
+
+    #[test]
+    fn time_stamps_agree_with_the_calendar() {
+        for (seconds, expected) in [
+            (0, "19700101-000000"),
+            (951_782_399, "20000228-235959"),
+            (951_782_400, "20000229-000000"),
+            (951_868_800, "20000301-000000"),
+            (1_735_689_599, "20241231-235959"),
+            (1_735_689_600, "20250101-000000"),
+            (4_107_542_400, "21000301-000000"),
+            (12_622_780_800 + 951_782_400, "24000229-000000"),
+        ] {
+            assert_eq!(time_stamp(seconds), expected, "{seconds}");
+        }
+    }
+
+    #[test]
+    fn a_new_folder_is_kept_out_of_version_control() {
+        let base = tempfile::tempdir().unwrap();
+        create_run_folder(base.path()).unwrap();
+        let ignore = base.path().join(".deadheat/.gitignore");
+        assert_eq!(fs::read_to_string(&ignore).unwrap(), "*\n");
+        assert!(base.path().join(".deadheat/runs").is_dir());
+
+        fs::remove_file(&ignore).unwrap();
+        create_run_folder(base.path()).unwrap();
+        assert!(!ignore.exists(), "a choice of the user is respected");
+    }
+}

@@ -1,0 +1,212 @@
+//! A run as tidy CSV: one row per sample.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+
+use csv::Writer;
+use deadheat_model::{Benchmark, Flags, Metric, Origin, Run};
+
+use crate::column::column_name;
+use crate::error::{FormatError, cannot_write, create_folder_of};
+use crate::number::{push_integer, push_value};
+
+/// Writes a run as tidy CSV, replacing what the file held.
+///
+/// Exit codes, the plan and the environment are left behind; the samples read
+/// back as they were. Of an unpaired recording the columns `block` and `slot`
+/// are left out, so that it does not read back as more than it is.
+pub fn write_csv(run: &Run, path: impl AsRef<Path>) -> Result<(), FormatError> {
+    let path = path.as_ref();
+    create_folder_of(path)?;
+    let file = File::create(path).map_err(cannot_write(path))?;
+    write_csv_to(run, file, path)
+}
+
+/// Writes a run as tidy CSV anywhere; `name` stands for the file in errors.
+pub fn write_csv_to(run: &Run, out: impl Write, name: impl AsRef<Path>) -> Result<(), FormatError> {
+    let file = name.as_ref();
+    if !run.header.metrics.contains(&Metric::Wall) {
+        return Err(FormatError::NoWallTimes {
+            file: file.to_owned(),
+        });
+    }
+    write_rows(run, out).map_err(cannot_write(file))
+}
+
+fn write_rows(run: &Run, out: impl Write) -> io::Result<()> {
+    let recorded = &run.header.metrics;
+    let paired = run.header.origin != Origin::UnpairedRecording;
+    let cpu = recorded.contains(&Metric::Cpu);
+    let others: Vec<&Metric> = recorded
+        .iter()
+        .filter(|metric| !matches!(metric, Metric::Wall | Metric::Cpu))
+        .collect();
+    let mut table = Table {
+        writer: Writer::from_writer(out),
+        number: Vec::new(),
+    };
+
+    table.text("benchmark")?;
+    table.text("replicate")?;
+    if paired {
+        table.text("block")?;
+        table.text("slot")?;
+    }
+    table.text("contender")?;
+    table.text("role")?;
+    table.text("iterations")?;
+    table.text("wall_ns")?;
+    if cpu {
+        table.text("cpu_ns")?;
+    }
+    table.text("flags")?;
+    for metric in &others {
+        table.text(&column_name(metric))?;
+    }
+    table.end_row()?;
+
+    let benchmarks = &run.header.plan.benchmarks;
+    let names = benchmark_names(benchmarks);
+    for ((benchmark, samples), name) in benchmarks.iter().zip(&run.benchmarks).zip(&names) {
+        let contenders = told_apart(benchmark.contenders.iter().map(|c| c.name.clone()));
+        let column = |metric| samples.column(metric).unwrap_or_default();
+        let (wall, cpu) = (column(&Metric::Wall), cpu.then(|| column(&Metric::Cpu)));
+        let others: Vec<&[f64]> = others.iter().map(|metric| column(metric)).collect();
+        for block in samples.blocks() {
+            for (slot, at) in block.range().enumerate() {
+                let sample = &samples.samples()[at];
+                table.text(name)?;
+                table.integer(block.replicate.into())?;
+                if paired {
+                    table.integer(block.index.into())?;
+                    table.integer(slot as u64)?;
+                }
+                table.text(&contenders[sample.contender.index()])?;
+                table.text(sample.contender.role().name())?;
+                table.integer(sample.iterations)?;
+                table.value(wall[at])?;
+                if let Some(cpu) = cpu {
+                    table.value(cpu[at])?;
+                }
+                table.text(flag_words(sample.flags))?;
+                for other in &others {
+                    table.value(other[at])?;
+                }
+                table.end_row()?;
+            }
+        }
+    }
+    table.writer.flush()
+}
+
+/// Cells, one after the other.
+struct Table<W: Write> {
+    writer: Writer<W>,
+    number: Vec<u8>,
+}
+
+impl<W: Write> Table<W> {
+    fn text(&mut self, cell: &str) -> io::Result<()> {
+        Ok(self.writer.write_field(cell)?)
+    }
+
+    fn integer(&mut self, number: u64) -> io::Result<()> {
+        self.number.clear();
+        push_integer(&mut self.number, number);
+        Ok(self.writer.write_field(&self.number)?)
+    }
+
+    fn value(&mut self, value: f64) -> io::Result<()> {
+        self.number.clear();
+        push_value(&mut self.number, value);
+        Ok(self.writer.write_field(&self.number)?)
+    }
+
+    fn end_row(&mut self) -> io::Result<()> {
+        Ok(self.writer.write_record(None::<&[u8]>)?)
+    }
+}
+
+/// The names of flags, joined by `|`.
+fn flag_words(flags: Flags) -> &'static str {
+    let is = |flag: Flags| flags.bits() & flag.bits() != 0;
+    match (is(Flags::PREEMPTED), is(Flags::MIGRATED)) {
+        (false, false) => "",
+        (true, false) => "preempted",
+        (false, true) => "migrated",
+        (true, true) => "preempted|migrated",
+    }
+}
+
+/// The names of the benchmarks. Tidy CSV has no column for parameters, so those
+/// are added where the name alone is not enough.
+fn benchmark_names(benchmarks: &[Benchmark]) -> Vec<String> {
+    let mut uses = HashMap::new();
+    for benchmark in benchmarks {
+        *uses.entry(&benchmark.name).or_insert(0) += 1;
+    }
+    told_apart(benchmarks.iter().map(|benchmark| {
+        let name = &benchmark.name;
+        if uses[name] == 1 || benchmark.parameters.is_empty() {
+            return name.clone();
+        }
+        let pair = |(key, value): &(String, String)| format!("{key}={value}");
+        let pairs: Vec<String> = benchmark.parameters.iter().map(pair).collect();
+        format!("{name} ({})", pairs.join(", "))
+    }))
+}
+
+/// The names, each distinct. Rows are told apart by name alone, and nothing
+/// keeps two contenders from sharing theirs: racing a command against itself
+/// is the usual way to see the noise floor.
+fn told_apart(names: impl Iterator<Item = String>) -> Vec<String> {
+    let names: Vec<String> = names.collect();
+    let mut taken: HashSet<String> = HashSet::new();
+    let distinct = |name: &String| {
+        let numbered = (2..).map(|count| format!("{name} #{count}"));
+        let mut choices = std::iter::once(name.clone()).chain(numbered);
+        let free = choices.find(|choice| !taken.contains(choice));
+        let free = free.expect("there are more numbers than names");
+        taken.insert(free.clone());
+        free
+    };
+    names.iter().map(distinct).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn benchmark(name: &str, parameters: &[(&str, &str)]) -> Benchmark {
+        let owned = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
+        Benchmark {
+            name: name.to_owned(),
+            parameters: parameters.iter().map(owned).collect(),
+            contenders: vec![],
+        }
+    }
+
+    #[test]
+    fn names_that_are_shared_are_numbered() {
+        let names = ["a", "b", "a", "a #2", "a"].map(str::to_owned);
+        assert_eq!(
+            told_apart(names.into_iter()),
+            ["a", "b", "a #2", "a #2 #2", "a #3"]
+        );
+    }
+
+    #[test]
+    fn benchmarks_that_differ_by_parameters_alone_are_named_with_them() {
+        let benchmarks = [
+            benchmark("sort", &[("n", "1"), ("k", "x")]),
+            benchmark("sort", &[("n", "2"), ("k", "x")]),
+            benchmark("hash", &[("n", "2")]),
+        ];
+        assert_eq!(
+            benchmark_names(&benchmarks),
+            ["sort (n=1, k=x)", "sort (n=2, k=x)", "hash"]
+        );
+    }
+}

@@ -1,0 +1,218 @@
+//! Tidy CSV: one row per sample.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use csv::{ErrorKind, ReaderBuilder, StringRecord};
+use deadheat_model::{Flags, Metric, Run};
+
+use super::recording::{Recording, RecordingPlan, Row};
+use super::table::{
+    Columns, MetricColumn, Place, parse_flags, parse_iterations, parse_number, parse_role,
+    parse_value, unsound,
+};
+use crate::error::{FormatError, cannot_read};
+
+/// Reads tidy CSV.
+///
+/// The columns `benchmark`, `contender` and `wall_ns` must be there. With
+/// `replicate`, `block` and `slot` the recording is paired, in whatever order
+/// the rows come; without any of them it is unpaired. Other numeric columns
+/// are kept as metrics. A last block of a benchmark that was cut off is left
+/// out; anything else that does not fit is an error that names its place.
+pub fn read_csv(path: impl AsRef<Path>, plan: &RecordingPlan) -> Result<Run, FormatError> {
+    let path = path.as_ref();
+    let file = File::open(path).map_err(cannot_read(path))?;
+    read_csv_from(file, path, plan)
+}
+
+/// Reads tidy CSV from anywhere; `name` stands for the file in errors.
+pub fn read_csv_from(
+    reader: impl Read,
+    name: impl AsRef<Path>,
+    plan: &RecordingPlan,
+) -> Result<Run, FormatError> {
+    let file = name.as_ref();
+    let mut reader = ReaderBuilder::new().from_reader(reader);
+    let header = reader.headers().map_err(|error| explain(file, error))?;
+    if header.is_empty() {
+        return Err(FormatError::Empty {
+            file: file.to_owned(),
+        });
+    }
+    let header: Vec<&str> = header.iter().collect();
+    let columns = Columns::find(file, &header)?;
+    let mut recording = Recording::new(columns.are_paired(), columns.metrics.len());
+    let mut foreign = ForeignColumns::of(&columns.metrics);
+    let mut record = StringRecord::new();
+    while reader
+        .read_record(&mut record)
+        .map_err(|error| explain(file, error))?
+    {
+        read_row(file, &columns, &record, &mut foreign, &mut recording)?;
+    }
+    let kept = foreign.settle(file, &recording, &columns.metrics)?;
+    let metrics = columns
+        .metrics
+        .into_iter()
+        .map(|column| column.metric)
+        .collect();
+    recording.into_run(file, metrics, &kept, plan)
+}
+
+fn read_row(
+    file: &Path,
+    columns: &Columns,
+    record: &StringRecord,
+    foreign: &mut ForeignColumns,
+    recording: &mut Recording,
+) -> Result<(), FormatError> {
+    let mut place = Place {
+        file,
+        line: record.position().map_or(0, csv::Position::line),
+        benchmark: &record[columns.benchmark],
+        replicate: None,
+        block: None,
+        slot: None,
+    };
+    let number = |place: &Place<'_>, column: Option<usize>, name| {
+        column
+            .map(|column| parse_number(&record[column]))
+            .transpose()
+            .map_err(|problem| place.error(name, problem))
+    };
+    place.replicate = number(&place, columns.replicate, "replicate")?;
+    if recording.paired {
+        place.block = number(&place, columns.block, "block")?;
+        place.slot = number(&place, columns.slot, "slot")?;
+    }
+    let iterations = match columns.iterations {
+        Some(column) => parse_iterations(&record[column])
+            .map_err(|problem| place.error("iterations", problem))?,
+        None => 1,
+    };
+    let flags = match columns.flags {
+        Some(column) => {
+            parse_flags(&record[column]).map_err(|problem| place.error("flags", problem))?
+        }
+        None => Flags::NONE,
+    };
+    let role = match columns.role {
+        Some(column) => {
+            parse_role(&record[column]).map_err(|problem| place.error("role", problem))?
+        }
+        None => None,
+    };
+    let benchmark = recording.benchmark(place.benchmark);
+    let contender = recording.benchmarks[benchmark]
+        .contender(&record[columns.contender], role)
+        .map_err(|(column, problem)| place.error(column, problem))?;
+    for (index, column) in columns.metrics.iter().enumerate() {
+        let cell = &record[column.place];
+        let value = parse_value(cell);
+        if column.metric == Metric::Wall {
+            let problem = match value {
+                Some(value) => unsound(cell, value),
+                None => Some(format!("'{cell}' is not a number")),
+            };
+            if let Some(problem) = problem {
+                return Err(place.error(&column.name, problem));
+            }
+        } else {
+            foreign.note(index, cell, value, recording.rows.len());
+        }
+        recording.values.push(value.unwrap_or(0.0));
+    }
+    recording.rows.push(Row {
+        benchmark: benchmark as u32,
+        contender: contender as u16,
+        flags,
+        replicate: place.replicate,
+        block: place.block.unwrap_or(0),
+        slot: place.slot.unwrap_or(0),
+        line: place.line,
+        iterations,
+    });
+    Ok(())
+}
+
+/// What was seen in the columns beside `wall_ns`. Whether such a column is a
+/// metric at all is only known at the end.
+struct ForeignColumns(Vec<Seen>);
+
+#[derive(Default)]
+struct Seen {
+    numbers: bool,
+    /// The first cell that is not a number.
+    text: Option<(usize, String)>,
+    /// The first number that cannot be a measurement, and why.
+    unsound: Option<(usize, String)>,
+}
+
+impl ForeignColumns {
+    fn of(columns: &[MetricColumn]) -> Self {
+        ForeignColumns(columns.iter().map(|_| Seen::default()).collect())
+    }
+
+    fn note(&mut self, column: usize, cell: &str, value: Option<f64>, row: usize) {
+        let seen = &mut self.0[column];
+        match value {
+            Some(value) => {
+                seen.numbers = true;
+                if seen.unsound.is_none() {
+                    seen.unsound = unsound(cell, value).map(|problem| (row, problem));
+                }
+            }
+            None if seen.text.is_none() => {
+                seen.text = Some((row, format!("'{cell}' is not a number")));
+            }
+            None => {}
+        }
+    }
+
+    /// The columns that are metrics, by their place among `columns`. Text in
+    /// a column with a name of its own says that it is none; a column of
+    /// deadheat's own must hold numbers, or nothing but text.
+    fn settle(
+        self,
+        file: &Path,
+        recording: &Recording,
+        columns: &[MetricColumn],
+    ) -> Result<Vec<usize>, FormatError> {
+        let mut kept = Vec::new();
+        for (index, (seen, column)) in self.0.into_iter().zip(columns).enumerate() {
+            let problem = match seen.text {
+                Some(_) if !column.must_be_numeric() || !seen.numbers => continue,
+                Some(text) => Some(text),
+                None => seen.unsound,
+            };
+            if let Some((row, problem)) = problem {
+                return Err(recording.place(file, row).error(&column.name, problem));
+            }
+            kept.push(index);
+        }
+        Ok(kept)
+    }
+}
+
+/// Turns what the CSV library said into an error with its place.
+fn explain(file: &Path, error: csv::Error) -> FormatError {
+    let line = error.position().map_or(1, csv::Position::line);
+    let text = error.to_string();
+    let problem = match error.into_kind() {
+        ErrorKind::Io(source) => return cannot_read(file)(source),
+        ErrorKind::Utf8 { err, .. } => {
+            format!("column {} is not UTF-8", err.field() + 1)
+        }
+        ErrorKind::UnequalLengths {
+            expected_len, len, ..
+        } => format!("the row has {len} cells where the header has {expected_len}"),
+        _ => text,
+    };
+    FormatError::Line {
+        file: file.to_owned(),
+        line,
+        problem,
+    }
+}

@@ -1,0 +1,8 @@
+//! Recordings of others, read into runs.
+
+mod csv;
+mod recording;
+mod table;
+
+pub use csv::{read_csv, read_csv_from};
+pub use recording::RecordingPlan;

@@ -1,0 +1,429 @@
+//! From rows in any order to blocks in theirs.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use deadheat_model::{
+    Benchmark, BlockRecord, Contender, ContenderId, Design, Environment, Flags, Looks, Metric,
+    Origin, Pinning, Plan, Role, Run, RunHeader, Sample, Workload,
+};
+
+use super::table::Place;
+use crate::error::FormatError;
+
+/// What a recording, which carries no plan, is to be judged by.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordingPlan {
+    /// Smallest relative change worth acting on; 0.01 is 1 %.
+    pub margin: f64,
+    /// Chance of any wrong verdict that the user accepts.
+    pub alpha: f64,
+    /// The metric the verdict speaks of.
+    pub judged: Metric,
+}
+
+/// One sample, its values aside.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    pub(super) benchmark: u32,
+    /// Among the benchmark's contenders, in order of appearance.
+    pub(super) contender: u16,
+    pub(super) flags: Flags,
+    pub(super) replicate: Option<u32>,
+    pub(super) block: u32,
+    pub(super) slot: u32,
+    pub(super) line: u64,
+    pub(super) iterations: u64,
+}
+
+/// A benchmark as far as its rows tell.
+#[derive(Debug)]
+pub(super) struct RecordedBenchmark {
+    name: String,
+    contenders: Vec<RecordedContender>,
+}
+
+#[derive(Debug)]
+struct RecordedContender {
+    name: String,
+    role: Option<Role>,
+}
+
+impl RecordedBenchmark {
+    /// The contender of that name, new or known, by order of appearance.
+    /// `Err` names the column that does not fit and says why.
+    pub(super) fn contender(
+        &mut self,
+        name: &str,
+        role: Option<Role>,
+    ) -> Result<usize, (&'static str, String)> {
+        let known = self.contenders.iter().position(|c| c.name == name);
+        let max = Plan::MAX_CONTENDERS;
+        if known.is_none() && self.contenders.len() == max {
+            let problem = format!("'{name}' is one more than the {max} that can race");
+            return Err(("contender", problem));
+        }
+        let index = known.unwrap_or_else(|| {
+            self.contenders.push(RecordedContender {
+                name: name.to_owned(),
+                role,
+            });
+            self.contenders.len() - 1
+        });
+        let contender = &mut self.contenders[index];
+        match (contender.role, role) {
+            (Some(before), Some(now)) if before != now => {
+                let (now, before) = (now.name(), before.name());
+                let problem = format!("'{name}' is {now} here and {before} in an earlier row");
+                Err(("role", problem))
+            }
+            _ => {
+                contender.role = contender.role.or(role);
+                Ok(index)
+            }
+        }
+    }
+
+    /// The contender all others are compared against, by order of appearance.
+    fn baseline(&self, file: &Path) -> Result<usize, FormatError> {
+        if self.contenders.iter().all(|c| c.role.is_none()) {
+            return Ok(0);
+        }
+        let is_baseline = |c: &RecordedContender| c.role == Some(Role::Baseline);
+        let claims: Vec<usize> = (0..self.contenders.len())
+            .filter(|index| is_baseline(&self.contenders[*index]))
+            .collect();
+        let found = match claims[..] {
+            [one] => return Ok(one),
+            [] => "no row has the role 'baseline'".to_owned(),
+            [one, other, ..] => format!(
+                "both '{}' and '{}' have the role 'baseline'",
+                self.contenders[one].name, self.contenders[other].name
+            ),
+        };
+        Err(FormatError::Baselines {
+            file: file.to_owned(),
+            benchmark: self.name.clone(),
+            found,
+        })
+    }
+}
+
+/// All rows of a table, before anything is known of their order.
+#[derive(Debug)]
+pub(super) struct Recording {
+    /// Whether every row names its block and slot.
+    pub(super) paired: bool,
+    pub(super) benchmarks: Vec<RecordedBenchmark>,
+    pub(super) rows: Vec<Row>,
+    /// Row by row, `width` of them each.
+    pub(super) values: Vec<f64>,
+    width: usize,
+    by_name: HashMap<String, usize>,
+}
+
+impl Recording {
+    pub(super) fn new(paired: bool, width: usize) -> Self {
+        Recording {
+            paired,
+            benchmarks: Vec::new(),
+            rows: Vec::new(),
+            values: Vec::new(),
+            width,
+            by_name: HashMap::new(),
+        }
+    }
+
+    /// The benchmark of that name, new or known, by order of appearance.
+    pub(super) fn benchmark(&mut self, name: &str) -> usize {
+        if let Some(index) = self.by_name.get(name) {
+            return *index;
+        }
+        self.benchmarks.push(RecordedBenchmark {
+            name: name.to_owned(),
+            contenders: Vec::new(),
+        });
+        let index = self.benchmarks.len() - 1;
+        self.by_name.insert(name.to_owned(), index);
+        index
+    }
+
+    /// The place of a row, for errors.
+    pub(super) fn place<'a>(&'a self, file: &'a Path, row: usize) -> Place<'a> {
+        let row = &self.rows[row];
+        Place {
+            file,
+            line: row.line,
+            benchmark: &self.benchmarks[row.benchmark as usize].name,
+            replicate: row.replicate,
+            block: self.paired.then_some(row.block),
+            slot: self.paired.then_some(row.slot),
+        }
+    }
+
+    /// Orders the rows and makes a run of them that has the metrics at the
+    /// places `kept`.
+    pub(super) fn into_run(
+        mut self,
+        file: &Path,
+        metrics: Vec<Metric>,
+        kept: &[usize],
+        judged_by: &RecordingPlan,
+    ) -> Result<Run, FormatError> {
+        if self.rows.is_empty() {
+            return Err(FormatError::NoRows {
+                file: file.to_owned(),
+            });
+        }
+        if !self.paired {
+            self.number_unpaired_rows();
+        }
+        let order = self.order(file)?;
+        let blocks = self.blocks(file, &order)?;
+        let seats = self.seats(file)?;
+        let header = RunHeader {
+            tool_version: String::new(),
+            started_at: None,
+            origin: if self.paired {
+                Origin::PairedRecording
+            } else {
+                Origin::UnpairedRecording
+            },
+            plan: self.plan(&seats, &blocks, judged_by),
+            environment: Environment::default(),
+            metrics: kept.iter().map(|place| metrics[*place].clone()).collect(),
+            tick_ns: None,
+        };
+        header.plan.validate().map_err(|source| FormatError::Plan {
+            file: file.to_owned(),
+            source,
+        })?;
+        let mut run = Run::new(header);
+        for block in &blocks {
+            let record = self.record(block, &seats[block.benchmark], kept);
+            run.benchmarks[block.benchmark]
+                .push(&record)
+                .map_err(|source| FormatError::Sample {
+                    file: file.to_owned(),
+                    line: self.row(block.rows[0]).line,
+                    benchmark: self.benchmarks[block.benchmark].name.clone(),
+                    source,
+                })?;
+        }
+        Ok(run)
+    }
+
+    fn row(&self, index: u32) -> &Row {
+        &self.rows[index as usize]
+    }
+
+    /// Gives every row a block of its own. The replicate is the one recorded,
+    /// else a running number: nothing says that two rows belong together.
+    fn number_unpaired_rows(&mut self) {
+        let mut rows_of = HashMap::new();
+        let mut blocks_of = HashMap::new();
+        for row in &mut self.rows {
+            let running = rows_of.entry(row.benchmark).or_insert(0);
+            let replicate = *row.replicate.get_or_insert(*running);
+            *running += 1;
+            let block = blocks_of.entry((row.benchmark, replicate)).or_insert(0);
+            row.block = *block;
+            *block += 1;
+        }
+    }
+
+    /// The rows in the order they were run, as far as the file says.
+    fn order(&self, file: &Path) -> Result<Vec<u32>, FormatError> {
+        let mut order: Vec<u32> = (0..self.rows.len() as u32).collect();
+        if !self.paired {
+            order.sort_by_key(|row| self.row(*row).benchmark);
+            return Ok(order);
+        }
+        let key = |row: &u32| {
+            let row = self.row(*row);
+            (row.benchmark, row.replicate, row.block, row.slot)
+        };
+        order.sort_by_key(key);
+        match order.windows(2).find(|pair| key(&pair[0]) == key(&pair[1])) {
+            None => Ok(order),
+            Some(pair) => {
+                let (first, row) = (self.row(pair[0]), self.row(pair[1]));
+                Err(FormatError::DuplicateRow {
+                    file: file.to_owned(),
+                    line: row.line,
+                    first_line: first.line,
+                    benchmark: self.benchmarks[row.benchmark as usize].name.clone(),
+                    replicate: row.replicate.unwrap_or(0),
+                    block: row.block,
+                    slot: row.slot,
+                })
+            }
+        }
+    }
+
+    /// Cuts the ordered rows into blocks. The last block of a benchmark may
+    /// have been cut off and is then left out.
+    fn blocks<'a>(
+        &self,
+        file: &Path,
+        order: &'a [u32],
+    ) -> Result<Vec<RecordedBlock<'a>>, FormatError> {
+        let block_of = |row: u32| {
+            let row = self.row(row);
+            (row.benchmark, row.replicate.unwrap_or(0), row.block)
+        };
+        let mut blocks: Vec<RecordedBlock<'a>> = Vec::new();
+        let same_benchmark = |a: &u32, b: &u32| self.row(*a).benchmark == self.row(*b).benchmark;
+        for of_benchmark in order.chunk_by(same_benchmark) {
+            let mut rest = of_benchmark.len();
+            for rows in of_benchmark.chunk_by(|a, b| block_of(*a) == block_of(*b)) {
+                let (benchmark, replicate, index) = block_of(rows[0]);
+                let block = RecordedBlock {
+                    benchmark: benchmark as usize,
+                    replicate,
+                    index,
+                    rows,
+                };
+                rest -= rows.len();
+                if self.paired {
+                    let missing = self.missing(&block);
+                    let before = blocks.last().filter(|b| b.benchmark == block.benchmark);
+                    let shorter = before.is_some_and(|before| rows.len() < before.rows.len());
+                    if rest == 0 && (missing.is_some() || shorter) {
+                        continue;
+                    }
+                    if let Some(contender) = missing {
+                        return Err(FormatError::IncompleteBlock {
+                            file: file.to_owned(),
+                            line: self.row(rows[0]).line,
+                            benchmark: self.benchmarks[block.benchmark].name.clone(),
+                            replicate,
+                            block: index,
+                            contender: contender.to_owned(),
+                        });
+                    }
+                }
+                blocks.push(block);
+            }
+        }
+        Ok(blocks)
+    }
+
+    /// A contender of the benchmark that has no sample in the block.
+    fn missing(&self, block: &RecordedBlock<'_>) -> Option<&str> {
+        let present = block
+            .rows
+            .iter()
+            .fold(0u64, |present, row| present | 1 << self.row(*row).contender);
+        let contenders = &self.benchmarks[block.benchmark].contenders;
+        let absent = |index: &usize| present & 1 << index == 0;
+        let index = (0..contenders.len()).find(absent)?;
+        Some(&contenders[index].name)
+    }
+
+    /// Where each contender sits in the plan, the baseline first and the
+    /// others in order of appearance; parallel to the benchmarks.
+    fn seats(&self, file: &Path) -> Result<Vec<Vec<ContenderId>>, FormatError> {
+        let seats = |benchmark: &RecordedBenchmark| {
+            let baseline = benchmark.baseline(file)?;
+            let seat = |index: usize| match index {
+                index if index == baseline => ContenderId::BASELINE,
+                index if index < baseline => ContenderId(index as u8 + 1),
+                index => ContenderId(index as u8),
+            };
+            Ok((0..benchmark.contenders.len()).map(seat).collect())
+        };
+        self.benchmarks.iter().map(seats).collect()
+    }
+
+    /// The plan a recording would have had: one look, at all of it.
+    fn plan(
+        &self,
+        seats: &[Vec<ContenderId>],
+        blocks: &[RecordedBlock<'_>],
+        judged_by: &RecordingPlan,
+    ) -> Plan {
+        let mut blocks_of = HashMap::new();
+        for block in blocks {
+            *blocks_of
+                .entry((block.benchmark, block.replicate))
+                .or_insert(0) += 1;
+        }
+        let mut replicates = vec![0; self.benchmarks.len()];
+        for (benchmark, _) in blocks_of.keys() {
+            replicates[*benchmark] += 1;
+        }
+        let benchmark = |(recorded, seats): (&RecordedBenchmark, &Vec<ContenderId>)| {
+            let mut contenders: Vec<_> = recorded.contenders.iter().zip(seats).collect();
+            contenders.sort_by_key(|(_, seat)| **seat);
+            Benchmark {
+                name: recorded.name.clone(),
+                parameters: Vec::new(),
+                contenders: contenders
+                    .into_iter()
+                    .map(|(contender, _)| Contender {
+                        name: contender.name.clone(),
+                        workload: Workload::Recording,
+                    })
+                    .collect(),
+            }
+        };
+        Plan {
+            design: Design {
+                margin: judged_by.margin,
+                alpha: judged_by.alpha,
+                looks: Looks {
+                    at: vec![replicates.into_iter().max().unwrap_or(0)],
+                    levels: vec![judged_by.alpha],
+                    weights: vec![1.0],
+                },
+                blocks_per_replicate: blocks_of.into_values().max().unwrap_or(0),
+                warmup: 0,
+                budget: None,
+                judged: judged_by.judged.clone(),
+                pinning: Pinning::Inherit,
+            },
+            seed: 0,
+            benchmarks: self.benchmarks.iter().zip(seats).map(benchmark).collect(),
+        }
+    }
+
+    /// A block as the model takes it, with the values at the places `kept`.
+    fn record(
+        &self,
+        block: &RecordedBlock<'_>,
+        seats: &[ContenderId],
+        kept: &[usize],
+    ) -> BlockRecord {
+        let sample = |row: &u32| {
+            let row = self.row(*row);
+            Sample {
+                contender: seats[usize::from(row.contender)],
+                flags: row.flags,
+                exit_code: None,
+                iterations: row.iterations,
+            }
+        };
+        let values = |row: &u32| {
+            let values = &self.values[*row as usize * self.width..];
+            kept.iter().map(|place| values[*place])
+        };
+        BlockRecord {
+            benchmark: block.benchmark,
+            replicate: block.replicate,
+            index: block.index,
+            primed: false,
+            elapsed_ns: 0,
+            samples: block.rows.iter().map(sample).collect(),
+            values: block.rows.iter().flat_map(values).collect(),
+        }
+    }
+}
+
+/// The rows of one block, in the order of their slots.
+struct RecordedBlock<'a> {
+    benchmark: usize,
+    replicate: u32,
+    index: u32,
+    rows: &'a [u32],
+}

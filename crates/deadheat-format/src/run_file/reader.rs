@@ -1,0 +1,249 @@
+//! A run file, read line by line.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use deadheat_model::{BlockRecord, Run, Samples};
+use serde_json::Value;
+
+use super::block::{decode_compact, decode_json};
+use super::wire::{Declared, Header, Line, SCHEMA, declared_schema, judge_schema};
+use crate::error::{FormatError, cannot_read};
+
+/// Bytes asked of the system at once.
+pub(crate) const BUFFER: usize = 1 << 18;
+
+/// Reads a run file. A file that stops in the middle of a line, or whose last
+/// line is garbage, is a valid, shorter run.
+///
+/// Errors name the file, and the line where one is to blame.
+pub fn read_run(path: impl AsRef<Path>) -> Result<Run, FormatError> {
+    let path = path.as_ref();
+    let file = File::open(path).map_err(cannot_read(path))?;
+    read_run_from(BufReader::with_capacity(BUFFER, file), path)
+}
+
+/// Reads a run file from anywhere; `name` stands for the file in errors.
+pub fn read_run_from(reader: impl BufRead, name: impl AsRef<Path>) -> Result<Run, FormatError> {
+    Ok(scan(reader, name.as_ref())?.run)
+}
+
+/// A run and the part of its file that holds it.
+pub(super) struct Scan {
+    pub(super) run: Run,
+    /// Bytes up to the end of the last line that could be read.
+    pub(super) len: u64,
+    /// Whether that line lacks its newline.
+    pub(super) unterminated: bool,
+}
+
+/// Reads a run and notes how far its file is whole. Holds one line at a time.
+pub(super) fn scan(mut reader: impl BufRead, name: &Path) -> Result<Scan, FormatError> {
+    let mut line = Vec::new();
+    let mut next = |line: &mut Vec<u8>| -> Result<usize, FormatError> {
+        line.clear();
+        reader.read_until(b'\n', line).map_err(cannot_read(name))
+    };
+    let mut len = next(&mut line)? as u64;
+    if len == 0 {
+        return Err(FormatError::Empty {
+            file: name.to_owned(),
+        });
+    }
+    let mut unterminated = !line.ends_with(b"\n");
+    let mut reading = Reading::begin(name, &line)?;
+    // Garbage is forgiven only in the last line, and which line is the last is
+    // known when nothing follows.
+    let mut garbage = None;
+    loop {
+        let bytes = next(&mut line)? as u64;
+        if bytes == 0 {
+            break;
+        }
+        reading.line += 1;
+        let content = line.trim_ascii_end();
+        if garbage.is_some() && content.is_empty() {
+            continue;
+        }
+        if let Some(error) = garbage {
+            return Err(error);
+        }
+        match reading.take(content) {
+            Ok(()) => {
+                len += bytes;
+                unterminated = !line.ends_with(b"\n");
+            }
+            Err(Refusal::Garbage(problem)) => garbage = Some(reading.error(problem)),
+            Err(Refusal::Error(error)) => return Err(error),
+        }
+    }
+    Ok(Scan {
+        run: reading.finish(),
+        len,
+        unterminated,
+    })
+}
+
+/// Whether a first line declares a schema that can be read.
+pub(crate) fn check_schema(name: &Path, first: &[u8]) -> Result<(), FormatError> {
+    let file = name.to_owned();
+    let Some(schema) = declared_schema(first) else {
+        // A run that was killed while its header was written is still known by
+        // how it begins.
+        if first.starts_with(b"{\"schema\":\"deadheat.run/") {
+            return Err(FormatError::Line {
+                file,
+                line: 1,
+                problem: "the header is cut off, so there is no run".to_owned(),
+            });
+        }
+        let found = match first.trim_ascii_start().first() {
+            Some(b'{' | b'[') => "JSON without the header of a run",
+            _ => "text without the header of a run",
+        };
+        return Err(FormatError::UnknownFormat {
+            file,
+            found: found.to_owned(),
+        });
+    };
+    match judge_schema(&schema) {
+        Declared::Readable => Ok(()),
+        Declared::Newer => Err(FormatError::NewerSchema { file, schema }),
+        Declared::Foreign => Err(FormatError::UnknownFormat {
+            file,
+            found: format!("JSON of schema {schema}"),
+        }),
+    }
+}
+
+/// Why a line could not be taken.
+enum Refusal {
+    /// It is no JSON object: perhaps what a kill left behind.
+    Garbage(String),
+    /// It is one, and says something that cannot be.
+    Error(FormatError),
+}
+
+struct Reading<'a> {
+    name: &'a Path,
+    /// The current line, counted from 1.
+    line: u64,
+    run: Run,
+    block: BlockRecord,
+    width: usize,
+    /// Launches since the beginning or the last end line.
+    launches: u64,
+}
+
+impl<'a> Reading<'a> {
+    fn begin(name: &'a Path, first: &[u8]) -> Result<Self, FormatError> {
+        check_schema(name, first)?;
+        let error = |problem| FormatError::Line {
+            file: name.to_owned(),
+            line: 1,
+            problem,
+        };
+        let header: Header = serde_json::from_slice(first)
+            .map_err(|problem| error(format!("the header does not hold: {problem}")))?;
+        let header = header.into_model().map_err(error)?;
+        header.plan.validate().map_err(|source| FormatError::Plan {
+            file: name.to_owned(),
+            source,
+        })?;
+        Ok(Reading {
+            name,
+            line: 1,
+            width: header.metrics.len(),
+            run: Run::new(header),
+            block: BlockRecord::default(),
+            launches: 0,
+        })
+    }
+
+    fn error(&self, problem: String) -> FormatError {
+        FormatError::Line {
+            file: self.name.to_owned(),
+            line: self.line,
+            problem,
+        }
+    }
+
+    fn take(&mut self, content: &[u8]) -> Result<(), Refusal> {
+        if content.is_empty() {
+            return Ok(());
+        }
+        if decode_compact(content, self.width, &mut self.block).is_some() {
+            return self.take_block().map_err(Refusal::Error);
+        }
+        let json: Value = serde_json::from_slice(content)
+            .map_err(|error| Refusal::Garbage(format!("not JSON: {error}")))?;
+        if !json.is_object() {
+            return Err(Refusal::Garbage("not a JSON object".to_owned()));
+        }
+        self.take_json(json).map_err(Refusal::Error)
+    }
+
+    fn take_json(&mut self, json: Value) -> Result<(), FormatError> {
+        match Line::from_json(json).map_err(|problem| self.error(problem))? {
+            Line::Block(json) => {
+                decode_json(json, self.width, &mut self.block)
+                    .map_err(|problem| self.error(problem))?;
+                self.take_block()
+            }
+            Line::Resume => {
+                self.run.resumed = true;
+                self.run.end = None;
+                Ok(())
+            }
+            Line::End(end) => {
+                let end = end.into_model();
+                self.run.launches = end.launches;
+                self.launches = 0;
+                self.run.end = Some(end);
+                Ok(())
+            }
+            Line::Header => Err(self.error(format!(
+                "a second header: a file of schema {SCHEMA} holds one run"
+            ))),
+            Line::Unknown => Ok(()),
+        }
+    }
+
+    fn take_block(&mut self) -> Result<(), FormatError> {
+        let block = &self.block;
+        let plan = &self.run.header.plan;
+        let Some(benchmark) = plan.benchmarks.get(block.benchmark) else {
+            return Err(self.error(format!(
+                "a block of benchmark {}, but the plan has {}, counted from 0",
+                block.benchmark,
+                plan.benchmarks.len()
+            )));
+        };
+        let racing = benchmark.contenders.len();
+        if let Some(sample) = block.samples.iter().find(|s| s.contender.index() >= racing) {
+            return Err(self.error(format!(
+                "benchmark '{}', replicate {}, block {}: a sample of contender {}, \
+                 but the plan has {racing}, counted from 0",
+                benchmark.name, block.replicate, block.index, sample.contender.0
+            )));
+        }
+        let samples: &mut Samples = &mut self.run.benchmarks[block.benchmark];
+        samples.push(block).map_err(|source| FormatError::Sample {
+            file: self.name.to_owned(),
+            line: self.line,
+            benchmark: benchmark.name.clone(),
+            source,
+        })?;
+        self.launches += block.samples.len() as u64 + u64::from(block.primed);
+        self.run.elapsed_ns = self.run.elapsed_ns.max(block.elapsed_ns);
+        // An end was not the end when blocks follow it.
+        self.run.end = None;
+        Ok(())
+    }
+
+    fn finish(mut self) -> Run {
+        self.run.launches += self.launches;
+        self.run
+    }
+}

@@ -1,0 +1,279 @@
+//! The run file while it is recorded.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
+
+use deadheat_model::{BlockRecord, Metric, RecordSink, RunEnd, RunHeader, Samples, SinkError};
+use serde::Serialize;
+
+use super::block::encode;
+use super::journal::Journal;
+use super::reader::scan;
+use super::wire::{EndLine, Header, ResumeLine};
+use crate::error::{FormatError, cannot_read, cannot_write, create_folder_of};
+
+/// Keeps every block on disk before the next one starts.
+///
+/// Each block is one line and one write, unbuffered, so a killed process loses
+/// at most the block in flight. A block that could not be read back is refused.
+/// While the writer lives, no other can take up the same file.
+#[derive(Debug)]
+pub struct RunFileWriter {
+    path: PathBuf,
+    journal: Journal,
+    /// Reused for every line.
+    line: Vec<u8>,
+    metrics: Vec<Metric>,
+    /// Number of contenders of each benchmark.
+    racing: Vec<usize>,
+}
+
+impl RunFileWriter {
+    /// Starts a new run file, creating the folders above it.
+    ///
+    /// Fails when the file exists already: a run is never overwritten.
+    pub fn create(path: impl AsRef<Path>, header: &RunHeader) -> Result<Self, FormatError> {
+        let path = path.as_ref();
+        create_folder_of(path)?;
+        let file = OpenOptions::new()
+            .append(true)
+            .create_new(true)
+            .open(path)
+            .map_err(|source| match source.kind() {
+                io::ErrorKind::AlreadyExists => FormatError::AlreadyExists {
+                    file: path.to_owned(),
+                },
+                _ => cannot_write(path)(source),
+            })?;
+        lock(&file, path)?;
+        Self::begin(file, path, header).inspect_err(|_| {
+            // A file without a whole header is no run, and would stand in the
+            // way of the next try.
+            let _ = fs::remove_file(path);
+        })
+    }
+
+    /// Takes up a run that stopped: cuts off a torn last line, and notes which
+    /// deadheat goes on and when (in seconds since 1970-01-01 UTC).
+    ///
+    /// Nothing that was recorded is rewritten. The caller lets `elapsed_ns` and
+    /// `launches` grow from where the run left them.
+    pub fn resume(
+        path: impl AsRef<Path>,
+        tool_version: &str,
+        started_at: Option<u64>,
+    ) -> Result<Self, FormatError> {
+        let path = path.as_ref();
+        let recorded = File::open(path).map_err(cannot_read(path))?;
+        let file = OpenOptions::new()
+            .append(true)
+            .open(path)
+            .map_err(cannot_write(path))?;
+        lock(&file, path)?;
+        let found = scan(BufReader::new(recorded), path)?;
+        let mut writer = Self::new(Journal::new(file, found.len, true), path, &found.run.header);
+        if found.unterminated {
+            writer.line.push(b'\n');
+        }
+        writer
+            .append_json(&ResumeLine::new(tool_version, started_at))
+            .map_err(cannot_write(path))?;
+        Ok(writer)
+    }
+
+    /// The file recorded into.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes the header to an empty file.
+    fn begin(file: File, path: &Path, header: &RunHeader) -> Result<Self, FormatError> {
+        header.plan.validate().map_err(|source| FormatError::Plan {
+            file: path.to_owned(),
+            source,
+        })?;
+        let wire =
+            Header::from_model(header).map_err(|unwritable| FormatError::PathNotUnicode {
+                file: path.to_owned(),
+                path: unwritable,
+            })?;
+        let mut writer = Self::new(Journal::new(file, 0, false), path, header);
+        writer.append_json(&wire).map_err(cannot_write(path))?;
+        Ok(writer)
+    }
+
+    fn new(journal: Journal, path: &Path, header: &RunHeader) -> Self {
+        let benchmarks = &header.plan.benchmarks;
+        RunFileWriter {
+            path: path.to_owned(),
+            journal,
+            line: Vec::new(),
+            metrics: header.metrics.clone(),
+            racing: benchmarks.iter().map(|b| b.contenders.len()).collect(),
+        }
+    }
+
+    /// Appends what `line` holds and `json` as one line.
+    fn append_json(&mut self, json: &impl Serialize) -> io::Result<()> {
+        serde_json::to_writer(&mut self.line, json)?;
+        self.line.push(b'\n');
+        self.append_line()
+    }
+
+    fn append_line(&mut self) -> io::Result<()> {
+        let result = self.journal.append(&self.line);
+        self.line.clear();
+        result
+    }
+
+    /// Refuses a block that no reader would accept.
+    fn check(&self, block: &BlockRecord) -> io::Result<()> {
+        let racing = self.racing.get(block.benchmark).copied().unwrap_or(0);
+        let known = |contender: usize| contender < racing;
+        if !block
+            .samples
+            .iter()
+            .all(|sample| known(sample.contender.index()))
+        {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "the block names a benchmark or contender that the plan does not have",
+            ));
+        }
+        let sound = block.values.len() == block.samples.len() * self.metrics.len()
+            && block.samples.iter().all(|sample| sample.iterations > 0)
+            && block
+                .values
+                .iter()
+                .all(|value| value.is_finite() && *value >= 0.0);
+        if sound {
+            return Ok(());
+        }
+        // The model holds the same rules and words what they found; it is only
+        // asked here because it would keep, and allocate for, every block.
+        Samples::new(self.metrics.clone())
+            .push(block)
+            .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+    }
+
+    fn sink_error(&self, source: io::Error) -> SinkError {
+        SinkError {
+            place: self.path.display().to_string(),
+            source,
+        }
+    }
+}
+
+impl RecordSink for RunFileWriter {
+    fn block(&mut self, block: &BlockRecord) -> Result<(), SinkError> {
+        self.check(block)
+            .and_then(|()| {
+                encode(block, self.metrics.len(), &mut self.line);
+                self.append_line()
+            })
+            .map_err(|source| self.sink_error(source))
+    }
+
+    fn end(&mut self, end: &RunEnd) -> Result<(), SinkError> {
+        self.append_json(&EndLine::from_model(end))
+            .and_then(|()| self.journal.sync())
+            .map_err(|source| self.sink_error(source))
+    }
+}
+
+/// Keeps two processes from recording into one file, where their lines would
+/// mingle. A file system without locks has to do without.
+fn lock(file: &File, path: &Path) -> Result<(), FormatError> {
+    // Elsewhere a lock would also shut out whoever only wants to read.
+    if cfg!(unix) && matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+        return Err(FormatError::InUse {
+            file: path.to_owned(),
+        });
+    }
+    Ok(())
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use deadheat_model::{Benchmark, Contender, Design, Environment, Looks, Origin, Pinning, Plan};
+    use deadheat_model::{ContenderId, EndReason, Flags, Sample, Workload};
+
+    fn header() -> RunHeader {
+        RunHeader {
+            tool_version: "0.1.0".to_owned(),
+            started_at: None,
+            origin: Origin::Race,
+            plan: Plan {
+                design: Design {
+                    margin: 0.01,
+                    alpha: 0.05,
+                    looks: Looks {
+                        at: vec![6],
+                        levels: vec![0.05],
+                        weights: vec![1.0],
+                    },
+                    blocks_per_replicate: 1,
+                    warmup: 0,
+                    budget: None,
+                    judged: Metric::Wall,
+                    pinning: Pinning::Inherit,
+                },
+                seed: 7,
+                benchmarks: vec![Benchmark {
+                    name: "b".to_owned(),
+                    parameters: vec![],
+                    contenders: vec![Contender {
+                        name: "alone".to_owned(),
+                        workload: Workload::Recording,
+                    }],
+                }],
+            },
+            environment: Environment::default(),
+            metrics: vec![Metric::Wall],
+            tick_ns: None,
+        }
+    }
+
+    fn device_that_is_full() -> (File, &'static Path) {
+        let path = Path::new("/dev/full");
+        (OpenOptions::new().append(true).open(path).unwrap(), path)
+    }
+
+    #[test]
+    fn a_full_disk_is_an_error_that_names_the_file() {
+        let (file, path) = device_that_is_full();
+        let error = RunFileWriter::begin(file, path, &header()).unwrap_err();
+        assert!(error.is_write_error());
+        assert!(
+            error.to_string().starts_with("cannot write /dev/full: "),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_disk_that_fills_up_during_the_run_is_an_error_that_names_the_file() {
+        let (file, path) = device_that_is_full();
+        let mut writer = RunFileWriter::new(Journal::new(file, 0, false), path, &header());
+        let block = BlockRecord {
+            samples: vec![Sample {
+                contender: ContenderId(0),
+                flags: Flags::NONE,
+                exit_code: None,
+                iterations: 1,
+            }],
+            values: vec![1.0],
+            ..BlockRecord::default()
+        };
+        let error = writer.block(&block).unwrap_err();
+        assert_eq!(error.place, "/dev/full");
+        assert_eq!(error.source.kind(), io::ErrorKind::StorageFull);
+        let end = RunEnd {
+            reason: EndReason::Failed("full".to_owned()),
+            launches: 1,
+            elapsed_ns: 1,
+        };
+        assert_eq!(writer.end(&end).unwrap_err().place, "/dev/full");
+    }
+}
