@@ -1,7 +1,7 @@
 //! Run → Analysis.
 
 use deadheat_model::{
-    Analysis, BlockDiagnostics, Comparison, ContenderId, CounterAccess, Ending, LogRatio, Metric,
+    Analysis, BlockDiagnostics, Comparison, ContenderId, Ending, LogRatio, Metric,
     MetricComparison, Origin, Run, Samples, Scope, Verdict, Warning,
 };
 use deadheat_stats::{
@@ -47,12 +47,6 @@ pub fn analyse(run: &Run, options: Options) -> Analysis {
             comparison.p_adjusted = *p;
         }
     }
-    let mut warnings = Vec::new();
-    if let Some(CounterAccess::Unavailable(reason)) = &run.header.environment.counters {
-        warnings.push(Warning::NoCounters {
-            reason: reason.clone(),
-        });
-    }
     Analysis {
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         seed: (run.header.origin == Origin::Race).then_some(plan.seed),
@@ -66,7 +60,6 @@ pub fn analyse(run: &Run, options: Options) -> Analysis {
             (None, Origin::Race) => Ending::Cut,
             (None, _) => Ending::Recording,
         },
-        warnings,
     }
 }
 

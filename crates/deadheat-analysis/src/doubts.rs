@@ -1,6 +1,8 @@
 //! The warnings a comparison deserves.
 
-use deadheat_model::{Comparison, LogRatio, Metric, Origin, RunHeader, Samples, Verdict, Warning};
+use deadheat_model::{
+    Comparison, CounterAccess, LogRatio, Metric, Origin, RunHeader, Samples, Verdict, Warning,
+};
 use deadheat_stats::{
     KeepReason, MIN_BLOCKS, MIN_REPLICATES_FOR_VERDICT, is_bimodal, mean_of_replicate_locations,
     tail_rate,
@@ -182,6 +184,11 @@ pub(crate) fn about_the_race(
     }
     if comparison.candidate.is_some() {
         warnings.push(Warning::PlacementFixed);
+    }
+    if let Some(CounterAccess::Unavailable(reason)) = &header.environment.counters {
+        warnings.push(Warning::NoCounters {
+            reason: reason.clone(),
+        });
     }
     warnings
 }

@@ -16,7 +16,7 @@ mod session;
 mod williams;
 
 pub use affinity::AffinityError;
-pub use clock::{Clock, OsClock, SimulatedClock};
+pub use clock::{Clock, OsClock, SimulatedClock, unix_seconds};
 pub use contender::simulated::{Noise, SimulatedContenders, Simulation};
 pub use contender::{CommandContenders, CommandOptions, Contenders};
 pub use error::{Cause, ContenderFailure, EngineError, Moment};

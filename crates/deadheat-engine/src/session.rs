@@ -1,5 +1,7 @@
 //! The loop: schedule a block, run it, record it, ask whether to go on.
 
+use std::time::Duration;
+
 use deadheat_model::{
     BlockRecord, Decision, EndReason, Plan, RecordSink, Run, RunEnd, Standing, StoppingRule,
 };
@@ -88,6 +90,8 @@ pub struct Session<'a> {
     pub stop: &'a dyn StopRequest,
     /// Replicates per benchmark at most, those already in the run included.
     pub max_replicates: u32,
+    /// No block starts when this much time has passed in this session.
+    pub budget: Option<Duration>,
 }
 
 impl Session<'_> {
@@ -122,13 +126,18 @@ impl Session<'_> {
     fn all_benchmarks(&mut self, run: &mut Run) -> Result<EndReason, EngineError> {
         let plan = run.header.plan.clone();
         let mut reason = EndReason::Finished;
+        let end_ns = self.budget.map(|budget| {
+            self.clock
+                .elapsed_ns()
+                .saturating_add(budget.as_nanos() as u64)
+        });
         for benchmark in 0..plan.benchmarks.len() {
             if !run.benchmarks[benchmark].blocks().is_empty()
                 && self.rule.decide(benchmark, &run.benchmarks[benchmark]) == Decision::Stop
             {
                 continue;
             }
-            let deadline = self.deadline(&plan, benchmark);
+            let deadline = end_ns.map(|end| self.share(end, plan.benchmarks.len() - benchmark));
             self.contenders.open(benchmark)?;
             let raced = self.one_benchmark(run, &plan, benchmark, deadline);
             let closed = self.contenders.close(benchmark);
@@ -140,13 +149,11 @@ impl Session<'_> {
         Ok(reason)
     }
 
-    /// When this benchmark's share of the budget is used up: what is left,
-    /// divided evenly among the benchmarks still to come.
-    fn deadline(&self, plan: &Plan, benchmark: usize) -> Option<u64> {
-        let budget = plan.design.budget?.as_nanos() as u64;
+    /// When a benchmark's share of the time until `end_ns` is used up: what
+    /// is left, divided evenly among the benchmarks still to come.
+    fn share(&self, end_ns: u64, to_come: usize) -> u64 {
         let now = self.clock.elapsed_ns();
-        let to_come = (plan.benchmarks.len() - benchmark) as u64;
-        Some(now + budget.saturating_sub(now) / to_come)
+        now + end_ns.saturating_sub(now) / to_come as u64
     }
 
     fn one_benchmark(
@@ -229,13 +236,10 @@ impl Session<'_> {
         let benchmarks_left = (plan.benchmarks.len() - benchmark - 1) as u64;
         let blocks_left = blocks_at_most.saturating_sub(blocks) + benchmarks_left * blocks_at_most;
         let mut left_at_most_ns = blocks_left.saturating_mul(block_ns);
-        if let Some(budget) = plan.design.budget {
-            left_at_most_ns = left_at_most_ns.min((budget.as_nanos() as u64).saturating_sub(now));
-        }
-        if benchmarks_left == 0
-            && let Some(deadline) = deadline
-        {
-            left_at_most_ns = left_at_most_ns.min(deadline.saturating_sub(now));
+        if let Some(deadline) = deadline {
+            // Every benchmark to come has at most as much as this one.
+            let share = deadline.saturating_sub(now);
+            left_at_most_ns = left_at_most_ns.min(share.saturating_mul(benchmarks_left + 1));
         }
         let standing = self.rule.standing(benchmark, samples);
         self.watcher.block_done(&Progress {

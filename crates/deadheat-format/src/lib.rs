@@ -20,6 +20,7 @@ mod export;
 mod import;
 mod number;
 mod run_file;
+mod text;
 
 pub use column::{column_name, metric_of_column};
 pub use default_path::{create_run_folder, default_run_path};
@@ -27,4 +28,5 @@ pub use detect::{Source, detect, read_any};
 pub use error::{CellError, FormatError};
 pub use export::{write_csv, write_csv_to, write_hyperfine, write_hyperfine_to};
 pub use import::{RecordingPlan, read_csv, read_csv_from};
-pub use run_file::{RunFileWriter, SCHEMA, read_run, read_run_from};
+pub use run_file::{RunFileWriter, SCHEMA, read_header, read_run, read_run_from};
+pub use text::{ensure_writable, write_text};

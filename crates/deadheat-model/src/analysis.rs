@@ -114,8 +114,6 @@ pub struct Analysis {
     pub elapsed_seconds: f64,
     /// How the run ended.
     pub ending: Ending,
-    /// Doubts that concern the whole run.
-    pub warnings: Vec<Warning>,
 }
 
 /// Where a race stands while it goes on. The interval holds at whatever

@@ -158,9 +158,9 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
              kept. Quieten the machine, try --pin auto, or judge --metric cpu.",
             share(*blocks)
         ),
-        Warning::PlacementFixed => "This speaks of the binary as it was linked: where the linker \
-             placed the code was drawn once, and can move a result by several percent. To judge \
-             the source, race builds with neutral links (deadheat link)."
+        Warning::PlacementFixed => "This speaks of the binaries as they were linked. Where the \
+             linker puts the code can alone move a result by several percent, so before a small \
+             change is credited to the source, link anew and race again."
             .to_owned(),
         Warning::ClocksDisagree { wall, cpu } => format!(
             "Wall time changed by {} and CPU time by {}: waiting, other work or parallel work \

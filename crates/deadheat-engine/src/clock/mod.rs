@@ -3,7 +3,7 @@
 mod os;
 mod simulated;
 
-pub use os::OsClock;
+pub use os::{OsClock, unix_seconds};
 pub use simulated::SimulatedClock;
 
 /// Elapsed time of a run, for budgets and progress. Samples are timed where

@@ -42,6 +42,13 @@ impl OsClock {
     }
 }
 
+/// Seconds since 1970-01-01 UTC, for the label of a run; `None` when the
+/// machine's calendar is set before that.
+pub fn unix_seconds() -> Option<u64> {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.ok().map(|elapsed| elapsed.as_secs())
+}
+
 impl Clock for OsClock {
     fn elapsed_ns(&self) -> u64 {
         self.offset_ns + self.start.elapsed().as_nanos() as u64

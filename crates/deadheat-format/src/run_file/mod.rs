@@ -7,7 +7,7 @@ mod reader;
 mod wire;
 mod writer;
 
-pub use reader::{read_run, read_run_from};
+pub use reader::{read_header, read_run, read_run_from};
 pub use wire::SCHEMA;
 pub use writer::RunFileWriter;
 

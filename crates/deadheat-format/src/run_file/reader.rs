@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use deadheat_model::{BlockRecord, Run, Samples};
+use deadheat_model::{BlockRecord, Run, RunHeader, Samples};
 use serde_json::Value;
 
 use super::block::{decode_compact, decode_json};
@@ -22,6 +22,18 @@ pub fn read_run(path: impl AsRef<Path>) -> Result<Run, FormatError> {
     let path = path.as_ref();
     let file = File::open(path).map_err(cannot_read(path))?;
     read_run_from(BufReader::with_capacity(BUFFER, file), path)
+}
+
+/// Reads the first line of a run file only: what was known before the first
+/// sample.
+pub fn read_header(path: impl AsRef<Path>) -> Result<RunHeader, FormatError> {
+    let path = path.as_ref();
+    let mut line = Vec::new();
+    let file = File::open(path).map_err(cannot_read(path))?;
+    BufReader::new(file)
+        .read_until(b'\n', &mut line)
+        .map_err(cannot_read(path))?;
+    Ok(read_run_from(line.as_slice(), path)?.header)
 }
 
 /// Reads a run file from anywhere; `name` stands for the file in errors.

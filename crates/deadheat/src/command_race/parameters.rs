@@ -21,7 +21,9 @@ pub enum ParameterError {
         name: String,
     },
     /// A name that cannot stand between braces.
-    #[error("{flag}: '{name}' is no parameter name; use letters, digits and _, not starting with a digit")]
+    #[error(
+        "{flag}: '{name}' is no parameter name; use letters, digits and _, not starting with a digit"
+    )]
     BadName {
         /// The flag.
         flag: &'static str,
@@ -71,7 +73,10 @@ pub enum ParameterError {
         most: u64,
     },
     /// A placeholder that no parameter fills.
-    #[error("{place} '{text}': no -L or -P defines {{{name}}}{}; write {{{{{name}}}}} for plain braces", nearest(near))]
+    #[error(
+        "{place} '{text}': no -L or -P defines {{{name}}}{}; write {{{{{name}}}}} for plain braces",
+        nearest(near)
+    )]
     Unknown {
         /// The flag, or `command`.
         place: &'static str,
@@ -85,7 +90,9 @@ pub enum ParameterError {
 }
 
 fn nearest(near: &Option<String>) -> String {
-    near.as_ref().map(|name| format!(" (did you mean {{{name}}}?)")).unwrap_or_default()
+    near.as_ref()
+        .map(|name| format!(" (did you mean {{{name}}}?)"))
+        .unwrap_or_default()
 }
 
 /// Most values one parameter can take.
@@ -96,22 +103,24 @@ impl Parameter {
     pub fn list(name: &str, values: &str) -> Result<Self, ParameterError> {
         const FLAG: &str = "--parameter-list";
         let name = checked_name(FLAG, name)?;
-        let mut split = vec![String::new()];
+        let mut split = Vec::new();
+        let mut value = String::new();
         let mut chars = values.chars().peekable();
         while let Some(c) = chars.next() {
             match c {
-                '\\' if chars.next_if_eq(&',').is_some() => split[last(&split)].push(','),
-                ',' => split.push(String::new()),
-                c => {
-                    let end = last(&split);
-                    split[end].push(c);
-                }
+                '\\' if chars.next_if_eq(&',').is_some() => value.push(','),
+                ',' => split.push(std::mem::take(&mut value)),
+                c => value.push(c),
             }
         }
+        split.push(value);
         if values.is_empty() {
             return Err(ParameterError::NoValues { flag: FLAG, name });
         }
-        Ok(Self { name, values: split })
+        Ok(Self {
+            name,
+            values: split,
+        })
     }
 
     /// `-P NAME MIN MAX` with an optional step, 1 when not given. Values keep
@@ -127,7 +136,10 @@ impl Parameter {
         let step = step.unwrap_or("1");
         let decimals = [min, max, step]
             .iter()
-            .map(|text| text.split_once('.').map_or(0, |(_, decimals)| decimals.len()))
+            .map(|text| {
+                text.split_once('.')
+                    .map_or(0, |(_, decimals)| decimals.len())
+            })
             .max()
             .unwrap_or(0)
             .min(9);
@@ -157,7 +169,12 @@ impl Parameter {
         }
         let count = ((to - from) / by) as u64 + 1;
         if count > MOST_VALUES {
-            return Err(ParameterError::TooMany { flag: FLAG, name, count, most: MOST_VALUES });
+            return Err(ParameterError::TooMany {
+                flag: FLAG,
+                name,
+                count,
+                most: MOST_VALUES,
+            });
         }
         let scale = 10i64.pow(decimals as u32);
         let values = (0..count as i64)
@@ -175,10 +192,6 @@ impl Parameter {
     }
 }
 
-fn last(list: &[String]) -> usize {
-    list.len() - 1
-}
-
 fn is_name(text: &str) -> bool {
     let mut chars = text.chars();
     chars.next().is_some_and(|c| c.is_alphabetic() || c == '_')
@@ -189,7 +202,10 @@ fn checked_name(flag: &'static str, name: &str) -> Result<String, ParameterError
     if is_name(name) {
         Ok(name.to_owned())
     } else {
-        Err(ParameterError::BadName { flag, name: name.to_owned() })
+        Err(ParameterError::BadName {
+            flag,
+            name: name.to_owned(),
+        })
     }
 }
 
@@ -200,8 +216,13 @@ pub(super) fn combinations(
 ) -> Result<Vec<Vec<(String, String)>>, ParameterError> {
     let mut all = vec![Vec::new()];
     for (index, parameter) in parameters.iter().enumerate() {
-        if parameters[..index].iter().any(|earlier| earlier.name == parameter.name) {
-            return Err(ParameterError::Twice { name: parameter.name.clone() });
+        if parameters[..index]
+            .iter()
+            .any(|earlier| earlier.name == parameter.name)
+        {
+            return Err(ParameterError::Twice {
+                name: parameter.name.clone(),
+            });
         }
         let count = all.len() as u64 * parameter.values.len() as u64;
         if count > MOST_VALUES {
@@ -239,19 +260,24 @@ pub(super) fn substitute(
     if values.is_empty() {
         return Ok(text.to_owned());
     }
-    let value_of = |name: &str| values.iter().find(|(known, _)| known == name).map(|(_, v)| v);
+    let value_of = |name: &str| {
+        values
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, v)| v)
+    };
     let mut filled = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(open) = rest.find('{') {
         let (before, from) = rest.split_at(open);
         filled.push_str(before);
-        let name = from[1..].split('}').next().filter(|name| {
-            name.len() + 1 < from.len() && is_name(name)
-        });
+        let name = from[1..]
+            .split('}')
+            .next()
+            .filter(|name| name.len() + 1 < from.len() && is_name(name));
         let doubled = from[1..]
             .strip_prefix('{')
             .and_then(|inner| inner.split_once("}}"))
-            .map(|(name, after)| (name, after))
             .filter(|(name, _)| is_name(name) && value_of(name).is_none());
         if let Some((name, after)) = doubled {
             filled.push_str(&format!("{{{name}}}"));
@@ -286,15 +312,25 @@ fn similar(name: &str, values: &[(String, String)]) -> Option<String> {
         let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
         let head = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
         let most = a.len().min(b.len()) - head;
-        let tail =
-            a.iter().rev().zip(b.iter().rev()).take(most).take_while(|(x, y)| x == y).count();
+        let tail = a
+            .iter()
+            .rev()
+            .zip(b.iter().rev())
+            .take(most)
+            .take_while(|(x, y)| x == y)
+            .count();
         a.len().max(b.len()) - head - tail <= 1
     };
     values
         .iter()
         .map(|(known, _)| known)
         .find(|known| known.eq_ignore_ascii_case(name) || one_apart(known, name))
-        .or_else(|| values.first().map(|(known, _)| known).filter(|_| values.len() == 1))
+        .or_else(|| {
+            values
+                .first()
+                .map(|(known, _)| known)
+                .filter(|_| values.len() == 1)
+        })
         .cloned()
 }
 
@@ -320,7 +356,10 @@ mod tests {
     use super::*;
 
     fn values(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
-        pairs.iter().map(|(n, v)| (n.to_string(), v.to_string())).collect()
+        pairs
+            .iter()
+            .map(|(n, v)| (n.to_string(), v.to_string()))
+            .collect()
     }
 
     #[test]
@@ -335,17 +374,29 @@ mod tests {
     fn a_scan_reaches_its_end_and_keeps_its_decimals() {
         let scan = |min, max, step| Parameter::scan("d", min, max, step).map(|p| p.values);
         assert_eq!(scan("1", "3", None).unwrap(), ["1", "2", "3"]);
-        assert_eq!(scan("0.3", "0.7", Some("0.2")).unwrap(), ["0.3", "0.5", "0.7"]);
-        assert_eq!(scan("-0.1", "0.1", Some("0.1")).unwrap(), ["-0.1", "0.0", "0.1"]);
+        assert_eq!(
+            scan("0.3", "0.7", Some("0.2")).unwrap(),
+            ["0.3", "0.5", "0.7"]
+        );
+        assert_eq!(
+            scan("-0.1", "0.1", Some("0.1")).unwrap(),
+            ["-0.1", "0.0", "0.1"]
+        );
         assert_eq!(scan("0", "1", Some("0.25")).unwrap().len(), 5);
     }
 
     #[test]
     fn a_scan_that_goes_nowhere_is_told() {
-        for (min, max, step) in
-            [("3", "1", None), ("1", "3", Some("0")), ("1", "3", Some("-1")), ("a", "3", None)]
-        {
-            assert!(Parameter::scan("d", min, max, step).is_err(), "{min} {max} {step:?}");
+        for (min, max, step) in [
+            ("3", "1", None),
+            ("1", "3", Some("0")),
+            ("1", "3", Some("-1")),
+            ("a", "3", None),
+        ] {
+            assert!(
+                Parameter::scan("d", min, max, step).is_err(),
+                "{min} {max} {step:?}"
+            );
         }
         assert!(Parameter::scan("d", "0", "100000", None).is_err());
         assert!(Parameter::scan("d", "0", "1e300", None).is_err());
@@ -356,32 +407,50 @@ mod tests {
         let values = values(&[("n", "5"), ("size", "10")]);
         let fill = |text| substitute("command", text, &values).unwrap();
         assert_eq!(fill("a {n} b{size}{n}"), "a 5 b105");
-        assert_eq!(fill("awk '{print $1}' {} {a,b} ${HOME}"), "awk '{print $1}' {} {a,b} ${HOME}");
+        assert_eq!(
+            fill("awk '{print $1}' {} {a,b} ${HOME}"),
+            "awk '{print $1}' {} {a,b} ${HOME}"
+        );
         assert_eq!(fill("jq '{{user}}' {{n}}"), "jq '{user}' {5}");
         assert_eq!(fill("ünï {n} é{"), "ünï 5 é{");
     }
 
     #[test]
     fn an_unknown_name_is_an_error_with_the_nearest_known_one() {
-        let error = substitute("--prepare", "x {sise}", &values(&[("n", "1"), ("size", "2")]));
+        let error = substitute(
+            "--prepare",
+            "x {sise}",
+            &values(&[("n", "1"), ("size", "2")]),
+        );
         let text = error.unwrap_err().to_string();
         assert!(text.contains("--prepare 'x {sise}'"), "{text}");
-        assert!(text.contains("defines {sise} (did you mean {size}?)"), "{text}");
+        assert!(
+            text.contains("defines {sise} (did you mean {size}?)"),
+            "{text}"
+        );
         assert!(text.contains("write {{sise}}"), "{text}");
     }
 
     #[test]
     fn without_parameters_braces_are_plain_text() {
-        assert_eq!(substitute("command", "jq '{name}'", &[]).unwrap(), "jq '{name}'");
+        assert_eq!(
+            substitute("command", "jq '{name}'", &[]).unwrap(),
+            "jq '{name}'"
+        );
         assert_eq!(placeholders("jq '{name}' ${HOME} {a b}"), ["name"]);
     }
 
     #[test]
     fn combinations_change_the_last_parameter_fastest() {
-        let parameters =
-            [Parameter::list("a", "1,2").unwrap(), Parameter::list("b", "x,y").unwrap()];
+        let parameters = [
+            Parameter::list("a", "1,2").unwrap(),
+            Parameter::list("b", "x,y").unwrap(),
+        ];
         let all = combinations(&parameters).unwrap();
-        let text: Vec<String> = all.iter().map(|some| format!("{}{}", some[0].1, some[1].1)).collect();
+        let text: Vec<String> = all
+            .iter()
+            .map(|some| format!("{}{}", some[0].1, some[1].1))
+            .collect();
         assert_eq!(text, ["1x", "1y", "2x", "2y"]);
         let twice = [parameters[0].clone(), parameters[0].clone()];
         assert!(combinations(&twice).is_err());

@@ -28,7 +28,11 @@ impl CommandRaceSpec {
             return Err(SpecError::NoCommand);
         }
         let benchmarks = self.benchmarks()?;
-        let contenders = benchmarks.iter().map(|b| b.contenders.len()).max().unwrap_or(0);
+        let contenders = benchmarks
+            .iter()
+            .map(|b| b.contenders.len())
+            .max()
+            .unwrap_or(0);
         let plan = Plan {
             design: Design {
                 margin: self.margin,
@@ -84,8 +88,18 @@ impl CommandRaceSpec {
                 .enumerate()
                 .map(|(index, (template, values))| {
                     let named = self.names.len() == combinations.len();
-                    let name = if named { Some(self.names[index].as_str()) } else { template.name };
-                    self.contender(&Template { name, ..template.clone() }, values)
+                    let name = if named {
+                        Some(self.names[index].as_str())
+                    } else {
+                        template.name
+                    };
+                    self.contender(
+                        &Template {
+                            name,
+                            ..template.clone()
+                        },
+                        values,
+                    )
                 })
                 .collect::<Result<Vec<Contender>, SpecError>>()?;
             return Ok(vec![benchmark("run".to_owned(), Vec::new(), contenders)]);
@@ -115,7 +129,11 @@ impl CommandRaceSpec {
         let check = |flag, given| match given {
             0 | 1 => Ok(()),
             given if given == commands => Ok(()),
-            given => Err(SpecError::Count { flag, given, commands }),
+            given => Err(SpecError::Count {
+                flag,
+                given,
+                commands,
+            }),
         };
         check("--setup", self.setup.len())?;
         check("--prepare", self.prepare.len())?;
@@ -130,7 +148,12 @@ impl CommandRaceSpec {
             });
         }
         fn pick(list: &[String], index: usize) -> Option<&str> {
-            if list.len() == 1 { list.first() } else { list.get(index) }.map(String::as_str)
+            if list.len() == 1 {
+                list.first()
+            } else {
+                list.get(index)
+            }
+            .map(String::as_str)
         }
         let output = |index: usize| match self.outputs.as_slice() {
             _ if self.check_output => Output::Compared,
@@ -161,7 +184,8 @@ impl CommandRaceSpec {
     ) -> Result<Contender, SpecError> {
         let text = substitute("command", template.command, values)?;
         let hook = |flag, text: Option<&str>| -> Result<Option<Vec<String>>, SpecError> {
-            text.map(|text| words(flag, &substitute(flag, text, values)?, &self.shell)).transpose()
+            text.map(|text| words(flag, &substitute(flag, text, values)?, &self.shell))
+                .transpose()
         };
         let name = match template.name {
             Some(name) => substitute("--command-name", name, values)?,
@@ -181,7 +205,10 @@ impl CommandRaceSpec {
                 cleanup: hook("--cleanup", template.cleanup)?,
             },
         };
-        Ok(Contender { name, workload: Workload::Command(Box::new(command)) })
+        Ok(Contender {
+            name,
+            workload: Workload::Command(Box::new(command)),
+        })
     }
 
     /// hyperfine counts runs of each command, deadheat replicates: a block of
@@ -227,7 +254,10 @@ impl CommandRaceSpec {
 
 impl Clone for Template<'_> {
     fn clone(&self) -> Self {
-        Self { output: self.output.clone(), ..*self }
+        Self {
+            output: self.output.clone(),
+            ..*self
+        }
     }
 }
 
@@ -236,18 +266,28 @@ fn benchmark(
     parameters: Vec<(String, String)>,
     mut contenders: Vec<Contender>,
 ) -> Benchmark {
-    let names = contenders.iter().map(|contender| contender.name.clone()).collect();
+    let names = contenders
+        .iter()
+        .map(|contender| contender.name.clone())
+        .collect();
     for (contender, name) in contenders.iter_mut().zip(distinct(names)) {
         contender.name = name;
     }
-    Benchmark { name, parameters, contenders }
+    Benchmark {
+        name,
+        parameters,
+        contenders,
+    }
 }
 
 fn benchmark_name(values: &[(String, String)]) -> String {
     if values.is_empty() {
         return "run".to_owned();
     }
-    let pairs: Vec<String> = values.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let pairs: Vec<String> = values
+        .iter()
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
     pairs.join(", ")
 }
 
@@ -300,7 +340,10 @@ mod tests {
         let plan = spec.plan().unwrap();
         assert_eq!(names(&plan), [["a 1", "b 1"], ["a 2", "b 2"]]);
         assert_eq!(plan.benchmarks[1].name, "n=2");
-        assert_eq!(command(&plan, 1, 0).hooks.prepare, Some(vec!["p".to_owned(), "2".to_owned()]));
+        assert_eq!(
+            command(&plan, 1, 0).hooks.prepare,
+            Some(vec!["p".to_owned(), "2".to_owned()])
+        );
     }
 
     #[test]
@@ -320,51 +363,122 @@ mod tests {
         two.prepare = vec!["x".to_owned(), "y".to_owned()];
         two.setup = vec!["s".to_owned()];
         let plan = two.plan().unwrap();
-        assert_eq!(command(&plan, 0, 1).hooks.prepare, Some(vec!["y".to_owned()]));
+        assert_eq!(
+            command(&plan, 0, 1).hooks.prepare,
+            Some(vec!["y".to_owned()])
+        );
         assert_eq!(command(&plan, 0, 1).hooks.setup, Some(vec!["s".to_owned()]));
         let mut three = spec(&["a", "b", "c"]);
         three.prepare = vec!["x".to_owned(), "y".to_owned()];
         let text = three.plan().unwrap_err().to_string();
-        assert!(text.contains("--prepare was given 2 times for 3 commands"), "{text}");
+        assert!(
+            text.contains("--prepare was given 2 times for 3 commands"),
+            "{text}"
+        );
     }
 
     #[test]
     fn runs_are_translated_into_replicates() {
         let looks = |commands: &[&str], runs| {
-            CommandRaceSpec { runs, ..spec(commands) }.plan().map(|plan| plan.design.looks.at)
+            CommandRaceSpec {
+                runs,
+                ..spec(commands)
+            }
+            .plan()
+            .map(|plan| plan.design.looks.at)
         };
-        let exactly = |runs| Runs { exactly: Some(runs), ..Runs::default() };
+        let exactly = |runs| Runs {
+            exactly: Some(runs),
+            ..Runs::default()
+        };
         assert_eq!(looks(&["a", "b"], exactly(200)).unwrap(), [100]);
         assert_eq!(looks(&["a", "b"], exactly(5)).unwrap(), [3]);
         assert_eq!(looks(&["a", "b", "c"], exactly(5)).unwrap(), [5]);
-        let min = Runs { min: Some(30), ..Runs::default() };
+        let min = Runs {
+            min: Some(30),
+            ..Runs::default()
+        };
         assert_eq!(looks(&["a", "b"], min).unwrap(), [16, 22, 31, 40]);
-        let max = Runs { max: Some(22), ..Runs::default() };
+        let max = Runs {
+            max: Some(22),
+            ..Runs::default()
+        };
         assert_eq!(looks(&["a", "b"], max).unwrap(), [6, 8, 11]);
-        let min_alone = Runs { min: Some(500), ..Runs::default() };
+        let min_alone = Runs {
+            min: Some(500),
+            ..Runs::default()
+        };
         assert_eq!(looks(&["a", "b"], min_alone).unwrap(), [250]);
-        let nothing = Runs { min: Some(30), max: Some(20), ..Runs::default() };
+        let nothing = Runs {
+            min: Some(30),
+            max: Some(20),
+            ..Runs::default()
+        };
         assert!(looks(&["a", "b"], nothing).is_err());
-        assert!(looks(&["a", "b"], exactly(0)).unwrap_err().to_string().contains("--runs"));
+        assert!(
+            looks(&["a", "b"], exactly(0))
+                .unwrap_err()
+                .to_string()
+                .contains("--runs")
+        );
     }
 
     #[test]
     fn numbers_out_of_range_name_their_flag() {
-        let bad_margin = CommandRaceSpec { margin: -1.0, ..spec(&["a", "b"]) };
-        assert!(bad_margin.plan().unwrap_err().to_string().contains("--margin"));
-        let bad_alpha = CommandRaceSpec { alpha: 2.0, ..spec(&["a", "b"]) };
-        assert!(bad_alpha.plan().unwrap_err().to_string().contains("--alpha"));
-        let no_blocks = CommandRaceSpec { blocks_per_replicate: 0, ..spec(&["a", "b"]) };
-        assert!(no_blocks.plan().unwrap_err().to_string().contains("--blocks"));
+        let bad_margin = CommandRaceSpec {
+            margin: -1.0,
+            ..spec(&["a", "b"])
+        };
+        assert!(
+            bad_margin
+                .plan()
+                .unwrap_err()
+                .to_string()
+                .contains("--margin")
+        );
+        let bad_alpha = CommandRaceSpec {
+            alpha: 2.0,
+            ..spec(&["a", "b"])
+        };
+        assert!(
+            bad_alpha
+                .plan()
+                .unwrap_err()
+                .to_string()
+                .contains("--alpha")
+        );
+        let no_blocks = CommandRaceSpec {
+            blocks_per_replicate: 0,
+            ..spec(&["a", "b"])
+        };
+        assert!(
+            no_blocks
+                .plan()
+                .unwrap_err()
+                .to_string()
+                .contains("--blocks")
+        );
         assert_eq!(spec(&[]).plan(), Err(SpecError::NoCommand));
     }
 
     #[test]
     fn the_output_check_takes_the_output_for_itself() {
-        let mut checked = CommandRaceSpec { check_output: true, ..spec(&["a", "b"]) };
-        assert_eq!(command(&checked.plan().unwrap(), 0, 0).output, Output::Compared);
+        let mut checked = CommandRaceSpec {
+            check_output: true,
+            ..spec(&["a", "b"])
+        };
+        assert_eq!(
+            command(&checked.plan().unwrap(), 0, 0).output,
+            Output::Compared
+        );
         checked.outputs = vec![OutputChoice::parse("pipe")];
-        assert!(checked.plan().unwrap_err().to_string().contains("--check-output"));
+        assert!(
+            checked
+                .plan()
+                .unwrap_err()
+                .to_string()
+                .contains("--check-output")
+        );
     }
 
     #[test]

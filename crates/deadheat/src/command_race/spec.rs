@@ -28,7 +28,9 @@ impl Shell {
             _ => match shell_words::split(text) {
                 Ok(words) if !words.is_empty() => Ok(Shell::Words(words)),
                 Ok(_) => Err(SpecError::EmptyCommand { flag: "--shell" }),
-                Err(_) => Err(SpecError::Quotes { text: text.to_owned() }),
+                Err(_) => Err(SpecError::Quotes {
+                    text: text.to_owned(),
+                }),
             },
         }
     }
@@ -163,7 +165,9 @@ pub enum SpecError {
         text: String,
     },
     /// A list that fits neither all commands nor each.
-    #[error("{flag} was given {given} times for {commands} commands; give it once for all or once for each")]
+    #[error(
+        "{flag} was given {given} times for {commands} commands; give it once for all or once for each"
+    )]
     Count {
         /// The flag.
         flag: &'static str,
@@ -209,7 +213,11 @@ pub enum SpecError {
 impl From<LooksError> for SpecError {
     fn from(error: LooksError) -> Self {
         match error {
-            LooksError::Range { min, max } => SpecError::Runs { flags: "--min-runs, --max-runs", min, max },
+            LooksError::Range { min, max } => SpecError::Runs {
+                flags: "--min-runs, --max-runs",
+                min,
+                max,
+            },
             LooksError::Alpha(value) => SpecError::Plan(PlanError::OutOfRange {
                 flag: "--alpha",
                 value,

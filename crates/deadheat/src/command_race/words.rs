@@ -14,8 +14,9 @@ pub(super) fn words(
     }
     match shell {
         Shell::None => {
-            let words = shell_words::split(text)
-                .map_err(|_| SpecError::Quotes { text: text.to_owned() })?;
+            let words = shell_words::split(text).map_err(|_| SpecError::Quotes {
+                text: text.to_owned(),
+            })?;
             if words.first().is_none_or(String::is_empty) {
                 return Err(SpecError::EmptyCommand { flag });
             }
@@ -32,9 +33,15 @@ pub(super) fn words(
 /// Words that a shell would act upon, in a command that gets none: they are
 /// handed to the program as they are, which is rarely meant.
 pub fn suspicious_words(words: &[String]) -> Vec<&str> {
-    const OPERATORS: [&str; 12] =
-        ["|", "||", "&", "&&", ";", ">", ">>", "<", "2>", "2>&1", "&>", "|&"];
-    words.iter().skip(1).map(String::as_str).filter(|word| OPERATORS.contains(word)).collect()
+    const OPERATORS: [&str; 12] = [
+        "|", "||", "&", "&&", ";", ">", ">>", "<", "2>", "2>&1", "&>", "|&",
+    ];
+    words
+        .iter()
+        .skip(1)
+        .map(String::as_str)
+        .filter(|word| OPERATORS.contains(word))
+        .collect()
 }
 
 #[cfg(test)]
@@ -56,9 +63,19 @@ mod tests {
 
     #[test]
     fn an_empty_command_and_an_open_quote_are_told() {
-        assert!(words("--prepare", "  ", &Shell::None).unwrap_err().to_string().contains("--prepare"));
+        assert!(
+            words("--prepare", "  ", &Shell::None)
+                .unwrap_err()
+                .to_string()
+                .contains("--prepare")
+        );
         assert!(words("command", "''", &Shell::None).is_err());
-        assert!(words("command", "echo 'a", &Shell::None).unwrap_err().to_string().contains("quote"));
+        assert!(
+            words("command", "echo 'a", &Shell::None)
+                .unwrap_err()
+                .to_string()
+                .contains("quote")
+        );
     }
 
     #[test]

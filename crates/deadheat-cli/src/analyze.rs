@@ -1,0 +1,71 @@
+//! `deadheat analyze`: judge recorded data again.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use deadheat::analysis::{Options, analyse};
+use deadheat::format::{RecordingPlan, read_any};
+use deadheat::model::Metric;
+
+use crate::durations::fraction;
+use crate::exit::{Failure, Status, reading};
+use crate::options::AnswerArgs;
+
+/// Options of `deadheat analyze`.
+#[derive(Debug, Args)]
+pub struct AnalyzeArgs {
+    /// A run file or a tidy CSV file
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// Smallest change worth acting on, for recordings (a run carries its own)
+    #[arg(long, value_name = "CHANGE", default_value = "1%", value_parser = fraction, allow_hyphen_values = true)]
+    margin: f64,
+    /// Accepted chance of a wrong verdict, for recordings
+    #[arg(long, value_name = "P", default_value = "0.05", value_parser = fraction, allow_hyphen_values = true)]
+    alpha: f64,
+    /// What is judged, for recordings
+    #[arg(long, value_name = "METRIC", default_value = "wall")]
+    metric: String,
+    /// Replay the looks of a race over a recording instead of judging it once
+    #[arg(long)]
+    looks: bool,
+    #[command(flatten)]
+    answer: AnswerArgs,
+}
+
+/// Reads, analyses and answers, file by file.
+pub fn analyze(args: &AnalyzeArgs) -> Result<Status, Failure> {
+    let plan = RecordingPlan {
+        margin: args.margin,
+        alpha: args.alpha,
+        judged: Metric::from_name(&args.metric),
+    };
+    let mut status = Status::Done;
+    for file in &args.files {
+        let run = read_any(file, &plan).map_err(reading)?;
+        run.header
+            .plan
+            .validate()
+            .map_err(|error| Failure::Usage(error.to_string()))?;
+        let judged = &run.header.plan.design.judged;
+        if !run.header.metrics.contains(judged) {
+            let known: Vec<&str> = run.header.metrics.iter().map(Metric::name).collect();
+            let known = known.join(", ");
+            let file = file.display();
+            return Err(Failure::Usage(format!(
+                "--metric {judged}: {file} records only {known}"
+            )));
+        }
+        let analysis = analyse(
+            &run,
+            Options {
+                replay_looks: args.looks,
+            },
+        );
+        args.answer.print(&analysis)?;
+        if args.answer.status(&analysis) == Status::ConditionHolds {
+            status = Status::ConditionHolds;
+        }
+    }
+    Ok(status)
+}

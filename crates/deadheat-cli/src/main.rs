@@ -1,0 +1,42 @@
+//! The `deadheat` command.
+
+mod analyze;
+mod durations;
+mod exit;
+mod options;
+mod progress;
+mod run;
+mod terminal;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Races too close to call: is B faster than A, by how much, how sure?
+#[derive(Debug, Parser)]
+#[command(name = "deadheat", version, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Race whole commands; the first is the baseline
+    #[command(after_help = run::EXAMPLES)]
+    Run(Box<run::RunArgs>),
+    /// Analyse a recorded run or a tidy CSV file again
+    Analyze(analyze::AnalyzeArgs),
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse_from(options::normalise(std::env::args_os()));
+    let done = match cli.command {
+        Command::Run(args) => run::run(*args),
+        Command::Analyze(args) => analyze::analyze(&args),
+    };
+    match done {
+        Ok(status) => status.into(),
+        Err(failure) => failure.report(),
+    }
+}

@@ -1,0 +1,394 @@
+//! `deadheat run`: race whole commands.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use deadheat::analysis::{self, analyse};
+use deadheat::command_race::{
+    CommandRaceSpec, OutputChoice, Parameter, ParameterError, Runs, Shell, SpecError,
+};
+use deadheat::format::{ensure_writable, read_header, write_csv, write_hyperfine, write_text};
+use deadheat::model::{EndReason, ExitPolicy, Input, Metric, Output, Pinning, RunEnd};
+use deadheat::report::to_markdown;
+use deadheat::{RaceOptions, RaceOutcome, race_commands, resume_commands};
+
+use crate::durations::{duration, fraction};
+use crate::exit::{Failure, Status, reading, writing};
+use crate::options::AnswerArgs;
+use crate::progress::LiveProgress;
+
+/// Shown at the end of `deadheat run --help`.
+pub const EXAMPLES: &str = "Examples:
+  deadheat run -- './old input' './new input'
+  deadheat run -L n 10,1000 -- './old {n}' './new {n}'
+  deadheat run --margin 2% --fail-on slower -p 'sync' -- './old' './new'
+  deadheat run --resume .deadheat/runs/20261121-120000-0000002a.jsonl";
+
+/// Options of `deadheat run`. Short flags are hyperfine's.
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// Commands to race, each one quoted; the first is the baseline
+    #[arg(value_name = "COMMAND")]
+    commands: Vec<String>,
+
+    /// Name of a command (once per command)
+    #[arg(short = 'n', long = "command-name", value_name = "NAME")]
+    names: Vec<String>,
+    /// Run commands and hooks in a shell: 'default', or one such as 'bash --norc'
+    #[arg(short = 'S', long, value_name = "SHELL", num_args = 0..=1, default_missing_value = "default")]
+    shell: Option<String>,
+    /// Run without a shell (this is the default)
+    #[arg(short = 'N', conflicts_with = "shell")]
+    no_shell: bool,
+    /// Accept non-zero exit codes: all, or only those listed (-i=1,3)
+    #[arg(
+        short = 'i',
+        long,
+        value_name = "CODES",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "all-non-zero"
+    )]
+    ignore_failure: Option<String>,
+    /// Where commands read from: 'null' or a file
+    #[arg(long, value_name = "WHERE", default_value = "null")]
+    input: String,
+    /// Where commands write to: null, pipe, inherit or a file (once for all or once per command)
+    #[arg(long, value_name = "WHERE")]
+    output: Vec<String>,
+    /// Show what the commands print (same as --output inherit)
+    #[arg(long, conflicts_with = "output")]
+    show_output: bool,
+    /// Fail unless every candidate prints the same bytes and exits alike
+    #[arg(long)]
+    check_output: bool,
+    /// Kill a launch that takes longer, and fail
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    timeout: Option<Duration>,
+
+    /// Discarded launches of each command at the beginning
+    #[arg(
+        short = 'w',
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        help_heading = "Design"
+    )]
+    warmup: u32,
+    /// Launch each command exactly N times and judge once
+    #[arg(short = 'r', long, value_name = "N", help_heading = "Design")]
+    runs: Option<u32>,
+    /// No verdict before N launches of each command
+    #[arg(short = 'm', long, value_name = "N", help_heading = "Design")]
+    min_runs: Option<u32>,
+    /// At most N launches of each command
+    #[arg(short = 'M', long, value_name = "N", help_heading = "Design")]
+    max_runs: Option<u32>,
+    /// Smallest change worth acting on
+    #[arg(long, value_name = "CHANGE", default_value = "1%", value_parser = fraction, help_heading = "Design", allow_hyphen_values = true)]
+    margin: f64,
+    /// Accepted chance of a wrong verdict
+    #[arg(long, value_name = "P", default_value = "0.05", value_parser = fraction, help_heading = "Design", allow_hyphen_values = true)]
+    alpha: f64,
+    /// Replicates at most; when resuming, at most so many more [default: 40]
+    #[arg(long, value_name = "N", help_heading = "Design")]
+    max_replicates: Option<u32>,
+    /// Blocks in a replicate
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Design")]
+    blocks: u32,
+    /// Start no block after this much time
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Design")]
+    budget: Option<Duration>,
+    /// Source of every random choice [default: drawn and recorded]
+    #[arg(long, value_name = "N", help_heading = "Design")]
+    seed: Option<u64>,
+    /// What is judged: wall, cpu, user, system, peak-rss, minor-faults, instructions, …
+    #[arg(
+        long,
+        value_name = "METRIC",
+        default_value = "wall",
+        help_heading = "Design"
+    )]
+    metric: String,
+    /// Cores of the commands: none, auto (one core, deadheat elsewhere) or a list
+    #[arg(long, value_name = "CORES", default_value = "none", value_parser = pinning, help_heading = "Design")]
+    pin: Pinning,
+
+    /// Run before all launches (once for all or once per command)
+    #[arg(short = 's', long, value_name = "CMD", help_heading = "Hooks")]
+    setup: Vec<String>,
+    /// Run before each launch, untimed (once for all or once per command)
+    #[arg(short = 'p', long, value_name = "CMD", help_heading = "Hooks")]
+    prepare: Vec<String>,
+    /// Run after each launch, untimed (once for all or once per command)
+    #[arg(short = 'C', long, value_name = "CMD", help_heading = "Hooks")]
+    conclude: Vec<String>,
+    /// Run after all launches (once for all or once per command)
+    #[arg(short = 'c', long, value_name = "CMD", help_heading = "Hooks")]
+    cleanup: Vec<String>,
+
+    /// Sweep {VAR} over a range
+    #[arg(
+        short = 'P',
+        long,
+        num_args = 3,
+        value_names = ["VAR", "MIN", "MAX"],
+        allow_hyphen_values = true,
+        help_heading = "Parameters"
+    )]
+    parameter_scan: Vec<String>,
+    /// Step of the range
+    #[arg(
+        short = 'D',
+        long,
+        value_name = "STEP",
+        requires = "parameter_scan",
+        allow_hyphen_values = true,
+        help_heading = "Parameters"
+    )]
+    parameter_step_size: Option<String>,
+    /// Sweep {VAR} over a comma-separated list
+    #[arg(short = 'L', long, num_args = 2, value_names = ["VAR", "VALUES"], allow_hyphen_values = true, help_heading = "Parameters")]
+    parameter_list: Vec<String>,
+
+    /// Record the run here [default: .deadheat/runs/TIME-SEED.jsonl]
+    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    save: Option<PathBuf>,
+    /// Go on with a recorded run, by the rule that holds at any time
+    #[arg(
+        long,
+        value_name = "FILE",
+        help_heading = "Files",
+        conflicts_with_all = [
+            "commands", "names", "shell", "ignore_failure", "check_output", "timeout", "runs",
+            "min_runs", "max_runs", "seed", "setup", "prepare", "conclude", "cleanup",
+            "parameter_scan", "parameter_list", "save", "output",
+        ]
+    )]
+    resume: Option<PathBuf>,
+    /// Write summaries and all times in hyperfine's JSON format
+    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    export_json: Option<PathBuf>,
+    /// Write every sample as tidy CSV
+    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    export_csv: Option<PathBuf>,
+    /// Write the answer as a Markdown table
+    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    export_markdown: Option<PathBuf>,
+
+    #[command(flatten)]
+    answer: AnswerArgs,
+    /// No progress and no hints on standard error
+    #[arg(short = 'q', long, help_heading = "Answer")]
+    quiet: bool,
+}
+
+/// Races, records, analyses and answers.
+pub fn run(args: RunArgs) -> Result<Status, Failure> {
+    let options = RaceOptions {
+        save: args.save.clone(),
+        folder: PathBuf::from("."),
+        // With --json standard output belongs to the analysis alone.
+        shown: if args.answer.json { 2 } else { 1 },
+    };
+    args.check_exports()?;
+    let outcome = match &args.resume {
+        Some(path) => {
+            let plan = read_header(path).map_err(reading)?.plan;
+            let more = args
+                .max_replicates
+                .unwrap_or(plan.design.looks.max_replicates());
+            if more == 0 {
+                return Err(SpecError::Zero {
+                    flag: "--max-replicates",
+                }
+                .into());
+            }
+            let mut progress = LiveProgress::new(&plan, args.quiet);
+            resume_commands(path, more, args.budget, &options, &mut progress)?
+        }
+        None => {
+            let spec = args.spec()?;
+            let plan = spec.plan()?;
+            if !args.quiet {
+                for hint in spec.hints() {
+                    eprintln!("deadheat: hint: {hint}");
+                }
+            }
+            let mut progress = LiveProgress::new(&plan, args.quiet);
+            race_commands(plan, &options, &mut progress)?
+        }
+    };
+    args.answer(&outcome)
+}
+
+impl RunArgs {
+    fn spec(&self) -> Result<CommandRaceSpec, Failure> {
+        let shell = match &self.shell {
+            None => Shell::None,
+            Some(text) => Shell::parse(text)?,
+        };
+        let outputs = if self.show_output {
+            vec![OutputChoice(Output::Inherit)]
+        } else {
+            self.output
+                .iter()
+                .map(|text| OutputChoice::parse(text))
+                .collect()
+        };
+        Ok(CommandRaceSpec {
+            commands: self.commands.clone(),
+            names: self.names.clone(),
+            parameters: self.parameters().map_err(SpecError::from)?,
+            shell,
+            setup: self.setup.clone(),
+            prepare: self.prepare.clone(),
+            conclude: self.conclude.clone(),
+            cleanup: self.cleanup.clone(),
+            input: match self.input.as_str() {
+                "null" => Input::Null,
+                file => Input::File(PathBuf::from(file)),
+            },
+            outputs,
+            check_output: self.check_output,
+            exit_policy: self
+                .ignore_failure
+                .as_deref()
+                .map_or(Ok(ExitPolicy::ZeroOnly), policy)?,
+            timeout: self.timeout,
+            warmup: self.warmup,
+            runs: Runs {
+                exactly: self.runs,
+                min: self.min_runs,
+                max: self.max_runs,
+            },
+            max_replicates: self.max_replicates.unwrap_or(40),
+            blocks_per_replicate: self.blocks,
+            margin: self.margin,
+            alpha: self.alpha,
+            budget: self.budget,
+            seed: self.seed.unwrap_or_else(random_seed),
+            judged: Metric::from_name(&self.metric),
+            pinning: self.pin.clone(),
+        })
+    }
+
+    /// Parameters in the order hyperfine sweeps them: the scan, then lists.
+    fn parameters(&self) -> Result<Vec<Parameter>, ParameterError> {
+        let mut parameters = Vec::new();
+        for scan in self.parameter_scan.chunks_exact(3) {
+            let step = self.parameter_step_size.as_deref();
+            parameters.push(Parameter::scan(&scan[0], &scan[1], &scan[2], step)?);
+        }
+        for list in self.parameter_list.chunks_exact(2) {
+            parameters.push(Parameter::list(&list[0], &list[1])?);
+        }
+        Ok(parameters)
+    }
+
+    /// Finds out before the race whether its results can be written.
+    fn check_exports(&self) -> Result<(), Failure> {
+        for (flag, path) in self.exports() {
+            ensure_writable(path).map_err(|error| Failure::Usage(format!("{flag}: {error}")))?;
+        }
+        Ok(())
+    }
+
+    fn exports(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+        [
+            ("--export-json", &self.export_json),
+            ("--export-csv", &self.export_csv),
+            ("--export-markdown", &self.export_markdown),
+        ]
+        .into_iter()
+        .filter_map(|(flag, path)| Some((flag, path.as_deref()?)))
+    }
+
+    fn answer(&self, outcome: &RaceOutcome) -> Result<Status, Failure> {
+        let analysis = analyse(&outcome.run, analysis::Options::default());
+        for (flag, path) in self.exports() {
+            match flag {
+                "--export-json" => write_hyperfine(&outcome.run, path),
+                "--export-csv" => write_csv(&outcome.run, path),
+                _ => write_text(path, &to_markdown(&analysis)),
+            }
+            .map_err(|error| writing(flag, error))?;
+        }
+        self.answer.print(&analysis)?;
+        if !self.quiet && !self.answer.json {
+            eprintln!("Recorded in {}", outcome.path.display());
+        }
+        if let Some(RunEnd {
+            reason: EndReason::Interrupted(signal),
+            ..
+        }) = outcome.run.end
+        {
+            return Ok(Status::Interrupted(signal));
+        }
+        Ok(self.answer.status(&analysis))
+    }
+}
+
+fn policy(text: &str) -> Result<ExitPolicy, Failure> {
+    if text == "all-non-zero" {
+        return Ok(ExitPolicy::Any);
+    }
+    let codes: Result<Vec<i32>, _> = text.split(',').map(|code| code.trim().parse()).collect();
+    codes.map(ExitPolicy::Also).map_err(|_| {
+        Failure::Usage(format!(
+            "--ignore-failure: '{text}' is no list of exit codes, as 1,3 is"
+        ))
+    })
+}
+
+fn pinning(text: &str) -> Result<Pinning, String> {
+    match text {
+        "none" => Ok(Pinning::Inherit),
+        "auto" => Ok(Pinning::Auto),
+        list => {
+            let mut cores = Vec::new();
+            for part in list.split(',') {
+                let (from, to) = part.split_once('-').unwrap_or((part, part));
+                match (from.trim().parse::<u32>(), to.trim().parse::<u32>()) {
+                    (Ok(from), Ok(to)) if from <= to && to < 4096 => cores.extend(from..=to),
+                    _ => {
+                        return Err(format!(
+                            "'{part}' is no core; use none, auto, or a list as 2,4-6"
+                        ));
+                    }
+                }
+            }
+            Ok(Pinning::Cores(cores))
+        }
+    }
+}
+
+/// A seed nobody chose. Small enough to survive any JSON reader, which may
+/// know no integers beyond 2^53.
+fn random_seed() -> u64 {
+    use std::hash::{BuildHasher, Hasher};
+    std::hash::RandomState::new().build_hasher().finish() >> 32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exit_codes_are_all_or_a_list() {
+        assert_eq!(policy("all-non-zero").unwrap(), ExitPolicy::Any);
+        assert_eq!(policy("1, 3").unwrap(), ExitPolicy::Also(vec![1, 3]));
+        assert!(policy("one").is_err());
+    }
+
+    #[test]
+    fn cores_are_none_one_or_a_list_with_ranges() {
+        assert_eq!(pinning("none"), Ok(Pinning::Inherit));
+        assert_eq!(pinning("auto"), Ok(Pinning::Auto));
+        assert_eq!(pinning("0,2-4"), Ok(Pinning::Cores(vec![0, 2, 3, 4])));
+        for bad in ["", "a", "4-2", "1,,2", "99999"] {
+            assert!(pinning(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Plain text files, such as the answer in Markdown.
+
+use std::fs::{self, OpenOptions};
+use std::path::Path;
+
+use crate::error::{FormatError, cannot_write};
+
+/// Writes a text file, replacing an older one.
+pub fn write_text(path: impl AsRef<Path>, text: &str) -> Result<(), FormatError> {
+    let path = path.as_ref();
+    fs::write(path, text).map_err(cannot_write(path))
+}
+
+/// Finds out whether a file can be written, without changing what is in it; a
+/// missing one is created empty. Better asked before a race than after it.
+pub fn ensure_writable(path: impl AsRef<Path>) -> Result<(), FormatError> {
+    let path = path.as_ref();
+    let opened = OpenOptions::new().create(true).append(true).open(path);
+    opened.map(drop).map_err(cannot_write(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn asking_whether_a_file_is_writable_leaves_its_content_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("answer.md");
+        ensure_writable(&path).unwrap();
+        write_text(&path, "old").unwrap();
+        ensure_writable(&path).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+    }
+
+    #[test]
+    fn a_file_in_no_folder_cannot_be_written_and_is_named() {
+        let error = ensure_writable("/no/such/folder/x.md").unwrap_err();
+        assert!(error.is_write_error());
+        assert!(error.to_string().contains("/no/such/folder/x.md"));
+    }
+}

@@ -1,0 +1,266 @@
+//! The whole way of a race of commands: plan in, recorded run out.
+
+use std::os::fd::RawFd;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use deadheat_analysis::{AnytimeRule, PlannedRule};
+use deadheat_engine::{
+    CommandContenders, CommandOptions, Contenders, EngineError, Interrupts, OsClock, Session,
+    Watcher, environment, unix_seconds,
+};
+use deadheat_format::{
+    FormatError, RunFileWriter, create_run_folder, default_run_path, read_header, read_run,
+};
+use deadheat_model::{CounterAccess, Metric, Origin, Plan, Run, RunHeader, StoppingRule, Workload};
+
+/// Where a race leaves its traces.
+#[derive(Clone, Debug)]
+pub struct RaceOptions {
+    /// The run file; `None` for a new one below `.deadheat/runs`.
+    pub save: Option<PathBuf>,
+    /// The folder that `.deadheat` is looked for in.
+    pub folder: PathBuf,
+    /// Descriptor that the standard output of shown commands goes to.
+    pub shown: RawFd,
+}
+
+/// A race that came to an end, also when it was interrupted.
+#[derive(Clone, Debug)]
+pub struct RaceOutcome {
+    /// Everything measured.
+    pub run: Run,
+    /// The run file.
+    pub path: PathBuf,
+}
+
+/// Why a race could not be started or finished.
+#[derive(Debug, thiserror::Error)]
+pub enum RaceError {
+    /// The contenders could not be got ready; nothing was launched.
+    #[error(transparent)]
+    NotStarted(EngineError),
+    /// The run file cannot be created; nothing was launched.
+    #[error("--save: {0}")]
+    Save(FormatError),
+    /// The run to go on with cannot be read or written.
+    #[error("--resume: {0}")]
+    Resume(FormatError),
+    /// The race broke off.
+    #[error("{error}")]
+    BrokenOff {
+        /// Why.
+        error: EngineError,
+        /// Where the blocks measured until then are kept.
+        path: PathBuf,
+        /// How many there are.
+        blocks: usize,
+    },
+    /// The metric to be judged cannot be measured here.
+    #[error("--metric {metric}: {reason}")]
+    MetricNotMeasured {
+        /// The metric.
+        metric: Metric,
+        /// Why not.
+        reason: String,
+    },
+    /// The run was made of something that cannot be launched again.
+    #[error("--resume: {} holds a recording, not a race of commands", path.display())]
+    NotARace {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The run was made with other metrics than can be recorded now.
+    #[error("--resume: {} records {then}, here and now there is {now}", path.display())]
+    OtherMetrics {
+        /// The file.
+        path: PathBuf,
+        /// Its metrics.
+        then: String,
+        /// Those of this machine.
+        now: String,
+    },
+}
+
+/// Races the commands of a frozen plan and records the run as it happens.
+pub fn race_commands(
+    plan: Plan,
+    options: &RaceOptions,
+    watcher: &mut dyn Watcher,
+) -> Result<RaceOutcome, RaceError> {
+    let interrupts = take_over_signals()?;
+    let mut contenders = contenders(&plan, options, true, &interrupts)?;
+    let header = header(plan, &contenders)?;
+    let path = match &options.save {
+        Some(path) => path.clone(),
+        None => {
+            create_run_folder(&options.folder).map_err(RaceError::Save)?;
+            let started_at = header.started_at.unwrap_or(0);
+            default_run_path(&options.folder, started_at, header.plan.seed)
+        }
+    };
+    let mut writer = RunFileWriter::create(&path, &header).map_err(RaceError::Save)?;
+    let mut rule = PlannedRule::new(&header);
+    let max_replicates = header.plan.design.looks.max_replicates();
+    let budget = header.plan.design.budget;
+    let mut run = Run::new(header);
+    let raced = Session {
+        contenders: &mut contenders,
+        clock: &OsClock::start(),
+        rule: &mut rule,
+        sink: &mut writer,
+        watcher,
+        stop: &interrupts,
+        max_replicates,
+        budget,
+    }
+    .race(&mut run);
+    finish(raced, run, path)
+}
+
+/// Goes on with a recorded race where it stopped, by the rule that holds at
+/// any time, for at most `more` replicates and as long as `budget` allows; the
+/// budget of the plan was about its first sitting.
+pub fn resume_commands(
+    path: &Path,
+    more: u32,
+    budget: Option<Duration>,
+    options: &RaceOptions,
+    watcher: &mut dyn Watcher,
+) -> Result<RaceOutcome, RaceError> {
+    let interrupts = take_over_signals()?;
+    // The header alone first: the launcher is forked from this process and
+    // should not carry along the memory of a million old samples.
+    let old = read_header(path).map_err(RaceError::Resume)?;
+    let commands = |plan: &Plan| {
+        plan.benchmarks
+            .iter()
+            .flat_map(|benchmark| &benchmark.contenders)
+            .all(|contender| matches!(contender.workload, Workload::Command(_)))
+    };
+    if old.origin != Origin::Race || !commands(&old.plan) {
+        return Err(RaceError::NotARace {
+            path: path.to_owned(),
+        });
+    }
+    let counters = old.metrics.contains(&Metric::Cycles);
+    let mut contenders = contenders(&old.plan, options, counters, &interrupts)?;
+    if contenders.metrics() != old.metrics {
+        let list = |metrics: &[Metric]| {
+            metrics
+                .iter()
+                .map(Metric::name)
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        return Err(RaceError::OtherMetrics {
+            path: path.to_owned(),
+            then: list(&old.metrics),
+            now: list(contenders.metrics()),
+        });
+    }
+    let mut run = read_run(path).map_err(RaceError::Resume)?;
+    let version = env!("CARGO_PKG_VERSION");
+    let mut writer =
+        RunFileWriter::resume(path, version, unix_seconds()).map_err(RaceError::Resume)?;
+    let elapsed_ns = run
+        .end
+        .as_ref()
+        .map_or(run.elapsed_ns, |end| end.elapsed_ns);
+    run.resumed = true;
+    run.end = None;
+    let done = run
+        .benchmarks
+        .iter()
+        .filter_map(|samples| samples.blocks().last());
+    let done = done.map(|last| last.replicate + 1).max().unwrap_or(0);
+    let mut rule: Box<dyn StoppingRule> = Box::new(AnytimeRule::new(&run.header));
+    let raced = Session {
+        contenders: &mut contenders,
+        clock: &OsClock::resume(elapsed_ns),
+        rule: &mut *rule,
+        sink: &mut writer,
+        watcher,
+        stop: &interrupts,
+        max_replicates: done.saturating_add(more),
+        budget,
+    }
+    .race(&mut run);
+    finish(raced, run, path.to_owned())
+}
+
+fn finish(
+    raced: Result<(), EngineError>,
+    run: Run,
+    path: PathBuf,
+) -> Result<RaceOutcome, RaceError> {
+    match raced {
+        Ok(()) => Ok(RaceOutcome { run, path }),
+        Err(error) => {
+            let blocks = run
+                .benchmarks
+                .iter()
+                .map(|samples| samples.blocks().len())
+                .sum();
+            Err(RaceError::BrokenOff {
+                error,
+                path,
+                blocks,
+            })
+        }
+    }
+}
+
+fn take_over_signals() -> Result<Interrupts, RaceError> {
+    Interrupts::install().map_err(|errno| RaceError::NotStarted(EngineError::Signals(errno)))
+}
+
+fn contenders<'a>(
+    plan: &Plan,
+    options: &RaceOptions,
+    counters: bool,
+    interrupts: &'a Interrupts,
+) -> Result<CommandContenders<'a>, RaceError> {
+    let options = CommandOptions {
+        shown: options.shown,
+        counters,
+    };
+    CommandContenders::new(plan, &options, interrupts).map_err(RaceError::NotStarted)
+}
+
+fn header(plan: Plan, contenders: &CommandContenders<'_>) -> Result<RunHeader, RaceError> {
+    let counters = match contenders.counters() {
+        Ok(()) => CounterAccess::Available,
+        Err(reason) => CounterAccess::Unavailable(reason.clone()),
+    };
+    let judged = &plan.design.judged;
+    if !contenders.metrics().contains(judged) {
+        let reason = match (&counters, judged) {
+            (_, Metric::Custom(_)) => {
+                let known: Vec<&str> = contenders.metrics().iter().map(Metric::name).collect();
+                format!("there is no such metric; there are {}", known.join(", "))
+            }
+            (CounterAccess::Unavailable(reason), _) => {
+                format!("hardware counters cannot be read: {reason}")
+            }
+            (CounterAccess::Available, _) => "it is not measured for commands".to_owned(),
+        };
+        return Err(RaceError::MetricNotMeasured {
+            metric: judged.clone(),
+            reason,
+        });
+    }
+    Ok(RunHeader {
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        started_at: unix_seconds(),
+        origin: Origin::Race,
+        environment: deadheat_model::Environment {
+            pinned: contenders.pinned().to_vec(),
+            counters: Some(counters),
+            ..environment()
+        },
+        metrics: contenders.metrics().to_vec(),
+        tick_ns: Some(OsClock::measured_tick_ns()),
+        plan,
+    })
+}
