@@ -54,11 +54,17 @@ pub(super) fn encode(block: &BlockRecord, width: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(b"]}\n");
 }
 
-/// Reads a line (without its newline) of exactly the shape that [`encode`]
-/// writes. `None` says nothing about the line but that it is spelled
-/// otherwise; `record` then holds a part of it.
-pub(super) fn decode_compact(line: &[u8], width: usize, record: &mut BlockRecord) -> Option<()> {
-    let mut scanner = Scanner { line, at: 0 };
+/// Reads the line that `bytes` begin with, when it is a block in exactly the
+/// shape that [`encode`] writes, and gives back its length, newline included.
+///
+/// `None` says nothing about the line but that it is spelled otherwise or not
+/// whole; `record` then holds a part of it.
+pub(super) fn decode_compact(
+    bytes: &[u8],
+    width: usize,
+    record: &mut BlockRecord,
+) -> Option<usize> {
+    let mut scanner = Scanner { rest: bytes };
     record.samples.clear();
     record.values.clear();
     scanner.expect(b"{\"block\":[")?;
@@ -70,8 +76,10 @@ pub(super) fn decode_compact(line: &[u8], width: usize, record: &mut BlockRecord
     scanner.expect(b"],\"elapsed_ns\":")?;
     record.elapsed_ns = scanner.integer()?;
     scanner.expect(b",\"primed\":")?;
-    record.primed = scanner.peek()? == b't';
-    scanner.expect(if record.primed { b"true" } else { b"false" })?;
+    record.primed = scanner.expect(b"true").is_some();
+    if !record.primed {
+        scanner.expect(b"false")?;
+    }
     scanner.expect(b",\"samples\":[")?;
     loop {
         scanner.expect(b"[")?;
@@ -79,11 +87,9 @@ pub(super) fn decode_compact(line: &[u8], width: usize, record: &mut BlockRecord
         scanner.expect(b",")?;
         let flags = flags_of(scanner.integer()?);
         scanner.expect(b",")?;
-        let exit_code = if scanner.peek()? == b'n' {
-            scanner.expect(b"null")?;
-            None
-        } else {
-            Some(i32::try_from(scanner.integer()?).ok()?)
+        let exit_code = match scanner.expect(b"null") {
+            Some(()) => None,
+            None => Some(i32::try_from(scanner.integer()?).ok()?),
         };
         scanner.expect(b",")?;
         let iterations = scanner.integer()?;
@@ -98,13 +104,12 @@ pub(super) fn decode_compact(line: &[u8], width: usize, record: &mut BlockRecord
             exit_code,
             iterations,
         });
-        if scanner.peek()? != b',' {
+        if scanner.expect(b",").is_none() {
             break;
         }
-        scanner.at += 1;
     }
-    scanner.expect(b"]}")?;
-    (scanner.at == line.len()).then_some(())
+    scanner.expect(b"]}\n")?;
+    Some(bytes.len() - scanner.rest.len())
 }
 
 /// Reads a block from its JSON, however it was spelled. `Err` says in words
@@ -194,71 +199,69 @@ impl<'de> Deserialize<'de> for Row {
     }
 }
 
+/// What is left of the bytes while they are read from the front.
 struct Scanner<'a> {
-    line: &'a [u8],
-    at: usize,
+    rest: &'a [u8],
 }
 
-impl Scanner<'_> {
-    fn peek(&self) -> Option<u8> {
-        self.line.get(self.at).copied()
-    }
-
+impl<'a> Scanner<'a> {
+    /// Steps over `literal`, or stays where it is.
     fn expect(&mut self, literal: &[u8]) -> Option<()> {
-        let found = self.line.get(self.at..self.at + literal.len())?;
-        self.at += literal.len();
-        (found == literal).then_some(())
+        self.rest = self.rest.strip_prefix(literal)?;
+        Some(())
     }
 
-    /// Skips digits and gives back how many there were.
-    fn digits(&mut self) -> usize {
-        let start = self.at;
-        while self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
-            self.at += 1;
-        }
-        self.at - start
-    }
-
-    /// An integer of at most 19 digits, which cannot overflow.
-    fn integer(&mut self) -> Option<u64> {
-        let start = self.at;
+    /// Steps over digits: how many, and their number when there are at most
+    /// 19, which cannot overflow.
+    fn digits(&mut self) -> (usize, u64) {
+        let mut rest = self.rest;
         let mut number = 0u64;
-        while let Some(byte @ b'0'..=b'9') = self.peek() {
+        while let [byte @ b'0'..=b'9', tail @ ..] = rest {
             number = number.wrapping_mul(10).wrapping_add(u64::from(byte - b'0'));
-            self.at += 1;
+            rest = tail;
         }
-        let digits = self.at - start;
-        let leading_zero = digits > 1 && self.line[start] == b'0';
-        (digits > 0 && digits <= 19 && !leading_zero).then_some(number)
+        let count = self.rest.len() - rest.len();
+        self.rest = rest;
+        (count, number)
+    }
+
+    /// An integer that fits. JSON has no leading zeros.
+    fn integer(&mut self) -> Option<u64> {
+        let leading_zero = self.rest.first() == Some(&b'0');
+        let (digits, number) = self.digits();
+        ((1..=19).contains(&digits) && !(leading_zero && digits > 1)).then_some(number)
     }
 
     /// A number that is not negative, by the grammar of JSON.
     fn value(&mut self) -> Option<f64> {
-        let start = self.at;
-        let whole = self.integer();
-        let plain = !matches!(self.peek(), Some(b'.' | b'e' | b'E'));
-        match whole {
-            // Up to 15 digits every integer is a float.
-            Some(number) if plain && self.at - start <= 15 => return Some(number as f64),
-            None if self.at - start <= 19 => return None,
-            _ => {}
-        }
-        if self.line[start] == b'0' && self.at - start > 1 {
+        let start = self.rest;
+        let leading_zero = start.first() == Some(&b'0');
+        let (digits, number) = self.digits();
+        if digits == 0 || leading_zero && digits > 1 {
             return None;
         }
-        if self.peek() == Some(b'.') {
-            self.at += 1;
-            (self.digits() > 0).then_some(())?;
+        let plain = !matches!(self.rest.first(), Some(b'.' | b'e' | b'E'));
+        // Up to 15 digits every integer is a float.
+        if plain && digits <= 15 {
+            return Some(number as f64);
         }
-        if let Some(b'e' | b'E') = self.peek() {
-            self.at += 1;
-            if let Some(b'+' | b'-') = self.peek() {
-                self.at += 1;
-            }
-            (self.digits() > 0).then_some(())?;
+        self.long_value(start)
+    }
+
+    /// Goes on with a number whose integer part was stepped over.
+    #[cold]
+    fn long_value(&mut self, start: &'a [u8]) -> Option<f64> {
+        let some_digits = |scanner: &mut Self| (scanner.digits().0 > 0).then_some(());
+        if self.expect(b".").is_some() {
+            some_digits(self)?;
         }
-        let text = std::str::from_utf8(&self.line[start..self.at]).ok()?;
-        text.parse().ok().filter(|value: &f64| value.is_finite())
+        if self.expect(b"e").or_else(|| self.expect(b"E")).is_some() {
+            let _sign = self.expect(b"+").or_else(|| self.expect(b"-"));
+            some_digits(self)?;
+        }
+        let text = &start[..start.len() - self.rest.len()];
+        let value: f64 = std::str::from_utf8(text).ok()?.parse().ok()?;
+        value.is_finite().then_some(value)
     }
 }
 
@@ -314,7 +317,6 @@ mod tests {
     fn line(record: &BlockRecord, width: usize) -> Vec<u8> {
         let mut line = Vec::new();
         encode(record, width, &mut line);
-        assert_eq!(line.pop(), Some(b'\n'));
         line
     }
 
@@ -327,7 +329,8 @@ mod tests {
 
     fn by_scanner(line: &[u8], width: usize) -> Option<BlockRecord> {
         let mut record = BlockRecord::default();
-        decode_compact(line, width, &mut record)?;
+        let len = decode_compact(line, width, &mut record)?;
+        assert_eq!(len, line.len(), "there is one line");
         Some(record)
     }
 
@@ -358,6 +361,8 @@ mod tests {
         assert_eq!(
             String::from_utf8(line(&record, 2)).unwrap(),
             r#"{"block":[1,22,3],"elapsed_ns":456,"primed":true,"samples":[[0,1,-7,10,1417,0.5],[1,0,null,20,1452,1e300]]}"#
+                .to_owned()
+                + "\n"
         );
     }
 
@@ -367,10 +372,9 @@ mod tests {
             "01", "1.", ".5", "1e", "+1", "-1", "1e999", "NaN", "0x1", "",
         ] {
             let mut scanner = Scanner {
-                line: number.as_bytes(),
-                at: 0,
+                rest: number.as_bytes(),
             };
-            let all = scanner.value().filter(|_| scanner.at == number.len());
+            let all = scanner.value().filter(|_| scanner.rest.is_empty());
             assert_eq!(all, None, "{number}");
         }
     }
@@ -445,7 +449,7 @@ mod tests {
             place in any::<prop::sample::Index>(),
         ) {
             let line = line(&record, width);
-            let torn = &line[..place.index(line.len())];
+            let torn = &line[..place.index(line.len() - 1)];
             prop_assert_eq!(by_scanner(torn, width), None);
             prop_assert_eq!(by_serde(torn, width), None);
         }
