@@ -1,5 +1,6 @@
 //! Recordings of others, read into runs.
 
+mod benchmark;
 mod csv;
 mod recording;
 mod table;

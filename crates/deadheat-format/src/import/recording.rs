@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use deadheat_model::{
-    Benchmark, BlockRecord, Contender, ContenderId, Design, Environment, Flags, Looks, Metric,
-    Origin, Pinning, Plan, Role, Run, RunHeader, Sample, Workload,
+    BlockRecord, ContenderId, Design, Environment, Flags, Looks, Metric, Origin, Pinning, Plan,
+    Run, RunHeader, Sample,
 };
 
+use super::benchmark::RecordedBenchmark;
 use super::table::Place;
 use crate::error::FormatError;
 
@@ -34,79 +35,6 @@ pub(super) struct Row {
     pub(super) slot: u32,
     pub(super) line: u64,
     pub(super) iterations: u64,
-}
-
-/// A benchmark as far as its rows tell.
-#[derive(Debug)]
-pub(super) struct RecordedBenchmark {
-    name: String,
-    contenders: Vec<RecordedContender>,
-}
-
-#[derive(Debug)]
-struct RecordedContender {
-    name: String,
-    role: Option<Role>,
-}
-
-impl RecordedBenchmark {
-    /// The contender of that name, new or known, by order of appearance.
-    /// `Err` names the column that does not fit and says why.
-    pub(super) fn contender(
-        &mut self,
-        name: &str,
-        role: Option<Role>,
-    ) -> Result<usize, (&'static str, String)> {
-        let known = self.contenders.iter().position(|c| c.name == name);
-        let max = Plan::MAX_CONTENDERS;
-        if known.is_none() && self.contenders.len() == max {
-            let problem = format!("'{name}' is one more than the {max} that can race");
-            return Err(("contender", problem));
-        }
-        let index = known.unwrap_or_else(|| {
-            self.contenders.push(RecordedContender {
-                name: name.to_owned(),
-                role,
-            });
-            self.contenders.len() - 1
-        });
-        let contender = &mut self.contenders[index];
-        match (contender.role, role) {
-            (Some(before), Some(now)) if before != now => {
-                let (now, before) = (now.name(), before.name());
-                let problem = format!("'{name}' is {now} here and {before} in an earlier row");
-                Err(("role", problem))
-            }
-            _ => {
-                contender.role = contender.role.or(role);
-                Ok(index)
-            }
-        }
-    }
-
-    /// The contender all others are compared against, by order of appearance.
-    fn baseline(&self, file: &Path) -> Result<usize, FormatError> {
-        if self.contenders.iter().all(|c| c.role.is_none()) {
-            return Ok(0);
-        }
-        let is_baseline = |c: &RecordedContender| c.role == Some(Role::Baseline);
-        let claims: Vec<usize> = (0..self.contenders.len())
-            .filter(|index| is_baseline(&self.contenders[*index]))
-            .collect();
-        let found = match claims[..] {
-            [one] => return Ok(one),
-            [] => "no row has the role 'baseline'".to_owned(),
-            [one, other, ..] => format!(
-                "both '{}' and '{}' have the role 'baseline'",
-                self.contenders[one].name, self.contenders[other].name
-            ),
-        };
-        Err(FormatError::Baselines {
-            file: file.to_owned(),
-            benchmark: self.name.clone(),
-            found,
-        })
-    }
 }
 
 /// All rows of a table, before anything is known of their order.
@@ -139,10 +67,7 @@ impl Recording {
         if let Some(index) = self.by_name.get(name) {
             return *index;
         }
-        self.benchmarks.push(RecordedBenchmark {
-            name: name.to_owned(),
-            contenders: Vec::new(),
-        });
+        self.benchmarks.push(RecordedBenchmark::new(name));
         let index = self.benchmarks.len() - 1;
         self.by_name.insert(name.to_owned(), index);
         index
@@ -180,7 +105,11 @@ impl Recording {
         }
         let order = self.order(file)?;
         let blocks = self.blocks(file, &order)?;
-        let seats = self.seats(file)?;
+        let seats: Vec<Vec<ContenderId>> = self
+            .benchmarks
+            .iter()
+            .map(|benchmark| benchmark.seats(file))
+            .collect::<Result<_, _>>()?;
         let header = RunHeader {
             tool_version: String::new(),
             started_at: None,
@@ -315,25 +244,7 @@ impl Recording {
             .rows
             .iter()
             .fold(0u64, |present, row| present | 1 << self.row(*row).contender);
-        let contenders = &self.benchmarks[block.benchmark].contenders;
-        let absent = |index: &usize| present & 1 << index == 0;
-        let index = (0..contenders.len()).find(absent)?;
-        Some(&contenders[index].name)
-    }
-
-    /// Where each contender sits in the plan, the baseline first and the
-    /// others in order of appearance; parallel to the benchmarks.
-    fn seats(&self, file: &Path) -> Result<Vec<Vec<ContenderId>>, FormatError> {
-        let seats = |benchmark: &RecordedBenchmark| {
-            let baseline = benchmark.baseline(file)?;
-            let seat = |index: usize| match index {
-                index if index == baseline => ContenderId::BASELINE,
-                index if index < baseline => ContenderId(index as u8 + 1),
-                index => ContenderId(index as u8),
-            };
-            Ok((0..benchmark.contenders.len()).map(seat).collect())
-        };
-        self.benchmarks.iter().map(seats).collect()
+        self.benchmarks[block.benchmark].missing_from(present)
     }
 
     /// The plan a recording would have had: one look, at all of it.
@@ -353,21 +264,7 @@ impl Recording {
         for (benchmark, _) in blocks_of.keys() {
             replicates[*benchmark] += 1;
         }
-        let benchmark = |(recorded, seats): (&RecordedBenchmark, &Vec<ContenderId>)| {
-            let mut contenders: Vec<_> = recorded.contenders.iter().zip(seats).collect();
-            contenders.sort_by_key(|(_, seat)| **seat);
-            Benchmark {
-                name: recorded.name.clone(),
-                parameters: Vec::new(),
-                contenders: contenders
-                    .into_iter()
-                    .map(|(contender, _)| Contender {
-                        name: contender.name.clone(),
-                        workload: Workload::Recording,
-                    })
-                    .collect(),
-            }
-        };
+        let planned = self.benchmarks.iter().zip(seats);
         Plan {
             design: Design {
                 margin: judged_by.margin,
@@ -384,7 +281,9 @@ impl Recording {
                 pinning: Pinning::Inherit,
             },
             seed: 0,
-            benchmarks: self.benchmarks.iter().zip(seats).map(benchmark).collect(),
+            benchmarks: planned
+                .map(|(recorded, seats)| recorded.planned(seats))
+                .collect(),
         }
     }
 

@@ -4,6 +4,7 @@ mod block;
 mod journal;
 mod plan;
 mod reader;
+mod scanner;
 mod wire;
 mod writer;
 

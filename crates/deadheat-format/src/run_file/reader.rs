@@ -1,7 +1,7 @@
 //! A run file, read line by line.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
 use deadheat_model::{BlockRecord, Run, RunHeader, Samples};
@@ -12,7 +12,7 @@ use super::wire::{Declared, Header, Line, SCHEMA, declared_schema, judge_schema}
 use crate::error::{FormatError, cannot_read};
 
 /// Bytes asked of the system at once.
-pub(crate) const BUFFER: usize = 1 << 18;
+pub(crate) const BUFFER: usize = 1 << 16;
 
 /// Reads a run file. A file that stops in the middle of a line, or whose last
 /// line is garbage, is a valid, shorter run.
@@ -53,11 +53,7 @@ pub(super) struct Scan {
 /// Reads a run and notes how far its file is whole. Holds one line at a time.
 pub(super) fn scan(mut reader: impl BufRead, name: &Path) -> Result<Scan, FormatError> {
     let mut line = Vec::new();
-    let mut next = |line: &mut Vec<u8>| -> Result<usize, FormatError> {
-        line.clear();
-        reader.read_until(b'\n', line).map_err(cannot_read(name))
-    };
-    let mut len = next(&mut line)? as u64;
+    let mut len = next_line(&mut reader, &mut line).map_err(cannot_read(name))?;
     if len == 0 {
         return Err(FormatError::Empty {
             file: name.to_owned(),
@@ -69,19 +65,28 @@ pub(super) fn scan(mut reader: impl BufRead, name: &Path) -> Result<Scan, Format
     // known when nothing follows.
     let mut garbage = None;
     loop {
-        let bytes = next(&mut line)? as u64;
+        // Most lines lie whole in the reader's buffer and need no copy. An
+        // error here comes again below, where it is told.
+        let ahead = reader.fill_buf().unwrap_or_default();
+        if garbage.is_none()
+            && let Some(bytes) = reading.take_compact(ahead)?
+        {
+            reader.consume(bytes);
+            len += bytes as u64;
+            unterminated = false;
+            continue;
+        }
+        let bytes = next_line(&mut reader, &mut line).map_err(cannot_read(name))?;
         if bytes == 0 {
             break;
         }
-        reading.line += 1;
-        let content = line.trim_ascii_end();
-        if garbage.is_some() && content.is_empty() {
+        if line.trim_ascii().is_empty() && garbage.is_some() {
             continue;
         }
         if let Some(error) = garbage {
             return Err(error);
         }
-        match reading.take(content) {
+        match reading.take(&line) {
             Ok(()) => {
                 len += bytes;
                 unterminated = !line.ends_with(b"\n");
@@ -95,6 +100,12 @@ pub(super) fn scan(mut reader: impl BufRead, name: &Path) -> Result<Scan, Format
         len,
         unterminated,
     })
+}
+
+/// Reads the next line into `line` and gives back its length; 0 at the end.
+fn next_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<u64> {
+    line.clear();
+    Ok(reader.read_until(b'\n', line)? as u64)
 }
 
 /// Whether a first line declares a schema that can be read.
@@ -139,7 +150,7 @@ enum Refusal {
 
 struct Reading<'a> {
     name: &'a Path,
-    /// The current line, counted from 1.
+    /// The last line taken or refused, counted from 1.
     line: u64,
     run: Run,
     block: BlockRecord,
@@ -181,14 +192,27 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn take(&mut self, content: &[u8]) -> Result<(), Refusal> {
-        if content.is_empty() {
+    /// Takes the line that `ahead` begins with, when it is a block as deadheat
+    /// writes it, and gives back its length.
+    fn take_compact(&mut self, ahead: &[u8]) -> Result<Option<usize>, FormatError> {
+        let Some(len) = decode_compact(ahead, self.width, &mut self.block) else {
+            return Ok(None);
+        };
+        self.line += 1;
+        self.take_block()?;
+        Ok(Some(len))
+    }
+
+    /// Takes any line.
+    fn take(&mut self, line: &[u8]) -> Result<(), Refusal> {
+        if self.take_compact(line).map_err(Refusal::Error)?.is_some() {
             return Ok(());
         }
-        if decode_compact(content, self.width, &mut self.block).is_some() {
-            return self.take_block().map_err(Refusal::Error);
+        self.line += 1;
+        if line.trim_ascii().is_empty() {
+            return Ok(());
         }
-        let json: Value = serde_json::from_slice(content)
+        let json: Value = serde_json::from_slice(line)
             .map_err(|error| Refusal::Garbage(format!("not JSON: {error}")))?;
         if !json.is_object() {
             return Err(Refusal::Garbage("not a JSON object".to_owned()));

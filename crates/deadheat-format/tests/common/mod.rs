@@ -1,0 +1,169 @@
+//! A small run that uses every corner of the formats.
+
+#![allow(dead_code)]
+
+use std::time::Duration;
+
+use deadheat_model::{
+    Benchmark, BlockRecord, CommandLine, Contender, ContenderId, CounterAccess, Design, EndReason,
+    Environment, ExitPolicy, Flags, Hooks, Input, Looks, Metric, Origin, Output, Pinning, Plan,
+    RunEnd, RunHeader, Sample, Workload,
+};
+
+fn words(text: &str) -> Vec<String> {
+    text.split(' ').map(str::to_owned).collect()
+}
+
+fn command(text: &str) -> CommandLine {
+    CommandLine {
+        text: text.to_owned(),
+        words: words(text),
+        input: Input::Null,
+        output: Output::Null,
+        timeout: None,
+        exit_policy: ExitPolicy::ZeroOnly,
+        hooks: Hooks::default(),
+    }
+}
+
+fn contender(name: &str, command: CommandLine) -> Contender {
+    Contender {
+        name: name.to_owned(),
+        workload: Workload::Command(Box::new(command)),
+    }
+}
+
+/// Two benchmarks, one of them with parameters and three contenders.
+pub fn header() -> RunHeader {
+    let elaborate = CommandLine {
+        input: Input::File("in put.txt".into()),
+        output: Output::Compared,
+        timeout: Some(Duration::from_millis(1500)),
+        exit_policy: ExitPolicy::Also(vec![1, 3]),
+        hooks: Hooks {
+            setup: Some(words("make data")),
+            prepare: Some(words("sync")),
+            conclude: None,
+            cleanup: Some(words("make clean")),
+        },
+        ..command("sort --parallel 2 data")
+    };
+    let into_file = CommandLine {
+        output: Output::File("out.txt".into()),
+        exit_policy: ExitPolicy::Any,
+        ..command("sort data")
+    };
+    RunHeader {
+        tool_version: "0.1.0".to_owned(),
+        started_at: Some(1_709_210_096),
+        origin: Origin::Race,
+        plan: Plan {
+            design: Design {
+                margin: 0.01,
+                alpha: 0.05,
+                looks: Looks {
+                    at: vec![6, 11],
+                    levels: vec![0.02, 0.03],
+                    weights: vec![0.4, 0.6],
+                },
+                blocks_per_replicate: 1,
+                warmup: 1,
+                budget: Some(Duration::from_secs(30)),
+                judged: Metric::Wall,
+                pinning: Pinning::Cores(vec![2, 3]),
+            },
+            seed: 7,
+            benchmarks: vec![
+                Benchmark {
+                    name: "sort".to_owned(),
+                    parameters: vec![("threads".to_owned(), "2".to_owned())],
+                    contenders: vec![
+                        contender("one \"quoted\", with a comma", into_file),
+                        contender("two", elaborate),
+                    ],
+                },
+                Benchmark {
+                    name: "three".to_owned(),
+                    parameters: vec![],
+                    contenders: vec![
+                        contender("a", command("true")),
+                        contender("b", command("/bin/true")),
+                        contender("c", command("true")),
+                    ],
+                },
+            ],
+        },
+        environment: Environment {
+            system: "linux x86_64".to_owned(),
+            kernel: Some("6.1.0".to_owned()),
+            cpu: None,
+            cores: Some(8),
+            governor: Some("performance".to_owned()),
+            load: Some(0.25),
+            pinned: vec![2, 3],
+            counters: Some(CounterAccess::Unavailable("not permitted".to_owned())),
+        },
+        metrics: vec![
+            Metric::Wall,
+            Metric::Cpu,
+            Metric::User,
+            Metric::System,
+            Metric::PeakRss,
+            Metric::MinorFaults,
+            Metric::Custom("allocs".to_owned()),
+        ],
+        tick_ns: Some(1.0),
+    }
+}
+
+/// A block of `order`, such as `[0, 1, 1, 0]`; no two hold the same values.
+pub fn block(benchmark: usize, replicate: u32, order: &[u8]) -> BlockRecord {
+    let mut block = BlockRecord {
+        benchmark,
+        replicate,
+        index: 0,
+        primed: replicate % 2 == 1,
+        elapsed_ns: u64::from(replicate + 1) * 10_000_000 + benchmark as u64 * 1_000_000_000,
+        ..BlockRecord::default()
+    };
+    for (slot, contender) in order.iter().enumerate() {
+        block.samples.push(Sample {
+            contender: ContenderId(*contender),
+            flags: Flags::from_bits((replicate as u8 + slot as u8) & 3),
+            exit_code: (benchmark == 0).then_some(i32::from(*contender)),
+            iterations: 1,
+        });
+        let wall = 1_000_000.0 + f64::from(replicate * 1000) + slot as f64;
+        block.values.extend([
+            wall,
+            wall * 0.75,
+            wall * 0.5,
+            wall * 0.25,
+            2_097_152.0,
+            90.0 + slot as f64,
+            slot as f64 / 3.0,
+        ]);
+    }
+    block
+}
+
+/// The blocks of the run, in the order taken.
+pub fn blocks() -> Vec<BlockRecord> {
+    let mut blocks = Vec::new();
+    for replicate in 0..3 {
+        let order = [[0, 1, 1, 0], [1, 0, 0, 1]][replicate as usize % 2];
+        blocks.push(block(0, replicate, &order));
+    }
+    for replicate in 0..2 {
+        blocks.push(block(1, replicate, &[2, 0, 1]));
+    }
+    blocks
+}
+
+pub fn end(reason: EndReason, launches: u64) -> RunEnd {
+    RunEnd {
+        reason,
+        launches,
+        elapsed_ns: 1_030_000_000,
+    }
+}

@@ -1,0 +1,91 @@
+//! What is written, byte by byte. After a change that is meant, run the tests
+//! with `DEADHEAT_BLESS=1` and read the difference.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::{block, blocks, end, header};
+use deadheat_format::{RunFileWriter, read_run, write_csv_to, write_hyperfine_to};
+use deadheat_model::{EndReason, Metric, RecordSink};
+
+fn compare(name: &str, written: &[u8]) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/golden")
+        .join(name);
+    if std::env::var_os("DEADHEAT_BLESS").is_some() {
+        fs::write(&path, written).unwrap();
+    }
+    let golden = fs::read(&path).unwrap();
+    let (golden, written) = (
+        String::from_utf8_lossy(&golden),
+        String::from_utf8_lossy(written),
+    );
+    assert_eq!(written, golden, "{name}");
+}
+
+/// A run that was interrupted, taken up again and finished.
+fn recorded() -> tempfile::NamedTempFile {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::remove_file(file.path()).unwrap();
+    let mut writer = RunFileWriter::create(file.path(), &header()).unwrap();
+    for block in blocks() {
+        writer.block(&block).unwrap();
+    }
+    writer.end(&end(EndReason::Interrupted(2), 30)).unwrap();
+    drop(writer);
+    let mut writer = RunFileWriter::resume(file.path(), "0.1.1", Some(1_709_213_696)).unwrap();
+    writer.block(&block(1, 2, &[0, 1, 2])).unwrap();
+    writer.end(&end(EndReason::Finished, 34)).unwrap();
+    file
+}
+
+#[test]
+fn a_run_file_is_written_as_before() {
+    compare("run.jsonl", &fs::read(recorded().path()).unwrap());
+}
+
+#[test]
+fn tidy_csv_is_written_as_before() {
+    let run = read_run(recorded().path()).unwrap();
+    let mut csv = Vec::new();
+    write_csv_to(&run, &mut csv, "run.csv").unwrap();
+    compare("run.csv", &csv);
+}
+
+#[test]
+fn the_json_of_hyperfine_is_written_as_before() {
+    let run = read_run(recorded().path()).unwrap();
+    let mut json = Vec::new();
+    write_hyperfine_to(&run, &mut json, "run.json").unwrap();
+    compare("hyperfine.json", &json);
+}
+
+#[test]
+fn times_for_hyperfine_are_per_iteration_and_memory_is_not() {
+    let mut header = header();
+    header.metrics = vec![Metric::Wall, Metric::PeakRss];
+    let mut run = deadheat_model::Run::new(header);
+    let mut record = block(0, 0, &[0, 0]);
+    record.values = vec![3e9, 4096.0, 5e9, 8192.0];
+    record.samples[0].iterations = 2;
+    record.samples[1].iterations = 2;
+    run.benchmarks[0].push(&record).unwrap();
+    let mut json = Vec::new();
+    write_hyperfine_to(&run, &mut json, "run.json").unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    let results = json["results"].as_array().unwrap();
+    assert_eq!(results.len(), 1, "a contender that never ran has no result");
+    assert_eq!(results[0]["times"], serde_json::json!([1.5, 2.5]));
+    assert_eq!(results[0]["median"], 2.0);
+    assert_eq!(
+        results[0]["memory_usage_byte"],
+        serde_json::json!([4096, 8192])
+    );
+    assert_eq!(
+        results[0]["user"],
+        serde_json::Value::Null,
+        "not measured is not 0"
+    );
+}

@@ -1,0 +1,313 @@
+//! What a run file keeps, and what becomes of it when things go wrong.
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use common::{block, blocks, end, header};
+use deadheat_format::{FormatError, RunFileWriter, read_run, read_run_from};
+use deadheat_model::{EndReason, RecordSink, Run};
+use tempfile::TempDir;
+
+/// The run as it should read back.
+fn expected(blocks: &[deadheat_model::BlockRecord]) -> Run {
+    let mut run = Run::new(header());
+    for block in blocks {
+        run.benchmarks[block.benchmark].push(block).unwrap();
+        run.launches += block.samples.len() as u64 + u64::from(block.primed);
+        run.elapsed_ns = block.elapsed_ns;
+    }
+    run
+}
+
+/// A folder with a run of `blocks()` that has no end line.
+fn cut_run() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("new/folder/run.jsonl");
+    let mut writer = RunFileWriter::create(&path, &header()).unwrap();
+    assert_eq!(writer.path(), path);
+    for block in blocks() {
+        writer.block(&block).unwrap();
+    }
+    (folder, path)
+}
+
+fn append(path: &Path, bytes: &[u8]) {
+    let mut content = fs::read(path).unwrap();
+    content.extend_from_slice(bytes);
+    fs::write(path, content).unwrap();
+}
+
+/// The run file with one line replaced, counted from 1.
+fn with_line(number: usize, line: &str) -> Result<Run, FormatError> {
+    let (_folder, path) = cut_run();
+    let content = fs::read_to_string(&path).unwrap();
+    let mut lines: Vec<&str> = content.lines().collect();
+    lines[number - 1] = line;
+    read_run_from((lines.join("\n") + "\n").as_bytes(), "run.jsonl")
+}
+
+#[test]
+fn a_finished_run_reads_back_as_it_was() {
+    let (_folder, path) = cut_run();
+    fs::remove_file(&path).unwrap();
+    let mut writer = RunFileWriter::create(&path, &header()).unwrap();
+    for block in blocks() {
+        writer.block(&block).unwrap();
+    }
+    let end = end(EndReason::Finished, 99);
+    writer.end(&end).unwrap();
+    let mut run = expected(&blocks());
+    run.launches = 99;
+    run.end = Some(end);
+    assert_eq!(read_run(&path).unwrap(), run);
+}
+
+#[test]
+fn every_block_is_on_disk_before_the_next_one_starts() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.jsonl");
+    let mut writer = RunFileWriter::create(&path, &header()).unwrap();
+    for (index, block) in blocks().iter().enumerate() {
+        writer.block(block).unwrap();
+        assert_eq!(read_run(&path).unwrap(), expected(&blocks()[..=index]));
+    }
+}
+
+#[test]
+fn a_run_that_was_killed_is_a_shorter_run_wherever_it_was_cut() {
+    let (_folder, path) = cut_run();
+    let content = fs::read(&path).unwrap();
+    let first = content.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    for cut in first..content.len() {
+        let run = read_run_from(&content[..cut], "run.jsonl").unwrap();
+        let newlines = content[first..cut].iter().filter(|b| **b == b'\n').count();
+        // A line that lacks nothing but its newline is whole.
+        let whole = newlines + usize::from(content[cut] == b'\n' && content[cut - 1] == b'}');
+        assert_eq!(run, expected(&blocks()[..whole]), "cut at {cut}");
+    }
+}
+
+#[test]
+fn a_run_that_was_killed_inside_its_header_is_no_run() {
+    let (_folder, path) = cut_run();
+    let content = fs::read(&path).unwrap();
+    let error = read_run_from(&content[..100], "run.jsonl").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "run.jsonl:1: the header is cut off, so there is no run"
+    );
+    let error = read_run_from(&b""[..], "run.jsonl").unwrap_err();
+    assert_eq!(error.to_string(), "run.jsonl is empty");
+}
+
+#[test]
+fn a_garbage_last_line_is_passed_over() {
+    for garbage in [
+        &b"\0\0\0\0\n"[..],
+        b"{\"block\":[0,9\n",
+        b"\xff\xfe",
+        b"12\n\n",
+    ] {
+        let (_folder, path) = cut_run();
+        append(&path, garbage);
+        assert_eq!(read_run(&path).unwrap(), expected(&blocks()));
+    }
+}
+
+#[test]
+fn garbage_in_the_middle_is_an_error_that_names_its_line() {
+    let error = with_line(3, "{\"block\":[0,1").unwrap_err();
+    assert_eq!(error.line(), Some(3));
+    assert!(
+        error.to_string().starts_with("run.jsonl:3: not JSON: "),
+        "{error}"
+    );
+    assert!(!error.is_write_error());
+}
+
+#[test]
+fn a_block_that_cannot_be_is_an_error_that_names_its_place() {
+    let line = |head: &str, rows: &str| {
+        format!(r#"{{"block":{head},"elapsed_ns":1,"primed":false,"samples":[{rows}]}}"#)
+    };
+    for (line, expected) in [
+        (
+            line("[7,0,0]", "[0,0,0,1,1,1,1,1,1,1,1]"),
+            "run.jsonl:4: a block of benchmark 7, but the plan has 2, counted from 0",
+        ),
+        (
+            line("[1,2,3]", "[3,0,0,1,1,1,1,1,1,1,1]"),
+            "run.jsonl:4: benchmark 'three', replicate 2, block 3: \
+             a sample of contender 3, but the plan has 3, counted from 0",
+        ),
+        (
+            line("[0,2,3]", "[0,0,0,1,1,1]"),
+            "run.jsonl:4: benchmark 'sort': \
+             replicate 2, block 3 has 2 values where 7 were expected",
+        ),
+        (
+            line("[0,2,3]", "[0,0,0,1,1,-5,1,1,1,1,1]"),
+            "run.jsonl:4: benchmark 'sort': \
+             cpu of replicate 2, block 3, slot 0 is -5; it must be finite and not negative",
+        ),
+        (
+            line("[0,2,3]", "[0,0,0,0,1,1,1,1,1,1,1]"),
+            "run.jsonl:4: benchmark 'sort': replicate 2, block 3, slot 0 has no iterations",
+        ),
+    ] {
+        let error = with_line(4, &line).unwrap_err();
+        assert_eq!(error.to_string(), expected);
+        // Such a line was not left by a kill, so it counts as the last one too.
+        assert_eq!(with_line(6, &line).unwrap_err().line(), Some(6));
+    }
+}
+
+#[test]
+fn a_later_major_schema_is_refused_and_named() {
+    let error = with_line(1, r#"{"schema":"deadheat.run/2","all":"new"}"#).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "run.jsonl has schema deadheat.run/2: it needs a later deadheat; \
+         this one reads deadheat.run/1"
+    );
+}
+
+#[test]
+fn unknown_fields_and_lines_of_a_later_minor_schema_are_passed_over() {
+    let (_folder, path) = cut_run();
+    let content = fs::read_to_string(&path).unwrap();
+    let content = content
+        .replacen("deadheat.run/1\"", "deadheat.run/1.3\",\"new\":[1]", 1)
+        .replacen("\"primed\"", "\"mood\":\"calm\",\"primed\"", 1)
+        + "{\"weather\":{\"rain\":true}}\n";
+    let run = read_run_from(content.as_bytes(), "run.jsonl").unwrap();
+    assert_eq!(run, expected(&blocks()));
+}
+
+#[test]
+fn two_runs_in_one_file_are_refused() {
+    let (_folder, path) = cut_run();
+    let content = fs::read(&path).unwrap();
+    append(&path, &content);
+    let error = read_run(&path).unwrap_err();
+    assert_eq!(error.line(), Some(7));
+    assert!(error.to_string().contains("a second header"), "{error}");
+}
+
+#[test]
+fn a_run_taken_up_again_goes_on_behind_its_last_whole_line() {
+    for torn in [&b""[..], b"{\"block\":[1,2,0],\"elap", b"\0\0\0\n"] {
+        let (_folder, path) = cut_run();
+        let whole = fs::read(&path).unwrap();
+        append(&path, torn);
+        let mut writer = RunFileWriter::resume(&path, "0.2.0", Some(1_709_300_000)).unwrap();
+        let late = block(1, 2, &[0, 1, 2]);
+        writer.block(&late).unwrap();
+
+        let mut all = blocks();
+        all.push(late);
+        let mut run = expected(&all);
+        run.resumed = true;
+        assert_eq!(read_run(&path).unwrap(), run);
+        let content = fs::read(&path).unwrap();
+        assert!(
+            content.starts_with(&whole),
+            "what was recorded stays as it is"
+        );
+        let marker = br#"{"resume":{"tool":{"version":"0.2.0"},"started_at":1709300000}}"#;
+        assert!(content[whole.len()..].starts_with(marker));
+    }
+}
+
+#[test]
+fn a_run_that_lacks_only_its_last_newline_keeps_its_last_block() {
+    let (_folder, path) = cut_run();
+    let content = fs::read(&path).unwrap();
+    fs::write(&path, &content[..content.len() - 1]).unwrap();
+    drop(RunFileWriter::resume(&path, "0.2.0", None).unwrap());
+    let mut run = expected(&blocks());
+    run.resumed = true;
+    assert_eq!(read_run(&path).unwrap(), run);
+}
+
+#[test]
+fn launches_count_on_from_the_last_end_line() {
+    let (_folder, path) = cut_run();
+    let mut writer = RunFileWriter::resume(&path, "0.1.0", None).unwrap();
+    writer.end(&end(EndReason::Interrupted(2), 50)).unwrap();
+    let run = read_run(&path).unwrap();
+    assert_eq!(run.launches, 50);
+    assert_eq!(run.end.unwrap().reason, EndReason::Interrupted(2));
+    drop(writer);
+
+    let mut writer = RunFileWriter::resume(&path, "0.1.0", None).unwrap();
+    assert_eq!(read_run(&path).unwrap().end, None, "it goes on");
+    writer.block(&block(1, 3, &[0, 1, 2])).unwrap();
+    assert_eq!(read_run(&path).unwrap().launches, 50 + 3 + 1);
+    let end = end(EndReason::Failed("'b' crashed".to_owned()), 60);
+    writer.end(&end).unwrap();
+    let run = read_run(&path).unwrap();
+    assert_eq!((run.launches, run.end), (60, Some(end)));
+    assert!(run.resumed);
+}
+
+#[test]
+fn an_existing_file_is_never_overwritten() {
+    let (_folder, path) = cut_run();
+    let error = RunFileWriter::create(&path, &header()).unwrap_err();
+    assert!(error.is_write_error());
+    assert_eq!(error.file(), path);
+    assert!(error.to_string().contains("it exists already"), "{error}");
+    assert_eq!(read_run(&path).unwrap(), expected(&blocks()));
+}
+
+#[test]
+fn a_path_that_cannot_be_written_is_an_error_that_names_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    let error = RunFileWriter::create(file.join("run.jsonl"), &header()).unwrap_err();
+    assert!(error.is_write_error());
+    assert!(error.to_string().contains("file"), "{error}");
+}
+
+#[test]
+fn a_run_that_is_not_there_cannot_be_taken_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = RunFileWriter::resume(folder.path().join("no.jsonl"), "0.1.0", None).unwrap_err();
+    assert!(matches!(error, FormatError::CannotRead { .. }), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn two_writers_cannot_record_into_one_file() {
+    let (_folder, path) = cut_run();
+    let first = RunFileWriter::resume(&path, "0.1.0", None).unwrap();
+    let error = RunFileWriter::resume(&path, "0.1.0", None).unwrap_err();
+    assert!(matches!(error, FormatError::InUse { .. }), "{error}");
+    drop(first);
+    RunFileWriter::resume(&path, "0.1.0", None).unwrap();
+}
+
+#[test]
+fn a_block_that_could_not_be_read_back_is_not_written() {
+    let (_folder, path) = cut_run();
+    let before = fs::read(&path).unwrap();
+    fs::remove_file(&path).unwrap();
+    let mut writer = RunFileWriter::create(&path, &header()).unwrap();
+    for block in blocks() {
+        writer.block(&block).unwrap();
+    }
+    let mut not_a_number = block(0, 9, &[0, 1]);
+    not_a_number.values[0] = f64::NAN;
+    let mut narrow = block(0, 9, &[0, 1]);
+    narrow.values.pop();
+    let stranger = block(0, 9, &[0, 2]);
+    for bad in [not_a_number, narrow, stranger] {
+        let error = writer.block(&bad).unwrap_err();
+        assert_eq!(error.place, path.display().to_string());
+    }
+    assert_eq!(fs::read(&path).unwrap(), before);
+}

@@ -1,0 +1,128 @@
+//! The documents of the formats tell the truth.
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use jsonschema::Validator;
+use serde_json::{Value, json};
+
+fn docs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
+}
+
+fn schema() -> Value {
+    let text = fs::read(docs().join("schema/run-1.schema.json")).unwrap();
+    serde_json::from_slice(&text).unwrap()
+}
+
+/// Forbids every field that the schema does not name. Readers pass over those,
+/// but deadheat writes none.
+fn forbid_the_unnamed(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            object.values_mut().for_each(forbid_the_unnamed);
+            if object.get("properties").is_some_and(Value::is_object) {
+                object.insert("additionalProperties".to_owned(), json!(false));
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(forbid_the_unnamed),
+        _ => {}
+    }
+}
+
+/// The schema of one kind of line.
+fn line_schema(kind: &str) -> Validator {
+    let mut schema = schema();
+    forbid_the_unnamed(&mut schema);
+    let definitions = schema["$defs"].take();
+    let of_kind = json!({ "$ref": format!("#/$defs/{kind}"), "$defs": definitions });
+    jsonschema::validator_for(&of_kind).unwrap()
+}
+
+/// The lines of the golden run file, which is kept equal to a fresh one.
+fn lines() -> Vec<Value> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/run.jsonl");
+    let text = fs::read_to_string(path).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+fn kind(line: &Value) -> &'static str {
+    ["block", "resume", "end"]
+        .into_iter()
+        .find(|kind| line.get(kind).is_some())
+        .unwrap_or("header")
+}
+
+#[test]
+fn every_line_of_a_run_file_keeps_to_the_schema() {
+    let mut kinds = BTreeSet::new();
+    for line in lines() {
+        let kind = kind(&line);
+        kinds.insert(kind);
+        if let Err(error) = line_schema(kind).validate(&line) {
+            panic!("{kind}: {error} at {}", error.instance_path);
+        }
+        assert!(jsonschema::is_valid(&schema(), &line));
+    }
+    assert_eq!(kinds.len(), 4, "all kinds of lines are seen");
+}
+
+#[test]
+fn the_schema_refuses_a_line_that_is_not_as_written() {
+    let lines = lines();
+    let of = |wanted: &str| {
+        lines
+            .iter()
+            .find(|line| kind(line) == wanted)
+            .unwrap()
+            .clone()
+    };
+    for (wanted, pointer, wrong) in [
+        ("header", "/schema", json!("deadheat.run/2")),
+        ("header", "/plan/design/alpha", json!("0.05")),
+        (
+            "header",
+            "/plan/benchmarks/0/contenders/1/command/words",
+            json!("ls"),
+        ),
+        ("block", "/samples/0/4", json!(-1)),
+        ("block", "/samples/0/3", json!(0)),
+        ("block", "/block", json!([0, 0])),
+        ("resume", "/resume/tool", json!("0.1.0")),
+        ("end", "/end/launches", json!(null)),
+    ] {
+        let mut line = of(wanted);
+        *line.pointer_mut(pointer).unwrap() = wrong;
+        assert!(!line_schema(wanted).is_valid(&line), "{wanted}{pointer}");
+    }
+}
+
+#[test]
+fn every_field_of_the_schema_is_explained() {
+    fn collect(schema: &Value, names: &mut BTreeSet<String>) {
+        match schema {
+            Value::Object(object) => {
+                if let Some(Value::Object(properties)) = object.get("properties") {
+                    names.extend(properties.keys().cloned());
+                }
+                object.values().for_each(|value| collect(value, names));
+            }
+            Value::Array(items) => items.iter().for_each(|value| collect(value, names)),
+            _ => {}
+        }
+    }
+    let mut names = BTreeSet::new();
+    collect(&schema(), &mut names);
+    let text = fs::read_to_string(docs().join("formats.md")).unwrap();
+    for name in names {
+        assert!(
+            text.contains(&format!("`{name}`")),
+            "docs/formats.md lacks `{name}`"
+        );
+    }
+}
