@@ -86,11 +86,15 @@ impl AnswerArgs {
                 },
             )
         };
-        let mut out = std::io::stdout().lock();
-        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-            // A reader like `head` has seen enough; that is no failure.
-            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-            other => other.map_err(|error| writing("standard output", error)),
+        to_stdout(&text)
+    }
+
+    /// Prints a line below the answer, unless that is JSON.
+    pub fn print_note(&self, line: &str) -> Result<(), Failure> {
+        if self.json {
+            Ok(())
+        } else {
+            to_stdout(&format!("{line}\n"))
         }
     }
 
@@ -111,6 +115,15 @@ impl AnswerArgs {
         } else {
             Status::Done
         }
+    }
+}
+
+fn to_stdout(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        // A reader like `head` has seen enough; that is no failure.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        other => other.map_err(|error| writing("standard output", error)),
     }
 }
 

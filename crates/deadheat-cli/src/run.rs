@@ -101,7 +101,12 @@ pub struct RunArgs {
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Design")]
     budget: Option<Duration>,
     /// Source of every random choice [default: drawn and recorded]
-    #[arg(long, value_name = "N", help_heading = "Design")]
+    #[arg(
+        long,
+        value_name = "N",
+        help_heading = "Design",
+        allow_negative_numbers = true
+    )]
     seed: Option<u64>,
     /// What is judged: wall, cpu, user, system, peak-rss, minor-faults, instructions, …
     #[arg(
@@ -188,7 +193,7 @@ pub struct RunArgs {
 pub fn run(args: RunArgs) -> Result<Status, Failure> {
     let options = RaceOptions {
         save: args.save.clone(),
-        folder: PathBuf::from("."),
+        folder: PathBuf::new(),
         // With --json standard output belongs to the analysis alone.
         shown: if args.answer.json { 2 } else { 1 },
     };
@@ -316,9 +321,8 @@ impl RunArgs {
             .map_err(|error| writing(flag, error))?;
         }
         self.answer.print(&analysis)?;
-        if !self.quiet && !self.answer.json {
-            eprintln!("Recorded in {}", outcome.path.display());
-        }
+        self.answer
+            .print_note(&format!("  recorded in {}", outcome.path.display()))?;
         if let Some(RunEnd {
             reason: EndReason::Interrupted(signal),
             ..

@@ -198,8 +198,8 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
             names::shorten(&names::escape(metric, glyphs), 60, glyphs)
         ),
         Warning::NoCounters { reason } => format!(
-            "Hardware counters could not be read ({}), so cycles and instructions are missing; \
-             deadheat doctor tells what would allow them.",
+            "Hardware counters could not be read ({}), so cycles and instructions are \
+             missing.",
             names::shorten(&names::escape(reason, glyphs), 200, glyphs)
         ),
         Warning::ShortCommand { median_ns } => format!(

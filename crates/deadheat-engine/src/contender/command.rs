@@ -12,7 +12,7 @@ use deadheat_model::{
 
 use super::Contenders;
 use super::output_check::compare;
-use crate::affinity;
+use crate::affinity::Settled;
 use crate::counters::Counters;
 use crate::error::{Cause, ContenderFailure, EngineError, Moment};
 use crate::interrupt::Interrupts;
@@ -60,6 +60,8 @@ pub struct CommandContenders<'a> {
     metrics: Vec<Metric>,
     pinned: Vec<u32>,
     launches: Vec<Launch>,
+    /// Dropped after the launcher: where this thread ran before comes back.
+    _settled: Settled,
 }
 
 const METRICS: [Metric; 9] = [
@@ -117,18 +119,21 @@ impl<'a> CommandContenders<'a> {
             .map(|(benchmark, _)| benchmark.slots_per_block() + 1)
             .max()
             .unwrap_or(0);
-        let pinned = affinity::pin(&plan.design.pinning)?;
-        debug_assert!(plan.design.pinning == Pinning::Inherit || !pinned.is_empty());
+        let settled = Settled::new(&plan.design.pinning)?;
         let launcher = Launcher::start(
             LauncherOptions {
                 images,
-                cpus: &pinned,
+                cpus: &settled.contenders,
                 captures,
                 shown: options.shown,
                 want_counters: options.counters,
             },
             interrupts,
         )?;
+        let pinned = match plan.design.pinning {
+            Pinning::Inherit => Vec::new(),
+            _ => settled.contenders.clone(),
+        };
         let mut metrics = METRICS.to_vec();
         if launcher.counters().is_ok() {
             metrics.extend(Counters::METRICS);
@@ -140,6 +145,7 @@ impl<'a> CommandContenders<'a> {
             metrics,
             pinned,
             launches: Vec::new(),
+            _settled: settled,
         })
     }
 

@@ -78,5 +78,5 @@ fn the_scope_is_told_once_per_report_however_many_benchmarks_there_are() {
         ..TextOptions::default()
     };
     let text = to_text(&suite(), &options);
-    assert_eq!(text.matches("as it was linked").count(), 1, "{text}");
+    assert_eq!(text.matches("as they were linked").count(), 1, "{text}");
 }

@@ -1,0 +1,133 @@
+//! Running the real program in a folder of its own.
+#![allow(dead_code, reason = "every test file uses its own part")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A folder to race in, gone when dropped.
+pub struct Track {
+    pub folder: TempDir,
+}
+
+impl Track {
+    pub fn new() -> Self {
+        Self {
+            folder: TempDir::new().unwrap(),
+        }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The program, ready to be given arguments.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_deadheat"));
+        command
+            .current_dir(self.folder.path())
+            .env("LC_ALL", "C.UTF-8")
+            .env_remove("NO_COLOR");
+        command
+    }
+
+    /// Runs it to its end.
+    pub fn run(&self, args: &[&str]) -> Finished {
+        Finished::from(self.command().args(args).output().unwrap())
+    }
+
+    /// Starts it and lets it go on.
+    pub fn start(&self, args: &[&str]) -> Child {
+        self.command()
+            .args(args)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+    }
+
+    /// The run files recorded without `--save`.
+    pub fn recorded(&self) -> Vec<PathBuf> {
+        let Ok(list) = std::fs::read_dir(self.path(".deadheat/runs")) else {
+            return Vec::new();
+        };
+        list.map(|entry| entry.unwrap().path()).collect()
+    }
+}
+
+/// How a run of the program ended.
+#[derive(Debug)]
+pub struct Finished {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl From<Output> for Finished {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+impl Finished {
+    /// Asserts the exit code and that standard error holds all of these.
+    #[track_caller]
+    pub fn fails_with(&self, code: i32, words: &[&str]) {
+        assert_eq!(self.code, Some(code), "{self:?}");
+        for word in words {
+            assert!(
+                self.stderr.contains(word),
+                "'{word}' is missing: {}",
+                self.stderr
+            );
+        }
+    }
+
+    #[track_caller]
+    pub fn succeeds(&self) -> &Self {
+        assert_eq!(self.code, Some(0), "{self:?}");
+        self
+    }
+
+    /// Standard output as JSON.
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+}
+
+/// Waits until something is true, at most 20 seconds.
+#[track_caller]
+pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < Duration::from_secs(20), "never: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Whether a process lives (a zombie does not).
+pub fn lives(pid: &str) -> bool {
+    std::fs::read_to_string(format!("/proc/{}/stat", pid.trim()))
+        .is_ok_and(|stat| !stat.contains(") Z "))
+}
+
+/// Number of completed blocks in a run file.
+pub fn blocks_in(path: &Path) -> usize {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    text.lines()
+        .filter(|line| line.starts_with("{\"block\""))
+        .count()
+}
+
+pub fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}

@@ -1,0 +1,390 @@
+//! Everything that can go wrong in a race of commands, with real processes
+//! that do it.
+
+mod common;
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
+
+use common::{Finished, Track, blocks_in, lives, text, wait_until};
+
+#[test]
+fn a_missing_program_is_named_and_is_the_contenders_fault() {
+    let track = Track::new();
+    let done = track.run(&["run", "--", "true", "no-such-program-here arg"]);
+    done.fails_with(
+        3,
+        &[
+            "'no-such-program-here arg'",
+            "there is no program 'no-such-program-here'",
+        ],
+    );
+    let done = track.run(&["run", "--", "./not/there"]);
+    done.fails_with(3, &["there is no program './not/there'"]);
+}
+
+#[test]
+fn a_non_zero_exit_names_the_command_and_keeps_what_was_measured() {
+    let track = Track::new();
+    let save = track.path("run.jsonl");
+    let counter = track.path("counter");
+    // Works seven times, then fails.
+    let script = format!(
+        "echo x >> {0}; test $(wc -l < {0}) -lt 8",
+        counter.display()
+    );
+    let done = track.run(&[
+        "run",
+        "-w",
+        "0",
+        "-S",
+        "sh",
+        "--save",
+        text(&save),
+        "--",
+        &script,
+    ]);
+    done.fails_with(
+        3,
+        &[
+            "exited with code 1",
+            "replicate 7, block 0, slot 0",
+            "7 blocks measured before are kept",
+        ],
+    );
+    assert_eq!(blocks_in(&save), 7);
+    let again = track.run(&["analyze", text(&save)]);
+    assert!(
+        again.succeeds().stdout.contains("exited with code 1"),
+        "{again:?}"
+    );
+}
+
+#[test]
+fn ignored_exit_codes_are_ignored_and_no_others() {
+    let track = Track::new();
+    let base = ["run", "-r", "1", "-S", "sh"];
+    let race = |flags: &[&str]| track.run(&[&base[..], flags, &["--", "exit 3"]].concat());
+    race(&[]).fails_with(3, &["exited with code 3"]);
+    race(&["-i"]).succeeds();
+    race(&["-i=3,4"]).succeeds();
+    race(&["-i3"]).succeeds();
+    race(&["--ignore-failure=4"]).fails_with(3, &["exited with code 3"]);
+    race(&["-i=x"]).fails_with(2, &["--ignore-failure"]);
+}
+
+#[test]
+fn a_crash_names_the_signal() {
+    let track = Track::new();
+    let done = track.run(&["run", "-S", "sh", "-i", "--", "kill -SEGV $$"]);
+    done.fails_with(3, &["killed by signal 11 (SIGSEGV)"]);
+}
+
+#[test]
+fn a_launch_that_takes_too_long_is_killed() {
+    let track = Track::new();
+    let done = track.run(&["run", "--timeout", "100ms", "--", "sleep 60"]);
+    done.fails_with(3, &["'sleep 60'", "did not end within 100ms", "--timeout"]);
+}
+
+#[test]
+fn a_failing_hook_names_its_flag_its_command_and_its_words() {
+    let track = Track::new();
+    for flag in ["--setup", "--prepare", "--conclude", "--cleanup"] {
+        let args = [
+            "run",
+            "-r",
+            "1",
+            "-S",
+            "sh",
+            flag,
+            "echo no disk >&2; exit 9",
+            "--",
+            "true",
+        ];
+        track
+            .run(&args)
+            .fails_with(3, &[flag, "exited with code 9", "no disk"]);
+    }
+}
+
+#[test]
+fn cleanup_hooks_run_also_after_a_failure() {
+    let track = Track::new();
+    let cleaned = track.path("cleaned");
+    let cleanup = format!("touch {}", cleaned.display());
+    let done = track.run(&["run", "--cleanup", &cleanup, "--", "false"]);
+    done.fails_with(3, &["exited with code 1"]);
+    assert!(cleaned.exists());
+}
+
+#[test]
+fn numbers_out_of_range_name_their_flag() {
+    let track = Track::new();
+    let race = |flags: &[&str]| track.run(&[&["run"], flags, &["--", "true", "true"]].concat());
+    race(&["--margin", "0"]).fails_with(2, &["--margin"]);
+    race(&["--margin", "-1%"]).fails_with(2, &["--margin"]);
+    race(&["--margin", "200%"]).fails_with(2, &["--margin"]);
+    race(&["--margin", "wide"]).fails_with(2, &["--margin"]);
+    race(&["--alpha", "0"]).fails_with(2, &["--alpha"]);
+    race(&["--alpha", "1.5"]).fails_with(2, &["--alpha"]);
+    race(&["--alpha", "nan"]).fails_with(2, &["--alpha"]);
+    race(&["--max-replicates", "0"]).fails_with(2, &["--max-replicates"]);
+    race(&["--blocks", "0"]).fails_with(2, &["--blocks"]);
+    race(&["-r", "0"]).fails_with(2, &["--runs"]);
+    race(&["-m", "30", "-M", "20"]).fails_with(2, &["--min-runs"]);
+    race(&["-r", "5", "-m", "3"]).fails_with(2, &["--runs"]);
+    race(&["--budget", "soon"]).fails_with(2, &["--budget"]);
+    race(&["--pin", "4000"]).fails_with(2, &["--pin", "core 4000"]);
+    race(&["--metric", "happiness"]).fails_with(2, &["--metric happiness", "wall"]);
+    race(&["--seed", "-1"]).fails_with(2, &["--seed"]);
+    assert!(track.recorded().is_empty(), "nothing was launched");
+}
+
+#[test]
+fn parameters_without_values_and_unknown_names_are_told() {
+    let track = Track::new();
+    let race = |flags: &[&str]| track.run(&[&["run"], flags].concat());
+    race(&["-L", "n", "", "--", "echo {n}"]).fails_with(2, &["--parameter-list n", "no values"]);
+    race(&["-L", "n", "1,2", "--", "echo {m}"])
+        .fails_with(2, &["'echo {m}'", "{m}", "did you mean {n}"]);
+    race(&["-L", "n", "1", "-p", "x {k}", "--", "echo {n}"]).fails_with(2, &["--prepare 'x {k}'"]);
+    race(&["-P", "n", "5", "1", "--", "echo {n}"]).fails_with(2, &["--parameter-scan n"]);
+    race(&["-P", "n", "a", "1", "--", "echo {n}"]).fails_with(2, &["'a' is not a number"]);
+    race(&["-D", "2", "--", "echo"]).fails_with(2, &["--parameter-scan"]);
+    race(&["-n", "a", "-n", "b", "--", "true"]).fails_with(2, &["--command-name"]);
+    race(&["-p", "a", "-p", "b", "--", "x", "y", "z"]).fails_with(2, &["--prepare", "3 commands"]);
+    race(&[]).fails_with(2, &["no command"]);
+    race(&["--", "echo 'open"]).fails_with(2, &["quote"]);
+    race(&["--", "  "]).fails_with(2, &["empty"]);
+}
+
+#[test]
+fn a_path_that_cannot_be_written_is_told_before_anything_runs() {
+    let track = Track::new();
+    let mark = track.path("ran");
+    let command = format!("touch {}", mark.display());
+    let file = track.path("file");
+    std::fs::write(&file, "in the way").unwrap();
+    let below_a_file = track.path("file/run.jsonl");
+    let done = track.run(&["run", "--save", text(&below_a_file), "--", &command]);
+    done.fails_with(2, &["--save", text(&file)]);
+    let done = track.run(&["run", "--save", text(&file), "--", &command]);
+    done.fails_with(2, &["--save", "exists already"]);
+    let done = track.run(&["run", "--export-csv", text(&below_a_file), "--", &command]);
+    done.fails_with(2, &["--export-csv", text(&below_a_file)]);
+    assert!(!mark.exists());
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "in the way");
+}
+
+#[test]
+fn a_different_output_is_a_failure_with_its_first_differing_line() {
+    let track = Track::new();
+    let done = track.run(&[
+        "run",
+        "--check-output",
+        "-r",
+        "4",
+        "--",
+        "printf 'a\\nb\\n'",
+        "printf 'a\\nc\\n'",
+    ]);
+    done.fails_with(
+        3,
+        &["--check-output", "line 2 is \"c\", the baseline has \"b\""],
+    );
+    let same = track.run(&[
+        "run",
+        "--check-output",
+        "-r",
+        "4",
+        "--",
+        "printf 'a\\n'",
+        "echo a",
+    ]);
+    same.succeeds();
+    let codes = [
+        "run",
+        "--check-output",
+        "-i",
+        "-S",
+        "sh",
+        "-r",
+        "4",
+        "--",
+        "exit 1",
+        "exit 2",
+    ];
+    track
+        .run(&codes)
+        .fails_with(3, &["exits with code 2", "exits with 1"]);
+}
+
+#[test]
+fn a_full_disk_keeps_what_was_measured() {
+    let track = Track::new();
+    let disk = track.path("disk");
+    std::fs::create_dir(&disk).unwrap();
+    let deadheat = env!("CARGO_BIN_EXE_deadheat");
+    let save = disk.join("run.jsonl");
+    // A file system of 32 KiB in a mount namespace of its own.
+    let script = format!(
+        "mount -t tmpfs -o size=32k tmpfs {disk} || exit 99; \
+         {deadheat} run -q -r 4000 --save {save} -- true true; code=$?; \
+         cp {save} {copy}; exit $code",
+        disk = disk.display(),
+        save = save.display(),
+        copy = track.path("copy.jsonl").display(),
+    );
+    let root = is_root();
+    let namespace: &[&str] = if root { &["-m"] } else { &["-r", "-m"] };
+    let output = Command::new("unshare")
+        .args(namespace)
+        .args(["sh", "-c", &script])
+        .output();
+    let done = match output {
+        Ok(output) => Finished::from(output),
+        Err(error) => return eprintln!("skipped: no unshare here: {error}"),
+    };
+    if done.code == Some(99) || done.stderr.contains("unshare") {
+        return eprintln!("skipped: this sandbox cannot mount: {}", done.stderr);
+    }
+    done.fails_with(
+        5,
+        &[
+            "cannot write",
+            "run.jsonl",
+            "No space left",
+            "blocks measured before are kept",
+        ],
+    );
+    let copy = track.path("copy.jsonl");
+    assert!(blocks_in(&copy) > 20);
+    track.run(&["analyze", text(&copy)]).succeeds();
+}
+
+fn is_root() -> bool {
+    std::os::unix::fs::MetadataExt::uid(&std::fs::metadata("/proc/self").unwrap()) == 0
+}
+
+#[test]
+fn an_interrupt_stops_the_children_and_answers_with_what_there_is() {
+    let track = Track::new();
+    let save = track.path("run.jsonl");
+    let pids = track.path("pids");
+    let script = format!("echo $$ >> {}; exec sleep 0.05", pids.display());
+    let args = [
+        "run",
+        "--json",
+        "-r",
+        "4000",
+        "-S",
+        "sh",
+        "--save",
+        text(&save),
+        "--",
+        &script,
+        &script,
+    ];
+    let child = track.start(&args);
+    wait_until("eight blocks", || blocks_in(&save) >= 8);
+    signal(child.id(), libc::SIGINT);
+    let done = Finished::from(child.wait_with_output().unwrap());
+    assert_eq!(done.code, Some(130), "{done:?}");
+    let analysis = done.json();
+    assert_eq!(analysis["ended"], "interrupted");
+    assert!(analysis["benchmarks"][0]["blocks"].as_u64().unwrap() >= 8);
+    let again = track.run(&["analyze", "--json", text(&save)]);
+    assert_eq!(again.succeeds().stdout, done.stdout);
+    let last = std::fs::read_to_string(&pids).unwrap();
+    assert!(
+        !lives(last.lines().last().unwrap()),
+        "the last child lives on"
+    );
+}
+
+#[test]
+fn an_interrupt_does_not_wait_for_a_long_command() {
+    let track = Track::new();
+    let pid = track.path("pid");
+    let script = format!("echo $$ > {}; exec sleep 600", pid.display());
+    let child = track.start(&["run", "-S", "sh", "--", &script]);
+    wait_until("the command has started", || {
+        std::fs::read_to_string(&pid).is_ok_and(|text| text.ends_with('\n'))
+    });
+    signal(child.id(), libc::SIGTERM);
+    let done = Finished::from(child.wait_with_output().unwrap());
+    assert_eq!(done.code, Some(128 + libc::SIGTERM), "{done:?}");
+    assert!(!lives(&std::fs::read_to_string(&pid).unwrap()));
+}
+
+#[test]
+fn no_process_survives_when_deadheat_is_killed() {
+    let track = Track::new();
+    let save = track.path("run.jsonl");
+    let pids = track.path("pids");
+    // The shell, a child of it, and one that has left its process group.
+    let script = format!(
+        "if [ $(cat {0} 2>/dev/null | wc -l) -lt 24 ]; then echo $$ >> {0}; exit 0; fi; \
+         echo $$ >> {0}; sleep 600 & echo $! >> {0}; \
+         setsid sh -c 'echo $$ >> {0}; exec sleep 600' & wait",
+        pids.display()
+    );
+    let args = [
+        "run",
+        "-q",
+        "-w",
+        "0",
+        "-S",
+        "sh",
+        "--save",
+        text(&save),
+        "--",
+        &script,
+    ];
+    let mut child = track.start(&args);
+    let lines = || std::fs::read_to_string(&pids).unwrap_or_default();
+    wait_until("the long launch is under way", || {
+        lines().lines().count() >= 27
+    });
+    child.kill().unwrap();
+    assert_eq!(child.wait().unwrap().signal(), Some(libc::SIGKILL));
+    let last: Vec<String> = lines().lines().skip(24).map(str::to_owned).collect();
+    wait_until("all of them are gone", || {
+        !last.iter().any(|pid| lives(pid))
+    });
+    let analysis = track.run(&["analyze", "--json", text(&save)]);
+    let analysis = analysis.succeeds().json();
+    assert_eq!(analysis["ended"], "cut");
+    assert_eq!(analysis["benchmarks"][0]["baseline"]["samples"], 24);
+}
+
+#[test]
+fn unreadable_data_are_told_with_file_and_line() {
+    let track = Track::new();
+    let csv = track.path("bad.csv");
+    std::fs::write(&csv, "benchmark,contender,wall_ns\nb,a,1\nb,b,minus one\n").unwrap();
+    track
+        .run(&["analyze", text(&csv)])
+        .fails_with(4, &["bad.csv:3"]);
+    track
+        .run(&["analyze", "not-there.jsonl"])
+        .fails_with(4, &["not-there.jsonl"]);
+    let newer = track.path("newer.jsonl");
+    std::fs::write(&newer, "{\"schema\":\"deadheat.run/9\"}\n").unwrap();
+    track
+        .run(&["analyze", text(&newer)])
+        .fails_with(4, &["deadheat.run/9"]);
+    track
+        .run(&["run", "--resume", text(&csv)])
+        .fails_with(4, &["bad.csv"]);
+    track.run(&["analyze"]).fails_with(2, &["FILE"]);
+}
+
+fn signal(pid: u32, number: i32) {
+    let status = Command::new("kill")
+        .args([format!("-{number}"), pid.to_string()])
+        .status()
+        .unwrap();
+    assert!(status.success());
+}

@@ -1,0 +1,415 @@
+//! Races of real commands, from the command line to the answer.
+
+mod common;
+
+use common::{Track, text};
+use serde_json::Value;
+
+fn first(analysis: &Value) -> &Value {
+    &analysis["benchmarks"][0]
+}
+
+#[test]
+fn a_command_against_itself_is_neither_faster_nor_slower() {
+    let track = Track::new();
+    let done = track.run(&[
+        "run",
+        "--json",
+        "--seed",
+        "1",
+        "--",
+        "sleep 0.02",
+        "sleep 0.02",
+    ]);
+    let analysis = done.succeeds().json();
+    assert_eq!(analysis["schema"], "deadheat.analysis/1");
+    assert_eq!(analysis["seed"], 1);
+    let verdict = first(&analysis)["verdict"].as_str().unwrap();
+    assert!(
+        ["equivalent", "inconclusive"].contains(&verdict),
+        "{verdict}"
+    );
+}
+
+#[test]
+fn a_longer_sleep_is_slower() {
+    let track = Track::new();
+    let done = track.run(&["run", "--json", "--", "sleep 0.020", "sleep 0.030"]);
+    let analysis = done.succeeds().json();
+    let row = first(&analysis);
+    assert_eq!(row["verdict"], "slower");
+    let low = row["ci"][0].as_f64().unwrap();
+    let high = row["ci"][1].as_f64().unwrap();
+    assert!(low > 0.0 && low < row["change"].as_f64().unwrap() && high > low);
+}
+
+#[test]
+fn the_saved_run_analyses_to_the_same_bytes() {
+    let track = Track::new();
+    let save = track.path("run.jsonl");
+    let args = [
+        "run",
+        "--json",
+        "--save",
+        text(&save),
+        "-r",
+        "12",
+        "--",
+        "true",
+        "sleep 0.001",
+    ];
+    let raced = track.run(&args);
+    let again = track.run(&["analyze", "--json", text(&save)]);
+    assert_eq!(raced.succeeds().stdout, again.succeeds().stdout);
+    let text_again = track.run(&["analyze", text(&save)]);
+    assert!(text_again.succeeds().stdout.contains("6 replicates"));
+}
+
+#[test]
+fn the_same_seed_runs_the_same_schedule() {
+    let track = Track::new();
+    let order = |name: &str| {
+        let save = track.path(name);
+        let args = [
+            "run",
+            "-q",
+            "--seed",
+            "42",
+            "--save",
+            text(&save),
+            "-r",
+            "12",
+            "--",
+            "true",
+            "true",
+        ];
+        track.run(&args).succeeds();
+        let lines = std::fs::read_to_string(&save).unwrap();
+        let blocks = lines.lines().filter_map(|line| {
+            let line: Value = serde_json::from_str(line).unwrap();
+            let samples = line.get("samples")?.as_array()?.clone();
+            Some(
+                samples
+                    .iter()
+                    .map(|sample| sample[0].clone())
+                    .collect::<Vec<_>>(),
+            )
+        });
+        blocks.collect::<Vec<_>>()
+    };
+    let first = order("a.jsonl");
+    assert_eq!(first.len(), 6);
+    assert_eq!(first, order("b.jsonl"));
+}
+
+#[test]
+fn a_run_is_kept_without_asking_and_out_of_version_control() {
+    let track = Track::new();
+    let done = track.run(&["run", "-r", "2", "--", "true"]);
+    assert!(
+        done.succeeds()
+            .stdout
+            .contains("recorded in .deadheat/runs/"),
+        "{done:?}"
+    );
+    assert_eq!(track.recorded().len(), 1);
+    let ignore = std::fs::read_to_string(track.path(".deadheat/.gitignore")).unwrap();
+    assert_eq!(ignore.trim(), "*");
+}
+
+#[test]
+fn one_command_is_measured_alone_and_the_answer_says_so() {
+    let track = Track::new();
+    let done = track.run(&["run", "-r", "10", "--", "true"]);
+    assert!(done.succeeds().stdout.contains("alone"), "{}", done.stdout);
+    let json = track.run(&["run", "--json", "-r", "10", "--", "true"]);
+    let analysis = json.succeeds().json();
+    assert_eq!(first(&analysis)["verdict"], Value::Null);
+    assert_eq!(first(&analysis)["candidate"], Value::Null);
+    assert_eq!(first(&analysis)["baseline"]["samples"], 10);
+}
+
+#[test]
+fn three_commands_are_compared_with_the_first() {
+    let track = Track::new();
+    let args = [
+        "run",
+        "--json",
+        "-r",
+        "8",
+        "--",
+        "sleep 0.005",
+        "sleep 0.015",
+        "sleep 0.030",
+    ];
+    let analysis = track.run(&args).succeeds().json();
+    let rows = analysis["benchmarks"].as_array().unwrap();
+    assert_eq!(rows.len(), 2);
+    for row in rows {
+        assert_eq!(row["baseline"]["name"], "sleep 0.005");
+        assert_eq!(row["verdict"], "slower");
+    }
+    assert!(rows[1]["change"].as_f64() > rows[0]["change"].as_f64());
+}
+
+#[test]
+fn parameters_sweep_over_benchmarks_or_contenders() {
+    let track = Track::new();
+    let base = ["run", "--json", "-r", "2", "-L", "t", "0.001,0.002", "--"];
+    let several = track.run(&[&base[..], &["sleep {t}", "sleep {t}9"]].concat());
+    let analysis = several.succeeds().json();
+    assert_eq!(analysis["benchmarks"].as_array().unwrap().len(), 2);
+    assert_eq!(analysis["benchmarks"][1]["parameters"]["t"], "0.002");
+    let one = track.run(&[&base[..], &["sleep {t}"]].concat());
+    let analysis = one.succeeds().json();
+    assert_eq!(first(&analysis)["baseline"]["name"], "sleep 0.001");
+    assert_eq!(first(&analysis)["candidate"]["name"], "sleep 0.002");
+    let scan = [
+        "run", "--json", "-r", "1", "-P", "n", "1", "3", "-D", "2", "--", "echo {n}",
+    ];
+    let analysis = track.run(&scan).succeeds().json();
+    assert_eq!(first(&analysis)["candidate"]["name"], "echo 3");
+}
+
+#[test]
+fn every_recorded_metric_is_shown_on_the_same_pairs_and_any_can_be_judged() {
+    let track = Track::new();
+    let args = [
+        "run",
+        "--json",
+        "-r",
+        "12",
+        "--metric",
+        "cpu",
+        "--",
+        "true",
+        "sh -c true",
+    ];
+    let analysis = track.run(&args).succeeds().json();
+    assert_eq!(first(&analysis)["metric"], "cpu");
+    let metrics: Vec<&str> = first(&analysis)["metrics"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["metric"].as_str().unwrap())
+        .collect();
+    for metric in [
+        "wall",
+        "cpu",
+        "user",
+        "system",
+        "peak-rss",
+        "minor-faults",
+        "major-faults",
+    ] {
+        assert!(metrics.contains(&metric), "{metrics:?}");
+    }
+    for metric in ["voluntary-switches", "involuntary-switches"] {
+        assert!(metrics.contains(&metric), "{metrics:?}");
+    }
+}
+
+#[test]
+fn a_failing_condition_is_an_exit_code_of_its_own() {
+    let track = Track::new();
+    let race = |rule: &str| {
+        track
+            .run(&["run", "--fail-on", rule, "--", "sleep 0.010", "sleep 0.030"])
+            .code
+    };
+    assert_eq!(race("slower"), Some(1));
+    assert_eq!(race("not-equivalent"), Some(1));
+    assert_eq!(race("inconclusive"), Some(0));
+}
+
+#[test]
+fn exports_hold_the_run_in_three_shapes() {
+    let track = Track::new();
+    let [json, csv, markdown] = ["x.json", "x.csv", "x.md"].map(|name| track.path(name));
+    let args = [
+        "run",
+        "-q",
+        "-r",
+        "12",
+        "--export-json",
+        text(&json),
+        "--export-csv",
+        text(&csv),
+        "--export-markdown",
+        text(&markdown),
+        "--",
+        "true",
+        "sleep 0.002",
+    ];
+    track.run(&args).succeeds();
+    let hyperfine: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
+    assert_eq!(hyperfine["results"][1]["command"], "sleep 0.002");
+    assert_eq!(
+        hyperfine["results"][1]["times"].as_array().unwrap().len(),
+        12
+    );
+    let rows = std::fs::read_to_string(&csv).unwrap();
+    assert!(rows.starts_with(
+        "benchmark,replicate,block,slot,contender,role,iterations,wall_ns,cpu_ns,flags"
+    ));
+    assert_eq!(rows.lines().count(), 25);
+    assert!(
+        std::fs::read_to_string(&markdown)
+            .unwrap()
+            .contains("| Command |")
+    );
+    let analysis = track
+        .run(&["analyze", "--json", text(&csv)])
+        .succeeds()
+        .json();
+    assert_eq!(first(&analysis)["verdict"], "slower");
+}
+
+#[test]
+fn a_recording_without_blocks_gets_an_estimate_and_the_reason_why_no_more() {
+    let track = Track::new();
+    let csv = track.path("flat.csv");
+    let mut rows = "benchmark,contender,wall_ns\n".to_owned();
+    for i in 0..20 {
+        rows += &format!("b,old,{}\nb,new,{}\n", 1000 + i, 1100 + i);
+    }
+    std::fs::write(&csv, rows).unwrap();
+    let analysis = track
+        .run(&["analyze", "--json", text(&csv)])
+        .succeeds()
+        .json();
+    assert_eq!(first(&analysis)["verdict"], Value::Null);
+    assert!((first(&analysis)["change"].as_f64().unwrap() - 0.099).abs() < 0.01);
+    assert_eq!(first(&analysis)["warnings"][0]["code"], "unpaired");
+}
+
+#[test]
+fn a_resumed_run_goes_on_in_the_same_file_and_is_judged_at_any_time() {
+    let track = Track::new();
+    let save = track.path("run.jsonl");
+    let args = [
+        "run",
+        "-q",
+        "-r",
+        "12",
+        "--save",
+        text(&save),
+        "--",
+        "sleep 0.010",
+        "sleep 0.012",
+    ];
+    track.run(&args).succeeds();
+    let before = std::fs::read_to_string(&save).unwrap();
+    let resume = [
+        "run",
+        "--json",
+        "--resume",
+        text(&save),
+        "--max-replicates",
+        "10",
+        "--margin",
+        "50%",
+    ];
+    let resumed = track.run(&resume);
+    let analysis = resumed.succeeds().json();
+    let after = std::fs::read_to_string(&save).unwrap();
+    assert!(after.starts_with(&before), "nothing recorded is rewritten");
+    let again = track.run(&["analyze", "--json", text(&save)]);
+    assert_eq!(resumed.stdout, again.stdout);
+    // Already decided: the plan's verdict stands and nothing more is run.
+    let blocks = first(&analysis)["blocks"].as_u64().unwrap();
+    assert!(blocks >= 6, "{analysis}");
+}
+
+#[test]
+fn a_race_too_close_to_call_is_continued_by_resuming() {
+    let track = Track::new();
+    let save = track.path("run.jsonl");
+    let args = [
+        "run",
+        "--json",
+        "-r",
+        "12",
+        "--margin",
+        "0.0001%",
+        "--save",
+        text(&save),
+        "--",
+        "true",
+        "true",
+    ];
+    let first_run = track.run(&args).succeeds().json();
+    let before = first(&first_run)["blocks"].as_u64().unwrap();
+    let resume = [
+        "run",
+        "--json",
+        "--resume",
+        text(&save),
+        "--max-replicates",
+        "4",
+    ];
+    let resumed = track.run(&resume).succeeds().json();
+    if first(&first_run)["verdict"] == "inconclusive" {
+        let blocks = first(&resumed)["blocks"].as_u64().unwrap();
+        assert!(
+            blocks > before && blocks <= before + 4,
+            "{before} then {blocks}"
+        );
+        let codes: Vec<&str> = first(&resumed)["warnings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|warning| warning["code"].as_str().unwrap())
+            .collect();
+        assert!(codes.contains(&"judged-anytime"), "{codes:?}");
+    }
+}
+
+#[test]
+fn progress_stays_silent_when_nobody_watches() {
+    let track = Track::new();
+    let done = track.run(&["run", "-r", "10", "--", "true", "true"]);
+    assert_eq!(done.succeeds().stderr, "");
+}
+
+#[test]
+fn shown_output_goes_to_standard_output_unless_that_holds_json() {
+    let track = Track::new();
+    let shown = track.run(&[
+        "run",
+        "-r",
+        "1",
+        "-w",
+        "0",
+        "--show-output",
+        "--",
+        "echo hello",
+    ]);
+    assert!(shown.succeeds().stdout.contains("hello"));
+    let json = track.run(&[
+        "run",
+        "--json",
+        "-r",
+        "1",
+        "-w",
+        "0",
+        "--show-output",
+        "--",
+        "echo hello",
+    ]);
+    json.succeeds().json();
+    assert!(json.stderr.contains("hello"));
+}
+
+#[test]
+fn colours_come_only_when_asked_for() {
+    let track = Track::new();
+    let args = ["run", "-r", "2", "--color"];
+    let command = ["--", "true", "true"];
+    let plain = track.run(&[&args[..], &["never"], &command].concat());
+    assert!(!plain.succeeds().stdout.contains('\u{1b}'));
+    let auto = track.run(&[&args[..], &["auto"], &command].concat());
+    assert!(!auto.succeeds().stdout.contains('\u{1b}'));
+    let always = track.run(&[&args[..], &["always"], &command].concat());
+    assert!(always.succeeds().stdout.contains('\u{1b}'));
+}
