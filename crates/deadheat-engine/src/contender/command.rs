@@ -11,12 +11,12 @@ use deadheat_model::{
 };
 
 use super::Contenders;
+use super::command_images::{BenchmarkImages, Once, launch};
 use super::output_check::compare;
 use crate::affinity::Settled;
 use crate::counters::Counters;
 use crate::error::{Cause, ContenderFailure, EngineError, Moment};
 use crate::interrupt::Interrupts;
-use crate::launcher::image::Image;
 use crate::launcher::wire::{HookEnd, Launch, MAX_LAUNCHES, Measured, NO_IMAGE, Outcome};
 use crate::launcher::{Launcher, LauncherOptions};
 
@@ -27,29 +27,6 @@ pub struct CommandOptions {
     pub shown: RawFd,
     /// Whether to read hardware counters where there are any.
     pub counters: bool,
-}
-
-/// The images of one contender.
-struct ContenderImages {
-    command: u16,
-    prepare: u16,
-    conclude: u16,
-}
-
-/// A command run once per benchmark.
-struct Once {
-    image: u16,
-    /// The contender it belongs to, for messages.
-    contender: usize,
-    words: Vec<String>,
-}
-
-struct BenchmarkImages {
-    name: String,
-    commands: Vec<CommandLine>,
-    contenders: Vec<ContenderImages>,
-    setups: Vec<Once>,
-    cleanups: Vec<Once>,
 }
 
 /// The commands of a plan, held ready by a launcher.
@@ -403,71 +380,6 @@ impl Contenders for CommandContenders<'_> {
 
     fn close(&mut self, benchmark: usize) -> Result<(), EngineError> {
         self.run_once(benchmark, "--cleanup", |images| &images.cleanups)
-    }
-}
-
-impl BenchmarkImages {
-    fn new(
-        name: String,
-        commands: Vec<CommandLine>,
-        images: &mut Vec<Image>,
-    ) -> Result<Self, EngineError> {
-        let mut add = |command: &CommandLine, image: Result<Image, _>| {
-            images.push(image.map_err(|source| EngineError::Command {
-                command: command.text.clone(),
-                source,
-            })?);
-            Ok::<u16, EngineError>((images.len() - 1).min(usize::from(NO_IMAGE)) as u16)
-        };
-        let mut contenders = Vec::new();
-        let (mut setups, mut cleanups) = (Vec::<Once>::new(), Vec::<Once>::new());
-        for (contender, command) in commands.iter().enumerate() {
-            let mut hook = |words: &Option<Vec<String>>| match words {
-                None => Ok(NO_IMAGE),
-                Some(words) => add(command, Image::of_words(words)),
-            };
-            let prepare = hook(&command.hooks.prepare)?;
-            let conclude = hook(&command.hooks.conclude)?;
-            // One setup for all contenders is one setup, not one each: the
-            // second start of the same server would fail.
-            for (list, words) in [
-                (&mut setups, &command.hooks.setup),
-                (&mut cleanups, &command.hooks.cleanup),
-            ] {
-                if let Some(text) = words
-                    && !list.iter().any(|once| once.words == *text)
-                {
-                    list.push(Once {
-                        image: hook(words)?,
-                        contender,
-                        words: text.clone(),
-                    });
-                }
-            }
-            let command = add(command, Image::of_command(command))?;
-            contenders.push(ContenderImages {
-                command,
-                prepare,
-                conclude,
-            });
-        }
-        Ok(Self {
-            name,
-            commands,
-            contenders,
-            setups,
-            cleanups,
-        })
-    }
-}
-
-fn launch(images: &[ContenderImages], slot: &Slot) -> Launch {
-    let images = &images[slot.contender.index()];
-    Launch {
-        image: images.command,
-        prepare: images.prepare,
-        conclude: images.conclude,
-        padding: slot.padding,
     }
 }
 

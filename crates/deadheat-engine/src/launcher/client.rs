@@ -13,8 +13,9 @@ use nix::sys::wait::waitpid;
 use nix::unistd::{ForkResult, Pid, fork, pipe2};
 
 use super::image::{EnvironmentImage, Image};
-use super::serve::{Server, read_exact, write_all};
+use super::serve::Server;
 use super::spawn::Spawner;
+use super::streams::{read_exact, write_all};
 use super::wire::{
     Head, Launch, MAX_LAUNCHES, MAX_REQUEST_BYTES, MEASURED_BYTES, Measured, encode_request,
 };

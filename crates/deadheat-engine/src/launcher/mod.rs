@@ -16,6 +16,8 @@ mod client;
 pub(crate) mod image;
 mod serve;
 mod spawn;
+mod streams;
+mod waiting;
 pub(crate) mod wire;
 
 pub use client::LauncherError;

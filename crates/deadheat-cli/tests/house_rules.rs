@@ -1,0 +1,192 @@
+//! The house rules that a compiler does not enforce: which room may know
+//! which, and who may touch the world.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Every arrow there may be. A room may use the rooms listed behind it and no
+/// other room of deadheat.
+const ARROWS: [(&str, &[&str]); 9] = [
+    ("deadheat-model", &[]),
+    ("deadheat-stats", &[]),
+    ("deadheat-engine", &["deadheat-model"]),
+    ("deadheat-link", &["deadheat-model"]),
+    ("deadheat-format", &["deadheat-model"]),
+    ("deadheat-analysis", &["deadheat-model", "deadheat-stats"]),
+    ("deadheat-report", &["deadheat-model"]),
+    (
+        "deadheat",
+        &[
+            "deadheat-engine",
+            "deadheat-format",
+            "deadheat-analysis",
+            "deadheat-report",
+            "deadheat-model",
+        ],
+    ),
+    ("deadheat-cli", &["deadheat", "deadheat-link"]),
+];
+
+fn crates() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .unwrap()
+        .to_owned()
+}
+
+/// Names of every crate in the house.
+fn rooms() -> Vec<String> {
+    let mut rooms: Vec<String> = fs::read_dir(crates())
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .filter(|entry| entry.path().join("Cargo.toml").exists())
+        .map(|entry| entry.file_name().into_string().unwrap())
+        .collect();
+    rooms.sort();
+    rooms
+}
+
+/// Rooms that a crate's `[dependencies]` name, target-specific ones included.
+fn arrows_from(room: &str) -> Vec<String> {
+    let manifest = fs::read_to_string(crates().join(room).join("Cargo.toml")).unwrap();
+    let mut section = String::new();
+    let mut arrows = Vec::new();
+    for line in manifest.lines().map(str::trim) {
+        if let Some(name) = line.strip_prefix('[') {
+            section = name.trim_end_matches(']').to_owned();
+            // `[dependencies.deadheat-x]` is an arrow as well.
+            if let Some(name) = section.strip_prefix("dependencies.") {
+                arrows.push(name.to_owned());
+            }
+        } else if section == "dependencies" || section.ends_with(".dependencies") {
+            let name = line.split(['.', ' ', '=']).next().unwrap_or_default();
+            if name.starts_with("deadheat") {
+                arrows.push(name.to_owned());
+            }
+        }
+    }
+    arrows
+}
+
+/// All Rust sources of a room, tests at the foot of a file left out.
+fn sources(room: &str) -> BTreeMap<PathBuf, String> {
+    fn walk(folder: &Path, found: &mut BTreeMap<PathBuf, String>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                walk(&path, found);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = fs::read_to_string(&path).unwrap();
+                let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+                found.insert(path, code.to_owned());
+            }
+        }
+    }
+    let mut found = BTreeMap::new();
+    walk(&crates().join(room).join("src"), &mut found);
+    assert!(!found.is_empty(), "{room} has no sources");
+    found
+}
+
+#[test]
+fn no_room_knows_another_that_the_plan_of_the_house_does_not_show() {
+    for room in rooms() {
+        let (_, allowed) = ARROWS
+            .iter()
+            .find(|(name, _)| *name == room)
+            .unwrap_or_else(|| panic!("{room} is not in the plan of the house"));
+        for arrow in arrows_from(&room) {
+            assert!(
+                allowed.contains(&arrow.as_str()),
+                "{room} → {arrow} is no arrow of the house"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_arrows_are_read_from_the_manifests_and_not_from_thin_air() {
+    assert!(arrows_from("deadheat").contains(&"deadheat-engine".to_owned()));
+    assert_eq!(arrows_from("deadheat-cli"), ["deadheat"]);
+}
+
+#[test]
+fn pure_rooms_touch_no_clock_no_file_no_process_and_no_environment() {
+    for room in [
+        "deadheat-stats",
+        "deadheat-model",
+        "deadheat-analysis",
+        "deadheat-report",
+    ] {
+        for (path, code) in sources(room) {
+            for word in [
+                "std::fs",
+                "std::process",
+                "std::net",
+                "Instant::",
+                "SystemTime",
+                "std::env",
+            ] {
+                assert!(!code.contains(word), "{} uses {word}", path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn only_the_format_room_and_the_engines_facts_read_or_write_files() {
+    // The engine looks at what the kernel publishes and at the outputs it
+    // captured; it opens no file of the user's by name.
+    let allowed = ["machine.rs", "output_check.rs", "command.rs"];
+    for room in ["deadheat-engine", "deadheat", "deadheat-cli"] {
+        for (path, code) in sources(room) {
+            let name = path.file_name().unwrap().to_str().unwrap();
+            let touches = code.contains("std::fs") || code.contains("fs::");
+            assert!(
+                !touches || (room == "deadheat-engine" && allowed.contains(&name)),
+                "{} touches files",
+                path.display()
+            );
+        }
+    }
+}
+
+#[test]
+fn unsafe_code_stays_in_the_engine_and_every_block_says_why_it_is_sound() {
+    for room in rooms() {
+        for (path, code) in sources(&room) {
+            let blocks = code.matches("unsafe {").count();
+            if blocks == 0 {
+                continue;
+            }
+            assert_eq!(room, "deadheat-engine", "{} is unsafe", path.display());
+            let reasons = code.matches("SAFETY:").count();
+            assert!(
+                reasons >= blocks,
+                "{}: {blocks} blocks, {reasons} reasons",
+                path.display()
+            );
+        }
+    }
+}
+
+#[test]
+fn lib_and_mod_files_only_declare_and_re_export() {
+    for room in rooms() {
+        for (path, code) in sources(&room) {
+            let name = path.file_name().unwrap().to_str().unwrap();
+            if name != "lib.rs" && name != "mod.rs" {
+                continue;
+            }
+            for line in code.lines() {
+                let defines = ["pub fn ", "fn ", "impl ", "pub struct ", "pub enum ", "pub trait "];
+                assert!(
+                    !defines.iter().any(|word| line.starts_with(word)),
+                    "{}: {line}",
+                    path.display()
+                );
+            }
+        }
+    }
+}
