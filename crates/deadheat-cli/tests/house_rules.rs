@@ -180,7 +180,14 @@ fn lib_and_mod_files_only_declare_and_re_export() {
                 continue;
             }
             for line in code.lines() {
-                let defines = ["pub fn ", "fn ", "impl ", "pub struct ", "pub enum ", "pub trait "];
+                let defines = [
+                    "pub fn ",
+                    "fn ",
+                    "impl ",
+                    "pub struct ",
+                    "pub enum ",
+                    "pub trait ",
+                ];
                 assert!(
                     !defines.iter().any(|word| line.starts_with(word)),
                     "{}: {line}",
