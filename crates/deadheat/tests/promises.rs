@@ -99,7 +99,6 @@ fn race(setting: &Setting, seed: u64) -> (Run, Analysis) {
 /// What became of many races of one setting.
 #[derive(Debug, Default)]
 struct Tally {
-    races: u32,
     faster: u32,
     slower: u32,
     equivalent: u32,
@@ -108,10 +107,7 @@ struct Tally {
 }
 
 fn tally(setting: &Setting, races: u32) -> Tally {
-    let mut tally = Tally {
-        races,
-        ..Tally::default()
-    };
+    let mut tally = Tally::default();
     for seed in 0..races {
         let (run, analysis) = race(setting, u64::from(seed));
         let row = &analysis.comparisons[0];
