@@ -12,7 +12,9 @@ use deadheat_engine::{
 use deadheat_format::{
     FormatError, RunFileWriter, create_run_folder, default_run_path, read_header, read_run,
 };
-use deadheat_model::{CounterAccess, Metric, Origin, Plan, Run, RunHeader, StoppingRule, Workload};
+use deadheat_model::{
+    CounterAccess, Environment, Metric, Origin, Plan, Run, RunHeader, StoppingRule, Workload,
+};
 
 /// Where a race leaves its traces.
 #[derive(Clone, Debug)]
@@ -89,8 +91,10 @@ pub fn race_commands(
     watcher: &mut dyn Watcher,
 ) -> Result<RaceOutcome, RaceError> {
     let interrupts = take_over_signals()?;
+    // Before deadheat settles on one core and takes that for the machine.
+    let machine = environment();
     let mut contenders = contenders(&plan, options, true, &interrupts)?;
-    let header = header(plan, &contenders)?;
+    let header = header(plan, machine, &contenders)?;
     let path = match &options.save {
         Some(path) => path.clone(),
         None => {
@@ -228,7 +232,11 @@ fn contenders<'a>(
     CommandContenders::new(plan, &options, interrupts).map_err(RaceError::NotStarted)
 }
 
-fn header(plan: Plan, contenders: &CommandContenders<'_>) -> Result<RunHeader, RaceError> {
+fn header(
+    plan: Plan,
+    machine: Environment,
+    contenders: &CommandContenders<'_>,
+) -> Result<RunHeader, RaceError> {
     let counters = match contenders.counters() {
         Ok(()) => CounterAccess::Available,
         Err(reason) => CounterAccess::Unavailable(reason.clone()),
@@ -254,10 +262,10 @@ fn header(plan: Plan, contenders: &CommandContenders<'_>) -> Result<RunHeader, R
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         started_at: unix_seconds(),
         origin: Origin::Race,
-        environment: deadheat_model::Environment {
+        environment: Environment {
             pinned: contenders.pinned().to_vec(),
             counters: Some(counters),
-            ..environment()
+            ..machine
         },
         metrics: contenders.metrics().to_vec(),
         tick_ns: Some(OsClock::measured_tick_ns()),
