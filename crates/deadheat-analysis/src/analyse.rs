@@ -16,7 +16,7 @@ use crate::effects::Effects;
 use crate::judge::{Judgement, Level, judge};
 use crate::looks::planned_looks;
 use crate::rule::{Bench, Scan, estimate};
-use crate::side::{side, values};
+use crate::side::{Members, side};
 
 /// Choices of someone who analyses a recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -175,7 +175,8 @@ fn benchmark(
     let benchmark = &plan.benchmarks[index];
     let judged = &plan.design.judged;
     let name = |id: ContenderId| benchmark.contenders[id.index()].name.as_str();
-    let mut baseline_values = values(samples, judged, ContenderId::BASELINE);
+    let members = Members::of(samples, benchmark.contenders.len());
+    let mut baseline_values = members.values(samples, judged, ContenderId::BASELINE);
     let Some(baseline) = side(name(ContenderId::BASELINE), &mut baseline_values) else {
         // Nothing was measured, or not this metric: no row can be filled in.
         return (Vec::new(), Vec::new());
@@ -201,26 +202,26 @@ fn benchmark(
         warnings: Vec::new(),
     };
     if benchmark.contenders.len() == 1 {
-        let metrics = metric_rows(run, samples, index, None, None);
+        let metrics = metric_rows(run, samples, index, &members, None, None);
         let mut alone = Comparison { metrics, ..empty };
         alone.warnings = doubts::about_the_race(&alone, header, 0, false, false);
         return (vec![alone], vec![None]);
     }
     if header.origin == Origin::UnpairedRecording {
-        return unpaired(run, samples, index, empty);
+        return unpaired(run, samples, index, &members, empty);
     }
     let (bench, ruling) = rule(run, index, samples, options);
     let mut comparisons = Vec::new();
     for (place, id) in benchmark.candidates().enumerate() {
         let effects = &bench.candidates[place];
         let judgement = ruling.judgements[place].as_ref();
-        let mut candidate_values = values(samples, judged, id);
+        let mut candidate_values = members.values(samples, judged, id);
         let Some(candidate) = side(name(id), &mut candidate_values) else {
             continue;
         };
         let mut comparison = Comparison {
             candidate: Some(candidate),
-            metrics: metric_rows(run, samples, index, Some(id), judgement),
+            metrics: metric_rows(run, samples, index, &members, Some(id), judgement),
             ..empty.clone()
         };
         if let Some(judgement) = judgement {
@@ -301,6 +302,7 @@ fn metric_rows(
     run: &Run,
     samples: &Samples,
     index: usize,
+    members: &Members,
     candidate: Option<ContenderId>,
     judged: Option<&Judgement>,
 ) -> Vec<MetricComparison> {
@@ -309,7 +311,7 @@ fn metric_rows(
     let summary = |metric: &Metric, id: ContenderId| {
         side(
             &contenders[id.index()].name,
-            &mut values(samples, metric, id),
+            &mut members.values(samples, metric, id),
         )
     };
     let mut rows = Vec::new();
@@ -348,6 +350,7 @@ fn unpaired(
     run: &Run,
     samples: &Samples,
     index: usize,
+    members: &Members,
     empty: Comparison,
 ) -> (Vec<Comparison>, Vec<Option<f64>>) {
     let benchmark = &run.header.plan.benchmarks[index];
@@ -355,7 +358,7 @@ fn unpaired(
     let mut comparisons = Vec::new();
     for id in benchmark.candidates() {
         let name = &benchmark.contenders[id.index()].name;
-        let Some(candidate) = side(name, &mut values(samples, judged, id)) else {
+        let Some(candidate) = side(name, &mut members.values(samples, judged, id)) else {
             continue;
         };
         let ratio = candidate.median / empty.baseline.median;
@@ -370,7 +373,7 @@ fn unpaired(
             candidate: Some(candidate),
             estimate,
             provisional: true,
-            metrics: metric_rows(run, samples, index, Some(id), None),
+            metrics: metric_rows(run, samples, index, members, Some(id), None),
             warnings: vec![Warning::Unpaired, Warning::PlacementFixed],
             ..empty.clone()
         });

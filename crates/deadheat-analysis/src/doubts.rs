@@ -114,7 +114,7 @@ pub(crate) fn about_the_tails(
     (means_leave || rates_differ).then(|| Warning::TailDiffers {
         baseline: share(tail.baseline_count, tail.baseline_n),
         candidate: share(tail.candidate_count, tail.candidate_n),
-        mean_change: other_mean / base_mean - 1.0,
+        mean_change: (other_mean / base_mean - 1.0).min(f64::MAX),
     })
 }
 

@@ -1,6 +1,6 @@
 //! Samples → one effect per block.
 
-use deadheat_model::{ContenderId, Metric, RunHeader, Samples};
+use deadheat_model::{ContenderId, Metric, RunHeader, Sample, Samples};
 use deadheat_stats::{
     BlockFlags, Clusters, Diagnostics, Floor, Order, block_effect, diagnostics,
     summary::median_in_place,
@@ -35,6 +35,7 @@ pub(crate) struct Effects {
     last_replicate: Option<u32>,
     flags: Vec<BlockFlags>,
     flagged: bool,
+    keep_diagnostics: bool,
     diagnostics: Vec<Diagnostics>,
     values: usize,
     zeros: usize,
@@ -52,6 +53,7 @@ impl Effects {
             last_replicate: None,
             flags: Vec::new(),
             flagged: false,
+            keep_diagnostics: *metric == header.plan.design.judged,
             diagnostics: Vec::new(),
             values: 0,
             zeros: 0,
@@ -68,65 +70,75 @@ impl Effects {
         // value above zero is the best evidence of it.
         let half_tick = 0.5
             * self.tick.unwrap_or_else(|| {
-                column
-                    .iter()
-                    .copied()
-                    .filter(|v| *v > 0.0)
-                    .fold(f64::INFINITY, f64::min)
+                let above_zero = column.iter().copied().filter(|v| *v > 0.0);
+                above_zero.fold(f64::INFINITY, f64::min)
             });
-        let all = samples.samples();
+        let zero_as = if half_tick.is_finite() {
+            half_tick
+        } else {
+            1.0
+        };
+        let adds_up = self.metric.adds_up();
         for span in &samples.blocks()[self.blocks_seen..] {
-            let mut logs = [0.0; 4];
-            // Sums of logs and counts of slots, baseline and candidate.
-            let mut sums = [0.0; 2];
-            let mut counts = [0u32; 2];
-            let mut flagged = [0u32; 2];
-            for (slot, index) in span.range().enumerate() {
-                let sample = &all[index];
-                let side = match sample.contender {
-                    ContenderId::BASELINE => 0,
-                    id if id == self.candidate => 1,
-                    _ => continue,
-                };
-                let mut value = column[index];
+            let values = &column[span.range()];
+            let slots = &samples.samples()[span.range()];
+            let mut log = |slot: usize| {
+                let mut value = values[slot];
                 self.values += 1;
                 if value <= 0.0 {
                     self.zeros += 1;
-                    value = if half_tick.is_finite() {
-                        half_tick
-                    } else {
-                        1.0
-                    };
+                    value = zero_as;
                 }
-                if self.metric.adds_up() && sample.iterations != 1 {
-                    value /= sample.iterations as f64;
+                if adds_up && slots[slot].iterations != 1 {
+                    value /= slots[slot].iterations as f64;
                 }
-                let log = value.ln();
-                if slot < 4 {
-                    logs[slot] = log;
-                }
-                sums[side] += log;
-                counts[side] += 1;
-                flagged[side] += u32::from(sample.flags.any());
-            }
-            if counts.contains(&0) {
-                continue;
-            }
-            let effect = match order(samples, span) {
+                value.ln()
+            };
+            let flagged = |slot: usize| u32::from(slots[slot].flags.any());
+            let (effect, flags) = match order(slots, self.candidate) {
                 Some(order) => {
-                    self.diagnostics.push(diagnostics(logs, order));
-                    block_effect(logs, order)
+                    let logs = [log(0), log(1), log(2), log(3)];
+                    if self.keep_diagnostics {
+                        self.diagnostics.push(diagnostics(logs, order));
+                    }
+                    let (outer, inner) = (flagged(0) + flagged(3), flagged(1) + flagged(2));
+                    let (baseline_flagged, candidate_flagged) = match order {
+                        Order::Abba => (outer, inner),
+                        Order::Baab => (inner, outer),
+                    };
+                    let flags = BlockFlags {
+                        baseline_flagged,
+                        candidate_flagged,
+                        baseline_slots: 2,
+                        candidate_slots: 2,
+                    };
+                    (block_effect(logs, order), flags)
                 }
-                None => sums[1] / f64::from(counts[1]) - sums[0] / f64::from(counts[0]),
+                None => {
+                    let (mut baseline, mut candidate) = (0.0, 0.0);
+                    let mut flags = BlockFlags::default();
+                    for (slot, sample) in slots.iter().enumerate() {
+                        if sample.contender == ContenderId::BASELINE {
+                            baseline += log(slot);
+                            flags.baseline_slots += 1;
+                            flags.baseline_flagged += flagged(slot);
+                        } else if sample.contender == self.candidate {
+                            candidate += log(slot);
+                            flags.candidate_slots += 1;
+                            flags.candidate_flagged += flagged(slot);
+                        }
+                    }
+                    if flags.baseline_slots == 0 || flags.candidate_slots == 0 {
+                        continue;
+                    }
+                    let effect = candidate / f64::from(flags.candidate_slots)
+                        - baseline / f64::from(flags.baseline_slots);
+                    (effect, flags)
+                }
             };
             self.effects.push(effect);
-            self.flagged |= flagged != [0, 0];
-            self.flags.push(BlockFlags {
-                baseline_flagged: flagged[0],
-                candidate_flagged: flagged[1],
-                baseline_slots: counts[0],
-                candidate_slots: counts[1],
-            });
+            self.flagged |= flags.baseline_flagged + flags.candidate_flagged > 0;
+            self.flags.push(flags);
             if self.last_replicate == Some(span.replicate)
                 && let Some(size) = self.sizes.last_mut()
             {
@@ -204,13 +216,15 @@ impl Effects {
     /// sample is unknown.
     pub(crate) fn ticks_per_sample(&self, samples: &Samples) -> Option<f64> {
         let tick = self.tick?;
-        let mut values: Vec<f64> = samples
-            .column(&self.metric)?
-            .iter()
-            .zip(samples.samples())
-            .filter(|(_, s)| s.contender == ContenderId::BASELINE || s.contender == self.candidate)
-            .map(|(value, _)| *value)
-            .collect();
+        let mut values: Vec<f64> = samples.column(&self.metric)?.to_vec();
+        if samples.samples().iter().any(|s| s.contender.0 > 1) {
+            let mut slots = samples.samples().iter();
+            values.retain(|_| {
+                slots.next().is_some_and(|s| {
+                    s.contender == ContenderId::BASELINE || s.contender == self.candidate
+                })
+            });
+        }
         let median = median_in_place(&mut values)?;
         (median > 0.0).then(|| median / tick)
     }
@@ -231,16 +245,15 @@ impl Effects {
 }
 
 /// ABBA or BAAB; `None` for any other block.
-fn order(samples: &Samples, span: &deadheat_model::BlockSpan) -> Option<Order> {
-    let [a, b, c, d] = samples.samples().get(span.range())? else {
+fn order(slots: &[Sample], candidate: ContenderId) -> Option<Order> {
+    let [a, b, c, d] = slots else {
         return None;
     };
-    let (a, b, c, d) = (a.contender, b.contender, c.contender, d.contender);
-    if a != d || b != c || a == b {
-        None
-    } else if a == ContenderId::BASELINE {
+    let order = [a.contender, b.contender, c.contender, d.contender];
+    let (base, other) = (ContenderId::BASELINE, candidate);
+    if order == [base, other, other, base] {
         Some(Order::Abba)
-    } else if b == ContenderId::BASELINE {
+    } else if order == [other, base, base, other] {
         Some(Order::Baab)
     } else {
         None

@@ -3,23 +3,43 @@
 use deadheat_model::{ContenderId, Metric, Samples, Side};
 use deadheat_stats::summary::{max, mean, median_in_place, min, std_dev};
 
-/// Values of one contender in one metric, per iteration.
-pub(crate) fn values(samples: &Samples, metric: &Metric, contender: ContenderId) -> Vec<f64> {
-    let Some(column) = samples.column(metric) else {
-        return Vec::new();
-    };
-    column
-        .iter()
-        .zip(samples.samples())
-        .filter(|(_, sample)| sample.contender == contender)
-        .map(|(value, sample)| {
-            if metric.adds_up() {
-                value / sample.iterations as f64
-            } else {
-                *value
+/// Which samples belong to whom, looked up once for all metrics.
+pub(crate) struct Members {
+    of: Vec<Vec<u32>>,
+}
+
+impl Members {
+    pub(crate) fn of(samples: &Samples, contenders: usize) -> Self {
+        let mut of = vec![Vec::new(); contenders];
+        for (index, sample) in samples.samples().iter().enumerate() {
+            if let Some(list) = of.get_mut(sample.contender.index()) {
+                list.push(index as u32);
             }
-        })
-        .collect()
+        }
+        Self { of }
+    }
+
+    /// Values of one contender in one metric, per iteration.
+    pub(crate) fn values(
+        &self,
+        samples: &Samples,
+        metric: &Metric,
+        contender: ContenderId,
+    ) -> Vec<f64> {
+        let Some(column) = samples.column(metric) else {
+            return Vec::new();
+        };
+        let all = samples.samples();
+        let divide = metric.adds_up();
+        let value = |index: &u32| {
+            let index = *index as usize;
+            match all[index].iterations {
+                iterations if divide && iterations != 1 => column[index] / iterations as f64,
+                _ => column[index],
+            }
+        };
+        self.of[contender.index()].iter().map(value).collect()
+    }
 }
 
 /// The summary of `values`, which are reordered; `None` when there are none.

@@ -138,8 +138,9 @@ impl Session<'_> {
                 continue;
             }
             let deadline = end_ns.map(|end| self.share(end, plan.benchmarks.len() - benchmark));
-            self.contenders.open(benchmark)?;
-            let raced = self.one_benchmark(run, &plan, benchmark, deadline);
+            let opened = self.contenders.open(benchmark);
+            let raced = opened.and_then(|()| self.one_benchmark(run, &plan, benchmark, deadline));
+            // Also after a failure: what half of a setup did must be undone.
             let closed = self.contenders.close(benchmark);
             if raced? == EndReason::Budget {
                 reason = EndReason::Budget;

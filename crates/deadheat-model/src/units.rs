@@ -20,8 +20,10 @@ pub struct LogRatio(pub f64);
 
 impl LogRatio {
     /// The relative change `e^θ − 1`: −0.01 means the candidate needs 1 % less.
+    /// Finite for every finite effect: an effect beyond 709 gives the largest
+    /// number there is.
     pub fn change(self) -> f64 {
-        self.0.exp_m1()
+        self.0.exp_m1().min(f64::MAX)
     }
 
     /// The effect that a relative change stands for, `ln(1 + change)`.

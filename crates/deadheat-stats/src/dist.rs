@@ -7,6 +7,8 @@ use std::f64::consts::{PI, SQRT_2};
 
 use statrs::function::erf::erfc_inv;
 
+use crate::summary::finite;
+
 /// Above this many degrees of freedom the t tail is taken from Hill's expansion, which is there accurate to
 /// 1e-13 and needs no iteration; below it, from a continued fraction.
 const LARGE_DF: f64 = 5_000.0;
@@ -288,16 +290,18 @@ fn t_from_central(area: f64, df: f64) -> f64 {
 /// right of the root and the rest descend to it; power-law tails are straight lines there, so few are needed.
 fn t_from_small_tail(tail: f64, df: f64) -> f64 {
     let target = tail.ln();
-    // The normal quantile lies left of the root; the density's slope there is never flat, so the first step is tame.
-    let mut ln_t = (-normal_quantile(tail)).ln();
+    // The normal quantile lies left of the root. A first step past the smallest tails (1e-300, 182 degrees) is halved.
+    let (mut ln_t, mut step) = ((-normal_quantile(tail)).ln(), 0.0);
     for _ in 0..200 {
         let t = ln_t.exp();
         let above = t_upper_tail(t, df);
-        let slope = -t_times_density(t, df) / above;
-        let step = (target - above.ln()) / slope;
-        if !step.is_finite() {
-            break;
+        if above == 0.0 {
+            step *= 0.5;
+            ln_t -= step;
+            continue;
         }
+        let slope = -t_times_density(t, df) / above;
+        step = finite((target - above.ln()) / slope).unwrap_or(0.0);
         ln_t += step;
         if step.abs() <= 1e-15 {
             break;

@@ -1,6 +1,7 @@
 //! What is known of an effect after some replicates, and how far it can be trusted.
 
 use crate::dist::{normal_cdf, normal_quantile, t_critical, t_two_sided_p};
+use crate::singletons;
 use crate::summary::finite;
 
 /// Fewer replicates than this get an interval but no verdict (the policy itself is the analysis' business).
@@ -43,13 +44,26 @@ impl PooledEstimate {
     /// z·√(SE² + τ²). Where SE is 0, at least the clock's bound. `None` when the level is not in (0, 1), a single block
     /// is all there is, or SE is 0 and the tick unknown.
     pub fn interval(&self, two_sided_level: f64) -> Option<(f64, f64)> {
-        if !(two_sided_level > 0.0 && two_sided_level < 1.0) {
+        self.around(two_sided_level, |level| t_critical(level, self.df))
+    }
+
+    /// [`interval`](Self::interval) for replicates of a single block each (K = 1, whole commands): SE times the critical
+    /// value of [`singletons`], which is never below t's. The interval to use there: the plain one
+    /// holds the truth too seldom.
+    pub fn singleton_interval(&self, two_sided_level: f64) -> Option<(f64, f64)> {
+        self.around(two_sided_level, |level| {
+            singletons::critical(level, self.replicates)
+        })
+    }
+
+    fn around(&self, level: f64, critical: impl Fn(f64) -> f64) -> Option<(f64, f64)> {
+        if !(level > 0.0 && level < 1.0) {
             return None;
         }
         let multiplier = if self.replicates >= 2 {
-            t_critical(two_sided_level, self.df)
+            critical(level)
         } else {
-            -normal_quantile(0.5 * two_sided_level)
+            -normal_quantile(0.5 * level)
         };
         let half = match self.spread()? {
             Spread::Sampled(error) => multiplier * error,
@@ -68,9 +82,19 @@ impl PooledEstimate {
     /// The two-sided p-value of [`t_statistic`](Self::t_statistic): t with P − 1 degrees of freedom, or normal (and
     /// provisional) for P = 1. `None` when SE is 0 and the tick unknown, or a single block is all there is.
     pub fn p_value(&self) -> Option<f64> {
+        self.two_sided_p(|t| t_two_sided_p(t, self.df))
+    }
+
+    /// [`p_value`](Self::p_value) for replicates of a single block each (K = 1, whole commands): the level at which
+    /// [`singleton_interval`](Self::singleton_interval) just touches 0. Never below the plain p-value.
+    pub fn singleton_p_value(&self) -> Option<f64> {
+        self.two_sided_p(|t| singletons::two_sided_p(t, self.replicates))
+    }
+
+    fn two_sided_p(&self, of: impl Fn(f64) -> f64) -> Option<f64> {
         let t = self.t_statistic()?;
         Some(if self.replicates >= 2 {
-            t_two_sided_p(t, self.df)
+            of(t)
         } else {
             2.0 * normal_cdf(-t.abs())
         })

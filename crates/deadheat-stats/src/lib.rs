@@ -14,6 +14,7 @@
 //! | --- | --- |
 //! | what did one block show? | [`blocks`] |
 //! | how large is the effect, and how sure is that? | [`clusters`], [`huber`], [`estimate`], [`hodges_lehmann`](mod@hodges_lehmann) |
+//! | and when every replicate is a single block? | [`singletons`], [`singletons_simulation`], [`false_calls`] |
 //! | when may one look, and what does a look cost? | [`looks`], [`spending_simulation`], [`anytime`] |
 //! | what may be said? | [`verdict`], [`multiple`], [`power`] |
 //! | do other tests agree? | [`signflip`], [`rank`] |
@@ -40,6 +41,7 @@ pub mod clusters;
 pub mod dist;
 pub mod estimate;
 pub mod evidence;
+pub mod false_calls;
 pub mod hodges_lehmann;
 pub mod huber;
 pub mod looks;
@@ -48,6 +50,8 @@ pub mod power;
 pub mod rank;
 pub mod rng;
 pub mod signflip;
+pub mod singletons;
+pub mod singletons_simulation;
 pub mod spending_simulation;
 pub mod summary;
 pub mod tail;

@@ -1,6 +1,7 @@
 //! What can be timed, block by block.
 
 mod command;
+mod command_failure;
 mod command_images;
 mod contenders;
 mod output_check;

@@ -1,7 +1,7 @@
 //! The life of the launcher process: wait for a request, launch, reply.
 //!
-//! Everything here runs in a forked process between system calls; it
-//! allocates nothing once [`Server::serve`] has said hello.
+//! Everything here runs in a forked process between system calls; apart from
+//! opening hardware counters before a launch it allocates nothing.
 #![allow(unsafe_code)]
 
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
@@ -61,23 +61,21 @@ impl Server {
         // they can be found and killed when deadheat dies.
         // SAFETY: prctl with constant arguments.
         unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) };
-        let (mut counters, errno) = if self.want_counters {
-            match Counters::open() {
-                Ok(counters) => (Some(counters), 0),
-                Err(error) => (None, error.raw_os_error().unwrap_or(libc::EIO)),
-            }
-        } else {
-            (None, libc::ENOSYS)
+        let errno = match self.want_counters.then(Counters::open) {
+            Some(Ok(_)) => 0,
+            Some(Err(error)) => error.raw_os_error().unwrap_or(libc::EIO),
+            None => libc::ENOSYS,
         };
+        self.want_counters = errno == 0;
         if !write_all(self.replies.as_fd(), &errno.to_ne_bytes()) {
             return;
         }
-        if let Leave::Abandoned = self.answer_requests(&mut counters) {
+        if let Leave::Abandoned = self.answer_requests() {
             kill_descendants();
         }
     }
 
-    fn answer_requests(&mut self, counters: &mut Option<Counters>) -> Leave {
+    fn answer_requests(&mut self) -> Leave {
         let mut body = [0; MAX_REQUEST_BYTES];
         let mut reply = [0; MAX_LAUNCHES * MEASURED_BYTES];
         loop {
@@ -104,7 +102,7 @@ impl Server {
                 let measured = if failed {
                     Measured::nothing(Outcome::Cancelled)
                 } else {
-                    match self.launch(index, launch, counters) {
+                    match self.launch(index, launch) {
                         Ok(measured) => measured,
                         Err(leave) => return leave,
                     }
@@ -121,12 +119,7 @@ impl Server {
     }
 
     /// One launch with its hooks.
-    fn launch(
-        &mut self,
-        index: usize,
-        launch: Launch,
-        counters: &mut Option<Counters>,
-    ) -> Result<Measured, Leave> {
+    fn launch(&mut self, index: usize, launch: Launch) -> Result<Measured, Leave> {
         if launch.prepare != NO_IMAGE {
             let hook = self.hook(launch.prepare)?;
             if let Some(outcome) = hook_failure(hook.outcome, Outcome::PrepareFailed) {
@@ -137,17 +130,15 @@ impl Server {
             return Ok(Measured::nothing(Outcome::Exited(0)));
         }
         self.env.pad(launch.padding);
+        let counters = self.want_counters.then(Counters::open);
         let mut measured = self.command(index, usize::from(launch.image))?;
-        if let Some(counters) = counters {
-            measured.counters = counters.take();
+        if let Some(Ok(counters)) = counters {
+            measured.counters = counters.finish();
         }
         if launch.conclude != NO_IMAGE && matches!(measured.outcome, Outcome::Exited(_)) {
             let hook = self.hook(launch.conclude)?;
             if let Some(outcome) = hook_failure(hook.outcome, Outcome::ConcludeFailed) {
                 measured.outcome = outcome;
-            }
-            if let Some(counters) = counters {
-                counters.take();
             }
         }
         Ok(measured)

@@ -1,11 +1,14 @@
 //! A race of whole commands: from a [`CommandRaceSpec`] to a frozen plan.
 
+mod hints;
 mod names;
 mod parameters;
+mod placeholders;
 mod planning;
+mod runs;
 mod spec;
 mod words;
 
 pub use parameters::{Parameter, ParameterError};
-pub use spec::{CommandRaceSpec, OutputChoice, Runs, Shell, SpecError};
-pub use words::suspicious_words;
+pub use runs::Runs;
+pub use spec::{CommandRaceSpec, OutputChoice, Shell, SpecError};

@@ -1,14 +1,12 @@
 //! Spec → Plan: everything is checked and fixed before the first launch.
 
-use deadheat_analysis::{fixed_look, planned_looks};
-use deadheat_model::{
-    Benchmark, CommandLine, Contender, Design, Hooks, Looks, Output, Plan, Workload,
-};
+use deadheat_model::{Benchmark, CommandLine, Contender, Design, Hooks, Output, Plan, Workload};
 
 use super::names::distinct;
-use super::parameters::{combinations, placeholders, substitute};
-use super::spec::{CommandRaceSpec, Shell, SpecError};
-use super::words::{suspicious_words, words};
+use super::parameters::combinations;
+use super::placeholders::substitute;
+use super::spec::{CommandRaceSpec, SpecError};
+use super::words::words;
 
 /// One contender before its parameters are filled in.
 struct Template<'a> {
@@ -49,29 +47,6 @@ impl CommandRaceSpec {
         };
         plan.validate()?;
         Ok(plan)
-    }
-
-    /// Things that are allowed and rarely meant, in words.
-    pub fn hints(&self) -> Vec<String> {
-        let mut hints = Vec::new();
-        for command in &self.commands {
-            if self.shell == Shell::None
-                && let Ok(words) = words("command", command, &self.shell)
-                && let Some(operator) = suspicious_words(&words).first()
-            {
-                hints.push(format!(
-                    "'{command}': no shell reads the '{operator}', the program gets it as an argument; -S runs commands in a shell"
-                ));
-            }
-            if self.parameters.is_empty()
-                && let Some(name) = placeholders(command).first()
-            {
-                hints.push(format!(
-                    "'{command}': {{{name}}} is passed on as it is, since no -L or -P defines it"
-                ));
-            }
-        }
-        hints
     }
 
     fn benchmarks(&self) -> Result<Vec<Benchmark>, SpecError> {
@@ -210,46 +185,6 @@ impl CommandRaceSpec {
             workload: Workload::Command(Box::new(command)),
         })
     }
-
-    /// hyperfine counts runs of each command, deadheat replicates: a block of
-    /// two contenders holds two launches of each, any other holds one.
-    fn looks(&self, contenders: usize) -> Result<Looks, SpecError> {
-        let launches_per_block = if contenders == 2 { 2 } else { 1 };
-        let per_replicate = launches_per_block * self.blocks_per_replicate.max(1);
-        let at_least = |runs: u32| runs.div_ceil(per_replicate);
-        for (flag, value) in [
-            ("--runs", self.runs.exactly),
-            ("--max-runs", self.runs.max),
-            ("--max-replicates", Some(self.max_replicates)),
-        ] {
-            if value == Some(0) {
-                return Err(SpecError::Zero { flag });
-            }
-        }
-        if let Some(runs) = self.runs.exactly {
-            if self.runs.min.is_some() || self.runs.max.is_some() {
-                return Err(SpecError::Conflict {
-                    one: "--runs",
-                    other: "--min-runs and --max-runs",
-                    why: "an exact number has no bounds",
-                });
-            }
-            return Ok(fixed_look(at_least(runs), self.alpha)?);
-        }
-        let min = self.runs.min.map_or(0, at_least);
-        let max = match self.runs.max {
-            Some(runs) => (runs / per_replicate).max(1),
-            None => self.max_replicates.max(min),
-        };
-        if min > max {
-            return Err(SpecError::Runs {
-                flags: "--min-runs, --max-runs",
-                min: self.runs.min.unwrap_or(0),
-                max: self.runs.max.unwrap_or(0),
-            });
-        }
-        Ok(planned_looks(min, max, self.alpha)?)
-    }
 }
 
 impl Clone for Template<'_> {
@@ -294,7 +229,7 @@ fn benchmark_name(values: &[(String, String)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::parameters::Parameter;
-    use super::super::spec::{OutputChoice, Runs};
+    use super::super::spec::OutputChoice;
     use super::*;
 
     fn spec(commands: &[&str]) -> CommandRaceSpec {
@@ -378,52 +313,6 @@ mod tests {
     }
 
     #[test]
-    fn runs_are_translated_into_replicates() {
-        let looks = |commands: &[&str], runs| {
-            CommandRaceSpec {
-                runs,
-                ..spec(commands)
-            }
-            .plan()
-            .map(|plan| plan.design.looks.at)
-        };
-        let exactly = |runs| Runs {
-            exactly: Some(runs),
-            ..Runs::default()
-        };
-        assert_eq!(looks(&["a", "b"], exactly(200)).unwrap(), [100]);
-        assert_eq!(looks(&["a", "b"], exactly(5)).unwrap(), [3]);
-        assert_eq!(looks(&["a", "b", "c"], exactly(5)).unwrap(), [5]);
-        let min = Runs {
-            min: Some(30),
-            ..Runs::default()
-        };
-        assert_eq!(looks(&["a", "b"], min).unwrap(), [16, 22, 31, 40]);
-        let max = Runs {
-            max: Some(22),
-            ..Runs::default()
-        };
-        assert_eq!(looks(&["a", "b"], max).unwrap(), [6, 8, 11]);
-        let min_alone = Runs {
-            min: Some(500),
-            ..Runs::default()
-        };
-        assert_eq!(looks(&["a", "b"], min_alone).unwrap(), [250]);
-        let nothing = Runs {
-            min: Some(30),
-            max: Some(20),
-            ..Runs::default()
-        };
-        assert!(looks(&["a", "b"], nothing).is_err());
-        assert!(
-            looks(&["a", "b"], exactly(0))
-                .unwrap_err()
-                .to_string()
-                .contains("--runs")
-        );
-    }
-
-    #[test]
     fn numbers_out_of_range_name_their_flag() {
         let bad_margin = CommandRaceSpec {
             margin: -1.0,
@@ -479,13 +368,5 @@ mod tests {
                 .to_string()
                 .contains("--check-output")
         );
-    }
-
-    #[test]
-    fn shell_syntax_and_stray_placeholders_earn_a_hint() {
-        let hints = spec(&["a | b", "c {n}"]).hints();
-        assert!(hints[0].contains("-S"), "{hints:?}");
-        assert!(hints[1].contains("{n}"), "{hints:?}");
-        assert!(spec(&["a 'b|c'", "jq .x"]).hints().is_empty());
     }
 }

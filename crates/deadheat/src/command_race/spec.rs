@@ -7,6 +7,7 @@ use deadheat_analysis::LooksError;
 use deadheat_model::{ExitPolicy, Input, Metric, Output, Pinning, PlanError};
 
 use super::parameters::{Parameter, ParameterError};
+use super::runs::Runs;
 
 /// How commands are started.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -50,17 +51,6 @@ impl OutputChoice {
             file => Output::File(PathBuf::from(file)),
         })
     }
-}
-
-/// How many launches of each command, in hyperfine's terms.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Runs {
-    /// Exactly so many, judged once at the end.
-    pub exactly: Option<u32>,
-    /// No verdict before so many.
-    pub min: Option<u32>,
-    /// Never more than so many.
-    pub max: Option<u32>,
 }
 
 /// A race of commands as asked for.

@@ -32,7 +32,7 @@ pub(super) fn words(
 
 /// Words that a shell would act upon, in a command that gets none: they are
 /// handed to the program as they are, which is rarely meant.
-pub fn suspicious_words(words: &[String]) -> Vec<&str> {
+pub(super) fn suspicious_words(words: &[String]) -> Vec<&str> {
     const OPERATORS: [&str; 12] = [
         "|", "||", "&", "&&", ";", ">", ">>", "<", "2>", "2>&1", "&>", "|&",
     ];

@@ -1,0 +1,218 @@
+//! How often a race of single blocks (K = 1) is called although nothing differs: whole runs, simulated look by look.
+//!
+//! [`singletons`](crate::singletons) is fitted to normal blocks and one look; here the promise is put to the test that
+//! counts, with all the looks of a run and with the noise that real commands meet. Kept under every noise but one:
+//! where slots switch between modes far apart ([`Noise::Modes`]), most blocks of an early look may lie within one of a
+//! few narrow heaps, and σ̂, a median, sees the heap alone. Then .11 of runs are called with the looks to 11 replicates
+//! and .14 with those to 40, by either reading: no critical value mends it, only a scale that sees all heaps would.
+
+use rand_core::Rng;
+
+use crate::anytime::{DEFAULT_G, critical_t};
+use crate::clusters::Clusters;
+use crate::dist::t_critical;
+use crate::huber::{Floor, pooled_huber};
+use crate::looks::Spending;
+use crate::rng::{chi_squared, coin, normal, uniform};
+use crate::singletons::stretched_t;
+
+/// The spread of an undisturbed slot, in log-ratio units. Only [`Noise::Spikes`] has a second scale to set it against.
+const SLOT_SD: f64 = 0.02;
+
+/// How much of a slot's deviation the next one keeps under [`Noise::Drift`].
+const PERSISTENCE: f64 = 0.95;
+
+/// What disturbs the slots x₁..x₄ (ln time) of a block whose two sides are equally fast.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Noise {
+    /// Normal slots.
+    Normal,
+    /// The effect itself is Student's t with 3 degrees of freedom.
+    HeavyTails,
+    /// Normal slots, of which two in a hundred take 10 to 1,000 times as long.
+    Spikes,
+    /// Log-normal slots: every disturbance makes a run slower, some much slower.
+    Skew,
+    /// Each slot keeps 95 % of the deviation of the slot before it, from block to block.
+    Drift,
+    /// Three slots in ten run in a slower mode, a hundred times the spread of a slot away.
+    Modes,
+}
+
+impl Noise {
+    /// Every kind.
+    pub const ALL: [Self; 6] = [
+        Self::Normal,
+        Self::HeavyTails,
+        Self::Spikes,
+        Self::Skew,
+        Self::Drift,
+        Self::Modes,
+    ];
+
+    /// Fills `effects` with one run's block effects, s·½(x₂ + x₃ − x₁ − x₄) with a fair coin for s.
+    pub fn fill(self, effects: &mut [f64], rng: &mut impl Rng) {
+        let mut level = normal(rng) / (1.0 - PERSISTENCE * PERSISTENCE).sqrt();
+        for effect in effects {
+            if self == Self::HeavyTails {
+                *effect = normal(rng) / (chi_squared(3, rng) / 3.0).sqrt();
+                continue;
+            }
+            let mut slot = || match self {
+                Self::Spikes => SLOT_SD * normal(rng) + spike(rng),
+                Self::Skew => normal(rng).exp(),
+                Self::Drift => {
+                    level = PERSISTENCE * level + normal(rng);
+                    level
+                }
+                Self::Modes => normal(rng) + if uniform(rng) < 0.3 { 100.0 } else { 0.0 },
+                Self::Normal | Self::HeavyTails => normal(rng),
+            };
+            let [x1, x2, x3, x4] = [slot(), slot(), slot(), slot()];
+            let sign = if coin(rng) { 0.5 } else { -0.5 };
+            *effect = sign * (x2 + x3 - x1 - x4);
+        }
+    }
+}
+
+/// ln of a factor between 10 and 1,000, twice in a hundred times.
+fn spike(rng: &mut impl Rng) -> f64 {
+    if uniform(rng) < 0.02 {
+        (1.0 + 2.0 * uniform(rng)) * std::f64::consts::LN_10
+    } else {
+        0.0
+    }
+}
+
+/// When a run is looked at and how large |T| must be to call it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Boundary {
+    looks: Vec<Look>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Look {
+    replicates: usize,
+    plain: f64,
+    calibrated: f64,
+}
+
+/// The share of runs called different by each reading of T.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FalseCalls {
+    /// T taken for Student's t, the formula of §4.
+    pub plain: f64,
+    /// T taken for what it is ([`singletons`](crate::singletons)).
+    pub calibrated: f64,
+}
+
+impl Boundary {
+    /// The looks and levels of a plan.
+    pub fn of_plan(plan: &Spending) -> Self {
+        let looks = plan.looks.iter().zip(&plan.levels);
+        Self::through(looks.map(|(&p, &level)| (p, t_critical(level, p.saturating_sub(1) as f64))))
+    }
+
+    /// A look after every replicate from `first` to `last` by the anytime rule.
+    pub fn anytime(first: usize, last: usize, alpha: f64) -> Self {
+        Self::through((first..=last).filter_map(|p| Some((p, critical_t(p, alpha, DEFAULT_G)?))))
+    }
+
+    fn through(critical: impl Iterator<Item = (usize, f64)>) -> Self {
+        let looks = critical.map(|(replicates, plain)| Look {
+            replicates,
+            plain,
+            calibrated: stretched_t(plain, replicates),
+        });
+        Self {
+            looks: looks.collect(),
+        }
+    }
+
+    /// The false calls among `runs` simulated runs.
+    pub fn false_calls(&self, noise: Noise, runs: usize, rng: &mut impl Rng) -> FalseCalls {
+        let longest = self.looks.iter().map(|look| look.replicates).max();
+        let mut effects = vec![0.0; longest.unwrap_or(0)];
+        let (mut plain, mut calibrated) = (0, 0);
+        for _ in 0..runs {
+            noise.fill(&mut effects, rng);
+            let (by_plain, by_calibrated) = self.calls(&effects);
+            plain += usize::from(by_plain);
+            calibrated += usize::from(by_calibrated);
+        }
+        let share = |calls: usize| calls as f64 / runs.max(1) as f64;
+        FalseCalls {
+            plain: share(plain),
+            calibrated: share(calibrated),
+        }
+    }
+
+    /// Whether some look calls a run with these effects, by the plain and by the calibrated reading.
+    fn calls(&self, effects: &[f64]) -> (bool, bool) {
+        let mut by_plain = false;
+        for look in &self.looks {
+            let seen = Clusters::singletons(effects).prefix(look.replicates);
+            let t = pooled_huber(&seen, Floor::default())
+                .ok()
+                .and_then(|found| found.t_statistic())
+                .map_or(0.0, f64::abs);
+            by_plain |= t > look.plain;
+            if t > look.calibrated {
+                return (true, true);
+            }
+        }
+        (by_plain, false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use rand_xoshiro::rand_core::SeedableRng;
+
+    use super::*;
+    use crate::singletons::critical;
+
+    #[test]
+    fn a_call_is_an_interval_without_nought() {
+        let plan = Spending::fixed(8, 0.05).unwrap();
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(8);
+        let mut effects = [0.0; 8];
+        for _ in 0..300 {
+            Noise::Normal.fill(&mut effects, &mut rng);
+            let found = pooled_huber(&Clusters::singletons(&effects), Floor::default()).unwrap();
+            let misses = |(low, high): (f64, f64)| low > 0.0 || high < 0.0;
+            let (plain, calibrated) = Boundary::of_plan(&plan).calls(&effects);
+            assert_eq!(plain, misses(found.interval(0.05).unwrap()));
+            assert_eq!(calibrated, misses(found.singleton_interval(0.05).unwrap()));
+        }
+    }
+
+    #[test]
+    fn a_plan_is_bounded_by_critical_values() {
+        let plan = Spending::plan(11, 0.05).unwrap();
+        let boundary = Boundary::of_plan(&plan);
+        assert_eq!(boundary.looks.len(), 3);
+        assert_eq!(boundary.looks[1].calibrated, critical(0.0185, 8));
+    }
+
+    #[test]
+    fn looks_at_which_nothing_could_be_called_are_left_out() {
+        // At α = .05 the first three replicates can prove nothing.
+        let first = Boundary::anytime(2, 9, 0.05).looks[0];
+        assert!(critical_t(first.replicates - 1, 0.05, DEFAULT_G).is_none());
+        assert!(first.calibrated >= first.plain);
+    }
+
+    #[test]
+    fn every_noise_is_as_often_positive_as_negative() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(9);
+        let mut effects = vec![0.0; 10_000];
+        for noise in Noise::ALL {
+            noise.fill(&mut effects, &mut rng);
+            let positive = effects.iter().filter(|d| **d > 0.0).count() as f64;
+            // Four binomial standard errors.
+            assert!((positive - 5_000.0).abs() < 200.0, "{noise:?}: {positive}");
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! Where the table of [`singletons`](crate::singletons) comes from: how T = θ̂/SE of single normal blocks really falls.
+//!
+//! Critical values at levels of 10⁻⁴ would take far more than 10⁸ counted runs, so nothing is counted. The mean x̄ and
+//! the spread s of a normal sample are independent of its *shape*, the effects less x̄ and over s, and θ̂ and SE are x̄
+//! and s moved and scaled by the shape alone: θ̂ = x̄ + s·h, SE = s·g. Given the shape, |T| > t is therefore a question
+//! about Student's √P·x̄/s, whose tails are known exactly, and only the shape is left to draw (the "swindle" of the
+//! Princeton study, Andrews et al. 1972; Simon 1976).
+
+use rand_core::Rng;
+
+use crate::clusters::Clusters;
+use crate::dist::{t_critical, t_two_sided_p};
+use crate::huber::{Floor, pooled_huber};
+use crate::rng::normal;
+use crate::singletons::Stretch;
+
+/// The levels the table is fitted to. From the simulated values between them the fit strays no further than at them.
+pub const FITTED_LEVELS: [f64; 9] = [0.1, 0.05, 0.02, 0.01, 0.003, 0.001, 0.0005, 0.0002, 0.0001];
+
+/// How T is distributed over P single normal blocks without a difference.
+#[derive(Debug, Clone)]
+pub struct NullDistribution {
+    df: f64,
+    shapes: Vec<Shape>,
+}
+
+/// What the shape of a sample makes of Student's t = √P·x̄/s: T = (t + `shift`)/`error`.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    shift: f64,
+    error: f64,
+}
+
+/// A probability from a simulation and how far off it may be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Chance {
+    /// The probability itself.
+    pub p: f64,
+    /// Its standard error.
+    pub error: f64,
+}
+
+impl NullDistribution {
+    /// Draws the shapes of `draws` samples of `replicates` blocks; `None` below two replicates or two draws.
+    pub fn simulate(replicates: usize, draws: usize, rng: &mut impl Rng) -> Option<Self> {
+        let mut effects = vec![0.0; replicates];
+        let shapes: Vec<Shape> = (0..draws)
+            .filter_map(|_| {
+                effects.fill_with(|| normal(rng));
+                shape_of(&effects)
+            })
+            .collect();
+        (shapes.len() >= 2).then(|| Self {
+            df: (replicates - 1) as f64,
+            shapes,
+        })
+    }
+
+    /// The chance of |T| > `t`, for t ≥ 0.
+    pub fn two_sided_p(&self, t: f64) -> Chance {
+        let n = self.shapes.len() as f64;
+        let (mut sum, mut squares) = (0.0, 0.0);
+        for shape in &self.shapes {
+            let reach = t * shape.error;
+            let p = self.above(reach - shape.shift) + self.above(reach + shape.shift);
+            sum += p;
+            squares += p * p;
+        }
+        let p = sum / n;
+        let variance = (squares / n - p * p).max(0.0);
+        Chance {
+            p,
+            error: (variance / (n - 1.0)).sqrt(),
+        }
+    }
+
+    /// The t with P(|T| > t) = `two_sided_level`, raised to where one standard error more would still be within it: what
+    /// the draws leave open widens the interval.
+    ///
+    /// ln P is nearly a straight line in ln t, so the secant rule needs three or four rounds over all shapes.
+    pub fn critical(&self, two_sided_level: f64) -> f64 {
+        let excess = |ln_t: f64| {
+            let found = self.two_sided_p(ln_t.exp());
+            (found.p + found.error).ln() - two_sided_level.ln()
+        };
+        let start = t_critical(two_sided_level, self.df).ln();
+        let (mut before, mut now) = (start, start + 0.05);
+        let (mut was, mut is) = (excess(before), excess(now));
+        for _ in 0..40 {
+            if is.abs() < 1e-4 || is == was {
+                break;
+            }
+            let next = now - is * (now - before) / (is - was);
+            (before, was) = (now, is);
+            (now, is) = (next, excess(next));
+        }
+        now.exp()
+    }
+
+    fn above(&self, t: f64) -> f64 {
+        let tail = 0.5 * t_two_sided_p(t, self.df);
+        if t < 0.0 { 1.0 - tail } else { tail }
+    }
+}
+
+fn shape_of(effects: &[f64]) -> Option<Shape> {
+    let found = pooled_huber(&Clusters::singletons(effects), Floor::default()).ok()?;
+    let n = effects.len() as f64;
+    let mean = effects.iter().sum::<f64>() / n;
+    let squares: f64 = effects.iter().map(|x| (x - mean).powi(2)).sum();
+    let students = (n * (n - 1.0) / squares).sqrt();
+    (found.se > 0.0 && students.is_finite()).then_some(Shape {
+        shift: (found.theta - mean) * students,
+        error: found.se * students,
+    })
+}
+
+/// The stretch for `replicates` that lies below none of the critical values of `null` at [`FITTED_LEVELS`], and above
+/// the worst fitted of them as little as can be. Both constants are rounded to the safe side, to four and two decimals.
+pub fn fit(replicates: usize, null: &NullDistribution) -> Stretch {
+    let targets = FITTED_LEVELS.map(|level| (t_critical(level, null.df), null.critical(level)));
+    // The factor that lifts the curve with this bend over every target, and how far over the worst one it then runs.
+    let lifted = |bend: f64| {
+        let unit = Stretch::new(replicates, 1.0, bend);
+        let ratios = targets.map(|(t, critical)| critical / unit.apply(t));
+        let highest = ratios.into_iter().fold(1.0, f64::max);
+        let lowest = ratios.into_iter().fold(f64::MAX, f64::min);
+        (highest, highest / lowest)
+    };
+    // A larger bend lowers the curve, so rounding it down is the safe side.
+    let bend =
+        (100.0 * least_by(|ln_bend| lifted(ln_bend.exp()).1, 0.0, 5.0).exp()).floor() / 100.0;
+    Stretch::new(replicates, (1e4 * lifted(bend).0).ceil() / 1e4, bend)
+}
+
+/// Where a function that falls and then rises is least (golden section).
+fn least_by(f: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
+    const GOLDEN: f64 = 0.618_033_988_749_894_8;
+    while high - low > 1e-6 {
+        let (left, right) = (high - GOLDEN * (high - low), low + GOLDEN * (high - low));
+        if f(left) <= f(right) {
+            high = right
+        } else {
+            low = left
+        }
+    }
+    low.midpoint(high)
+}
+
+#[cfg(test)]
+mod tests {
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use rand_xoshiro::rand_core::SeedableRng;
+
+    use super::*;
+    use crate::singletons;
+
+    fn simulated(replicates: usize, draws: usize) -> NullDistribution {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(1972 + replicates as u64);
+        NullDistribution::simulate(replicates, draws, &mut rng).unwrap()
+    }
+
+    #[test]
+    fn tails_given_the_shape_agree_with_counted_runs() {
+        let (runs, t) = (20_000, 2.5);
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
+        let mut effects = [0.0; 8];
+        let beyond = (0..runs)
+            .filter(|_| {
+                effects.fill_with(|| normal(&mut rng));
+                let found = pooled_huber(&Clusters::singletons(&effects), Floor::default());
+                found.unwrap().t_statistic().unwrap().abs() > t
+            })
+            .count();
+        let known = simulated(8, 20_000).two_sided_p(t);
+        let counted = beyond as f64 / runs as f64;
+        let binomial = (known.p * (1.0 - known.p) / runs as f64).sqrt();
+        let bound = 4.0 * binomial.hypot(known.error);
+        assert!((counted - known.p).abs() < bound, "{counted} {known:?}");
+    }
+
+    #[test]
+    fn two_replicates_are_students() {
+        let found = simulated(2, 100).two_sided_p(12.706204736174705);
+        assert!((found.p - 0.05).abs() < 1e-12, "{found:?}");
+    }
+
+    /// A critical value 3 % off changes a chance that falls as t^−ν at most by 3 % of ν; the draws by 4 standard errors.
+    #[test]
+    fn the_table_gives_the_levels_it_promises() {
+        for (replicates, draws) in [
+            (6, 30_000),
+            (8, 30_000),
+            (11, 20_000),
+            (22, 8_000),
+            (47, 4_000),
+        ] {
+            let null = simulated(replicates, draws);
+            for level in [0.05, 0.01, 0.001] {
+                let found = null.two_sided_p(singletons::critical(level, replicates));
+                let too_wide = 0.03 * null.df * level;
+                assert!(
+                    found.p <= level + 4.0 * found.error
+                        && found.p >= level - too_wide - 4.0 * found.error,
+                    "P = {replicates} at {level}: {found:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_fit_finds_the_row_of_the_table() {
+        // 30,000 draws know the critical values to some 2 % (.0001 at P = 8), whatever that means for the constants.
+        let refitted = fit(8, &simulated(8, 30_000));
+        for level in FITTED_LEVELS {
+            let ratio = refitted.apply(t_critical(level, 7.0)) / singletons::critical(level, 8);
+            assert!((ratio - 1.0).abs() < 0.08, "{level}: {ratio}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_simulated_from_less_than_two_replicates() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+        for replicates in [0, 1] {
+            assert!(NullDistribution::simulate(replicates, 10, &mut rng).is_none());
+        }
+        assert!(NullDistribution::simulate(6, 0, &mut rng).is_none());
+    }
+}

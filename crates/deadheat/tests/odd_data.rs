@@ -1,0 +1,44 @@
+//! Whatever a file holds, the answer is words and numbers.
+
+use deadheat::analysis::{Options, analyse};
+use deadheat::format::{RecordingPlan, read_csv_from};
+use deadheat::model::Metric;
+use deadheat::report::{TextOptions, to_json, to_markdown, to_text};
+use proptest::prelude::*;
+
+proptest! {
+    #[test]
+    fn every_readable_recording_can_be_told_as_text_json_and_markdown(
+        blocks in prop::collection::vec(
+            prop::array::uniform4(prop_oneof![
+                Just(0.0), Just(1.0), Just(5e-324), Just(1.7e308), 0.0..1e9f64,
+            ]),
+            1..20,
+        ),
+        per_replicate in 1usize..6,
+    ) {
+        let mut csv = "benchmark,replicate,block,slot,contender,role,iterations,wall_ns\n".to_owned();
+        for (number, times) in blocks.iter().enumerate() {
+            let (replicate, block) = (number / per_replicate, number % per_replicate);
+            for (slot, time) in times.iter().enumerate() {
+                let (name, role) = match slot {
+                    0 | 3 => ("old", "baseline"),
+                    _ => ("new", "candidate"),
+                };
+                csv += &format!("b,{replicate},{block},{slot},{name},{role},1,{time}\n");
+            }
+        }
+        let plan = RecordingPlan { margin: 0.01, alpha: 0.05, judged: Metric::Wall };
+        let run = read_csv_from(csv.as_bytes(), "odd.csv", &plan).unwrap();
+        let analysis = analyse(&run, Options::default());
+        for text in [
+            to_json(&analysis),
+            to_text(&analysis, &TextOptions::default()),
+            to_markdown(&analysis),
+        ] {
+            for word in ["NaN", "inf", "Infinity"] {
+                prop_assert!(!text.split(|c: char| !c.is_alphanumeric()).any(|w| w == word), "{text}");
+            }
+        }
+    }
+}
