@@ -17,9 +17,15 @@ bench:
     cargo bench -p deadheat-engine
     cargo run --release -p deadheat-format --example speed
 
-# The statistics against long seeded simulations
+# The tables of the statistics from their simulations: some fifteen minutes
 calibrate:
     cargo run --release -p deadheat-stats --example spending
+    cargo run --release -p deadheat-stats --example singletons
+
+# The finished program beside its peers, on a machine that does nothing else
+validate:
+    cargo build --release
+    cargo run --release --manifest-path validation/Cargo.toml --bin commands
 
 # Accept what is written now as golden; read the difference before committing
 bless:
