@@ -15,7 +15,7 @@ use crate::doubts;
 use crate::effects::Effects;
 use crate::judge::{Judgement, Level, judge};
 use crate::looks::planned_looks;
-use crate::rule::{Bench, Scan, estimate};
+use crate::rule::{Bench, Scan, estimate, formula};
 use crate::side::{Members, side};
 
 /// Choices of someone who analyses a recording.
@@ -273,7 +273,7 @@ fn fill_in(comparison: &mut Comparison, judgement: &Judgement, margin: f64) {
     if pooled.replicates < 2 || pooled.se <= 0.0 {
         return;
     }
-    let detectable = minimum_detectable_effect(pooled.se, pooled.df, judgement.level);
+    let detectable = minimum_detectable_effect(pooled.se, pooled.df, judgement.plain_level);
     // A change too large for a number is no change anyone looks for.
     comparison.minimum_detectable_effect =
         Some(LogRatio(detectable)).filter(|effect| effect.change().is_finite());
@@ -283,7 +283,7 @@ fn fill_in(comparison: &mut Comparison, judgement: &Judgement, margin: f64) {
             pooled.se,
             pooled.replicates,
             LogRatio::from_change(margin).0,
-            judgement.level,
+            judgement.plain_level,
         );
     }
 }
@@ -326,10 +326,17 @@ fn metric_rows(
             (Some(id), Some(judged)) => {
                 let mut effects = Effects::new(metric, id, header);
                 effects.extend(samples);
-                let level = Level::Nominal(judged.level);
                 let margin = header.plan.design.margin;
-                judge(&effects, samples, judged.replicates, level, margin)
-                    .map(|judgement| estimate(&judgement))
+                let formula = formula(header);
+                judge(
+                    &effects,
+                    samples,
+                    judged.replicates,
+                    judged.asked,
+                    formula,
+                    margin,
+                )
+                .map(|judgement| estimate(&judgement))
             }
             _ => None,
         };

@@ -2,9 +2,10 @@
 //! one moment.
 
 use deadheat_model::Samples;
+use deadheat_stats::dist::{t_critical, t_two_sided_p};
 use deadheat_stats::{
     Call, Clusters, DEFAULT_G, Dropping, KeepReason, MIN_BLOCKS, MIN_REPLICATES_FOR_VERDICT,
-    PooledEstimate, call, critical_t, e_value, keep_or_drop, pooled_huber,
+    PooledEstimate, call, critical_t, e_value, keep_or_drop, pooled_huber, singletons,
 };
 
 use crate::effects::Effects;
@@ -18,15 +19,61 @@ pub(crate) enum Level {
     Anytime(f64),
 }
 
+/// Which distribution the interval is read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Formula {
+    /// Student's t, as specified for replicates of many blocks.
+    Plain,
+    /// The distribution of single blocks: in a race of commands every
+    /// replicate is one block, and with few of them the plain formula calls
+    /// .065 of A/A races where .05 were promised.
+    SingleBlocks,
+}
+
+impl Formula {
+    fn interval(self, pooled: &PooledEstimate, level: f64) -> Option<(f64, f64)> {
+        match self {
+            Formula::Plain => pooled.interval(level),
+            Formula::SingleBlocks => pooled.singleton_interval(level),
+        }
+    }
+
+    fn p_value(self, pooled: &PooledEstimate) -> Option<f64> {
+        match self {
+            Formula::Plain => pooled.p_value(),
+            Formula::SingleBlocks => pooled.singleton_p_value(),
+        }
+    }
+
+    /// Student's t that is as improbable as the statistic.
+    fn student_as_rare_as(self, t: f64, replicates: usize) -> f64 {
+        match self {
+            Formula::Plain => t,
+            Formula::SingleBlocks => singletons::equivalent_t(t, replicates),
+        }
+    }
+
+    /// The statistic that is as improbable as Student's t.
+    fn statistic_as_rare_as(self, t: f64, replicates: usize) -> f64 {
+        match self {
+            Formula::Plain => t,
+            Formula::SingleBlocks => singletons::stretched_t(t, replicates),
+        }
+    }
+}
+
 /// What the data say at one moment.
 #[derive(Clone, Debug)]
 pub(crate) struct Judgement {
     pub(crate) pooled: PooledEstimate,
     pub(crate) interval: Option<(f64, f64)>,
     pub(crate) confidence: f64,
-    /// The two-sided level of the interval as if it were a t interval, for
-    /// the figures that speak of the design.
-    pub(crate) level: f64,
+    /// How the interval was asked for.
+    pub(crate) asked: Level,
+    /// The two-sided level of the t interval that is as wide, for the figures
+    /// that speak of the design.
+    pub(crate) plain_level: f64,
+    pub(crate) formula: Formula,
     pub(crate) p_value: Option<f64>,
     /// `None` where only an estimate is allowed.
     pub(crate) call: Option<Call>,
@@ -55,6 +102,7 @@ pub(crate) fn judge(
     samples: &Samples,
     replicates: usize,
     level: Level,
+    formula: Formula,
     margin: f64,
 ) -> Option<Judgement> {
     if effects.too_many_zeros() {
@@ -81,26 +129,34 @@ pub(crate) fn judge(
             pooled_huber(&Clusters::new(&kept, &sizes).ok()?, floor).ok()?
         }
     };
+    // Blocks that were dropped may leave single blocks behind, and the other
+    // way round; what counts is what is judged.
+    let formula = match formula {
+        Formula::SingleBlocks if pooled.replicates == pooled.blocks => formula,
+        _ => Formula::Plain,
+    };
     let (interval, confidence, p_value) = match level {
-        Level::Nominal(level) => (pooled.interval(level), 1.0 - level, pooled.p_value()),
+        Level::Nominal(level) => (
+            formula.interval(&pooled, level),
+            1.0 - level,
+            formula.p_value(&pooled),
+        ),
         Level::Anytime(alpha) => {
-            let (interval, p_value) = anytime(&pooled, alpha);
+            let (interval, p_value) = anytime(&pooled, alpha, formula);
             (interval, 1.0 - alpha, p_value)
         }
     };
     let enough = pooled.blocks >= MIN_BLOCKS
         && (pooled.replicates == 1 || pooled.replicates >= MIN_REPLICATES_FOR_VERDICT);
-    let level = match level {
-        Level::Nominal(level) => level,
-        Level::Anytime(alpha) => equivalent_level(&pooled, alpha),
-    };
     Some(Judgement {
         call: interval
             .filter(|_| enough)
             .map(|interval| call(interval, margin)),
         interval,
         confidence,
-        level,
+        asked: level,
+        plain_level: plain_level(&pooled, level, formula),
+        formula,
         p_value,
         replicates,
         dropped,
@@ -111,16 +167,20 @@ pub(crate) fn judge(
 }
 
 /// Interval and p-value that hold at every moment at once.
-fn anytime(pooled: &PooledEstimate, alpha: f64) -> (Option<(f64, f64)>, Option<f64>) {
-    if pooled.replicates < 2 {
-        return (None, None);
-    }
-    let Some(t) = pooled.t_statistic() else {
+fn anytime(
+    pooled: &PooledEstimate,
+    alpha: f64,
+    formula: Formula,
+) -> (Option<(f64, f64)>, Option<f64>) {
+    let replicates = pooled.replicates;
+    let Some(t) = pooled.t_statistic().filter(|_| replicates >= 2) else {
         return (None, None);
     };
-    let p_value = (1.0 / e_value(t, pooled.replicates, DEFAULT_G)).min(1.0);
-    let interval = critical_t(pooled.replicates, alpha, DEFAULT_G).map(|critical| {
-        let half = (critical * pooled.se).max(pooled.least_half_width.unwrap_or(0.0));
+    let t = formula.student_as_rare_as(t, replicates);
+    let p_value = (1.0 / e_value(t, replicates, DEFAULT_G)).min(1.0);
+    let interval = critical_t(replicates, alpha, DEFAULT_G).map(|critical| {
+        let half = formula.statistic_as_rare_as(critical, replicates) * pooled.se;
+        let half = half.max(pooled.least_half_width.unwrap_or(0.0));
         (pooled.theta - half, pooled.theta + half)
     });
     let finite = |(low, high): &(f64, f64)| low.is_finite() && high.is_finite() && low < high;
@@ -130,12 +190,26 @@ fn anytime(pooled: &PooledEstimate, alpha: f64) -> (Option<(f64, f64)>, Option<f
     )
 }
 
-/// The level of the t interval as wide as the anytime one.
-fn equivalent_level(pooled: &PooledEstimate, alpha: f64) -> f64 {
-    critical_t(pooled.replicates, alpha, DEFAULT_G)
-        .map(|critical| deadheat_stats::dist::t_two_sided_p(critical, pooled.df))
+/// The level at which a plain t interval would be as wide as the one asked
+/// for.
+fn plain_level(pooled: &PooledEstimate, asked: Level, formula: Formula) -> f64 {
+    let (Level::Nominal(stated) | Level::Anytime(stated)) = asked;
+    if pooled.replicates < 2 {
+        return stated;
+    }
+    let student = match asked {
+        Level::Nominal(level) => Some(t_critical(level, pooled.df)),
+        Level::Anytime(alpha) => critical_t(pooled.replicates, alpha, DEFAULT_G),
+    };
+    student
+        .map(|t| {
+            t_two_sided_p(
+                formula.statistic_as_rare_as(t, pooled.replicates),
+                pooled.df,
+            )
+        })
         .filter(|level| *level > 0.0 && *level < 1.0)
-        .unwrap_or(alpha)
+        .unwrap_or(stated)
 }
 
 /// Effects and sizes without some blocks (ascending indices); replicates that
@@ -171,20 +245,36 @@ mod tests {
         assert_eq!(sizes, [1, 2]);
     }
 
-    #[test]
-    fn an_anytime_interval_is_wider_than_the_plain_one() {
+    fn pooled() -> PooledEstimate {
         let effects: Vec<f64> = (0..20).map(|i| f64::from(i % 5) * 0.01).collect();
-        let clusters = Clusters::singletons(&effects);
         let floor = deadheat_stats::Floor {
             relative_tick: None,
         };
-        let pooled = pooled_huber(&clusters, floor).unwrap();
+        pooled_huber(&Clusters::singletons(&effects), floor).unwrap()
+    }
+
+    #[test]
+    fn an_anytime_interval_is_wider_than_the_plain_one() {
+        let pooled = pooled();
         let plain = pooled.interval(0.05).unwrap();
-        let (interval, p_value) = anytime(&pooled, 0.05);
-        let (low, high) = interval.unwrap();
-        assert!(low < plain.0 && high > plain.1);
-        assert!(p_value.unwrap() > pooled.p_value().unwrap());
-        let level = equivalent_level(&pooled, 0.05);
-        assert!((pooled.interval(level).unwrap().0 - low).abs() < 1e-9);
+        for formula in [Formula::Plain, Formula::SingleBlocks] {
+            let (interval, p_value) = anytime(&pooled, 0.05, formula);
+            let (low, high) = interval.unwrap();
+            assert!(low < plain.0 && high > plain.1);
+            assert!(p_value.unwrap() > pooled.p_value().unwrap());
+        }
+    }
+
+    #[test]
+    fn the_plain_level_stands_for_an_interval_of_the_same_width() {
+        let pooled = pooled();
+        for formula in [Formula::Plain, Formula::SingleBlocks] {
+            let level = plain_level(&pooled, Level::Anytime(0.05), formula);
+            let (interval, _) = anytime(&pooled, 0.05, formula);
+            assert!((pooled.interval(level).unwrap().0 - interval.unwrap().0).abs() < 1e-9);
+            let level = plain_level(&pooled, Level::Nominal(0.01), formula);
+            let interval = formula.interval(&pooled, 0.01).unwrap();
+            assert!((pooled.interval(level).unwrap().0 - interval.0).abs() < 1e-9);
+        }
     }
 }

@@ -1,11 +1,11 @@
 //! When a race is over: the stopping rules the engine is given.
 
 use deadheat_model::{
-    Decision, Estimate, LogRatio, Looks, Plan, RunHeader, Samples, Standing, StoppingRule,
+    Decision, Estimate, LogRatio, Looks, Origin, Plan, RunHeader, Samples, Standing, StoppingRule,
 };
 
 use crate::effects::Effects;
-use crate::judge::{Judgement, Level, judge};
+use crate::judge::{Formula, Judgement, Level, judge};
 
 /// Everything a rule must know of a run to judge one of its benchmarks.
 #[derive(Clone, Debug)]
@@ -13,6 +13,7 @@ pub(crate) struct Bench {
     /// One series per candidate.
     pub(crate) candidates: Vec<Effects>,
     pub(crate) margin: f64,
+    pub(crate) formula: Formula,
     pub(crate) blocks_per_replicate: usize,
 }
 
@@ -26,6 +27,7 @@ impl Bench {
         Self {
             candidates,
             margin: plan.design.margin,
+            formula: formula(header),
             blocks_per_replicate: plan.design.blocks_per_replicate.max(1) as usize,
         }
     }
@@ -60,7 +62,16 @@ impl Bench {
         };
         self.candidates
             .iter()
-            .map(|effects| judge(effects, samples, replicates, level, self.margin))
+            .map(|effects| {
+                judge(
+                    effects,
+                    samples,
+                    replicates,
+                    level,
+                    self.formula,
+                    self.margin,
+                )
+            })
             .collect()
     }
 
@@ -94,6 +105,16 @@ impl Bench {
             }
         }
         scan
+    }
+}
+
+/// Races whose replicates are single blocks use the distribution of those. A
+/// recording is judged by the plain formula, as specified for files of any
+/// origin, and told where that is too narrow.
+pub(crate) fn formula(header: &RunHeader) -> Formula {
+    match header.origin {
+        Origin::Race if header.plan.design.blocks_per_replicate == 1 => Formula::SingleBlocks,
+        _ => Formula::Plain,
     }
 }
 

@@ -11,6 +11,12 @@ pub enum Warning {
         /// Replicates a verdict needs.
         need: usize,
     },
+    /// A recording of a few replicates of one block each, for which the plain
+    /// interval is a little too narrow.
+    SingleBlocks {
+        /// How many.
+        replicates: usize,
+    },
     /// One replicate only: the layout of memory was drawn once.
     Provisional,
     /// Some times were zero and counted as half a tick.
@@ -114,6 +120,7 @@ impl Warning {
     pub fn code(&self) -> &'static str {
         match self {
             Warning::FewReplicates { .. } => "few-replicates",
+            Warning::SingleBlocks { .. } => "single-blocks",
             Warning::Provisional => "provisional",
             Warning::ZeroTimes { .. } => "zero-times",
             Warning::TooManyZeros { .. } => "too-many-zeros",

@@ -62,7 +62,7 @@ struct ComparisonWire<'a> {
     provisional: bool,
     scope: &'static str,
     change: Option<Number>,
-    ci: Option<[f64; 2]>,
+    ci: Option<[Number; 2]>,
     confidence: Option<Number>,
     p_value: Option<Number>,
     p_adjusted: Option<Number>,
@@ -103,7 +103,7 @@ struct MetricWire<'a> {
     baseline: SideWire<'a>,
     candidate: Option<SideWire<'a>>,
     change: Option<Number>,
-    ci: Option<[f64; 2]>,
+    ci: Option<[Number; 2]>,
 }
 
 #[derive(Serialize)]
@@ -196,7 +196,7 @@ impl<'a> ComparisonWire<'a> {
             provisional: comparison.provisional,
             scope: comparison.scope.name(),
             change: estimate.map(change),
-            ci: interval.and_then(ends),
+            ci: interval.map(ends),
             confidence: interval.map(|interval| Number(interval.confidence)),
             p_value: estimate.and_then(|estimate| estimate.p_value).map(Number),
             p_adjusted: comparison.p_adjusted.map(Number),
@@ -258,7 +258,7 @@ impl<'a> MetricWire<'a> {
             change: estimate.map(change),
             ci: estimate
                 .and_then(|estimate| estimate.interval.as_ref())
-                .and_then(ends),
+                .map(ends),
         }
     }
 }
@@ -267,11 +267,9 @@ fn change(estimate: &Estimate) -> Number {
     Number(estimate.effect.change())
 }
 
-/// Both ends or none: half an interval would be mistaken for a bound.
-fn ends(interval: &Interval) -> Option<[f64; 2]> {
-    let width = interval.high.0 - interval.low.0;
-    debug_assert!(width.is_finite(), "{interval:?} reached the report");
-    // A wide interval, finite as a log-ratio, may be infinite as a change.
-    let ends = [interval.low.change(), interval.high.change()];
-    ends.iter().all(|end| end.is_finite()).then_some(ends)
+fn ends(interval: &Interval) -> [Number; 2] {
+    [
+        Number(interval.low.change()),
+        Number(interval.high.change()),
+    ]
 }

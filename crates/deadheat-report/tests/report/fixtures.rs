@@ -175,6 +175,7 @@ pub fn recording() -> Analysis {
     recorded.warnings = vec![
         Warning::Unpaired,
         Warning::FewReplicates { have: 1, need: 6 },
+        Warning::SingleBlocks { replicates: 9 },
     ];
     Analysis {
         seed: None,
@@ -189,6 +190,7 @@ pub fn recording() -> Analysis {
 pub fn every_warning() -> Vec<Warning> {
     vec![
         Warning::FewReplicates { have: 3, need: 6 },
+        Warning::SingleBlocks { replicates: 9 },
         Warning::Provisional,
         Warning::ZeroTimes { share: 0.004 },
         Warning::TooManyZeros { share: 0.12 },
