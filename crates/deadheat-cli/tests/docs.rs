@@ -1,0 +1,211 @@
+//! The documents tell the truth: every example in them is run, and what they
+//! promise of the repository is there.
+//!
+//! A ```` ```console ```` block shows real output with real numbers, because
+//! that is what a reader wants to see. Numbers change with every race, so
+//! before a block is run each paragraph of its output is loosened: the words
+//! of the first line must come again, its numbers and what follows need not.
+//! (So `TRYCMD=overwrite` has nothing to write to: run the command and paste.)
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Columns of a line that count. A sentence may break elsewhere when its
+/// numbers are longer, and a verdict comes well before that.
+const SURE_COLUMNS: usize = 60;
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn text(path: &str) -> String {
+    let path = repository().join(path);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// README.md and everything in docs/, as paths from the root.
+fn documents() -> Vec<String> {
+    let mut found = vec!["README.md".to_owned(), "CONTRIBUTING.md".to_owned()];
+    for entry in fs::read_dir(repository().join("docs")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        if name.ends_with(".md") {
+            found.push(format!("docs/{name}"));
+        }
+    }
+    found.sort();
+    found
+}
+
+/// A document whose output blocks match every race that tells the same story.
+fn loosened(document: &str) -> String {
+    let mut loose = String::new();
+    let mut in_block = false;
+    let mut in_paragraph = false;
+    for line in document.lines() {
+        let given = ["$ ", "> ", "? "].iter().any(|sign| line.starts_with(sign));
+        if line.starts_with("```") {
+            in_block = line == "```console";
+            in_paragraph = false;
+        } else if in_block && (given || line.is_empty() || line == "...") {
+            in_paragraph = false;
+        } else if in_block && in_paragraph {
+            continue;
+        } else if in_block {
+            // Warnings and notes depend on the machine and on chance.
+            if !line.starts_with("warning: ") && !line.starts_with("note: ") {
+                loose += &loosened_line(line);
+                loose.push('\n');
+            }
+            loose += "...\n";
+            in_paragraph = true;
+            continue;
+        }
+        if line == "..." && loose.ends_with("\n...\n") {
+            continue;
+        }
+        loose += line;
+        loose.push('\n');
+    }
+    loose
+}
+
+/// `[..]` for every word with a digit in it, for columns whose width follows
+/// the numbers below, and for the far end of a long line.
+fn loosened_line(line: &str) -> String {
+    let mut words: Vec<&str> = Vec::new();
+    let mut columns = 0;
+    for word in line.split(' ') {
+        columns += word.chars().count() + 1;
+        let varies = word.is_empty() || word.contains(|c: char| c.is_ascii_digit());
+        if columns > SURE_COLUMNS {
+            words.push("[..]");
+            break;
+        }
+        words.push(if varies { "[..]" } else { word });
+    }
+    words.dedup_by(|a, b| a == b && *a == "[..]");
+    words
+        .join(" ")
+        .replace(" [..]", "[..]")
+        .replace("[..] ", "[..]")
+}
+
+#[test]
+fn every_example_in_the_documents_gives_the_answer_shown_there() {
+    let scratch = tempfile::tempdir().unwrap();
+    for document in documents() {
+        let name = document.replace('/', "-");
+        fs::write(scratch.path().join(&name), loosened(&text(&document))).unwrap();
+        // The folder next to a document is where its commands run, one after
+        // the other, so that what one leaves the next can use.
+        fs::create_dir(scratch.path().join(name).with_extension("in")).unwrap();
+    }
+    trycmd::TestCases::new()
+        .register_bin("deadheat", Path::new(env!("CARGO_BIN_EXE_deadheat")))
+        .env("LC_ALL", "C.UTF-8")
+        .case(scratch.path().join("*.md"))
+        .run();
+}
+
+#[test]
+fn examples_are_loosened_in_their_numbers_and_not_in_their_words() {
+    let shown = "\
+Text 1
+```console
+$ deadheat run 2
+? 1
+  wall     3 ms
+  old 4
+
+✘ 'b' is slower than 'a' by 5 %.
+
+warning: 6
+```
+";
+    let loose = "\
+Text 1
+```console
+$ deadheat run 2
+? 1
+[..]wall[..]ms
+...
+
+✘ 'b' is slower than 'a' by[..]%.
+...
+
+...
+```
+";
+    assert_eq!(loosened(shown), loose);
+}
+
+#[test]
+fn the_readme_begins_with_two_commands_that_work_on_a_fresh_machine() {
+    let readme = text("README.md");
+    let mut commands = readme
+        .lines()
+        .filter(|line| line.starts_with("cargo "))
+        .take(2);
+    let race = commands.next().expect("a race");
+    assert!(
+        race.starts_with("cargo run --release -- run -- '"),
+        "{race}"
+    );
+    let test = commands.next().expect("the tests");
+    assert_eq!(test, "cargo test --workspace");
+    let ci = text(".ci/run");
+    assert_eq!(ci.lines().filter(|line| *line == test).count(), 1, "{ci}");
+}
+
+#[test]
+fn every_option_of_the_program_is_explained_in_the_manual() {
+    fn options(text: &str) -> BTreeSet<&str> {
+        text.split(|c: char| c.is_whitespace() || "[]=,`'|".contains(c))
+            .filter(|word| word.starts_with("--") && word.len() > 2)
+            .collect()
+    }
+    let manual = text("docs/cli.md");
+    for command in ["run", "analyze"] {
+        let help = Command::new(env!("CARGO_BIN_EXE_deadheat"))
+            .args([command, "--help"])
+            .output()
+            .unwrap();
+        let help = String::from_utf8(help.stdout).unwrap();
+        assert!(options(&help).contains("--json"), "{help}");
+        let (help, manual) = (options(&help), options(&manual));
+        let missing: Vec<_> = help.difference(&manual).collect();
+        assert!(
+            missing.is_empty(),
+            "docs/cli.md lacks {missing:?} of {command}"
+        );
+    }
+}
+
+#[test]
+fn every_link_from_one_document_to_another_arrives() {
+    for document in documents().into_iter().chain(["CHANGELOG.md".to_owned()]) {
+        let folder = repository().join(&document);
+        let folder = folder.parent().unwrap();
+        for link in text(&document).split("](").skip(1) {
+            let target = link.split([')', '#']).next().unwrap();
+            if target.is_empty() || target.starts_with("http") {
+                continue;
+            }
+            assert!(folder.join(target).exists(), "{document} → {target}");
+        }
+    }
+}
+
+#[test]
+fn the_files_that_the_documents_name_exist() {
+    for document in ["CONTRIBUTING.md", "docs/architecture.md"] {
+        for word in text(document).split('`') {
+            let is_path = word.starts_with("crates/") || word.starts_with("docs/");
+            if is_path && !word.contains(['*', '…', '<', '{', ' ']) {
+                assert!(repository().join(word).exists(), "{document}: {word}");
+            }
+        }
+    }
+}
