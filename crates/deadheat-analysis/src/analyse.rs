@@ -1,7 +1,7 @@
 //! Run → Analysis.
 
 use deadheat_model::{
-    Analysis, BlockDiagnostics, Comparison, ContenderId, Ending, LogRatio, Metric,
+    Analysis, BlockDiagnostics, Comparison, ContenderId, Ending, Estimate, LogRatio, Metric,
     MetricComparison, Origin, Run, Samples, Scope, Verdict, Warning,
 };
 use deadheat_stats::{
@@ -336,7 +336,7 @@ fn metric_rows(
                     formula,
                     margin,
                 )
-                .map(|judgement| estimate(&judgement))
+                .map(|judgement| of_the_table(&judgement, &effects, samples))
             }
             _ => None,
         };
@@ -349,6 +349,20 @@ fn metric_rows(
         });
     }
     rows
+}
+
+/// The estimate of a metric that is only shown. When all blocks agree to the
+/// count, an interval of half a tick says more about the counter's unit than
+/// about the contenders: 2 context switches against 2 would read ±50 %.
+fn of_the_table(judgement: &Judgement, effects: &Effects, samples: &Samples) -> Estimate {
+    let mut estimate = estimate(judgement);
+    let coarse = effects
+        .ticks_per_sample(samples)
+        .is_some_and(|ticks| ticks < doubts::FEW_TICKS);
+    if judgement.pooled.timer_limited && coarse {
+        estimate.interval = None;
+    }
+    estimate
 }
 
 /// Without blocks nothing can be paired: medians side by side, the ratio of
@@ -369,7 +383,7 @@ fn unpaired(
             continue;
         };
         let ratio = candidate.median / empty.baseline.median;
-        let estimate = (ratio > 0.0 && ratio.is_finite()).then(|| deadheat_model::Estimate {
+        let estimate = (ratio > 0.0 && ratio.is_finite()).then(|| Estimate {
             effect: LogRatio(ratio.ln()),
             interval: None,
             p_value: None,

@@ -3,6 +3,7 @@
 use deadheat_model::{
     Comparison, CounterAccess, LogRatio, Metric, Origin, RunHeader, Samples, Verdict, Warning,
 };
+use deadheat_stats::summary::mean;
 use deadheat_stats::{
     KeepReason, MIN_BLOCKS, MIN_REPLICATES_FOR_VERDICT, is_bimodal, mean_of_replicate_locations,
     tail_rate,
@@ -12,7 +13,7 @@ use crate::effects::Effects;
 use crate::judge::{Formula, Judgement};
 
 /// Fewer ticks than this in a sample, and the clock shapes the result.
-const FEW_TICKS: f64 = 100.0;
+pub(crate) const FEW_TICKS: f64 = 100.0;
 /// With fewer single-block replicates than this the plain interval covers
 /// less than it says: .922 instead of .95 at 6, .936 at 11, .948 at 22.
 const FEW_SINGLE_BLOCKS: usize = 22;
@@ -77,7 +78,12 @@ pub(crate) fn about_the_estimate(
         });
     }
     if pooled.replicates >= MIN_REPLICATES_FOR_VERDICT {
-        let location = mean_of_replicate_locations(&effects.clusters(judgement.replicates));
+        let clusters = effects.clusters(judgement.replicates);
+        let location = if single {
+            trimmed_mean(clusters.effects(), pooled.theta)
+        } else {
+            mean_of_replicate_locations(&clusters)
+        };
         if is_bimodal(location, pooled, LogRatio::from_change(margin).0) {
             warnings.push(Warning::Bimodal);
         }
@@ -94,6 +100,17 @@ pub(crate) fn about_the_estimate(
         });
     }
     warnings
+}
+
+/// The mean of single blocks without the tenth of them (at least one) that
+/// lies farthest from `theta`. A single block has no location of its own that
+/// would hold against an outlier: one slow launch among six made the plain
+/// mean claim groups where there were none.
+fn trimmed_mean(effects: &[f64], theta: f64) -> f64 {
+    let mut sorted = effects.to_vec();
+    sorted.sort_by(|a, b| (a - theta).abs().total_cmp(&(b - theta).abs()));
+    sorted.truncate(effects.len() - effects.len().div_ceil(10));
+    mean(&sorted).unwrap_or(theta)
 }
 
 /// Doubts about whether one number tells the story: the tails of the two
@@ -200,4 +217,17 @@ pub(crate) fn about_the_race(
         });
     }
     warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_slow_block_makes_no_groups_and_a_third_of_them_does() {
+        let mut effects = [0.01, 0.02, 0.0, 0.01, 0.015, 0.9];
+        assert!((trimmed_mean(&effects, 0.01) - 0.011).abs() < 1e-12);
+        effects[0] = 0.8;
+        assert!(trimmed_mean(&effects, 0.01) > 0.15);
+    }
 }

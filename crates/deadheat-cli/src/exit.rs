@@ -75,12 +75,13 @@ impl From<RaceError> for Failure {
                 path,
                 blocks,
             } => {
+                let path = path.display();
                 let kept = match blocks {
-                    0 => "no block was completed".to_owned(),
-                    1 => "1 block measured before is kept".to_owned(),
-                    n => format!("{n} blocks measured before are kept"),
+                    0 => String::new(),
+                    1 => format!("\n  1 block measured before is kept in {path}"),
+                    n => format!("\n  {n} blocks measured before are kept in {path}"),
                 };
-                kind_of(&error)(format!("{text}\n  {kept} in {}", path.display()))
+                kind_of(&error)(format!("{text}{kept}"))
             }
             RaceError::Save(_) | RaceError::MetricNotMeasured { .. } => Failure::Usage(text),
             RaceError::Resume(cause) if cause.is_write_error() => Failure::Usage(text),

@@ -85,7 +85,8 @@ impl Watcher for LiveProgress {
                 progress.benchmarks
             )
         } else {
-            progress.benchmark.to_owned()
+            // The only benchmark needs no name.
+            String::new()
         };
         let left = Duration::from_nanos(progress.left_at_most_ns);
         let line = deadheat::report::Progress {
@@ -96,7 +97,9 @@ impl Watcher for LiveProgress {
             standing: progress.standing,
             seconds_left: Some(left.as_secs_f64()),
         };
-        let width = terminal::progress_width().saturating_sub(1);
+        // Room for the ^C that a terminal echoes: a line that wraps is not
+        // taken away again.
+        let width = terminal::progress_width().saturating_sub(4);
         self.bar
             .set_message(progress_line(&line, width, self.glyphs));
         self.bar.tick();

@@ -21,7 +21,7 @@ use crate::progress::LiveProgress;
 /// Shown at the end of `deadheat run --help`.
 pub const EXAMPLES: &str = "Examples:
   deadheat run -- './old input' './new input'
-  deadheat run -L n 10,1000 -- './old {n}' './new {n}'
+  deadheat run -L size 10,1000 -- './old {size}' './new {size}'
   deadheat run --margin 2% --fail-on slower -p 'sync' -- './old' './new'
   deadheat run --resume .deadheat/runs/20261121-120000-0000002a.jsonl";
 

@@ -191,7 +191,7 @@ fn a_different_output_is_a_failure_with_its_first_differing_line() {
     ]);
     done.fails_with(
         3,
-        &["--check-output", "line 2 is \"c\", the baseline has \"b\""],
+        &["--check-output", "line 2 is \"c\", the baseline's is \"b\""],
     );
     let same = track.run(&[
         "run",

@@ -166,17 +166,19 @@ pub enum Cause {
     },
     /// It printed something else than the baseline.
     #[error(
-        "prints something else than '{baseline}' (--check-output): line {line} is {found}, the baseline has {expected}"
+        "prints something else than '{baseline}' (--check-output): line {line} {}, the baseline's {}",
+        reads(found),
+        reads(expected)
     )]
     OutputDiffers {
         /// The baseline's command.
         baseline: String,
         /// The first differing line, counted from 1.
         line: usize,
-        /// The baseline's line, quoted, or "missing".
-        expected: String,
-        /// The candidate's line, quoted, or "missing".
-        found: String,
+        /// The baseline's line, quoted; `None` when its output ends before.
+        expected: Option<String>,
+        /// The candidate's line, quoted; `None` when its output ends before.
+        found: Option<String>,
     },
     /// It exited unlike the baseline.
     #[error("exits with code {found} where '{baseline}' exits with {expected} (--check-output)")]
@@ -194,6 +196,11 @@ fn signal_name(signal: i32) -> String {
     nix::sys::signal::Signal::try_from(signal)
         .map(|signal| format!(" ({})", signal.as_str()))
         .unwrap_or_default()
+}
+
+fn reads(line: &Option<String>) -> String {
+    line.as_ref()
+        .map_or("is missing".to_owned(), |line| format!("is {line}"))
 }
 
 fn said(errors: &str) -> String {

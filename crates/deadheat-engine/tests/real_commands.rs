@@ -326,7 +326,7 @@ fn a_different_output_is_reported_with_its_first_differing_line() {
         compared("echo a; echo c"),
     ]));
     assert!(
-        text.contains("line 2 is \"c\", the baseline has \"b\""),
+        text.contains("line 2 is \"c\", the baseline's is \"b\""),
         "{text}"
     );
 }

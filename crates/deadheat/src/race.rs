@@ -119,6 +119,15 @@ pub fn race_commands(
         budget,
     }
     .race(&mut run);
+    let blocks: usize = run
+        .benchmarks
+        .iter()
+        .map(|samples| samples.blocks().len())
+        .sum();
+    if raced.is_err() && blocks == 0 {
+        // That it cannot be removed either changes nothing about the cause.
+        let _ = writer.discard();
+    }
     finish(raced, run, path)
 }
 

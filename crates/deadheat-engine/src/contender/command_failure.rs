@@ -7,6 +7,7 @@ use std::os::unix::fs::FileExt;
 
 use deadheat_model::CommandLine;
 
+use super::output_check::harmless;
 use crate::launcher::wire::HookEnd;
 
 /// Why a command could not be started.
@@ -56,12 +57,7 @@ pub(super) fn tail(file: &OwnedFd) -> String {
     let lines: Vec<String> = text
         .lines()
         .filter(|line| !line.trim().is_empty())
-        .map(|line| {
-            line.trim_end()
-                .chars()
-                .flat_map(char::escape_debug)
-                .collect()
-        })
+        .map(|line| line.trim_end().chars().flat_map(harmless).collect())
         .collect();
     lines[lines.len().saturating_sub(3)..].join(" | ")
 }

@@ -9,9 +9,9 @@ use std::os::unix::fs::FileExt;
 pub(crate) struct Difference {
     /// The line, counted from 1.
     pub(crate) line: usize,
-    /// That line on both sides, quoted and shortened, or "missing".
-    pub(crate) expected: String,
-    pub(crate) found: String,
+    /// That line on both sides, quoted and shortened; `None` past the end.
+    pub(crate) expected: Option<String>,
+    pub(crate) found: Option<String>,
 }
 
 const CHUNK: usize = 64 * 1024;
@@ -67,24 +67,28 @@ fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     Ok(done)
 }
 
-fn show_line(file: &File, start: u64) -> io::Result<String> {
+fn show_line(file: &File, start: u64) -> io::Result<Option<String>> {
     let mut bytes = [0; SHOWN * 4];
     let length = read_at(file, &mut bytes, start)?;
     if length == 0 {
-        return Ok("missing".to_owned());
+        return Ok(None);
     }
     let bytes = &bytes[..length];
     let end = bytes.iter().position(|byte| *byte == b'\n');
     let text = String::from_utf8_lossy(&bytes[..end.unwrap_or(length)]).into_owned();
-    let mut shown: String = text
-        .chars()
-        .take(SHOWN)
-        .flat_map(char::escape_debug)
-        .collect();
+    let mut shown: String = text.chars().take(SHOWN).flat_map(harmless).collect();
     if text.chars().count() > SHOWN || (end.is_none() && length == SHOWN * 4) {
         shown.push('…');
     }
-    Ok(format!("\"{shown}\""))
+    Ok(Some(format!("\"{shown}\"")))
+}
+
+/// A character as it may be shown in a terminal: control characters escaped,
+/// everything else as it is.
+pub(super) fn harmless(c: char) -> impl Iterator<Item = char> {
+    let escaped = c.is_control().then(|| c.escape_debug());
+    let plain = (!c.is_control()).then_some(c);
+    escaped.into_iter().flatten().chain(plain)
 }
 
 #[cfg(test)]
@@ -92,13 +96,17 @@ mod tests {
     use super::*;
     use std::io::Write;
 
+    fn quoted(line: &str) -> Option<String> {
+        Some(format!("\"{line}\""))
+    }
+
     fn file(bytes: &[u8]) -> File {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(bytes).unwrap();
         file
     }
 
-    fn difference(a: &[u8], b: &[u8]) -> Option<(usize, String, String)> {
+    fn difference(a: &[u8], b: &[u8]) -> Option<(usize, Option<String>, Option<String>)> {
         compare(&file(a), &file(b))
             .unwrap()
             .map(|d| (d.line, d.expected, d.found))
@@ -114,13 +122,13 @@ mod tests {
     #[test]
     fn the_first_differing_line_is_shown_from_both_sides() {
         let found = difference(b"one\ntwo\nthree\n", b"one\ntvo\nthree\n");
-        assert_eq!(found, Some((2, "\"two\"".to_owned(), "\"tvo\"".to_owned())));
+        assert_eq!(found, Some((2, quoted("two"), quoted("tvo"))));
     }
 
     #[test]
     fn an_output_that_stops_early_misses_a_line() {
         let found = difference(b"one\ntwo\n", b"one\n");
-        assert_eq!(found, Some((2, "\"two\"".to_owned(), "missing".to_owned())));
+        assert_eq!(found, Some((2, quoted("two"), None)));
     }
 
     #[test]
@@ -129,13 +137,14 @@ mod tests {
         let right = left.clone();
         left[5 * 39_999] = b'L';
         let (line, expected, _) = difference(&left, &right).unwrap();
-        assert_eq!((line, expected.as_str()), (40_000, "\"Line\""));
+        assert_eq!((line, expected), (40_000, quoted("Line")));
     }
 
     #[test]
     fn control_characters_and_endless_lines_are_shown_safely() {
         let (_, expected, found) = difference(b"\x1b[31m\xff", &[b'y'; 5000]).unwrap();
-        assert!(expected.starts_with("\"\\u{1b}[31m"));
+        assert!(expected.unwrap().starts_with("\"\\u{1b}[31m"));
+        let found = found.unwrap();
         assert!(found.ends_with("…\"") && found.chars().count() < 130);
     }
 }

@@ -82,6 +82,12 @@ impl RunFileWriter {
         Ok(writer)
     }
 
+    /// Takes the file away again: a run without a block is not worth keeping,
+    /// and would stand in the way of the next try.
+    pub fn discard(self) -> Result<(), FormatError> {
+        fs::remove_file(&self.path).map_err(cannot_write(&self.path))
+    }
+
     /// The file recorded into.
     pub fn path(&self) -> &Path {
         &self.path

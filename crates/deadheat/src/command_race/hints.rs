@@ -17,6 +17,11 @@ impl CommandRaceSpec {
                     "'{command}': no shell reads the '{operator}', the program gets it as an argument; -S runs commands in a shell"
                 ));
             }
+            if command.starts_with('-') {
+                hints.push(format!(
+                    "'{command}' is taken for a command; options go before the --"
+                ));
+            }
             if self.parameters.is_empty()
                 && let Some(name) = placeholders(command).first()
             {
@@ -46,5 +51,7 @@ mod tests {
         assert!(hints[0].contains("-S"), "{hints:?}");
         assert!(hints[1].contains("{n}"), "{hints:?}");
         assert!(spec(&["a 'b|c'", "jq .x"]).hints().is_empty());
+        let hints = spec(&["a", "--margin", "2%"]).hints();
+        assert!(hints[0].contains("options go before the --"), "{hints:?}");
     }
 }
