@@ -5,7 +5,7 @@
 //! cargo build --release && cargo run --release --manifest-path validation/Cargo.toml --bin commands
 //! ```
 //!
-//! Writes `docs/validation/commands.md`. Takes about a quarter of an hour, on a
+//! Writes `docs/validation/commands.md`. Takes about ten minutes, on a
 //! machine that does nothing else.
 
 mod process;
@@ -20,7 +20,7 @@ use process::{Cost, cost, median, ratio};
 use serde_json::Value;
 
 const ROUNDS: usize = 21;
-const RACES: u64 = 400;
+const RACES: u64 = 300;
 
 fn main() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -145,9 +145,10 @@ fn rule(run: &Run, index: usize, samples: &Samples, options: Options) -> (Bench,
     let complete = bench.complete_replicates(samples);
     let most = design.looks.max_replicates() as usize;
     let scan = bench.scan(samples, complete, &design.looks);
-    let ended_by_plan = scan
-        .as_ref()
-        .is_some_and(|scan| scan.at == complete && (scan.conclusive || scan.at == most));
+    let ended_by_plan = !run.went_on(index)
+        && scan
+            .as_ref()
+            .is_some_and(|scan| scan.at == complete && (scan.conclusive || scan.at == most));
     let ruling = match scan {
         Some(scan) if ended_by_plan => planned(scan, &design.looks.weights, false),
         _ if run.left_its_plan() => once(&bench, Level::Anytime(design.alpha)),

@@ -182,6 +182,15 @@ fn an_exit_code_is_reported_unless_it_is_ignored() {
 }
 
 #[test]
+fn nothing_is_launched_after_a_failure() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let script = format!("echo x >> {}; exit 1", log.display());
+    one_block(&plan(vec![shell(&script), shell(&script)])).unwrap_err();
+    assert_eq!(std::fs::read_to_string(log).unwrap(), "x\n");
+}
+
+#[test]
 fn a_death_by_signal_is_a_failure_even_when_exit_codes_are_ignored() {
     let crash = CommandLine {
         exit_policy: ExitPolicy::Any,

@@ -196,6 +196,17 @@ fn two_runs_in_one_file_are_refused() {
     assert!(error.to_string().contains("a second header"), "{error}");
 }
 
+/// What a run says that was taken up again after these blocks.
+fn resumed_after(blocks: &[deadheat_model::BlockRecord]) -> Option<Vec<usize>> {
+    let run = expected(blocks);
+    Some(
+        run.benchmarks
+            .iter()
+            .map(|samples| samples.blocks().len())
+            .collect(),
+    )
+}
+
 #[test]
 fn a_run_taken_up_again_goes_on_behind_its_last_whole_line() {
     for torn in [&b""[..], b"{\"block\":[1,2,0],\"elap", b"\0\0\0\n"] {
@@ -209,7 +220,7 @@ fn a_run_taken_up_again_goes_on_behind_its_last_whole_line() {
         let mut all = blocks();
         all.push(late);
         let mut run = expected(&all);
-        run.resumed = true;
+        run.resumed_at = resumed_after(&blocks());
         assert_eq!(read_run(&path).unwrap(), run);
         let content = fs::read(&path).unwrap();
         assert!(
@@ -228,7 +239,7 @@ fn a_run_that_lacks_only_its_last_newline_keeps_its_last_block() {
     fs::write(&path, &content[..content.len() - 1]).unwrap();
     drop(RunFileWriter::resume(&path, "0.2.0", None).unwrap());
     let mut run = expected(&blocks());
-    run.resumed = true;
+    run.resumed_at = resumed_after(&blocks());
     assert_eq!(read_run(&path).unwrap(), run);
 }
 
@@ -250,7 +261,7 @@ fn launches_count_on_from_the_last_end_line() {
     writer.end(&end).unwrap();
     let run = read_run(&path).unwrap();
     assert_eq!((run.launches, run.end), (60, Some(end)));
-    assert!(run.resumed);
+    assert_eq!(run.resumed_at, resumed_after(&blocks()));
 }
 
 #[test]

@@ -66,8 +66,9 @@ pub struct Run {
     pub header: RunHeader,
     /// Samples of each benchmark, parallel to the plan's benchmarks.
     pub benchmarks: Vec<Samples>,
-    /// Whether the run was taken up again after it had stopped once.
-    pub resumed: bool,
+    /// When the run was taken up again after it had stopped: the blocks each
+    /// benchmark had when that first happened.
+    pub resumed_at: Option<Vec<usize>>,
     /// How it ended; `None` when deadheat was killed or the file was cut.
     pub end: Option<RunEnd>,
     /// Nanoseconds from the start to the end of the last completed block.
@@ -88,15 +89,30 @@ impl Run {
         Self {
             header,
             benchmarks,
-            resumed: false,
+            resumed_at: None,
             end: None,
             elapsed_ns: 0,
             launches: 0,
         }
     }
 
+    /// Takes the run up again: what follows was not planned.
+    pub fn resume(&mut self) {
+        let blocks = self.benchmarks.iter().map(|samples| samples.blocks().len());
+        self.resumed_at.get_or_insert_with(|| blocks.collect());
+        self.end = None;
+    }
+
+    /// Whether a benchmark has blocks that were measured after the run had
+    /// been taken up again.
+    pub fn went_on(&self, benchmark: usize) -> bool {
+        self.resumed_at
+            .as_ref()
+            .is_some_and(|blocks| self.benchmarks[benchmark].blocks().len() > blocks[benchmark])
+    }
+
     /// Whether the run was stopped by something its plan does not know, so
-    /// that only a rule valid at any time may judge it.
+    /// that only a rule valid at any time may judge what it left open.
     pub fn left_its_plan(&self) -> bool {
         let by_plan = matches!(
             self.end,
@@ -105,6 +121,95 @@ impl Run {
                 ..
             })
         );
-        self.header.origin == Origin::Race && (self.resumed || !by_plan)
+        self.header.origin == Origin::Race && (self.resumed_at.is_some() || !by_plan)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Benchmark, Design, Looks, Pinning};
+    use crate::record::BlockRecord;
+    use crate::samples::{Flags, Sample};
+    use crate::schedule::ContenderId;
+
+    fn run() -> Run {
+        let benchmark = Benchmark {
+            name: "b".to_owned(),
+            parameters: vec![],
+            contenders: vec![],
+        };
+        Run::new(RunHeader {
+            tool_version: "test".to_owned(),
+            started_at: None,
+            origin: Origin::Race,
+            plan: Plan {
+                design: Design {
+                    margin: 0.01,
+                    alpha: 0.05,
+                    looks: Looks {
+                        at: vec![6],
+                        levels: vec![0.05],
+                        weights: vec![1.0],
+                    },
+                    blocks_per_replicate: 1,
+                    warmup: 0,
+                    budget: None,
+                    judged: Metric::Wall,
+                    pinning: Pinning::Inherit,
+                },
+                seed: 1,
+                benchmarks: vec![benchmark.clone(), benchmark],
+            },
+            environment: Environment::default(),
+            metrics: vec![Metric::Wall],
+            tick_ns: None,
+        })
+    }
+
+    fn add_block(run: &mut Run, benchmark: usize) {
+        let record = BlockRecord {
+            benchmark,
+            samples: vec![Sample {
+                contender: ContenderId(0),
+                flags: Flags::NONE,
+                exit_code: None,
+                iterations: 1,
+            }],
+            values: vec![1.0],
+            ..BlockRecord::default()
+        };
+        run.benchmarks[benchmark].push(&record).unwrap();
+    }
+
+    #[test]
+    fn only_benchmarks_that_grew_after_a_resume_went_on() {
+        let mut run = run();
+        add_block(&mut run, 0);
+        assert!(!run.went_on(0));
+        run.resume();
+        add_block(&mut run, 1);
+        assert_eq!((run.went_on(0), run.went_on(1)), (false, true));
+        run.resume();
+        assert!(run.went_on(1), "the first resume counts");
+    }
+
+    #[test]
+    fn a_run_keeps_its_plan_when_it_finishes_or_spends_its_budget() {
+        let mut run = run();
+        assert!(run.left_its_plan(), "cut");
+        for (reason, left) in [
+            (EndReason::Finished, false),
+            (EndReason::Budget, false),
+            (EndReason::Interrupted(2), true),
+            (EndReason::Failed("x".to_owned()), true),
+        ] {
+            run.end = Some(RunEnd {
+                reason,
+                launches: 0,
+                elapsed_ns: 0,
+            });
+            assert_eq!(run.left_its_plan(), left);
+        }
     }
 }

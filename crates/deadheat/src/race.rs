@@ -180,8 +180,7 @@ pub fn resume_commands(
         .end
         .as_ref()
         .map_or(run.elapsed_ns, |end| end.elapsed_ns);
-    run.resumed = true;
-    run.end = None;
+    run.resume();
     let done = run
         .benchmarks
         .iter()

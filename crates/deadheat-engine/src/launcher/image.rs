@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
 
-use deadheat_model::{CommandLine, Input, Output};
+use deadheat_model::{CommandLine, ExitPolicy, Input, Output};
 
 /// The name of the variable that carries the padding.
 const PADDING_NAME: &[u8] = b"DEADHEAT_PADDING=";
@@ -69,6 +69,7 @@ pub(crate) struct Image {
     pub(crate) output_path: Option<CString>,
     /// 0 for no limit.
     pub(crate) timeout_ns: u64,
+    exit_policy: ExitPolicy,
 }
 
 impl Image {
@@ -88,6 +89,7 @@ impl Image {
                 OutputKind::File
             }
         };
+        image.exit_policy = command.exit_policy.clone();
         image.timeout_ns = command.timeout.map_or(0, |limit| limit.as_nanos() as u64);
         Ok(image)
     }
@@ -108,7 +110,13 @@ impl Image {
             output: OutputKind::Null,
             output_path: None,
             timeout_ns: 0,
+            exit_policy: ExitPolicy::ZeroOnly,
         })
+    }
+
+    /// Whether a process of this image that exited so did its work.
+    pub(crate) fn accepts(&self, exit_code: i32) -> bool {
+        self.exit_policy.accepts(exit_code)
     }
 
     pub(crate) fn programs(&self) -> &[CString] {

@@ -107,15 +107,20 @@ impl Server {
                         Err(leave) => return leave,
                     }
                 };
-                // Which exit codes count as failures is deadheat's business,
-                // but after anything else the rest of the block is void.
-                failed |= !matches!(measured.outcome, Outcome::Exited(_));
+                // After a failure the rest of the block is void: a command
+                // that takes minutes should not be waited for again.
+                failed |= !self.did_its_work(launch, measured.outcome);
                 measured.encode(target);
             }
             if !write_all(self.replies.as_fd(), &reply[..count * MEASURED_BYTES]) {
                 return Leave::Abandoned;
             }
         }
+    }
+
+    fn did_its_work(&self, launch: Launch, outcome: Outcome) -> bool {
+        let image = self.images.get(usize::from(launch.image));
+        matches!(outcome, Outcome::Exited(code) if image.is_none_or(|image| image.accepts(code)))
     }
 
     /// One launch with its hooks.

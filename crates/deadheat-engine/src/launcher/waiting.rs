@@ -32,7 +32,6 @@ pub(super) fn await_end(
     limit: Option<Duration>,
 ) -> Awaited {
     let readable = PollFlags::POLLIN;
-    let mut sink = [0; 64 * 1024];
     let mut pipe_open = reader.is_some();
     loop {
         let timeout = match limit {
@@ -61,7 +60,7 @@ pub(super) fn await_end(
         let [ended, request, pipe] = fds.map(|fd| fd.revents().unwrap_or(PollFlags::empty()));
         if pipe_open && !pipe.is_empty() {
             // The end of the pipe may come before the end of the process.
-            pipe_open = !drain(reader.unwrap_or(pidfd), &mut sink);
+            pipe_open = !drain(reader.unwrap_or(pidfd));
         }
         if !ended.is_empty() {
             return Awaited::Ended;
@@ -83,9 +82,10 @@ pub(super) fn await_end(
 }
 
 /// Reads and discards what is there; true when the writing end is closed.
-fn drain(reader: &OwnedFd, sink: &mut [u8]) -> bool {
+fn drain(reader: &OwnedFd) -> bool {
+    let mut sink = [0; 64 * 1024];
     loop {
-        match read(reader, sink) {
+        match read(reader, &mut sink) {
             Ok(0) => return true,
             Ok(_) | Err(Errno::EINTR) => {}
             Err(_) => return false,

@@ -228,8 +228,7 @@ impl<'a> Reading<'a> {
                 self.take_block()
             }
             Line::Resume => {
-                self.run.resumed = true;
-                self.run.end = None;
+                self.run.resume();
                 Ok(())
             }
             Line::End(end) => {
