@@ -1,12 +1,13 @@
 //! The line on the terminal that shows how far a race is.
 
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal};
 use std::time::Duration;
 
+use console::Term;
 use deadheat::engine::{Progress, Watcher};
 use deadheat::model::Plan;
 use deadheat::report::{Glyphs, progress_line};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
 
 use crate::terminal;
 
@@ -26,7 +27,7 @@ impl LiveProgress {
         // Drawn at most ten times a second, between blocks, by the thread
         // that waits anyway: nothing of it runs while a command is timed.
         let target = if shown {
-            ProgressDrawTarget::stderr_with_hz(10)
+            ProgressDrawTarget::term_like_with_hz(Box::new(Narrower(Term::stderr())), 10)
         } else {
             ProgressDrawTarget::hidden()
         };
@@ -66,6 +67,57 @@ impl Drop for LiveProgress {
     }
 }
 
+/// A terminal that seems a little narrower than it is. The library fills its
+/// line up to the last column; the ^C that a terminal echoes there would wrap,
+/// and the line would not be found again to be taken away.
+#[derive(Debug)]
+struct Narrower(Term);
+
+impl TermLike for Narrower {
+    fn width(&self) -> u16 {
+        self.0
+            .size_checked()
+            .map_or(80, |(_, columns)| columns)
+            .saturating_sub(4)
+    }
+
+    fn height(&self) -> u16 {
+        self.0.size().0
+    }
+
+    fn move_cursor_up(&self, n: usize) -> io::Result<()> {
+        self.0.move_cursor_up(n)
+    }
+
+    fn move_cursor_down(&self, n: usize) -> io::Result<()> {
+        self.0.move_cursor_down(n)
+    }
+
+    fn move_cursor_right(&self, n: usize) -> io::Result<()> {
+        self.0.move_cursor_right(n)
+    }
+
+    fn move_cursor_left(&self, n: usize) -> io::Result<()> {
+        self.0.move_cursor_left(n)
+    }
+
+    fn write_line(&self, line: &str) -> io::Result<()> {
+        self.0.write_line(line)
+    }
+
+    fn write_str(&self, text: &str) -> io::Result<()> {
+        self.0.write_str(text)
+    }
+
+    fn clear_line(&self) -> io::Result<()> {
+        self.0.clear_line()
+    }
+
+    fn flush(&self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
 impl Watcher for LiveProgress {
     fn watching(&self) -> bool {
         self.shown
@@ -97,9 +149,7 @@ impl Watcher for LiveProgress {
             standing: progress.standing,
             seconds_left: Some(left.as_secs_f64()),
         };
-        // Room for the ^C that a terminal echoes: a line that wraps is not
-        // taken away again.
-        let width = terminal::progress_width().saturating_sub(4);
+        let width = usize::from(Narrower(Term::stderr()).width());
         self.bar
             .set_message(progress_line(&line, width, self.glyphs));
         self.bar.tick();

@@ -12,13 +12,6 @@ pub fn width() -> usize {
     columns.clamp(40, 200)
 }
 
-/// Columns of the terminal that shows progress.
-pub fn progress_width() -> usize {
-    Term::stderr()
-        .size_checked()
-        .map_or(80, |(_, columns)| usize::from(columns))
-}
-
 /// Whether colours are welcome on standard output.
 pub fn wants_color() -> bool {
     let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
