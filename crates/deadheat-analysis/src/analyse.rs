@@ -5,17 +5,16 @@ use deadheat_model::{
     MetricComparison, Origin, Run, Samples, Scope, Verdict, Warning,
 };
 use deadheat_stats::{
-    Call, adjusted_p, benjamini_hochberg, holm, minimum_detectable_effect, replicates_to_settle,
-    sign_flip_p,
+    Call, benjamini_hochberg, holm, minimum_detectable_effect, replicates_to_settle, sign_flip_p,
 };
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::doubts;
 use crate::effects::Effects;
-use crate::judge::{Judgement, Level, judge};
-use crate::looks::planned_looks;
-use crate::rule::{Bench, Scan, estimate, formula};
+use crate::judge::{Judgement, judge};
+use crate::rule::{estimate, formula};
+use crate::ruling::Ruling;
 use crate::side::{Members, side};
 
 /// Choices of someone who analyses a recording.
@@ -89,82 +88,6 @@ fn adjust(mut values: Vec<&mut Option<f64>>, method: fn(&[f64]) -> Vec<f64>) {
     }
 }
 
-/// By which rule a benchmark is judged, and what came of it.
-struct Ruling {
-    /// One per candidate.
-    judgements: Vec<Option<Judgement>>,
-    /// One per candidate, paid for the looks.
-    p_values: Vec<Option<f64>>,
-    anytime: bool,
-    /// The budget ran out before the race was decided.
-    budget_spent: bool,
-    /// Replicates looked at.
-    used: usize,
-}
-
-fn rule(run: &Run, index: usize, samples: &Samples, options: Options) -> (Bench, Ruling) {
-    let design = &run.header.plan.design;
-    let mut bench = Bench::new(&run.header, index);
-    bench.extend(samples);
-    let all = bench.candidates.first().map_or(0, Effects::replicates);
-    let recording = run.header.origin != Origin::Race;
-    let once = |bench: &Bench, level| {
-        let judgements = bench.judge(samples, all, level);
-        let p_values = judgements.iter().map(|j| j.as_ref()?.p_value).collect();
-        let anytime = matches!(level, Level::Anytime(_));
-        Ruling {
-            judgements,
-            p_values,
-            anytime,
-            budget_spent: false,
-            used: all,
-        }
-    };
-    let planned = |scan: Scan, weights: &[f64], budget_spent| {
-        let paid = |list: &Vec<f64>| Some(adjusted_p(list, &weights[..list.len()]));
-        let p_values = scan.p_values.iter().map(paid).collect();
-        Ruling {
-            judgements: scan.judgements,
-            p_values,
-            anytime: false,
-            budget_spent,
-            used: scan.at,
-        }
-    };
-    if recording {
-        let looks = planned_looks(0, all as u32, design.alpha).ok();
-        let ruling = match looks.filter(|_| options.replay_looks) {
-            Some(looks) => bench
-                .scan(samples, all, &looks)
-                .map(|scan| planned(scan, &looks.weights, false)),
-            None => None,
-        };
-        let ruling = ruling.unwrap_or_else(|| once(&bench, Level::Nominal(design.alpha)));
-        return (bench, ruling);
-    }
-    let complete = bench.complete_replicates(samples);
-    let most = design.looks.max_replicates() as usize;
-    let scan = bench.scan(samples, complete, &design.looks);
-    let ended_by_plan = !run.went_on(index)
-        && scan
-            .as_ref()
-            .is_some_and(|scan| scan.at == complete && (scan.conclusive || scan.at == most));
-    let ruling = match scan {
-        Some(scan) if ended_by_plan => planned(scan, &design.looks.weights, false),
-        _ if run.left_its_plan() => once(&bench, Level::Anytime(design.alpha)),
-        Some(scan) => planned(scan, &design.looks.weights, true),
-        // Cut by its budget before the first look: an interval, no verdict.
-        None => {
-            let budget_spent = !bench.candidates.is_empty();
-            Ruling {
-                budget_spent,
-                ..once(&bench, Level::Nominal(design.alpha))
-            }
-        }
-    };
-    (bench, ruling)
-}
-
 fn benchmark(
     run: &Run,
     index: usize,
@@ -211,7 +134,7 @@ fn benchmark(
     if header.origin == Origin::UnpairedRecording {
         return unpaired(run, samples, index, &members, empty);
     }
-    let (bench, ruling) = rule(run, index, samples, options);
+    let (bench, ruling) = Ruling::of(run, index, samples, options);
     let mut comparisons = Vec::new();
     for (place, id) in benchmark.candidates().enumerate() {
         let effects = &bench.candidates[place];

@@ -11,6 +11,7 @@ mod effects;
 mod judge;
 mod looks;
 mod rule;
+mod ruling;
 mod side;
 
 pub use analyse::{Options, analyse};

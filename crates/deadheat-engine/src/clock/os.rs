@@ -1,6 +1,11 @@
 use std::time::Instant;
 
-use super::Clock;
+/// Elapsed time of a run, for budgets and progress. Samples are timed where
+/// they are taken, not here.
+pub trait Clock {
+    /// Nanoseconds since the clock was started.
+    fn elapsed_ns(&self) -> u64;
+}
 
 /// The monotonic clock of the operating system.
 #[derive(Clone, Copy, Debug)]
