@@ -98,11 +98,6 @@ pub enum Warning {
     JudgedAnytime,
     /// No block structure: samples cannot be paired.
     Unpaired,
-    /// The metric to be judged was not recorded.
-    MetricMissing {
-        /// Its name.
-        metric: String,
-    },
     /// Hardware counters could not be read.
     NoCounters {
         /// Why.
@@ -138,7 +133,6 @@ impl Warning {
             Warning::BudgetSpent { .. } => "budget-spent",
             Warning::JudgedAnytime => "judged-anytime",
             Warning::Unpaired => "unpaired",
-            Warning::MetricMissing { .. } => "metric-missing",
             Warning::NoCounters { .. } => "no-counters",
             Warning::ShortCommand { .. } => "short-command",
         }

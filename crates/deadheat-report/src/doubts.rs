@@ -197,11 +197,6 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
              of the machine counts as change and the verdict is a weaker one. Race the contenders \
              with deadheat run, or record replicate, block and slot."
             .to_owned(),
-        Warning::MetricMissing { metric } => format!(
-            "The metric '{}' was not recorded, so there is nothing to judge. Choose one that was \
-             with --metric.",
-            names::shorten(&names::escape(metric, glyphs), 60, glyphs)
-        ),
         Warning::NoCounters { reason } => format!(
             "Hardware counters could not be read ({}), so cycles and instructions are \
              missing.",

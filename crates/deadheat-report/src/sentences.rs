@@ -212,9 +212,6 @@ fn prospects(comparison: &Comparison) -> String {
 fn why_no_verdict(comparison: &Comparison) -> String {
     for warning in &comparison.warnings {
         match warning {
-            Warning::MetricMissing { .. } => {
-                return "the metric to be judged was not recorded".to_owned();
-            }
             Warning::TooManyZeros { .. } => return "too many values are zero".to_owned(),
             Warning::FewReplicates { have, need } => {
                 let have = counted(*have as u64, "replicate is", "replicates are");

@@ -358,16 +358,17 @@ impl Contenders for CommandContenders<'_> {
                 exit_code: Some(code),
                 iterations: 1,
             });
+            let usage = &measured.usage;
             record.values.extend([
                 measured.wall_ns as f64,
-                (measured.user_ns + measured.system_ns) as f64,
-                measured.user_ns as f64,
-                measured.system_ns as f64,
-                measured.peak_rss_bytes as f64,
-                measured.minor_faults as f64,
-                measured.major_faults as f64,
-                measured.voluntary_switches as f64,
-                measured.involuntary_switches as f64,
+                (usage.user_ns + usage.system_ns) as f64,
+                usage.user_ns as f64,
+                usage.system_ns as f64,
+                usage.peak_rss_bytes as f64,
+                usage.minor_faults as f64,
+                usage.major_faults as f64,
+                usage.voluntary_switches as f64,
+                usage.involuntary_switches as f64,
             ]);
             if with_counters {
                 record

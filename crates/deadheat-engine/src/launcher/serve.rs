@@ -246,13 +246,7 @@ impl Server {
         };
         Ok(Measured {
             wall_ns,
-            user_ns: usage.user_ns,
-            system_ns: usage.system_ns,
-            peak_rss_bytes: usage.peak_rss_bytes,
-            minor_faults: usage.minor_faults,
-            major_faults: usage.major_faults,
-            voluntary_switches: usage.voluntary_switches,
-            involuntary_switches: usage.involuntary_switches,
+            usage,
             ..Measured::nothing(outcome)
         })
     }

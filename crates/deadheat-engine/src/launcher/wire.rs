@@ -1,7 +1,7 @@
 //! What deadheat and its launcher say to each other: fixed-size integers in
 //! native order, since both are the same program.
 
-use crate::counters::COUNTER_COUNT;
+use crate::counters::{COUNTER_COUNT, Usage};
 
 /// Most launches one request can ask for: a row of 64 and its prime.
 pub(crate) const MAX_LAUNCHES: usize = 65;
@@ -190,13 +190,7 @@ impl Outcome {
 pub(crate) struct Measured {
     pub(crate) outcome: Outcome,
     pub(crate) wall_ns: u64,
-    pub(crate) user_ns: u64,
-    pub(crate) system_ns: u64,
-    pub(crate) peak_rss_bytes: u64,
-    pub(crate) minor_faults: u64,
-    pub(crate) major_faults: u64,
-    pub(crate) voluntary_switches: u64,
-    pub(crate) involuntary_switches: u64,
+    pub(crate) usage: Usage,
     pub(crate) counters: [u64; COUNTER_COUNT],
 }
 
@@ -210,13 +204,7 @@ impl Measured {
         Self {
             outcome,
             wall_ns: 0,
-            user_ns: 0,
-            system_ns: 0,
-            peak_rss_bytes: 0,
-            minor_faults: 0,
-            major_faults: 0,
-            voluntary_switches: 0,
-            involuntary_switches: 0,
+            usage: Usage::default(),
             counters: [0; COUNTER_COUNT],
         }
     }
@@ -228,13 +216,13 @@ impl Measured {
             kind,
             i64::from(detail) as u64,
             self.wall_ns,
-            self.user_ns,
-            self.system_ns,
-            self.peak_rss_bytes,
-            self.minor_faults,
-            self.major_faults,
-            self.voluntary_switches,
-            self.involuntary_switches,
+            self.usage.user_ns,
+            self.usage.system_ns,
+            self.usage.peak_rss_bytes,
+            self.usage.minor_faults,
+            self.usage.major_faults,
+            self.usage.voluntary_switches,
+            self.usage.involuntary_switches,
         ]);
         words[10..].copy_from_slice(&self.counters);
         for (word, target) in words.iter().zip(bytes.chunks_exact_mut(8)) {
@@ -254,13 +242,15 @@ impl Measured {
         Some(Self {
             outcome: Outcome::from_code(word(0)?, word(1)? as i32)?,
             wall_ns: word(2)?,
-            user_ns: word(3)?,
-            system_ns: word(4)?,
-            peak_rss_bytes: word(5)?,
-            minor_faults: word(6)?,
-            major_faults: word(7)?,
-            voluntary_switches: word(8)?,
-            involuntary_switches: word(9)?,
+            usage: Usage {
+                user_ns: word(3)?,
+                system_ns: word(4)?,
+                peak_rss_bytes: word(5)?,
+                minor_faults: word(6)?,
+                major_faults: word(7)?,
+                voluntary_switches: word(8)?,
+                involuntary_switches: word(9)?,
+            },
             counters,
         })
     }

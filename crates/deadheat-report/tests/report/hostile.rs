@@ -36,8 +36,8 @@ fn named(baseline: &str, candidate: &str, benchmark: &str) -> [Analysis; 3] {
             comparison.warnings.push(Warning::NoCounters {
                 reason: benchmark.to_owned(),
             });
-            comparison.warnings.push(Warning::MetricMissing {
-                metric: candidate.to_owned(),
+            comparison.warnings.push(Warning::NoCounters {
+                reason: candidate.to_owned(),
             });
         }
         analysis

@@ -106,8 +106,8 @@ fn names_from_outside_stay_exact_in_json() {
     let mut analysis = race();
     let name = "evil\n\u{1b}[31m\"quoted\" 速い";
     analysis.comparisons[0].baseline.name = name.to_owned();
-    analysis.comparisons[0].warnings = vec![Warning::MetricMissing {
-        metric: name.to_owned(),
+    analysis.comparisons[0].warnings = vec![Warning::NoCounters {
+        reason: name.to_owned(),
     }];
     let text = to_json(&analysis);
     assert!(!text.contains('\u{1b}'));
