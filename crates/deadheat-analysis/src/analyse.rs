@@ -281,7 +281,7 @@ fn metric_rows(
 fn of_the_table(judgement: &Judgement, effects: &Effects, samples: &Samples) -> Estimate {
     let mut estimate = estimate(judgement);
     let coarse = effects
-        .ticks_per_sample(samples)
+        .ticks_per_sample(samples, judgement.replicates)
         .is_some_and(|ticks| ticks < doubts::FEW_TICKS);
     if judgement.pooled.timer_limited && coarse {
         estimate.interval = None;

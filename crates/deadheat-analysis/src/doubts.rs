@@ -37,18 +37,19 @@ pub(crate) fn about_the_estimate(
     margin: f64,
 ) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    if effects.too_many_zeros() {
+    let used = judgement.map_or(effects.replicates(), |judgement| judgement.replicates);
+    if effects.too_many_zeros(used) {
         warnings.push(Warning::TooManyZeros {
-            share: effects.zero_share(),
+            share: effects.zero_share(used),
         });
         return warnings;
     }
-    if effects.zero_share() > 0.0 {
+    if effects.zero_share(used) > 0.0 {
         warnings.push(Warning::ZeroTimes {
-            share: effects.zero_share(),
+            share: effects.zero_share(used),
         });
     }
-    let ticks = effects.ticks_per_sample(samples);
+    let ticks = effects.ticks_per_sample(samples, used);
     if let Some(ticks) = ticks.filter(|ticks| *ticks < FEW_TICKS) {
         warnings.push(Warning::CoarseClock { ticks });
     }

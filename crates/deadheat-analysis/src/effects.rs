@@ -22,6 +22,17 @@ fn tick(metric: &Metric, header: &RunHeader) -> Option<f64> {
     }
 }
 
+/// What had been seen by the end of a block. A look is judged by this and not
+/// by what came after it: judged again later, it must say the same.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    /// Samples of the benchmark, of all contenders.
+    samples: usize,
+    /// Values of the two contenders, and how many of them were zero.
+    values: usize,
+    zeros: usize,
+}
+
 /// Effects of one candidate in one metric, block by block in the order run.
 /// Grows with the samples it is fed from.
 #[derive(Clone, Debug)]
@@ -37,8 +48,8 @@ pub(crate) struct Effects {
     flagged: bool,
     keep_diagnostics: bool,
     diagnostics: Vec<Diagnostics>,
-    values: usize,
-    zeros: usize,
+    /// Parallel to `effects`.
+    seen: Vec<Seen>,
     blocks_seen: usize,
 }
 
@@ -55,8 +66,7 @@ impl Effects {
             flagged: false,
             keep_diagnostics: *metric == header.plan.design.judged,
             diagnostics: Vec::new(),
-            values: 0,
-            zeros: 0,
+            seen: Vec::new(),
             blocks_seen: 0,
         }
     }
@@ -82,11 +92,13 @@ impl Effects {
         for span in &samples.blocks()[self.blocks_seen..] {
             let values = &column[span.range()];
             let slots = &samples.samples()[span.range()];
+            let mut seen = self.seen.last().copied().unwrap_or_default();
+            seen.samples = span.range().end;
             let mut log = |slot: usize| {
                 let mut value = values[slot];
-                self.values += 1;
+                seen.values += 1;
                 if value <= 0.0 {
-                    self.zeros += 1;
+                    seen.zeros += 1;
                     value = zero_as;
                 }
                 if adds_up && slots[slot].iterations != 1 {
@@ -137,6 +149,7 @@ impl Effects {
                 }
             };
             self.effects.push(effect);
+            self.seen.push(seen);
             self.flagged |= flags.baseline_flagged + flags.candidate_flagged > 0;
             self.flags.push(flags);
             if self.last_replicate == Some(span.replicate)
@@ -156,18 +169,26 @@ impl Effects {
         self.sizes.len()
     }
 
-    /// Share of the values that were zero.
-    pub(crate) fn zero_share(&self) -> f64 {
-        if self.values == 0 {
+    /// What had been seen after so many replicates.
+    fn seen(&self, replicates: usize) -> Seen {
+        let blocks: usize = self.sizes.iter().take(replicates).sum();
+        let last = blocks.checked_sub(1).and_then(|last| self.seen.get(last));
+        last.copied().unwrap_or_default()
+    }
+
+    /// Share of the values that were zero in so many replicates.
+    pub(crate) fn zero_share(&self, replicates: usize) -> f64 {
+        let seen = self.seen(replicates);
+        if seen.values == 0 {
             0.0
         } else {
-            self.zeros as f64 / self.values as f64
+            seen.zeros as f64 / seen.values as f64
         }
     }
 
     /// Whether too many values are zero to form ratios.
-    pub(crate) fn too_many_zeros(&self) -> bool {
-        self.zero_share() > MOST_ZEROS
+    pub(crate) fn too_many_zeros(&self, replicates: usize) -> bool {
+        self.zero_share(replicates) > MOST_ZEROS
     }
 
     /// Share of blocks whose effect is exactly zero.
@@ -206,19 +227,22 @@ impl Effects {
     }
 
     /// The floor under the scale: one tick relative to a typical sample.
-    pub(crate) fn floor(&self, samples: &Samples) -> Floor {
+    pub(crate) fn floor(&self, samples: &Samples, replicates: usize) -> Floor {
+        let ticks = self.ticks_per_sample(samples, replicates);
         Floor {
-            relative_tick: self.ticks_per_sample(samples).map(f64::recip),
+            relative_tick: ticks.map(f64::recip),
         }
     }
 
-    /// How many ticks a typical sample lasts; `None` when the tick or the
-    /// sample is unknown.
-    pub(crate) fn ticks_per_sample(&self, samples: &Samples) -> Option<f64> {
+    /// How many ticks a typical sample of so many replicates lasts; `None`
+    /// when the tick or the sample is unknown.
+    pub(crate) fn ticks_per_sample(&self, samples: &Samples, replicates: usize) -> Option<f64> {
         let tick = self.tick?;
-        let mut values: Vec<f64> = samples.column(&self.metric)?.to_vec();
-        if samples.samples().iter().any(|s| s.contender.0 > 1) {
-            let mut slots = samples.samples().iter();
+        let seen = ..self.seen(replicates).samples;
+        let mut values: Vec<f64> = samples.column(&self.metric)?[seen].to_vec();
+        let slots = &samples.samples()[seen];
+        if slots.iter().any(|s| s.contender.0 > 1) {
+            let mut slots = slots.iter();
             values.retain(|_| {
                 slots.next().is_some_and(|s| {
                     s.contender == ContenderId::BASELINE || s.contender == self.candidate

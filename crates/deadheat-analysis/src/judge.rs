@@ -105,10 +105,10 @@ pub(crate) fn judge(
     formula: Formula,
     margin: f64,
 ) -> Option<Judgement> {
-    if effects.too_many_zeros() {
+    if effects.too_many_zeros(replicates) {
         return None;
     }
-    let floor = effects.floor(samples);
+    let floor = effects.floor(samples, replicates);
     let clusters = effects.clusters(replicates);
     let dropping = effects
         .flags(replicates)

@@ -1,11 +1,11 @@
 //! Which data get which answer: every rule of the specification's edge-case
 //! table that concerns an analysis, on runs made by hand.
 
-use deadheat_analysis::{Options, analyse, fixed_look, planned_looks};
+use deadheat_analysis::{Options, PlannedRule, analyse, fixed_look, planned_looks};
 use deadheat_model::{
-    Analysis, Benchmark, BlockRecord, Comparison, Contender, ContenderId, Design, EndReason,
-    Ending, Environment, Flags, Metric, Origin, Pinning, Plan, Run, RunEnd, RunHeader, Sample,
-    Verdict, Warning, Workload,
+    Analysis, Benchmark, BlockRecord, Comparison, Contender, ContenderId, Decision, Design,
+    EndReason, Ending, Environment, Flags, Metric, Origin, Pinning, Plan, Run, RunEnd, RunHeader,
+    Sample, StoppingRule, Verdict, Warning, Workload,
 };
 use proptest::prelude::*;
 
@@ -284,6 +284,36 @@ fn a_few_zeros_count_as_half_a_tick_and_many_refuse_the_ratio() {
     let row = many.first();
     assert!(codes(&row).contains(&"too-many-zeros"));
     assert_eq!((row.estimate, row.verdict), (None, None));
+}
+
+#[test]
+fn a_look_judged_again_later_says_what_it_said_then() {
+    // At the first look 1 value in 24 is zero, too many for a ratio; at the
+    // last 1 in 160 is not. The first look must not come to life afterwards.
+    let mut maker = Maker::race();
+    let (none, base, other) = (Flags::NONE, [1e6], [1.2e6]);
+    maker.block(
+        0,
+        0,
+        &[
+            (0, none, &[0.0]),
+            (1, none, &other),
+            (1, none, &other),
+            (0, none, &base),
+        ],
+    );
+    let mut rule = PlannedRule::new(&maker.run.header);
+    for replicate in 1..40 {
+        let level = 1e6 + f64::from(replicate % 5) * 1e3;
+        maker.pair(replicate, level, level * 1.2);
+        if rule.decide(0, &maker.run.benchmarks[0]) == Decision::Stop {
+            break;
+        }
+    }
+    let row = maker.ended(EndReason::Finished).first();
+    assert_eq!(row.verdict, Some(Verdict::Slower));
+    assert_eq!(row.estimate.unwrap().replicates, 31, "{:?}", codes(&row));
+    assert!(!codes(&row).contains(&"budget-spent"));
 }
 
 #[test]

@@ -12,9 +12,7 @@ use deadheat_engine::{
 use deadheat_format::{
     FormatError, RunFileWriter, create_run_folder, default_run_path, read_header, read_run,
 };
-use deadheat_model::{
-    CounterAccess, Environment, Metric, Origin, Plan, Run, RunHeader, StoppingRule, Workload,
-};
+use deadheat_model::{CounterAccess, Environment, Metric, Origin, Plan, Run, RunHeader, Workload};
 
 /// Where a race leaves its traces.
 #[derive(Clone, Debug)]
@@ -119,12 +117,7 @@ pub fn race_commands(
         budget,
     }
     .race(&mut run);
-    let blocks: usize = run
-        .benchmarks
-        .iter()
-        .map(|samples| samples.blocks().len())
-        .sum();
-    if raced.is_err() && blocks == 0 {
+    if raced.is_err() && blocks(&run) == 0 {
         // That it cannot be removed either changes nothing about the cause.
         let _ = writer.discard();
     }
@@ -186,11 +179,11 @@ pub fn resume_commands(
         .iter()
         .filter_map(|samples| samples.blocks().last());
     let done = done.map(|last| last.replicate + 1).max().unwrap_or(0);
-    let mut rule: Box<dyn StoppingRule> = Box::new(AnytimeRule::new(&run.header));
+    let mut rule = AnytimeRule::new(&run.header);
     let raced = Session {
         contenders: &mut contenders,
         clock: &OsClock::resume(elapsed_ns),
-        rule: &mut *rule,
+        rule: &mut rule,
         sink: &mut writer,
         watcher,
         stop: &interrupts,
@@ -208,19 +201,17 @@ fn finish(
 ) -> Result<RaceOutcome, RaceError> {
     match raced {
         Ok(()) => Ok(RaceOutcome { run, path }),
-        Err(error) => {
-            let blocks = run
-                .benchmarks
-                .iter()
-                .map(|samples| samples.blocks().len())
-                .sum();
-            Err(RaceError::BrokenOff {
-                error,
-                path,
-                blocks,
-            })
-        }
+        Err(error) => Err(RaceError::BrokenOff {
+            error,
+            path,
+            blocks: blocks(&run),
+        }),
     }
+}
+
+fn blocks(run: &Run) -> usize {
+    let of_each = run.benchmarks.iter().map(|samples| samples.blocks().len());
+    of_each.sum()
 }
 
 fn take_over_signals() -> Result<Interrupts, RaceError> {

@@ -221,6 +221,19 @@ fn a_command_against_itself_is_called_faster_or_slower_no_more_often_than_alpha(
 }
 
 #[test]
+fn races_of_single_blocks_need_their_own_critical_values_and_have_them() {
+    // Enough races to tell .05 from the .067 that the plain formula gives.
+    let races = 4_000;
+    let noise = Noise {
+        sample: 0.09,
+        ..Noise::NONE
+    };
+    let tally = tally(&commands(0.0, noise), races);
+    let wrong = tally.faster + tally.slower;
+    assert!(wrong <= at_most(races, 0.05), "{tally:?}");
+}
+
+#[test]
 fn intervals_hold_the_truth_as_often_as_promised_over_all_looks() {
     for (name, noise) in families() {
         let tally = tally(&commands(0.05, noise), RACES);
