@@ -1,0 +1,35 @@
+"""Distribution functions: rows of arguments and, last, the value."""
+
+from scipy import special, stats
+
+DFS = [1, 1.5, 2, 3, 4, 5, 6, 7, 9, 10, 15, 21, 30, 39, 61, 87, 100, 250, 1000, 4999, 5001, 2e4, 1e5, 1e6]
+LEVELS = [0.9, 0.6, 0.4, 0.1, 0.05, 0.0199, 0.00290, 1e-3, 0.000183, 1e-4, 1e-6, 1e-8, 1e-12]
+TS = [0.01, 0.1, 0.5, 1.0, 1.2, 1.7, 1.8, 2.5, 4.0, 4.734239, 9.0, 15.0, 30.0]
+PS = [0.001, 0.01, 0.05, 0.2, 0.3, 0.45, 0.55, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999]
+BINOMIALS = [
+    (0, 10, 0.5), (3, 10, 0.5), (7, 10, 0.3), (12, 40, 0.5), (30, 40, 0.25), (499, 1000, 0.5), (560, 1000, 0.5),
+    (1, 1000, 0.01), (25, 1000, 0.01), (50200, 100000, 0.5), (980, 1000000, 0.001), (0, 5, 0.9), (5, 5, 0.9),
+    (17, 23, 1 / 3), (2, 7, 2 / 3),
+]
+
+
+def binomials():
+    yield from BINOMIALS
+    for n in [2, 5, 11, 30, 100, 777, 5000]:
+        for p in [0.002, 0.05, 1 / 3, 0.5, 0.9]:
+            centre = round(n * p)
+            for away in [-0.1, -0.03, 0.0, 0.02, 0.06, 0.15, 0.4, 0.7, 0.95]:
+                yield min(max(centre + round(away * n), 0), n), n, p
+
+
+def tables():
+    zs = [z / 8 for z in range(-300, 67)] + [-37.0, -2.4999, 1e-9]
+    ps = [10.0**-e for e in range(1, 301, 3)] + [i / 211 for i in range(1, 211)]
+    return {
+        "t_critical": [[level, df, -special.stdtrit(df, level / 2)] for df in DFS for level in LEVELS],
+        "t_quantile": [[p, df, special.stdtrit(df, p)] for df in DFS for p in PS],
+        "t_two_sided_p": [[t, df, 2 * special.stdtr(df, -t)] for df in DFS for t in TS],
+        "normal_cdf": [[z, special.ndtr(z)] for z in zs],
+        "normal_quantile": [[p, special.ndtri(p)] for p in ps],
+        "binomial_two_sided_p": [[k, n, p, stats.binomtest(k, n, p).pvalue] for k, n, p in binomials()],
+    }
