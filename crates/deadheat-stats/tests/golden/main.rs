@@ -5,6 +5,7 @@
 mod distributions;
 mod families;
 mod locations;
+mod ranks;
 mod recipe;
 
 /// |got − want| ≤ tolerance·|want|.

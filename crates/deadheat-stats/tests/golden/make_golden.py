@@ -11,6 +11,7 @@ import sys
 import distributions
 import families
 import locations
+import ranks
 from recipe import write
 
 FILES = {
@@ -18,6 +19,8 @@ FILES = {
     "locations.json": locations.by_hand,
     "pooled.json": locations.by_recipe,
     "families.json": families.families,
+    "ranks.json": ranks.by_recipe,
+    "exact_ranks.json": ranks.exactly,
 }
 
 if __name__ == "__main__":
