@@ -49,8 +49,9 @@ pub fn mann_whitney_exact_p(first: &[f64], second: &[f64]) -> Option<f64> {
     } else {
         let upwards = groups.iter().map(|g| g.first + g.second);
         let downwards = upwards.clone().rev();
-        let twice = (2.0 * least) as usize;
-        count_tied(upwards, n, m, twice)? + count_tied(downwards, n, m, twice)?
+        // Both tails are those of the smaller sample, whichever came first: so exchanging them changes no bit.
+        let (few, many, twice) = (n.min(m), n.max(m), (2.0 * least) as usize);
+        count_tied(upwards, few, many, twice)? + count_tied(downwards, few, many, twice)?
     };
     Some((as_extreme / arrangements(n, m)).min(1.0))
 }
