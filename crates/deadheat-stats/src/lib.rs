@@ -14,7 +14,7 @@
 //! | --- | --- |
 //! | what did one block show? | [`blocks`] |
 //! | how large is the effect, and how sure is that? | [`clusters`], [`huber`], [`estimate`], [`rank::hodges_lehmann`](mod@rank::hodges_lehmann) |
-//! | and when every replicate is a single block? | [`singletons`], [`singletons_simulation`], [`false_calls`] |
+//! | and when every replicate is a single block? | [`singletons`], [`guard`], [`singletons_simulation`], [`false_calls`] |
 //! | when may one look, and what does a look cost? | [`looks`], [`spending_simulation`], [`anytime`] |
 //! | what may be said? | [`verdict`], [`multiple`], [`power`] |
 //! | do other tests agree? | [`signflip`], [`rank`] |
@@ -42,6 +42,7 @@ pub mod dist;
 pub mod estimate;
 pub mod evidence;
 pub mod false_calls;
+pub mod guard;
 pub mod huber;
 pub mod looks;
 pub mod multiple;
@@ -62,6 +63,7 @@ pub use blocks::{Diagnostics, Order, block_effect, diagnostics};
 pub use clusters::{ClusterError, Clusters};
 pub use estimate::{LAYOUT_ALLOWANCE, MIN_BLOCKS, MIN_REPLICATES_FOR_VERDICT, PooledEstimate};
 pub use evidence::{BlockFlags, Dropping, KeepReason, keep_or_drop};
+pub use guard::{guard_interval, guard_p};
 pub use huber::{EstimateError, Floor, pooled_huber};
 pub use looks::{Spending, SpendingError, adjusted_p};
 pub use multiple::{benjamini_hochberg, e_benjamini_hochberg, holm};
