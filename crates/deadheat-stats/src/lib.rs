@@ -13,7 +13,7 @@
 //! | question | file |
 //! | --- | --- |
 //! | what did one block show? | [`blocks`] |
-//! | how large is the effect, and how sure is that? | [`clusters`], [`huber`], [`estimate`], [`hodges_lehmann`](mod@hodges_lehmann) |
+//! | how large is the effect, and how sure is that? | [`clusters`], [`huber`], [`estimate`], [`rank::hodges_lehmann`](mod@rank::hodges_lehmann) |
 //! | and when every replicate is a single block? | [`singletons`], [`singletons_simulation`], [`false_calls`] |
 //! | when may one look, and what does a look cost? | [`looks`], [`spending_simulation`], [`anytime`] |
 //! | what may be said? | [`verdict`], [`multiple`], [`power`], [`components`] |
@@ -47,7 +47,6 @@ pub mod estimate;
 pub mod evidence;
 pub mod false_calls;
 pub mod fit;
-pub mod hodges_lehmann;
 pub mod huber;
 pub mod looks;
 pub mod moments;
@@ -75,14 +74,17 @@ pub use components::{Components, clamped_components, variance_components};
 pub use estimate::{LAYOUT_ALLOWANCE, MIN_BLOCKS, MIN_REPLICATES_FOR_VERDICT, PooledEstimate};
 pub use evidence::{BlockFlags, Dropping, KeepReason, keep_or_drop};
 pub use fit::{Family, Fit, best_fits, fit};
-pub use hodges_lehmann::hodges_lehmann;
 pub use huber::{EstimateError, Floor, pooled_huber};
 pub use looks::{Spending, SpendingError, adjusted_p};
 pub use moments::{excess_kurtosis, mean_over_min, sigma_distances, skewness};
 pub use multiple::{benjamini_hochberg, e_benjamini_hochberg, holm};
 pub use outliers::{OppositePeaks, opposite_peaks};
 pub use power::{minimum_detectable_effect, optimal_blocks, replicates_to_settle};
-pub use rank::{signed_rank_asymptotic_p, signed_rank_exact_p};
+pub use rank::{
+    RankSum, Signs, count_signs, hodges_lehmann, hodges_lehmann_shift, mann_whitney_asymptotic_p,
+    mann_whitney_exact_p, mann_whitney_p, rank_sum, rank_sum_p, shift_interval,
+    signed_rank_asymptotic_p, signed_rank_exact_p,
+};
 pub use shape::{KolmogorovSmirnov, kolmogorov_smirnov, wasserstein_1};
 pub use shapiro_wilk::{ShapiroWilk, shapiro_wilk};
 pub use signflip::sign_flip_p;
