@@ -2,7 +2,7 @@
 
 use crate::clusters::Clusters;
 use crate::estimate::PooledEstimate;
-use crate::hodges_lehmann::hodges_lehmann_with;
+use crate::rank::hodges_lehmann::hodges_lehmann_with;
 use crate::summary::mean;
 
 /// The mean over replicates of each one's Hodges–Lehmann estimate: every replicate counts once and none is an outlier.

@@ -10,7 +10,10 @@ import sys
 
 import distributions
 import families
+import fits
 import locations
+import shapes
+import t_tests
 from recipe import write
 
 FILES = {
@@ -18,6 +21,9 @@ FILES = {
     "locations.json": locations.by_hand,
     "pooled.json": locations.by_recipe,
     "families.json": families.families,
+    "t_tests.json": t_tests.t_tests,
+    "shapes.json": shapes.shapes,
+    "fits.json": fits.fits,
 }
 
 if __name__ == "__main__":

@@ -1,0 +1,121 @@
+//! The binomial distribution.
+
+use super::beta::beta_lower;
+use super::normal::normal_cdf;
+
+/// Outcomes this much likelier than the observed one still count as "no more likely": equal probabilities on the two
+/// sides of a symmetric distribution differ by rounding.
+const TIE: f64 = 1e-7;
+
+/// Beyond this many trials the normal limit stands in.
+const MANY_TRIALS: u64 = 10_000_000_000;
+
+/// P(X ≤ `k`) for X of Binomial(`n`, `p`): I_{1−p}(n − k, k + 1) (DLMF 8.17.5). `k` above `n` counts as `n`.
+pub fn binomial_cdf(k: u64, n: u64, p: f64) -> f64 {
+    if k >= n {
+        return 1.0;
+    }
+    let p = if p.is_nan() { 0.5 } else { p.clamp(0.0, 1.0) };
+    let (trials, hits) = (n as f64, k as f64);
+    if n > MANY_TRIALS {
+        let sd = (trials * p * (1.0 - p)).sqrt();
+        return normal_cdf((hits - trials * p) / sd.max(f64::MIN_POSITIVE));
+    }
+    beta_lower((n - k) as f64, hits + 1.0, 1.0 - p, p)
+}
+
+/// The two-sided exact binomial p-value: the total probability of all outcomes of Binomial(`n`, `p`) that are no more
+/// likely than `k` (Clopper & Pearson's test as `scipy.stats.binomtest` defines its two-sided form).
+///
+/// Walks outwards from the mode, so it costs O(√n) steps. `k` above `n` counts as `n`. Beyond 10¹⁰ trials the normal
+/// limit is used.
+pub fn binomial_two_sided_p(k: u64, n: u64, p: f64) -> f64 {
+    let p = if p.is_nan() { 0.5 } else { p.clamp(0.0, 1.0) };
+    let k = k.min(n);
+    if p > 0.5 {
+        return binomial_two_sided_p(n - k, n, 1.0 - p);
+    }
+    if n > MANY_TRIALS {
+        let (trials, hits) = (n as f64, k as f64);
+        let sd = (trials * p * (1.0 - p)).sqrt();
+        let z = (hits - trials * p).abs() / sd.max(f64::MIN_POSITIVE);
+        return (2.0 * normal_cdf(-z)).min(1.0);
+    }
+    let mode = (((n + 1) as f64 * p).floor() as u64).min(n);
+    let observed = if k >= mode {
+        walk_up(mode, n, p).nth((k - mode) as usize)
+    } else {
+        walk_down(mode, n, p).nth((mode - k) as usize)
+    };
+    let threshold = observed.unwrap_or(0.0) * (1.0 + TIE);
+    let weights = || walk_up(mode, n, p).chain(walk_down(mode, n, p).skip(1));
+    let total: f64 = weights().sum();
+    let extreme: f64 = weights().filter(|&w| w <= threshold).sum();
+    (extreme / total).min(1.0)
+}
+
+/// Binomial probabilities of mode, mode + 1, … relative to the mode's, until they vanish.
+fn walk_up(mode: u64, n: u64, p: f64) -> impl Iterator<Item = f64> {
+    let odds = p / (1.0 - p);
+    std::iter::successors(Some((mode, 1.0)), move |&(k, w)| {
+        (k < n).then(|| (k + 1, w * odds * (n - k) as f64 / (k + 1) as f64))
+    })
+    .map(|(_, w)| w)
+    .take_while(|&w| w > 0.0)
+}
+
+/// Binomial probabilities of mode, mode − 1, … relative to the mode's, until they vanish.
+fn walk_down(mode: u64, n: u64, p: f64) -> impl Iterator<Item = f64> {
+    let odds = p / (1.0 - p);
+    std::iter::successors(Some((mode, 1.0)), move |&(k, w)| {
+        (k > 0).then(|| (k - 1, w * k as f64 / ((n - k + 1) as f64 * odds)))
+    })
+    .map(|(_, w)| w)
+    .take_while(|&w| w > 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dist::close;
+
+    #[test]
+    fn a_binomial_outcome_at_the_mode_is_no_evidence_at_all() {
+        assert_eq!(binomial_two_sided_p(5, 10, 0.5), 1.0);
+        assert_eq!(binomial_two_sided_p(0, 0, 0.5), 1.0);
+        assert_eq!(binomial_two_sided_p(0, 9, 0.0), 1.0);
+        assert_eq!(binomial_two_sided_p(9, 9, 1.0), 1.0);
+        assert_eq!(binomial_two_sided_p(1, 9, 0.0), 0.0);
+    }
+
+    #[test]
+    fn a_fair_coin_counts_both_tails() {
+        close(binomial_two_sided_p(1, 10, 0.5), 22.0 / 1024.0, 1e-13);
+        close(binomial_two_sided_p(9, 10, 0.5), 22.0 / 1024.0, 1e-13);
+        close(
+            binomial_two_sided_p(0, 40, 0.5),
+            2.0 / 2.0_f64.powi(40),
+            1e-12,
+        );
+    }
+
+    #[test]
+    fn the_cumulative_probabilities_of_few_trials_are_sums_of_their_terms() {
+        for (k, sum) in [(0, 81.0), (1, 189.0), (2, 243.0), (3, 255.0), (4, 256.0)] {
+            close(binomial_cdf(k, 4, 0.25), sum / 256.0, 1e-14);
+        }
+        assert_eq!(binomial_cdf(9, 4, 0.25), 1.0);
+        assert_eq!(binomial_cdf(3, 4, 0.0), 1.0);
+        assert_eq!(binomial_cdf(3, 4, 1.0), 0.0);
+    }
+
+    #[test]
+    fn arguments_outside_the_domain_still_give_finite_answers() {
+        for p in [-1.0, 0.0, 5e-324, 1.0, 2.0, f64::NAN] {
+            for (k, n) in [(7, 5), (0, 0), (3, u64::MAX), (u64::MAX, u64::MAX)] {
+                assert!(binomial_two_sided_p(k, n, p).is_finite(), "{k} {n} {p}");
+                assert!(binomial_cdf(k, n, p).is_finite(), "{k} {n} {p}");
+            }
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! The Mann–Whitney test (1947), which is Wilcoxon's rank-sum test (1945): does a value of one sample exceed a value of
+//! the other as often as the reverse?
+//!
+//! The samples are independent of each other, and the values within each are too. Iterations of one process are not.
+
+use super::arrangements::{arrangements, count_tied, count_untied};
+use crate::dist::normal_cdf;
+use crate::summary::all_finite;
+
+/// Where the smaller sample has no more values than this, [`mann_whitney_p`] counts arrangements.
+pub const FEW: usize = 8;
+
+/// The pairs of two samples, by which of the two is larger.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RankSum {
+    /// Pairs whose value of the first sample is larger, ties counted half: the U of the first sample.
+    pub u_first: f64,
+    /// Pairs whose value of the second sample is larger, ties counted half. Both add up to all pairs.
+    pub u_second: f64,
+    /// Σ(t³ − t) over the groups of t equal values, both samples taken together.
+    pub ties: f64,
+    /// Values in the first sample.
+    pub n_first: usize,
+    /// Values in the second sample.
+    pub n_second: usize,
+}
+
+/// Compares every value of the first sample with every value of the second, in O(n log n). `None` when a sample is empty
+/// or a value is not finite.
+pub fn rank_sum(first: &[f64], second: &[f64]) -> Option<RankSum> {
+    Some(RankSum::of(&tie_groups(first, second)?))
+}
+
+/// The exact two-sided p-value: the share of all ways to deal the values out again whose U lies at least as far from
+/// nm/2 as the one observed.
+///
+/// Without ties this is the tabulated distribution of U. With ties it is the permutation distribution of the mean ranks.
+/// `None` as for [`rank_sum`], and for samples too large to count: without ties beyond 10⁶ pairs or 2¹²⁷ arrangements
+/// (65 against 65, 8 against 125,000), with ties beyond 65² pairs.
+pub fn mann_whitney_exact_p(first: &[f64], second: &[f64]) -> Option<f64> {
+    let groups = tie_groups(first, second)?;
+    let found = RankSum::of(&groups);
+    let (n, m) = (found.n_first, found.n_second);
+    let least = found.least();
+    let as_extreme = if found.ties == 0.0 {
+        // U is symmetric about nm/2.
+        let counts = count_untied(n, m, least as usize)?;
+        2.0 * counts.into_iter().sum::<u128>() as f64
+    } else {
+        let upwards = groups.iter().map(|g| g.first + g.second);
+        let downwards = upwards.clone().rev();
+        let twice = (2.0 * least) as usize;
+        count_tied(upwards, n, m, twice)? + count_tied(downwards, n, m, twice)?
+    };
+    Some((as_extreme / arrangements(n, m)).min(1.0))
+}
+
+/// The two-sided p-value by normal approximation, the variance corrected for ties:
+/// z = (U − nm/2 + c)/√(nm/12·(N + 1 − Σ(t³ − t)/(N(N − 1)))) with N = n + m, U the smaller of both, and c = ½ with the
+/// continuity correction.
+///
+/// Values that are all equal are no evidence: p = 1. `None` as for [`rank_sum`].
+pub fn mann_whitney_asymptotic_p(first: &[f64], second: &[f64], continuity: bool) -> Option<f64> {
+    Some(rank_sum(first, second)?.asymptotic_p(continuity))
+}
+
+/// The two-sided p-value by the rule of `scipy.stats.mannwhitneyu`, which Google Benchmark's `compare.py` reports: exact
+/// where one sample has at most [`FEW`] values and none are equal, else by normal approximation with continuity
+/// correction. `None` as for [`rank_sum`].
+///
+/// Beyond 10⁶ pairs it is the approximation in any case.
+pub fn mann_whitney_p(first: &[f64], second: &[f64]) -> Option<f64> {
+    let found = rank_sum(first, second)?;
+    let exact = found.ties == 0.0 && found.n_first.min(found.n_second) <= FEW;
+    exact
+        .then(|| mann_whitney_exact_p(first, second))
+        .flatten()
+        .or_else(|| Some(found.asymptotic_p(true)))
+}
+
+/// The two-sided p-value of `scipy.stats.ranksums`: by normal approximation with neither tie nor continuity correction,
+/// so too large where values are equal. `None` as for [`rank_sum`].
+pub fn rank_sum_p(first: &[f64], second: &[f64]) -> Option<f64> {
+    let found = rank_sum(first, second)?;
+    Some(RankSum { ties: 0.0, ..found }.asymptotic_p(false))
+}
+
+impl RankSum {
+    fn of(groups: &[TieGroup]) -> Self {
+        let mut found = Self {
+            u_first: 0.0,
+            u_second: 0.0,
+            ties: 0.0,
+            n_first: 0,
+            n_second: 0,
+        };
+        for group in groups {
+            let (a, b) = (group.first as f64, group.second as f64);
+            found.u_first += a * (found.n_second as f64 + 0.5 * b);
+            found.u_second += b * (found.n_first as f64 + 0.5 * a);
+            found.ties += (a + b).powi(3) - (a + b);
+            found.n_first += group.first;
+            found.n_second += group.second;
+        }
+        found
+    }
+
+    /// The smaller U.
+    fn least(&self) -> f64 {
+        self.u_first.min(self.u_second)
+    }
+
+    fn asymptotic_p(&self, continuity: bool) -> f64 {
+        let (n, m) = (self.n_first as f64, self.n_second as f64);
+        let all = n + m;
+        let variance = n * m / 12.0 * (all + 1.0 - self.ties / (all * (all - 1.0)));
+        if variance <= 0.0 {
+            return 1.0;
+        }
+        let correction = if continuity { 0.5 } else { 0.0 };
+        let z = (self.least() - 0.5 * n * m + correction) / variance.sqrt();
+        (2.0 * normal_cdf(z)).min(1.0)
+    }
+}
+
+/// Equal values: how many each sample has.
+#[derive(Debug, Clone, Copy)]
+struct TieGroup {
+    first: usize,
+    second: usize,
+}
+
+/// The values of both samples in groups of equal ones, ascending.
+fn tie_groups(first: &[f64], second: &[f64]) -> Option<Vec<TieGroup>> {
+    if first.is_empty() || second.is_empty() || !all_finite(first) || !all_finite(second) {
+        return None;
+    }
+    let (x, y) = (ascending(first), ascending(second));
+    let mut groups = Vec::with_capacity(x.len() + y.len());
+    let (mut i, mut j) = (0, 0);
+    while let Some(value) = match (x.get(i), y.get(j)) {
+        (Some(a), Some(b)) => Some(a.min(*b)),
+        (a, b) => a.or(b).copied(),
+    } {
+        let (before_x, before_y) = (i, j);
+        while x.get(i) == Some(&value) {
+            i += 1;
+        }
+        while y.get(j) == Some(&value) {
+            j += 1;
+        }
+        groups.push(TieGroup {
+            first: i - before_x,
+            second: j - before_y,
+        });
+    }
+    Some(groups)
+}
+
+fn ascending(values: &[f64]) -> Vec<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted
+}
+
+#[cfg(test)]
+mod tests {
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use rand_xoshiro::rand_core::SeedableRng;
+
+    use super::*;
+    use crate::rng::normal;
+
+    fn draw(n: usize, step: f64, rng: &mut Xoshiro256PlusPlus) -> Vec<f64> {
+        let value = |_| normal(rng);
+        (0..n)
+            .map(value)
+            .map(|z| if step > 0.0 { (z / step).round() } else { z })
+            .collect()
+    }
+
+    /// Deals the values out in every possible way.
+    fn by_brute_force(first: &[f64], second: &[f64]) -> f64 {
+        let all = [first, second].concat();
+        let centre = 0.5 * (first.len() * second.len()) as f64;
+        let away = |u: f64| (u - centre).abs();
+        let observed = away(rank_sum(first, second).unwrap().u_first);
+        let (mut extreme, mut deals) = (0, 0);
+        for hand in 0_u32..1 << all.len() {
+            if hand.count_ones() as usize != first.len() {
+                continue;
+            }
+            let (of, rest): (Vec<_>, Vec<_>) = (0..all.len()).partition(|i| hand >> i & 1 == 1);
+            let pairs = of.iter().flat_map(|&i| rest.iter().map(move |&j| (i, j)));
+            let u: f64 = pairs
+                .map(|(i, j)| {
+                    0.5 * f64::from(u8::from(all[i] > all[j]) + u8::from(all[i] >= all[j]))
+                })
+                .sum();
+            deals += 1;
+            extreme += u32::from(away(u) >= observed);
+        }
+        f64::from(extreme) / f64::from(deals)
+    }
+
+    #[test]
+    fn the_exact_p_counts_every_way_to_deal_the_values_out() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(8);
+        for step in [0.0, 0.4, 1.0, 3.0] {
+            for (n, m) in [(1, 1), (1, 7), (2, 2), (3, 6), (5, 5), (6, 4), (7, 5)] {
+                for _ in 0..5 {
+                    let first = draw(n, step, &mut rng);
+                    let second = draw(m, step, &mut rng);
+                    let got = mann_whitney_exact_p(&first, &second).unwrap();
+                    let want = by_brute_force(&first, &second);
+                    assert!((got - want).abs() < 1e-14, "{first:?} {second:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn samples_that_do_not_overlap_are_two_arrangements_among_all() {
+        let (low, high) = ([1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]);
+        assert_eq!(mann_whitney_exact_p(&low, &high), Some(2.0 / 70.0));
+        assert_eq!(mann_whitney_p(&high, &low), Some(2.0 / 70.0));
+    }
+
+    #[test]
+    fn pairs_are_counted_by_the_larger_side_and_ties_half() {
+        let found = rank_sum(&[1.0, 2.0, 2.0, -0.0], &[2.0, 0.0, 5.0]).unwrap();
+        let expected = RankSum {
+            u_first: 4.5,
+            u_second: 7.5,
+            ties: 24.0 + 6.0,
+            n_first: 4,
+            n_second: 3,
+        };
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn equal_values_are_no_evidence() {
+        for p in [
+            mann_whitney_exact_p(&[1.0; 5], &[1.0; 3]),
+            mann_whitney_p(&[1.0; 5], &[1.0; 3]),
+            mann_whitney_asymptotic_p(&[1.0; 5], &[1.0; 3], false),
+            rank_sum_p(&[1.0; 5], &[1.0; 3]),
+        ] {
+            assert_eq!(p, Some(1.0));
+        }
+    }
+
+    #[test]
+    fn the_approximation_meets_the_exact_value_where_both_are_to_be_had() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(9);
+        for step in [0.0, 0.5] {
+            for _ in 0..20 {
+                let (first, second) = (draw(60, step, &mut rng), draw(55, step, &mut rng));
+                let exact = mann_whitney_exact_p(&first, &second).unwrap();
+                let rough = mann_whitney_asymptotic_p(&first, &second, true).unwrap();
+                assert!((exact - rough).abs() < 0.01, "{exact} {rough}");
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_nonsense_and_too_much_have_no_exact_p() {
+        let ascending: Vec<f64> = (0..132).map(f64::from).collect();
+        let (low, high) = ascending.split_at(66);
+        assert_eq!(mann_whitney_exact_p(low, high), None);
+        assert!(mann_whitney_exact_p(&low[1..], &high[1..]).is_some());
+        assert_eq!(mann_whitney_exact_p(&[1.0; 66], &[1.0; 66]), None);
+        assert!(mann_whitney_exact_p(&[1.0; 65], &[1.0; 65]).is_some());
+        for (first, second) in [(&[][..], &[1.0][..]), (&[1.0], &[]), (&[1.0], &[f64::NAN])] {
+            assert_eq!(rank_sum(first, second), None);
+            assert_eq!(mann_whitney_exact_p(first, second), None);
+            assert_eq!(mann_whitney_p(first, second), None);
+            assert_eq!(mann_whitney_asymptotic_p(first, second, true), None);
+            assert_eq!(rank_sum_p(first, second), None);
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! Selection among all pairs of two sorted slices, without writing the pairs out.
+
+use std::cmp::Ordering;
+
+/// Up to this many entries are written out and selected from directly.
+const FEW: usize = 2_048;
+
+/// A matrix of numbers made from pairs, whose rows and columns both ascend: entry (i, j) = `entry`(`rows[i]`, `columns[j]`).
+///
+/// A walk from the last entry of the first row, left where entries are too large and down where they are not, finds the
+/// end of what is below a pivot in every row, in as many steps as there are rows and columns.
+pub(super) struct Staircase<'a, F> {
+    /// In the order in which entries ascend.
+    pub rows: &'a [f64],
+    /// In the order in which entries ascend.
+    pub columns: &'a [f64],
+    /// Whether only the entries with j ≥ i count.
+    pub triangular: bool,
+    /// Never falls from one row or column to the next.
+    pub entry: F,
+}
+
+impl<F: Fn(f64, f64) -> f64> Staircase<'_, F> {
+    fn entries(&self) -> usize {
+        (0..self.rows.len())
+            .map(|row| self.columns.len() - self.first(row))
+            .sum()
+    }
+
+    fn first(&self, row: usize) -> usize {
+        if self.triangular { row } else { 0 }
+    }
+
+    fn at(&self, row: usize, column: usize) -> f64 {
+        (self.entry)(self.rows[row], self.columns[column])
+    }
+
+    /// The middle entry, or halfway between the two middle ones. There must be one.
+    pub(super) fn median(&self, scratch: &mut Vec<f64>) -> f64 {
+        let entries = self.entries();
+        let lower = self.nth((entries - 1) / 2, scratch);
+        if entries % 2 == 1 {
+            return lower;
+        }
+        lower.midpoint(self.next_after(lower, entries / 2))
+    }
+
+    /// The entry of rank `k`, given that `lower` is the one before it.
+    fn next_after(&self, lower: f64, k: usize) -> f64 {
+        let mut ends = vec![0; self.rows.len()];
+        if self.count(&mut ends, |entry| entry <= lower) > k {
+            return lower;
+        }
+        let beyond = ends.iter().enumerate();
+        let beyond = beyond.filter(|(_, end)| **end < self.columns.len());
+        beyond
+            .map(|(row, &end)| self.at(row, end))
+            .fold(f64::INFINITY, f64::min)
+    }
+
+    /// The `k`-th smallest entry, counted from 0; `k` must be less than the number of entries.
+    ///
+    /// `low[i]..high[i]` are the columns of row i still in question. A sample of what is left gives two pivots close
+    /// around the wanted rank, and two walks rule out what lies outside them: usually all but one in a hundred. Where
+    /// the sample deceived, the next pivot is the weighted median of the rows' medians, which rules out a quarter at
+    /// least (Johnson & Mizoguchi 1978), so that no input takes more than O(n log n).
+    pub(super) fn nth(&self, k: usize, scratch: &mut Vec<f64>) -> f64 {
+        let (rows, columns) = (self.rows.len(), self.columns.len());
+        let enough = FEW.max(rows + columns);
+        let mut low: Vec<usize> = (0..rows).map(|row| self.first(row)).collect();
+        let mut high = vec![columns; rows];
+        let mut ends = Vec::new();
+        let (mut ruled_out, mut left) = (0, self.entries());
+        let mut deceived = false;
+        while left > enough {
+            let (from, to) = if deceived {
+                let pivot = self.weighted_median(&low, &high);
+                (pivot, pivot)
+            } else {
+                self.bracket(&low, &high, left, k - ruled_out, scratch)
+            };
+            ends.resize(rows, 0);
+            let below = self.count(&mut ends, |entry| entry < from);
+            if k < below {
+                lower_to(&mut high, &ends, &low);
+            } else {
+                raise_to(&mut low, &ends, &high);
+                if k < self.count(&mut ends, |entry| entry <= to) {
+                    if from == to {
+                        return from;
+                    }
+                    lower_to(&mut high, &ends, &low);
+                } else {
+                    raise_to(&mut low, &ends, &high);
+                }
+            }
+            let before = left;
+            left = low.iter().zip(&high).map(|(l, h)| h - l).sum();
+            ruled_out = (0..rows).map(|row| low[row] - self.first(row)).sum();
+            deceived = left > before / 4 * 3;
+        }
+        scratch.clear();
+        for row in 0..rows {
+            let open = &self.columns[low[row]..high[row]];
+            scratch.extend(open.iter().map(|&b| (self.entry)(self.rows[row], b)));
+        }
+        *scratch
+            .select_nth_unstable_by(k - ruled_out, f64::total_cmp)
+            .1
+    }
+
+    /// Fills `ends[i]` with the first column of row i whose entry fails `holds`, and returns how many entries pass in all.
+    pub(super) fn count(&self, ends: &mut [usize], holds: impl Fn(f64) -> bool) -> usize {
+        let (mut end, mut total) = (self.columns.len(), 0);
+        for (row, row_end) in ends.iter_mut().enumerate() {
+            let (a, first) = (self.rows[row], self.first(row));
+            while end > first && !holds((self.entry)(a, self.columns[end - 1])) {
+                end -= 1;
+            }
+            *row_end = end.max(first);
+            total += *row_end - first;
+        }
+        total
+    }
+
+    /// Two entries that probably enclose the one of rank `wanted` among the `left` in question: order statistics of as
+    /// many entries as there are rows and columns, taken at even steps through what is left.
+    fn bracket(
+        &self,
+        low: &[usize],
+        high: &[usize],
+        left: usize,
+        wanted: usize,
+        sample: &mut Vec<f64>,
+    ) -> (f64, f64) {
+        let step = left / (self.rows.len() + self.columns.len()).max(FEW / 2) + 1;
+        sample.clear();
+        let mut skip = step / 2;
+        for (row, (&low, &high)) in low.iter().zip(high).enumerate() {
+            let mut column = low + skip;
+            while column < high {
+                sample.push(self.at(row, column));
+                column += step;
+            }
+            skip = column - high;
+        }
+        let rank = (wanted as f64 / left as f64 * sample.len() as f64) as usize;
+        // Two standard errors of a share of random entries; even steps do better.
+        let margin = (sample.len() as f64).sqrt() as usize + 1;
+        let upper = (rank + margin).min(sample.len() - 1);
+        let lower = rank.saturating_sub(margin).min(upper);
+        let (below, &mut to, _) = sample.select_nth_unstable_by(upper, f64::total_cmp);
+        let from = if lower < upper {
+            *below.select_nth_unstable_by(lower, f64::total_cmp).1
+        } else {
+            to
+        };
+        (from, to)
+    }
+
+    /// The median of the medians of the rows in question, each with the weight of its length.
+    fn weighted_median(&self, low: &[usize], high: &[usize]) -> f64 {
+        let medians = low.iter().zip(high).enumerate();
+        let mut medians: Vec<(f64, usize)> = medians
+            .filter(|(_, (low, high))| low < high)
+            .map(|(row, (low, high))| (self.at(row, low.midpoint(*high)), high - low))
+            .collect();
+        weighted_median(&mut medians)
+    }
+}
+
+/// Ends no row before its beginning.
+fn lower_to(high: &mut [usize], ends: &[usize], low: &[usize]) {
+    for ((high, &end), &low) in high.iter_mut().zip(ends).zip(low) {
+        *high = end.clamp(low, *high);
+    }
+}
+
+/// Begins no row after its end.
+fn raise_to(low: &mut [usize], ends: &[usize], high: &[usize]) {
+    for ((low, &end), &high) in low.iter_mut().zip(ends).zip(high) {
+        *low = end.clamp(*low, high);
+    }
+}
+
+/// A value with at most half of the weight on either side of it. O(n).
+fn weighted_median(mut items: &mut [(f64, usize)]) -> f64 {
+    let by_value = |a: &(f64, usize), b: &(f64, usize)| -> Ordering { a.0.total_cmp(&b.0) };
+    let mut wanted = items.iter().map(|item| item.1).sum::<usize>() / 2;
+    loop {
+        let half = items.len() / 2;
+        let (left, &mut (value, weight), right) = items.select_nth_unstable_by(half, by_value);
+        let on_the_left: usize = left.iter().map(|item| item.1).sum();
+        if wanted < on_the_left {
+            items = left;
+        } else if wanted < on_the_left + weight || right.is_empty() {
+            return value;
+        } else {
+            wanted -= on_the_left + weight;
+            items = right;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use rand_xoshiro::rand_core::SeedableRng;
+
+    use super::*;
+    use crate::rng::normal;
+
+    fn ascending(n: usize, step: f64, rng: &mut Xoshiro256PlusPlus) -> Vec<f64> {
+        let round = |z: f64| {
+            if step > 0.0 {
+                (z / step).round()
+            } else {
+                z.powi(3)
+            }
+        };
+        let mut values: Vec<f64> = (0..n).map(|_| round(normal(rng))).collect();
+        values.sort_by(f64::total_cmp);
+        values
+    }
+
+    /// Every way the pivot can fall: exact ties, heavy tails, a rectangle far from square.
+    #[test]
+    fn every_rank_can_be_selected() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(6);
+        for (n, m) in [(1, 1), (3, 5), (60, 50), (200, 30), (7, 900)] {
+            for step in [0.0, 0.2, 2.0] {
+                let (rows, columns) = (ascending(n, step, &mut rng), ascending(m, step, &mut rng));
+                let stairs = Staircase {
+                    rows: &rows,
+                    columns: &columns,
+                    triangular: false,
+                    entry: |a, b| a + b,
+                };
+                let sums = rows.iter().flat_map(|a| columns.iter().map(move |b| a + b));
+                let mut sums: Vec<f64> = sums.collect();
+                sums.sort_by(f64::total_cmp);
+                for k in (0..sums.len()).step_by(1 + sums.len() / 97) {
+                    assert_eq!(stairs.nth(k, &mut Vec::new()), sums[k], "{n} {m} {k}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_weighted_median_has_at_most_half_the_weight_on_either_side() {
+        assert_eq!(weighted_median(&mut [(3.0, 1), (1.0, 1), (2.0, 1)]), 2.0);
+        assert_eq!(weighted_median(&mut [(3.0, 9), (1.0, 1), (2.0, 1)]), 3.0);
+        assert_eq!(weighted_median(&mut [(5.0, 2)]), 5.0);
+    }
+}
