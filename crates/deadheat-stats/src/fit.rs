@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 
 use crate::centred::Centred;
 use crate::dist::normal_quantile;
-use crate::summary::{all_finite, finite, max, min};
+use crate::summary::{finite, max, min};
 
 /// A shape with a location and a scale.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -91,9 +91,7 @@ pub fn fit(family: Family, values: &[f64]) -> Option<Fit> {
             (mean, sd, -n * (sd.ln() + ln_root_two_pi() + 0.5))
         }
         Family::LogNormal => {
-            if values.iter().any(|&x| x <= 0.0) || !all_finite(values) {
-                return None;
-            }
+            // A value that is not above 0 has no finite logarithm, and the sample then no mean.
             let logs: Vec<f64> = values.iter().map(|x| x.ln()).collect();
             let (mean, sd) = mean_and_sd(&logs)?;
             // The density of x is that of ln x over x.
@@ -104,7 +102,8 @@ pub fn fit(family: Family, values: &[f64]) -> Option<Fit> {
     Some(Fit {
         family,
         location: finite(location)?,
-        scale: finite(scale).filter(|&scale| scale > 0.0)?,
+        scale: finite(scale)?,
+        // A scale that has vanished has an infinite one.
         log_likelihood: finite(log_likelihood)?,
     })
 }
@@ -316,7 +315,10 @@ mod tests {
         ] {
             assert_eq!(best_fits(bad), []);
         }
-        for not_positive in [[0.0, 1.0], [-1.0, 1.0]] {
+        // The scale of these is less than the least number.
+        let close_to_nothing = [1e-323, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+        assert_eq!(best_fits(&close_to_nothing), []);
+        for not_positive in [[0.0, 1.0], [-1.0, 1.0], [-2.0, -1.0]] {
             assert_eq!(fit(Family::LogNormal, &not_positive), None);
             assert_eq!(best_fits(&not_positive).len(), 2);
         }
@@ -330,6 +332,17 @@ mod tests {
         close(huge.location / f64::MAX, small.location, 1e-14);
         let near = fit(Family::Gumbel, &[1.0, 1.0 + f64::EPSILON]).unwrap();
         assert!(near.location >= 1.0 && near.scale > 0.0);
+    }
+
+    #[test]
+    fn below_zero_the_gumbel_fit_is_the_same_further_left() {
+        let before = fit(Family::Gumbel, &VALUES).unwrap();
+        for by in [64.0, 1024.0] {
+            let after = fit(Family::Gumbel, &VALUES.map(|x| x - by)).unwrap();
+            close(after.location, before.location - by, 1e-13);
+            close(after.scale, before.scale, 1e-12);
+            close(after.log_likelihood, before.log_likelihood, 1e-12);
+        }
     }
 
     #[test]
