@@ -173,6 +173,13 @@ mod tests {
         let found = components(&[0.1, 0.1, 0.1, 0.4, 0.4, 0.4], &[3, 3]).unwrap();
         assert_eq!((found.within, found.f, found.p_value()), (0.0, None, None));
         close(found.between, 0.045);
+        // However the means of equal effects round.
+        for count in 2..12 {
+            let effects =
+                [[0.1; 12], [0.3; 12], [0.7; 12]].map(|replicate| replicate[..count].to_vec());
+            let found = components(&effects.concat(), &[count; 3]).unwrap();
+            assert_eq!((found.within, found.f), (0.0, None), "{count}");
+        }
     }
 
     #[test]

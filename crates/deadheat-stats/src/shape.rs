@@ -269,7 +269,7 @@ mod tests {
             (10_000, 10_000, 1.4),
             (10_000, 9_999, 60.0),
             (30_000, 20_000, 2.0),
-            (1_000_000, 50, 1.0),
+            (50, 1_000_000, 1.0),
         ] {
             let (found, counted) = apart(n, m, lambda);
             assert_eq!(found.p, counted, "{n} {m} {lambda}");

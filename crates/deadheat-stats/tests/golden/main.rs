@@ -6,6 +6,7 @@ mod distributions;
 mod families;
 mod fits;
 mod locations;
+mod ranks;
 mod recipe;
 mod shapes;
 mod t_tests;

@@ -12,6 +12,7 @@ import distributions
 import families
 import fits
 import locations
+import ranks
 import shapes
 import t_tests
 from recipe import write
@@ -24,6 +25,8 @@ FILES = {
     "t_tests.json": t_tests.t_tests,
     "shapes.json": shapes.shapes,
     "fits.json": fits.fits,
+    "ranks.json": ranks.by_recipe,
+    "exact_ranks.json": ranks.exactly,
 }
 
 if __name__ == "__main__":
