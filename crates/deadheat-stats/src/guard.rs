@@ -13,6 +13,7 @@
 //! where the change is three spreads (4,000 runs each). P blocks cannot meet a level below 2^(1−P): there the bounds
 //! are the smallest and the largest effect, and where even that is far too loose, a whole range beyond them.
 
+use crate::rank::signed_rank::MOST_EXACT;
 use crate::rank::{signed_rank_interval, signed_rank_one_sided_p};
 use crate::summary::{finite, max, min};
 
@@ -20,15 +21,16 @@ use crate::summary::{finite, max, min};
 /// and modes far apart .017 of runs were called.
 const REACH: f64 = 16.0;
 
-/// Fewer blocks get no verdict.
-const FEWEST: usize = 3;
+/// How many blocks are guarded. Fewer get no verdict; of more, no majority lies in one heap by chance, and an interval
+/// from all their averages would take longer than the estimate.
+const GUARDED: std::ops::RangeInclusive<usize> = 3..=MOST_EXACT;
 
 /// The bounds that the interval of single blocks at `two_sided_level` must hold as well.
 ///
-/// `None` where they ask for nothing: for one or two blocks, when an effect is not finite, and for levels outside
-/// (0, ½).
+/// `None` where they ask for nothing: for fewer than three or more than 200 blocks, when an effect is not finite, and for
+/// levels outside (0, ½).
 pub fn guard_interval(effects: &[f64], two_sided_level: f64) -> Option<(f64, f64)> {
-    if effects.len() < FEWEST || !(two_sided_level > 0.0 && two_sided_level < 0.5) {
+    if !GUARDED.contains(&effects.len()) || !(two_sided_level > 0.0 && two_sided_level < 0.5) {
         return None;
     }
     let strictest = strictest_level(effects.len());
@@ -45,7 +47,7 @@ pub fn guard_interval(effects: &[f64], two_sided_level: f64) -> Option<(f64, f64
 
 /// The level from which on [`guard_interval`] leaves 0 out; 0 when it always does, and never above 1.
 pub fn guard_p(effects: &[f64]) -> f64 {
-    if effects.len() < FEWEST {
+    if !GUARDED.contains(&effects.len()) {
         return 0.0;
     }
     let Some((low, high)) = min(effects).zip(max(effects)) else {
@@ -122,9 +124,14 @@ mod tests {
     }
 
     #[test]
-    fn where_no_verdict_is_given_nothing_is_asked() {
-        assert_eq!(guard_interval(&[0.1, -0.2], 0.05), None);
-        assert_eq!(guard_p(&[0.1, -0.2]), 0.0);
+    fn where_no_verdict_is_given_or_none_is_in_doubt_nothing_is_asked() {
+        let many: Vec<f64> = (0..=MOST_EXACT).map(|i| i as f64 - 99.0).collect();
+        for effects in [&[0.1, -0.2][..], &many] {
+            assert_eq!(guard_interval(effects, 0.05), None);
+            assert_eq!(guard_p(effects), 0.0);
+        }
+        assert!(guard_p(&[0.1, -0.2, 0.1]) > 0.0 && guard_p(&many[1..]) > 0.0);
+        assert!(guard_interval(&many[1..], 0.05).is_some());
         assert_eq!(guard_interval(&[0.1; 5], 0.5), None);
         assert_eq!(guard_interval(&[0.1, f64::NAN, 0.1], 0.05), None);
         assert_eq!(guard_p(&[0.1, f64::NAN, -0.1]), 0.0);
