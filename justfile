@@ -23,6 +23,16 @@ calibrate:
     cargo run --release -p deadheat-stats --example spending
     cargo run --release -p deadheat-stats --example singletons
 
+# Which planted faults the tests of the statistics notice, one in eleven of them: some forty minutes (cargo install cargo-mutants)
+mutants:
+    cargo mutants -p deadheat-stats --shard 3/11 --sharding round-robin -j2 --timeout 120
+
+# Odd files for both readers, into analysis and answer (cargo install cargo-fuzz, and a nightly compiler)
+fuzz seconds="300":
+    mkdir -p fuzz/corpus/csv fuzz/corpus/run_file
+    cd fuzz && cargo +nightly fuzz run csv corpus/csv seeds/csv -- -dict=csv.dict -max_len=6000 -max_total_time={{seconds}}
+    cd fuzz && cargo +nightly fuzz run run_file corpus/run_file seeds/run_file -- -dict=run_file.dict -max_len=6000 -max_total_time={{seconds}}
+
 # The finished program beside its peers, on a machine that does nothing else
 validate:
     cargo build --release
