@@ -17,10 +17,11 @@ bench:
     cargo bench -p deadheat-engine
     cargo run --release -p deadheat-format --example speed
 
-# The tables of the statistics from their simulations: some fifteen minutes
+# The tables of the statistics from their simulations, then the promises put to the test: some twenty-five minutes
 calibrate:
     cargo run --release -p deadheat-stats --example spending
     cargo run --release -p deadheat-stats --example singletons
+    cargo run --release -p deadheat --example calibration
 
 # The finished program beside its peers, on a machine that does nothing else
 validate:

@@ -93,7 +93,7 @@ fn one_percent_is_found_in_every_family_when_there_are_blocks_enough() {
 }
 
 #[test]
-fn commands_find_one_percent_under_drift_when_they_may_run_long_enough() {
+fn commands_find_one_percent_when_they_may_run_long_enough() {
     let long = |family: &&simulation::families::Family| (41..=400).contains(&family.replicates);
     assert!(FAMILIES.iter().filter(long).count() >= 3);
     for family in FAMILIES.iter().filter(long) {

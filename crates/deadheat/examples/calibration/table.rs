@@ -6,7 +6,7 @@ use deadheat::engine::Noise;
 use crate::simulation::families::{
     BLOCKS, FAMILIES, Family, HARD_LAYOUT, QUIET, REPLICATES, commands, percent, processes,
 };
-use crate::simulation::race::Setting;
+use crate::simulation::race::{ALPHA, Setting};
 use crate::simulation::tally::{Tally, at_most};
 
 /// Races of a setting without a difference.
@@ -15,7 +15,7 @@ const ALIKE: u32 = 4_000;
 const DIFFERENT: u32 = 1_000;
 /// The same where a race has more than [`LONG`] blocks.
 const OF_LONG_RACES: u32 = 400;
-const LONG: u32 = 1_500;
+const LONG: u32 = 10_000;
 /// Races of a design with few blocks in a replicate.
 const SMALL: u32 = 20_000;
 
@@ -69,12 +69,14 @@ pub fn sections() -> Vec<Section> {
         Section {
             title: "Processes without a difference",
             words: "40 processes at most with 25 blocks each, layouts with an sd of 0.7 % for each side of a process.",
-            rows: alike(processes).chain([hard(0.0)]).collect(),
+            rows: alike(processes)
+                .chain([restless(processes), hard(0.0)])
+                .collect(),
         },
         Section {
             title: "Commands without a difference",
             words: "40 blocks at most, each a replicate of its own. The layout of a launch is part of its scatter.",
-            rows: alike(commands).collect(),
+            rows: alike(commands).chain([restless(commands)]).collect(),
         },
         Section {
             title: "Processes that differ",
@@ -109,12 +111,6 @@ pub fn sections() -> Vec<Section> {
                     taken: the hardest case. A single block has critical values of its own, from two blocks on the plain formula is used. \
                     Shown, not promised.",
             rows: few_blocks(),
-        },
-        Section {
-            title: "Known limits",
-            words: "Another of seven modes for every sample, instead of every 37 samples or so. Shown, not promised: with single blocks the \
-                    scale may see one heap of them only.",
-            rows: restless(),
         },
     ]
 }
@@ -179,21 +175,18 @@ fn few_blocks() -> Vec<Row> {
     rows
 }
 
-fn restless() -> Vec<Row> {
+fn restless(design: fn(f64, Noise) -> Setting) -> Row {
     let noise = Noise {
         modes: 0.5,
         mode_length: 1,
         ..QUIET
     };
-    [
-        ("commands", commands(0.0, noise)),
-        ("processes", processes(0.0, noise)),
-    ]
-    .map(|(name, setting)| Row {
-        promised: false,
-        ..Row::new(name, 0.0, setting, ALIKE)
-    })
-    .into()
+    Row::new(
+        "another of seven modes for every sample",
+        0.0,
+        design(0.0, noise),
+        ALIKE,
+    )
 }
 
 /// Something promised, the rows it speaks of, and how near each of them comes
@@ -205,6 +198,18 @@ pub struct Promise {
     pub seen: fn(&Row, &Tally) -> (f64, bool),
     /// Whether the largest of what is seen is the nearest to breaking it.
     pub at_most: bool,
+    pub unit: Unit,
+}
+
+/// What is seen of a promise.
+#[derive(Clone, Copy)]
+pub enum Unit {
+    /// A share of the races.
+    Share,
+    /// Replicates a race took.
+    Replicates,
+    /// Standard errors of a mean.
+    Errors,
 }
 
 impl Promise {
@@ -223,51 +228,85 @@ fn at_least(count: u32, tally: &Tally, rate: f64) -> (f64, bool) {
 }
 
 /// What is promised at α = .05 and a margin of 1 %.
-pub const PROMISES: [Promise; 7] = [
+pub const PROMISES: [Promise; 9] = [
     Promise {
         words: "without a difference, faster or slower in no more than 5 %, within the binomial bound",
         speaks_of: |row| row.change == 0.0,
         seen: |_, tally| few(tally.faster + tally.slower, tally),
         at_most: true,
+        unit: Unit::Share,
     },
     Promise {
         words: "false verdicts of any kind in no more than 5 %, within the binomial bound",
         speaks_of: |row| row.change != 0.0,
         seen: |row, tally| few(row.wrong(tally), tally),
         at_most: true,
+        unit: Unit::Share,
     },
     Promise {
         words: "every interval of every look holds the truth in at least 94 %",
         speaks_of: |_| true,
-        seen: |_, tally| at_least(tally.held_always, tally, 0.94),
+        seen: |_, tally| {
+            let (seen, enough) = at_least(tally.held_always, tally, 0.94);
+            // Of few races .94 may be missed by chance alone.
+            let missed = tally.races - tally.held_always;
+            let by_chance = tally.races < DIFFERENT && missed <= at_most(tally.races, ALPHA);
+            (seen, enough || by_chance)
+        },
         at_most: false,
+        unit: Unit::Share,
     },
     Promise {
         words: "without a difference, equivalent in at least 90 % where the noise allows",
         speaks_of: |row| row.change == 0.0 && row.can_find(),
         seen: |_, tally| at_least(tally.equivalent, tally, 0.90),
         at_most: false,
+        unit: Unit::Share,
     },
     Promise {
         words: "−1 % is called faster in at least 95 %",
         speaks_of: |row| row.change == -1.0 && row.can_find(),
         seen: |_, tally| at_least(tally.faster, tally, 0.95),
         at_most: false,
+        unit: Unit::Share,
     },
     Promise {
         words: "+1 % is called slower in at least 95 %",
         speaks_of: |row| row.change == 1.0 && row.can_find(),
         seen: |_, tally| at_least(tally.slower, tally, 0.95),
         at_most: false,
+        unit: Unit::Share,
     },
     Promise {
         words: "−2 % is called faster in at least 99 %",
         speaks_of: |row| row.change == -2.0 && row.can_find(),
         seen: |_, tally| at_least(tally.faster, tally, 0.99),
         at_most: false,
+        unit: Unit::Share,
+    },
+    Promise {
+        words: "of 40 processes, −2 % takes about 11 or fewer on average",
+        speaks_of: |row| {
+            let setting = &row.setting;
+            let of_processes = setting.blocks_per_replicate > 1;
+            row.change == -2.0 && of_processes && row.can_find()
+        },
+        seen: |_, tally| (tally.replicates, tally.replicates < 11.5),
+        at_most: true,
+        unit: Unit::Replicates,
+    },
+    Promise {
+        words: "without a difference, the mean estimate is off by no more than 4 of its standard errors",
+        speaks_of: |row| row.change == 0.0,
+        seen: |_, tally| {
+            let errors = tally.mean_off.abs() / tally.mean_off_error.max(f64::MIN_POSITIVE);
+            (errors, errors <= 4.0)
+        },
+        at_most: true,
+        unit: Unit::Errors,
     },
 ];
 
 fn few(count: u32, tally: &Tally) -> (f64, bool) {
-    (share(count, tally), count <= at_most(tally.races, 0.05))
+    (share(count, tally), count <= at_most(tally.races, ALPHA))
 }

@@ -27,16 +27,23 @@ pub struct Setting {
 pub const ALPHA: f64 = 0.05;
 
 impl Setting {
-    /// A standard error that no estimate at Pmax can go below: the scatter and
-    /// drift of the samples over all blocks, and the layouts over all
-    /// replicates. Modes and spikes add to it what the estimate lets through.
+    /// A standard error below which the estimate at Pmax does not get: the
+    /// scatter and drift of the samples over all blocks, and the layouts over
+    /// all replicates. Spikes, and modes that last, add to it what the
+    /// estimate lets through.
     pub fn least_error(&self) -> f64 {
         let noise = self.noise;
         let memory = Noise::DRIFT_MEMORY;
         let walk = noise.drift.powi(2) / (1.0 - memory.powi(2));
         // What ABBA leaves of a walk: its value at slot 2 + 3 − 1 − 4, halved.
         let left = 1.0 - 0.5 * (memory + 2.0 * memory.powi(2) - memory.powi(3));
-        let block = noise.sample.powi(2) + walk * left;
+        // A mode for every sample is scatter: seven even steps have a ninth of
+        // the square of their distance as variance.
+        let modes = match noise.mode_length {
+            0 | 1 => noise.modes.powi(2) / 9.0,
+            _ => 0.0,
+        };
+        let block = noise.sample.powi(2) + modes + walk * left;
         let replicate = block / f64::from(self.blocks_per_replicate) + 2.0 * noise.layout.powi(2);
         (replicate / f64::from(self.max_replicates)).sqrt()
     }

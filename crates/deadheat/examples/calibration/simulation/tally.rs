@@ -59,6 +59,8 @@ pub struct Tally {
     pub held_always: u32,
     /// Mean of estimate minus truth, as a log-ratio.
     pub mean_off: f64,
+    /// Its standard error.
+    pub mean_off_error: f64,
     /// Median of the same.
     pub median_off: f64,
     /// Mean of the replicates used.
@@ -92,6 +94,8 @@ impl Tally {
         };
         let mut offs: Vec<f64> = outcomes.iter().map(|o| o.off).collect();
         offs.sort_by(f64::total_cmp);
+        let mean_off = mean(&|o| o.off);
+        let variance = mean(&|o| (o.off - mean_off).powi(2));
         Self {
             races: outcomes.len() as u32,
             faster: count(&|o| o.verdict == Some(Verdict::Faster)),
@@ -99,7 +103,8 @@ impl Tally {
             equivalent: count(&|o| o.verdict == Some(Verdict::Equivalent)),
             held_at_the_end: count(&|o| o.held_at_the_end),
             held_always: count(&|o| o.held_always),
-            mean_off: mean(&|o| o.off),
+            mean_off,
+            mean_off_error: (variance / outcomes.len().max(1) as f64).sqrt(),
             median_off: offs.get(offs.len() / 2).copied().unwrap_or(0.0),
             replicates: mean(&|o| o.replicates as f64),
         }
