@@ -18,10 +18,11 @@ bench:
     cargo bench -p deadheat-stats --bench speed
     cargo run --release -p deadheat-format --example speed
 
-# The tables of the statistics from their simulations: some fifteen minutes
+# The tables of the statistics from their simulations, then the promises put to the test: some twenty-five minutes
 calibrate:
     cargo run --release -p deadheat-stats --example spending
     cargo run --release -p deadheat-stats --example singletons
+    cargo run --release -p deadheat --example calibration
 
 # Which planted faults the tests of the statistics notice, one in eleven of them: some forty minutes (cargo install cargo-mutants)
 mutants:

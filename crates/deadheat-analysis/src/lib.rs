@@ -17,3 +17,4 @@ mod side;
 pub use analyse::{Options, analyse};
 pub use looks::{LooksError, fixed_look, planned_looks};
 pub use rule::{AnytimeRule, PlannedRule};
+pub use ruling::{LookTaken, looks_taken};

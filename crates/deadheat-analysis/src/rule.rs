@@ -75,21 +75,34 @@ impl Bench {
             .collect()
     }
 
-    /// Goes through the looks as they would have been taken, up to and
-    /// including the one that ends the race; `None` when not even the first
-    /// was reached.
+    /// The looks as they would have been taken, judged one by one, up to and
+    /// including the one that ends the race.
+    pub(crate) fn looks<'a>(
+        &'a self,
+        samples: &'a Samples,
+        replicates: usize,
+        looks: &'a Looks,
+    ) -> impl Iterator<Item = (usize, Vec<Option<Judgement>>)> + 'a {
+        let mut over = false;
+        let planned = looks.at.iter().zip(&looks.levels);
+        planned.map_while(move |(at, level)| {
+            let at = *at as usize;
+            if over || at > replicates {
+                return None;
+            }
+            let judgements = self.judge(samples, at, Level::Nominal(*level));
+            over = all_conclusive(&judgements);
+            Some((at, judgements))
+        })
+    }
+
+    /// What the looks came to; `None` when not even the first was reached.
     pub(crate) fn scan(&self, samples: &Samples, replicates: usize, looks: &Looks) -> Option<Scan> {
         let mut scan: Option<Scan> = None;
-        for (look, at) in looks.at.iter().enumerate() {
-            let at = *at as usize;
-            if at > replicates {
-                break;
-            }
-            let judgements = self.judge(samples, at, Level::Nominal(looks.levels[look]));
-            let conclusive = all_conclusive(&judgements);
+        for (at, judgements) in self.looks(samples, replicates, looks) {
             let scan = scan.get_or_insert_with(|| Scan {
                 at,
-                conclusive,
+                conclusive: false,
                 judgements: Vec::new(),
                 p_values: vec![Vec::new(); judgements.len()],
             });
@@ -98,11 +111,8 @@ impl Bench {
                 list.push(judgement.as_ref().and_then(|j| j.p_value).unwrap_or(1.0));
             }
             scan.at = at;
-            scan.conclusive = conclusive;
+            scan.conclusive = all_conclusive(&judgements);
             scan.judgements = judgements;
-            if conclusive {
-                break;
-            }
         }
         scan
     }

@@ -1,13 +1,13 @@
 //! Which rule judges a benchmark, and what came of it.
 
-use deadheat_model::{Origin, Run, Samples};
+use deadheat_model::{Estimate, Origin, Run, Samples};
 use deadheat_stats::adjusted_p;
 
 use crate::analyse::Options;
 use crate::effects::Effects;
 use crate::judge::{Judgement, Level};
 use crate::looks::planned_looks;
-use crate::rule::{Bench, Scan};
+use crate::rule::{Bench, Scan, estimate};
 
 /// By which rule a benchmark is judged, and what came of it.
 pub(crate) struct Ruling {
@@ -91,4 +91,35 @@ impl Ruling {
         };
         (bench, ruling)
     }
+}
+
+/// A planned look that a race took, judged again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LookTaken {
+    /// Replicates looked at.
+    pub replicates: usize,
+    /// One per candidate; `None` when there was nothing to form an effect
+    /// from.
+    pub estimates: Vec<Option<Estimate>>,
+}
+
+/// Every look a race took at a benchmark, up to the one that ended it: the
+/// intervals that the promise "all of them hold the truth" speaks of. None
+/// for a benchmark the plan does not know.
+pub fn looks_taken(run: &Run, benchmark: usize) -> Vec<LookTaken> {
+    let Some(samples) = run.benchmarks.get(benchmark) else {
+        return Vec::new();
+    };
+    let mut bench = Bench::new(&run.header, benchmark);
+    bench.extend(samples);
+    let complete = bench.complete_replicates(samples);
+    let looks = &run.header.plan.design.looks;
+    let shown = |(replicates, judgements): (usize, Vec<Option<_>>)| LookTaken {
+        replicates,
+        estimates: judgements
+            .iter()
+            .map(|j| j.as_ref().map(estimate))
+            .collect(),
+    };
+    bench.looks(samples, complete, looks).map(shown).collect()
 }

@@ -18,11 +18,15 @@ pub struct Noise {
     pub sample: f64,
     /// Drawn once per replicate and contender: where its memory came to lie.
     pub layout: f64,
-    /// Step of a random walk with memory 0.95 that all samples share.
+    /// Step of the random walk with memory [`Noise::DRIFT_MEMORY`] that all
+    /// samples share.
     pub drift: f64,
     /// Distance between the slowest and fastest of seven modes the machine
-    /// switches between every 37 samples or so.
+    /// switches between.
     pub modes: f64,
+    /// Samples from one switch to the next, on average; 1 draws a mode for
+    /// every sample.
+    pub mode_length: u64,
     /// Share of samples slowed down by a factor of 10 to 1,000.
     pub spikes: f64,
     /// Slowdown of whatever runs second in a pair.
@@ -32,12 +36,16 @@ pub struct Noise {
 }
 
 impl Noise {
+    /// How much of a step of the drift is left at the next sample.
+    pub const DRIFT_MEMORY: f64 = 0.95;
+
     /// No noise at all.
     pub const NONE: Noise = Noise {
         sample: 0.0,
         layout: 0.0,
         drift: 0.0,
         modes: 0.0,
+        mode_length: 37,
         spikes: 0.0,
         second_position: 0.0,
         carry_over: 0.0,
@@ -73,16 +81,20 @@ pub struct SimulatedContenders {
 impl SimulatedContenders {
     /// Contenders whose time passes on `clock`.
     pub fn new(simulation: Simulation, clock: SimulatedClock) -> Self {
-        let rng = stream(simulation.seed, Purpose::Noise, [0; 3]);
+        let mut rng = stream(simulation.seed, Purpose::Noise, [0; 3]);
         let layouts = vec![0.0; simulation.effects.len() + 1];
+        // The machine has been running for long: in some mode, adrift.
+        let mode = some_mode(&simulation.noise, &mut rng);
+        let settled = (1.0 - Noise::DRIFT_MEMORY.powi(2)).sqrt();
+        let walk = simulation.noise.drift / settled * normal(&mut rng);
         Self {
             simulation,
             clock,
             rng,
             replicate: None,
             layouts,
-            walk: 0.0,
-            mode: 0.0,
+            walk,
+            mode,
             previous: None,
         }
     }
@@ -90,10 +102,10 @@ impl SimulatedContenders {
     fn sample_ns(&mut self, contender: ContenderId, place: usize) -> f64 {
         let noise = self.simulation.noise;
         let rng = &mut self.rng;
-        if below(rng, 37) == 0 {
-            self.mode = noise.modes * below(rng, 7) as f64 / 6.0;
+        if below(rng, noise.mode_length.max(1)) == 0 {
+            self.mode = some_mode(&noise, rng);
         }
-        self.walk = 0.95 * self.walk + noise.drift * normal(rng);
+        self.walk = Noise::DRIFT_MEMORY * self.walk + noise.drift * normal(rng);
         let truth = match contender.index() {
             0 => 0.0,
             index => self.simulation.effects[index - 1],
@@ -117,6 +129,11 @@ impl SimulatedContenders {
         self.clock.advance(ns as u64);
         ns
     }
+}
+
+/// One of the seven modes, each as likely.
+fn some_mode(noise: &Noise, rng: &mut Xoshiro256PlusPlus) -> f64 {
+    noise.modes * below(rng, 7) as f64 / 6.0
 }
 
 impl Contenders for SimulatedContenders {
@@ -159,6 +176,194 @@ impl Contenders for SimulatedContenders {
 
     fn close(&mut self, _benchmark: usize) -> Result<(), EngineError> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: ContenderId = ContenderId(0);
+    const B: ContenderId = ContenderId(1);
+
+    fn contenders(noise: Noise) -> SimulatedContenders {
+        let simulation = Simulation {
+            baseline_ns: 2e7,
+            effects: vec![0.25],
+            noise,
+            seed: 5,
+        };
+        SimulatedContenders::new(simulation, SimulatedClock::default())
+    }
+
+    /// ln of the times of one block, relative to the baseline's true time.
+    fn logs(
+        contenders: &mut SimulatedContenders,
+        replicate: u32,
+        order: &[ContenderId],
+    ) -> Vec<f64> {
+        let slot = |contender: &ContenderId| Slot {
+            contender: *contender,
+            padding: 0,
+        };
+        let previous = contenders.previous;
+        let block = Block {
+            benchmark: 0,
+            replicate,
+            index: 0,
+            prime: (previous != Some(order[0])).then(|| slot(&order[0])),
+            slots: order.iter().map(slot).collect(),
+        };
+        let mut record = BlockRecord::default();
+        contenders.run(&block, &mut record).unwrap();
+        record.values.iter().map(|ns| (ns / 2e7).ln()).collect()
+    }
+
+    fn many(noise: Noise, samples: usize) -> Vec<f64> {
+        let mut contenders = contenders(noise);
+        let mut found = Vec::new();
+        while found.len() < samples {
+            found.extend(logs(&mut contenders, 0, &[A; 4]));
+        }
+        found
+    }
+
+    fn variance(values: &[f64]) -> f64 {
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / values.len() as f64
+    }
+
+    #[test]
+    fn without_noise_every_time_is_the_true_one() {
+        let found = logs(&mut contenders(Noise::NONE), 0, &[A, B, B, A]);
+        for (log, truth) in found.iter().zip([0.0, 0.25, 0.25, 0.0]) {
+            assert!((log - truth).abs() < 1e-7, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn the_scatter_of_samples_is_that_of_their_logarithm() {
+        let noise = Noise {
+            sample: 0.44,
+            ..Noise::NONE
+        };
+        let sd = variance(&many(noise, 40_000)).sqrt();
+        assert!((sd / 0.44 - 1.0).abs() < 0.02, "{sd}");
+    }
+
+    #[test]
+    fn a_layout_is_drawn_once_for_each_side_of_a_replicate() {
+        let mut contenders = contenders(Noise {
+            layout: 0.007,
+            ..Noise::NONE
+        });
+        let mut drawn = Vec::new();
+        for replicate in 0..4_000 {
+            let first = logs(&mut contenders, replicate, &[A, B, B, A]);
+            assert_eq!(first, logs(&mut contenders, replicate, &[A, B, B, A]));
+            assert_eq!((first[0], first[1]), (first[3], first[2]));
+            drawn.push(first[1] - first[0]);
+        }
+        let sd = variance(&drawn).sqrt();
+        assert!((sd / (0.007 * 2f64.sqrt()) - 1.0).abs() < 0.05, "{sd}");
+    }
+
+    #[test]
+    fn the_drift_is_a_walk_with_memory_that_has_long_settled() {
+        let noise = Noise {
+            drift: 0.05,
+            ..Noise::NONE
+        };
+        let found = many(noise, 100_000);
+        let steps: Vec<f64> = found.windows(2).map(|w| w[1] - 0.95 * w[0]).collect();
+        assert!((variance(&steps).sqrt() / 0.05 - 1.0).abs() < 0.02);
+        let settled = 0.05f64.powi(2) / (1.0 - 0.95f64.powi(2));
+        assert!((variance(&found) / settled - 1.0).abs() < 0.1);
+        let first = |seed| {
+            let mut contenders = contenders(noise);
+            contenders.simulation.seed = seed;
+            SimulatedContenders::new(contenders.simulation, SimulatedClock::default()).walk
+        };
+        let firsts: Vec<f64> = (0..4_000).map(first).collect();
+        assert!((variance(&firsts) / settled - 1.0).abs() < 0.1);
+    }
+
+    #[test]
+    fn the_machine_switches_between_seven_modes_in_the_middle_of_a_run() {
+        let noise = Noise {
+            modes: 0.6,
+            ..Noise::NONE
+        };
+        let modes: Vec<i64> = many(noise, 37_000)
+            .iter()
+            .map(|log| (log * 10.0).round() as i64)
+            .collect();
+        for mode in 0..7 {
+            let share = modes.iter().filter(|m| **m == mode).count() as f64 / 37_000.0;
+            assert!((share * 7.0 - 1.0).abs() < 0.25, "{mode}: {share}");
+        }
+        // A switch in 37 draws the same mode once in seven times.
+        let switches = modes.windows(2).filter(|w| w[0] != w[1]).count() as f64;
+        assert!(
+            (switches / (1_000.0 * 6.0 / 7.0) - 1.0).abs() < 0.12,
+            "{switches}"
+        );
+        let restless = Noise {
+            mode_length: 1,
+            ..noise
+        };
+        let found = many(restless, 7_000);
+        let stays = found.windows(2).filter(|w| w[0] == w[1]).count() as f64;
+        assert!((stays / 1_000.0 - 1.0).abs() < 0.12, "{stays}");
+    }
+
+    #[test]
+    fn spikes_hit_both_sides_alike_and_as_often_as_they_should() {
+        let mut contenders = contenders(Noise {
+            spikes: 0.02,
+            ..Noise::NONE
+        });
+        let (mut hits, mut all) = ([0, 0], Vec::new());
+        for _ in 0..20_000 {
+            let found = logs(&mut contenders, 0, &[A, B, B, A]);
+            for (log, side) in found.iter().zip([0, 1, 1, 0]) {
+                let spike = log - 0.25 * side as f64;
+                if spike > 1.0 {
+                    hits[side] += 1;
+                    all.push(spike);
+                }
+            }
+        }
+        for hits in hits {
+            // 40,000 of each: 800, give or take four binomial standard errors.
+            assert!((800 - 112..800 + 112).contains(&hits), "{hits}");
+        }
+        let (least, most) = (10f64.ln() - 1e-6, 1_000f64.ln() + 1e-6);
+        assert!(all.iter().all(|spike| (least..most).contains(spike)));
+    }
+
+    #[test]
+    fn position_and_carry_over_reach_every_sample_and_priming_takes_them_from_the_first() {
+        let mut contenders = contenders(Noise {
+            second_position: 0.03,
+            carry_over: 0.02,
+            ..Noise::NONE
+        });
+        let places = [0.0, 0.05, 0.0, 0.05];
+        for order in [[A, B, B, A], [B, A, A, B], [A, B, B, A]] {
+            let found = logs(&mut contenders, 0, &order);
+            for ((log, contender), added) in found.iter().zip(order).zip(places) {
+                let truth = 0.25 * f64::from(contender.0);
+                assert!((log - truth - added).abs() < 1e-7, "{found:?}");
+            }
+        }
+        // The clock shows what the priming runs met as well.
+        contenders.previous = Some(B);
+        let before = contenders.clock.clone();
+        let started = crate::clock::Clock::elapsed_ns(&before);
+        contenders.sample_ns(A, 0);
+        let primed = crate::clock::Clock::elapsed_ns(&before) - started;
+        assert_eq!(primed, (2e7 * 0.02f64.exp()).round() as u64);
     }
 }
 

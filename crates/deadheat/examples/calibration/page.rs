@@ -1,0 +1,212 @@
+//! The measured table as a page of Markdown. The same figures give the same
+//! bytes: nothing here depends on the machine or the hour.
+
+use std::fmt::Write;
+
+use crate::simulation::families::FAMILIES;
+use crate::simulation::race::ALPHA;
+use crate::simulation::tally::{Tally, at_most};
+use crate::table::{PROMISES, Promise, Row, Unit};
+
+/// A measured section.
+pub struct Chapter {
+    pub title: &'static str,
+    pub words: &'static str,
+    /// Number, setting, and what became of its races.
+    pub lines: Vec<(u64, Row, Tally)>,
+}
+
+/// The seed of the first race of a row; the others count on from it.
+pub fn first_seed(number: u64) -> u64 {
+    number * 1_000_000
+}
+
+/// The whole page, and whether every promise is kept.
+pub fn page(chapters: &[Chapter]) -> (String, bool) {
+    let (promises, kept) = promises(chapters);
+    let mut text = introduction(chapters);
+    text += &promises;
+    text += &families();
+    for chapter in chapters {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "\n## {}\n\n{}\n\n", chapter.title, chapter.words);
+        text += HEAD;
+        for line in &chapter.lines {
+            text += &row(line);
+        }
+    }
+    (text, kept)
+}
+
+fn introduction(chapters: &[Chapter]) -> String {
+    let all = || chapters.iter().flat_map(|chapter| &chapter.lines);
+    let races: u32 = all().map(|(_, _, tally)| tally.races).sum();
+    format!(
+        "# Calibration
+
+How often the verdicts are right when the truth is known. Written by `cargo run --release -p deadheat --example calibration`, which is
+part of `just calibrate`; nothing here is written by hand.
+
+{} races in {} rows. Each goes the whole way of a race: schedule, session, stopping rule and analysis; only the times are drawn, from
+a noise of known size, and pass on a simulated clock. α is {ALPHA}, the margin 1 % unless a row says otherwise, and the looks are those of a plan
+with as many replicates at most as the row says. The races of row n have the seeds n·1,000,000, n·1,000,000 + 1, …, so the same program gives the
+same page. A promise that is broken makes it fail.
+
+## The promises
+
+",
+        grouped(races),
+        all().count(),
+    )
+}
+
+fn promises(chapters: &[Chapter]) -> (String, bool) {
+    let mut text =
+        String::from("| promise | rows | nearest to breaking it | |\n| --- | --- | --- | --- |\n");
+    let mut all_kept = true;
+    for promise in &PROMISES {
+        let all = chapters.iter().flat_map(|chapter| &chapter.lines);
+        let lines: Vec<_> = all.filter(|(_, row, _)| promise.speaks_of(row)).collect();
+        let seen = |(number, row, tally): &&(u64, Row, Tally)| {
+            let (seen, kept) = (promise.seen)(row, tally);
+            (*number, seen, kept)
+        };
+        let seen: Vec<_> = lines.iter().map(seen).collect();
+        // A promise that nothing was measured of is not kept.
+        let kept = !seen.is_empty() && seen.iter().all(|(_, _, kept)| *kept);
+        let nearest = nearest(promise, &seen).map_or("—".to_owned(), |(number, seen)| {
+            format!("{} (row {number})", in_unit(seen, promise.unit))
+        });
+        all_kept &= kept;
+        let word = if kept { "kept" } else { "**broken**" };
+        let rows = lines.len();
+        let _ = writeln!(text, "| {} | {rows} | {nearest} | {word} |", promise.words);
+    }
+    text += "
+Where the noise allows: four times the least standard error (see below) are no more than the margin. The binomial bound is what a true
+rate of 5 % exceeds once in 10,000 rows; the other shares have to be reached as they stand, but for the 94 % of rows with fewer than 1,000 races,
+where the misses may be as many as that bound.
+";
+    (text, all_kept)
+}
+
+fn nearest(promise: &Promise, seen: &[(u64, f64, bool)]) -> Option<(u64, f64)> {
+    let seen = seen.iter().map(|(number, share, _)| (*number, *share));
+    if promise.at_most {
+        seen.max_by(|a, b| a.1.total_cmp(&b.1))
+    } else {
+        seen.min_by(|a, b| a.1.total_cmp(&b.1))
+    }
+}
+
+fn in_unit(seen: f64, unit: Unit) -> String {
+    match unit {
+        Unit::Share => percents(seen),
+        Unit::Replicates => format!("{seen:.1} replicates"),
+        Unit::Errors => format!("{seen:.1} standard errors"),
+    }
+}
+
+fn families() -> String {
+    let mut text = String::from(
+        "
+## The noise
+
+All of it is on the logarithm of times, and hits both sides alike.
+
+| family | σ of a sample | drift | modes | spikes | second position | carry-over |
+| --- | --- | --- | --- | --- | --- | --- |
+",
+    );
+    for family in &FAMILIES {
+        let n = family.noise;
+        let shown = [
+            n.sample,
+            n.drift,
+            n.modes,
+            n.spikes,
+            n.second_position,
+            n.carry_over,
+        ];
+        let cells = shown.map(|value| match value {
+            0.0 => "—".to_owned(),
+            value => format!("{value}"),
+        });
+        let _ = writeln!(text, "| {} | {} |", family.name, cells.join(" | "));
+    }
+    text += "
+Every sample scatters by σ on its own. The drift is a random walk that forgets 5 % at every sample, with normal steps of this sd. The machine switches
+every 37 samples or so to one of seven modes, evenly spaced over this distance. This share of samples takes 10 to 1,000 times as
+long. The second sample of every pair is slower by so much, and so is every sample that follows another contender's, priming runs
+included. The harder row of processes has σ .005 and a layout sd of 1.4 %/√2 for each side. Not among them: a machine with few speeds far apart, most
+samples at one of them, which defeats races of single blocks, see [methodology.md](methodology.md#small-samples).
+
+## How to read the tables
+
+- *K × Pmax*: blocks in a replicate, and replicates at most.
+- *least SE*: the estimate at Pmax cannot have a smaller standard error: the scatter and drift over all blocks, and the layouts over all replicates.
+- *false (allowed)*: verdicts that are untrue, and the binomial bound of 5 %. A true −1 % lies just outside the margin, so that *equivalent* is false of it.
+- *always held*: races in which every interval of every look held the truth; *held at the end*: the interval that the race ended with did.
+- *estimate − truth*: mean, give or take its standard error, and median, in hundredths of a log-ratio, which near 0 are percentage points. Early
+  stops exaggerate a little.
+- *replicates*: mean of those used. What is neither faster, slower nor equivalent is too close to call.
+";
+    text
+}
+
+const HEAD: &str = "\
+| row | noise | true change | K × Pmax | least SE | races | faster | equivalent | slower | false (allowed) | always held | held at the end | estimate − truth: mean, median | replicates |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
+";
+
+fn row((number, row, tally): &(u64, Row, Tally)) -> String {
+    let share = |count: u32| percents(f64::from(count) / f64::from(tally.races));
+    let wrong = row.wrong(tally);
+    let allowed = at_most(tally.races, ALPHA);
+    let over = if wrong > allowed { "**" } else { "" };
+    format!(
+        "| {number} | {} | {} % | {} × {} | {} | {} | {} | {} | {} | {over}{}{over} ({}) | {} | {} | {} ± {:.3}, {} | {:.1} |\n",
+        row.name,
+        signed(row.change, 0),
+        grouped(row.setting.blocks_per_replicate),
+        grouped(row.setting.max_replicates),
+        percents(row.setting.least_error()),
+        grouped(tally.races),
+        share(tally.faster),
+        share(tally.equivalent),
+        share(tally.slower),
+        share(wrong),
+        share(allowed),
+        share(tally.held_always),
+        share(tally.held_at_the_end),
+        signed(100.0 * tally.mean_off, 3),
+        100.0 * tally.mean_off_error,
+        signed(100.0 * tally.median_off, 3),
+        tally.replicates,
+    )
+}
+
+/// A share in percent, to the hundredth.
+fn percents(share: f64) -> String {
+    format!("{:.2} %", 100.0 * share)
+}
+
+/// A number with its sign; 0 has none, however it came to be.
+fn signed(value: f64, digits: usize) -> String {
+    let plain = format!("{:.digits$}", value.abs());
+    if plain.bytes().all(|byte| matches!(byte, b'0' | b'.')) {
+        plain
+    } else if value < 0.0 {
+        format!("−{plain}")
+    } else {
+        format!("+{plain}")
+    }
+}
+
+/// Thousands set off by commas.
+fn grouped(count: u32) -> String {
+    let digits = count.to_string();
+    let groups = digits.as_bytes().rchunks(3).rev();
+    let groups: Vec<_> = groups.map(String::from_utf8_lossy).collect();
+    groups.join(",")
+}

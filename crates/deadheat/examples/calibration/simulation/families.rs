@@ -1,0 +1,158 @@
+//! What real machines do to times: the families of noise that every promise
+//! is tested under.
+
+use deadheat::engine::Noise;
+
+use super::race::Setting;
+
+/// A kind of noise, and what it takes to find 1 % under it.
+#[derive(Clone, Copy, Debug)]
+pub struct Family {
+    pub name: &'static str,
+    pub noise: Noise,
+    /// K with which 40 processes find 1 %.
+    pub blocks: u32,
+    /// Pmax with which single blocks of commands find 1 %.
+    pub replicates: u32,
+}
+
+/// K of a race of processes, and Pmax of every race, unless told otherwise.
+pub const BLOCKS: u32 = 25;
+pub const REPLICATES: u32 = 40;
+
+/// Layout of a process: sd of its effect on the time of each side.
+const LAYOUT: f64 = 0.007;
+
+/// A machine that does nothing else.
+pub const QUIET: Noise = Noise {
+    sample: 0.01,
+    ..Noise::NONE
+};
+
+/// A shared machine on an ordinary day.
+pub const NOISY: Noise = Noise {
+    sample: 0.09,
+    ..Noise::NONE
+};
+
+/// The families of the specification.
+pub const FAMILIES: [Family; 9] = [
+    Family {
+        name: "independent, σ .01",
+        noise: QUIET,
+        blocks: 25,
+        replicates: 40,
+    },
+    Family {
+        name: "independent, σ .09",
+        noise: NOISY,
+        blocks: 100,
+        replicates: 2_000,
+    },
+    Family {
+        name: "independent, σ .44",
+        noise: Noise {
+            sample: 0.44,
+            ..Noise::NONE
+        },
+        blocks: 2_000,
+        replicates: 40_000,
+    },
+    Family {
+        name: "AR(1) drift",
+        noise: Noise {
+            drift: 0.05,
+            ..QUIET
+        },
+        blocks: 25,
+        replicates: 400,
+    },
+    Family {
+        name: "seven modes",
+        noise: Noise {
+            modes: 0.5,
+            ..QUIET
+        },
+        blocks: 25,
+        replicates: 64,
+    },
+    Family {
+        name: "0.2 % spikes, σ .09",
+        noise: Noise {
+            spikes: 0.002,
+            ..NOISY
+        },
+        blocks: 100,
+        replicates: 2_000,
+    },
+    Family {
+        name: "2 % spikes, σ .09",
+        noise: Noise {
+            spikes: 0.02,
+            ..NOISY
+        },
+        blocks: 100,
+        replicates: 3_000,
+    },
+    Family {
+        name: "position and carry-over",
+        noise: Noise {
+            second_position: 0.03,
+            carry_over: 0.02,
+            ..QUIET
+        },
+        blocks: 25,
+        replicates: 40,
+    },
+    Family {
+        name: "all together",
+        noise: Noise {
+            sample: 0.03,
+            drift: 0.02,
+            modes: 0.2,
+            spikes: 0.02,
+            second_position: 0.03,
+            carry_over: 0.02,
+            ..Noise::NONE
+        },
+        blocks: 25,
+        replicates: 400,
+    },
+];
+
+/// The harder row of the specification: layout sd 1.4 % of each replicate's
+/// effect, so 1.4 %/√2 of each side.
+pub const HARD_LAYOUT: Noise = Noise {
+    sample: 0.005,
+    layout: 0.014 / std::f64::consts::SQRT_2,
+    ..Noise::NONE
+};
+
+/// The log-ratio of a change in percent.
+pub fn percent(change: f64) -> f64 {
+    (change / 100.0).ln_1p()
+}
+
+/// A race of processes: many blocks in each, a layout for each.
+pub fn processes(effect: f64, noise: Noise) -> Setting {
+    Setting {
+        blocks_per_replicate: BLOCKS,
+        noise: Noise {
+            layout: LAYOUT,
+            ..noise
+        },
+        ..commands(effect, noise)
+    }
+}
+
+/// A race of commands: every slot a process of its own, whose layout is part
+/// of its scatter, and every replicate a single block.
+pub fn commands(effect: f64, noise: Noise) -> Setting {
+    Setting {
+        blocks_per_replicate: 1,
+        max_replicates: REPLICATES,
+        margin: 0.01,
+        effects: vec![effect],
+        noise,
+    }
+}

@@ -1,0 +1,125 @@
+//! One simulated race, from plan to answer.
+
+use deadheat::analysis::{Options, PlannedRule, analyse, planned_looks};
+use deadheat::engine::{
+    NeverStop, Noise, Session, SimulatedClock, SimulatedContenders, Simulation, Unwatched,
+};
+use deadheat::model::{
+    Analysis, Benchmark, BlockRecord, Contender, Design, Environment, Metric, Origin, Pinning,
+    Plan, RecordSink, Run, RunEnd, RunHeader, SinkError, Workload,
+};
+
+/// What is raced, and what hides the truth.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// K.
+    pub blocks_per_replicate: u32,
+    /// Pmax.
+    pub max_replicates: u32,
+    /// The smallest relative change worth acting on.
+    pub margin: f64,
+    /// True effects of the candidates, as log-ratios.
+    pub effects: Vec<f64>,
+    pub noise: Noise,
+}
+
+/// α of every simulated race.
+pub const ALPHA: f64 = 0.05;
+
+impl Setting {
+    /// A standard error below which the estimate at Pmax does not get: the
+    /// scatter and drift of the samples over all blocks, and the layouts over
+    /// all replicates. Spikes, and modes that last, add to it what the
+    /// estimate lets through.
+    pub fn least_error(&self) -> f64 {
+        let noise = self.noise;
+        let memory = Noise::DRIFT_MEMORY;
+        let walk = noise.drift.powi(2) / (1.0 - memory.powi(2));
+        // What ABBA leaves of a walk: its value at slot 2 + 3 − 1 − 4, halved.
+        let left = 1.0 - 0.5 * (memory + 2.0 * memory.powi(2) - memory.powi(3));
+        // A mode for every sample is scatter: seven even steps have a ninth of
+        // the square of their distance as variance.
+        let modes = match noise.mode_length {
+            0 | 1 => noise.modes.powi(2) / 9.0,
+            _ => 0.0,
+        };
+        let block = noise.sample.powi(2) + modes + walk * left;
+        let replicate = block / f64::from(self.blocks_per_replicate) + 2.0 * noise.layout.powi(2);
+        (replicate / f64::from(self.max_replicates)).sqrt()
+    }
+}
+
+/// Runs one race through schedule, session, stopping rule and analysis.
+pub fn race(setting: &Setting, seed: u64) -> (Run, Analysis) {
+    let header = header(setting, seed);
+    let clock = SimulatedClock::default();
+    let simulation = Simulation {
+        baseline_ns: 2e7,
+        effects: setting.effects.clone(),
+        noise: setting.noise,
+        seed,
+    };
+    let mut contenders = SimulatedContenders::new(simulation, clock.clone());
+    let mut run = Run::new(header.clone());
+    Session {
+        contenders: &mut contenders,
+        clock: &clock,
+        rule: &mut PlannedRule::new(&header),
+        sink: &mut Forgetful,
+        watcher: &mut Unwatched,
+        stop: &NeverStop,
+        max_replicates: setting.max_replicates,
+        budget: None,
+    }
+    .race(&mut run)
+    .expect("simulated contenders never fail");
+    let analysis = analyse(&run, Options::default());
+    (run, analysis)
+}
+
+fn header(setting: &Setting, seed: u64) -> RunHeader {
+    let contender = |index: usize| Contender {
+        name: format!("contender {index}"),
+        workload: Workload::Recording,
+    };
+    let plan = Plan {
+        design: Design {
+            margin: setting.margin,
+            alpha: ALPHA,
+            looks: planned_looks(0, setting.max_replicates, ALPHA).expect("a possible plan"),
+            blocks_per_replicate: setting.blocks_per_replicate,
+            warmup: 1,
+            budget: None,
+            judged: Metric::Wall,
+            pinning: Pinning::Inherit,
+        },
+        seed,
+        benchmarks: vec![Benchmark {
+            name: "simulated".to_owned(),
+            parameters: Vec::new(),
+            contenders: (0..=setting.effects.len()).map(contender).collect(),
+        }],
+    };
+    RunHeader {
+        tool_version: "simulated".to_owned(),
+        started_at: None,
+        origin: Origin::Race,
+        environment: Environment::default(),
+        metrics: vec![Metric::Wall],
+        tick_ns: Some(1.0),
+        plan,
+    }
+}
+
+/// Keeps nothing: the run is in memory anyway.
+struct Forgetful;
+
+impl RecordSink for Forgetful {
+    fn block(&mut self, _block: &BlockRecord) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn end(&mut self, _end: &RunEnd) -> Result<(), SinkError> {
+        Ok(())
+    }
+}

@@ -1,0 +1,312 @@
+//! Which races are run to put the promises to the test, and which promise
+//! speaks of which of them.
+
+use deadheat::engine::Noise;
+
+use crate::simulation::families::{
+    BLOCKS, FAMILIES, Family, HARD_LAYOUT, QUIET, REPLICATES, commands, percent, processes,
+};
+use crate::simulation::race::{ALPHA, Setting};
+use crate::simulation::tally::{Tally, at_most};
+
+/// Races of a setting without a difference.
+const ALIKE: u32 = 4_000;
+/// Races of a setting with one, or of one made to find it.
+const DIFFERENT: u32 = 1_000;
+/// The same where a race has more than [`LONG`] blocks.
+const OF_LONG_RACES: u32 = 400;
+const LONG: u32 = 10_000;
+/// Races of a design with few blocks in a replicate.
+const SMALL: u32 = 20_000;
+
+/// Many races of one setting.
+pub struct Row {
+    pub name: String,
+    /// True change in percent.
+    pub change: f64,
+    pub setting: Setting,
+    pub races: u32,
+    /// Whether the promises of [`PROMISES`] speak of it.
+    pub promised: bool,
+}
+
+impl Row {
+    fn new(name: &str, change: f64, setting: Setting, races: u32) -> Self {
+        Self {
+            name: name.to_owned(),
+            change,
+            setting: Setting {
+                effects: vec![percent(change)],
+                ..setting
+            },
+            races,
+            promised: true,
+        }
+    }
+
+    /// Whether a change of one margin can be found at all: four of the least
+    /// standard errors are no more than it.
+    pub fn can_find(&self) -> bool {
+        4.0 * self.setting.least_error() <= self.setting.margin
+    }
+
+    /// Verdicts that are false of this row.
+    pub fn wrong(&self, tally: &Tally) -> u32 {
+        tally.wrong(self.setting.effects[0], self.setting.margin)
+    }
+}
+
+/// Rows that answer one question.
+pub struct Section {
+    pub title: &'static str,
+    pub words: &'static str,
+    pub rows: Vec<Row>,
+}
+
+/// Everything that is measured, in the order of the page.
+pub fn sections() -> Vec<Section> {
+    vec![
+        Section {
+            title: "Processes without a difference",
+            words: "40 processes at most with 25 blocks each, layouts with an sd of 0.7 % for each side of a process.",
+            rows: alike(processes)
+                .chain([restless(processes), hard(0.0)])
+                .collect(),
+        },
+        Section {
+            title: "Commands without a difference",
+            words: "40 blocks at most, each a replicate of its own. The layout of a launch is part of its scatter.",
+            rows: alike(commands).chain([restless(commands)]).collect(),
+        },
+        Section {
+            title: "Processes that differ",
+            words: "Where 25 blocks cannot find 1 %, the replicates have as many as it takes.",
+            rows: FAMILIES
+                .iter()
+                .flat_map(|family| {
+                    different(family, |noise| Setting {
+                        blocks_per_replicate: family.blocks,
+                        ..processes(0.0, noise)
+                    })
+                })
+                .chain([hard(-1.0), hard(-2.0)])
+                .collect(),
+        },
+        Section {
+            title: "Commands that differ",
+            words: "Where 40 blocks cannot find 1 %, the race may have as many as it takes.",
+            rows: FAMILIES
+                .iter()
+                .flat_map(|family| {
+                    different(family, |noise| Setting {
+                        max_replicates: family.replicates,
+                        ..commands(0.0, noise)
+                    })
+                })
+                .collect(),
+        },
+        Section {
+            title: "Few blocks in a replicate",
+            words: "Independent normal scatter, σ .01, and a margin of 0.01 %, so that no race ends early in a dead heat and every look is \
+                    taken: the hardest case. A single block has critical values of its own, from two blocks on the plain formula is used. \
+                    Shown, not promised.",
+            rows: few_blocks(),
+        },
+    ]
+}
+
+fn alike(design: fn(f64, Noise) -> Setting) -> impl Iterator<Item = Row> {
+    let row = move |family: &Family| Row::new(family.name, 0.0, design(0.0, family.noise), ALIKE);
+    FAMILIES.iter().map(row)
+}
+
+/// The rows of one family in a design that can find 1 %. Without a difference
+/// only where the design is not the usual one, whose row is elsewhere.
+fn different(family: &Family, design: impl Fn(Noise) -> Setting) -> Vec<Row> {
+    let setting = design(family.noise);
+    let (blocks, replicates) = (setting.blocks_per_replicate, setting.max_replicates);
+    let usual = replicates == REPLICATES && [1, BLOCKS].contains(&blocks);
+    let races = if blocks * replicates > LONG {
+        OF_LONG_RACES
+    } else {
+        DIFFERENT
+    };
+    let mut changes = vec![-1.0, -2.0];
+    if !usual {
+        changes.insert(0, 0.0);
+    }
+    if family.noise == QUIET {
+        // Swapping the roles flips the sign and nothing else.
+        changes.push(1.0);
+    }
+    let row = |change| Row::new(family.name, change, setting.clone(), races);
+    changes.into_iter().map(row).collect()
+}
+
+fn hard(change: f64) -> Row {
+    let races = if change == 0.0 { ALIKE } else { DIFFERENT };
+    let setting = Setting {
+        noise: HARD_LAYOUT,
+        ..processes(0.0, HARD_LAYOUT)
+    };
+    Row::new("layout sd 1.4 % of the effect", change, setting, races)
+}
+
+fn few_blocks() -> Vec<Row> {
+    let mut rows = Vec::new();
+    for max_replicates in [6, 11, 40] {
+        for layout in [0.0, 0.007] {
+            for blocks_per_replicate in [1, 2, 3, 5, 10] {
+                let setting = Setting {
+                    blocks_per_replicate,
+                    max_replicates,
+                    margin: 0.0001,
+                    effects: Vec::new(),
+                    noise: Noise { layout, ..QUIET },
+                };
+                let name = format!("layout sd {:.1} %", 100.0 * layout);
+                rows.push(Row {
+                    promised: false,
+                    ..Row::new(&name, 0.0, setting, SMALL)
+                });
+            }
+        }
+    }
+    rows
+}
+
+fn restless(design: fn(f64, Noise) -> Setting) -> Row {
+    let noise = Noise {
+        modes: 0.5,
+        mode_length: 1,
+        ..QUIET
+    };
+    Row::new(
+        "another of seven modes for every sample",
+        0.0,
+        design(0.0, noise),
+        ALIKE,
+    )
+}
+
+/// Something promised, the rows it speaks of, and how near each of them comes
+/// to breaking it.
+pub struct Promise {
+    pub words: &'static str,
+    speaks_of: fn(&Row) -> bool,
+    /// What is seen in a row, and whether it is as promised.
+    pub seen: fn(&Row, &Tally) -> (f64, bool),
+    /// Whether the largest of what is seen is the nearest to breaking it.
+    pub at_most: bool,
+    pub unit: Unit,
+}
+
+/// What is seen of a promise.
+#[derive(Clone, Copy)]
+pub enum Unit {
+    /// A share of the races.
+    Share,
+    /// Replicates a race took.
+    Replicates,
+    /// Standard errors of a mean.
+    Errors,
+}
+
+impl Promise {
+    pub fn speaks_of(&self, row: &Row) -> bool {
+        row.promised && (self.speaks_of)(row)
+    }
+}
+
+fn share(count: u32, tally: &Tally) -> f64 {
+    f64::from(count) / f64::from(tally.races)
+}
+
+fn at_least(count: u32, tally: &Tally, rate: f64) -> (f64, bool) {
+    let seen = share(count, tally);
+    (seen, seen >= rate)
+}
+
+/// What is promised at α = .05 and a margin of 1 %.
+pub const PROMISES: [Promise; 9] = [
+    Promise {
+        words: "without a difference, faster or slower in no more than 5 %, within the binomial bound",
+        speaks_of: |row| row.change == 0.0,
+        seen: |_, tally| few(tally.faster + tally.slower, tally),
+        at_most: true,
+        unit: Unit::Share,
+    },
+    Promise {
+        words: "false verdicts of any kind in no more than 5 %, within the binomial bound",
+        speaks_of: |row| row.change != 0.0,
+        seen: |row, tally| few(row.wrong(tally), tally),
+        at_most: true,
+        unit: Unit::Share,
+    },
+    Promise {
+        words: "every interval of every look holds the truth in at least 94 %",
+        speaks_of: |_| true,
+        seen: |_, tally| {
+            let (seen, enough) = at_least(tally.held_always, tally, 0.94);
+            // Of few races .94 may be missed by chance alone.
+            let missed = tally.races - tally.held_always;
+            let by_chance = tally.races < DIFFERENT && missed <= at_most(tally.races, ALPHA);
+            (seen, enough || by_chance)
+        },
+        at_most: false,
+        unit: Unit::Share,
+    },
+    Promise {
+        words: "without a difference, equivalent in at least 90 % where the noise allows",
+        speaks_of: |row| row.change == 0.0 && row.can_find(),
+        seen: |_, tally| at_least(tally.equivalent, tally, 0.90),
+        at_most: false,
+        unit: Unit::Share,
+    },
+    Promise {
+        words: "−1 % is called faster in at least 95 %",
+        speaks_of: |row| row.change == -1.0 && row.can_find(),
+        seen: |_, tally| at_least(tally.faster, tally, 0.95),
+        at_most: false,
+        unit: Unit::Share,
+    },
+    Promise {
+        words: "+1 % is called slower in at least 95 %",
+        speaks_of: |row| row.change == 1.0 && row.can_find(),
+        seen: |_, tally| at_least(tally.slower, tally, 0.95),
+        at_most: false,
+        unit: Unit::Share,
+    },
+    Promise {
+        words: "−2 % is called faster in at least 99 %",
+        speaks_of: |row| row.change == -2.0 && row.can_find(),
+        seen: |_, tally| at_least(tally.faster, tally, 0.99),
+        at_most: false,
+        unit: Unit::Share,
+    },
+    Promise {
+        words: "of 40 processes, −2 % takes about 11 or fewer on average",
+        speaks_of: |row| {
+            let setting = &row.setting;
+            let of_processes = setting.blocks_per_replicate > 1;
+            row.change == -2.0 && of_processes && row.can_find()
+        },
+        seen: |_, tally| (tally.replicates, tally.replicates < 11.5),
+        at_most: true,
+        unit: Unit::Replicates,
+    },
+    Promise {
+        words: "without a difference, the mean estimate is off by no more than 4 of its standard errors",
+        speaks_of: |row| row.change == 0.0,
+        seen: |_, tally| {
+            let errors = tally.mean_off.abs() / tally.mean_off_error.max(f64::MIN_POSITIVE);
+            (errors, errors <= 4.0)
+        },
+        at_most: true,
+        unit: Unit::Errors,
+    },
+];
+
+fn few(count: u32, tally: &Tally) -> (f64, bool) {
+    (share(count, tally), count <= at_most(tally.races, ALPHA))
+}
