@@ -25,11 +25,11 @@ pub(crate) enum Level {
 pub(crate) enum Formula {
     /// Student's t, as specified for replicates of many blocks.
     Plain,
-    /// The distribution of single blocks: in a race of commands every
-    /// replicate is one block, and with few of them the plain formula calls
-    /// .065 of A/A races where .05 were promised. The signed-rank guard
-    /// stands behind it.
-    SingleBlocks,
+    /// The distribution where few blocks make up a replicate, as in a race
+    /// of commands, where it is one: the plain formula would call .065 of A/A
+    /// races with single blocks where .05 were promised, and .060 with two.
+    /// Behind single blocks stands the signed-rank guard as well.
+    FewBlocks,
 }
 
 impl Formula {
@@ -37,44 +37,61 @@ impl Formula {
     fn interval(self, pooled: &PooledEstimate, effects: &[f64], level: f64) -> Option<(f64, f64)> {
         match self {
             Formula::Plain => pooled.interval(level),
-            Formula::SingleBlocks => {
-                Some(self.guarded(pooled.singleton_interval(level)?, effects, level))
+            Formula::FewBlocks => {
+                Some(self.guarded(pooled.few_blocks_interval(level)?, pooled, effects, level))
             }
         }
     }
 
     /// The interval widened to hold what the guard asks for.
-    fn guarded(self, interval: (f64, f64), effects: &[f64], level: f64) -> (f64, f64) {
-        match (self, guard_interval(effects, level)) {
-            (Formula::SingleBlocks, Some((low, high))) => {
-                (interval.0.min(low), interval.1.max(high))
-            }
-            _ => interval,
+    fn guarded(
+        self,
+        interval: (f64, f64),
+        pooled: &PooledEstimate,
+        effects: &[f64],
+        level: f64,
+    ) -> (f64, f64) {
+        let guard = guard_interval(effects, level).filter(|_| self.has_guard(pooled));
+        guard.map_or(interval, |(low, high)| {
+            (interval.0.min(low), interval.1.max(high))
+        })
+    }
+
+    /// Whether every replicate is a single block, whose order was tossed for.
+    fn has_guard(self, pooled: &PooledEstimate) -> bool {
+        self == Formula::FewBlocks && pooled.replicates == pooled.blocks
+    }
+
+    /// The least p-value the guard lets pass.
+    fn least_p(self, pooled: &PooledEstimate, effects: &[f64]) -> f64 {
+        if self.has_guard(pooled) {
+            guard_p(effects)
+        } else {
+            0.0
         }
     }
 
     fn p_value(self, pooled: &PooledEstimate, effects: &[f64]) -> Option<f64> {
         match self {
             Formula::Plain => pooled.p_value(),
-            Formula::SingleBlocks => {
-                let p = pooled.singleton_p_value()?;
-                Some(p.max(guard_p(effects)))
+            Formula::FewBlocks => {
+                let p = pooled.few_blocks_p_value()?;
+                Some(p.max(self.least_p(pooled, effects)))
             }
         }
     }
 
     /// Student's t that is as improbable as the statistic, and no larger than
     /// the guard lets pass.
-    fn student_as_rare_as(self, t: f64, effects: &[f64]) -> f64 {
+    fn student_as_rare_as(self, t: f64, pooled: &PooledEstimate, effects: &[f64]) -> f64 {
         match self {
             Formula::Plain => t,
-            Formula::SingleBlocks => {
-                let replicates = effects.len();
-                let student = singletons::equivalent_t(t, replicates);
-                match guard_p(effects) {
+            Formula::FewBlocks => {
+                let student = singletons::equivalent_t(t, pooled.blocks);
+                match self.least_p(pooled, effects) {
                     0.0 => student,
                     p => {
-                        let most = t_critical(p, replicates.saturating_sub(1) as f64);
+                        let most = t_critical(p, pooled.df);
                         student.clamp(-most, most)
                     }
                 }
@@ -83,10 +100,10 @@ impl Formula {
     }
 
     /// The statistic that is as improbable as Student's t.
-    fn statistic_as_rare_as(self, t: f64, replicates: usize) -> f64 {
+    fn statistic_as_rare_as(self, t: f64, pooled: &PooledEstimate) -> f64 {
         match self {
             Formula::Plain => t,
-            Formula::SingleBlocks => singletons::stretched_t(t, replicates),
+            Formula::FewBlocks => singletons::stretched_t(t, pooled.blocks),
         }
     }
 }
@@ -161,12 +178,6 @@ pub(crate) fn judge(
     };
     let pooled = pooled_huber(&judged, floor).ok()?;
     let judged = judged.effects();
-    // Blocks that were dropped may leave single blocks behind, and the other
-    // way round; what counts is what is judged.
-    let formula = match formula {
-        Formula::SingleBlocks if pooled.replicates == pooled.blocks => formula,
-        _ => Formula::Plain,
-    };
     let (interval, confidence, p_value) = match level {
         Level::Nominal(level) => (
             formula.interval(&pooled, judged, level),
@@ -209,13 +220,14 @@ fn anytime(
     let Some(t) = pooled.t_statistic().filter(|_| replicates >= 2) else {
         return (None, None);
     };
-    let t = formula.student_as_rare_as(t, effects);
+    let t = formula.student_as_rare_as(t, pooled, effects);
     let p_value = (1.0 / e_value(t, replicates, DEFAULT_G)).min(1.0);
     let interval = critical_t(replicates, alpha, DEFAULT_G).map(|critical| {
-        let half = formula.statistic_as_rare_as(critical, replicates) * pooled.se;
+        let half = formula.statistic_as_rare_as(critical, pooled) * pooled.se;
         let half = half.max(pooled.least_half_width.unwrap_or(0.0));
         let interval = (pooled.theta - half, pooled.theta + half);
-        formula.guarded(interval, effects, t_two_sided_p(critical, pooled.df))
+        let level = t_two_sided_p(critical, pooled.df);
+        formula.guarded(interval, pooled, effects, level)
     });
     let finite = |(low, high): &(f64, f64)| low.is_finite() && high.is_finite() && low < high;
     (
@@ -236,12 +248,7 @@ fn plain_level(pooled: &PooledEstimate, asked: Level, formula: Formula) -> f64 {
         Level::Anytime(alpha) => critical_t(pooled.replicates, alpha, DEFAULT_G),
     };
     student
-        .map(|t| {
-            t_two_sided_p(
-                formula.statistic_as_rare_as(t, pooled.replicates),
-                pooled.df,
-            )
-        })
+        .map(|t| t_two_sided_p(formula.statistic_as_rare_as(t, pooled), pooled.df))
         .filter(|level| *level > 0.0 && *level < 1.0)
         .unwrap_or(stated)
 }
@@ -296,7 +303,7 @@ mod tests {
     fn an_anytime_interval_is_wider_than_the_plain_one() {
         let pooled = pooled();
         let plain = pooled.interval(0.05).unwrap();
-        for formula in [Formula::Plain, Formula::SingleBlocks] {
+        for formula in [Formula::Plain, Formula::FewBlocks] {
             let (interval, p_value) = anytime(&pooled, &effects(), 0.05, formula);
             let (low, high) = interval.unwrap();
             assert!(low < plain.0 && high > plain.1);
@@ -308,15 +315,15 @@ mod tests {
     fn the_plain_level_stands_for_an_interval_of_the_same_width() {
         let pooled = pooled();
         let width = |level| t_critical(level, pooled.df);
-        for formula in [Formula::Plain, Formula::SingleBlocks] {
+        for formula in [Formula::Plain, Formula::FewBlocks] {
             let level = plain_level(&pooled, Level::Anytime(0.05), formula);
             let critical = critical_t(20, 0.05, DEFAULT_G).unwrap();
-            let anytime = formula.statistic_as_rare_as(critical, 20);
+            let anytime = formula.statistic_as_rare_as(critical, &pooled);
             assert!((width(level) - anytime).abs() < 1e-9);
         }
         let level = plain_level(&pooled, Level::Nominal(0.01), Formula::Plain);
         assert!((level - 0.01).abs() < 1e-12);
-        let level = plain_level(&pooled, Level::Nominal(0.01), Formula::SingleBlocks);
+        let level = plain_level(&pooled, Level::Nominal(0.01), Formula::FewBlocks);
         assert!((width(level) - singletons::critical(0.01, 20)).abs() < 1e-9);
     }
 
@@ -330,7 +337,7 @@ mod tests {
         let pooled = pooled_huber(&Clusters::singletons(&heaps), floor).unwrap();
         let (low, _) = Formula::Plain.interval(&pooled, &heaps, 0.0029).unwrap();
         assert!(low > 0.0);
-        let guarded = Formula::SingleBlocks;
+        let guarded = Formula::FewBlocks;
         let (low, high) = guarded.interval(&pooled, &heaps, 0.0029).unwrap();
         assert!(low < 0.0 && high > 0.5);
         assert!(guarded.p_value(&pooled, &heaps).unwrap() > 0.0029);

@@ -118,12 +118,15 @@ impl Bench {
     }
 }
 
-/// Races whose replicates are single blocks use the distribution of those. A
+/// From so many blocks in a replicate on the plain formula is right.
+const MANY_BLOCKS: u32 = 10;
+
+/// Races whose replicates have few blocks use the distribution of those. A
 /// recording is judged by the plain formula, as specified for files of any
 /// origin, and told where that is too narrow.
 pub(crate) fn formula(header: &RunHeader) -> Formula {
     match header.origin {
-        Origin::Race if header.plan.design.blocks_per_replicate == 1 => Formula::SingleBlocks,
+        Origin::Race if header.plan.design.blocks_per_replicate < MANY_BLOCKS => Formula::FewBlocks,
         _ => Formula::Plain,
     }
 }

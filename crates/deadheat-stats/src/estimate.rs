@@ -47,12 +47,12 @@ impl PooledEstimate {
         self.around(two_sided_level, |level| t_critical(level, self.df))
     }
 
-    /// [`interval`](Self::interval) for replicates of a single block each (K = 1, whole commands): SE times the critical
-    /// value of [`singletons`], which is never below t's. The interval to use there: the plain one
-    /// holds the truth too seldom.
-    pub fn singleton_interval(&self, two_sided_level: f64) -> Option<(f64, f64)> {
+    /// [`interval`](Self::interval) for replicates of few blocks each (K = 1 in races of whole commands): SE times the t
+    /// value stretched as [`singletons`] stretches it for as many single blocks, and so never shorter. The interval to
+    /// use where K is below ten: the plain one holds the truth too seldom.
+    pub fn few_blocks_interval(&self, two_sided_level: f64) -> Option<(f64, f64)> {
         self.around(two_sided_level, |level| {
-            singletons::critical(level, self.replicates)
+            singletons::stretched_t(t_critical(level, self.df), self.blocks)
         })
     }
 
@@ -85,10 +85,10 @@ impl PooledEstimate {
         self.two_sided_p(|t| t_two_sided_p(t, self.df))
     }
 
-    /// [`p_value`](Self::p_value) for replicates of a single block each (K = 1, whole commands): the level at which
-    /// [`singleton_interval`](Self::singleton_interval) just touches 0. Never below the plain p-value.
-    pub fn singleton_p_value(&self) -> Option<f64> {
-        self.two_sided_p(|t| singletons::two_sided_p(t, self.replicates))
+    /// [`p_value`](Self::p_value) for replicates of few blocks each: the level at which
+    /// [`few_blocks_interval`](Self::few_blocks_interval) just touches 0. Never below the plain p-value.
+    pub fn few_blocks_p_value(&self) -> Option<f64> {
+        self.two_sided_p(|t| t_two_sided_p(singletons::equivalent_t(t, self.blocks), self.df))
     }
 
     fn two_sided_p(&self, of: impl Fn(f64) -> f64) -> Option<f64> {

@@ -205,7 +205,7 @@ mod tests {
             let misses = |(low, high): (f64, f64)| low > 0.0 || high < 0.0;
             let called = Boundary::of_plan(&plan).calls(&effects);
             assert_eq!(called.plain, misses(found.interval(0.05).unwrap()));
-            let calibrated = misses(found.singleton_interval(0.05).unwrap());
+            let calibrated = misses(found.few_blocks_interval(0.05).unwrap());
             assert_eq!(called.calibrated, calibrated);
             let guarded = misses(guard_interval(&effects, 0.05).unwrap());
             assert_eq!(called.guarded, calibrated && guarded);

@@ -24,7 +24,7 @@ type Interval = fn(&PooledEstimate, f64) -> Option<(f64, f64)>;
 /// The interval meant for replicates of so many blocks.
 fn interval_for(k: usize) -> Interval {
     if k == 1 {
-        PooledEstimate::singleton_interval
+        PooledEstimate::few_blocks_interval
     } else {
         PooledEstimate::interval
     }

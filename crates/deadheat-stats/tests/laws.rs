@@ -97,11 +97,11 @@ fn all_finite(numbers: impl IntoIterator<Item = f64>) {
 fn numbers_of(found: &PooledEstimate) -> Vec<f64> {
     let mut numbers = vec![found.theta, found.scale, found.se, found.df];
     numbers.extend(found.p_value());
-    numbers.extend(found.singleton_p_value());
+    numbers.extend(found.few_blocks_p_value());
     numbers.extend(found.t_statistic());
     numbers.extend(found.least_half_width);
     for level in [1e-300, 1e-4, 0.05, 0.9] {
-        let intervals = [found.interval(level), found.singleton_interval(level)];
+        let intervals = [found.interval(level), found.few_blocks_interval(level)];
         numbers.extend(
             intervals
                 .into_iter()
