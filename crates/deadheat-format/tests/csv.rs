@@ -87,13 +87,10 @@ fn rows_without_a_place_are_unpaired() {
     let run = read("contender,benchmark,wall_ns\na,s,1\na,s,2\nb,s,3\na,t,4\n").unwrap();
     assert_eq!(run.header.origin, Origin::UnpairedRecording);
     assert_eq!(order(&run, 0), "a a b");
-    let replicates: Vec<_> = run.benchmarks[0]
-        .blocks()
-        .iter()
-        .map(|b| b.replicate)
-        .collect();
-    assert_eq!(replicates, [0, 1, 2]);
-    assert_eq!(run.header.plan.design.looks.at, [3]);
+    let blocks = run.benchmarks[0].blocks().iter();
+    let places: Vec<_> = blocks.map(|b| (b.replicate, b.index)).collect();
+    assert_eq!(places, [(0, 0), (0, 1), (0, 2)], "no process is made up");
+    assert_eq!(run.header.plan.design.looks.at, [1]);
     assert_eq!(run.benchmarks[0].samples()[0].iterations, 1);
 }
 
@@ -104,6 +101,16 @@ fn an_unpaired_recording_keeps_the_replicates_it_names() {
     let blocks = run.benchmarks[0].blocks().iter();
     let places: Vec<_> = blocks.map(|b| (b.replicate, b.index, b.len)).collect();
     assert_eq!(places, [(4, 0, 1), (4, 1, 1), (9, 0, 1)]);
+}
+
+#[test]
+fn rows_without_a_process_do_not_come_back_from_a_table_as_processes() {
+    let run = read("benchmark,contender,wall_ns\ns,a,1\ns,b,3\ns,a,2\nt,a,4\n").unwrap();
+    let mut text = Vec::new();
+    write_csv_to(&run, &mut text, "b.csv").unwrap();
+    let back = read_csv_from(&text[..], "b.csv", &plan()).unwrap();
+    assert_eq!(back.benchmarks, run.benchmarks);
+    assert_eq!(back.header.origin, Origin::UnpairedRecording);
 }
 
 #[test]
