@@ -16,9 +16,11 @@
 //! | how large is the effect, and how sure is that? | [`clusters`], [`huber`], [`estimate`], [`rank::hodges_lehmann`](mod@rank::hodges_lehmann) |
 //! | and when every replicate is a single block? | [`singletons`], [`singletons_simulation`], [`false_calls`] |
 //! | when may one look, and what does a look cost? | [`looks`], [`spending_simulation`], [`anytime`] |
-//! | what may be said? | [`verdict`], [`multiple`], [`power`] |
+//! | what may be said? | [`verdict`], [`multiple`], [`power`], [`components`] |
 //! | do other tests agree? | [`signflip`], [`rank`] |
-//! | which doubts belong to the answer? | [`evidence`], [`tail`], [`bimodal`] |
+//! | what would a mean-based tool say? | [`t_tests`] |
+//! | what do the two distributions look like? | [`shape`], [`moments`], [`shapiro_wilk`](mod@shapiro_wilk), [`fit`](mod@fit) |
+//! | which doubts belong to the answer? | [`evidence`], [`tail`], [`bimodal`], [`outliers`] |
 //! | what stands underneath? | [`summary`], [`dist`], [`rng`] |
 //!
 //! For finite input no function panics, and none returns NaN or an infinity: what does not exist is `None` or a typed
@@ -37,22 +39,30 @@
 pub mod anytime;
 pub mod bimodal;
 pub mod blocks;
+mod centred;
 pub mod clusters;
+pub mod components;
 pub mod dist;
 pub mod estimate;
 pub mod evidence;
 pub mod false_calls;
+pub mod fit;
 pub mod huber;
 pub mod looks;
+pub mod moments;
 pub mod multiple;
+pub mod outliers;
 pub mod power;
 pub mod rank;
 pub mod rng;
+pub mod shape;
+pub mod shapiro_wilk;
 pub mod signflip;
 pub mod singletons;
 pub mod singletons_simulation;
 pub mod spending_simulation;
 pub mod summary;
+pub mod t_tests;
 pub mod tail;
 pub mod verdict;
 
@@ -60,17 +70,24 @@ pub use anytime::{DEFAULT_G, critical_t, e_value};
 pub use bimodal::{is_bimodal, mean_of_replicate_locations};
 pub use blocks::{Diagnostics, Order, block_effect, diagnostics};
 pub use clusters::{ClusterError, Clusters};
+pub use components::{Components, clamped_components, variance_components};
 pub use estimate::{LAYOUT_ALLOWANCE, MIN_BLOCKS, MIN_REPLICATES_FOR_VERDICT, PooledEstimate};
 pub use evidence::{BlockFlags, Dropping, KeepReason, keep_or_drop};
+pub use fit::{Family, Fit, best_fits, fit};
 pub use huber::{EstimateError, Floor, pooled_huber};
 pub use looks::{Spending, SpendingError, adjusted_p};
+pub use moments::{excess_kurtosis, mean_over_min, sigma_distances, skewness};
 pub use multiple::{benjamini_hochberg, e_benjamini_hochberg, holm};
+pub use outliers::{OppositePeaks, opposite_peaks};
 pub use power::{minimum_detectable_effect, optimal_blocks, replicates_to_settle};
 pub use rank::{
     RankSum, Signs, count_signs, hodges_lehmann, hodges_lehmann_shift, mann_whitney_asymptotic_p,
     mann_whitney_exact_p, mann_whitney_p, rank_sum, rank_sum_p, shift_interval,
     signed_rank_asymptotic_p, signed_rank_exact_p,
 };
+pub use shape::{KolmogorovSmirnov, kolmogorov_smirnov, wasserstein_1};
+pub use shapiro_wilk::{ShapiroWilk, shapiro_wilk};
 pub use signflip::sign_flip_p;
+pub use t_tests::{TTest, ZTest, student, student_paired, welch, z_test};
 pub use tail::{Tail, tail_rate};
 pub use verdict::{Call, call};

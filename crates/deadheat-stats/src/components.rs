@@ -1,0 +1,225 @@
+//! How much of the spread is within a replicate and how much between: what decides how many blocks a process is worth.
+
+use crate::centred::Centred;
+use crate::clusters::Clusters;
+use crate::estimate::PooledEstimate;
+use crate::huber::HUBER_CLAMP;
+use crate::summary::{all_finite, finite};
+
+/// Variances of block effects, in squared log-ratio units. Every figure is finite and none below 0.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Components {
+    /// σ²_within: of blocks about their replicate's mean.
+    pub within: f64,
+    /// σ²_between: of replicates' true means; 0 where the means differ no more than their blocks explain.
+    pub between: f64,
+    /// Mean square between over mean square within; near 1 when replicates do not matter. `None` without any spread
+    /// within.
+    pub f: Option<f64>,
+    /// P − 1.
+    pub df_between: f64,
+    /// N − P.
+    pub df_within: f64,
+}
+
+/// One-way random-effects analysis of variance for replicates of any sizes (Searle, Casella & McCulloch 1992).
+///
+/// With n_p blocks in replicate p, N in all: MSB = Σn_p(d̄_p − d̄)²/(P − 1), MSW = ΣΣ(d_pk − d̄_p)²/(N − P),
+/// n₀ = (N − Σn_p²/N)/(P − 1); σ²_within = MSW, σ²_between = max(0, (MSB − MSW)/n₀), F = MSB/MSW as
+/// `scipy.stats.f_oneway`.
+///
+/// `None` for fewer than two replicates, when no replicate has a second block, for effects that are not finite, all
+/// equal, or too large to square. One spike inflates σ²_within without bound: to plan blocks, use
+/// [`clamped_components`].
+pub fn variance_components(clusters: &Clusters) -> Option<Components> {
+    let effects = clusters.effects();
+    let (n, p) = (effects.len() as f64, clusters.replicates() as f64);
+    let (df_between, df_within) = (p - 1.0, n - p);
+    if df_between < 1.0 || df_within < 1.0 {
+        return None;
+    }
+    let centred = Centred::new(effects).filter(Centred::has_spread)?;
+    let (mut between, mut within, mut squared_sizes) = (0.0, 0.0, 0.0);
+    let mut rest = &centred.deviations[..];
+    for replicate in clusters.iter() {
+        let (deviations, later) = rest.split_at(replicate.len());
+        rest = later;
+        let size = deviations.len() as f64;
+        let mean = deviations.iter().sum::<f64>() / size;
+        between += size * mean * mean;
+        // Effects that are equal within have no spread there, however their mean rounds.
+        if deviations.iter().any(|d| *d != deviations[0]) {
+            within += deviations.iter().map(|d| (d - mean).powi(2)).sum::<f64>();
+        }
+        squared_sizes += size * size;
+    }
+    let (mean_square_between, mean_square_within) = (between / df_between, within / df_within);
+    let effective_size = (n - squared_sizes / n) / df_between;
+    let excess = (mean_square_between - mean_square_within) / effective_size;
+    // In the unit of the effects at last.
+    let unit = centred.root_mean_square(centred.sum_of_powers(2))?;
+    let in_effects = |variance: f64| finite((variance.sqrt() * unit).powi(2));
+    Some(Components {
+        within: in_effects(mean_square_within)?,
+        between: in_effects(excess.max(0.0))?,
+        f: finite(mean_square_between / mean_square_within),
+        df_between,
+        df_within,
+    })
+}
+
+/// [`variance_components`] of the effects clamped to θ̂ ± 1.5σ̂: the variances that the pooled estimate itself lives with.
+///
+/// θ̂ and its standard error see an effect only through its score ψ((d − θ̂)/σ̂), and θ̂ + σ̂ψ is the clamped effect. The
+/// ratio within to between of the clamped effects therefore is the one that makes
+/// [`optimal_blocks`](crate::power::optimal_blocks) minimise the error of θ̂; with raw effects, 2 % of pre-emption spikes ask
+/// for the largest number allowed, to average away what the estimate never feels.
+///
+/// `None` where [`variance_components`] is, and for an estimate without scale.
+///
+/// ```
+/// use deadheat_stats::{Clusters, Floor, clamped_components, optimal_blocks, pooled_huber};
+///
+/// // Three processes, four blocks each, one of them hit by an interrupt.
+/// let effects = [
+///     -0.012, -0.010, -0.011, -0.013, -0.021, -0.019, 0.310, -0.020, -0.015, -0.016, -0.014, -0.017,
+/// ];
+/// let clusters = Clusters::new(&effects, &[4, 4, 4]).unwrap();
+/// let estimate = pooled_huber(&clusters, Floor::default()).unwrap();
+/// let variance = clamped_components(&clusters, &estimate).unwrap();
+/// // A new process costs as much as eighty blocks.
+/// let blocks = optimal_blocks(80.0, 1.0, variance.within, variance.between);
+/// assert!((5..=20).contains(&blocks));
+/// ```
+pub fn clamped_components(clusters: &Clusters, estimate: &PooledEstimate) -> Option<Components> {
+    let reach = HUBER_CLAMP * estimate.scale;
+    let (low, high) = (estimate.theta - reach, estimate.theta + reach);
+    if low >= high || !all_finite(clusters.effects()) {
+        return None;
+    }
+    let clamped: Vec<f64> = clusters
+        .effects()
+        .iter()
+        .map(|d| d.max(low).min(high))
+        .collect();
+    let sizes: Vec<usize> = clusters.iter().map(<[f64]>::len).collect();
+    variance_components(&Clusters::new(&clamped, &sizes).ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::huber::{Floor, pooled_huber};
+    use crate::power::optimal_blocks;
+
+    fn close(got: f64, want: f64) {
+        assert!(
+            (got - want).abs() <= 1e-14 * want.abs(),
+            "{got} is not {want}"
+        );
+    }
+
+    fn components(effects: &[f64], sizes: &[usize]) -> Option<Components> {
+        variance_components(&Clusters::new(effects, sizes).unwrap())
+    }
+
+    #[test]
+    fn a_balanced_design_gives_the_textbook_table() {
+        // Means 2 and 6, MSB = 16/1, MSW = 4/2, n₀ = 2.
+        let found = components(&[1.0, 3.0, 5.0, 7.0], &[2, 2]).unwrap();
+        close(found.within, 2.0);
+        close(found.between, 7.0);
+        close(found.f.unwrap(), 8.0);
+        assert_eq!((found.df_between, found.df_within), (1.0, 2.0));
+    }
+
+    #[test]
+    fn uneven_replicates_weigh_by_their_blocks() {
+        // Means 1 and 5 about 4: MSB = 9 + 3, MSW = 2/2, n₀ = 4 − 10/4.
+        let found = components(&[1.0, 4.0, 5.0, 6.0], &[1, 3]).unwrap();
+        close(found.within, 1.0);
+        close(found.between, 11.0 / 1.5);
+        close(found.f.unwrap(), 12.0);
+        // Three replicates: means 0, 3 and 6 about 4, MSB = (16 + 2·1 + 3·4)/2, MSW = (2 + 2)/3, n₀ = (6 − 14/6)/2.
+        let found = components(&[0.0, 2.0, 4.0, 5.0, 6.0, 7.0], &[1, 2, 3]).unwrap();
+        close(found.within, 4.0 / 3.0);
+        close(found.between, (15.0 - 4.0 / 3.0) / (11.0 / 6.0));
+        close(found.f.unwrap(), 11.25);
+        assert_eq!((found.df_between, found.df_within), (2.0, 3.0));
+    }
+
+    #[test]
+    fn replicates_closer_than_their_blocks_explain_have_no_variance_of_their_own() {
+        let found = components(&[1.0, -1.0, 1.0, -1.5], &[2, 2]).unwrap();
+        assert_eq!(found.between, 0.0);
+        assert!(found.f.unwrap() < 1.0);
+    }
+
+    #[test]
+    fn without_spread_within_there_is_no_ratio_but_there_are_variances() {
+        let found = components(&[0.1, 0.1, 0.1, 0.4, 0.4, 0.4], &[3, 3]).unwrap();
+        assert_eq!((found.within, found.f), (0.0, None));
+        close(found.between, 0.045);
+    }
+
+    #[test]
+    fn designs_that_cannot_tell_within_from_between_have_no_components() {
+        assert_eq!(components(&[], &[]), None);
+        assert_eq!(components(&[1.0, 2.0, 3.0], &[3]), None);
+        assert_eq!(components(&[1.0, 2.0, 3.0], &[1, 1, 1]), None);
+        assert_eq!(components(&[0.1; 4], &[2, 2]), None);
+        assert_eq!(components(&[1.0, f64::NAN, 3.0], &[1, 2]), None);
+        assert_eq!(components(&[1.0, f64::MAX, 3.0], &[1, 2]), None);
+        assert!(components(&[1.0, 2.0, 3.0], &[1, 2]).is_some());
+    }
+
+    #[test]
+    fn a_spike_does_not_reach_the_clamped_components() {
+        // Ten replicates of ten blocks: 1 % within, 1 % between.
+        let mut effects: Vec<f64> = (0..100)
+            .map(|i| {
+                0.01 * f64::from((i * 37) % 10 - 4) / 3.0
+                    + 0.01 * f64::from((i / 10 * 7) % 10 - 4) / 3.0
+            })
+            .collect();
+        let both = |effects: &[f64]| {
+            let clusters = Clusters::new(effects, &[10; 10]).unwrap();
+            let estimate = pooled_huber(&clusters, Floor::default()).unwrap();
+            let raw = variance_components(&clusters).unwrap();
+            (raw, clamped_components(&clusters, &estimate).unwrap())
+        };
+        let blocks = |found: Components| optimal_blocks(100.0, 1.0, found.within, found.between);
+        let (raw, clamped) = both(&effects);
+        assert!((8..=14).contains(&blocks(raw)) && (8..=14).contains(&blocks(clamped)));
+        effects[17] = 3.0;
+        effects[71] = 5.0;
+        let (raw, clamped) = both(&effects);
+        assert_eq!(blocks(raw), 200);
+        assert!((8..=14).contains(&blocks(clamped)), "{clamped:?}");
+    }
+
+    #[test]
+    fn clamped_effects_are_those_within_a_clamp_of_the_estimate() {
+        let effects = [1.0, 3.0, 5.0, 90.0];
+        let clusters = Clusters::new(&effects, &[2, 2]).unwrap();
+        let estimate = PooledEstimate {
+            theta: 4.0,
+            scale: 2.0,
+            ..pooled_huber(&clusters, Floor::default()).unwrap()
+        };
+        assert_eq!(
+            clamped_components(&clusters, &estimate),
+            components(&[1.0, 3.0, 5.0, 7.0], &[2, 2])
+        );
+        let flat = PooledEstimate {
+            scale: 0.0,
+            ..estimate
+        };
+        assert_eq!(clamped_components(&clusters, &flat), None);
+        let bad = [1.0, 3.0, 5.0, f64::INFINITY];
+        assert_eq!(
+            clamped_components(&Clusters::new(&bad, &[2, 2]).unwrap(), &estimate),
+            None
+        );
+    }
+}

@@ -1,0 +1,262 @@
+//! Two whole distributions compared: how far apart they come, and how far one must be moved to become the other.
+
+use std::f64::consts::PI;
+
+use crate::summary::{all_finite, finite};
+
+/// Up to this many pairs of values (10,000 against 10,000) the Kolmogorov–Smirnov p-value is exact.
+const MOST_PAIRS: u128 = 100_000_000;
+
+/// The two-sided two-sample Kolmogorov–Smirnov test.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct KolmogorovSmirnov {
+    /// The largest distance between the two empirical distribution functions, in [0, 1].
+    pub statistic: f64,
+    /// The probability of a distance at least as large when both samples come from one distribution.
+    pub p: f64,
+}
+
+/// max|F₁ − F₂| over the two empirical distribution functions, and its p-value (Kolmogorov 1933, Smirnov 1939).
+///
+/// Up to n·m = 10⁸ pairs of values p is exact: the share of the C(n + m, n) orders of the two samples with a distance at
+/// least as large, by Hodges' (1958) recursion; it agrees with `scipy.stats.ks_2samp` and costs O(n·m), 0.02 s for
+/// 5,000 against 5,000. Beyond, it is Kolmogorov's limit 2Σ(−1)ᵏ⁻¹exp(−2k²λ²). With ties p is an upper bound. Values
+/// in any one unit; `None` for an empty side or a value that is not finite.
+pub fn kolmogorov_smirnov(first: &[f64], second: &[f64]) -> Option<KolmogorovSmirnov> {
+    let steps = Steps::new(first, second)?;
+    let pairs = steps.n as u128 * steps.m as u128;
+    let distance = steps.gaps().map(|(_, gap)| gap).max().unwrap_or(0);
+    let statistic = distance as f64 / pairs as f64;
+    let p = if pairs <= MOST_PAIRS {
+        share_of_orders_reaching(distance as i64, steps.n as i64, steps.m as i64)
+    } else {
+        let (n, m) = (steps.n as f64, steps.m as f64);
+        kolmogorov_tail(statistic * (n / (n + m) * m).sqrt())
+    };
+    Some(KolmogorovSmirnov { statistic, p })
+}
+
+/// ∫|F₁ − F₂| over the two empirical distribution functions: the average way a value of one sample must be moved to make
+/// it the other (Vaserstein 1969), as `scipy.stats.wasserstein_distance`. In the unit of the values.
+///
+/// `None` for an empty side, a value that is not finite, or a distance too large to represent. Costs O(n ln n).
+pub fn wasserstein_1(first: &[f64], second: &[f64]) -> Option<f64> {
+    let steps = Steps::new(first, second)?;
+    let pairs = steps.n as f64 * steps.m as f64;
+    let parts = steps
+        .gaps()
+        .map(|(width, gap)| width * (gap as f64 / pairs));
+    finite(parts.sum())
+}
+
+/// Two samples, sorted, walked from left to right together.
+struct Steps {
+    n: usize,
+    m: usize,
+    /// All values in ascending order, and whether each came from the first sample.
+    pooled: Vec<(f64, bool)>,
+}
+
+impl Steps {
+    fn new(first: &[f64], second: &[f64]) -> Option<Self> {
+        if first.is_empty() || second.is_empty() || !all_finite(first) || !all_finite(second) {
+            return None;
+        }
+        let firsts = first.iter().map(|&x| (x, true));
+        let mut pooled: Vec<_> = firsts.chain(second.iter().map(|&x| (x, false))).collect();
+        pooled.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        Some(Self {
+            n: first.len(),
+            m: second.len(),
+            pooled,
+        })
+    }
+
+    /// Between each pooled value and the next larger one: how wide that stretch is, and n·m·|F₁ − F₂| on it, which is a
+    /// whole number. Equal neighbours enclose nothing and are left out.
+    fn gaps(&self) -> impl Iterator<Item = (f64, u128)> {
+        let (n, m) = (self.n as i128, self.m as i128);
+        let mut ahead = 0_i128;
+        self.pooled.windows(2).filter_map(move |pair| {
+            let [(x, is_first), (next, _)] = [pair[0], pair[1]];
+            ahead += if is_first { m } else { -n };
+            (next > x).then(|| (next - x, ahead.unsigned_abs()))
+        })
+    }
+}
+
+/// The share of the orders of `n` firsts and `m` seconds in which somewhere |i·m − j·n| ≥ `distance`, i firsts and j
+/// seconds having passed (Hodges 1958).
+///
+/// With q(i, j) that share among the orders of the first i and j: 1 where |i·m − j·n| ≥ distance, else
+/// (i·q(i − 1, j) + j·q(i, j − 1))/(i + j). Nothing is ever subtracted, so the smallest shares keep their digits. Walked
+/// by diagonals i + j = k, whose entries do not depend on each other.
+fn share_of_orders_reaching(distance: i64, n: i64, m: i64) -> f64 {
+    if distance == 0 {
+        return 1.0;
+    }
+    // Entry i + 1 is q(i, k − i): the one in front of i = 0 is multiplied by i and only has to exist. Points outside the
+    // band of small distances are never written and stay 1 unless the band has passed over them.
+    let mut before = vec![1.0; n as usize + 3];
+    let mut current = before.clone();
+    // The start itself is within any distance.
+    before[1] = 0.0;
+    for k in 1..=n + m {
+        // |i·m − (k − i)·n| < distance is k·n − distance < i·(n + m) < k·n + distance.
+        let low = (k * n - distance).div_euclid(n + m) + 1;
+        let high = (k * n + distance - 1).div_euclid(n + m);
+        let (low, high) = (low.max(0).max(k - m), high.min(k).min(n));
+        let per_k = 1.0 / k as f64;
+        let (from, to) = (low as usize, (high + 1).max(low) as usize);
+        let shares = before[from..to].iter().zip(&before[from + 1..=to]);
+        for ((share, (fewer_firsts, fewer_seconds)), i) in
+            current[from + 1..=to].iter_mut().zip(shares).zip(low..)
+        {
+            *share = (i as f64 * fewer_firsts + (k - i) as f64 * fewer_seconds) * per_k;
+        }
+        current[from] = 1.0;
+        current[to + 1] = 1.0;
+        std::mem::swap(&mut before, &mut current);
+    }
+    before[n as usize + 1].min(1.0)
+}
+
+/// P(K ≥ λ) of Kolmogorov's limiting distribution: the alternating series for large λ, its theta-function twin, which
+/// converges where the other does not, for small.
+fn kolmogorov_tail(lambda: f64) -> f64 {
+    let square = lambda * lambda;
+    if lambda < 1.0 {
+        if square == 0.0 {
+            return 1.0;
+        }
+        let terms = [1.0, 3.0, 5.0, 7.0].map(|odd| (-odd * odd * PI * PI / (8.0 * square)).exp());
+        return 1.0 - (2.0 * PI).sqrt() / lambda * terms.iter().sum::<f64>();
+    }
+    let term = |k: f64| (-2.0 * k * k * square).exp();
+    2.0 * (term(1.0) - term(2.0) + term(3.0) - term(4.0) + term(5.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_that_do_not_overlap_are_as_far_apart_as_can_be() {
+        let found = kolmogorov_smirnov(&[1.0, 2.0, 3.0], &[4.0, 5.0]).unwrap();
+        assert_eq!(found.statistic, 1.0);
+        // Two of the ten orders.
+        assert!((found.p - 0.2).abs() < 1e-15);
+    }
+
+    #[test]
+    fn the_share_of_orders_is_counted_right() {
+        let count = |distance: i64, n: u32, m: u32| {
+            let reaches = |order: u32| {
+                let (mut i, mut j) = (0_i64, 0_i64);
+                (0..n + m).any(|place| {
+                    if order >> place & 1 == 1 {
+                        i += 1
+                    } else {
+                        j += 1
+                    }
+                    (i * i64::from(m) - j * i64::from(n)).abs() >= distance
+                })
+            };
+            let orders = (0_u32..1 << (n + m)).filter(|order| order.count_ones() == n);
+            let (all, reaching) = orders.fold((0, 0), |(all, reaching), order| {
+                (all + 1, reaching + u32::from(reaches(order)))
+            });
+            f64::from(reaching) / f64::from(all)
+        };
+        for (n, m) in [
+            (1, 1),
+            (1, 5),
+            (5, 1),
+            (2, 3),
+            (4, 4),
+            (6, 4),
+            (5, 7),
+            (8, 3),
+        ] {
+            for distance in 0..=n * m {
+                let want = count(i64::from(distance), n, m);
+                let got = share_of_orders_reaching(distance.into(), n.into(), m.into());
+                assert!(
+                    (got - want).abs() <= 1e-14 * want,
+                    "{n} {m} {distance}: {got} {want}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn equal_sizes_agree_with_the_reflection_principle() {
+        // p = 2·Σ(−1)ᵏ⁻¹·C(2n, n − k·h)/C(2n, n) for a distance of h/n (Gnedenko & Korolyuk 1951).
+        let n = 5_000_i64;
+        for h in [60, 137, 400, 1_500, 5_000] {
+            let ratio = |away: i64| {
+                (0..away)
+                    .map(|j| (n - j) as f64 / (n + 1 + j) as f64)
+                    .product::<f64>()
+            };
+            let terms = (1..=n / h).map(|k| ratio(k * h) * if k % 2 == 1 { 2.0 } else { -2.0 });
+            let want: f64 = terms.sum();
+            let got = share_of_orders_reaching(h * n, n, n);
+            assert!((got - want).abs() <= 1e-11 * want, "{h}: {got:e} {want:e}");
+        }
+    }
+
+    #[test]
+    fn the_limit_is_kolmogorovs_and_its_two_series_meet() {
+        // Smirnov's (1948) table, to its six digits.
+        for (lambda, below) in [
+            (0.5, 0.036055),
+            (0.8, 0.455857),
+            (1.0, 0.730000),
+            (1.36, 0.950514),
+            (2.0, 0.999329),
+        ] {
+            assert!(
+                (kolmogorov_tail(lambda) - (1.0 - below)).abs() < 6e-7,
+                "{lambda}"
+            );
+        }
+        assert!((kolmogorov_tail(1.0 - 1e-13) - kolmogorov_tail(1.0)).abs() < 1e-12);
+        assert_eq!(kolmogorov_tail(0.0), 1.0);
+        assert_eq!(kolmogorov_tail(1e-200), 1.0);
+        assert_eq!(kolmogorov_tail(1e200), 0.0);
+    }
+
+    #[test]
+    fn ties_are_passed_together() {
+        let found = kolmogorov_smirnov(&[1.0, 1.0, 2.0], &[1.0, 2.0, 2.0]).unwrap();
+        assert!((found.statistic - 1.0 / 3.0).abs() < 1e-16);
+        let same = kolmogorov_smirnov(&[1.0, 2.0], &[2.0, 1.0]).unwrap();
+        assert_eq!((same.statistic, same.p), (0.0, 1.0));
+        let zeros = kolmogorov_smirnov(&[-0.0, 0.0], &[0.0, -0.0]).unwrap();
+        assert_eq!(zeros.statistic, 0.0);
+    }
+
+    #[test]
+    fn moving_a_sample_is_its_wasserstein_distance() {
+        let moved = wasserstein_1(&[1.0, 2.0, 4.0], &[4.0, 7.0, 5.0]).unwrap();
+        assert!((moved - 3.0).abs() < 1e-15);
+        // Half of the second sample moves from 2 to 0.
+        assert_eq!(wasserstein_1(&[0.0], &[0.0, 2.0]), Some(1.0));
+        assert_eq!(wasserstein_1(&[3.0, 1.0], &[1.0, 3.0]), Some(0.0));
+        assert_eq!(wasserstein_1(&[0.0, 0.0, 6.0], &[0.0, 6.0]), Some(1.0));
+    }
+
+    #[test]
+    fn nothing_is_compared_with_nothing() {
+        for bad in [&[][..], &[f64::NAN][..], &[1.0, f64::INFINITY][..]] {
+            assert_eq!(kolmogorov_smirnov(bad, &[1.0]), None);
+            assert_eq!(kolmogorov_smirnov(&[1.0], bad), None);
+            assert_eq!(wasserstein_1(bad, &[1.0]), None);
+            assert_eq!(wasserstein_1(&[1.0], bad), None);
+        }
+        assert_eq!(wasserstein_1(&[f64::MAX], &[-f64::MAX]), None);
+        let far = kolmogorov_smirnov(&[f64::MAX], &[-f64::MAX]).unwrap();
+        assert_eq!((far.statistic, far.p), (1.0, 1.0));
+    }
+}
