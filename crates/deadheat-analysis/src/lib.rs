@@ -13,6 +13,7 @@ mod looks;
 mod rule;
 mod ruling;
 mod side;
+mod unpaired;
 
 pub use analyse::{Options, analyse};
 pub use looks::{LooksError, fixed_look, planned_looks};

@@ -546,22 +546,6 @@ fn a_contender_alone_is_summarised_and_not_judged() {
 }
 
 #[test]
-fn samples_without_blocks_are_told_to_be_unpaired() {
-    let mut maker = Maker::new(Origin::UnpairedRecording, 2, 1, &[Metric::Wall]);
-    for replicate in 0..20 {
-        maker.block(
-            0,
-            replicate,
-            &[((replicate % 2) as u8, Flags::NONE, &[1e6])],
-        );
-    }
-    let row = maker.first();
-    assert_eq!(row.verdict, None);
-    assert!(row.provisional);
-    assert_eq!(codes(&row)[0], "unpaired");
-}
-
-#[test]
 fn a_fixed_number_of_runs_is_judged_once_at_alpha() {
     let mut maker = Maker::race();
     maker.run.header.plan.design.looks = fixed_look(30, 0.05).unwrap();

@@ -270,7 +270,7 @@ fn exports_hold_the_run_in_three_shapes() {
 }
 
 #[test]
-fn a_recording_without_blocks_gets_an_estimate_and_the_reason_why_no_more() {
+fn a_recording_without_blocks_gets_a_provisional_verdict_and_says_why() {
     let track = Track::new();
     let csv = track.path("flat.csv");
     let mut rows = "benchmark,contender,wall_ns\n".to_owned();
@@ -282,9 +282,14 @@ fn a_recording_without_blocks_gets_an_estimate_and_the_reason_why_no_more() {
         .run(&["analyze", "--json", text(&csv)])
         .succeeds()
         .json();
-    assert_eq!(first(&analysis)["verdict"], Value::Null);
-    assert!((first(&analysis)["change"].as_f64().unwrap() - 0.099).abs() < 0.01);
-    assert_eq!(first(&analysis)["warnings"][0]["code"], "unpaired");
+    let found = first(&analysis);
+    assert_eq!(found["verdict"], "slower");
+    assert_eq!(found["provisional"], true);
+    assert!((found["change"].as_f64().unwrap() - 0.099).abs() < 0.01);
+    assert_eq!(found["warnings"][0]["code"], "unpaired");
+    let told = track.run(&["analyze", text(&csv)]).succeeds();
+    assert!(told.stdout.contains("provisional: 'new' is slower"));
+    assert!(told.stdout.contains("Interleave"), "{}", told.stdout);
 }
 
 #[test]

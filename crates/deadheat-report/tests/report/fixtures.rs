@@ -2,7 +2,7 @@
 
 use deadheat_model::{
     Analysis, BlockDiagnostics, Comparison, EndReason, Ending, Estimate, Interval, LogRatio,
-    Metric, MetricComparison, Scope, Side, Verdict, Warning,
+    Metric, MetricComparison, Observation, Scope, Side, Verdict, Warning,
 };
 
 pub fn side(name: &str, median: f64, samples: usize) -> Side {
@@ -65,6 +65,7 @@ pub fn comparison(verdict: Option<Verdict>, change: f64, half_width: f64) -> Com
             carry_over: -0.0002,
             second_position: 0.0004,
         }),
+        figures: None,
         metrics: vec![
             wall,
             metric(Metric::Cpu, 612_300.0, change * 0.98, half_width * 0.6),
@@ -172,11 +173,12 @@ pub fn suite() -> Analysis {
 pub fn recording() -> Analysis {
     let mut recorded = comparison(Some(Verdict::Faster), -0.0213, 0.0041);
     recorded.provisional = true;
-    recorded.warnings = vec![
-        Warning::Unpaired,
-        Warning::FewReplicates { have: 1, need: 6 },
-        Warning::SingleBlocks { replicates: 9 },
-    ];
+    recorded.warnings = vec![Warning::Unpaired {
+        each: Observation::Process,
+    }];
+    if let Some(estimate) = &mut recorded.estimate {
+        estimate.blocks = 0;
+    }
     Analysis {
         seed: None,
         launches: 0,
@@ -223,7 +225,24 @@ pub fn every_warning() -> Vec<Warning> {
             planned: 40,
         },
         Warning::JudgedAnytime,
-        Warning::Unpaired,
+        Warning::Unpaired {
+            each: Observation::Process,
+        },
+        Warning::Unpaired {
+            each: Observation::Sample,
+        },
+        Warning::FewObservations {
+            baseline: 5,
+            candidate: 12,
+            need: 6,
+            each: Observation::Process,
+        },
+        Warning::FewObservations {
+            baseline: 6,
+            candidate: 6,
+            need: 7,
+            each: Observation::Sample,
+        },
         Warning::NoCounters {
             reason: "perf_event_open: permission\u{1b}[2J denied".to_owned(),
         },
