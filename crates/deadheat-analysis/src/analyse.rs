@@ -12,6 +12,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::doubts;
 use crate::effects::Effects;
+use crate::figures::Figured;
 use crate::judge::{Judgement, judge};
 use crate::rule::{estimate, formula};
 use crate::ruling::Ruling;
@@ -127,14 +128,29 @@ fn benchmark(
         metrics: Vec::new(),
         warnings: Vec::new(),
     };
+    let figured = Figured::of(header, samples, &members);
     if benchmark.contenders.len() == 1 {
         let metrics = metric_rows(run, samples, index, &members, None, |_| None);
-        let mut alone = Comparison { metrics, ..empty };
+        let figures = figured.map(|figured| figured.alone());
+        let mut alone = Comparison {
+            metrics,
+            figures,
+            ..empty
+        };
         alone.warnings = doubts::about_the_race(&alone, header, 0, false, false);
         return (vec![alone], vec![None]);
     }
     if header.origin == Origin::UnpairedRecording {
-        return unpaired(run, samples, index, &members, empty, &baseline_values);
+        let figured = figured.as_ref();
+        return unpaired(
+            run,
+            samples,
+            index,
+            &members,
+            empty,
+            &baseline_values,
+            figured,
+        );
     }
     let (bench, ruling) = Ruling::of(run, index, samples, options);
     let mut comparisons = Vec::new();
@@ -156,6 +172,10 @@ fn benchmark(
             fill_in(&mut comparison, judgement, plan.design.margin);
             comparison.p_sign_flip = confirm(effects, judgement, plan.seed);
         }
+        comparison.figures = figured.as_ref().map(|figured| {
+            let judged = judgement.map_or(effects.replicates(), |j| j.replicates);
+            figured.against(id, Some((effects, judged)))
+        });
         comparison.diagnostics = effects.order_effects().map(|d| BlockDiagnostics {
             drift: d.drift,
             carry_over: d.carry_over,
@@ -305,6 +325,7 @@ fn unpaired(
     members: &Members,
     empty: Comparison,
     baseline_values: &[f64],
+    figured: Option<&Figured>,
 ) -> (Vec<Comparison>, Vec<Option<f64>>) {
     let header = &run.header;
     let design = &header.plan.design;
@@ -348,6 +369,7 @@ fn unpaired(
             excludes_zero: excludes_zero(judged.and_then(|judged| judged.interval)),
             provisional: true,
             metrics,
+            figures: figured.map(|figured| figured.against(id, None)),
             ..empty.clone()
         };
         let mut warnings = found.doubts();

@@ -8,6 +8,7 @@
 mod analyse;
 mod doubts;
 mod effects;
+mod figures;
 mod judge;
 mod looks;
 mod rule;

@@ -287,7 +287,8 @@ fn a_recording_without_blocks_gets_a_provisional_verdict_and_says_why() {
     assert_eq!(found["provisional"], true);
     assert!((found["change"].as_f64().unwrap() - 0.099).abs() < 0.01);
     assert_eq!(found["warnings"][0]["code"], "unpaired");
-    let told = track.run(&["analyze", text(&csv)]).succeeds();
+    let told = track.run(&["analyze", text(&csv)]);
+    told.succeeds();
     assert!(told.stdout.contains("provisional: 'new' is slower"));
     assert!(told.stdout.contains("Interleave"), "{}", told.stdout);
 }
