@@ -2,6 +2,7 @@
 
 use crate::centred::Centred;
 use crate::clusters::Clusters;
+use crate::dist::f_upper_tail;
 use crate::estimate::PooledEstimate;
 use crate::huber::HUBER_CLAMP;
 use crate::summary::{all_finite, finite};
@@ -20,6 +21,14 @@ pub struct Components {
     pub df_between: f64,
     /// N − P.
     pub df_within: f64,
+}
+
+impl Components {
+    /// The p-value that replicates have one mean: P(F ≥ `f`) with `df_between` and `df_within` degrees of freedom
+    /// (Fisher 1925). `None` without any spread within.
+    pub fn p_value(&self) -> Option<f64> {
+        Some(f_upper_tail(self.f?, self.df_between, self.df_within))
+    }
 }
 
 /// One-way random-effects analysis of variance for replicates of any sizes (Searle, Casella & McCulloch 1992).
@@ -131,6 +140,8 @@ mod tests {
         close(found.between, 7.0);
         close(found.f.unwrap(), 8.0);
         assert_eq!((found.df_between, found.df_within), (1.0, 2.0));
+        // With two degrees below, F = 8 with one above is t = √8: 1 − t/√(2 + t²).
+        assert!((found.p_value().unwrap() - (1.0 - 0.8_f64.sqrt())).abs() < 1e-14);
     }
 
     #[test]
@@ -146,6 +157,8 @@ mod tests {
         close(found.between, (15.0 - 4.0 / 3.0) / (11.0 / 6.0));
         close(found.f.unwrap(), 11.25);
         assert_eq!((found.df_between, found.df_within), (2.0, 3.0));
+        // P(F ≥ f) with two degrees above and three below: (1 + ⅔f)^−1.5.
+        close(found.p_value().unwrap(), 8.5_f64.powf(-1.5));
     }
 
     #[test]
@@ -158,8 +171,15 @@ mod tests {
     #[test]
     fn without_spread_within_there_is_no_ratio_but_there_are_variances() {
         let found = components(&[0.1, 0.1, 0.1, 0.4, 0.4, 0.4], &[3, 3]).unwrap();
-        assert_eq!((found.within, found.f), (0.0, None));
+        assert_eq!((found.within, found.f, found.p_value()), (0.0, None, None));
         close(found.between, 0.045);
+        // However the means of equal effects round.
+        for count in 2..12 {
+            let effects =
+                [[0.1; 12], [0.3; 12], [0.7; 12]].map(|replicate| replicate[..count].to_vec());
+            let found = components(&effects.concat(), &[count; 3]).unwrap();
+            assert_eq!((found.within, found.f), (0.0, None), "{count}");
+        }
     }
 
     #[test]

@@ -4,8 +4,9 @@ use std::f64::consts::PI;
 
 use crate::summary::{all_finite, finite};
 
-/// Up to this many pairs of values (10,000 against 10,000) the Kolmogorov–Smirnov p-value is exact.
-const MOST_PAIRS: u128 = 100_000_000;
+/// Counting orders up to this many places keeps the Kolmogorov–Smirnov p-value exact: always for 10,000 values against
+/// 10,000, and up to about 100,000 against as many where the distance is small.
+const MOST_PLACES: u128 = 100_000_000;
 
 /// The two-sided two-sample Kolmogorov–Smirnov test.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -18,16 +19,19 @@ pub struct KolmogorovSmirnov {
 
 /// max|F₁ − F₂| over the two empirical distribution functions, and its p-value (Kolmogorov 1933, Smirnov 1939).
 ///
-/// Up to n·m = 10⁸ pairs of values p is exact: the share of the C(n + m, n) orders of the two samples with a distance at
-/// least as large, by Hodges' (1958) recursion; it agrees with `scipy.stats.ks_2samp` and costs O(n·m), 0.02 s for
-/// 5,000 against 5,000. Beyond, it is Kolmogorov's limit 2Σ(−1)ᵏ⁻¹exp(−2k²λ²). With ties p is an upper bound. Values
-/// in any one unit; `None` for an empty side or a value that is not finite.
+/// p is exact: the share of the C(n + m, n) orders of the two samples with a distance at least as large, by Hodges' (1958)
+/// recursion, as `scipy.stats.ks_2samp`. That takes min(n·m, 2·statistic·n·m + n + m) steps, at most 0.1 s for 5,000
+/// against 5,000. Where it takes more than 10⁸, p is Kolmogorov's limit 2Σ(−1)ᵏ⁻¹exp(−2k²λ²) at
+/// λ = statistic·√(nm/(n + m)), there off by a hundredth of itself at most unless it is tiny. With ties p is an upper bound.
+///
+/// Values in any one unit; `None` for an empty side or a value that is not finite.
 pub fn kolmogorov_smirnov(first: &[f64], second: &[f64]) -> Option<KolmogorovSmirnov> {
     let steps = Steps::new(first, second)?;
     let pairs = steps.n as u128 * steps.m as u128;
     let distance = steps.gaps().map(|(_, gap)| gap).max().unwrap_or(0);
     let statistic = distance as f64 / pairs as f64;
-    let p = if pairs <= MOST_PAIRS {
+    let places = pairs.min(2 * distance + (steps.n + steps.m) as u128);
+    let p = if places <= MOST_PLACES {
         share_of_orders_reaching(distance as i64, steps.n as i64, steps.m as i64)
     } else {
         let (n, m) = (steps.n as f64, steps.m as f64);
@@ -225,6 +229,51 @@ mod tests {
         assert_eq!(kolmogorov_tail(0.0), 1.0);
         assert_eq!(kolmogorov_tail(1e-200), 1.0);
         assert_eq!(kolmogorov_tail(1e200), 0.0);
+    }
+
+    /// Evenly spread samples of `n` and `m` values, the second further right by `lambda` in the limit's terms.
+    fn apart(n: u32, m: u32, lambda: f64) -> (KolmogorovSmirnov, f64) {
+        let (size, other_size) = (f64::from(n), f64::from(m));
+        let offset = lambda * ((size + other_size) / size / other_size).sqrt();
+        let ramp = |n: u32, offset: f64| -> Vec<f64> {
+            (0..n)
+                .map(|i| (f64::from(i) + 0.5) / f64::from(n) + offset)
+                .collect()
+        };
+        let found = kolmogorov_smirnov(&ramp(n, 0.0), &ramp(m, offset)).unwrap();
+        let distance = (found.statistic * size * other_size).round() as i64;
+        (
+            found,
+            share_of_orders_reaching(distance, n.into(), m.into()),
+        )
+    }
+
+    #[test]
+    fn samples_too_large_to_count_are_given_the_limit() {
+        for (n, m, tolerance) in [(150_000, 150_000, 1e-4), (150_001, 140_000, 0.01)] {
+            for lambda in [0.72, 1.36] {
+                let (found, counted) = apart(n, m, lambda);
+                assert!(
+                    (found.p / counted - 1.0).abs() < tolerance,
+                    "{n} {m} {lambda}: {} {counted}",
+                    found.p
+                );
+                assert_ne!(found.p, counted);
+            }
+        }
+    }
+
+    #[test]
+    fn samples_are_counted_as_long_as_the_places_are_few() {
+        for (n, m, lambda) in [
+            (10_000, 10_000, 1.4),
+            (10_000, 9_999, 60.0),
+            (30_000, 20_000, 2.0),
+            (1_000_000, 50, 1.0),
+        ] {
+            let (found, counted) = apart(n, m, lambda);
+            assert_eq!(found.p, counted, "{n} {m} {lambda}");
+        }
     }
 
     #[test]

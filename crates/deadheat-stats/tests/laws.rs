@@ -11,6 +11,11 @@ use deadheat_stats::{
     mean_of_replicate_locations, pooled_huber, sign_flip_p, signed_rank_asymptotic_p,
     signed_rank_exact_p, summary, tail_rate,
 };
+use deadheat_stats::{
+    Family, TTest, ZTest, best_fits, clamped_components, excess_kurtosis, fit, kolmogorov_smirnov,
+    mean_over_min, opposite_peaks, shapiro_wilk, sigma_distances, skewness, student,
+    student_paired, variance_components, wasserstein_1, welch, z_test,
+};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -232,6 +237,136 @@ proptest! {
             let found = diagnostics(x, order);
             all_finite([block_effect(x, order), found.drift, found.carry_over, found.second_position]);
             prop_assert_eq!(block_effect(x, order), -block_effect(x, order.swapped()));
+        }
+    }
+
+    #[test]
+    fn exchanging_the_samples_turns_every_comparison_round_and_changes_nothing_else(first in vec(strange(), 0..20), second in vec(strange(), 0..20)) {
+        for test in [welch, student] {
+            let forth = test(&first, &second);
+            let turned = forth.map(|found| TTest { difference: -found.difference, t: -found.t, ..found });
+            let back = test(&second, &first);
+            prop_assert_eq!(back, turned);
+            prop_assert_eq!(back.map(|found| found.p_value()), forth.map(|found| found.p_value()));
+            let (low, high) = forth.and_then(|found| found.interval(0.05)).unzip();
+            let mirrored = (high.map(|x| -x), low.map(|x| -x));
+            prop_assert_eq!(back.and_then(|found| found.interval(0.05)).unzip(), mirrored);
+        }
+        prop_assert_eq!(wasserstein_1(&first, &second), wasserstein_1(&second, &first));
+        // The p-value walks the same orders in another direction.
+        let forth = kolmogorov_smirnov(&first, &second);
+        let back = kolmogorov_smirnov(&second, &first);
+        prop_assert_eq!(forth.map(|found| found.statistic), back.map(|found| found.statistic));
+        if let Some((forth, back)) = forth.zip(back) {
+            prop_assert!((forth.p - back.p).abs() <= 1e-13 * forth.p);
+        }
+    }
+
+    #[test]
+    fn negating_every_value_mirrors_its_moments_and_peaks(values in vec(strange(), 0..20)) {
+        let negated: Vec<f64> = values.iter().map(|x| -x).collect();
+        prop_assert_eq!(skewness(&negated), skewness(&values).map(|x| -x));
+        prop_assert_eq!(excess_kurtosis(&negated), excess_kurtosis(&values));
+        prop_assert_eq!(sigma_distances(&negated), sigma_distances(&values).map(|(low, high)| (high, low)));
+        prop_assert_eq!(z_test(&negated), z_test(&values).map(|found| ZTest { mean: -found.mean, z: -found.z, ..found }));
+        let turned = opposite_peaks(&values).map(|found| (found.above, found.below, found.p));
+        prop_assert_eq!(opposite_peaks(&negated).map(|found| (found.below, found.above, found.p)), turned);
+    }
+
+    #[test]
+    fn the_unit_changes_no_pure_number(first in vec(900.0..1100.0, 3..30), second in vec(900.0..1100.0, 3..30), exponent in -300..300) {
+        let unit = 2_f64.powi(exponent);
+        let scaled = |values: &[f64]| -> Vec<f64> { values.iter().map(|x| x * unit).collect() };
+        let (first_scaled, second_scaled) = (scaled(&first), scaled(&second));
+        for test in [welch, student] {
+            let before = test(&first, &second).map(|found| (found.difference * unit, found.se * unit, found.t, found.df));
+            let after = test(&first_scaled, &second_scaled).map(|found| (found.difference, found.se, found.t, found.df));
+            prop_assert_eq!(after, before);
+        }
+        prop_assert_eq!(z_test(&first_scaled).map(|found| found.p), z_test(&first).map(|found| found.p));
+        prop_assert_eq!(kolmogorov_smirnov(&first_scaled, &second_scaled), kolmogorov_smirnov(&first, &second));
+        let wasserstein = wasserstein_1(&first, &second).map(|distance| distance * unit);
+        prop_assert_eq!(wasserstein_1(&first_scaled, &second_scaled), wasserstein);
+        prop_assert_eq!(shapiro_wilk(&first_scaled), shapiro_wilk(&first));
+        prop_assert_eq!(skewness(&first_scaled), skewness(&first));
+        prop_assert_eq!(excess_kurtosis(&first_scaled), excess_kurtosis(&first));
+        prop_assert_eq!(sigma_distances(&first_scaled), sigma_distances(&first));
+        prop_assert_eq!(mean_over_min(&first_scaled), mean_over_min(&first));
+        prop_assert_eq!(opposite_peaks(&first_scaled), opposite_peaks(&first));
+    }
+
+    #[test]
+    fn a_constant_added_to_every_value_changes_no_shape(values in vec(-1.0_f64..1.0, 4..30), added in -1e3_f64..1e3) {
+        let moved: Vec<f64> = values.iter().map(|x| x + added).collect();
+        let (before, after) = (shapiro_wilk(&values).unwrap(), shapiro_wilk(&moved).unwrap());
+        prop_assert!((before.w - after.w).abs() < 1e-9);
+        prop_assert!((skewness(&values).unwrap() - skewness(&moved).unwrap()).abs() < 1e-9);
+        prop_assert!((excess_kurtosis(&values).unwrap() - excess_kurtosis(&moved).unwrap()).abs() < 1e-9);
+        for family in [Family::Normal, Family::Gumbel] {
+            let (before, after) = (fit(family, &values).unwrap(), fit(family, &moved).unwrap());
+            prop_assert!((after.location - before.location - added).abs() < 1e-9);
+            prop_assert!((before.scale - after.scale).abs() < 1e-9);
+            prop_assert!((before.log_likelihood - after.log_likelihood).abs() < 1e-6);
+        }
+        // Two replicates and one constant: the analysis of variance sees only differences.
+        let sizes = [2, values.len() - 2];
+        let before = variance_components(&Clusters::new(&values, &sizes).unwrap()).unwrap();
+        let after = variance_components(&Clusters::new(&moved, &sizes).unwrap()).unwrap();
+        prop_assert!((before.within - after.within).abs() < 1e-9 && (before.between - after.between).abs() < 1e-9);
+    }
+
+    #[test]
+    fn no_samples_however_strange_give_anything_but_numbers(first in vec(strange(), 0..30), second in vec(strange(), 0..30), x in strange()) {
+        for found in [welch(&first, &second), student(&first, &second), student_paired(&first)].into_iter().flatten() {
+            all_finite([found.difference, found.se, found.t, found.df]);
+            prop_assert!(found.se > 0.0 && found.df >= 1.0 - 1e-12);
+            prop_assert!((0.0..=1.0).contains(&found.p_value()));
+            for level in [1e-300, 0.05, 0.9] {
+                if let Some((low, high)) = found.interval(level) {
+                    all_finite([low, high]);
+                    prop_assert!(low <= found.difference && found.difference <= high);
+                }
+            }
+        }
+        if let Some(found) = z_test(&first) {
+            all_finite([found.mean, found.se, found.z]);
+            prop_assert!((0.0..=1.0).contains(&found.p));
+        }
+        if let Some(found) = kolmogorov_smirnov(&first, &second) {
+            prop_assert!((0.0..=1.0).contains(&found.statistic) && (0.0..=1.0).contains(&found.p), "{found:?}");
+        }
+        if let Some(distance) = wasserstein_1(&first, &second) {
+            prop_assert!(distance >= 0.0 && distance.is_finite());
+        }
+        all_finite(skewness(&first));
+        all_finite(excess_kurtosis(&first));
+        all_finite(mean_over_min(&first));
+        if let Some((low, high)) = sigma_distances(&first) {
+            all_finite([low, high]);
+            prop_assert!(low > 0.0 && high > 0.0);
+        }
+        if let Some(found) = shapiro_wilk(&first) {
+            prop_assert!((0.0..=1.0).contains(&found.w) && (0.0..=1.0).contains(&found.p), "{found:?}");
+        }
+        if let Some(found) = opposite_peaks(&first) {
+            all_finite(found.p);
+        }
+        for found in best_fits(&first) {
+            all_finite([found.location, found.scale, found.log_likelihood, found.density(x), found.quantile(x)]);
+            prop_assert!(found.scale > 0.0);
+            prop_assert!(found.quantile(0.1) <= found.quantile(0.9));
+        }
+        let sizes = [first.len() / 3, first.len() - first.len() / 3];
+        let clusters = Clusters::new(&first, &sizes).unwrap_or(Clusters::singletons(&first));
+        let mut components = Vec::from_iter(variance_components(&clusters));
+        if let Ok(estimate) = pooled_huber(&clusters, Floor::default()) {
+            components.extend(clamped_components(&clusters, &estimate));
+        }
+        for found in components {
+            all_finite([found.within, found.between, found.df_between, found.df_within]);
+            all_finite(found.f);
+            all_finite(found.p_value());
+            prop_assert!(found.within >= 0.0 && found.between >= 0.0);
         }
     }
 

@@ -10,10 +10,38 @@ pub(super) fn beta_lower(a: f64, b: f64, x: f64, y: f64) -> f64 {
     } else if y <= 0.0 {
         1.0
     } else if x < (a + 1.0) / (a + b + 2.0) {
-        (beta_term(a, b, x, y) / a * beta_fraction(a, b, x)).min(1.0)
+        (beta_term(a, b, x, y) * contracted_fraction(a, b, x, y)).min(1.0)
     } else {
-        (1.0 - beta_term(a, b, x, y) / b * beta_fraction(b, a, y)).max(0.0)
+        (1.0 - beta_term(a, b, x, y) * contracted_fraction(b, a, y, x)).max(0.0)
     }
+}
+
+/// `beta_fraction`/a with every second step left out: the even part of the same continued fraction (DiDonato & Morris
+/// 1992). Next to the mode its terms add up where the other's cancel, which costs as many digits as a/b has.
+fn contracted_fraction(a: f64, b: f64, x: f64, y: f64) -> f64 {
+    // a − (a + b)·x without the cancellation.
+    let away = a * y - b * x;
+    let denominator = |m: f64| {
+        m + m * (b - m) * x / (a + 2.0 * m - 1.0)
+            + (a + m) / (a + 2.0 * m + 1.0) * (away + 1.0 + m * (1.0 + y))
+    };
+    let numerator = |m: f64| {
+        let below = a + 2.0 * m - 1.0;
+        (a + m - 1.0) / below * ((a + b + m - 1.0) / below) * m * (b - m) * x * x
+    };
+    let first = nonzero(a / (a + 1.0) * (away + 1.0));
+    let (mut fraction, mut c, mut d) = (first, first, 0.0);
+    // Needs some √max(a, b) rounds next to the mode.
+    for m in 1..300_000 {
+        let (over, under) = (numerator(f64::from(m)), denominator(f64::from(m)));
+        d = 1.0 / nonzero(under + over * d);
+        c = nonzero(under + over / c);
+        fraction *= c * d;
+        if (c * d - 1.0).abs() < f64::EPSILON {
+            break;
+        }
+    }
+    1.0 / fraction
 }
 
 /// x^a y^b / B(a, b) for `x` + `y` = 1, in the saddle-point form of Loader (2000): three log-gammas would lose as many
@@ -81,11 +109,8 @@ pub(super) fn gamma_half_step(a: f64) -> f64 {
 /// The continued fraction of the incomplete beta function (DLMF 8.17.22), evaluated by the modified Lentz method:
 /// I_x(a, b) = x^a (1 − x)^b / (a B(a, b)) · `beta_fraction`. Converges quickly for x < (a + 1)/(a + b + 2).
 pub(super) fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
-    const SMALLEST: f64 = 1e-300;
-    let nonzero = |v: f64| if v.abs() < SMALLEST { SMALLEST } else { v };
     let (mut fraction, mut c, mut d) = (1.0, 1.0, 0.0);
-    // Needs some √max(a, b) rounds next to the mode.
-    for j in 1..1_000_000 {
+    for j in 1..2_000 {
         let m = f64::from(j / 2);
         let coefficient = if j % 2 == 1 {
             -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0))
@@ -100,6 +125,12 @@ pub(super) fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
         }
     }
     1.0 / fraction
+}
+
+/// What Lentz's method may divide by.
+fn nonzero(v: f64) -> f64 {
+    const SMALLEST: f64 = 1e-300;
+    if v.abs() < SMALLEST { SMALLEST } else { v }
 }
 
 #[cfg(test)]

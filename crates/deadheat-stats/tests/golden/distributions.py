@@ -22,6 +22,31 @@ def binomials():
                 yield min(max(centre + round(away * n), 0), n), n, p
 
 
+def cumulative(k, n, p):
+    """bdtr; where many trials cost it digits (1.7e-9 at a million) the function it is made of, which keeps them."""
+    return special.bdtr(k, n, p) if n < 1e5 else special.betainc(n - k, k + 1, 1 - p)
+
+
+def f_tails():
+    """Quiet and loud ratios for few and many degrees of freedom, far into both tails."""
+    for df1 in [1, 2, 3, 5.5, 10, 39, 250, 5000, 1e5]:
+        for df2 in [1, 2, 4, 7.5, 20, 87, 960, 1e4, 1e6]:
+            # In standard deviations of ln f, and a bit.
+            spread = (2 / df1 + 2 / df2) ** 0.5
+            for away in [-6.0, -2.5, -0.7, 0.1, 1.3, 4.0, 9.0]:
+                f = 2.718281828 ** (away * spread)
+                # The last tails before underflow have no digits to compare.
+                if special.fdtrc(df1, df2, f) > 1e-290:
+                    yield f, df1, df2
+
+
+def f_levels():
+    for df1 in [1, 2, 3, 5.5, 10, 39, 250, 5000]:
+        for df2 in [1, 2, 4, 7.5, 20, 87, 960, 1e4]:
+            for level in [0.999, 0.9, 0.5, 0.1, 0.05, 0.01, 1e-4, 1e-8]:
+                yield level, df1, df2
+
+
 def tables():
     zs = [z / 8 for z in range(-300, 67)] + [-37.0, -2.4999, 1e-9]
     ps = [10.0**-e for e in range(1, 301, 3)] + [i / 211 for i in range(1, 211)]
@@ -32,4 +57,8 @@ def tables():
         "normal_cdf": [[z, special.ndtr(z)] for z in zs],
         "normal_quantile": [[p, special.ndtri(p)] for p in ps],
         "binomial_two_sided_p": [[k, n, p, stats.binomtest(k, n, p).pvalue] for k, n, p in binomials()],
+        "binomial_cdf": [[k, n, p, cumulative(k, n, p)] for k, n, p in binomials()],
+        "f_upper_tail": [[f, df1, df2, special.fdtrc(df1, df2, f)] for f, df1, df2 in f_tails()],
+        # By the lower quantile of 1/F: the upper one takes 1 - level, which has no digits left for small levels.
+        "f_critical": [[level, df1, df2, 1 / special.fdtri(df2, df1, level)] for level, df1, df2 in f_levels()],
     }

@@ -46,3 +46,16 @@ fn the_binomial_test_agrees_with_scipy() {
         dist::binomial_two_sided_p(a[0] as u64, a[1] as u64, a[2])
     });
 }
+
+#[test]
+fn the_cumulative_binomial_distribution_agrees_with_scipy() {
+    each_row("binomial_cdf", |a| {
+        dist::binomial_cdf(a[0] as u64, a[1] as u64, a[2])
+    });
+}
+
+#[test]
+fn the_f_distribution_agrees_with_scipy_far_into_its_tails() {
+    each_row("f_upper_tail", |a| dist::f_upper_tail(a[0], a[1], a[2]));
+    each_row("f_critical", |a| dist::f_critical(a[0], a[1], a[2]));
+}

@@ -1,10 +1,9 @@
-"""Location, scale and the clustered standard error of one sample, and the signed-rank test."""
+"""Location, scale and the clustered standard error of one sample."""
 
 import warnings
 
 import numpy as np
 import statsmodels.api as sm
-from scipy import stats
 from statsmodels.robust import norms, scale
 
 import recipe
@@ -59,8 +58,6 @@ def located(d, sizes):
         "clustered_p": None if spreadless else float(fit.pvalues[0]),
         "std_dev": float(np.std(d, ddof=1)),
         "quartiles": np.quantile(d, [0.25, 0.5, 0.75]).tolist(),
-        "signed_rank_exact": signed_rank(d, "exact"),
-        "signed_rank_asymptotic": signed_rank(d, "asymptotic"),
     }
 
 
@@ -72,12 +69,3 @@ def spread(d):
     quarter, three_quarters = np.quantile(d, [0.25, 0.75])
     iqr = (three_quarters - quarter) / 1.349
     return float(iqr if iqr > 1e-12 else 1.2533 * np.mean(np.abs(d - np.median(d))))
-
-
-def signed_rank(d, method):
-    """None where ties or zeros put the exact null distribution out of SciPy's reach, or nothing is left to rank."""
-    if method == "exact" and (0 in d or len(np.unique(np.abs(d))) < len(d) or len(d) > 200):
-        return None
-    if not np.any(d):
-        return None
-    return float(stats.wilcoxon(d, method=method, correction=False).pvalue)

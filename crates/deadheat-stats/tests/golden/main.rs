@@ -4,8 +4,12 @@
 
 mod distributions;
 mod families;
+mod fits;
 mod locations;
+mod ranks;
 mod recipe;
+mod shapes;
+mod t_tests;
 
 /// |got − want| ≤ tolerance·|want|.
 #[track_caller]

@@ -10,7 +10,11 @@ import sys
 
 import distributions
 import families
+import fits
 import locations
+import ranks
+import shapes
+import t_tests
 from recipe import write
 
 FILES = {
@@ -18,6 +22,11 @@ FILES = {
     "locations.json": locations.by_hand,
     "pooled.json": locations.by_recipe,
     "families.json": families.families,
+    "t_tests.json": t_tests.t_tests,
+    "shapes.json": shapes.shapes,
+    "fits.json": fits.fits,
+    "ranks.json": ranks.by_recipe,
+    "exact_ranks.json": ranks.exactly,
 }
 
 if __name__ == "__main__":
