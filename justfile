@@ -12,9 +12,10 @@ check:
 test:
     cargo test --workspace
 
-# What deadheat itself costs: launching, and writing and reading run files
+# What deadheat itself costs: launching, writing and reading run files, and the statistics
 bench:
     cargo bench -p deadheat-engine
+    cargo bench -p deadheat-stats --bench speed
     cargo run --release -p deadheat-format --example speed
 
 # The tables of the statistics from their simulations: some fifteen minutes

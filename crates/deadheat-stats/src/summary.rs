@@ -23,9 +23,47 @@ pub fn median_in_place(values: &mut [f64]) -> Option<f64> {
     (!values.is_empty() && all_finite(values)).then(|| middle(values))
 }
 
+/// From this many values on a sample of them first says where the median is.
+const MANY: usize = 10_000;
+
 /// The median of a slice known to be non-empty and finite.
 pub(crate) fn middle(values: &mut [f64]) -> f64 {
     let (half, odd) = (values.len() / 2, values.len() % 2 == 1);
+    if values.len() >= MANY
+        && let Some((below, mut around)) = around_the_middle(values)
+    {
+        return middle_at(&mut around, half - below, odd);
+    }
+    middle_at(values, half, odd)
+}
+
+/// The number of values below a bracket and the values inside it, if both middle ones are among these.
+///
+/// The bracket is taken from some n^⅔ of the values (Floyd & Rivest 1975): selecting from the few inside it takes a
+/// fraction of the time that selecting from all would. A sample that deceives costs time only.
+fn around_the_middle(values: &[f64]) -> Option<(usize, Vec<f64>)> {
+    let step = (values.len() as f64).cbrt() as usize;
+    let mut sample: Vec<f64> = values.iter().copied().step_by(step).collect();
+    // Four standard errors of the rank of the median.
+    let margin = 2 * (sample.len() as f64).sqrt() as usize;
+    let half = sample.len() / 2;
+    let (smaller, &mut high, _) = sample.select_nth_unstable_by(half + margin, f64::total_cmp);
+    let (lower, &mut centre, _) = smaller.select_nth_unstable_by(half, f64::total_cmp);
+    let low = *lower
+        .select_nth_unstable_by(half - margin, f64::total_cmp)
+        .1;
+    // Whether a value lies inside is one comparison: of two, the first would be true every other time, and no processor
+    // guesses which.
+    let width = (high - centre).max(centre - low);
+    let below = values.iter().filter(|&&x| x - centre < -width).count();
+    let mut inside = Vec::with_capacity(8 * sample.len());
+    inside.extend(values.iter().filter(|&&x| (x - centre).abs() <= width));
+    let half = values.len() / 2;
+    (below < half && half - below < inside.len()).then_some((below, inside))
+}
+
+/// The value of rank `half`, or halfway between it and the one before unless `odd`.
+fn middle_at(values: &mut [f64], half: usize, odd: bool) -> f64 {
     let (below, &mut upper, _) = values.select_nth_unstable_by(half, f64::total_cmp);
     if odd {
         return upper;
@@ -149,6 +187,35 @@ mod tests {
         assert_eq!(median(&[9.0, 1.0, 3.0]), Some(3.0));
         assert_eq!(median(&[7.0]), Some(7.0));
         assert_eq!(median(&[5.0, 5.0]), Some(5.0));
+    }
+
+    #[test]
+    fn many_values_have_the_median_that_sorting_finds() {
+        let mut scrambled = 1_u64;
+        let mut next = || {
+            scrambled = scrambled
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (scrambled >> 40) as f64
+        };
+        for n in [MANY, MANY + 1, 50_003] {
+            let random: Vec<f64> = (0..n).map(|_| next()).collect();
+            let tied = random.iter().map(|x| (x / 4e6).floor()).collect();
+            let ascending: Vec<f64> = (0..n).map(|i| i as f64).collect();
+            // Every value the sample can meet lies far from the median.
+            let deceiving = (0..n).map(|i| {
+                if i % (n as f64).cbrt() as usize == 0 {
+                    9.0
+                } else {
+                    next() - 1e9
+                }
+            });
+            for values in [random.clone(), tied, ascending, deceiving.collect()] {
+                let mut sorted = values.clone();
+                sorted.sort_by(f64::total_cmp);
+                assert_eq!(median(&values), quantile(&sorted, 0.5), "{n}");
+            }
+        }
     }
 
     #[test]

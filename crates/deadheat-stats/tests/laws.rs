@@ -2,9 +2,14 @@
 
 use deadheat_stats::anytime::{critical_t, e_value};
 use deadheat_stats::dist::{
-    binomial_two_sided_p, normal_cdf, normal_quantile, t_critical, t_quantile, t_two_sided_p,
+    binomial_cdf, binomial_two_sided_p, f_critical, f_upper_tail, normal_cdf, normal_quantile,
+    t_critical, t_quantile, t_two_sided_p,
 };
 use deadheat_stats::power::{minimum_detectable_effect, optimal_blocks, replicates_to_settle};
+use deadheat_stats::rank::{
+    count_signs, hodges_lehmann_shift, mann_whitney_asymptotic_p, mann_whitney_exact_p,
+    mann_whitney_p, rank_sum, rank_sum_p, shift_interval,
+};
 use deadheat_stats::{
     Call, Clusters, Floor, Order, PooledEstimate, adjusted_p, benjamini_hochberg, block_effect,
     call, diagnostics, e_benjamini_hochberg, hodges_lehmann, holm, is_bimodal,
@@ -107,6 +112,18 @@ fn numbers_of(found: &PooledEstimate) -> Vec<f64> {
     numbers
 }
 
+/// By every test of two samples that has one.
+fn two_sample_p_values(first: &[f64], second: &[f64]) -> Vec<f64> {
+    let tests = [
+        mann_whitney_exact_p(first, second),
+        mann_whitney_asymptotic_p(first, second, true),
+        mann_whitney_asymptotic_p(first, second, false),
+        mann_whitney_p(first, second),
+        rank_sum_p(first, second),
+    ];
+    tests.into_iter().flatten().collect()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
 
@@ -200,6 +217,75 @@ proptest! {
     }
 
     #[test]
+    fn no_two_samples_however_strange_give_anything_but_numbers(first in vec(strange(), 0..20), second in vec(strange(), 0..20)) {
+        if let Some(found) = rank_sum(&first, &second) {
+            prop_assert_eq!(found.u_first + found.u_second, (first.len() * second.len()) as f64);
+            all_finite([found.u_first, found.u_second, found.ties]);
+        }
+        for p in two_sample_p_values(&first, &second) {
+            prop_assert!((0.0..=1.0).contains(&p), "{p}");
+        }
+        let shift = hodges_lehmann_shift(&first, &second);
+        all_finite(shift);
+        for level in [0.9, 0.3, 0.05, 1e-4] {
+            if let (Some(shift), Some((low, high))) = (shift, shift_interval(&first, &second, level)) {
+                all_finite([low, high]);
+                prop_assert!(low <= shift && shift <= high, "{low} {shift} {high}");
+            }
+        }
+        let signs = count_signs(&first).unwrap();
+        prop_assert_eq!(signs.less + signs.equal + signs.greater, first.len());
+        prop_assert!((0.0..=1.0).contains(&signs.sign_test_p()));
+    }
+
+    #[test]
+    fn exchanging_two_samples_negates_the_shift_and_keeps_the_doubt(first in vec(strange(), 1..40), second in vec(strange(), 1..40)) {
+        let (forth, back) = (rank_sum(&first, &second).unwrap(), rank_sum(&second, &first).unwrap());
+        prop_assert_eq!((forth.u_first, forth.u_second, forth.ties), (back.u_second, back.u_first, back.ties));
+        prop_assert_eq!(two_sample_p_values(&first, &second), two_sample_p_values(&second, &first));
+        prop_assert_eq!(hodges_lehmann_shift(&second, &first), hodges_lehmann_shift(&first, &second).map(|x| -x));
+        let (low, high) = shift_interval(&first, &second, 0.1).unzip();
+        prop_assert_eq!(shift_interval(&second, &first, 0.1).unzip(), (high.map(|x| -x), low.map(|x| -x)));
+    }
+
+    #[test]
+    fn ranks_do_not_see_what_keeps_the_order(first in vec(-40..40_i32, 1..30), second in vec(-40..40_i32, 1..30), power in -60..60_i32) {
+        let both = |change: &dyn Fn(f64) -> f64| [&first, &second].map(|sample| sample.iter().map(|&x| change(f64::from(x))).collect::<Vec<_>>());
+        let ranks = |[x, y]: &[Vec<f64>; 2]| (rank_sum(x, y), two_sample_p_values(x, y));
+        let plain = both(&|x| x);
+        let scaled = both(&|x| x * 2_f64.powi(power));
+        for changed in [&scaled, &both(&f64::exp), &both(&|x| x.powi(3) - 7.0)] {
+            prop_assert_eq!(ranks(changed), ranks(&plain));
+        }
+        let signed = |x: &[f64]| (signed_rank_exact_p(x), signed_rank_asymptotic_p(x), count_signs(x));
+        prop_assert_eq!(signed(&both(&|x| x.powi(3))[0]), signed(&plain[0]));
+        // What has a unit follows it: by a power of two to the last bit.
+        let of = |[x, y]: &[Vec<f64>; 2]| [hodges_lehmann_shift(x, y), shift_interval(x, y, 0.2).map(|i| i.0), shift_interval(x, y, 0.2).map(|i| i.1)];
+        prop_assert_eq!(of(&scaled), of(&plain).map(|x| x.map(|x| x * 2_f64.powi(power))));
+    }
+
+    #[test]
+    fn moving_a_sample_moves_the_shift_and_its_interval(first in vec(-1000..1000_i32, 5..30), second in vec(-1000..1000_i32, 5..30), by in -500..500_i32) {
+        let numbers = |sample: &[i32], by: i32| sample.iter().map(|x| f64::from(x + by)).collect::<Vec<_>>();
+        let (x, y, moved) = (numbers(&first, 0), numbers(&second, 0), numbers(&second, by));
+        let by = f64::from(by);
+        prop_assert_eq!(hodges_lehmann_shift(&x, &moved), hodges_lehmann_shift(&x, &y).map(|shift| shift + by));
+        prop_assert_eq!(shift_interval(&x, &moved, 0.05), shift_interval(&x, &y, 0.05).map(|(low, high)| (low + by, high + by)));
+    }
+
+    #[test]
+    fn the_interval_of_the_shift_grows_with_confidence(first in vec(strange(), 1..40), second in vec(strange(), 1..40)) {
+        let Some(shift) = hodges_lehmann_shift(&first, &second) else { return Ok(()) };
+        let mut inner = (shift, shift);
+        for level in [0.8, 0.2, 0.05, 0.01, 1e-6] {
+            if let Some((low, high)) = shift_interval(&first, &second, level) {
+                prop_assert!(low <= inner.0 && inner.1 <= high);
+                inner = (low, high);
+            }
+        }
+    }
+
+    #[test]
     fn no_summary_however_strange_the_numbers_is_anything_but_a_number(values in vec(strange(), 0..20)) {
         use summary::{max, mean, mean_abs_dev_scale, median, min, scaled_iqr, scaled_mad, std_dev};
         for figure in [median, mean, min, max, std_dev, scaled_mad, scaled_iqr, mean_abs_dev_scale] {
@@ -225,6 +311,7 @@ proptest! {
         all_finite([e_value(x, n as usize, y), e_value(x, (n % 50) as usize, z.abs())]);
         all_finite(critical_t(n as usize, x, y));
         all_finite([binomial_two_sided_p(u64::from(k % 500), u64::from(n % 500), x)]);
+        all_finite([binomial_cdf(u64::from(k), u64::from(n), x), f_upper_tail(x, y, z), f_critical(x, y, z)]);
         all_finite([minimum_detectable_effect(x, y, z)]);
         replicates_to_settle(x, y, k as usize, z, 0.05);
         prop_assert!((5..=200).contains(&optimal_blocks(x, y, z, x)));

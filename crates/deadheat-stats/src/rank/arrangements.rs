@@ -69,25 +69,27 @@ pub(super) fn count_tied(
     let width = twice_most + 1;
     let mut ways = vec![0.0; (n + 1) * width];
     ways[0] = 1.0;
-    let mut next = ways.clone();
     let mut seen = 0_usize;
     for size in groups {
-        next.fill(0.0);
-        for dealt in seen.saturating_sub(m)..=seen.min(n) {
+        // From the top, so that what a row passes on is what it held before this group.
+        for dealt in (seen.saturating_sub(m)..=seen.min(n)).rev() {
             let other = seen - dealt;
-            let row = &ways[dealt * width..][..width];
+            // 2U is 2·dealt·other at most, and will grow by 2·(n − dealt)·other at least.
+            let Some(most) = twice_most.checked_sub(2 * (n - dealt) * other) else {
+                continue;
+            };
+            let reached = most.min(2 * dealt * other) + 1;
             let mut choices = 1.0;
-            for more in 0..=size.min(n - dealt) {
+            for more in 1..=size.min(n - dealt) {
+                choices *= (size - more + 1) as f64 / more as f64;
                 // `more` values above `other` ones of the second sample, and half above those of their own group.
                 let step = more * (2 * other + size - more);
-                if step < width {
-                    let to = &mut next[(dealt + more) * width + step..][..width - step];
-                    to.iter_mut().zip(row).for_each(|(t, w)| *t += choices * w);
-                }
-                choices *= (size - more) as f64 / (more + 1) as f64;
+                let (here, there) = ways.split_at_mut((dealt + more) * width);
+                let row = &here[dealt * width..][..reached];
+                let to = &mut there[step.min(width)..width];
+                to.iter_mut().zip(row).for_each(|(t, w)| *t += choices * w);
             }
         }
-        std::mem::swap(&mut ways, &mut next);
         seen += size;
     }
     Some(ways[n * width..].iter().sum())

@@ -28,7 +28,7 @@ pub struct RankSum {
 /// Compares every value of the first sample with every value of the second, in O(n log n). `None` when a sample is empty
 /// or a value is not finite.
 pub fn rank_sum(first: &[f64], second: &[f64]) -> Option<RankSum> {
-    Some(RankSum::of(&tie_groups(first, second)?))
+    Some(RankSum::of(tie_groups(first, second)?))
 }
 
 /// The exact two-sided p-value: the share of all ways to deal the values out again whose U lies at least as far from
@@ -38,8 +38,8 @@ pub fn rank_sum(first: &[f64], second: &[f64]) -> Option<RankSum> {
 /// `None` as for [`rank_sum`], and for samples too large to count: without ties beyond 10⁶ pairs or 2¹²⁷ arrangements
 /// (65 against 65, 8 against 125,000), with ties beyond 65² pairs.
 pub fn mann_whitney_exact_p(first: &[f64], second: &[f64]) -> Option<f64> {
-    let groups = tie_groups(first, second)?;
-    let found = RankSum::of(&groups);
+    let groups: Vec<TieGroup> = tie_groups(first, second)?.collect();
+    let found = RankSum::of(groups.iter().copied());
     let (n, m) = (found.n_first, found.n_second);
     let least = found.least();
     let as_extreme = if found.ties == 0.0 {
@@ -49,8 +49,9 @@ pub fn mann_whitney_exact_p(first: &[f64], second: &[f64]) -> Option<f64> {
     } else {
         let upwards = groups.iter().map(|g| g.first + g.second);
         let downwards = upwards.clone().rev();
-        let twice = (2.0 * least) as usize;
-        count_tied(upwards, n, m, twice)? + count_tied(downwards, n, m, twice)?
+        // Both tails are those of the smaller sample, whichever came first: so exchanging them changes no bit.
+        let (few, many, twice) = (n.min(m), n.max(m), (2.0 * least) as usize);
+        count_tied(upwards, few, many, twice)? + count_tied(downwards, few, many, twice)?
     };
     Some((as_extreme / arrangements(n, m)).min(1.0))
 }
@@ -86,7 +87,7 @@ pub fn rank_sum_p(first: &[f64], second: &[f64]) -> Option<f64> {
 }
 
 impl RankSum {
-    fn of(groups: &[TieGroup]) -> Self {
+    fn of(groups: impl Iterator<Item = TieGroup>) -> Self {
         let mut found = Self {
             u_first: 0.0,
             u_second: 0.0,
@@ -131,30 +132,27 @@ struct TieGroup {
 }
 
 /// The values of both samples in groups of equal ones, ascending.
-fn tie_groups(first: &[f64], second: &[f64]) -> Option<Vec<TieGroup>> {
+fn tie_groups(first: &[f64], second: &[f64]) -> Option<impl Iterator<Item = TieGroup>> {
     if first.is_empty() || second.is_empty() || !all_finite(first) || !all_finite(second) {
         return None;
     }
     let (x, y) = (ascending(first), ascending(second));
-    let mut groups = Vec::with_capacity(x.len() + y.len());
     let (mut i, mut j) = (0, 0);
-    while let Some(value) = match (x.get(i), y.get(j)) {
-        (Some(a), Some(b)) => Some(a.min(*b)),
-        (a, b) => a.or(b).copied(),
-    } {
-        let (before_x, before_y) = (i, j);
-        while x.get(i) == Some(&value) {
-            i += 1;
-        }
-        while y.get(j) == Some(&value) {
-            j += 1;
-        }
-        groups.push(TieGroup {
-            first: i - before_x,
-            second: j - before_y,
-        });
-    }
-    Some(groups)
+    Some(std::iter::from_fn(move || {
+        let value = match (x.get(i), y.get(j)) {
+            (Some(a), Some(b)) => a.min(*b),
+            (Some(a), None) | (None, Some(a)) => *a,
+            (None, None) => return None,
+        };
+        let equal = |from: &[f64]| from.iter().take_while(|v| **v == value).count();
+        let group = TieGroup {
+            first: equal(&x[i..]),
+            second: equal(&y[j..]),
+        };
+        i += group.first;
+        j += group.second;
+        Some(group)
+    }))
 }
 
 fn ascending(values: &[f64]) -> Vec<f64> {

@@ -25,8 +25,7 @@ def compared(x, y):
         "mann_whitney_auto": mann_whitney(method="auto"),
         "rank_sum": float(stats.ranksums(x, y).pvalue),
         "signed_rank": float(stats.wilcoxon(d, method="asymptotic", correction=False).pvalue) if d.any() else None,
-        "less": below,
-        "greater": above,
+        "signs": [below, above],
         "sign_test": float(stats.binomtest(below, below + above).pvalue) if below + above else 1.0,
     }
 
