@@ -25,6 +25,9 @@ pub struct Options {
     /// Replay the looks over a recording that carries no plan, instead of
     /// judging it once.
     pub replay_looks: bool,
+    /// Leave out the secondary figures, which a simulation of thousands of
+    /// races has no use for: they are most of the work.
+    pub without_figures: bool,
 }
 
 /// Beyond so many replicates the sign-flip test says nothing new and its
@@ -128,7 +131,10 @@ fn benchmark(
         metrics: Vec::new(),
         warnings: Vec::new(),
     };
-    let figured = Figured::of(header, samples, &members);
+    let figured = match options.without_figures {
+        true => None,
+        false => Figured::of(header, samples, &members),
+    };
     if benchmark.contenders.len() == 1 {
         let metrics = metric_rows(run, samples, index, &members, None, |_| None);
         let figures = figured.map(|figured| figured.alone());
@@ -367,7 +373,7 @@ fn unpaired(
             estimate: found.estimate(),
             verdict: judged.and_then(|judged| judged.call).map(verdict),
             excludes_zero: excludes_zero(judged.and_then(|judged| judged.interval)),
-            provisional: true,
+            provisional: judged.is_some_and(|judged| judged.call.is_some()),
             metrics,
             figures: figured.map(|figured| figured.against(id, None)),
             ..empty.clone()

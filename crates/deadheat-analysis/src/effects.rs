@@ -31,10 +31,10 @@ pub(crate) fn zero_as(column: &[f64], tick: Option<f64>) -> f64 {
             above_zero.fold(f64::INFINITY, f64::min)
         });
     // Half of the smallest number there is would be zero again.
-    match half_tick {
-        half if half.is_finite() && half > 0.0 => half,
-        half if half == 0.0 => f64::from_bits(1),
-        _ => 1.0,
+    if half_tick.is_finite() {
+        half_tick.max(f64::from_bits(1))
+    } else {
+        1.0
     }
 }
 

@@ -255,6 +255,21 @@ fn what_needs_pairs_is_absent_without_them_and_a_contender_alone_has_no_rival() 
 }
 
 #[test]
+fn the_figures_can_be_left_out_and_nothing_else_changes() {
+    let run = run(Origin::PairedRecording, 2, &blocks(5, 8, 3, 0.02));
+    let with = analyse(&run, Options::default());
+    let options = Options {
+        without_figures: true,
+        ..Options::default()
+    };
+    let without = analyse(&run, options);
+    assert!(without.comparisons[0].figures.is_none());
+    let mut bare = with.clone();
+    bare.comparisons[0].figures = None;
+    assert_eq!(bare, without);
+}
+
+#[test]
 fn zeros_forbid_logarithms_and_leave_the_rest() {
     let zero = |i: u32| if i.is_multiple_of(3) { 0.0 } else { 7.0 };
     let run: Vec<Block> = (0..8)

@@ -231,7 +231,11 @@ fn a_recording_is_judged_once_at_alpha_over_all_its_replicates() {
 #[test]
 fn looks_can_be_replayed_over_a_recording() {
     let maker = Maker::recording().replicates(22, 1.1, 0.002);
-    let replayed = analyse(&maker.run, Options { replay_looks: true });
+    let options = Options {
+        replay_looks: true,
+        ..Options::default()
+    };
+    let replayed = analyse(&maker.run, options);
     let estimate = replayed.comparisons[0].estimate.unwrap();
     assert_eq!(estimate.replicates, 6, "decided at the first look");
     assert!((estimate.interval.unwrap().confidence - (1.0 - 0.00711)).abs() < 1e-12);

@@ -294,6 +294,30 @@ fn a_recording_without_blocks_gets_a_provisional_verdict_and_says_why() {
 }
 
 #[test]
+fn the_secondary_figures_are_for_those_who_ask() {
+    let track = Track::new();
+    let markdown = track.path("answer.md");
+    let args = ["run", "-q", "-r", "4", "--export-markdown", text(&markdown)];
+    let plain = track.run(&[&args[..], &["true", "true"]].concat());
+    plain.succeeds();
+    assert!(!plain.stdout.contains("Secondary figures"));
+    let written = || std::fs::read_to_string(&markdown).unwrap();
+    assert!(!written().contains("Secondary figures"));
+    let asked = track.run(&[&args[..], &["--figures", "true", "true"]].concat());
+    asked.succeeds();
+    for told in [asked.stdout.clone(), written()] {
+        assert!(told.contains("Secondary figures: they inform, they never decide."));
+        assert!(told.contains("Hodges-Lehmann shift") && told.contains("percentile 99"));
+    }
+    let json = track
+        .run(&["run", "-q", "-r", "4", "--json", "true", "true"])
+        .succeeds()
+        .json();
+    let percentiles = &first(&json)["figures"]["baseline"]["percentiles"];
+    assert_eq!(percentiles.as_array().map(Vec::len), Some(99));
+}
+
+#[test]
 fn a_resumed_run_goes_on_in_the_same_file_and_is_judged_at_any_time() {
     let track = Track::new();
     let save = track.path("run.jsonl");

@@ -4,10 +4,12 @@ mod common;
 
 use common::{blocks, header};
 use deadheat_format::{
-    FormatError, RecordingPlan, Source, detect, read_any, read_csv_from, write_csv, write_csv_to,
+    FormatError, RecordingPlan, RunFileWriter, Source, detect, read_any, read_csv_from, read_run,
+    write_csv, write_csv_to,
 };
 use deadheat_model::{
-    Benchmark, BlockRecord, Contender, ContenderId, Flags, Metric, Origin, Run, Sample, Workload,
+    Benchmark, BlockRecord, Contender, ContenderId, Flags, Metric, Origin, RecordSink, Run, Sample,
+    Workload,
 };
 use proptest::prelude::*;
 
@@ -111,6 +113,33 @@ fn rows_without_a_process_do_not_come_back_from_a_table_as_processes() {
     let back = read_csv_from(&text[..], "b.csv", &plan()).unwrap();
     assert_eq!(back.benchmarks, run.benchmarks);
     assert_eq!(back.header.origin, Origin::UnpairedRecording);
+}
+
+#[test]
+fn an_unpaired_recording_keeps_its_processes_in_a_run_file() {
+    for table in [
+        "benchmark,replicate,contender,wall_ns\ns,4,a,1\ns,4,b,2\ns,9,a,3\ns,9,a,5\n",
+        "benchmark,contender,wall_ns\ns,a,1\ns,b,2\ns,a,3\n",
+    ] {
+        let run = read(table).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.jsonl");
+        let mut writer = RunFileWriter::create(&path, &run.header).unwrap();
+        let samples = &run.benchmarks[0];
+        for span in samples.blocks() {
+            let record = BlockRecord {
+                replicate: span.replicate,
+                index: span.index,
+                samples: samples.samples()[span.range()].to_vec(),
+                values: samples.column(&Metric::Wall).unwrap()[span.range()].to_vec(),
+                ..BlockRecord::default()
+            };
+            writer.block(&record).unwrap();
+        }
+        let back = read_run(&path).unwrap();
+        assert_eq!(back.benchmarks, run.benchmarks);
+        assert_eq!(back.header, run.header);
+    }
 }
 
 #[test]

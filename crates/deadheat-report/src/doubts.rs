@@ -195,7 +195,7 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
             .to_owned(),
         Warning::Unpaired { each } => format!(
             "The samples do not say which were taken together. If one side ran after the other, \
-             every drift of the machine landed on one of them and counts as change, so the \
+             every drift of the machine landed on one of them and counts as change, so any \
              verdict is provisional. {} Interleave them: race the contenders with deadheat run, \
              or record replicate, block and slot.",
             match each {
