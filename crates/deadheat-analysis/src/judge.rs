@@ -5,7 +5,8 @@ use deadheat_model::Samples;
 use deadheat_stats::dist::{t_critical, t_two_sided_p};
 use deadheat_stats::{
     Call, Clusters, DEFAULT_G, Dropping, KeepReason, MIN_BLOCKS, MIN_REPLICATES_FOR_VERDICT,
-    PooledEstimate, call, critical_t, e_value, keep_or_drop, pooled_huber, singletons,
+    PooledEstimate, call, critical_t, e_value, guard_interval, guard_p, keep_or_drop, pooled_huber,
+    singletons,
 };
 
 use crate::effects::Effects;
@@ -26,30 +27,58 @@ pub(crate) enum Formula {
     Plain,
     /// The distribution of single blocks: in a race of commands every
     /// replicate is one block, and with few of them the plain formula calls
-    /// .065 of A/A races where .05 were promised.
+    /// .065 of A/A races where .05 were promised. The signed-rank guard
+    /// stands behind it.
     SingleBlocks,
 }
 
 impl Formula {
-    fn interval(self, pooled: &PooledEstimate, level: f64) -> Option<(f64, f64)> {
+    /// The interval at a two-sided level of the estimate from `effects`.
+    fn interval(self, pooled: &PooledEstimate, effects: &[f64], level: f64) -> Option<(f64, f64)> {
         match self {
             Formula::Plain => pooled.interval(level),
-            Formula::SingleBlocks => pooled.singleton_interval(level),
+            Formula::SingleBlocks => {
+                Some(self.guarded(pooled.singleton_interval(level)?, effects, level))
+            }
         }
     }
 
-    fn p_value(self, pooled: &PooledEstimate) -> Option<f64> {
+    /// The interval widened to hold what the guard asks for.
+    fn guarded(self, interval: (f64, f64), effects: &[f64], level: f64) -> (f64, f64) {
+        match (self, guard_interval(effects, level)) {
+            (Formula::SingleBlocks, Some((low, high))) => {
+                (interval.0.min(low), interval.1.max(high))
+            }
+            _ => interval,
+        }
+    }
+
+    fn p_value(self, pooled: &PooledEstimate, effects: &[f64]) -> Option<f64> {
         match self {
             Formula::Plain => pooled.p_value(),
-            Formula::SingleBlocks => pooled.singleton_p_value(),
+            Formula::SingleBlocks => {
+                let p = pooled.singleton_p_value()?;
+                Some(p.max(guard_p(effects)))
+            }
         }
     }
 
-    /// Student's t that is as improbable as the statistic.
-    fn student_as_rare_as(self, t: f64, replicates: usize) -> f64 {
+    /// Student's t that is as improbable as the statistic, and no larger than
+    /// the guard lets pass.
+    fn student_as_rare_as(self, t: f64, effects: &[f64]) -> f64 {
         match self {
             Formula::Plain => t,
-            Formula::SingleBlocks => singletons::equivalent_t(t, replicates),
+            Formula::SingleBlocks => {
+                let replicates = effects.len();
+                let student = singletons::equivalent_t(t, replicates);
+                match guard_p(effects) {
+                    0.0 => student,
+                    p => {
+                        let most = t_critical(p, replicates.saturating_sub(1) as f64);
+                        student.clamp(-most, most)
+                    }
+                }
+            }
         }
     }
 
@@ -114,21 +143,24 @@ pub(crate) fn judge(
         .flags(replicates)
         .map_or(Dropping::None, keep_or_drop);
     let (mut dropped, mut theta_with_all, mut kept_because) = (0, None, None);
-    let pooled = match dropping {
-        Dropping::None => pooled_huber(&clusters, floor).ok()?,
+    let (kept, sizes);
+    let judged = match dropping {
+        Dropping::None => clusters,
         Dropping::KeepAll(reason) => {
             kept_because = Some(reason);
-            pooled_huber(&clusters, floor).ok()?
+            clusters
         }
         Dropping::Drop(gone) => {
             dropped = gone.len();
             theta_with_all = pooled_huber(&clusters, floor)
                 .ok()
                 .map(|pooled| pooled.theta);
-            let (kept, sizes) = without(clusters.effects(), effects.sizes(replicates), &gone);
-            pooled_huber(&Clusters::new(&kept, &sizes).ok()?, floor).ok()?
+            (kept, sizes) = without(clusters.effects(), effects.sizes(replicates), &gone);
+            Clusters::new(&kept, &sizes).ok()?
         }
     };
+    let pooled = pooled_huber(&judged, floor).ok()?;
+    let judged = judged.effects();
     // Blocks that were dropped may leave single blocks behind, and the other
     // way round; what counts is what is judged.
     let formula = match formula {
@@ -137,12 +169,12 @@ pub(crate) fn judge(
     };
     let (interval, confidence, p_value) = match level {
         Level::Nominal(level) => (
-            formula.interval(&pooled, level),
+            formula.interval(&pooled, judged, level),
             1.0 - level,
-            formula.p_value(&pooled),
+            formula.p_value(&pooled, judged),
         ),
         Level::Anytime(alpha) => {
-            let (interval, p_value) = anytime(&pooled, alpha, formula);
+            let (interval, p_value) = anytime(&pooled, judged, alpha, formula);
             (interval, 1.0 - alpha, p_value)
         }
     };
@@ -169,6 +201,7 @@ pub(crate) fn judge(
 /// Interval and p-value that hold at every moment at once.
 fn anytime(
     pooled: &PooledEstimate,
+    effects: &[f64],
     alpha: f64,
     formula: Formula,
 ) -> (Option<(f64, f64)>, Option<f64>) {
@@ -176,12 +209,13 @@ fn anytime(
     let Some(t) = pooled.t_statistic().filter(|_| replicates >= 2) else {
         return (None, None);
     };
-    let t = formula.student_as_rare_as(t, replicates);
+    let t = formula.student_as_rare_as(t, effects);
     let p_value = (1.0 / e_value(t, replicates, DEFAULT_G)).min(1.0);
     let interval = critical_t(replicates, alpha, DEFAULT_G).map(|critical| {
         let half = formula.statistic_as_rare_as(critical, replicates) * pooled.se;
         let half = half.max(pooled.least_half_width.unwrap_or(0.0));
-        (pooled.theta - half, pooled.theta + half)
+        let interval = (pooled.theta - half, pooled.theta + half);
+        formula.guarded(interval, effects, t_two_sided_p(critical, pooled.df))
     });
     let finite = |(low, high): &(f64, f64)| low.is_finite() && high.is_finite() && low < high;
     (
@@ -245,12 +279,17 @@ mod tests {
         assert_eq!(sizes, [1, 2]);
     }
 
+    /// Twenty effects of one shape without a tail, above 0: the guard asks
+    /// for nothing there.
+    fn effects() -> Vec<f64> {
+        (0..20).map(|i| 0.02 + f64::from(i % 5) * 0.01).collect()
+    }
+
     fn pooled() -> PooledEstimate {
-        let effects: Vec<f64> = (0..20).map(|i| f64::from(i % 5) * 0.01).collect();
         let floor = deadheat_stats::Floor {
             relative_tick: None,
         };
-        pooled_huber(&Clusters::singletons(&effects), floor).unwrap()
+        pooled_huber(&Clusters::singletons(&effects()), floor).unwrap()
     }
 
     #[test]
@@ -258,7 +297,7 @@ mod tests {
         let pooled = pooled();
         let plain = pooled.interval(0.05).unwrap();
         for formula in [Formula::Plain, Formula::SingleBlocks] {
-            let (interval, p_value) = anytime(&pooled, 0.05, formula);
+            let (interval, p_value) = anytime(&pooled, &effects(), 0.05, formula);
             let (low, high) = interval.unwrap();
             assert!(low < plain.0 && high > plain.1);
             assert!(p_value.unwrap() > pooled.p_value().unwrap());
@@ -268,13 +307,35 @@ mod tests {
     #[test]
     fn the_plain_level_stands_for_an_interval_of_the_same_width() {
         let pooled = pooled();
+        let width = |level| t_critical(level, pooled.df);
         for formula in [Formula::Plain, Formula::SingleBlocks] {
             let level = plain_level(&pooled, Level::Anytime(0.05), formula);
-            let (interval, _) = anytime(&pooled, 0.05, formula);
-            assert!((pooled.interval(level).unwrap().0 - interval.unwrap().0).abs() < 1e-9);
-            let level = plain_level(&pooled, Level::Nominal(0.01), formula);
-            let interval = formula.interval(&pooled, 0.01).unwrap();
-            assert!((pooled.interval(level).unwrap().0 - interval.0).abs() < 1e-9);
+            let critical = critical_t(20, 0.05, DEFAULT_G).unwrap();
+            let anytime = formula.statistic_as_rare_as(critical, 20);
+            assert!((width(level) - anytime).abs() < 1e-9);
         }
+        let level = plain_level(&pooled, Level::Nominal(0.01), Formula::Plain);
+        assert!((level - 0.01).abs() < 1e-12);
+        let level = plain_level(&pooled, Level::Nominal(0.01), Formula::SingleBlocks);
+        assert!((width(level) - singletons::critical(0.01, 20)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn an_interval_of_single_blocks_holds_what_the_guard_asks_for() {
+        // Four blocks agree closely and two say nothing: no scale to trust.
+        let heaps = [0.5, 0.5001, 0.4999, 0.5002, 0.0003, -0.0002];
+        let floor = deadheat_stats::Floor {
+            relative_tick: None,
+        };
+        let pooled = pooled_huber(&Clusters::singletons(&heaps), floor).unwrap();
+        let (low, _) = Formula::Plain.interval(&pooled, &heaps, 0.0029).unwrap();
+        assert!(low > 0.0);
+        let guarded = Formula::SingleBlocks;
+        let (low, high) = guarded.interval(&pooled, &heaps, 0.0029).unwrap();
+        assert!(low < 0.0 && high > 0.5);
+        assert!(guarded.p_value(&pooled, &heaps).unwrap() > 0.0029);
+        let (_, plain) = anytime(&pooled, &heaps, 0.05, Formula::Plain);
+        let (_, p_value) = anytime(&pooled, &heaps, 0.05, guarded);
+        assert!(plain.unwrap() < 0.05 && p_value.unwrap() > 0.05);
     }
 }

@@ -164,7 +164,9 @@ fn print_false_calls() {
         anytime(0.05),
         anytime(0.01),
     ];
-    println!("\nruns without a difference that are called different: plain t -> calibrated");
+    println!(
+        "\nruns without a difference that are called different: plain t -> calibrated -> guarded"
+    );
     print!("{:18} {:>5}", "", "α");
     Noise::ALL
         .iter()
@@ -173,7 +175,10 @@ fn print_false_calls() {
     let lines = in_parallel(&cases, |i, (name, alpha, boundary, runs)| {
         let columns = Noise::ALL.map(|noise| {
             let found = boundary.false_calls(noise, *runs, &mut seeded(5_000 + i as u64));
-            format!("  {:.4} -> {:.4}", found.plain, found.calibrated)
+            format!(
+                "  {:.4} -> {:.4} -> {:.4}",
+                found.plain, found.calibrated, found.guarded
+            )
         });
         let error = (alpha * (1.0 - alpha) / *runs as f64).sqrt();
         format!("{name:18} {alpha:>5}{}   ({error:.4})", columns.concat())

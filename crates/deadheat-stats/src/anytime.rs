@@ -88,6 +88,25 @@ mod tests {
     }
 
     #[test]
+    fn arguments_out_of_range_are_no_evidence_and_have_no_critical_value() {
+        assert_eq!(e_value(f64::NAN, 10, DEFAULT_G), 1.0);
+        for g in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert_eq!(e_value(3.0, 10, g), 1.0, "{g}");
+            assert_eq!(critical_t(10, 0.05, g), None, "{g}");
+        }
+        for alpha in [0.0, 1.0, -0.1, 1.5, f64::NAN] {
+            assert_eq!(critical_t(10, alpha, DEFAULT_G), None, "{alpha}");
+        }
+    }
+
+    #[test]
+    fn two_replicates_are_evidence_already() {
+        // r = ½, ν = 1, t = 1: E = √½·(1.5/2)^(−1).
+        close(e_value(1.0, 2, 2.0), 0.5_f64.sqrt() / 0.75, 1e-12);
+        assert!(critical_t(2, 0.9, 0.1).is_some());
+    }
+
+    #[test]
     fn no_t_however_large_overflows() {
         for t in [0.0, 1e-300, 1e200, f64::MAX, -f64::MAX] {
             for n in [2, 6, 1_000_000, usize::MAX] {

@@ -41,6 +41,23 @@ mod tests {
         )
     }
 
+    #[test]
+    fn the_two_estimates_may_part_by_half_the_margin_or_two_errors() {
+        let sizes = [1; 6];
+        let clusters = Clusters::new(&[0.5, 0.5, 0.5, 0.5, 0.5, 0.51], &sizes).unwrap();
+        let mut found = pooled_huber(&clusters, Floor::default()).unwrap();
+        found.theta = 0.5;
+        for (se, margin, apart) in [(0.001, 0.25, 0.125), (0.0625, 0.01, 0.125)] {
+            found.se = se;
+            assert!(!is_bimodal(0.5 + apart, &found, margin));
+            assert!(!is_bimodal(0.5 - apart, &found, margin));
+            assert!(is_bimodal(0.5 + 1.01 * apart, &found, margin));
+            assert!(is_bimodal(0.5 - 1.01 * apart, &found, margin));
+        }
+        found.replicates = 1;
+        assert!(!is_bimodal(9.0, &found, 0.01));
+    }
+
     /// Nine replicates of four blocks, `fast` of them faster by ten per cent.
     fn replicates(fast: usize) -> Vec<f64> {
         let wobble = |i: usize| ((i * 7) % 11) as f64 * 2e-4 - 1e-3;

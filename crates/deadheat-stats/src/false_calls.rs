@@ -1,16 +1,17 @@
 //! How often a race of single blocks (K = 1) is called although nothing differs: whole runs, simulated look by look.
 //!
 //! [`singletons`](crate::singletons) is fitted to normal blocks and one look; here the promise is put to the test that
-//! counts, with all the looks of a run and with the noise that real commands meet. Kept under every noise but one:
-//! where slots switch between modes far apart ([`Noise::Modes`]), most blocks of an early look may lie within one of a
-//! few narrow heaps, and σ̂, a median, sees the heap alone. Then .11 of runs are called with the looks to 11 replicates
-//! and .14 with those to 40, by either reading: no critical value mends it, only a scale that sees all heaps would.
+//! counts, with all the looks of a run and with the noise that real commands meet. Under one noise no critical value
+//! keeps it: where slots switch between modes far apart ([`Noise::Modes`]), most blocks of an early look may lie within
+//! one of a few narrow heaps, and σ̂, a median, sees the heap alone. Then .12 of runs are called with the looks to 11
+//! replicates and .14 with those to 40, by either reading of T. The [`guard`](crate::guard) mends that.
 
 use rand_core::Rng;
 
 use crate::anytime::{DEFAULT_G, critical_t};
 use crate::clusters::Clusters;
-use crate::dist::t_critical;
+use crate::dist::{t_critical, t_two_sided_p};
+use crate::guard::guard_p;
 use crate::huber::{Floor, pooled_huber};
 use crate::looks::Spending;
 use crate::rng::{chi_squared, coin, normal, uniform};
@@ -95,6 +96,8 @@ struct Look {
     replicates: usize,
     plain: f64,
     calibrated: f64,
+    /// The level of a t interval as wide as the plain one: at which the guard is asked.
+    level: f64,
 }
 
 /// The share of runs called different by each reading of T.
@@ -104,6 +107,8 @@ pub struct FalseCalls {
     pub plain: f64,
     /// T taken for what it is ([`singletons`](crate::singletons)).
     pub calibrated: f64,
+    /// The same, where the [`guard`](crate::guard) leaves 0 out as well: how races are judged.
+    pub guarded: f64,
 }
 
 impl Boundary {
@@ -123,6 +128,7 @@ impl Boundary {
             replicates,
             plain,
             calibrated: stretched_t(plain, replicates),
+            level: t_two_sided_p(plain, replicates.saturating_sub(1) as f64),
         });
         Self {
             looks: looks.collect(),
@@ -133,36 +139,50 @@ impl Boundary {
     pub fn false_calls(&self, noise: Noise, runs: usize, rng: &mut impl Rng) -> FalseCalls {
         let longest = self.looks.iter().map(|look| look.replicates).max();
         let mut effects = vec![0.0; longest.unwrap_or(0)];
-        let (mut plain, mut calibrated) = (0, 0);
+        let (mut plain, mut calibrated, mut guarded) = (0, 0, 0);
         for _ in 0..runs {
             noise.fill(&mut effects, rng);
-            let (by_plain, by_calibrated) = self.calls(&effects);
-            plain += usize::from(by_plain);
-            calibrated += usize::from(by_calibrated);
+            let called = self.calls(&effects);
+            plain += usize::from(called.plain);
+            calibrated += usize::from(called.calibrated);
+            guarded += usize::from(called.guarded);
         }
         let share = |calls: usize| calls as f64 / runs.max(1) as f64;
         FalseCalls {
             plain: share(plain),
             calibrated: share(calibrated),
+            guarded: share(guarded),
         }
     }
 
-    /// Whether some look calls a run with these effects, by the plain and by the calibrated reading.
-    fn calls(&self, effects: &[f64]) -> (bool, bool) {
-        let mut by_plain = false;
+    /// By which readings some look calls a run with these effects.
+    fn calls(&self, effects: &[f64]) -> Called {
+        let mut called = Called::default();
         for look in &self.looks {
             let seen = Clusters::singletons(effects).prefix(look.replicates);
             let t = pooled_huber(&seen, Floor::default())
                 .ok()
                 .and_then(|found| found.t_statistic())
                 .map_or(0.0, f64::abs);
-            by_plain |= t > look.plain;
+            called.plain |= t > look.plain;
             if t > look.calibrated {
-                return (true, true);
+                called.calibrated = true;
+                called.guarded |= guard_p(seen.effects()) <= look.level;
+            }
+            if called.guarded {
+                break;
             }
         }
-        (by_plain, false)
+        called
     }
+}
+
+/// By which readings a run is called.
+#[derive(Debug, Clone, Copy, Default)]
+struct Called {
+    plain: bool,
+    calibrated: bool,
+    guarded: bool,
 }
 
 #[cfg(test)]
@@ -171,6 +191,7 @@ mod tests {
     use rand_xoshiro::rand_core::SeedableRng;
 
     use super::*;
+    use crate::guard::guard_interval;
     use crate::singletons::critical;
 
     #[test]
@@ -182,9 +203,12 @@ mod tests {
             Noise::Normal.fill(&mut effects, &mut rng);
             let found = pooled_huber(&Clusters::singletons(&effects), Floor::default()).unwrap();
             let misses = |(low, high): (f64, f64)| low > 0.0 || high < 0.0;
-            let (plain, calibrated) = Boundary::of_plan(&plan).calls(&effects);
-            assert_eq!(plain, misses(found.interval(0.05).unwrap()));
-            assert_eq!(calibrated, misses(found.singleton_interval(0.05).unwrap()));
+            let called = Boundary::of_plan(&plan).calls(&effects);
+            assert_eq!(called.plain, misses(found.interval(0.05).unwrap()));
+            let calibrated = misses(found.singleton_interval(0.05).unwrap());
+            assert_eq!(called.calibrated, calibrated);
+            let guarded = misses(guard_interval(&effects, 0.05).unwrap());
+            assert_eq!(called.guarded, calibrated && guarded);
         }
     }
 

@@ -14,7 +14,7 @@
 //! | --- | --- |
 //! | what did one block show? | [`blocks`] |
 //! | how large is the effect, and how sure is that? | [`clusters`], [`huber`], [`estimate`], [`rank::hodges_lehmann`](mod@rank::hodges_lehmann) |
-//! | and when every replicate is a single block? | [`singletons`], [`singletons_simulation`], [`false_calls`] |
+//! | and when every replicate is a single block? | [`singletons`], [`guard`], [`singletons_simulation`], [`false_calls`] |
 //! | when may one look, and what does a look cost? | [`looks`], [`spending_simulation`], [`anytime`] |
 //! | what may be said? | [`verdict`], [`multiple`], [`power`], [`components`] |
 //! | do other tests agree? | [`signflip`], [`rank`] |
@@ -47,6 +47,7 @@ pub mod estimate;
 pub mod evidence;
 pub mod false_calls;
 pub mod fit;
+pub mod guard;
 pub mod huber;
 pub mod looks;
 pub mod moments;
@@ -74,6 +75,7 @@ pub use components::{Components, clamped_components, variance_components};
 pub use estimate::{LAYOUT_ALLOWANCE, MIN_BLOCKS, MIN_REPLICATES_FOR_VERDICT, PooledEstimate};
 pub use evidence::{BlockFlags, Dropping, KeepReason, keep_or_drop};
 pub use fit::{Family, Fit, best_fits, fit};
+pub use guard::{guard_interval, guard_p};
 pub use huber::{EstimateError, Floor, pooled_huber};
 pub use looks::{Spending, SpendingError, adjusted_p};
 pub use moments::{excess_kurtosis, mean_over_min, sigma_distances, skewness};

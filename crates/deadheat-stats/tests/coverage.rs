@@ -3,8 +3,9 @@
 //! A block's effect is the true effect, plus a draw shared by its replicate (memory layout), plus noise of its own. The
 //! bounds are binomial: a simulation of n runs may miss the promised share by four standard errors.
 
+use deadheat_stats::looks::tabled_levels;
 use deadheat_stats::rng::{normal, uniform};
-use deadheat_stats::{Clusters, Floor, PooledEstimate, pooled_huber};
+use deadheat_stats::{Clusters, Floor, PooledEstimate, Spending, pooled_huber};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
@@ -107,5 +108,56 @@ fn by_the_plain_interval_a_handful_of_single_blocks_is_not_covered() {
         let found = coverage(p, 1, quiet, PooledEstimate::interval);
         let four_errors = 4.0 * (known * (1.0 - known) / RUNS as f64).sqrt();
         assert!((found - known).abs() < four_errors, "P = {p}: {found}");
+    }
+}
+
+/// The interval of every look that has a tabled level, by that level: as many misses as promised and no more.
+///
+/// One run of 88 replicates is looked at after each number of them that is ever a look, so that 39 levels cost no more
+/// than one.
+#[test]
+fn every_tabled_level_is_kept_at_its_look() {
+    const RUNS: usize = 3_000;
+    let mut looks: Vec<(usize, f64)> = Vec::new();
+    for max in [11, 22, 40, 88] {
+        for alpha in [0.05, 0.01] {
+            let levels = tabled_levels(max, alpha).unwrap();
+            let plan = Spending::plan(max, alpha).unwrap();
+            looks.extend(plan.looks.into_iter().zip(levels.iter().copied()));
+        }
+    }
+    looks.sort_by_key(|look| look.0);
+    for (k, noise) in [(25, quiet as Noise), (25, spiky), (10, quiet)] {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(88);
+        let sizes = vec![k; 88];
+        let mut effects = Vec::with_capacity(88 * k);
+        let mut missed = vec![0; looks.len()];
+        for _ in 0..RUNS {
+            effects.clear();
+            for _ in 0..88 {
+                let layout = LAYOUT_SD * normal(&mut rng);
+                effects.extend((0..k).map(|_| TRUTH + layout + noise(&mut rng)));
+            }
+            let all = Clusters::new(&effects, &sizes).unwrap();
+            let mut found: Option<PooledEstimate> = None;
+            for (&(p, level), missed) in looks.iter().zip(&mut missed) {
+                let estimate = match found.filter(|found| found.replicates == p) {
+                    Some(estimate) => estimate,
+                    None => pooled_huber(&all.prefix(p), Floor::default()).unwrap(),
+                };
+                found = Some(estimate);
+                let (low, high) = estimate.interval(level).unwrap();
+                *missed += usize::from(TRUTH < low || TRUTH > high);
+            }
+        }
+        for (&(p, level), &missed) in looks.iter().zip(&missed) {
+            let n = RUNS as f64;
+            let most = n * level + 4.0 * (n * level * (1.0 - level)).sqrt();
+            // Where less than one miss is expected the normal bound is too strict: two more are no evidence.
+            assert!(
+                missed as f64 <= most.max(2.0),
+                "P = {p}, K = {k}: {missed} of {RUNS} intervals at level {level} miss"
+            );
+        }
     }
 }

@@ -15,16 +15,21 @@ fn most(alpha: f64, runs: usize) -> f64 {
 
 #[track_caller]
 fn keeps_its_promise(boundary: &Boundary, alpha: f64, runs: usize) {
-    for noise in Noise::ALL
-        .into_iter()
-        .filter(|noise| *noise != Noise::Modes)
-    {
+    for noise in Noise::ALL {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(41);
         let found = boundary.false_calls(noise, runs, &mut rng);
         assert!(
-            found.calibrated <= most(alpha, runs) && found.calibrated <= found.plain,
+            found.guarded <= most(alpha, runs),
             "{noise:?}: {found:?} at {alpha}"
         );
+        assert!(found.guarded <= found.calibrated && found.calibrated <= found.plain);
+        // Critical values alone do for all noises but the one that blinds the scale.
+        if noise != Noise::Modes {
+            assert!(
+                found.calibrated <= most(alpha, runs),
+                "{noise:?}: {found:?}"
+            );
+        }
     }
 }
 
@@ -58,12 +63,11 @@ fn taken_for_students_the_same_runs_are_called_too_often() {
     assert!(found.plain > most(0.05, RUNS), "{found:?}");
 }
 
-/// The known shortfall: slots that switch between modes far apart leave σ̂ blind, whatever T is held against.
+/// What the guard is for: slots that switch between modes far apart leave σ̂ blind, whatever T is held against.
 #[test]
-fn modes_far_apart_are_called_too_often_by_either_reading() {
+fn without_the_guard_modes_far_apart_are_called_too_often_by_either_reading() {
     let plan = Spending::plan(11, 0.05).unwrap();
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(41);
     let found = Boundary::of_plan(&plan).false_calls(Noise::Modes, RUNS, &mut rng);
-    assert!(found.calibrated > most(0.05, RUNS), "mended: {found:?}");
-    assert!(found.calibrated <= most(0.115, RUNS), "{found:?}");
+    assert!(found.calibrated > most(0.05, RUNS), "{found:?}");
 }

@@ -58,20 +58,26 @@ pub fn binomial_two_sided_p(k: u64, n: u64, p: f64) -> f64 {
 fn walk_up(mode: u64, n: u64, p: f64) -> impl Iterator<Item = f64> {
     let odds = p / (1.0 - p);
     std::iter::successors(Some((mode, 1.0)), move |&(k, w)| {
-        (k < n).then(|| (k + 1, w * odds * (n - k) as f64 / (k + 1) as f64))
+        let next = w * odds * (n - k) as f64 / (k + 1) as f64;
+        (k < n && goes_on(w, next)).then(|| (k + 1, next))
     })
     .map(|(_, w)| w)
-    .take_while(|&w| w > 0.0)
 }
 
 /// Binomial probabilities of mode, mode − 1, … relative to the mode's, until they vanish.
 fn walk_down(mode: u64, n: u64, p: f64) -> impl Iterator<Item = f64> {
     let odds = p / (1.0 - p);
     std::iter::successors(Some((mode, 1.0)), move |&(k, w)| {
-        (k > 0).then(|| (k - 1, w * k as f64 / ((n - k + 1) as f64 * odds)))
+        let next = w * k as f64 / (((n - k) as f64 + 1.0) * odds);
+        (k > 0 && goes_on(w, next)).then(|| (k - 1, next))
     })
     .map(|(_, w)| w)
-    .take_while(|&w| w > 0.0)
+}
+
+/// Whether a walk outwards has not yet come to its end: the smallest numbers times a ratio above ½ are themselves again,
+/// and a walk that waits for 0 would go on for a sixth of all trials.
+fn goes_on(w: f64, next: f64) -> bool {
+    next >= f64::MIN_POSITIVE || (next < w && next > 0.0)
 }
 
 #[cfg(test)]
@@ -114,6 +120,22 @@ mod tests {
     fn a_million_trials_cost_no_digits() {
         let want = 0.269_709_516_156_898_73;
         close(binomial_cdf(980, 1_000_000, 0.001), want, 1e-12);
+    }
+
+    #[test]
+    fn more_trials_than_can_be_walked_have_the_normal_limit() {
+        // n·p = 10¹⁰ and sd 5·10⁴·√3: two standard deviations above and below.
+        let n = 4 * MANY_TRIALS;
+        let two_sd = (2.0 * (n as f64 * 0.25 * 0.75).sqrt()).round() as u64;
+        for k in [n / 4 + two_sd, n / 4 - two_sd] {
+            close(binomial_two_sided_p(k, n, 0.25), 0.0455002639, 1e-4);
+        }
+        assert_eq!(binomial_two_sided_p(n / 4, n, 0.25), 1.0);
+        // At the limit itself both ways must agree.
+        let k = MANY_TRIALS / 2 + 100_000;
+        let walked = binomial_two_sided_p(k, MANY_TRIALS, 0.5);
+        let limit = binomial_two_sided_p(k, MANY_TRIALS + 1, 0.5);
+        close(walked, limit, 1e-4);
     }
 
     #[test]

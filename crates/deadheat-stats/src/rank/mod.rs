@@ -3,11 +3,12 @@
 //!
 //! | question | one sample, or pairs | two samples |
 //! | --- | --- | --- |
-//! | by how much? | [`hodges_lehmann`](fn@hodges_lehmann) | [`hodges_lehmann_shift`] and its [`shift_interval`] |
+//! | by how much? | [`hodges_lehmann`](fn@hodges_lehmann) and its [`signed_rank_interval`] | [`hodges_lehmann_shift`] and its [`shift_interval`] |
 //! | more than chance? | [`signed_rank_exact_p`], [`signed_rank_asymptotic_p`] | [`mann_whitney_p`], [`rank_sum_p`] |
 //! | how often? | [`count_signs`] | [`rank_sum`] |
 
 mod arrangements;
+pub mod centre;
 pub mod hodges_lehmann;
 pub mod mann_whitney;
 pub mod shift;
@@ -15,6 +16,7 @@ pub mod sign_test;
 pub mod signed_rank;
 mod staircase;
 
+pub use centre::{signed_rank_interval, signed_rank_one_sided_p};
 pub use hodges_lehmann::hodges_lehmann;
 pub use mann_whitney::{
     RankSum, mann_whitney_asymptotic_p, mann_whitney_exact_p, mann_whitney_p, rank_sum, rank_sum_p,

@@ -110,7 +110,7 @@ impl<F: Fn(f64, f64) -> f64> Staircase<'_, F> {
     }
 
     /// Fills `ends[i]` with the first column of row i whose entry fails `holds`, and returns how many entries pass in all.
-    fn count(&self, ends: &mut [usize], holds: impl Fn(f64) -> bool) -> usize {
+    pub(super) fn count(&self, ends: &mut [usize], holds: impl Fn(f64) -> bool) -> usize {
         let (mut end, mut total) = (self.columns.len(), 0);
         for (row, row_end) in ends.iter_mut().enumerate() {
             let (a, first) = (self.rows[row], self.first(row));

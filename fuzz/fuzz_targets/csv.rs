@@ -1,0 +1,12 @@
+//! Tidy CSV → run → analysis → answer.
+#![no_main]
+
+use deadheat::format::read_csv_from;
+use deadheat_fuzz::{analyse_and_check, recording_plan};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    if let Ok(run) = read_csv_from(bytes, "fuzz.csv", &recording_plan()) {
+        analyse_and_check(&run);
+    }
+});

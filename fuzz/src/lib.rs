@@ -1,0 +1,74 @@
+//! What must hold for the analysis of any file that could be read, however odd.
+
+use deadheat::analysis::{Options, analyse};
+use deadheat::format::RecordingPlan;
+use deadheat::model::{Analysis, Comparison, Estimate, Metric, Run, Side};
+use deadheat::report::{TextOptions, to_json, to_markdown, to_text};
+
+/// The plan of a recording.
+pub fn recording_plan() -> RecordingPlan {
+    RecordingPlan {
+        margin: 0.01,
+        alpha: 0.05,
+        judged: Metric::Wall,
+    }
+}
+
+/// Analyses a run as `deadheat analyze` does and looks at every figure of the answer.
+pub fn analyse_and_check(run: &Run) {
+    let plan = &run.header.plan;
+    if plan.validate().is_err() || !run.header.metrics.contains(&plan.design.judged) {
+        return;
+    }
+    for replay_looks in [false, true] {
+        let analysis = analyse(run, Options { replay_looks });
+        analysis.comparisons.iter().for_each(check);
+        speak(&analysis);
+    }
+}
+
+fn check(comparison: &Comparison) {
+    side(&comparison.baseline);
+    comparison.candidate.iter().for_each(side);
+    comparison.estimate.iter().for_each(estimate);
+    for p in [comparison.p_adjusted, comparison.p_sign_flip]
+        .into_iter()
+        .flatten()
+    {
+        assert!((0.0..=1.0).contains(&p), "p = {p}");
+    }
+    for row in &comparison.metrics {
+        side(&row.baseline);
+        row.candidate.iter().for_each(side);
+        row.estimate.iter().for_each(estimate);
+    }
+}
+
+fn side(side: &Side) {
+    let figures = [side.min, side.median, side.mean, side.max];
+    assert!(figures.iter().all(|x| x.is_finite()), "{side:?}");
+    assert!(
+        side.min <= side.median && side.median <= side.max,
+        "{side:?}"
+    );
+}
+
+fn estimate(estimate: &Estimate) {
+    assert!(estimate.effect.0.is_finite(), "{estimate:?}");
+    if let Some(interval) = estimate.interval {
+        let (low, high) = (interval.low.0, interval.high.0);
+        assert!(low.is_finite() && high.is_finite(), "{estimate:?}");
+        // An interval that excludes its own estimate would be a lie.
+        assert!(
+            low <= estimate.effect.0 && estimate.effect.0 <= high,
+            "{estimate:?}"
+        );
+    }
+}
+
+/// The answer in every shape.
+fn speak(analysis: &Analysis) {
+    to_json(analysis);
+    to_markdown(analysis);
+    to_text(analysis, &TextOptions::default());
+}
