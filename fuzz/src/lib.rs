@@ -21,7 +21,11 @@ pub fn analyse_and_check(run: &Run) {
         return;
     }
     for replay_looks in [false, true] {
-        let analysis = analyse(run, Options { replay_looks });
+        let options = Options {
+            replay_looks,
+            ..Options::default()
+        };
+        let analysis = analyse(run, options);
         analysis.comparisons.iter().for_each(check);
         speak(&analysis);
     }

@@ -2,7 +2,7 @@
 
 use deadheat_model::{
     Analysis, BlockDiagnostics, Comparison, ContenderId, Ending, Estimate, LogRatio, Metric,
-    MetricComparison, Origin, Run, Samples, Scope, Verdict, Warning,
+    MetricComparison, Origin, Run, RunHeader, Samples, Scope, Verdict,
 };
 use deadheat_stats::{
     Call, benjamini_hochberg, holm, minimum_detectable_effect, replicates_to_settle, sign_flip_p,
@@ -12,10 +12,12 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::doubts;
 use crate::effects::Effects;
+use crate::figures::Figured;
 use crate::judge::{Judgement, judge};
 use crate::rule::{estimate, formula};
 use crate::ruling::Ruling;
 use crate::side::{Members, side};
+use crate::unpaired::{Logs, compare};
 
 /// Choices of someone who analyses a recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,6 +25,9 @@ pub struct Options {
     /// Replay the looks over a recording that carries no plan, instead of
     /// judging it once.
     pub replay_looks: bool,
+    /// Leave out the secondary figures, which a simulation of thousands of
+    /// races has no use for: they are most of the work.
+    pub without_figures: bool,
 }
 
 /// Beyond so many replicates the sign-flip test says nothing new and its
@@ -122,17 +127,36 @@ fn benchmark(
         replicates_to_settle: None,
         dropped_blocks: 0,
         diagnostics: None,
+        figures: None,
         metrics: Vec::new(),
         warnings: Vec::new(),
     };
+    let figured = match options.without_figures {
+        true => None,
+        false => Figured::of(header, samples, &members),
+    };
     if benchmark.contenders.len() == 1 {
-        let metrics = metric_rows(run, samples, index, &members, None, None);
-        let mut alone = Comparison { metrics, ..empty };
+        let metrics = metric_rows(run, samples, index, &members, None, |_| None);
+        let figures = figured.map(|figured| figured.alone());
+        let mut alone = Comparison {
+            metrics,
+            figures,
+            ..empty
+        };
         alone.warnings = doubts::about_the_race(&alone, header, 0, false, false);
         return (vec![alone], vec![None]);
     }
     if header.origin == Origin::UnpairedRecording {
-        return unpaired(run, samples, index, &members, empty);
+        let figured = figured.as_ref();
+        return unpaired(
+            run,
+            samples,
+            index,
+            &members,
+            empty,
+            &baseline_values,
+            figured,
+        );
     }
     let (bench, ruling) = Ruling::of(run, index, samples, options);
     let mut comparisons = Vec::new();
@@ -145,13 +169,19 @@ fn benchmark(
         };
         let mut comparison = Comparison {
             candidate: Some(candidate),
-            metrics: metric_rows(run, samples, index, &members, Some(id), judgement),
+            metrics: metric_rows(run, samples, index, &members, Some(id), |metric| {
+                on_the_same_pairs(header, samples, metric, id, judgement?)
+            }),
             ..empty.clone()
         };
         if let Some(judgement) = judgement {
             fill_in(&mut comparison, judgement, plan.design.margin);
             comparison.p_sign_flip = confirm(effects, judgement, plan.seed);
         }
+        comparison.figures = figured.as_ref().map(|figured| {
+            let judged = judgement.map_or(effects.replicates(), |j| j.replicates);
+            figured.against(id, Some((effects, judged)))
+        });
         comparison.diagnostics = effects.order_effects().map(|d| BlockDiagnostics {
             drift: d.drift,
             carry_over: d.carry_over,
@@ -185,15 +215,8 @@ fn fill_in(comparison: &mut Comparison, judgement: &Judgement, margin: f64) {
     comparison.estimate = Some(estimate(judgement));
     comparison.dropped_blocks = judgement.dropped;
     comparison.provisional = pooled.replicates == 1 && judgement.call.is_some();
-    comparison.excludes_zero = judgement
-        .interval
-        .is_some_and(|(low, high)| low > 0.0 || high < 0.0);
-    comparison.verdict = judgement.call.map(|call| match call {
-        Call::Equivalent { .. } => Verdict::Equivalent,
-        Call::Faster => Verdict::Faster,
-        Call::Slower => Verdict::Slower,
-        Call::Undecided => Verdict::Inconclusive,
-    });
+    comparison.excludes_zero = excludes_zero(judgement.interval);
+    comparison.verdict = judgement.call.map(verdict);
     if pooled.replicates < 2 || pooled.se <= 0.0 {
         return;
     }
@@ -212,6 +235,19 @@ fn fill_in(comparison: &mut Comparison, judgement: &Judgement, margin: f64) {
     }
 }
 
+fn excludes_zero(interval: Option<(f64, f64)>) -> bool {
+    interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
+}
+
+fn verdict(call: Call) -> Verdict {
+    match call {
+        Call::Equivalent { .. } => Verdict::Equivalent,
+        Call::Faster => Verdict::Faster,
+        Call::Slower => Verdict::Slower,
+        Call::Undecided => Verdict::Inconclusive,
+    }
+}
+
 /// The sign-flip test, drawn from the seed of the run.
 fn confirm(effects: &Effects, judgement: &Judgement, seed: u64) -> Option<f64> {
     let clusters = effects.clusters(judgement.replicates);
@@ -221,58 +257,55 @@ fn confirm(effects: &Effects, judgement: &Judgement, seed: u64) -> Option<f64> {
     sign_flip_p(&clusters, &mut Xoshiro256PlusPlus::seed_from_u64(seed))
 }
 
-/// Every recorded metric on the same replicates as the judged one.
+/// Every recorded metric, with the estimate that `estimate` gives it.
 fn metric_rows(
     run: &Run,
     samples: &Samples,
     index: usize,
     members: &Members,
     candidate: Option<ContenderId>,
-    judged: Option<&Judgement>,
+    estimate: impl Fn(&Metric) -> Option<Estimate>,
 ) -> Vec<MetricComparison> {
-    let header = &run.header;
-    let contenders = &header.plan.benchmarks[index].contenders;
+    let contenders = &run.header.plan.benchmarks[index].contenders;
     let summary = |metric: &Metric, id: ContenderId| {
         side(
             &contenders[id.index()].name,
             &mut members.values(samples, metric, id),
         )
     };
-    let mut rows = Vec::new();
-    for metric in samples.metrics() {
-        let Some(baseline) = summary(metric, ContenderId::BASELINE) else {
-            continue;
-        };
-        let estimate = match (candidate, judged) {
-            (Some(_), Some(judged)) if *metric == header.plan.design.judged => {
-                Some(estimate(judged))
-            }
-            (Some(id), Some(judged)) => {
-                let mut effects = Effects::new(metric, id, header);
-                effects.extend(samples);
-                let margin = header.plan.design.margin;
-                let formula = formula(header);
-                judge(
-                    &effects,
-                    samples,
-                    judged.replicates,
-                    judged.asked,
-                    formula,
-                    margin,
-                )
-                .map(|judgement| of_the_table(&judgement, &effects, samples))
-            }
-            _ => None,
-        };
-        let candidate = candidate.and_then(|id| summary(metric, id));
-        rows.push(MetricComparison {
+    let row = |metric: &Metric| {
+        Some(MetricComparison {
             metric: metric.clone(),
-            baseline,
-            candidate,
-            estimate,
-        });
+            baseline: summary(metric, ContenderId::BASELINE)?,
+            candidate: candidate.and_then(|id| summary(metric, id)),
+            estimate: estimate(metric),
+        })
+    };
+    samples.metrics().iter().filter_map(row).collect()
+}
+
+/// The estimate of a metric on the same replicates as the judged one.
+fn on_the_same_pairs(
+    header: &RunHeader,
+    samples: &Samples,
+    metric: &Metric,
+    candidate: ContenderId,
+    judged: &Judgement,
+) -> Option<Estimate> {
+    if *metric == header.plan.design.judged {
+        return Some(estimate(judged));
     }
-    rows
+    let mut effects = Effects::new(metric, candidate, header);
+    effects.extend(samples);
+    let judgement = judge(
+        &effects,
+        samples,
+        judged.replicates,
+        judged.asked,
+        formula(header),
+        header.plan.design.margin,
+    )?;
+    Some(of_the_table(&judgement, &effects, samples))
 }
 
 /// The estimate of a metric that is only shown. When all blocks agree to the
@@ -289,40 +322,75 @@ fn of_the_table(judgement: &Judgement, effects: &Effects, samples: &Samples) -> 
     estimate
 }
 
-/// Without blocks nothing can be paired: medians side by side, the ratio of
-/// the medians, and no verdict.
+/// A recording without blocks: every candidate against the baseline by ranks,
+/// and a verdict that is provisional.
 fn unpaired(
     run: &Run,
     samples: &Samples,
     index: usize,
     members: &Members,
     empty: Comparison,
+    baseline_values: &[f64],
+    figured: Option<&Figured>,
 ) -> (Vec<Comparison>, Vec<Option<f64>>) {
-    let benchmark = &run.header.plan.benchmarks[index];
-    let judged = &run.header.plan.design.judged;
+    let header = &run.header;
+    let design = &header.plan.design;
+    let benchmark = &header.plan.benchmarks[index];
+    let candidates = benchmark.contenders.len().saturating_sub(1);
+    // As for pairs, all intervals hold together.
+    let level = design.alpha / candidates.max(1) as f64;
+    let baselines: Vec<Option<Logs>> = samples
+        .metrics()
+        .iter()
+        .map(|metric| Logs::of(header, samples, metric, ContenderId::BASELINE))
+        .collect();
     let mut comparisons = Vec::new();
+    let mut p_values = Vec::new();
     for id in benchmark.candidates() {
-        let name = &benchmark.contenders[id.index()].name;
-        let Some(candidate) = side(name, &mut members.values(samples, judged, id)) else {
+        let mut values = members.values(samples, &design.judged, id);
+        let Some(candidate) = side(&benchmark.contenders[id.index()].name, &mut values) else {
             continue;
         };
-        let ratio = candidate.median / empty.baseline.median;
-        let estimate = (ratio > 0.0 && ratio.is_finite()).then(|| Estimate {
-            effect: LogRatio(ratio.ln()),
-            interval: None,
-            p_value: None,
-            replicates: 0,
-            blocks: 0,
+        let against = |metric: &Metric| {
+            let place = samples.metrics().iter().position(|m| m == metric)?;
+            let baseline = baselines[place].as_ref()?;
+            let candidate = Logs::of(header, samples, metric, id)?;
+            let candidate = (id, &candidate);
+            Some(compare(header, samples, metric, baseline, candidate, level))
+        };
+        let Some(found) = against(&design.judged) else {
+            continue;
+        };
+        let metrics = metric_rows(run, samples, index, members, Some(id), |metric| {
+            match *metric == design.judged {
+                true => found.estimate(),
+                false => against(metric)?.estimate_of_the_table(),
+            }
         });
-        comparisons.push(Comparison {
+        let judged = found.judged.as_ref();
+        let mut comparison = Comparison {
             candidate: Some(candidate),
-            estimate,
-            provisional: true,
-            metrics: metric_rows(run, samples, index, members, Some(id), None),
-            warnings: vec![Warning::Unpaired, Warning::PlacementFixed],
+            estimate: found.estimate(),
+            verdict: judged.and_then(|judged| judged.call).map(verdict),
+            excludes_zero: excludes_zero(judged.and_then(|judged| judged.interval)),
+            provisional: judged.is_some_and(|judged| judged.call.is_some()),
+            metrics,
+            figures: figured.map(|figured| figured.against(id, None)),
             ..empty.clone()
-        });
+        };
+        let mut warnings = found.doubts();
+        let margin = design.margin;
+        warnings.extend(doubts::about_the_tails(
+            baseline_values,
+            &values,
+            &comparison,
+            margin,
+        ));
+        warnings.extend(doubts::about_the_clocks(&comparison, margin));
+        warnings.extend(doubts::about_the_race(&comparison, header, 0, false, false));
+        comparison.warnings = warnings;
+        p_values.push(comparison.estimate.as_ref().and_then(|e| e.p_value));
+        comparisons.push(comparison);
     }
-    let p_values = vec![None; comparisons.len()];
     (comparisons, p_values)
 }

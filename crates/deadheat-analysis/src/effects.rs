@@ -7,11 +7,11 @@ use deadheat_stats::{
 };
 
 /// More zeros than this among the values, and ratios are refused.
-const MOST_ZEROS: f64 = 0.01;
+pub(crate) const MOST_ZEROS: f64 = 0.01;
 
 /// The smallest step in which a metric is counted, in its own unit; `None`
 /// when that is not known.
-fn tick(metric: &Metric, header: &RunHeader) -> Option<f64> {
+pub(crate) fn tick(metric: &Metric, header: &RunHeader) -> Option<f64> {
     match metric {
         Metric::Wall => header.tick_ns,
         // The kernel reports CPU time in microseconds.
@@ -20,6 +20,44 @@ fn tick(metric: &Metric, header: &RunHeader) -> Option<f64> {
         Metric::Custom(_) => None,
         _ => Some(1.0),
     }
+}
+
+/// What a value of zero counts as: half a tick. Where the tick is unknown, the
+/// smallest value above zero is the best evidence of it.
+pub(crate) fn zero_as(column: &[f64], tick: Option<f64>) -> f64 {
+    let half_tick = 0.5
+        * tick.unwrap_or_else(|| {
+            let above_zero = column.iter().copied().filter(|v| *v > 0.0);
+            above_zero.fold(f64::INFINITY, f64::min)
+        });
+    // Half of the smallest number there is would be zero again.
+    if half_tick.is_finite() {
+        half_tick.max(f64::from_bits(1))
+    } else {
+        1.0
+    }
+}
+
+/// How many ticks a typical sample of the baseline and this candidate lasts;
+/// `None` without samples, or when it lasts none.
+pub(crate) fn ticks_per_sample(
+    tick: f64,
+    values: &[f64],
+    slots: &[Sample],
+    candidate: ContenderId,
+) -> Option<f64> {
+    let mut values = values.to_vec();
+    if slots.iter().any(|s| s.contender.0 > 1) {
+        let mut slots = slots.iter();
+        values.retain(|_| {
+            slots
+                .next()
+                .is_some_and(|s| s.contender == ContenderId::BASELINE || s.contender == candidate)
+        });
+    }
+    let median = median_in_place(&mut values)?;
+    let ticks = median / tick;
+    (median > 0.0 && ticks.is_finite()).then_some(ticks)
 }
 
 /// What had been seen by the end of a block. A look is judged by this and not
@@ -76,18 +114,7 @@ impl Effects {
         let Some(column) = samples.column(&self.metric) else {
             return;
         };
-        // Zero counts as half a tick. Where the tick is unknown, the smallest
-        // value above zero is the best evidence of it.
-        let half_tick = 0.5
-            * self.tick.unwrap_or_else(|| {
-                let above_zero = column.iter().copied().filter(|v| *v > 0.0);
-                above_zero.fold(f64::INFINITY, f64::min)
-            });
-        let zero_as = if half_tick.is_finite() {
-            half_tick
-        } else {
-            1.0
-        };
+        let zero_as = zero_as(column, self.tick);
         let adds_up = self.metric.adds_up();
         for span in &samples.blocks()[self.blocks_seen..] {
             let values = &column[span.range()];
@@ -239,18 +266,8 @@ impl Effects {
     pub(crate) fn ticks_per_sample(&self, samples: &Samples, replicates: usize) -> Option<f64> {
         let tick = self.tick?;
         let seen = ..self.seen(replicates).samples;
-        let mut values: Vec<f64> = samples.column(&self.metric)?[seen].to_vec();
-        let slots = &samples.samples()[seen];
-        if slots.iter().any(|s| s.contender.0 > 1) {
-            let mut slots = slots.iter();
-            values.retain(|_| {
-                slots.next().is_some_and(|s| {
-                    s.contender == ContenderId::BASELINE || s.contender == self.candidate
-                })
-            });
-        }
-        let median = median_in_place(&mut values)?;
-        (median > 0.0).then(|| median / tick)
+        let values = &samples.column(&self.metric)?[seen];
+        ticks_per_sample(tick, values, &samples.samples()[seen], self.candidate)
     }
 
     /// Medians of the contrasts that show order effects; `None` without

@@ -8,11 +8,13 @@
 mod analyse;
 mod doubts;
 mod effects;
+mod figures;
 mod judge;
 mod looks;
 mod rule;
 mod ruling;
 mod side;
+mod unpaired;
 
 pub use analyse::{Options, analyse};
 pub use looks::{LooksError, fixed_look, planned_looks};

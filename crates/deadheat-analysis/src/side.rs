@@ -19,6 +19,11 @@ impl Members {
         Self { of }
     }
 
+    /// The samples of one contender, in the order taken.
+    pub(crate) fn indices(&self, contender: ContenderId) -> &[u32] {
+        self.of.get(contender.index()).map_or(&[], Vec::as_slice)
+    }
+
     /// Values of one contender in one metric, per iteration.
     pub(crate) fn values(
         &self,

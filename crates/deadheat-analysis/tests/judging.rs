@@ -231,7 +231,11 @@ fn a_recording_is_judged_once_at_alpha_over_all_its_replicates() {
 #[test]
 fn looks_can_be_replayed_over_a_recording() {
     let maker = Maker::recording().replicates(22, 1.1, 0.002);
-    let replayed = analyse(&maker.run, Options { replay_looks: true });
+    let options = Options {
+        replay_looks: true,
+        ..Options::default()
+    };
+    let replayed = analyse(&maker.run, options);
     let estimate = replayed.comparisons[0].estimate.unwrap();
     assert_eq!(estimate.replicates, 6, "decided at the first look");
     assert!((estimate.interval.unwrap().confidence - (1.0 - 0.00711)).abs() < 1e-12);
@@ -543,22 +547,6 @@ fn a_contender_alone_is_summarised_and_not_judged() {
     );
     assert_eq!(row.baseline.samples, 10);
     assert_eq!(row.baseline.min, 1e7);
-}
-
-#[test]
-fn samples_without_blocks_are_told_to_be_unpaired() {
-    let mut maker = Maker::new(Origin::UnpairedRecording, 2, 1, &[Metric::Wall]);
-    for replicate in 0..20 {
-        maker.block(
-            0,
-            replicate,
-            &[((replicate % 2) as u8, Flags::NONE, &[1e6])],
-        );
-    }
-    let row = maker.first();
-    assert_eq!(row.verdict, None);
-    assert!(row.provisional);
-    assert_eq!(codes(&row)[0], "unpaired");
 }
 
 #[test]

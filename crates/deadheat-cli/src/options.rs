@@ -16,6 +16,9 @@ pub struct AnswerArgs {
     /// Print the analysis as JSON instead of text
     #[arg(long, help_heading = "Answer")]
     pub json: bool,
+    /// Show the secondary figures too: they inform, they never decide
+    #[arg(long, help_heading = "Answer")]
+    pub figures: bool,
     /// When to colour the answer
     #[arg(
         long,
@@ -83,6 +86,7 @@ impl AnswerArgs {
                     },
                     unicode: terminal::speaks_unicode(),
                     metrics_table: true,
+                    figures: self.figures,
                 },
             )
         };

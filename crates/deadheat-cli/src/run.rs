@@ -10,7 +10,7 @@ use deadheat::command_race::{
 };
 use deadheat::format::{ensure_writable, read_header, write_csv, write_hyperfine, write_text};
 use deadheat::model::{EndReason, ExitPolicy, Input, Metric, Output, Pinning, RunEnd};
-use deadheat::report::to_markdown;
+use deadheat::report::{MarkdownOptions, to_markdown_with};
 use deadheat::{RaceOptions, RaceOutcome, race_commands, resume_commands};
 
 use crate::durations::{duration, fraction};
@@ -316,7 +316,13 @@ impl RunArgs {
             match flag {
                 "--export-json" => write_hyperfine(&outcome.run, path),
                 "--export-csv" => write_csv(&outcome.run, path),
-                _ => write_text(path, &to_markdown(&analysis)),
+                _ => {
+                    let figures = self.answer.figures;
+                    write_text(
+                        path,
+                        &to_markdown_with(&analysis, &MarkdownOptions { figures }),
+                    )
+                }
             }
             .map_err(|error| writing(flag, error))?;
         }

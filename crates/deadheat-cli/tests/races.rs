@@ -270,7 +270,7 @@ fn exports_hold_the_run_in_three_shapes() {
 }
 
 #[test]
-fn a_recording_without_blocks_gets_an_estimate_and_the_reason_why_no_more() {
+fn a_recording_without_blocks_gets_a_provisional_verdict_and_says_why() {
     let track = Track::new();
     let csv = track.path("flat.csv");
     let mut rows = "benchmark,contender,wall_ns\n".to_owned();
@@ -282,9 +282,39 @@ fn a_recording_without_blocks_gets_an_estimate_and_the_reason_why_no_more() {
         .run(&["analyze", "--json", text(&csv)])
         .succeeds()
         .json();
-    assert_eq!(first(&analysis)["verdict"], Value::Null);
-    assert!((first(&analysis)["change"].as_f64().unwrap() - 0.099).abs() < 0.01);
-    assert_eq!(first(&analysis)["warnings"][0]["code"], "unpaired");
+    let found = first(&analysis);
+    assert_eq!(found["verdict"], "slower");
+    assert_eq!(found["provisional"], true);
+    assert!((found["change"].as_f64().unwrap() - 0.099).abs() < 0.01);
+    assert_eq!(found["warnings"][0]["code"], "unpaired");
+    let told = track.run(&["analyze", text(&csv)]);
+    told.succeeds();
+    assert!(told.stdout.contains("provisional: 'new' is slower"));
+    assert!(told.stdout.contains("Interleave"), "{}", told.stdout);
+}
+
+#[test]
+fn the_secondary_figures_are_for_those_who_ask() {
+    let track = Track::new();
+    let markdown = track.path("answer.md");
+    let args = ["run", "-q", "-r", "4", "--export-markdown", text(&markdown)];
+    let plain = track.run(&[&args[..], &["true", "true"]].concat());
+    plain.succeeds();
+    assert!(!plain.stdout.contains("Secondary figures"));
+    let written = || std::fs::read_to_string(&markdown).unwrap();
+    assert!(!written().contains("Secondary figures"));
+    let asked = track.run(&[&args[..], &["--figures", "true", "true"]].concat());
+    asked.succeeds();
+    for told in [asked.stdout.clone(), written()] {
+        assert!(told.contains("Secondary figures: they inform, they never decide."));
+        assert!(told.contains("Hodges-Lehmann shift") && told.contains("percentile 99"));
+    }
+    let json = track
+        .run(&["run", "-q", "-r", "4", "--json", "true", "true"])
+        .succeeds()
+        .json();
+    let percentiles = &first(&json)["figures"]["baseline"]["percentiles"];
+    assert_eq!(percentiles.as_array().map(Vec::len), Some(99));
 }
 
 #[test]

@@ -4,10 +4,12 @@ mod common;
 
 use common::{blocks, header};
 use deadheat_format::{
-    FormatError, RecordingPlan, Source, detect, read_any, read_csv_from, write_csv, write_csv_to,
+    FormatError, RecordingPlan, RunFileWriter, Source, detect, read_any, read_csv_from, read_run,
+    write_csv, write_csv_to,
 };
 use deadheat_model::{
-    Benchmark, BlockRecord, Contender, ContenderId, Flags, Metric, Origin, Run, Sample, Workload,
+    Benchmark, BlockRecord, Contender, ContenderId, Flags, Metric, Origin, RecordSink, Run, Sample,
+    Workload,
 };
 use proptest::prelude::*;
 
@@ -87,13 +89,10 @@ fn rows_without_a_place_are_unpaired() {
     let run = read("contender,benchmark,wall_ns\na,s,1\na,s,2\nb,s,3\na,t,4\n").unwrap();
     assert_eq!(run.header.origin, Origin::UnpairedRecording);
     assert_eq!(order(&run, 0), "a a b");
-    let replicates: Vec<_> = run.benchmarks[0]
-        .blocks()
-        .iter()
-        .map(|b| b.replicate)
-        .collect();
-    assert_eq!(replicates, [0, 1, 2]);
-    assert_eq!(run.header.plan.design.looks.at, [3]);
+    let blocks = run.benchmarks[0].blocks().iter();
+    let places: Vec<_> = blocks.map(|b| (b.replicate, b.index)).collect();
+    assert_eq!(places, [(0, 0), (0, 1), (0, 2)], "no process is made up");
+    assert_eq!(run.header.plan.design.looks.at, [1]);
     assert_eq!(run.benchmarks[0].samples()[0].iterations, 1);
 }
 
@@ -104,6 +103,43 @@ fn an_unpaired_recording_keeps_the_replicates_it_names() {
     let blocks = run.benchmarks[0].blocks().iter();
     let places: Vec<_> = blocks.map(|b| (b.replicate, b.index, b.len)).collect();
     assert_eq!(places, [(4, 0, 1), (4, 1, 1), (9, 0, 1)]);
+}
+
+#[test]
+fn rows_without_a_process_do_not_come_back_from_a_table_as_processes() {
+    let run = read("benchmark,contender,wall_ns\ns,a,1\ns,b,3\ns,a,2\nt,a,4\n").unwrap();
+    let mut text = Vec::new();
+    write_csv_to(&run, &mut text, "b.csv").unwrap();
+    let back = read_csv_from(&text[..], "b.csv", &plan()).unwrap();
+    assert_eq!(back.benchmarks, run.benchmarks);
+    assert_eq!(back.header.origin, Origin::UnpairedRecording);
+}
+
+#[test]
+fn an_unpaired_recording_keeps_its_processes_in_a_run_file() {
+    for table in [
+        "benchmark,replicate,contender,wall_ns\ns,4,a,1\ns,4,b,2\ns,9,a,3\ns,9,a,5\n",
+        "benchmark,contender,wall_ns\ns,a,1\ns,b,2\ns,a,3\n",
+    ] {
+        let run = read(table).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.jsonl");
+        let mut writer = RunFileWriter::create(&path, &run.header).unwrap();
+        let samples = &run.benchmarks[0];
+        for span in samples.blocks() {
+            let record = BlockRecord {
+                replicate: span.replicate,
+                index: span.index,
+                samples: samples.samples()[span.range()].to_vec(),
+                values: samples.column(&Metric::Wall).unwrap()[span.range()].to_vec(),
+                ..BlockRecord::default()
+            };
+            writer.block(&record).unwrap();
+        }
+        let back = read_run(&path).unwrap();
+        assert_eq!(back.benchmarks, run.benchmarks);
+        assert_eq!(back.header, run.header);
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The answer: one comparison per benchmark and candidate.
 
 use crate::estimate::{BlockDiagnostics, Estimate};
+use crate::figures::Figures;
 use crate::metric::Metric;
 use crate::run::EndReason;
 use crate::units::LogRatio;
@@ -78,6 +79,8 @@ pub struct Comparison {
     pub dropped_blocks: usize,
     /// Order effects; `None` without ABBA blocks.
     pub diagnostics: Option<BlockDiagnostics>,
+    /// Secondary figures of the judged metric: they inform, they never decide.
+    pub figures: Option<Figures>,
     /// Every metric recorded, the judged one included.
     pub metrics: Vec<MetricComparison>,
     /// Doubts and advice.

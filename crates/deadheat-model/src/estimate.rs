@@ -23,9 +23,9 @@ pub struct Estimate {
     pub interval: Option<Interval>,
     /// Two-sided p-value of no change at the look that ended the race.
     pub p_value: Option<f64>,
-    /// Replicates it rests on.
+    /// Replicates it rests on; without pairs the observations of both sides.
     pub replicates: usize,
-    /// Blocks it rests on.
+    /// Blocks it rests on; 0 without pairs.
     pub blocks: usize,
 }
 

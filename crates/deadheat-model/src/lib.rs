@@ -12,6 +12,7 @@ mod analysis;
 mod command;
 mod environment;
 mod estimate;
+mod figures;
 mod metric;
 mod plan;
 mod record;
@@ -27,6 +28,10 @@ pub use analysis::{Analysis, Comparison, Ending, MetricComparison, Side, Standin
 pub use command::{CommandLine, ExitPolicy, Hooks, Input, Output};
 pub use environment::{CounterAccess, Environment};
 pub use estimate::{BlockDiagnostics, Estimate, Interval};
+pub use figures::{
+    BetweenFigures, Change, Family, Figures, FirstHalf, Fit, OppositePeaks, PairSigns, RankSums,
+    SideFigures, SignedRanks, Spread, StabilityFigures, TTested, Tested,
+};
 pub use metric::{Metric, Unit};
 pub use plan::{Benchmark, Contender, Design, Looks, Pinning, Plan, PlanError, Workload};
 pub use record::{BlockRecord, RecordSink, SinkError};
@@ -36,4 +41,4 @@ pub use samples::{BlockSpan, Flags, Sample, SampleError, Samples};
 pub use schedule::{Block, ContenderId, Role, Slot};
 pub use units::{LogRatio, Nanoseconds};
 pub use verdict::{Scope, Verdict};
-pub use warning::Warning;
+pub use warning::{Observation, Warning};

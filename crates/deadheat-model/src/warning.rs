@@ -1,6 +1,16 @@
 //! Typed doubts attached to a result. What they say to people is worded in
 //! the report.
 
+/// What counts as one independent observation of a side where nothing is
+/// paired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Observation {
+    /// A process; its samples are one observation, however many.
+    Process,
+    /// A sample: no side is known to have had more than one process.
+    Sample,
+}
+
 /// A doubt about a result, or something the user should know to read it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Warning {
@@ -97,7 +107,21 @@ pub enum Warning {
     /// wider one that holds at any time.
     JudgedAnytime,
     /// No block structure: samples cannot be paired.
-    Unpaired,
+    Unpaired {
+        /// What was compared.
+        each: Observation,
+    },
+    /// Too few observations for a verdict on samples that are not paired.
+    FewObservations {
+        /// Observations of the baseline.
+        baseline: usize,
+        /// Observations of the candidate.
+        candidate: usize,
+        /// Observations of each that a verdict needs.
+        need: usize,
+        /// What was counted.
+        each: Observation,
+    },
     /// Hardware counters could not be read.
     NoCounters {
         /// Why.
@@ -132,7 +156,8 @@ impl Warning {
             Warning::EarlyStop { .. } => "early-stop",
             Warning::BudgetSpent { .. } => "budget-spent",
             Warning::JudgedAnytime => "judged-anytime",
-            Warning::Unpaired => "unpaired",
+            Warning::Unpaired { .. } => "unpaired",
+            Warning::FewObservations { .. } => "few-observations",
             Warning::NoCounters { .. } => "no-counters",
             Warning::ShortCommand { .. } => "short-command",
         }

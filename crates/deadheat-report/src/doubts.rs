@@ -1,11 +1,11 @@
 //! Doubts in words: what was seen, what to do about it, and in which order it
 //! is told.
 
-use deadheat_model::{Comparison, Unit, Warning};
+use deadheat_model::{Comparison, Observation, Unit, Warning};
 
 use crate::glyphs::Glyphs;
 use crate::names;
-use crate::sentences::Source;
+use crate::sentences::{Source, observations};
 use crate::units::{Precision, counted, quantity, share, two_digits};
 
 /// A warning as it is told.
@@ -117,7 +117,7 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
              coarse for them. Give every launch more work, or judge another --metric.",
             share(*ties)
         ),
-        Warning::TimerLimited => "Every block shows the same change, so only the resolution of \
+        Warning::TimerLimited => "The values show no scatter at all, so only the resolution of \
              the clock sets the interval. Give every launch more work."
             .to_owned(),
         Warning::Bimodal => format!(
@@ -193,10 +193,29 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
              interval is the wider one that holds at any time. A run that ends by its plan gets \
              a narrower one; --budget and --max-replicates set the plan."
             .to_owned(),
-        Warning::Unpaired => "The samples do not say which were taken together, so every drift \
-             of the machine counts as change and the verdict is a weaker one. Race the contenders \
-             with deadheat run, or record replicate, block and slot."
-            .to_owned(),
+        Warning::Unpaired { each } => format!(
+            "The samples do not say which were taken together. If one side ran after the other, \
+             every drift of the machine landed on one of them and counts as change, so any \
+             verdict is provisional. {} Interleave them: race the contenders with deadheat run, \
+             or record replicate, block and slot.",
+            match each {
+                Observation::Process =>
+                    "Each process counts as one observation, however many samples it gave.",
+                Observation::Sample =>
+                    "Nor do they name more than one process of either side, so memory was laid \
+                     out once for each as far as anyone knows, and the interval allows for it.",
+            }
+        ),
+        Warning::FewObservations {
+            baseline,
+            candidate,
+            need,
+            each,
+        } => format!(
+            "{} were recorded, and a verdict at this confidence needs {need} of each. Record \
+             more of them, better still interleaved by deadheat run.",
+            observations(*baseline, *candidate, *each)
+        ),
         Warning::NoCounters { reason } => format!(
             "Hardware counters could not be read ({}), so cycles and instructions are \
              missing.",

@@ -14,6 +14,7 @@
 //! doubts in [`doubts`].
 
 pub mod doubts;
+mod figures;
 mod glyphs;
 mod json;
 mod layout;
@@ -28,7 +29,7 @@ pub mod units;
 
 pub use glyphs::Glyphs;
 pub use json::to_json;
-pub use markdown::to_markdown;
+pub use markdown::{MarkdownOptions, to_markdown, to_markdown_with};
 pub use names::{escape, labels, shorten};
 pub use progress::{Progress, progress_line};
 pub use text::{TextOptions, to_text};

@@ -3,6 +3,7 @@
 use deadheat_model::{Analysis, Comparison, Side};
 
 use crate::doubts;
+use crate::figures;
 use crate::glyphs::Glyphs;
 use crate::names::labels;
 use crate::sentences::{self, Called, Source};
@@ -15,9 +16,21 @@ const NAME_AT_MOST: usize = 100;
 
 const GLYPHS: Glyphs = Glyphs::Unicode;
 
+/// What the Markdown depends on beside the analysis.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MarkdownOptions {
+    /// Whether the secondary figures follow.
+    pub figures: bool,
+}
+
 /// The analysis as GitHub-flavoured Markdown: one table, then the verdicts and
 /// the doubts that belong to them.
 pub fn to_markdown(analysis: &Analysis) -> String {
+    to_markdown_with(analysis, &MarkdownOptions::default())
+}
+
+/// As [`to_markdown`], with more in it.
+pub fn to_markdown_with(analysis: &Analysis, options: &MarkdownOptions) -> String {
     let groups = suite::groups(&analysis.comparisons);
     if groups.is_empty() {
         return "Nothing was measured.\n".to_owned();
@@ -49,6 +62,47 @@ pub fn to_markdown(analysis: &Analysis) -> String {
             .collect();
         text.push('\n');
         text += &quoted.join(">\n");
+    }
+    if options.figures {
+        for group in &groups {
+            text += &secondary(group, several);
+        }
+    }
+    text
+}
+
+/// The secondary figures of one benchmark.
+fn secondary(group: &[Comparison], several: bool) -> String {
+    let labels = labels(&suite::names(group), NAME_AT_MOST, GLYPHS);
+    let mut text = String::new();
+    for (index, comparison) in group.iter().enumerate() {
+        let sides = figures::sides(comparison, GLYPHS);
+        let between = figures::between(comparison, GLYPHS);
+        let tables: Vec<_> = sides.into_iter().chain(between).collect();
+        if tables.is_empty() {
+            continue;
+        }
+        let mut names = Vec::new();
+        if several {
+            names.push(code(&suite::title(comparison, GLYPHS)));
+        }
+        if group.len() > 1 {
+            names.extend(labels.get(index + 1).map(|name| code(name)));
+        }
+        let title = match names.is_empty() {
+            true => figures::TITLE.to_owned(),
+            false => format!("{}: {}", names.join(", "), figures::TITLE),
+        };
+        text += &format!("\n{title}\n");
+        for table in &tables {
+            let rule = format!("|:---{}|", "|---:".repeat(table.header.len() - 1));
+            text += &format!("\n| {} |\n{rule}\n", table.header.join(" | "));
+            for row in &table.rows {
+                let cells: Vec<String> = row.iter().map(|cell| prose(cell)).collect();
+                text += &format!("| {} |\n", cells.join(" | "));
+            }
+        }
+        text += &format!("\n{}\n", prose(figures::CAVEAT));
     }
     text
 }

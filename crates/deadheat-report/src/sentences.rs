@@ -6,7 +6,9 @@
 //! that was not found is never declared absent: it is a dead heat within the
 //! margin, or too close to call.
 
-use deadheat_model::{Analysis, Comparison, EndReason, Ending, Estimate, Metric, Verdict, Warning};
+use deadheat_model::{
+    Analysis, Comparison, EndReason, Ending, Estimate, Metric, Observation, Verdict, Warning,
+};
 
 use crate::glyphs::Glyphs;
 use crate::names;
@@ -217,8 +219,18 @@ fn why_no_verdict(comparison: &Comparison) -> String {
                 let have = counted(*have as u64, "replicate is", "replicates are");
                 return format!("{have} too few for a verdict, which needs {need}");
             }
-            Warning::Unpaired => {
-                return "samples that are not paired allow no verdict here".to_owned();
+            Warning::FewObservations {
+                baseline,
+                candidate,
+                need,
+                each,
+            } => {
+                let counted = observations(*baseline, *candidate, *each);
+                return format!("{counted} are too few for a verdict, which needs {need} of each");
+            }
+            Warning::TimerLimited => {
+                return "the values show no scatter, and how fine the clock is nobody knows"
+                    .to_owned();
             }
             _ => {}
         }
@@ -226,14 +238,41 @@ fn why_no_verdict(comparison: &Comparison) -> String {
     "the data allow no verdict".to_owned()
 }
 
+/// "8 against 12 processes", the baseline first.
+pub(crate) fn observations(baseline: usize, candidate: usize, each: Observation) -> String {
+    match each {
+        Observation::Process => format!("{baseline} against {candidate} processes"),
+        Observation::Sample => format!("{baseline} against {candidate} samples"),
+    }
+}
+
+/// What the samples of an unpaired recording were compared by; `None` where
+/// they are paired.
+fn unpaired(comparison: &Comparison) -> Option<Observation> {
+    comparison
+        .warnings
+        .iter()
+        .find_map(|warning| match warning {
+            Warning::Unpaired { each } => Some(*each),
+            _ => None,
+        })
+}
+
 /// What the result of one benchmark rests on: replicates, and for a recording
-/// its samples.
+/// its samples. Without pairs these are processes, where they are named, and
+/// else nothing but samples.
 pub fn rests_on(comparisons: &[Comparison], source: Source) -> Option<String> {
     let replicates = comparisons
         .iter()
         .filter_map(|comparison| Some(comparison.estimate.as_ref()?.replicates))
-        .max()
-        .map(|count| counted(count as u64, "replicate", "replicates"));
+        .max();
+    let replicates = match comparisons.iter().find_map(unpaired) {
+        Some(Observation::Sample) => None,
+        Some(Observation::Process) => {
+            replicates.map(|count| counted(count as u64, "process", "processes"))
+        }
+        None => replicates.map(|count| counted(count as u64, "replicate", "replicates")),
+    };
     let samples = match source {
         Source::Race => None,
         Source::Recording => {

@@ -3,6 +3,7 @@
 use deadheat_model::{Analysis, Comparison, EndReason, Ending, Verdict, Warning};
 
 use crate::doubts::{self, Told};
+use crate::figures;
 use crate::glyphs::Glyphs;
 use crate::layout;
 use crate::names::{labels, shorten};
@@ -21,6 +22,8 @@ pub struct TextOptions {
     pub unicode: bool,
     /// Whether the table of all metrics follows the verdict.
     pub metrics_table: bool,
+    /// Whether the secondary figures follow.
+    pub figures: bool,
 }
 
 impl Default for TextOptions {
@@ -31,6 +34,7 @@ impl Default for TextOptions {
             color: false,
             unicode: false,
             metrics_table: true,
+            figures: false,
         }
     }
 }
@@ -130,7 +134,34 @@ impl Painter<'_> {
                 }
             }
         }
+        if self.options.figures {
+            for (comparison, candidate) in group.iter().zip(&called[1..]) {
+                let title = match group.len() {
+                    1 => figures::TITLE.to_owned(),
+                    _ => format!("'{candidate}' against '{}'. {}", called[0], figures::TITLE),
+                };
+                text += &self.figures(comparison, &title);
+            }
+        }
         text
+    }
+
+    fn figures(&self, comparison: &Comparison, title: &str) -> String {
+        let (width, glyphs) = (self.options.width, self.glyphs);
+        let sides = figures::sides(comparison, glyphs);
+        let between = figures::between(comparison, glyphs);
+        let tables: Vec<_> = sides.into_iter().chain(between).collect();
+        if tables.is_empty() {
+            return String::new();
+        }
+        let mut text = format!("\n{}", self.wrapped("  ", title));
+        for table in &tables {
+            let aligned = format!("l{}", "r".repeat(table.header.len() - 1));
+            text.push('\n');
+            text += &layout::table(&table.header, &table.rows, &aligned, 2, width);
+        }
+        text.push('\n');
+        text + &self.wrapped("  ", figures::CAVEAT)
     }
 
     fn heading(&self, comparison: &Comparison) -> String {

@@ -30,7 +30,8 @@ const GUARDED: std::ops::RangeInclusive<usize> = 3..=MOST_EXACT;
 /// `None` where they ask for nothing: for fewer than three or more than 200 blocks, when an effect is not finite, and for
 /// levels outside (0, ½).
 pub fn guard_interval(effects: &[f64], two_sided_level: f64) -> Option<(f64, f64)> {
-    if !GUARDED.contains(&effects.len()) || !(two_sided_level > 0.0 && two_sided_level < 0.5) {
+    let possible = two_sided_level > 0.0 && two_sided_level < 0.5;
+    if !(possible && GUARDED.contains(&effects.len())) {
         return None;
     }
     let strictest = strictest_level(effects.len());

@@ -12,7 +12,8 @@ use deadheat::engine::Noise;
 use deadheat::model::Verdict;
 
 use simulation::families::{
-    FAMILIES, HARD_LAYOUT, NOISY, QUIET, REPLICATES, commands, percent, processes,
+    FAMILIES, HARD_LAYOUT, NOISY, QUIET, REPLICATES, RESTLESS, SLOW_PATH, commands, percent,
+    processes,
 };
 use simulation::race::{ALPHA, Setting, race};
 use simulation::tally::{Tally, at_most};
@@ -58,6 +59,29 @@ fn a_process_against_itself_is_called_faster_or_slower_no_more_often_than_alpha(
 fn races_of_single_blocks_need_their_own_critical_values_and_have_them() {
     // Enough races to tell .05 from the .067 that the plain formula gives.
     assert_honest("single blocks", &commands(0.0, NOISY), 4_000);
+}
+
+#[test]
+fn heaps_far_apart_are_not_mistaken_for_agreement() {
+    // Without the guard .14 of the races on a slow path would be called.
+    for (name, noise) in [("restless", RESTLESS), ("slow path", SLOW_PATH)] {
+        assert_honest(name, &commands(0.0, noise), RACES);
+        assert_honest(name, &processes(0.0, noise), LONG_RACES);
+    }
+}
+
+#[test]
+fn a_few_blocks_in_a_replicate_have_critical_values_of_their_own() {
+    // Enough races to tell .05 from the .065 that the plain formula gives.
+    for blocks_per_replicate in [2, 3] {
+        let setting = Setting {
+            blocks_per_replicate,
+            max_replicates: 11,
+            margin: 0.0001,
+            ..commands(0.0, QUIET)
+        };
+        assert_honest("few blocks", &setting, 4_000);
+    }
 }
 
 #[test]

@@ -27,6 +27,9 @@ pub struct Noise {
     /// Samples from one switch to the next, on average; 1 draws a mode for
     /// every sample.
     pub mode_length: u64,
+    /// Slowdown of a slow path that a share [`Noise::SLOW_PATH_TAKEN`] of the
+    /// samples takes.
+    pub slow_path: f64,
     /// Share of samples slowed down by a factor of 10 to 1,000.
     pub spikes: f64,
     /// Slowdown of whatever runs second in a pair.
@@ -39,6 +42,9 @@ impl Noise {
     /// How much of a step of the drift is left at the next sample.
     pub const DRIFT_MEMORY: f64 = 0.95;
 
+    /// Share of samples that take the slow path.
+    pub const SLOW_PATH_TAKEN: f64 = 0.3;
+
     /// No noise at all.
     pub const NONE: Noise = Noise {
         sample: 0.0,
@@ -46,6 +52,7 @@ impl Noise {
         drift: 0.0,
         modes: 0.0,
         mode_length: 37,
+        slow_path: 0.0,
         spikes: 0.0,
         second_position: 0.0,
         carry_over: 0.0,
@@ -120,6 +127,9 @@ impl SimulatedContenders {
         }
         if self.previous.is_some_and(|previous| previous != contender) {
             log += noise.carry_over;
+        }
+        if noise.slow_path > 0.0 && unit(rng) < Noise::SLOW_PATH_TAKEN {
+            log += noise.slow_path;
         }
         if unit(rng) < noise.spikes {
             log += (10.0 * 100f64.powf(unit(rng))).ln();

@@ -146,15 +146,13 @@ impl Recording {
         &self.rows[index as usize]
     }
 
-    /// Gives every row a block of its own. The replicate is the one recorded,
-    /// else a running number: nothing says that two rows belong together.
+    /// Gives every row a block of its own. Where no replicate is recorded, all
+    /// rows share one: nothing says that a process was started anew, and to
+    /// claim it would let rows of one process pass for independent ones.
     fn number_unpaired_rows(&mut self) {
-        let mut rows_of = HashMap::new();
         let mut blocks_of = HashMap::new();
         for row in &mut self.rows {
-            let running = rows_of.entry(row.benchmark).or_insert(0);
-            let replicate = *row.replicate.get_or_insert(*running);
-            *running += 1;
+            let replicate = *row.replicate.get_or_insert(0);
             let block = blocks_of.entry((row.benchmark, replicate)).or_insert(0);
             row.block = *block;
             *block += 1;

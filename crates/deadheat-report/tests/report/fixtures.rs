@@ -1,8 +1,10 @@
 //! Analyses made by hand, plausible enough to read their reports.
 
 use deadheat_model::{
-    Analysis, BlockDiagnostics, Comparison, EndReason, Ending, Estimate, Interval, LogRatio,
-    Metric, MetricComparison, Scope, Side, Verdict, Warning,
+    Analysis, BetweenFigures, BlockDiagnostics, Change, Comparison, EndReason, Ending, Estimate,
+    Family, Figures, FirstHalf, Fit, Interval, LogRatio, Metric, MetricComparison, Observation,
+    OppositePeaks, PairSigns, RankSums, Scope, Side, SideFigures, SignedRanks, Spread,
+    StabilityFigures, TTested, Tested, Verdict, Warning,
 };
 
 pub fn side(name: &str, median: f64, samples: usize) -> Side {
@@ -41,6 +43,112 @@ pub fn metric(metric: Metric, baseline: f64, change: f64, half_width: f64) -> Me
     }
 }
 
+fn side_figures(median: f64) -> SideFigures {
+    let percentiles = |factor: f64| {
+        let at = |percent: u32| median * factor * (0.97 + 0.0006 * f64::from(percent));
+        (1..100).map(at).collect()
+    };
+    let fit = |family, location, scale, log_likelihood| Fit {
+        family,
+        location,
+        scale,
+        log_likelihood,
+    };
+    SideFigures {
+        percentiles: percentiles(1.0),
+        log_skewness: Some(1.234),
+        log_excess_kurtosis: Some(-0.567),
+        shapiro_wilk: Some(Tested {
+            statistic: 0.8912,
+            p: 0.00041,
+        }),
+        fits: vec![
+            fit(Family::LogNormal, median.ln(), 0.021, -412.3),
+            fit(Family::Gumbel, median * 0.99, median * 0.018, -412.9),
+            fit(Family::Normal, median, median * 0.021, -419.4),
+        ],
+        mean_over_min: Some(0.0248),
+        min_sigmas: Some(1.31),
+        max_sigmas: Some(14.2),
+        first_half: Some(FirstHalf {
+            median: median * 1.004,
+            percentiles: percentiles(1.004),
+            against_second: Some(Tested {
+                statistic: 0.1818,
+                p: 0.84,
+            }),
+        }),
+    }
+}
+
+/// Figures that go with a change.
+pub fn figures(change: f64, half_width: f64) -> Figures {
+    let effect = LogRatio::from_change(change);
+    let ranged = Change {
+        effect,
+        interval: estimate(change, half_width).interval,
+    };
+    let tested = TTested {
+        change: ranged,
+        t: change / half_width * 2.0,
+        df: 85.4,
+        p: 0.00021,
+    };
+    let between = BetweenFigures {
+        min: Some(effect),
+        median: Some(effect),
+        mean: Some(LogRatio(effect.0 * 1.1)),
+        shift: Some(ranged),
+        pairs: Some(PairSigns {
+            less: 3,
+            equal: 1,
+            greater: 40,
+            p: 1.2e-9,
+        }),
+        welch: Some(tested),
+        student: Some(tested),
+        student_paired: Some(tested),
+        z_paired: Some(Tested {
+            statistic: -2.31,
+            p: 0.021,
+        }),
+        signed_rank: Some(SignedRanks {
+            less: 12.5,
+            greater: 240.5,
+            p: 0.00031,
+        }),
+        mann_whitney: Some(RankSums {
+            u_baseline: 120.5,
+            u_candidate: 1815.5,
+            p: 3.1e-13,
+        }),
+        rank_sum_p: Some(2.9e-13),
+        kolmogorov_smirnov: Some(Tested {
+            statistic: 0.8636,
+            p: 0.0,
+        }),
+        wasserstein: Some(0.1023),
+        opposite_peaks: Some(OppositePeaks {
+            below: 1,
+            above: 6,
+            p: Some(0.125),
+        }),
+    };
+    Figures {
+        baseline: side_figures(685_900.0),
+        candidate: Some(side_figures(685_900.0 * (1.0 + change))),
+        between: Some(between),
+        stability: Some(StabilityFigures {
+            first_half: Some(effect),
+            second_half: Some(LogRatio(effect.0 * 0.9)),
+            spread: Some(Spread {
+                within: 0.0123,
+                between: 0.0031,
+            }),
+        }),
+    }
+}
+
 /// './new input' against './old input' with this verdict.
 pub fn comparison(verdict: Option<Verdict>, change: f64, half_width: f64) -> Comparison {
     let wall = metric(Metric::Wall, 685_900.0, change, half_width);
@@ -65,6 +173,7 @@ pub fn comparison(verdict: Option<Verdict>, change: f64, half_width: f64) -> Com
             carry_over: -0.0002,
             second_position: 0.0004,
         }),
+        figures: Some(figures(change, half_width)),
         metrics: vec![
             wall,
             metric(Metric::Cpu, 612_300.0, change * 0.98, half_width * 0.6),
@@ -117,6 +226,11 @@ pub fn alone() -> Analysis {
     alone.p_sign_flip = None;
     alone.minimum_detectable_effect = None;
     alone.diagnostics = None;
+    if let Some(figures) = &mut alone.figures {
+        figures.candidate = None;
+        figures.between = None;
+        figures.stability = None;
+    }
     alone.warnings = vec![];
     for row in &mut alone.metrics {
         row.candidate = None;
@@ -172,11 +286,16 @@ pub fn suite() -> Analysis {
 pub fn recording() -> Analysis {
     let mut recorded = comparison(Some(Verdict::Faster), -0.0213, 0.0041);
     recorded.provisional = true;
-    recorded.warnings = vec![
-        Warning::Unpaired,
-        Warning::FewReplicates { have: 1, need: 6 },
-        Warning::SingleBlocks { replicates: 9 },
-    ];
+    recorded.warnings = vec![Warning::Unpaired {
+        each: Observation::Process,
+    }];
+    if let Some(estimate) = &mut recorded.estimate {
+        estimate.blocks = 0;
+    }
+    if let Some(figures) = &mut recorded.figures {
+        figures.stability = None;
+        figures.between = Some(BetweenFigures::default());
+    }
     Analysis {
         seed: None,
         launches: 0,
@@ -223,7 +342,24 @@ pub fn every_warning() -> Vec<Warning> {
             planned: 40,
         },
         Warning::JudgedAnytime,
-        Warning::Unpaired,
+        Warning::Unpaired {
+            each: Observation::Process,
+        },
+        Warning::Unpaired {
+            each: Observation::Sample,
+        },
+        Warning::FewObservations {
+            baseline: 5,
+            candidate: 12,
+            need: 6,
+            each: Observation::Process,
+        },
+        Warning::FewObservations {
+            baseline: 6,
+            candidate: 6,
+            need: 7,
+            each: Observation::Sample,
+        },
         Warning::NoCounters {
             reason: "perf_event_open: permission\u{1b}[2J denied".to_owned(),
         },

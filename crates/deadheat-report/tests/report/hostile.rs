@@ -55,7 +55,7 @@ proptest! {
         width in 80usize..160,
         unicode: bool,
     ) {
-        let options = TextOptions { width, color: false, unicode, metrics_table: true };
+        let options = TextOptions { width, color: false, unicode, metrics_table: true, figures: true };
         for analysis in named(&baseline, &candidate, &benchmark) {
             let text = to_text(&analysis, &options);
             for line in text.split('\n') {

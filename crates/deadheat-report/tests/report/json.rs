@@ -43,6 +43,9 @@ fn the_schema_refuses_what_breaks_the_promise() {
         ("/benchmarks/0/change", Value::from("10 %")),
         ("/benchmarks/0/ci", parsed("[0.1]")),
         ("/benchmarks/0/baseline", Value::Null),
+        ("/benchmarks/0/figures", Value::from(1)),
+        ("/benchmarks/0/figures/between/welch/t", Value::Null),
+        ("/benchmarks/0/figures/baseline/percentiles", Value::Null),
     ] {
         let mut broken = sound.clone();
         *broken.pointer_mut(pointer).expect("the field is written") = wrong;
@@ -81,6 +84,16 @@ fn what_is_not_known_is_null_and_what_is_empty_is_left_out() {
     assert!(one.get("parameters").is_none());
     assert!(value.get("signal").is_none());
     assert_eq!(parsed(&to_json(&recording()))["seed"], Value::Null);
+}
+
+#[test]
+fn percentiles_stand_in_one_line_and_are_numbers_all_the_same() {
+    let text = to_json(&race());
+    let line = text.lines().find(|line| line.contains("percentiles"));
+    assert!(line.is_some_and(|line| line.ends_with("],")), "{line:?}");
+    let value = parsed(&text);
+    let percentiles = &value["benchmarks"][0]["figures"]["baseline"]["percentiles"];
+    assert_eq!(percentiles.as_array().map(Vec::len), Some(99));
 }
 
 #[test]

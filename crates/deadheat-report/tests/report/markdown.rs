@@ -1,4 +1,4 @@
-use deadheat_report::to_markdown;
+use deadheat_report::{MarkdownOptions, to_markdown, to_markdown_with};
 
 use crate::fixtures::*;
 
@@ -40,4 +40,10 @@ fn every_row_has_as_many_cells_as_the_head_whatever_the_names() {
         }
         assert!(!text.contains("<img"), "{text}");
     }
+}
+
+#[test]
+fn the_secondary_figures_as_markdown() {
+    let figures = MarkdownOptions { figures: true };
+    insta::assert_snapshot!(to_markdown_with(&three_contenders(), &figures));
 }

@@ -8,6 +8,7 @@ const UNICODE: TextOptions = TextOptions {
     color: false,
     unicode: true,
     metrics_table: true,
+    figures: false,
 };
 
 const BRIEF: TextOptions = TextOptions {
@@ -218,4 +219,40 @@ fn no_width_is_too_small_or_too_large_for_an_answer() {
             assert!(!to_text(&analysis, &options).is_empty());
         }
     }
+}
+
+#[test]
+fn the_secondary_figures_are_shown_when_asked_for() {
+    let options = TextOptions {
+        figures: true,
+        width: 100,
+        ..BRIEF
+    };
+    insta::assert_snapshot!(to_text(&race(), &options));
+}
+
+#[test]
+fn the_secondary_figures_of_a_contender_alone_are_its_distribution() {
+    let options = TextOptions {
+        figures: true,
+        ..BRIEF
+    };
+    insta::assert_snapshot!(to_text(&alone(), &options));
+}
+
+#[test]
+fn figures_that_do_not_exist_are_a_sign_for_nothing_or_no_row() {
+    let mut bare = race();
+    let figures = bare.comparisons[0].figures.as_mut().unwrap();
+    figures.baseline = deadheat_model::SideFigures::default();
+    figures.between = Some(deadheat_model::BetweenFigures::default());
+    figures.stability = None;
+    let options = TextOptions {
+        figures: true,
+        ..BRIEF
+    };
+    let text = to_text(&bare, &options);
+    assert!(!text.contains("Welch") && text.contains("percentile 99"));
+    bare.comparisons[0].figures = None;
+    assert!(!to_text(&bare, &options).contains("Secondary"));
 }

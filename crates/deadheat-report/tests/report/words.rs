@@ -1,12 +1,14 @@
 use deadheat_model::Analysis;
 use deadheat_report::{
-    Glyphs, Progress, TextOptions, progress_line, to_json, to_markdown, to_text,
+    Glyphs, MarkdownOptions, Progress, TextOptions, progress_line, to_json, to_markdown,
+    to_markdown_with, to_text,
 };
 
 use crate::fixtures::*;
 
 fn renderings(analysis: &Analysis) -> Vec<String> {
-    let mut all = vec![to_json(analysis), to_markdown(analysis)];
+    let figures = MarkdownOptions { figures: true };
+    let mut all = vec![to_json(analysis), to_markdown_with(analysis, &figures)];
     for unicode in [false, true] {
         for width in [20, 60, 80, 120] {
             all.push(to_text(
@@ -16,6 +18,7 @@ fn renderings(analysis: &Analysis) -> Vec<String> {
                     color: unicode,
                     unicode,
                     metrics_table: true,
+                    figures: true,
                 },
             ));
         }
@@ -47,7 +50,13 @@ fn nothing_is_ever_called_by_a_word_the_house_forbids() {
 #[test]
 fn ascii_output_is_ascii() {
     for analysis in everything() {
-        let text = to_text(&analysis, &TextOptions::default());
+        let text = to_text(
+            &analysis,
+            &TextOptions {
+                figures: true,
+                ..TextOptions::default()
+            },
+        );
         assert!(text.is_ascii(), "{text}");
     }
     let progress = Progress {

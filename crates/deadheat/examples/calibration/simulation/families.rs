@@ -128,6 +128,19 @@ pub const HARD_LAYOUT: Noise = Noise {
     ..Noise::NONE
 };
 
+/// Another of seven modes for every sample.
+pub const RESTLESS: Noise = Noise {
+    modes: 0.5,
+    mode_length: 1,
+    ..QUIET
+};
+
+/// Heaps so far apart that the scatter within one is no measure of them all.
+pub const SLOW_PATH: Noise = Noise {
+    slow_path: 1.0,
+    ..QUIET
+};
+
 /// The log-ratio of a change in percent.
 pub fn percent(change: f64) -> f64 {
     (change / 100.0).ln_1p()

@@ -43,7 +43,9 @@ impl Setting {
             0 | 1 => noise.modes.powi(2) / 9.0,
             _ => 0.0,
         };
-        let block = noise.sample.powi(2) + modes + walk * left;
+        let taken = Noise::SLOW_PATH_TAKEN;
+        let slow_path = taken * (1.0 - taken) * noise.slow_path.powi(2);
+        let block = noise.sample.powi(2) + modes + slow_path + walk * left;
         let replicate = block / f64::from(self.blocks_per_replicate) + 2.0 * noise.layout.powi(2);
         (replicate / f64::from(self.max_replicates)).sqrt()
     }
@@ -73,7 +75,11 @@ pub fn race(setting: &Setting, seed: u64) -> (Run, Analysis) {
     }
     .race(&mut run)
     .expect("simulated contenders never fail");
-    let analysis = analyse(&run, Options::default());
+    let options = Options {
+        without_figures: true,
+        ..Options::default()
+    };
+    let analysis = analyse(&run, options);
     (run, analysis)
 }
 

@@ -11,6 +11,8 @@ use deadheat_model::{
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
+use super::figures::FiguresWire;
+use super::number::Number;
 use crate::doubts;
 use crate::glyphs::Glyphs;
 use crate::sentences::Source;
@@ -74,6 +76,7 @@ struct ComparisonWire<'a> {
     blocks: Option<usize>,
     dropped_blocks: usize,
     diagnostics: Option<DiagnosticsWire>,
+    figures: Option<FiguresWire<'a>>,
     metrics: Vec<MetricWire<'a>>,
     warnings: Vec<WarningWire>,
 }
@@ -110,21 +113,6 @@ struct MetricWire<'a> {
 struct WarningWire {
     code: &'static str,
     message: String,
-}
-
-/// A number as JSON can hold it. JSON knows no NaN and no infinity; the
-/// analysis should not either, but a reader must never meet one.
-struct Number(f64);
-
-impl Serialize for Number {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        debug_assert!(self.0.is_finite(), "{} reached the report", self.0);
-        if self.0.is_finite() {
-            serializer.serialize_f64(self.0)
-        } else {
-            serializer.serialize_none()
-        }
-    }
 }
 
 /// Parameter values as an object, in the order declared.
@@ -210,6 +198,7 @@ impl<'a> ComparisonWire<'a> {
             blocks: estimate.map(|estimate| estimate.blocks),
             dropped_blocks: comparison.dropped_blocks,
             diagnostics: comparison.diagnostics.as_ref().map(DiagnosticsWire::new),
+            figures: comparison.figures.as_ref().map(FiguresWire::new),
             metrics: comparison.metrics.iter().map(MetricWire::new).collect(),
             warnings: doubts::in_order(&comparison.warnings)
                 .into_iter()
@@ -267,7 +256,7 @@ fn change(estimate: &Estimate) -> Number {
     Number(estimate.effect.change())
 }
 
-fn ends(interval: &Interval) -> [Number; 2] {
+pub(super) fn ends(interval: &Interval) -> [Number; 2] {
     [
         Number(interval.low.change()),
         Number(interval.high.change()),

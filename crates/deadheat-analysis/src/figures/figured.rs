@@ -1,0 +1,76 @@
+//! One benchmark, read once for the figures of all its candidates.
+
+use deadheat_model::{ContenderId, Figures, RunHeader, Samples};
+
+use super::between::between;
+use super::measured::Measured;
+use super::side::SideData;
+use super::stability::stability;
+use crate::effects::Effects;
+use crate::side::Members;
+
+/// The judged metric of a benchmark.
+pub(crate) struct Figured<'a> {
+    header: &'a RunHeader,
+    samples: &'a Samples,
+    members: &'a Members,
+    measured: Measured,
+    baseline: SideData,
+}
+
+impl<'a> Figured<'a> {
+    /// `None` when the judged metric was not recorded.
+    pub(crate) fn of(
+        header: &'a RunHeader,
+        samples: &'a Samples,
+        members: &'a Members,
+    ) -> Option<Self> {
+        let measured = Measured::of(header, samples, &header.plan.design.judged)?;
+        let baseline = SideData::of(&measured, members.indices(ContenderId::BASELINE));
+        Some(Self {
+            header,
+            samples,
+            members,
+            measured,
+            baseline,
+        })
+    }
+
+    /// The figures of a contender without a rival.
+    pub(crate) fn alone(self) -> Figures {
+        Figures {
+            baseline: self.baseline.figures,
+            candidate: None,
+            between: None,
+            stability: None,
+        }
+    }
+
+    /// The figures of one candidate. `judged` are its effects and the number
+    /// of replicates that were judged; `None` where nothing is paired.
+    pub(crate) fn against(
+        &self,
+        candidate: ContenderId,
+        judged: Option<(&Effects, usize)>,
+    ) -> Figures {
+        let data = SideData::of(&self.measured, self.members.indices(candidate));
+        let clusters = judged.map(|(effects, replicates)| effects.clusters(replicates));
+        // The level of one candidate: each figure speaks for itself.
+        let level = self.header.plan.design.alpha;
+        let between = between(
+            &self.measured,
+            self.samples,
+            &self.baseline,
+            (candidate, &data),
+            clusters.map(|clusters| clusters.effects()),
+            level,
+        );
+        Figures {
+            baseline: self.baseline.figures.clone(),
+            candidate: Some(data.figures),
+            between: Some(between),
+            stability: judged
+                .map(|(effects, replicates)| stability(effects, self.samples, replicates)),
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! Secondary figures in words and cells, for text and Markdown.
+
+use deadheat_model::{
+    BetweenFigures, Change, Comparison, Family, LogRatio, SideFigures, StabilityFigures, TTested,
+    Tested, Unit,
+};
+
+use crate::glyphs::Glyphs;
+use crate::units::{effect, interval, quantities, share, two_digits};
+
+/// What stands above the figures.
+pub(crate) const TITLE: &str = "Secondary figures: they inform, they never decide.";
+
+/// What a reader must know of the p-values.
+pub(crate) const CAVEAT: &str = "Those marked * take every sample for independent, which samples \
+    of one process are not: their p-values come out too small.";
+
+/// The percentiles shown of the 99 that are known.
+const SHOWN: [usize; 7] = [1, 5, 25, 50, 75, 95, 99];
+
+/// A table: a header and rows of as many cells.
+pub(crate) struct FigureTable {
+    pub(crate) header: Vec<&'static str>,
+    pub(crate) rows: Vec<Vec<String>>,
+}
+
+/// Each side by itself; `None` without figures.
+pub(crate) fn sides(comparison: &Comparison, glyphs: Glyphs) -> Option<FigureTable> {
+    let figures = comparison.figures.as_ref()?;
+    let mut sides = vec![&figures.baseline];
+    sides.extend(figures.candidate.as_ref());
+    let header = match sides.len() {
+        1 => vec!["distribution", "value"],
+        _ => vec!["distribution", "baseline", "candidate"],
+    };
+    let columns: Vec<Vec<(String, String)>> = sides
+        .iter()
+        .map(|side| side_rows(side, comparison.metric.unit(), glyphs))
+        .collect();
+    let row = |(index, (name, _)): (usize, &(String, String))| {
+        let cells = columns.iter().map(|column| column[index].1.clone());
+        std::iter::once(name.clone()).chain(cells).collect()
+    };
+    let rows = columns[0].iter().enumerate().map(row).collect();
+    Some(FigureTable { header, rows })
+}
+
+/// The figures of one side, as many for every side.
+fn side_rows(side: &SideFigures, unit: Unit, glyphs: Glyphs) -> Vec<(String, String)> {
+    let or_nothing = |cell: Option<String>| cell.unwrap_or_else(|| glyphs.nothing().to_owned());
+    let number = |value: Option<f64>| or_nothing(value.map(|value| signed(value, glyphs)));
+    let shown = quantities(unit, &side.percentiles, glyphs);
+    let mut rows: Vec<(String, String)> = SHOWN
+        .iter()
+        .map(|percent| {
+            let value = shown.get(percent - 1).cloned();
+            (format!("percentile {percent}"), or_nothing(value))
+        })
+        .collect();
+    let half = side.first_half.as_ref();
+    let half_median = half.map(|half| quantities(unit, &[half.median], glyphs).remove(0));
+    let apart = half.and_then(|half| half.against_second);
+    let likeliest = side.fits.first().map(|best| family(best.family).to_owned());
+    let lead = side.fits.first().zip(side.fits.get(1)).map(|(best, next)| {
+        let lead = best.log_likelihood - next.log_likelihood;
+        format!("{} before {}", two_digits(lead), family(next.family))
+    });
+    for (name, cell) in [
+        ("median of the first half", or_nothing(half_median)),
+        ("halves apart (KS)*", or_nothing(apart.map(tested))),
+        (
+            "(mean - min)/mean",
+            or_nothing(side.mean_over_min.map(share)),
+        ),
+        ("min below the mean, in sd", number(side.min_sigmas)),
+        ("max above the mean, in sd", number(side.max_sigmas)),
+        ("skewness of ln", number(side.log_skewness)),
+        ("excess kurtosis of ln", number(side.log_excess_kurtosis)),
+        (
+            "normality of ln (W)*",
+            or_nothing(side.shapiro_wilk.map(tested)),
+        ),
+        ("likeliest shape", or_nothing(likeliest)),
+        ("by ln likelihood", or_nothing(lead)),
+    ] {
+        rows.push((name.to_owned(), cell));
+    }
+    rows
+}
+
+/// The two sides against each other; `None` for a contender alone.
+pub(crate) fn between(comparison: &Comparison, glyphs: Glyphs) -> Option<FigureTable> {
+    let figures = comparison.figures.as_ref()?;
+    let between = figures.between.as_ref()?;
+    let mut rows = Rows {
+        rows: Vec::new(),
+        glyphs,
+    };
+    rows.of_sides(between);
+    rows.of_pairs(between);
+    if let Some(stability) = &figures.stability {
+        rows.of_the_run(stability);
+    }
+    if let Some(order) = &comparison.diagnostics {
+        rows.change("drift within blocks", Some(LogRatio(order.drift)));
+        rows.change("carry-over", Some(LogRatio(order.carry_over)));
+        rows.change("second position", Some(LogRatio(order.second_position)));
+    }
+    Some(FigureTable {
+        header: vec!["candidate against baseline", "value", "interval", "p"],
+        rows: rows.rows,
+    })
+}
+
+struct Rows {
+    rows: Vec<Vec<String>>,
+    glyphs: Glyphs,
+}
+
+impl Rows {
+    /// Figures that do not exist get no row.
+    fn push(&mut self, name: &str, value: Option<String>, range: Option<String>, p: Option<f64>) {
+        let nothing = || self.glyphs.nothing().to_owned();
+        if let Some(value) = value {
+            let p = p.map_or_else(nothing, probability);
+            let range = range.unwrap_or_else(nothing);
+            self.rows.push(vec![name.to_owned(), value, range, p]);
+        }
+    }
+
+    fn change(&mut self, name: &str, theta: Option<LogRatio>) {
+        let value = theta.map(|theta| effect(theta, None, self.glyphs));
+        self.push(name, value, None, None);
+    }
+
+    fn ranged(&mut self, name: &str, change: Option<Change>, p: Option<f64>) {
+        let range = change.and_then(|change| change.interval);
+        let value = change.map(|change| effect(change.effect, range.as_ref(), self.glyphs));
+        let range = range.map(|range| interval(&range, self.glyphs));
+        self.push(name, value, range, p);
+    }
+
+    fn t_test(&mut self, name: &str, found: Option<TTested>) {
+        let Some(found) = found else { return };
+        let t = signed(found.t, self.glyphs);
+        let name = format!("{name}, t = {t}, df = {}*", two_digits(found.df));
+        self.ranged(&name, Some(found.change), Some(found.p));
+    }
+
+    fn of_sides(&mut self, between: &BetweenFigures) {
+        self.change("min", between.min);
+        self.change("median", between.median);
+        self.change("mean", between.mean);
+        self.ranged("Hodges-Lehmann shift*", between.shift, None);
+        self.t_test("Welch", between.welch);
+        self.t_test("Student", between.student);
+        let u = between.mann_whitney;
+        self.push(
+            "Mann-Whitney U, baseline : candidate*",
+            u.map(|u| format!("{} : {}", u.u_baseline, u.u_candidate)),
+            None,
+            u.map(|u| u.p),
+        );
+        let bare = between.rank_sum_p.map(|_| self.glyphs.nothing().to_owned());
+        self.push("rank sums, uncorrected*", bare, None, between.rank_sum_p);
+        let apart = between.kolmogorov_smirnov;
+        self.push(
+            "Kolmogorov-Smirnov distance*",
+            apart.map(|apart| share(apart.statistic)),
+            None,
+            apart.map(|apart| apart.p),
+        );
+        let moved = between.wasserstein.map(share);
+        self.push("Wasserstein-1 distance, of the median", moved, None, None);
+    }
+
+    fn of_pairs(&mut self, between: &BetweenFigures) {
+        let pairs = between.pairs;
+        self.push(
+            "pairs below : equal : above*",
+            pairs.map(|pairs| format!("{} : {} : {}", pairs.less, pairs.equal, pairs.greater)),
+            None,
+            pairs.map(|pairs| pairs.p),
+        );
+        self.t_test("Student, pairs", between.student_paired);
+        let z = between.z_paired;
+        self.push(
+            "z of the mean paired difference*",
+            z.map(|z| signed(z.statistic, self.glyphs)),
+            None,
+            z.map(|z| z.p),
+        );
+        let ranks = between.signed_rank;
+        self.push(
+            "signed ranks of blocks, below : above",
+            ranks.map(|ranks| format!("{} : {}", ranks.less, ranks.greater)),
+            None,
+            ranks.map(|ranks| ranks.p),
+        );
+        let peaks = between.opposite_peaks;
+        self.push(
+            "outlying pairs below : above",
+            peaks.map(|peaks| format!("{} : {}", peaks.below, peaks.above)),
+            None,
+            peaks.and_then(|peaks| peaks.p),
+        );
+    }
+
+    fn of_the_run(&mut self, stability: &StabilityFigures) {
+        self.change("estimate of the first half", stability.first_half);
+        self.change("estimate of the second half", stability.second_half);
+        let deviation = |sd: f64| share(LogRatio(sd).change());
+        let spread = stability.spread;
+        let within = spread.map(|spread| deviation(spread.within));
+        self.push("sd of blocks within a replicate", within, None, None);
+        let between = spread.map(|spread| deviation(spread.between));
+        self.push("sd between replicates", between, None, None);
+    }
+}
+
+fn family(family: Family) -> &'static str {
+    match family {
+        Family::Normal => "normal",
+        Family::LogNormal => "log-normal",
+        Family::Gumbel => "Gumbel",
+    }
+}
+
+/// A statistic and its p-value.
+fn tested(tested: Tested) -> String {
+    format!("{:.3}, p = {}", tested.statistic, probability(tested.p))
+}
+
+/// A p-value with two digits; below a millionth nobody counts on.
+fn probability(p: f64) -> String {
+    if p < 1e-6 {
+        "< 0.000001".to_owned()
+    } else {
+        two_digits(p)
+    }
+}
+
+/// A pure number with its sign and three digits or so.
+fn signed(value: f64, glyphs: Glyphs) -> String {
+    let size = value.abs();
+    let digits = match size {
+        size if size >= 1e6 => format!("{size:.1e}"),
+        size if size >= 100.0 => format!("{size:.0}"),
+        size if size >= 10.0 => format!("{size:.1}"),
+        size => format!("{size:.2}"),
+    };
+    let sign = if value < 0.0 { glyphs.minus() } else { "" };
+    format!("{sign}{digits}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_p_value_is_never_shown_as_zero() {
+        assert_eq!(probability(0.0), "< 0.000001");
+        assert_eq!(probability(0.0123), "0.012");
+        assert_eq!(probability(1.0), "1.0");
+    }
+
+    #[test]
+    fn pure_numbers_keep_about_three_digits() {
+        let show = |value| signed(value, Glyphs::Unicode);
+        let shown = [-0.034, 12.34, -1234.5, 1e300].map(show);
+        assert_eq!(shown, ["−0.03", "12.3", "−1234", "1.0e300"]);
+    }
+}
