@@ -239,4 +239,44 @@ mod tests {
             assert!((positive - 5_000.0).abs() < 200.0, "{noise:?}: {positive}");
         }
     }
+
+    /// The share of 20,000 effects of a noise that lie further out than `limit`.
+    fn share_beyond(noise: Noise, limit: f64) -> f64 {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(10);
+        let mut effects = vec![0.0; 20_000];
+        noise.fill(&mut effects, &mut rng);
+        let beyond = effects.iter().filter(|d| d.abs() > limit).count();
+        beyond as f64 / effects.len() as f64
+    }
+
+    #[test]
+    fn every_noise_is_what_it_says() {
+        let near = |got: f64, want: f64| {
+            let four_errors = 4.0 * (want * (1.0 - want) / 20_000.0).sqrt();
+            assert!((got - want).abs() < four_errors, "{got} is not {want}");
+        };
+        // Of four slots at 2 % each some spike in 1 − .98⁴; half of ln 10 to ln 1,000 each, which only another cancels.
+        near(share_beyond(Noise::Spikes, 1.0), 0.0776 * 0.985);
+        assert_eq!(share_beyond(Noise::Spikes, 8.0), 0.0);
+        // Two slots against two, 3 in 10 a hundred away: alike in .4246 of the blocks, by two in .0882.
+        near(share_beyond(Noise::Modes, 25.0), 1.0 - 0.4246);
+        near(share_beyond(Noise::Modes, 75.0), 0.0882);
+        // Student's t with 3 degrees of freedom, and a normal number: ½·√4 is 1.
+        near(share_beyond(Noise::HeavyTails, 3.182), 0.05);
+        near(share_beyond(Noise::Normal, 1.96), 0.05);
+        // What ABBA leaves of a walk that keeps .95: sd² = (1 − ½(ρ + 2ρ² − ρ³))/(1 − ρ²) = .525.
+        near(share_beyond(Noise::Drift, 1.96 * 0.525_f64.sqrt()), 0.05);
+        // Log-normal slots now and then throw a block far out, normal ones never so far.
+        assert!(share_beyond(Noise::Skew, 8.0) > 0.005);
+    }
+
+    #[test]
+    fn shares_are_of_the_runs() {
+        let boundary = Boundary::of_plan(&Spending::fixed(8, 0.9).unwrap());
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(11);
+        let found = boundary.false_calls(Noise::Normal, 400, &mut rng);
+        assert!((0.8..=1.0).contains(&found.plain), "{found:?}");
+        assert!((0.8..=1.0).contains(&found.calibrated), "{found:?}");
+        assert_eq!(boundary.false_calls(Noise::Normal, 0, &mut rng).plain, 0.0);
+    }
 }
