@@ -41,6 +41,12 @@ fn check(comparison: &Comparison) {
     {
         assert!((0.0..=1.0).contains(&p), "p = {p}");
     }
+    // No text in there but the names of fields: a number that is none shows.
+    let figures = format!("{:?}", comparison.figures);
+    assert!(
+        !figures.contains("NaN") && !figures.contains("inf"),
+        "{figures}"
+    );
     for row in &comparison.metrics {
         side(&row.baseline);
         row.candidate.iter().for_each(side);
