@@ -4,19 +4,19 @@ use deadheat_model::{
     Analysis, BlockDiagnostics, Comparison, ContenderId, Ending, Estimate, LogRatio, Metric,
     MetricComparison, Origin, Run, RunHeader, Samples, Scope, Verdict,
 };
-use deadheat_stats::{
-    Call, benjamini_hochberg, holm, minimum_detectable_effect, replicates_to_settle, sign_flip_p,
-};
+use deadheat_stats::{Call, minimum_detectable_effect, replicates_to_settle, sign_flip_p};
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::doubts;
 use crate::effects::Effects;
 use crate::figures::Figured;
+use crate::formula::Formula;
 use crate::judge::{Judgement, judge};
-use crate::rule::{estimate, formula};
+use crate::rule::estimate;
 use crate::ruling::Ruling;
 use crate::side::{Members, side};
+use crate::suite::pay_for_the_suite;
 use crate::unpaired::{Logs, compare};
 
 /// Choices of someone who analyses a recording.
@@ -64,32 +64,6 @@ pub fn analyse(run: &Run, options: Options) -> Analysis {
             (None, Origin::Race) => Ending::Cut,
             (None, _) => Ending::Recording,
         },
-    }
-}
-
-/// Holm over the candidates of each benchmark, then Benjamini–Hochberg over
-/// the benchmarks, candidate by candidate.
-fn pay_for_the_suite(p_values: &mut [Vec<Option<f64>>]) {
-    for of_benchmark in p_values.iter_mut() {
-        adjust(of_benchmark.iter_mut().collect(), holm);
-    }
-    let most = p_values.iter().map(Vec::len).max().unwrap_or(0);
-    for candidate in 0..most {
-        let column = p_values
-            .iter_mut()
-            .filter_map(|list| list.get_mut(candidate))
-            .collect();
-        adjust(column, benjamini_hochberg);
-    }
-}
-
-/// Adjusts those p-values that exist, among themselves.
-fn adjust(mut values: Vec<&mut Option<f64>>, method: fn(&[f64]) -> Vec<f64>) {
-    let known: Vec<f64> = values.iter().filter_map(|value| **value).collect();
-    let adjusted = method(&known);
-    let slots = values.iter_mut().filter(|value| value.is_some());
-    for (slot, value) in slots.zip(adjusted) {
-        **slot = Some(value);
     }
 }
 
@@ -302,7 +276,7 @@ fn on_the_same_pairs(
         samples,
         judged.replicates,
         judged.asked,
-        formula(header),
+        Formula::of(header),
         header.plan.design.margin,
     )?;
     Some(of_the_table(&judgement, &effects, samples))

@@ -10,7 +10,8 @@ use deadheat_stats::{
 };
 
 use crate::effects::Effects;
-use crate::judge::{Formula, Judgement};
+use crate::formula::Formula;
+use crate::judge::Judgement;
 
 /// Fewer ticks than this in a sample, and the clock shapes the result.
 pub(crate) const FEW_TICKS: f64 = 100.0;

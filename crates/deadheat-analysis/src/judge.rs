@@ -5,11 +5,11 @@ use deadheat_model::Samples;
 use deadheat_stats::dist::{t_critical, t_two_sided_p};
 use deadheat_stats::{
     Call, Clusters, DEFAULT_G, Dropping, KeepReason, MIN_BLOCKS, MIN_REPLICATES_FOR_VERDICT,
-    PooledEstimate, call, critical_t, e_value, guard_interval, guard_p, keep_or_drop, pooled_huber,
-    singletons,
+    PooledEstimate, call, critical_t, e_value, keep_or_drop, pooled_huber,
 };
 
 use crate::effects::Effects;
+use crate::formula::Formula;
 
 /// How wide the interval must be to keep the promise.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,94 +18,6 @@ pub(crate) enum Level {
     Nominal(f64),
     /// This α over all moments at once.
     Anytime(f64),
-}
-
-/// Which distribution the interval is read from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Formula {
-    /// Student's t, as specified for replicates of many blocks.
-    Plain,
-    /// The distribution where few blocks make up a replicate, as in a race
-    /// of commands, where it is one: the plain formula would call .065 of A/A
-    /// races with single blocks where .05 were promised, and .060 with two.
-    /// Behind single blocks stands the signed-rank guard as well.
-    FewBlocks,
-}
-
-impl Formula {
-    /// The interval at a two-sided level of the estimate from `effects`.
-    fn interval(self, pooled: &PooledEstimate, effects: &[f64], level: f64) -> Option<(f64, f64)> {
-        match self {
-            Formula::Plain => pooled.interval(level),
-            Formula::FewBlocks => {
-                Some(self.guarded(pooled.few_blocks_interval(level)?, pooled, effects, level))
-            }
-        }
-    }
-
-    /// The interval widened to hold what the guard asks for.
-    fn guarded(
-        self,
-        interval: (f64, f64),
-        pooled: &PooledEstimate,
-        effects: &[f64],
-        level: f64,
-    ) -> (f64, f64) {
-        let guard = guard_interval(effects, level).filter(|_| self.has_guard(pooled));
-        guard.map_or(interval, |(low, high)| {
-            (interval.0.min(low), interval.1.max(high))
-        })
-    }
-
-    /// Whether every replicate is a single block, whose order was tossed for.
-    fn has_guard(self, pooled: &PooledEstimate) -> bool {
-        self == Formula::FewBlocks && pooled.replicates == pooled.blocks
-    }
-
-    /// The least p-value the guard lets pass.
-    fn least_p(self, pooled: &PooledEstimate, effects: &[f64]) -> f64 {
-        if self.has_guard(pooled) {
-            guard_p(effects)
-        } else {
-            0.0
-        }
-    }
-
-    fn p_value(self, pooled: &PooledEstimate, effects: &[f64]) -> Option<f64> {
-        match self {
-            Formula::Plain => pooled.p_value(),
-            Formula::FewBlocks => {
-                let p = pooled.few_blocks_p_value()?;
-                Some(p.max(self.least_p(pooled, effects)))
-            }
-        }
-    }
-
-    /// Student's t that is as improbable as the statistic, and no larger than
-    /// the guard lets pass.
-    fn student_as_rare_as(self, t: f64, pooled: &PooledEstimate, effects: &[f64]) -> f64 {
-        match self {
-            Formula::Plain => t,
-            Formula::FewBlocks => {
-                let student = singletons::equivalent_t(t, pooled.blocks);
-                match self.least_p(pooled, effects) {
-                    0.0 => student,
-                    p => {
-                        let most = t_critical(p, pooled.df);
-                        student.clamp(-most, most)
-                    }
-                }
-            }
-        }
-    }
-
-    /// The statistic that is as improbable as Student's t.
-    fn statistic_as_rare_as(self, t: f64, pooled: &PooledEstimate) -> f64 {
-        match self {
-            Formula::Plain => t,
-            Formula::FewBlocks => singletons::stretched_t(t, pooled.blocks),
-        }
-    }
 }
 
 /// What the data say at one moment.
@@ -277,6 +189,8 @@ fn without(effects: &[f64], sizes: &[usize], gone: &[usize]) -> (Vec<f64>, Vec<u
 
 #[cfg(test)]
 mod tests {
+    use deadheat_stats::singletons;
+
     use super::*;
 
     #[test]

@@ -9,11 +9,13 @@ mod analyse;
 mod doubts;
 mod effects;
 mod figures;
+mod formula;
 mod judge;
 mod looks;
 mod rule;
 mod ruling;
 mod side;
+mod suite;
 mod unpaired;
 
 pub use analyse::{Options, analyse};

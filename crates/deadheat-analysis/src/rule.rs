@@ -1,11 +1,12 @@
 //! When a race is over: the stopping rules the engine is given.
 
 use deadheat_model::{
-    Decision, Estimate, LogRatio, Looks, Origin, Plan, RunHeader, Samples, Standing, StoppingRule,
+    Decision, Estimate, LogRatio, Looks, Plan, RunHeader, Samples, Standing, StoppingRule,
 };
 
 use crate::effects::Effects;
-use crate::judge::{Formula, Judgement, Level, judge};
+use crate::formula::Formula;
+use crate::judge::{Judgement, Level, judge};
 
 /// Everything a rule must know of a run to judge one of its benchmarks.
 #[derive(Clone, Debug)]
@@ -27,7 +28,7 @@ impl Bench {
         Self {
             candidates,
             margin: plan.design.margin,
-            formula: formula(header),
+            formula: Formula::of(header),
             blocks_per_replicate: plan.design.blocks_per_replicate.max(1) as usize,
         }
     }
@@ -115,19 +116,6 @@ impl Bench {
             scan.judgements = judgements;
         }
         scan
-    }
-}
-
-/// From so many blocks in a replicate on the plain formula is right.
-const MANY_BLOCKS: u32 = 10;
-
-/// Races whose replicates have few blocks use the distribution of those. A
-/// recording is judged by the plain formula, as specified for files of any
-/// origin, and told where that is too narrow.
-pub(crate) fn formula(header: &RunHeader) -> Formula {
-    match header.origin {
-        Origin::Race if header.plan.design.blocks_per_replicate < MANY_BLOCKS => Formula::FewBlocks,
-        _ => Formula::Plain,
     }
 }
 
