@@ -267,4 +267,12 @@ mod tests {
             assert_eq!(two_sided_p(3.0, replicates), t_two_sided_p(3.0, 1.0));
         }
     }
+
+    #[test]
+    fn nothing_and_no_number_are_no_t() {
+        for replicates in [2, 6, 64, 100] {
+            assert_eq!(equivalent_t(0.0, replicates), 0.0);
+            assert_eq!(equivalent_t(f64::NAN, replicates), 0.0);
+        }
+    }
 }

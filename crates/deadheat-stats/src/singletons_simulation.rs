@@ -226,4 +226,35 @@ mod tests {
         }
         assert!(NullDistribution::simulate(6, 0, &mut rng).is_none());
     }
+
+    #[test]
+    fn a_chance_is_as_uncertain_as_it_scatters_from_simulation_to_simulation() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(70);
+        let chances: Vec<Chance> = (0..60)
+            .map(|_| {
+                let null = NullDistribution::simulate(7, 400, &mut rng).unwrap();
+                null.two_sided_p(2.5)
+            })
+            .collect();
+        let ps: Vec<f64> = chances.iter().map(|chance| chance.p).collect();
+        let scatter = crate::summary::std_dev(&ps).unwrap();
+        let stated = chances.iter().map(|chance| chance.error).sum::<f64>() / 60.0;
+        // A standard deviation of sixty is known to a tenth.
+        assert!((scatter / stated - 1.0).abs() < 0.3, "{scatter} {stated}");
+    }
+
+    #[test]
+    fn a_critical_value_leaves_room_for_one_standard_error() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(71);
+        let null = NullDistribution::simulate(9, 2_000, &mut rng).unwrap();
+        for level in [0.05, 0.01, 0.001] {
+            let found = null.two_sided_p(null.critical(level));
+            let with_room = found.p + found.error;
+            assert!(
+                (with_room / level - 1.0).abs() < 1e-3,
+                "{with_room} {level}"
+            );
+            assert!(found.error > 0.0);
+        }
+    }
 }
