@@ -183,6 +183,14 @@ mod tests {
     }
 
     #[test]
+    fn a_look_after_looks_that_reject_nothing_costs_its_increment() {
+        for draws in [7, 50] {
+            let level = level_of_look(&[6, 8], &[1e-300], 0.02, 0.05, draws, &mut seeded());
+            assert!((level - 0.02).abs() < 1e-12, "{level}");
+        }
+    }
+
+    #[test]
     fn looks_that_do_not_ascend_have_no_levels() {
         for looks in [&[][..], &[1, 5], &[6, 6], &[8, 6]] {
             assert_eq!(recompute_levels(looks, 0.05, 100, &mut seeded()), None);
