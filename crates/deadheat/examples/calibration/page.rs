@@ -138,8 +138,8 @@ All of it is on the logarithm of times, and hits both sides alike.
 Every sample scatters by σ on its own. The drift is a random walk that forgets 5 % at every sample, with normal steps of this sd. The machine switches
 every 37 samples or so to one of seven modes, evenly spaced over this distance. This share of samples takes 10 to 1,000 times as
 long. The second sample of every pair is slower by so much, and so is every sample that follows another contender's, priming runs
-included. The harder row of processes has σ .005 and a layout sd of 1.4 %/√2 for each side. Not among them: a machine with few speeds far apart, most
-samples at one of them, which defeats races of single blocks, see [methodology.md](methodology.md#small-samples).
+included. The harder row of processes has σ .005 and a layout sd of 1.4 %/√2 for each side. Two rows of heaps stand beside the families: another of
+the seven modes for every sample, and a slow path, slower by 1, that three samples in ten take. Both have σ .01.
 
 ## How to read the tables
 
