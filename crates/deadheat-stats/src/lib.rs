@@ -14,7 +14,7 @@
 //! | --- | --- |
 //! | what did one block show? | [`blocks`] |
 //! | how large is the effect, and how sure is that? | [`clusters`], [`huber`], [`estimate`], [`rank::hodges_lehmann`](mod@rank::hodges_lehmann) |
-//! | and when every replicate is a single block? | [`singletons`], [`guard`], [`singletons_simulation`], [`false_calls`] |
+//! | and when a replicate is a single block, or a few? | [`singletons`], [`guard`], [`singletons_simulation`], [`false_calls`] |
 //! | when may one look, and what does a look cost? | [`looks`], [`spending_simulation`], [`anytime`] |
 //! | what may be said? | [`verdict`], [`multiple`], [`power`], [`components`] |
 //! | do other tests agree? | [`signflip`], [`rank`] |
