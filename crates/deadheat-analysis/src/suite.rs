@@ -1,4 +1,7 @@
 //! Many comparisons, one promise: p-values that pay for each other.
+//!
+//! The p-value of a race judged at any time is 1/E, and Benjamini–Hochberg on
+//! those is the e-BH procedure, valid however the races depend on each other.
 
 use deadheat_stats::{benjamini_hochberg, holm};
 

@@ -470,4 +470,12 @@ proptest! {
         prop_assert!(t_quantile(p, df) < t_quantile(p + 0.001, df));
         prop_assert!(t_two_sided_p(t, df) > t_two_sided_p(t + 0.01, df) || t_two_sided_p(t, df) < 1e-300);
     }
+
+    #[test]
+    fn benjamini_and_hochberg_on_inverse_e_values_is_e_bh(e_values in vec(prop_oneof![0.01..3.0, 1.0..1e6], 0..30), alpha in 0.001..0.5) {
+        // So p = 1/E of a race judged at any time may be adjusted along with the others of its suite.
+        let inverse: Vec<f64> = e_values.iter().map(|e: &f64| e.recip().min(1.0)).collect();
+        let by_p: Vec<bool> = benjamini_hochberg(&inverse).iter().map(|p| *p <= alpha).collect();
+        prop_assert_eq!(by_p, e_benjamini_hochberg(&e_values, alpha));
+    }
 }

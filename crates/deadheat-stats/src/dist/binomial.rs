@@ -130,6 +130,8 @@ mod tests {
         for k in [n / 4 + two_sd, n / 4 - two_sd] {
             close(binomial_two_sided_p(k, n, 0.25), 0.0455002639, 1e-4);
         }
+        close(binomial_cdf(n / 4 - two_sd, n, 0.25), 0.0227501319, 1e-4);
+        close(binomial_cdf(n / 4 + two_sd, n, 0.25), 0.9772498681, 1e-6);
         assert_eq!(binomial_two_sided_p(n / 4, n, 0.25), 1.0);
         // At the limit itself both ways must agree.
         let k = MANY_TRIALS / 2 + 100_000;
