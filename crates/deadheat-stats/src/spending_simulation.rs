@@ -191,6 +191,19 @@ mod tests {
     }
 
     #[test]
+    fn few_draws_scatter_about_the_level_that_many_find() {
+        let mut rng = seeded();
+        let runs = 4_000;
+        let levels = (0..runs).map(|_| {
+            let levels = recompute_levels(&[6, 8, 11], 0.05, 10, &mut rng).unwrap();
+            levels[2]
+        });
+        let mean = levels.sum::<f64>() / f64::from(runs);
+        let many = recompute_levels(&[6, 8, 11], 0.05, 100_000, &mut rng).unwrap()[2];
+        assert!((mean / many - 1.0).abs() < 0.02, "{mean} {many}");
+    }
+
+    #[test]
     fn looks_that_do_not_ascend_have_no_levels() {
         for looks in [&[][..], &[1, 5], &[6, 6], &[8, 6]] {
             assert_eq!(recompute_levels(looks, 0.05, 100, &mut seeded()), None);
