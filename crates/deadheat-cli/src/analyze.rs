@@ -60,7 +60,7 @@ pub fn analyze(args: &AnalyzeArgs) -> Result<Status, Failure> {
             &run,
             Options {
                 replay_looks: args.looks,
-                ..Options::default()
+                ..args.answer.analysis_options()
             },
         );
         args.answer.print(&analysis)?;

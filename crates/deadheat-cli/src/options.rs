@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io::Write;
 
 use clap::{Args, ValueEnum};
+use deadheat::analysis::Options;
 use deadheat::model::{Analysis, Verdict};
 use deadheat::report::{TextOptions, to_json, to_text};
 
@@ -70,6 +71,15 @@ impl FailOn {
 }
 
 impl AnswerArgs {
+    /// How to analyse for this answer: figures that nobody sees are not worked
+    /// out, since of a million samples they take as long as all else.
+    pub fn analysis_options(&self) -> Options {
+        Options {
+            without_figures: !(self.json || self.figures),
+            ..Options::default()
+        }
+    }
+
     /// Prints the answer to standard output.
     pub fn print(&self, analysis: &Analysis) -> Result<(), Failure> {
         let text = if self.json {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use deadheat::analysis::{self, analyse};
+use deadheat::analysis::analyse;
 use deadheat::command_race::{
     CommandRaceSpec, OutputChoice, Parameter, ParameterError, Runs, Shell, SpecError,
 };
@@ -311,7 +311,7 @@ impl RunArgs {
     }
 
     fn answer(&self, outcome: &RaceOutcome) -> Result<Status, Failure> {
-        let analysis = analyse(&outcome.run, analysis::Options::default());
+        let analysis = analyse(&outcome.run, self.answer.analysis_options());
         for (flag, path) in self.exports() {
             match flag {
                 "--export-json" => write_hyperfine(&outcome.run, path),

@@ -68,7 +68,8 @@ impl Steps {
         }
         let firsts = first.iter().map(|&x| (x, true));
         let mut pooled: Vec<_> = firsts.chain(second.iter().map(|&x| (x, false))).collect();
-        pooled.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        // The stable sort merges what comes sorted already, one sample behind the other.
+        pooled.sort_by(|a, b| a.0.total_cmp(&b.0));
         Some(Self {
             n: first.len(),
             m: second.len(),

@@ -37,7 +37,13 @@ impl SideData {
         };
         // Sorted input makes the sorting inside the tests below nearly free.
         values.sort_unstable_by(f64::total_cmp);
-        logs.sort_unstable_by(f64::total_cmp);
+        if zeros == 0 {
+            // The order of the logarithms is that of the values.
+            logs.clone_from(&values);
+            logs.iter_mut().for_each(|log| *log = log.ln());
+        } else {
+            logs.sort_unstable_by(f64::total_cmp);
+        }
         let sigmas = sigma_distances(&values);
         let figures = SideFigures {
             percentiles: percentiles(&values),
