@@ -1,68 +1,14 @@
 //! Secondary figures: where they come from, and the laws they obey.
 
-use deadheat_analysis::{Options, analyse, fixed_look};
-use deadheat_model::{
-    Benchmark, BlockRecord, Change, Comparison, Contender, ContenderId, Design, Environment,
-    Family, Figures, Flags, LogRatio, Metric, Origin, Pinning, Plan, Run, RunHeader, Sample,
-    SideFigures, TTested, Workload,
-};
+mod common;
+
+use common::{Block, run};
+use deadheat_analysis::{Options, analyse};
+use deadheat_model::{Change, Comparison, Family, Figures, LogRatio, Origin, SideFigures, TTested};
 use deadheat_stats::rng::{normal, uniform};
 use proptest::prelude::*;
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
-
-/// A block: its replicate, who ran in each slot, and how long.
-type Block = (u32, Vec<(u8, f64)>);
-
-fn run(origin: Origin, contenders: usize, blocks: &[Block]) -> Run {
-    let contender = |index: usize| Contender {
-        name: format!("c{index}"),
-        workload: Workload::Recording,
-    };
-    let mut run = Run::new(RunHeader {
-        tool_version: String::new(),
-        started_at: None,
-        origin,
-        plan: Plan {
-            design: Design {
-                margin: 0.01,
-                alpha: 0.05,
-                looks: fixed_look(1, 0.05).unwrap(),
-                blocks_per_replicate: 1,
-                warmup: 0,
-                budget: None,
-                judged: Metric::Wall,
-                pinning: Pinning::Inherit,
-            },
-            seed: 0,
-            benchmarks: vec![Benchmark {
-                name: "b".to_owned(),
-                parameters: vec![],
-                contenders: (0..contenders).map(contender).collect(),
-            }],
-        },
-        environment: Environment::default(),
-        metrics: vec![Metric::Wall],
-        tick_ns: None,
-    });
-    for (index, (replicate, slots)) in blocks.iter().enumerate() {
-        let sample = |(contender, _): &(u8, f64)| Sample {
-            contender: ContenderId(*contender),
-            flags: Flags::NONE,
-            exit_code: None,
-            iterations: 1,
-        };
-        let record = BlockRecord {
-            replicate: *replicate,
-            index: index as u32,
-            samples: slots.iter().map(sample).collect(),
-            values: slots.iter().map(|slot| slot.1).collect(),
-            ..BlockRecord::default()
-        };
-        run.benchmarks[0].push(&record).unwrap();
-    }
-    run
-}
 
 fn comparison(origin: Origin, contenders: usize, blocks: &[Block]) -> Comparison {
     let analysis = analyse(&run(origin, contenders, blocks), Options::default());

@@ -1,11 +1,11 @@
 //! Recordings without blocks: what counts as one observation, and whether the
 //! verdicts keep their promise.
 
-use deadheat_analysis::{Options, analyse, fixed_look};
-use deadheat_model::{
-    Benchmark, BlockRecord, Comparison, Contender, ContenderId, Design, Environment, Flags, Metric,
-    Observation, Origin, Pinning, Plan, Run, RunHeader, Sample, Verdict, Warning, Workload,
-};
+mod common;
+
+use common::{Block, run};
+use deadheat_analysis::{Options, analyse};
+use deadheat_model::{Comparison, Observation, Origin, Run, Verdict, Warning};
 use deadheat_stats::dist::binomial_two_sided_p;
 use deadheat_stats::rng::normal;
 use proptest::prelude::*;
@@ -18,52 +18,11 @@ type Row = (u32, u8, f64);
 /// A recording of as many contenders as its rows name.
 fn recording(rows: &[Row]) -> Run {
     let contenders = rows.iter().map(|row| row.1).max().unwrap_or(0) + 1;
-    let contender = |index: u8| Contender {
-        name: format!("c{index}"),
-        workload: Workload::Recording,
-    };
-    let mut run = Run::new(RunHeader {
-        tool_version: String::new(),
-        started_at: None,
-        origin: Origin::UnpairedRecording,
-        plan: Plan {
-            design: Design {
-                margin: 0.01,
-                alpha: 0.05,
-                looks: fixed_look(1, 0.05).unwrap(),
-                blocks_per_replicate: 1,
-                warmup: 0,
-                budget: None,
-                judged: Metric::Wall,
-                pinning: Pinning::Inherit,
-            },
-            seed: 0,
-            benchmarks: vec![Benchmark {
-                name: "b".to_owned(),
-                parameters: vec![],
-                contenders: (0..contenders).map(contender).collect(),
-            }],
-        },
-        environment: Environment::default(),
-        metrics: vec![Metric::Wall],
-        tick_ns: None,
-    });
-    for (index, (replicate, contender, value)) in rows.iter().enumerate() {
-        let record = BlockRecord {
-            replicate: *replicate,
-            index: index as u32,
-            samples: vec![Sample {
-                contender: ContenderId(*contender),
-                flags: Flags::NONE,
-                exit_code: None,
-                iterations: 1,
-            }],
-            values: vec![*value],
-            ..BlockRecord::default()
-        };
-        run.benchmarks[0].push(&record).unwrap();
-    }
-    run
+    let blocks: Vec<Block> = rows
+        .iter()
+        .map(|(replicate, contender, value)| (*replicate, vec![(*contender, *value)]))
+        .collect();
+    run(Origin::UnpairedRecording, usize::from(contenders), &blocks)
 }
 
 fn judged(rows: &[Row]) -> Comparison {
