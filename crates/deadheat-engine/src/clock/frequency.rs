@@ -65,7 +65,9 @@ impl Moment {
 }
 
 /// Nanoseconds per tick of a counter, or in plain words why it is no clock.
-/// Takes 8 ms, or twice that when the first sections disagree.
+/// Takes 8 ms, or twice that when the first sections disagree; longer only
+/// where the scheduler lets the thread wait. The moments are good to some ten
+/// nanoseconds, the rate to a few parts in a million.
 pub(super) fn measure(counter: Ticks) -> Result<f64, String> {
     let mut moments = [Moment::now(counter); 3];
     let mut seen = None;
@@ -137,7 +139,8 @@ impl ClockCheck {
     /// By what part of the time since the start the clock has gone ahead of
     /// the clock of the operating system or behind it: 0.01 is one per cent.
     /// What the moments themselves leave in doubt is taken off, so that a
-    /// short life raises no alarm. Always 0 for the clock of the operating
+    /// short life raises no alarm; a long one shows the few millionths to
+    /// which the rate of the clock is known. Always 0 for the clock of the operating
     /// system; 1 for a counter that was set back. Takes a few microseconds.
     pub fn disagreement(&self) -> f64 {
         if self.clock.ticks() == Ticks::Os {
