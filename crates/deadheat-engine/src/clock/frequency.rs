@@ -140,8 +140,9 @@ impl ClockCheck {
     /// the clock of the operating system or behind it: 0.01 is one per cent.
     /// What the moments themselves leave in doubt is taken off, so that a
     /// short life raises no alarm; a long one shows the few millionths to
-    /// which the rate of the clock is known. Always 0 for the clock of the operating
-    /// system; 1 for a counter that was set back. Takes a few microseconds.
+    /// which the rate of the clock is known. Always 0 for the clock of the
+    /// operating system; 1 for a counter that was set back. Takes a few
+    /// microseconds.
     pub fn disagreement(&self) -> f64 {
         if self.clock.ticks() == Ticks::Os {
             return 0.0;

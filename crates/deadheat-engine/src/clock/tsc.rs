@@ -4,9 +4,8 @@
 
 use std::arch::asm;
 use std::arch::x86_64::{__cpuid, CpuidResult};
-use std::fs;
 
-const CLOCK_SOURCES: &str = "/sys/devices/system/clocksource/clocksource0";
+use crate::machine;
 
 /// Timers the kernel falls back to when it has found the counter unreliable.
 /// The clocks of hypervisors are not among them: they are made from the
@@ -15,14 +14,8 @@ const TIMERS_WITHOUT_TSC: [&str; 4] = ["hpet", "acpi_pm", "jiffies", "refined-ji
 
 /// Why the counter of this machine is no clock, in plain words.
 pub(super) fn objection() -> Option<String> {
-    let said = |file| fs::read_to_string(format!("{CLOCK_SOURCES}/{file}")).ok();
-    let current = said("current_clocksource");
-    let available = said("available_clocksource");
-    objection_to(
-        is_invariant(),
-        current.as_deref().map(str::trim),
-        available.as_deref(),
-    )
+    let (current, available) = machine::timers();
+    objection_to(is_invariant(), current.as_deref(), available.as_deref())
 }
 
 /// The processor has to promise that the counter runs at one speed in all
