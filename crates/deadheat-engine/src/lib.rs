@@ -3,6 +3,7 @@
 //! where records go is injected through traits of the model.
 
 mod affinity;
+mod allocation;
 mod clock;
 mod contender;
 mod counters;
@@ -16,9 +17,13 @@ mod session;
 mod williams;
 
 pub use affinity::AffinityError;
-pub use clock::{Clock, OsClock, SimulatedClock, unix_seconds};
+pub use allocation::{Allocations, CountingAllocator, allocations_of_this_thread};
+pub use clock::{
+    Clock, ClockCheck, ClockSource, OsClock, SampleClock, SimulatedClock, unix_seconds,
+};
 pub use contender::simulated::{Noise, SimulatedContenders, Simulation};
 pub use contender::{CommandContenders, CommandOptions, Contenders};
+pub use counters::{ThreadUsage, UsageDifference};
 pub use error::{Cause, ContenderFailure, EngineError, Moment};
 pub use interrupt::Interrupts;
 pub use launcher::{ImageError, LauncherError};

@@ -21,6 +21,16 @@ pub fn environment() -> Environment {
     }
 }
 
+/// The timer the kernel keeps time by, and all it could use, divided by blanks.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn timers() -> (Option<String>, Option<String>) {
+    let folder = "/sys/devices/system/clocksource/clocksource0";
+    (
+        line(&format!("{folder}/current_clocksource")),
+        line(&format!("{folder}/available_clocksource")),
+    )
+}
+
 fn line(path: &str) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     let line = text.lines().next()?.trim();
