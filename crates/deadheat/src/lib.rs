@@ -10,7 +10,7 @@
 //!
 //! | feature | adds | costs |
 //! | --- | --- | --- |
-//! | `commands` | `command_race`, `race_commands` and `resume_commands`; hardware counters; reading and writing tidy CSV | ten more crates |
+//! | `commands` | `command_race`, `race_commands` and `resume_commands`; hardware counters; reading and writing tidy CSV | some ten more crates |
 
 #[cfg(feature = "commands")]
 pub mod command_race;
