@@ -7,10 +7,12 @@ _list:
 check:
     cargo fmt --all --check
     cargo clippy --workspace --all-targets --locked -- -D warnings
+    cargo clippy -p deadheat --all-targets --locked -- -D warnings
 
-# Every test of every crate
+# Every test of every crate, and what is left without features
 test:
     cargo test --workspace
+    cargo test -p deadheat --test lean
 
 # What deadheat itself costs: launching, writing and reading run files, and the statistics
 bench:

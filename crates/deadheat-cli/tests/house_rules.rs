@@ -1,9 +1,10 @@
 //! The house rules that a compiler does not enforce: which room may know
 //! which, and who may touch the world.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// Every arrow there may be. A room may use the rooms listed behind it and no
 /// other room of deadheat.
@@ -27,6 +28,10 @@ const ARROWS: [(&str, &[&str]); 9] = [
     ),
     ("deadheat-cli", &["deadheat", "deadheat-link"]),
 ];
+
+/// Crates at most, ours included, that come with `deadheat = "0.1"`: who adds
+/// a benchmark should not have to think about what it drags in.
+const MOST_CRATES: usize = 34;
 
 fn crates() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -109,6 +114,28 @@ fn no_room_knows_another_that_the_plan_of_the_house_does_not_show() {
 fn the_arrows_are_read_from_the_manifests_and_not_from_thin_air() {
     assert!(arrows_from("deadheat").contains(&"deadheat-engine".to_owned()));
     assert_eq!(arrows_from("deadheat-cli"), ["deadheat"]);
+}
+
+#[test]
+fn who_depends_on_deadheat_gets_few_crates() {
+    let tree = Command::new(env!("CARGO"))
+        .args(["tree", "--offline", "--locked", "--package", "deadheat"])
+        .args(["--edges", "normal,build", "--prefix", "none"])
+        .current_dir(crates())
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&tree.stderr);
+    assert!(tree.status.success(), "{errors}");
+    let tree = String::from_utf8(tree.stdout).unwrap();
+    // `name version (where it lies, or that it was listed before)`.
+    let names = tree.lines().map(|line| line.split(" (").next().unwrap());
+    let names: BTreeSet<&str> = names.filter(|name| !name.is_empty()).collect();
+    assert!(names.iter().any(|name| name.starts_with("deadheat-stats ")));
+    let count = names.len();
+    assert!(
+        count <= MOST_CRATES,
+        "{count} crates, {MOST_CRATES} at most: {names:?}"
+    );
 }
 
 #[test]

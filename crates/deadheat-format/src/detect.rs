@@ -15,7 +15,8 @@ use crate::run_file::{BUFFER, check_schema, read_run_from};
 pub enum Source {
     /// A run recorded by deadheat, with its plan.
     RunFile,
-    /// A table of samples, which carries no plan.
+    /// A table of samples, which carries no plan. Known in every build, read
+    /// with the feature `csv`.
     TidyCsv,
 }
 
@@ -34,7 +35,8 @@ pub fn detect(path: impl AsRef<Path>) -> Result<Source, FormatError> {
     Ok(source)
 }
 
-/// Reads a run file or tidy CSV, whichever it is; `plan` is for the latter.
+/// Reads a run file or tidy CSV, whichever it is; `plan` is for the latter,
+/// which without the feature `csv` is [`FormatError::CsvLeftOut`].
 ///
 /// The file is opened once and read forwards, so it may be a pipe.
 pub fn read_any(path: impl AsRef<Path>, plan: &RecordingPlan) -> Result<Run, FormatError> {

@@ -60,6 +60,15 @@ pub enum FormatError {
         /// The file.
         file: PathBuf,
     },
+    /// It is no run file, so perhaps a table, and this build reads none.
+    #[error(
+        "{file} is no run file, and deadheat was built without tables \
+         (feature `csv` of deadheat-format)"
+    )]
+    CsvLeftOut {
+        /// The file.
+        file: PathBuf,
+    },
     /// There is a header and nothing below it.
     #[error("{file} has a header line but no rows")]
     NoRows {
@@ -239,6 +248,7 @@ impl FormatError {
             | FormatError::NoWallTimes { file }
             | FormatError::PathNotUnicode { file, .. }
             | FormatError::Empty { file }
+            | FormatError::CsvLeftOut { file }
             | FormatError::NoRows { file }
             | FormatError::UnknownFormat { file, .. }
             | FormatError::NewerSchema { file, .. }

@@ -1,5 +1,9 @@
 //! What is counted beside the time: of a command, and of the calling thread.
 
+#[cfg(not(all(feature = "counters", target_os = "linux")))]
+#[path = "no_perf.rs"]
+mod perf;
+#[cfg(all(feature = "counters", target_os = "linux"))]
 mod perf;
 mod rusage;
 mod thread;

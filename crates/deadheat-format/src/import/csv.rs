@@ -7,7 +7,8 @@ use std::path::Path;
 use csv::{ErrorKind, ReaderBuilder, StringRecord};
 use deadheat_model::{Flags, Metric, Run};
 
-use super::recording::{Recording, RecordingPlan, Row};
+use super::recording::{Recording, Row};
+use super::recording_plan::RecordingPlan;
 use super::table::{
     Columns, MetricColumn, Place, parse_flags, parse_iterations, parse_number, parse_role,
     parse_value, unsound,

@@ -1,9 +1,19 @@
 //! Recordings of others, read into runs.
 
+#[cfg(feature = "csv")]
 mod benchmark;
+#[cfg(feature = "csv")]
 mod csv;
+#[cfg(not(feature = "csv"))]
+mod no_csv;
+#[cfg(feature = "csv")]
 mod recording;
+mod recording_plan;
+#[cfg(feature = "csv")]
 mod table;
 
+#[cfg(feature = "csv")]
 pub use csv::{read_csv, read_csv_from};
-pub use recording::RecordingPlan;
+#[cfg(not(feature = "csv"))]
+pub(crate) use no_csv::read_csv_from;
+pub use recording_plan::RecordingPlan;

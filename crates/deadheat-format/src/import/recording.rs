@@ -9,19 +9,9 @@ use deadheat_model::{
 };
 
 use super::benchmark::RecordedBenchmark;
+use super::recording_plan::RecordingPlan;
 use super::table::Place;
 use crate::error::FormatError;
-
-/// What a recording, which carries no plan, is to be judged by.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RecordingPlan {
-    /// Smallest relative change worth acting on; 0.01 is 1 %.
-    pub margin: f64,
-    /// Chance of any wrong verdict that the user accepts.
-    pub alpha: f64,
-    /// The metric the verdict speaks of.
-    pub judged: Metric,
-}
 
 /// One sample, its values aside.
 #[derive(Clone, Copy, Debug)]

@@ -3,12 +3,14 @@
 //! Accuracy is checked against `scipy.special` to 1e-10 relative, tails included. Arguments outside a function's domain
 //! are moved to its nearest edge, so that every finite input has a finite answer; no function here panics.
 
+mod beasley_springer;
 mod beta;
 mod binomial;
 mod f;
 mod normal;
 mod student;
 
+pub(crate) use beasley_springer::{approximate_normal_quantile, polynomial};
 pub use binomial::{binomial_cdf, binomial_two_sided_p};
 pub use f::{f_critical, f_upper_tail};
 pub use normal::{normal_cdf, normal_quantile};
