@@ -9,6 +9,7 @@
 //! | run file, `deadheat.run/1` | [`read_run`] | [`RunFileWriter`] |
 //! | tidy CSV | [`read_csv`] | [`write_csv`] |
 //! | hyperfine's JSON | | [`write_hyperfine`] |
+//! | HDR histogram log | | [`write_hdr`] |
 //!
 //! [`read_any`] tells them apart by their content.
 
@@ -26,7 +27,9 @@ pub use column::{column_name, metric_of_column};
 pub use default_path::{create_run_folder, default_run_path};
 pub use detect::{Source, detect, read_any};
 pub use error::{CellError, FormatError};
-pub use export::{write_csv, write_csv_to, write_hyperfine, write_hyperfine_to};
+pub use export::{
+    write_csv, write_csv_to, write_hdr, write_hdr_to, write_hyperfine, write_hyperfine_to,
+};
 pub use import::{RecordingPlan, read_csv, read_csv_from};
 pub use run_file::{RunFileWriter, SCHEMA, read_header, read_run, read_run_from};
 pub use text::{ensure_writable, write_text};
