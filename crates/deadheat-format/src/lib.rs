@@ -32,4 +32,4 @@ pub use export::{
 };
 pub use import::{RecordingPlan, read_csv, read_csv_from};
 pub use run_file::{RunFileWriter, SCHEMA, read_header, read_run, read_run_from};
-pub use text::{ensure_writable, write_text};
+pub use text::{ensure_writable, is_same_file, write_text};
