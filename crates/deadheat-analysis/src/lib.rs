@@ -10,6 +10,7 @@ mod doubts;
 mod effects;
 mod figures;
 mod formula;
+mod histograms;
 mod judge;
 mod looks;
 mod rule;
@@ -19,6 +20,7 @@ mod suite;
 mod unpaired;
 
 pub use analyse::{Options, analyse};
+pub use histograms::histograms;
 pub use looks::{LooksError, fixed_look, planned_looks};
 pub use rule::{AnytimeRule, PlannedRule};
 pub use ruling::{LookTaken, looks_taken};

@@ -9,6 +9,7 @@ use deadheat::model::Metric;
 
 use crate::durations::fraction;
 use crate::exit::{Failure, Status, reading};
+use crate::exports::ExportArgs;
 use crate::options::AnswerArgs;
 
 /// Options of `deadheat analyze`.
@@ -30,11 +31,14 @@ pub struct AnalyzeArgs {
     #[arg(long)]
     looks: bool,
     #[command(flatten)]
+    exports: ExportArgs,
+    #[command(flatten)]
     answer: AnswerArgs,
 }
 
 /// Reads, analyses and answers, file by file.
 pub fn analyze(args: &AnalyzeArgs) -> Result<Status, Failure> {
+    args.exports.check_for_one(args.files.len())?;
     let plan = RecordingPlan {
         margin: args.margin,
         alpha: args.alpha,
@@ -56,6 +60,7 @@ pub fn analyze(args: &AnalyzeArgs) -> Result<Status, Failure> {
                 "--metric {judged}: {file} records only {known}"
             )));
         }
+        args.exports.check(Some(file))?;
         let analysis = analyse(
             &run,
             Options {
@@ -63,6 +68,7 @@ pub fn analyze(args: &AnalyzeArgs) -> Result<Status, Failure> {
                 ..args.answer.analysis_options()
             },
         );
+        args.exports.write(&run, &analysis, args.answer.figures)?;
         args.answer.print(&analysis)?;
         if args.answer.status(&analysis) == Status::ConditionHolds {
             status = Status::ConditionHolds;

@@ -3,6 +3,7 @@
 mod analyze;
 mod durations;
 mod exit;
+mod exports;
 mod options;
 mod progress;
 mod run;

@@ -1,6 +1,6 @@
 //! `deadheat run`: race whole commands.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
@@ -8,13 +8,13 @@ use deadheat::analysis::analyse;
 use deadheat::command_race::{
     CommandRaceSpec, OutputChoice, Parameter, ParameterError, Runs, Shell, SpecError,
 };
-use deadheat::format::{ensure_writable, read_header, write_csv, write_hyperfine, write_text};
+use deadheat::format::read_header;
 use deadheat::model::{EndReason, ExitPolicy, Input, Metric, Output, Pinning, RunEnd};
-use deadheat::report::{MarkdownOptions, to_markdown_with};
 use deadheat::{RaceOptions, RaceOutcome, race_commands, resume_commands};
 
 use crate::durations::{duration, fraction};
-use crate::exit::{Failure, Status, reading, writing};
+use crate::exit::{Failure, Status, reading};
+use crate::exports::ExportArgs;
 use crate::options::AnswerArgs;
 use crate::progress::LiveProgress;
 
@@ -172,15 +172,8 @@ pub struct RunArgs {
         ]
     )]
     resume: Option<PathBuf>,
-    /// Write summaries and all times in hyperfine's JSON format
-    #[arg(long, value_name = "FILE", help_heading = "Files")]
-    export_json: Option<PathBuf>,
-    /// Write every sample as tidy CSV
-    #[arg(long, value_name = "FILE", help_heading = "Files")]
-    export_csv: Option<PathBuf>,
-    /// Write the answer as a Markdown table
-    #[arg(long, value_name = "FILE", help_heading = "Files")]
-    export_markdown: Option<PathBuf>,
+    #[command(flatten)]
+    exports: ExportArgs,
 
     #[command(flatten)]
     answer: AnswerArgs,
@@ -197,7 +190,7 @@ pub fn run(args: RunArgs) -> Result<Status, Failure> {
         // With --json standard output belongs to the analysis alone.
         shown: if args.answer.json { 2 } else { 1 },
     };
-    args.check_exports()?;
+    args.exports.check(args.resume.as_deref())?;
     let outcome = match &args.resume {
         Some(path) => {
             let plan = read_header(path).map_err(reading)?.plan;
@@ -292,40 +285,10 @@ impl RunArgs {
         Ok(parameters)
     }
 
-    /// Finds out before the race whether its results can be written.
-    fn check_exports(&self) -> Result<(), Failure> {
-        for (flag, path) in self.exports() {
-            ensure_writable(path).map_err(|error| Failure::Usage(format!("{flag}: {error}")))?;
-        }
-        Ok(())
-    }
-
-    fn exports(&self) -> impl Iterator<Item = (&'static str, &Path)> {
-        [
-            ("--export-json", &self.export_json),
-            ("--export-csv", &self.export_csv),
-            ("--export-markdown", &self.export_markdown),
-        ]
-        .into_iter()
-        .filter_map(|(flag, path)| Some((flag, path.as_deref()?)))
-    }
-
     fn answer(&self, outcome: &RaceOutcome) -> Result<Status, Failure> {
         let analysis = analyse(&outcome.run, self.answer.analysis_options());
-        for (flag, path) in self.exports() {
-            match flag {
-                "--export-json" => write_hyperfine(&outcome.run, path),
-                "--export-csv" => write_csv(&outcome.run, path),
-                _ => {
-                    let figures = self.answer.figures;
-                    write_text(
-                        path,
-                        &to_markdown_with(&analysis, &MarkdownOptions { figures }),
-                    )
-                }
-            }
-            .map_err(|error| writing(flag, error))?;
-        }
+        let figures = self.answer.figures;
+        self.exports.write(&outcome.run, &analysis, figures)?;
         self.answer.print(&analysis)?;
         self.answer
             .print_note(&format!("  recorded in {}", outcome.path.display()))?;

@@ -178,6 +178,66 @@ fn a_path_that_cannot_be_written_is_told_before_anything_runs() {
 }
 
 #[test]
+fn an_export_never_replaces_the_recording_it_comes_from() {
+    let track = Track::new();
+    let run = track.path("run.jsonl");
+    track
+        .run(&[
+            "run",
+            "-q",
+            "-r",
+            "2",
+            "--save",
+            text(&run),
+            "--",
+            "true",
+            "true",
+        ])
+        .succeeds();
+    let kept = std::fs::read(&run).unwrap();
+    let again = track.path("./run.jsonl");
+    for shape in ["json", "csv", "hdr", "markdown"] {
+        let flag = format!("--export-{shape}");
+        let done = track.run(&["analyze", &flag, text(&again), text(&run)]);
+        done.fails_with(2, &[&flag, "is the recording itself"]);
+        let done = track.run(&["run", "-q", &flag, text(&again), "--resume", text(&run)]);
+        done.fails_with(2, &[&flag, "is the recording itself"]);
+    }
+    assert_eq!(std::fs::read(&run).unwrap(), kept);
+}
+
+#[test]
+fn an_export_of_several_recordings_is_refused() {
+    let track = Track::new();
+    let csv = track.path("out.csv");
+    let done = track.run(&["analyze", "--export-csv", text(&csv), "a.jsonl", "b.jsonl"]);
+    done.fails_with(2, &["--export-csv", "one by one"]);
+    assert!(!csv.exists());
+}
+
+#[test]
+fn an_export_of_a_recording_that_cannot_be_written_is_told() {
+    let track = Track::new();
+    let run = track.path("run.jsonl");
+    track
+        .run(&[
+            "run",
+            "-q",
+            "-r",
+            "2",
+            "--save",
+            text(&run),
+            "--",
+            "true",
+            "true",
+        ])
+        .succeeds();
+    let below_a_file = track.path("run.jsonl/x.hlog");
+    let done = track.run(&["analyze", "--export-hdr", text(&below_a_file), text(&run)]);
+    done.fails_with(2, &["--export-hdr", text(&below_a_file)]);
+}
+
+#[test]
 fn a_different_output_is_a_failure_with_its_first_differing_line() {
     let track = Track::new();
     let done = track.run(&[

@@ -227,9 +227,10 @@ fn a_failing_condition_is_an_exit_code_of_its_own() {
 }
 
 #[test]
-fn exports_hold_the_run_in_three_shapes() {
+fn exports_hold_the_run_in_four_shapes() {
     let track = Track::new();
-    let [json, csv, markdown] = ["x.json", "x.csv", "x.md"].map(|name| track.path(name));
+    let [json, csv, hdr, markdown] =
+        ["x.json", "x.csv", "x.hlog", "x.md"].map(|name| track.path(name));
     let args = [
         "run",
         "-q",
@@ -239,6 +240,8 @@ fn exports_hold_the_run_in_three_shapes() {
         text(&json),
         "--export-csv",
         text(&csv),
+        "--export-hdr",
+        text(&hdr),
         "--export-markdown",
         text(&markdown),
         "--",
@@ -262,11 +265,50 @@ fn exports_hold_the_run_in_three_shapes() {
             .unwrap()
             .contains("| Command |")
     );
+    let log = std::fs::read_to_string(&hdr).unwrap();
+    let line = |name| format!("Tag=run/{name},0.000,");
+    assert!(log.contains("#[Unit: nanoseconds "), "{log}");
+    assert!(log.contains(&line("true")) && log.contains(&line("sleep_0.002")));
     let analysis = track
         .run(&["analyze", "--json", text(&csv)])
         .succeeds()
         .json();
     assert_eq!(first(&analysis)["verdict"], "slower");
+}
+
+#[test]
+fn what_was_recorded_exports_to_the_bytes_that_the_race_exported() {
+    let track = Track::new();
+    let files = |folder: &str| {
+        let file = |name: &str| track.path(&format!("{folder}{name}"));
+        ["x.json", "x.csv", "x.hlog", "x.md"].map(file)
+    };
+    let flags = ["json", "csv", "hdr", "markdown"].map(|shape| format!("--export-{shape}"));
+    let exported = |folder: &str, args: &[&str]| {
+        let files = files(folder);
+        let mut all = args[..1].to_vec();
+        for (flag, file) in flags.iter().zip(&files) {
+            all.extend([flag.as_str(), text(file)]);
+        }
+        all.extend(&args[1..]);
+        track.run(&all).succeeds();
+        files.map(|file| std::fs::read_to_string(file).unwrap())
+    };
+    let save = track.path("run.jsonl");
+    let race = [
+        "run",
+        "-q",
+        "-r",
+        "4",
+        "--save",
+        text(&save),
+        "--",
+        "true",
+        "true",
+    ];
+    let raced = exported("a-", &race);
+    let analysed = exported("b-", &["analyze", text(&save)]);
+    assert_eq!(raced, analysed);
 }
 
 #[test]

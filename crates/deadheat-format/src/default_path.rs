@@ -34,7 +34,7 @@ pub fn create_run_folder(base: &Path) -> Result<(), FormatError> {
 }
 
 /// `YYYYMMDD-HHMMSS` in UTC.
-fn time_stamp(seconds: u64) -> String {
+pub(crate) fn time_stamp(seconds: u64) -> String {
     let (mut days, second) = (seconds / 86_400, seconds % 86_400);
     // Whole cycles of 400 years first: the calendar repeats after them, and
     // the loops below stay short for any input.

@@ -9,6 +9,7 @@
 //! | run file, `deadheat.run/1` | [`read_run`] | [`RunFileWriter`] |
 //! | tidy CSV, feature `csv` | `read_csv` | `write_csv` |
 //! | hyperfine's JSON | | [`write_hyperfine`] |
+//! | HDR histogram log | | [`write_hdr`] |
 //!
 //! [`read_any`] tells them apart by their content. Without the feature `csv`, off
 //! by default, it answers tables with [`FormatError::CsvLeftOut`].
@@ -29,9 +30,9 @@ pub use detect::{Source, detect, read_any};
 pub use error::{CellError, FormatError};
 #[cfg(feature = "csv")]
 pub use export::{write_csv, write_csv_to};
-pub use export::{write_hyperfine, write_hyperfine_to};
+pub use export::{write_hdr, write_hdr_to, write_hyperfine, write_hyperfine_to};
 pub use import::RecordingPlan;
 #[cfg(feature = "csv")]
 pub use import::{read_csv, read_csv_from};
 pub use run_file::{RunFileWriter, SCHEMA, read_header, read_run, read_run_from};
-pub use text::{ensure_writable, write_text};
+pub use text::{ensure_writable, is_same_file, write_text};

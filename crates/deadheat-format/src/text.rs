@@ -19,9 +19,27 @@ pub fn ensure_writable(path: impl AsRef<Path>) -> Result<(), FormatError> {
     opened.map(drop).map_err(cannot_write(path))
 }
 
+/// Whether two paths lead to one file that is there.
+pub fn is_same_file(one: impl AsRef<Path>, other: impl AsRef<Path>) -> bool {
+    match (fs::canonicalize(one), fs::canonicalize(other)) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_is_known_again_by_another_path() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        assert!(!is_same_file(&path, &path), "nothing is there");
+        write_text(&path, "").unwrap();
+        assert!(is_same_file(&path, folder.path().join(".").join("a")));
+        assert!(!is_same_file(&path, folder.path()));
+    }
 
     #[test]
     fn asking_whether_a_file_is_writable_leaves_its_content_alone() {

@@ -7,8 +7,10 @@ use std::fs;
 use std::path::Path;
 
 use common::{block, blocks, end, header};
-use deadheat_format::{RunFileWriter, read_run, write_csv_to, write_hyperfine_to};
-use deadheat_model::{EndReason, Metric, RecordSink};
+use deadheat_format::{RunFileWriter, read_run, write_csv_to, write_hdr_to, write_hyperfine_to};
+use deadheat_model::{
+    ContenderHistogram, ContenderId, EndReason, HistogramUnit, Histograms, Metric, RecordSink,
+};
 
 fn compare(name: &str, written: &[u8]) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -60,6 +62,29 @@ fn the_json_of_hyperfine_is_written_as_before() {
     let mut json = Vec::new();
     write_hyperfine_to(&run, &mut json, "run.json").unwrap();
     compare("hyperfine.json", &json);
+}
+
+#[test]
+fn a_histogram_log_is_written_as_before() {
+    let run = read_run(recorded().path()).unwrap();
+    let contender = |contender, largest, counts: &[u64]| ContenderHistogram {
+        benchmark: 1,
+        contender: ContenderId(contender),
+        largest,
+        counts: counts.to_vec(),
+    };
+    let histograms = Histograms {
+        unit: HistogramUnit::Nanoseconds,
+        significant_digits: 3,
+        highest: 1_002_002,
+        contenders: vec![
+            contender(0, 12, &[0, 0, 1, 300, 0, 2, 0, 0, 0, 0, 0, 0, 7]),
+            contender(2, 3, &[1, 0, 0, 1 << 40]),
+        ],
+    };
+    let mut log = Vec::new();
+    write_hdr_to(&run, &histograms, &mut log, "run.hlog").unwrap();
+    compare("run.hlog", &log);
 }
 
 #[test]

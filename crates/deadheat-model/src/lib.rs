@@ -13,6 +13,7 @@ mod command;
 mod environment;
 mod estimate;
 mod figures;
+mod histogram;
 mod metric;
 mod plan;
 mod record;
@@ -32,6 +33,7 @@ pub use figures::{
     BetweenFigures, Change, Family, Figures, FirstHalf, Fit, OppositePeaks, PairSigns, RankSums,
     SideFigures, SignedRanks, Spread, StabilityFigures, TTested, Tested,
 };
+pub use histogram::{ContenderHistogram, HistogramUnit, Histograms};
 pub use metric::{Metric, Unit};
 pub use plan::{Benchmark, Contender, Design, Looks, Pinning, Plan, PlanError, Workload};
 pub use record::{BlockRecord, RecordSink, SinkError};

@@ -38,6 +38,11 @@ impl Glyphs {
         self.choose("µs", "us")
     }
 
+    /// How far one is from another.
+    pub fn delta(self) -> &'static str {
+        self.choose("∆", "diff")
+    }
+
     /// Stands for text left out.
     pub fn ellipsis(self) -> &'static str {
         self.choose("…", "...")

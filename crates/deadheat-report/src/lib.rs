@@ -8,6 +8,7 @@
 //! - [`to_text`]: the answer for people at a terminal
 //! - [`to_json`]: the answer for programs, schema `deadheat.analysis/1`
 //! - [`to_markdown`]: the answer for a pull request
+//! - [`to_paired`]: minima and means side by side, a line per comparison
 //! - [`progress_line`]: the line to watch while a race goes on
 //!
 //! What is said about results stands in [`sentences`], what is said about
@@ -20,6 +21,7 @@ mod json;
 mod layout;
 mod markdown;
 mod names;
+mod paired;
 mod progress;
 pub mod sentences;
 mod suite;
@@ -31,5 +33,6 @@ pub use glyphs::Glyphs;
 pub use json::to_json;
 pub use markdown::{MarkdownOptions, to_markdown, to_markdown_with};
 pub use names::{escape, labels, shorten};
+pub use paired::to_paired;
 pub use progress::{Progress, progress_line};
 pub use text::{TextOptions, to_text};

@@ -108,6 +108,34 @@ pub fn quantities(unit: Unit, values: &[f64], glyphs: Glyphs) -> Vec<String> {
     values.iter().map(show).collect()
 }
 
+/// Decimals for values in the smallest unit: none from 1,000 on, where they
+/// are beyond four digits, else one; three below 10, where one says little.
+fn plain_decimals(values: &[f64]) -> usize {
+    let positive = values.iter().copied().filter(|value| *value > 0.0);
+    match positive.fold(f64::INFINITY, f64::min) {
+        smallest if smallest < 10.0 => 3,
+        smallest if smallest < 1000.0 => 1,
+        _ => 0,
+    }
+}
+
+/// Values that are to be compared, in the smallest unit and without its name.
+pub fn plain<const N: usize>(values: &[f64; N]) -> [String; N] {
+    let decimals = plain_decimals(values);
+    values.map(|value| format!("{value:.decimals$}"))
+}
+
+/// What lies between two of these values, with its sign.
+pub fn plain_signed(values: &[f64], difference: f64, glyphs: Glyphs) -> String {
+    let decimals = plain_decimals(values);
+    let sign = match difference {
+        below if below < 0.0 => glyphs.minus(),
+        above if above > 0.0 => "+",
+        _ => "",
+    };
+    format!("{sign}{:.decimals$}", difference.abs())
+}
+
 /// The decimals that give `value` this many significant digits.
 fn decimals(value: f64, digits: i32) -> usize {
     if value == 0.0 || !value.is_finite() {
@@ -313,6 +341,18 @@ mod tests {
             confidence: 0.95,
         };
         assert_eq!(interval(&range, Glyphs::Ascii), "[-100 %, over +999999 %]");
+    }
+
+    #[test]
+    fn plain_values_of_a_row_have_the_decimals_that_the_smallest_needs() {
+        assert_eq!(plain(&[1234.56, 98765.4]), ["1235", "98765"]);
+        assert_eq!(plain(&[999.96, 1000.25]), ["1000.0", "1000.2"]);
+        assert_eq!(plain(&[0.25, 12.0]), ["0.250", "12.000"]);
+        assert_eq!(plain(&[0.0, 5000.0]), ["0", "5000"]);
+        let signed = |difference| plain_signed(&[12.0], difference, Glyphs::Unicode);
+        assert_eq!(signed(-1.25), "−1.2");
+        assert_eq!(signed(0.04), "+0.0");
+        assert_eq!(signed(0.0), "0.0");
     }
 
     #[test]

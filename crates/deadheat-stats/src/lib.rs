@@ -19,7 +19,7 @@
 //! | what may be said? | [`verdict`], [`multiple`], [`power`], [`components`] |
 //! | do other tests agree? | [`signflip`], [`rank`] |
 //! | what would a mean-based tool say? | [`t_tests`] |
-//! | what do the two distributions look like? | [`shape`], [`moments`], [`shapiro_wilk`](mod@shapiro_wilk), [`fit`](mod@fit) |
+//! | what do the two distributions look like? | [`hdr`], [`shape`], [`moments`], [`shapiro_wilk`](mod@shapiro_wilk), [`fit`](mod@fit) |
 //! | which doubts belong to the answer? | [`evidence`], [`tail`], [`bimodal`], [`outliers`] |
 //! | what stands underneath? | [`summary`], [`dist`], [`rng`] |
 //!
@@ -48,6 +48,7 @@ pub mod evidence;
 pub mod false_calls;
 pub mod fit;
 pub mod guard;
+pub mod hdr;
 pub mod huber;
 pub mod looks;
 pub mod moments;
@@ -76,6 +77,7 @@ pub use estimate::{LAYOUT_ALLOWANCE, MIN_BLOCKS, MIN_REPLICATES_FOR_VERDICT, Poo
 pub use evidence::{BlockFlags, Dropping, KeepReason, keep_or_drop};
 pub use fit::{Family, Fit, best_fits, fit};
 pub use guard::{guard_interval, guard_p};
+pub use hdr::{DigitsError, Histogram};
 pub use huber::{EstimateError, Floor, pooled_huber};
 pub use looks::{Spending, SpendingError, adjusted_p};
 pub use moments::{excess_kurtosis, mean_over_min, sigma_distances, skewness};

@@ -1,6 +1,6 @@
 //! Percentiles from a high dynamic range histogram.
 
-use hdrhistogram::Histogram;
+use deadheat_stats::Histogram;
 
 /// Significant decimal digits the histogram keeps.
 const DIGITS: u8 = 3;
@@ -35,18 +35,18 @@ pub(super) fn percentiles(values: &[f64]) -> Vec<f64> {
     }
     // Saturates where the quotient is too large.
     let steps = |value: f64| ((value / unit * STEPS).round() as u64).min(MOST_STEPS);
-    let Ok(mut histogram) = Histogram::<u64>::new_with_bounds(1, steps(most).max(2), DIGITS) else {
+    let Ok(mut histogram) = Histogram::new(steps(most), DIGITS) else {
         return Vec::new();
     };
     for value in values {
-        histogram.saturating_record(steps(*value));
+        histogram.record(steps(*value));
     }
     // One walk for all of them: of values far apart there are 100,000 buckets.
     let mut found = Vec::with_capacity(99);
     let (mut seen, mut percent) = (0, 1);
     for bucket in histogram.iter_recorded() {
-        seen += bucket.count_at_value();
-        let middle = histogram.median_equivalent(bucket.value_iterated_to()) as f64;
+        seen += bucket.count;
+        let middle = histogram.median_equivalent(bucket.lowest) as f64;
         // The smallest bucket with so many per cent of the values at or below it.
         while percent < 100 && 100 * seen >= percent * histogram.len() {
             found.push((middle / STEPS * unit).clamp(least, most));

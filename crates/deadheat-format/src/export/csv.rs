@@ -1,16 +1,17 @@
 //! A run as tidy CSV: one row per sample.
 
-use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
 use csv::Writer;
-use deadheat_model::{Benchmark, Flags, Metric, Origin, Run};
+use deadheat_model::{Flags, Metric, Origin, Run};
 
 use crate::column::column_name;
 use crate::error::{FormatError, cannot_write, create_folder_of};
 use crate::number::{push_integer, push_value};
+
+use super::names::{benchmark_names, told_apart};
 
 /// Writes a run as tidy CSV, replacing what the file held.
 ///
@@ -70,7 +71,7 @@ fn write_rows(run: &Run, out: impl Write) -> io::Result<()> {
     let benchmarks = &run.header.plan.benchmarks;
     let names = benchmark_names(benchmarks);
     for ((benchmark, samples), name) in benchmarks.iter().zip(&run.benchmarks).zip(&names) {
-        let contenders = told_apart(benchmark.contenders.iter().map(|c| c.name.clone()));
+        let contenders = told_apart(benchmark.contenders.iter().map(|c| c.name.clone()), " #");
         let column = |metric| samples.column(metric).unwrap_or_default();
         let (wall, cpu) = (column(&Metric::Wall), cpu.then(|| column(&Metric::Cpu)));
         let others: Vec<&[f64]> = others.iter().map(|metric| column(metric)).collect();
@@ -137,76 +138,5 @@ fn flag_words(flags: Flags) -> &'static str {
         (true, false) => "preempted",
         (false, true) => "migrated",
         (true, true) => "preempted|migrated",
-    }
-}
-
-/// The names of the benchmarks. Tidy CSV has no column for parameters, so those
-/// are added where the name alone is not enough.
-fn benchmark_names(benchmarks: &[Benchmark]) -> Vec<String> {
-    let mut uses = HashMap::new();
-    for benchmark in benchmarks {
-        *uses.entry(&benchmark.name).or_insert(0) += 1;
-    }
-    told_apart(benchmarks.iter().map(|benchmark| {
-        let name = &benchmark.name;
-        if uses[name] == 1 || benchmark.parameters.is_empty() {
-            return name.clone();
-        }
-        let pair = |(key, value): &(String, String)| format!("{key}={value}");
-        let pairs: Vec<String> = benchmark.parameters.iter().map(pair).collect();
-        format!("{name} ({})", pairs.join(", "))
-    }))
-}
-
-/// The names, each distinct. Rows are told apart by name alone, and nothing
-/// keeps two contenders from sharing theirs: racing a command against itself
-/// is the usual way to see the noise floor.
-fn told_apart(names: impl Iterator<Item = String>) -> Vec<String> {
-    let names: Vec<String> = names.collect();
-    let mut taken: HashSet<String> = HashSet::new();
-    let distinct = |name: &String| {
-        let numbered = (2..).map(|count| format!("{name} #{count}"));
-        let mut choices = std::iter::once(name.clone()).chain(numbered);
-        let free = choices.find(|choice| !taken.contains(choice));
-        let free = free.expect("there are more numbers than names");
-        taken.insert(free.clone());
-        free
-    };
-    names.iter().map(distinct).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn benchmark(name: &str, parameters: &[(&str, &str)]) -> Benchmark {
-        let owned = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
-        Benchmark {
-            name: name.to_owned(),
-            parameters: parameters.iter().map(owned).collect(),
-            contenders: vec![],
-        }
-    }
-
-    #[test]
-    fn names_that_are_shared_are_numbered() {
-        let names = ["a", "b", "a", "a #2", "a"].map(str::to_owned);
-        assert_eq!(
-            told_apart(names.into_iter()),
-            ["a", "b", "a #2", "a #2 #2", "a #3"]
-        );
-    }
-
-    #[test]
-    fn benchmarks_that_differ_by_parameters_alone_are_named_with_them() {
-        let benchmarks = [
-            benchmark("sort", &[("n", "1"), ("k", "x")]),
-            benchmark("sort", &[("n", "2"), ("k", "x")]),
-            benchmark("hash", &[("n", "2")]),
-        ];
-        assert_eq!(
-            benchmark_names(&benchmarks),
-            ["sort (n=1, k=x)", "sort (n=2, k=x)", "hash"]
-        );
     }
 }

@@ -1,6 +1,6 @@
 use deadheat_model::{Analysis, Warning};
 use deadheat_report::{
-    Glyphs, Progress, TextOptions, labels, progress_line, to_json, to_markdown, to_text,
+    Glyphs, Progress, TextOptions, labels, progress_line, to_json, to_markdown, to_paired, to_text,
 };
 use proptest::prelude::*;
 use unicode_width::UnicodeWidthStr;
@@ -57,7 +57,7 @@ proptest! {
     ) {
         let options = TextOptions { width, color: false, unicode, metrics_table: true, figures: true };
         for analysis in named(&baseline, &candidate, &benchmark) {
-            let text = to_text(&analysis, &options);
+            let text = to_text(&analysis, &options) + &to_paired(&analysis, width, Glyphs::new(unicode));
             for line in text.split('\n') {
                 prop_assert!(!line.contains(char::is_control), "{:?}", line);
                 prop_assert!(!line.contains(['\u{202e}', '\u{200b}', '\u{2028}']), "{:?}", line);

@@ -4,5 +4,6 @@ mod fixtures;
 mod hostile;
 mod json;
 mod markdown;
+mod paired;
 mod text;
 mod words;

@@ -1,7 +1,7 @@
 use deadheat_model::Analysis;
 use deadheat_report::{
     Glyphs, MarkdownOptions, Progress, TextOptions, progress_line, to_json, to_markdown,
-    to_markdown_with, to_text,
+    to_markdown_with, to_paired, to_text,
 };
 
 use crate::fixtures::*;
@@ -11,6 +11,7 @@ fn renderings(analysis: &Analysis) -> Vec<String> {
     let mut all = vec![to_json(analysis), to_markdown_with(analysis, &figures)];
     for unicode in [false, true] {
         for width in [20, 60, 80, 120] {
+            all.push(to_paired(analysis, width, Glyphs::new(unicode)));
             all.push(to_text(
                 analysis,
                 &TextOptions {
@@ -58,6 +59,7 @@ fn ascii_output_is_ascii() {
             },
         );
         assert!(text.is_ascii(), "{text}");
+        assert!(to_paired(&analysis, 120, Glyphs::Ascii).is_ascii());
     }
     let progress = Progress {
         benchmark: "größer",

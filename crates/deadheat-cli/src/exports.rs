@@ -1,0 +1,95 @@
+//! Files that a result is written to beside the answer.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use deadheat::analysis::histograms;
+use deadheat::format::{
+    ensure_writable, is_same_file, write_csv, write_hdr, write_hyperfine, write_text,
+};
+use deadheat::model::{Analysis, Run};
+use deadheat::report::{MarkdownOptions, to_markdown_with};
+
+use crate::exit::{Failure, writing};
+
+/// Which files to write.
+#[derive(Clone, Debug, Args)]
+pub struct ExportArgs {
+    /// Write summaries and all times in hyperfine's JSON format
+    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    export_json: Option<PathBuf>,
+    /// Write every sample as tidy CSV
+    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    export_csv: Option<PathBuf>,
+    /// Write the wall times as an HDR histogram log
+    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    export_hdr: Option<PathBuf>,
+    /// Write the answer as a Markdown table
+    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    export_markdown: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Shape {
+    Hyperfine,
+    Csv,
+    Hdr,
+    Markdown,
+}
+
+impl ExportArgs {
+    /// Finds out beforehand whether the results can be written, and that none
+    /// would replace the recording they come from.
+    pub fn check(&self, recording: Option<&Path>) -> Result<(), Failure> {
+        for (flag, path, _) in self.given() {
+            if recording.is_some_and(|recording| is_same_file(recording, path)) {
+                return Err(Failure::Usage(format!(
+                    "{flag}: {} is the recording itself; choose another name",
+                    path.display()
+                )));
+            }
+            ensure_writable(path).map_err(|error| Failure::Usage(format!("{flag}: {error}")))?;
+        }
+        Ok(())
+    }
+
+    /// An exported file holds one run, so there can be no more than one.
+    pub fn check_for_one(&self, recordings: usize) -> Result<(), Failure> {
+        match self.given().next() {
+            Some((flag, ..)) if recordings > 1 => Err(Failure::Usage(format!(
+                "{flag}: a file holds one run, and {recordings} are to be analysed; take them one \
+                 by one"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes what was asked for; `figures` adds the secondary ones to the
+    /// answer.
+    pub fn write(&self, run: &Run, analysis: &Analysis, figures: bool) -> Result<(), Failure> {
+        for (flag, path, shape) in self.given() {
+            match shape {
+                Shape::Hyperfine => write_hyperfine(run, path),
+                Shape::Csv => write_csv(run, path),
+                Shape::Hdr => write_hdr(run, &histograms(run), path),
+                Shape::Markdown => {
+                    let options = MarkdownOptions { figures };
+                    write_text(path, &to_markdown_with(analysis, &options))
+                }
+            }
+            .map_err(|error| writing(flag, error))?;
+        }
+        Ok(())
+    }
+
+    fn given(&self) -> impl Iterator<Item = (&'static str, &Path, Shape)> {
+        [
+            ("--export-json", &self.export_json, Shape::Hyperfine),
+            ("--export-csv", &self.export_csv, Shape::Csv),
+            ("--export-hdr", &self.export_hdr, Shape::Hdr),
+            ("--export-markdown", &self.export_markdown, Shape::Markdown),
+        ]
+        .into_iter()
+        .filter_map(|(flag, path, shape)| Some((flag, path.as_deref()?, shape)))
+    }
+}

@@ -1,0 +1,77 @@
+//! Names that tell apart what only a name can tell apart in a file.
+
+use std::collections::{HashMap, HashSet};
+
+use deadheat_model::Benchmark;
+
+/// The names of the benchmarks, for files that have no place for parameters:
+/// those are added where the name alone is not enough.
+pub(super) fn benchmark_names(benchmarks: &[Benchmark]) -> Vec<String> {
+    let mut uses = HashMap::new();
+    for benchmark in benchmarks {
+        *uses.entry(&benchmark.name).or_insert(0) += 1;
+    }
+    let named = benchmarks.iter().map(|benchmark| {
+        let name = &benchmark.name;
+        if uses[name] == 1 || benchmark.parameters.is_empty() {
+            return name.clone();
+        }
+        let pair = |(key, value): &(String, String)| format!("{key}={value}");
+        let pairs: Vec<String> = benchmark.parameters.iter().map(pair).collect();
+        format!("{name} ({})", pairs.join(", "))
+    });
+    told_apart(named, " #")
+}
+
+/// The names, each distinct; those that come again get the sign and a number.
+/// Nothing keeps two contenders from sharing a name: racing a command against
+/// itself is the usual way to see the noise floor.
+pub(super) fn told_apart(names: impl Iterator<Item = String>, sign: &str) -> Vec<String> {
+    let names: Vec<String> = names.collect();
+    let mut taken: HashSet<String> = HashSet::new();
+    let distinct = |name: &String| {
+        let numbered = (2..).map(|count| format!("{name}{sign}{count}"));
+        let mut choices = std::iter::once(name.clone()).chain(numbered);
+        let free = choices.find(|choice| !taken.contains(choice));
+        let free = free.expect("there are more numbers than names");
+        taken.insert(free.clone());
+        free
+    };
+    names.iter().map(distinct).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn benchmark(name: &str, parameters: &[(&str, &str)]) -> Benchmark {
+        let owned = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
+        Benchmark {
+            name: name.to_owned(),
+            parameters: parameters.iter().map(owned).collect(),
+            contenders: vec![],
+        }
+    }
+
+    #[test]
+    fn names_that_are_shared_are_numbered() {
+        let names = ["a", "b", "a", "a #2", "a"].map(str::to_owned);
+        assert_eq!(
+            told_apart(names.into_iter(), " #"),
+            ["a", "b", "a #2", "a #2 #2", "a #3"]
+        );
+    }
+
+    #[test]
+    fn benchmarks_that_differ_by_parameters_alone_are_named_with_them() {
+        let benchmarks = [
+            benchmark("sort", &[("n", "1"), ("k", "x")]),
+            benchmark("sort", &[("n", "2"), ("k", "x")]),
+            benchmark("hash", &[("n", "2")]),
+        ];
+        assert_eq!(
+            benchmark_names(&benchmarks),
+            ["sort (n=1, k=x)", "sort (n=2, k=x)", "hash"]
+        );
+    }
+}

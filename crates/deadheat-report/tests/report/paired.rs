@@ -1,0 +1,96 @@
+use deadheat_model::{Analysis, Comparison, Metric, Verdict};
+use deadheat_report::{Glyphs, to_paired};
+
+use crate::fixtures::*;
+
+const WIDE: usize = 160;
+
+fn paired(analysis: &Analysis) -> String {
+    to_paired(analysis, WIDE, Glyphs::Unicode)
+}
+
+/// Functions of nanoseconds, each judged differently.
+fn functions() -> Analysis {
+    let function = |benchmark: &str, ns: f64, verdict, change, half_width| {
+        let mut one = comparison(verdict, change, half_width);
+        one.benchmark = benchmark.to_owned();
+        one.baseline = side("std", ns, 4_000);
+        one.candidate = Some(side("std_count", ns * (1.0 + change), 4_000));
+        one
+    };
+    let missing = Comparison {
+        estimate: None,
+        ..function("utf8/0", 0.0, None, 0.0, 0.01)
+    };
+    analysis(vec![
+        function("utf8/1", 0.3125, Some(Verdict::Equivalent), 0.0012, 0.0031),
+        function("utf8/500", 59.4, Some(Verdict::Slower), 0.0231, 0.0012),
+        function("utf8/5000", 1417.0, Some(Verdict::Faster), -0.352, 0.0004),
+        function(
+            "utf8/50k",
+            15_117.0,
+            Some(Verdict::Inconclusive),
+            0.0172,
+            0.0215,
+        ),
+        missing,
+    ])
+}
+
+#[test]
+fn functions_side_by_side() {
+    insta::assert_snapshot!(paired(&functions()));
+}
+
+#[test]
+fn functions_side_by_side_in_ascii() {
+    let text = to_paired(&functions(), WIDE, Glyphs::Ascii);
+    assert!(text.is_ascii());
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn functions_side_by_side_in_a_narrow_terminal() {
+    insta::assert_snapshot!(to_paired(&functions(), 100, Glyphs::Unicode));
+}
+
+#[test]
+fn three_contenders_side_by_side() {
+    insta::assert_snapshot!(paired(&three_contenders()));
+}
+
+#[test]
+fn a_command_against_itself_side_by_side() {
+    let mut itself = comparison(Some(Verdict::Equivalent), 0.0002, 0.0031);
+    itself.candidate = Some(itself.baseline.clone());
+    insta::assert_snapshot!(paired(&analysis(vec![itself])));
+}
+
+#[test]
+fn a_provisional_verdict_on_memory_side_by_side() {
+    let mut memory = recording();
+    let one = &mut memory.comparisons[0];
+    one.metric = Metric::PeakRss;
+    one.baseline = side("./old input", 2_150_400.0, 44);
+    one.candidate = Some(side("./new input", 2_104_640.0, 44));
+    if let Some(estimate) = &mut one.estimate {
+        estimate.interval = None;
+    }
+    insta::assert_snapshot!(paired(&memory));
+}
+
+#[test]
+fn nothing_is_side_by_side_with_nothing() {
+    for none in [alone(), analysis(vec![])] {
+        assert_eq!(paired(&none), "nothing was compared.\n");
+    }
+}
+
+#[test]
+fn no_width_is_too_small_or_too_large_for_pairs() {
+    for width in (0..30).chain([65_535, usize::MAX]) {
+        for analysis in everything() {
+            assert!(!to_paired(&analysis, width, Glyphs::Unicode).is_empty());
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! A histogram whose buckets grow with the values they count: a High Dynamic
+//! Range histogram, as Gil Tene described it.
+//!
+//! Values below `2 · 10^digits`, rounded up to a power of two, have a bucket of
+//! their own. From there on every doubling of the value doubles the width of
+//! the buckets, so that a bucket is never wider than a `10^digits`-th of what
+//! it counts, however far the values lie apart. Finding the bucket of a value
+//! takes a count of leading zeros and two shifts.
+//!
+//! The order and the bounds of the buckets are those of the HdrHistogram
+//! family, whose tools can therefore read the counts.
+
+/// Counts of whole numbers, to so many significant decimal digits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Histogram {
+    highest: u64,
+    significant_digits: u8,
+    /// log₂ of half the number of buckets in which values are counted before
+    /// the width doubles.
+    half_bits: u32,
+    /// By bucket, up to the highest recorded.
+    counts: Vec<u64>,
+    len: u64,
+}
+
+/// A bucket that holds something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recorded {
+    /// The smallest value that the bucket counts.
+    pub lowest: u64,
+    /// The largest value that the bucket counts.
+    pub highest: u64,
+    /// How many values it holds, at least 1.
+    pub count: u64,
+}
+
+/// A histogram was asked for digits that there are none of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a histogram keeps 1 to 5 significant digits, not {0}")]
+pub struct DigitsError(pub u8);
+
+impl Histogram {
+    /// An empty histogram of values up to `highest`, which keeps 1 to 5
+    /// significant decimal digits.
+    ///
+    /// No memory is taken for values that are not recorded. A histogram that
+    /// ends below 2 is one that ends at 2.
+    pub fn new(highest: u64, significant_digits: u8) -> Result<Self, DigitsError> {
+        if !(1..=5).contains(&significant_digits) {
+            return Err(DigitsError(significant_digits));
+        }
+        let told_apart = 2 * 10u64.pow(significant_digits.into());
+        Ok(Self {
+            highest: highest.max(2),
+            significant_digits,
+            half_bits: told_apart.next_power_of_two().trailing_zeros() - 1,
+            counts: Vec::new(),
+            len: 0,
+        })
+    }
+
+    /// Counts a value; one beyond the highest counts as the highest.
+    pub fn record(&mut self, value: u64) {
+        self.record_many(value, 1);
+    }
+
+    /// Counts a value so many times.
+    pub fn record_many(&mut self, value: u64, count: u64) {
+        if count == 0 {
+            return;
+        }
+        let index = self.index(value.min(self.highest));
+        if index >= self.counts.len() {
+            self.counts.resize(index + 1, 0);
+        }
+        self.counts[index] = self.counts[index].saturating_add(count);
+        self.len = self.len.saturating_add(count);
+    }
+
+    /// How many values were counted.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether nothing was counted.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The largest value told apart from those beyond it.
+    pub fn highest(&self) -> u64 {
+        self.highest
+    }
+
+    /// Significant decimal digits kept, 1 to 5.
+    pub fn significant_digits(&self) -> u8 {
+        self.significant_digits
+    }
+
+    /// The count of every bucket, the lowest first, up to the highest bucket
+    /// that holds something.
+    pub fn counts(&self) -> &[u64] {
+        &self.counts
+    }
+
+    /// The smallest value that counts as this one.
+    pub fn lowest_equivalent(&self, value: u64) -> u64 {
+        let shift = self.shift(value);
+        value >> shift << shift
+    }
+
+    /// The value in the middle of those that count as this one; of an even
+    /// number of them the upper.
+    pub fn median_equivalent(&self, value: u64) -> u64 {
+        self.lowest_equivalent(value) + ((1 << self.shift(value)) >> 1)
+    }
+
+    /// The largest value that counts as this one.
+    pub fn highest_equivalent(&self, value: u64) -> u64 {
+        // All bits below the bucket's own; cannot overflow, as a sum could.
+        value | ((1 << self.shift(value)) - 1)
+    }
+
+    /// The buckets that hold something, the lowest first.
+    pub fn iter_recorded(&self) -> impl Iterator<Item = Recorded> + '_ {
+        let counted = self.counts.iter().enumerate();
+        counted
+            .filter(|(_, count)| **count > 0)
+            .map(|(index, count)| {
+                let lowest = self.lowest_at(index);
+                Recorded {
+                    lowest,
+                    highest: self.highest_equivalent(lowest),
+                    count: *count,
+                }
+            })
+    }
+
+    /// The largest value of the smallest bucket with at least so many per cent
+    /// of all values in or below it; of 0 per cent the smallest value of the
+    /// first bucket that holds something. `None` when nothing was counted.
+    ///
+    /// A percentile outside of 0 to 100 counts as the nearer of the two.
+    pub fn value_at_percentile(&self, percentile: f64) -> Option<u64> {
+        let share = (percentile / 100.0).clamp(0.0, 1.0);
+        // At least 1: a percentile is a value that was seen. Not a number
+        // becomes 0 in the cast, and 1 here.
+        let wanted = ((share * self.len as f64).ceil() as u64).clamp(1, self.len.max(1));
+        let mut seen = 0u64;
+        let bucket = self.iter_recorded().find(|bucket| {
+            seen = seen.saturating_add(bucket.count);
+            seen >= wanted
+        })?;
+        Some(match share > 0.0 {
+            true => bucket.highest,
+            false => bucket.lowest,
+        })
+    }
+
+    /// By how many bits the bucket of a value is wider than 1.
+    fn shift(&self, value: u64) -> u32 {
+        (u64::BITS - value.leading_zeros()).saturating_sub(self.half_bits + 1)
+    }
+
+    /// The place of a value's bucket among the counts.
+    fn index(&self, value: u64) -> usize {
+        let shift = self.shift(value);
+        // Of every width but the first only the upper half is in use: what
+        // lies in the lower one has a narrower bucket.
+        ((u64::from(shift) << self.half_bits) + (value >> shift)) as usize
+    }
+
+    /// The smallest value of the bucket in this place.
+    fn lowest_at(&self, index: usize) -> u64 {
+        let index = index as u64;
+        let shift = (index >> self.half_bits).saturating_sub(1);
+        (index - (shift << self.half_bits)) << shift
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_values_have_a_bucket_of_their_own() {
+        let mut histogram = Histogram::new(1_000_000, 3).unwrap();
+        for value in [0, 1, 2_046, 2_047] {
+            histogram.record(value);
+        }
+        let found: Vec<(u64, u64)> = histogram
+            .iter_recorded()
+            .map(|bucket| (bucket.lowest, bucket.highest))
+            .collect();
+        assert_eq!(found, [(0, 0), (1, 1), (2_046, 2_046), (2_047, 2_047)]);
+        assert_eq!(histogram.counts().len(), 2_048);
+    }
+
+    #[test]
+    fn a_bucket_doubles_its_width_with_every_doubling_of_its_values() {
+        let histogram = Histogram::new(u64::MAX, 3).unwrap();
+        for (value, lowest, median, highest) in [
+            (2_048, 2_048, 2_049, 2_049),
+            (4_095, 4_094, 4_095, 4_095),
+            (4_097, 4_096, 4_098, 4_099),
+            (1_000_000, 999_936, 1_000_192, 1_000_447),
+        ] {
+            assert_eq!(histogram.lowest_equivalent(value), lowest);
+            assert_eq!(histogram.median_equivalent(value), median);
+            assert_eq!(histogram.highest_equivalent(value), highest);
+        }
+        assert_eq!(histogram.highest_equivalent(u64::MAX), u64::MAX);
+    }
+
+    #[test]
+    fn no_memory_is_taken_for_values_that_were_not_seen() {
+        let mut histogram = Histogram::new(u64::MAX, 5).unwrap();
+        assert!(histogram.is_empty() && histogram.counts().is_empty());
+        assert_eq!(histogram.value_at_percentile(50.0), None);
+        histogram.record_many(7, 0);
+        assert!(histogram.counts().is_empty());
+        histogram.record_many(7, 3);
+        assert_eq!(histogram.counts(), [0, 0, 0, 0, 0, 0, 0, 3]);
+        assert_eq!(histogram.len(), 3);
+    }
+
+    #[test]
+    fn a_value_beyond_the_highest_counts_as_the_highest() {
+        let mut histogram = Histogram::new(10_000, 3).unwrap();
+        histogram.record(1 << 60);
+        let only: Vec<Recorded> = histogram.iter_recorded().collect();
+        assert_eq!(only.len(), 1);
+        assert!((only[0].lowest..=only[0].highest).contains(&10_000));
+    }
+
+    #[test]
+    fn a_percentile_is_a_value_that_was_seen() {
+        let mut histogram = Histogram::new(100, 2).unwrap();
+        for value in 1..=10 {
+            histogram.record(value);
+        }
+        for (percentile, value) in [
+            (-5.0, 1),
+            (0.0, 1),
+            (10.0, 1),
+            (50.0, 5),
+            (50.1, 6),
+            (99.0, 10),
+            (100.0, 10),
+            (1e9, 10),
+            (f64::NAN, 1),
+        ] {
+            assert_eq!(histogram.value_at_percentile(percentile), Some(value));
+        }
+    }
+
+    #[test]
+    fn digits_that_a_histogram_cannot_keep_are_refused() {
+        for digits in [0, 6, 255] {
+            assert_eq!(Histogram::new(9, digits), Err(DigitsError(digits)));
+        }
+    }
+}
