@@ -36,10 +36,17 @@ fuzz seconds="300":
     cd fuzz && cargo +nightly fuzz run csv corpus/csv seeds/csv -- -dict=csv.dict -max_len=6000 -max_total_time={{seconds}}
     cd fuzz && cargo +nightly fuzz run run_file corpus/run_file seeds/run_file -- -dict=run_file.dict -max_len=6000 -max_total_time={{seconds}}
 
-# The finished program beside its peers, on a machine that does nothing else
-validate:
+# What is promised, measured on a machine that does nothing else: races of commands, then of functions
+validate: validate-commands validate-functions
+
+# Races of commands beside hyperfine, and against themselves: some ten minutes
+validate-commands:
     cargo build --release
     cargo run --release --manifest-path validation/Cargo.toml --bin commands
+
+# Races of functions, every bar of theirs: some twenty minutes; `just validate-functions --quick` only tries it
+validate-functions *options:
+    cargo run --release --manifest-path validation/Cargo.toml --bin functions -- {{options}}
 
 # Accept what is written now as golden; read the difference before committing
 bless:

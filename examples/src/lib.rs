@@ -6,6 +6,7 @@
 //! Inputs come from a seed ([`random::SplitMix64`]) and are the same on every machine; no workload reads a clock.
 
 pub mod allocators;
+pub mod async_calls;
 pub mod busy_work;
 pub mod locks;
 pub mod pointer_chasing;

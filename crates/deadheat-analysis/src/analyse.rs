@@ -1,18 +1,19 @@
 //! Run → Analysis.
 
 use deadheat_model::{
-    Analysis, BlockDiagnostics, Comparison, ContenderId, Ending, Estimate, LogRatio, Metric,
-    MetricComparison, Origin, Run, RunHeader, Samples, Scope, Verdict,
+    Analysis, Benchmark, BlockDiagnostics, Comparison, ContenderId, Ending, FailedBenchmark,
+    LogRatio, Metric, Origin, Plan, Processes, Run, Samples, Scope, Verdict,
 };
 use deadheat_stats::{Call, minimum_detectable_effect, replicates_to_settle, sign_flip_p};
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use crate::clocks::Traces;
 use crate::doubts;
 use crate::effects::Effects;
 use crate::figures::Figured;
-use crate::formula::Formula;
-use crate::judge::{Judgement, judge};
+use crate::judge::Judgement;
+use crate::metrics::{metric_rows, on_the_same_pairs};
 use crate::rule::estimate;
 use crate::ruling::Ruling;
 use crate::side::{Members, side};
@@ -41,6 +42,10 @@ pub fn analyse(run: &Run, options: Options) -> Analysis {
     // p-values before they pay for the suite: per benchmark, per candidate.
     let mut p_values: Vec<Vec<Option<f64>>> = Vec::new();
     for (index, samples) in run.benchmarks.iter().enumerate() {
+        if run.failures.iter().any(|failed| failed.benchmark == index) {
+            // Half a race has no answer, and pays for nobody's.
+            continue;
+        }
         let (some, p) = benchmark(run, index, samples, options);
         comparisons.push(some);
         p_values.push(p);
@@ -57,6 +62,8 @@ pub fn analyse(run: &Run, options: Options) -> Analysis {
         alpha: plan.design.alpha,
         margin: plan.design.margin,
         comparisons: comparisons.into_iter().flatten().collect(),
+        failures: failures(run),
+        processes: processes(plan),
         launches: run.launches,
         elapsed_seconds: run.elapsed_ns as f64 / 1e9,
         ending: match (&run.end, run.header.origin) {
@@ -64,6 +71,30 @@ pub fn analyse(run: &Run, options: Options) -> Analysis {
             (None, Origin::Race) => Ending::Cut,
             (None, _) => Ending::Recording,
         },
+    }
+}
+
+/// The benchmarks that broke down, in the order of the plan, each with what
+/// happened to it first.
+fn failures(run: &Run) -> Vec<FailedBenchmark> {
+    let failed = |(index, benchmark): (usize, &Benchmark)| {
+        let mut failures = run.failures.iter();
+        let first = failures.find(|failure| failure.benchmark == index)?;
+        Some(FailedBenchmark {
+            benchmark: benchmark.name.clone(),
+            parameters: benchmark.parameters.clone(),
+            message: first.message.clone(),
+        })
+    };
+    let benchmarks = run.header.plan.benchmarks.iter().enumerate();
+    benchmarks.filter_map(failed).collect()
+}
+
+/// What the processes of a run were there for.
+fn processes(plan: &Plan) -> Processes {
+    match plan.benchmarks.iter().any(doubts::calls_functions) {
+        true => Processes::Workers,
+        false => Processes::Launches,
     }
 }
 
@@ -87,6 +118,7 @@ fn benchmark(
     let empty = Comparison {
         benchmark: benchmark.name.clone(),
         parameters: benchmark.parameters.clone(),
+        throughput: benchmark.throughput,
         metric: judged.clone(),
         baseline,
         candidate: None,
@@ -117,7 +149,10 @@ fn benchmark(
             figures,
             ..empty
         };
-        alone.warnings = doubts::about_the_race(&alone, header, 0, false, false);
+        alone.warnings = doubts::about_the_race(&alone, header, benchmark, 0, false, false);
+        alone
+            .warnings
+            .extend(doubts::about_the_code(&alone, header, benchmark));
         return (vec![alone], vec![None]);
     }
     if header.origin == Origin::UnpairedRecording {
@@ -144,7 +179,7 @@ fn benchmark(
         let mut comparison = Comparison {
             candidate: Some(candidate),
             metrics: metric_rows(run, samples, index, &members, Some(id), |metric| {
-                on_the_same_pairs(header, samples, metric, id, judgement?)
+                on_the_same_pairs(header, samples, (index, id), metric, judgement?)
             }),
             ..empty.clone()
         };
@@ -169,10 +204,18 @@ fn benchmark(
             &comparison,
             margin,
         ));
-        warnings.extend(doubts::about_the_clocks(&comparison, margin));
+        let traces = Traces {
+            benchmark,
+            samples,
+            members: &members,
+            candidate: id,
+        };
+        warnings.extend(traces.doubts(&comparison, margin));
+        warnings.extend(doubts::about_the_code(&comparison, header, benchmark));
         warnings.extend(doubts::about_the_race(
             &comparison,
             header,
+            benchmark,
             ruling.used,
             ruling.anytime,
             ruling.budget_spent,
@@ -213,7 +256,7 @@ fn excludes_zero(interval: Option<(f64, f64)>) -> bool {
     interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
 }
 
-fn verdict(call: Call) -> Verdict {
+pub(crate) fn verdict(call: Call) -> Verdict {
     match call {
         Call::Equivalent { .. } => Verdict::Equivalent,
         Call::Faster => Verdict::Faster,
@@ -229,71 +272,6 @@ fn confirm(effects: &Effects, judgement: &Judgement, seed: u64) -> Option<f64> {
         return None;
     }
     sign_flip_p(&clusters, &mut Xoshiro256PlusPlus::seed_from_u64(seed))
-}
-
-/// Every recorded metric, with the estimate that `estimate` gives it.
-fn metric_rows(
-    run: &Run,
-    samples: &Samples,
-    index: usize,
-    members: &Members,
-    candidate: Option<ContenderId>,
-    estimate: impl Fn(&Metric) -> Option<Estimate>,
-) -> Vec<MetricComparison> {
-    let contenders = &run.header.plan.benchmarks[index].contenders;
-    let summary = |metric: &Metric, id: ContenderId| {
-        side(
-            &contenders[id.index()].name,
-            &mut members.values(samples, metric, id),
-        )
-    };
-    let row = |metric: &Metric| {
-        Some(MetricComparison {
-            metric: metric.clone(),
-            baseline: summary(metric, ContenderId::BASELINE)?,
-            candidate: candidate.and_then(|id| summary(metric, id)),
-            estimate: estimate(metric),
-        })
-    };
-    samples.metrics().iter().filter_map(row).collect()
-}
-
-/// The estimate of a metric on the same replicates as the judged one.
-fn on_the_same_pairs(
-    header: &RunHeader,
-    samples: &Samples,
-    metric: &Metric,
-    candidate: ContenderId,
-    judged: &Judgement,
-) -> Option<Estimate> {
-    if *metric == header.plan.design.judged {
-        return Some(estimate(judged));
-    }
-    let mut effects = Effects::new(metric, candidate, header);
-    effects.extend(samples);
-    let judgement = judge(
-        &effects,
-        samples,
-        judged.replicates,
-        judged.asked,
-        Formula::of(header),
-        header.plan.design.margin,
-    )?;
-    Some(of_the_table(&judgement, &effects, samples))
-}
-
-/// The estimate of a metric that is only shown. When all blocks agree to the
-/// count, an interval of half a tick says more about the counter's unit than
-/// about the contenders: 2 context switches against 2 would read ±50 %.
-fn of_the_table(judgement: &Judgement, effects: &Effects, samples: &Samples) -> Estimate {
-    let mut estimate = estimate(judgement);
-    let coarse = effects
-        .ticks_per_sample(samples, judgement.replicates)
-        .is_some_and(|ticks| ticks < doubts::FEW_TICKS);
-    if judgement.pooled.timer_limited && coarse {
-        estimate.interval = None;
-    }
-    estimate
 }
 
 /// A recording without blocks: every candidate against the baseline by ranks,
@@ -336,10 +314,14 @@ fn unpaired(
             continue;
         };
         let metrics = metric_rows(run, samples, index, members, Some(id), |metric| {
-            match *metric == design.judged {
-                true => found.estimate(),
-                false => against(metric)?.estimate_of_the_table(),
+            if *metric == design.judged {
+                let call = found.judged.as_ref()?.call;
+                return Some((found.estimate()?, call.map(verdict)));
             }
+            let other = against(metric)?;
+            let estimate = other.estimate_of_the_table()?;
+            let call = estimate.interval.and(other.judged.as_ref()?.call);
+            Some((estimate, call.map(verdict)))
         });
         let judged = found.judged.as_ref();
         let mut comparison = Comparison {
@@ -360,8 +342,22 @@ fn unpaired(
             &comparison,
             margin,
         ));
-        warnings.extend(doubts::about_the_clocks(&comparison, margin));
-        warnings.extend(doubts::about_the_race(&comparison, header, 0, false, false));
+        let traces = Traces {
+            benchmark,
+            samples,
+            members,
+            candidate: id,
+        };
+        warnings.extend(traces.doubts(&comparison, margin));
+        warnings.extend(doubts::about_the_code(&comparison, header, benchmark));
+        warnings.extend(doubts::about_the_race(
+            &comparison,
+            header,
+            benchmark,
+            0,
+            false,
+            false,
+        ));
         comparison.warnings = warnings;
         p_values.push(comparison.estimate.as_ref().and_then(|e| e.p_value));
         comparisons.push(comparison);

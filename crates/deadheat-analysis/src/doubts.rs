@@ -1,7 +1,8 @@
 //! The warnings a comparison deserves.
 
 use deadheat_model::{
-    Comparison, CounterAccess, LogRatio, Metric, Origin, RunHeader, Samples, Verdict, Warning,
+    Benchmark, Comparison, CounterAccess, LogRatio, Metric, Origin, RunHeader, Samples, Verdict,
+    Warning, Workload,
 };
 use deadheat_stats::summary::mean;
 use deadheat_stats::{
@@ -29,6 +30,10 @@ const TAIL_P: f64 = 0.01;
 const TAIL_Z: f64 = 2.576;
 /// Below this, starting the process is most of what is measured.
 const SHORT_COMMAND_NS: f64 = 5e6;
+/// A call that takes less was not made. The fastest processors need 0.16 ns for
+/// a cycle and most 0.2 to 0.5 ns; a loop that only counts takes a cycle a
+/// round, and a call that does anything takes several.
+const BELOW_A_CYCLE_NS: f64 = 0.3;
 
 /// Doubts about how the effect was come by.
 pub(crate) fn about_the_estimate(
@@ -129,7 +134,11 @@ pub(crate) fn about_the_tails(
     if base_mean <= 0.0 || other_mean <= 0.0 {
         return None;
     }
-    let tail = tail_rate(baseline, candidate);
+    // The change itself taken out: of a candidate that takes four times as
+    // long all samples would lie beyond three times the common median.
+    let undo = (-effect.0).exp();
+    let aligned: Vec<f64> = candidate.iter().map(|value| value * undo).collect();
+    let tail = tail_rate(baseline, &aligned);
     let mean_effect = (other_mean / base_mean).ln();
     let relative_variance = |side: &deadheat_model::Side| {
         let deviation = side.std_dev.unwrap_or(0.0) / side.mean;
@@ -154,30 +163,53 @@ fn share(count: usize, of: usize) -> f64 {
     }
 }
 
-/// Doubts that come from looking at wall time and CPU time together.
-pub(crate) fn about_the_clocks(comparison: &Comparison, margin: f64) -> Option<Warning> {
-    let interval_of = |metric: &Metric| {
-        let row = comparison
-            .metrics
-            .iter()
-            .find(|row| row.metric == *metric)?;
-        let estimate = row.estimate.as_ref()?;
-        Some((estimate.effect, estimate.interval?))
-    };
-    let (wall, wall_interval) = interval_of(&Metric::Wall)?;
-    let (cpu, cpu_interval) = interval_of(&Metric::Cpu)?;
-    let disjoint = wall_interval.high < cpu_interval.low || cpu_interval.high < wall_interval.low;
-    let apart = (wall.0 - cpu.0).abs() > LogRatio::from_change(margin).0;
-    (disjoint && apart).then(|| Warning::ClocksDisagree {
-        wall: wall.change(),
-        cpu: cpu.change(),
-    })
+/// Doubts about what was called: whether anything is left of it, as it was
+/// built and as it was timed.
+pub(crate) fn about_the_code(
+    comparison: &Comparison,
+    header: &RunHeader,
+    benchmark: &Benchmark,
+) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    if header.environment.debug_build {
+        warnings.push(Warning::DebugBuild);
+    }
+    let wall = comparison.metrics.iter();
+    let wall = wall.filter(|row| row.metric == Metric::Wall);
+    for side in wall.flat_map(|row| [Some(&row.baseline), row.candidate.as_ref()]) {
+        if let Some(side) = side.filter(|_| calls_functions(benchmark))
+            && side.median < BELOW_A_CYCLE_NS
+        {
+            warnings.push(Warning::OptimisedAway {
+                contender: side.name.clone(),
+                ns: side.median,
+            });
+        }
+    }
+    if let Some(reason) = header
+        .environment
+        .clock
+        .as_ref()
+        .and_then(|clock| clock.fallback.as_ref())
+    {
+        warnings.push(Warning::ClockFallback {
+            reason: reason.clone(),
+        });
+    }
+    warnings
+}
+
+/// Whether a benchmark is one of functions.
+pub(crate) fn calls_functions(benchmark: &Benchmark) -> bool {
+    let mut contenders = benchmark.contenders.iter();
+    contenders.any(|contender| matches!(contender.workload, Workload::Function(_)))
 }
 
 /// What the reader should know of how the race was run.
 pub(crate) fn about_the_race(
     comparison: &Comparison,
     header: &RunHeader,
+    benchmark: &Benchmark,
     used: usize,
     judged_anytime: bool,
     budget_spent: bool,
@@ -199,7 +231,8 @@ pub(crate) fn about_the_race(
             planned,
         });
     }
-    if header.origin == Origin::Race && comparison.metric == Metric::Wall {
+    let launched = header.origin == Origin::Race && !calls_functions(benchmark);
+    if launched && comparison.metric == Metric::Wall {
         let slower = comparison
             .candidate
             .as_ref()

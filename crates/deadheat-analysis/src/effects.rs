@@ -6,6 +6,8 @@ use deadheat_stats::{
     summary::median_in_place,
 };
 
+use crate::doubts::calls_functions;
+
 /// More zeros than this among the values, and ratios are refused.
 pub(crate) const MOST_ZEROS: f64 = 0.01;
 
@@ -14,7 +16,9 @@ pub(crate) const MOST_ZEROS: f64 = 0.01;
 pub(crate) fn tick(metric: &Metric, header: &RunHeader) -> Option<f64> {
     match metric {
         Metric::Wall => header.tick_ns,
-        // The kernel reports CPU time in microseconds.
+        // A thread reads its own clock, which counts nanoseconds.
+        Metric::Cpu if header.plan.benchmarks.iter().any(calls_functions) => Some(1.0),
+        // The kernel reports CPU time of processes in microseconds.
         Metric::Cpu | Metric::User | Metric::System => Some(1000.0),
         Metric::PeakRss => Some(4096.0),
         Metric::Custom(_) => None,

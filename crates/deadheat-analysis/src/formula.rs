@@ -21,14 +21,13 @@ pub(crate) enum Formula {
 }
 
 impl Formula {
-    /// Races whose replicates have few blocks use the distribution of those. A
+    /// Benchmarks whose replicates have few blocks use the distribution of those. A
     /// recording is judged by the plain formula, as specified for files of any
     /// origin, and told where that is too narrow.
-    pub(crate) fn of(header: &RunHeader) -> Formula {
+    pub(crate) fn of(header: &RunHeader, benchmark: usize) -> Formula {
+        let few = header.plan.blocks_per_replicate(benchmark) < MANY_BLOCKS;
         match header.origin {
-            Origin::Race if header.plan.design.blocks_per_replicate < MANY_BLOCKS => {
-                Formula::FewBlocks
-            }
+            Origin::Race if few => Formula::FewBlocks,
             _ => Formula::Plain,
         }
     }

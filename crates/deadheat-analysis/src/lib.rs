@@ -6,6 +6,7 @@
 //! to which data.
 
 mod analyse;
+mod clocks;
 mod doubts;
 mod effects;
 mod figures;
@@ -13,6 +14,7 @@ mod formula;
 mod histograms;
 mod judge;
 mod looks;
+mod metrics;
 mod rule;
 mod ruling;
 mod side;
@@ -21,6 +23,6 @@ mod unpaired;
 
 pub use analyse::{Options, analyse};
 pub use histograms::histograms;
-pub use looks::{LooksError, fixed_look, planned_looks};
+pub use looks::{LooksError, fixed_look, planned_blocks, planned_looks};
 pub use rule::{AnytimeRule, PlannedRule};
 pub use ruling::{LookTaken, looks_taken};

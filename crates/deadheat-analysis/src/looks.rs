@@ -1,7 +1,8 @@
 //! When a race may be called, fixed before it starts.
 
 use deadheat_model::Looks;
-use deadheat_stats::Spending;
+use deadheat_stats::summary::scaled_mad;
+use deadheat_stats::{Order, Spending, block_effect, optimal_blocks};
 
 /// Why looks cannot be planned.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,6 +68,50 @@ pub fn fixed_look(replicates: u32, alpha: f64) -> Result<Looks, LooksError> {
     })
 }
 
+/// The spread of a block's effect within a process that must be expected
+/// before anything is known: .5 %, as measured for a function of 25 µs.
+const WITHIN: f64 = 0.005;
+/// The spread between processes that must be expected: .14 %, measured there
+/// too. One process cannot show it.
+const BETWEEN: f64 = 0.0014;
+/// Fewer trial blocks than this do not show their spread.
+const FEW_TRIALS: usize = 6;
+/// So many blocks are worth having where they cost little: from here on the
+/// plain formula judges them.
+const ENOUGH_BLOCKS: u32 = 10;
+/// Nanoseconds that so many blocks may cost.
+const LITTLE_NS: f64 = 5e7;
+/// Nanoseconds that the blocks of a replicate may take beyond enough of them:
+/// forty replicates of very noisy functions should not take minutes.
+const LONG_REPLICATE_NS: f64 = 2.5e8;
+/// Nanoseconds that they may take in any case.
+const LONGEST_REPLICATE_NS: f64 = 2e9;
+
+/// How many blocks make up a replicate that costs `process_ns` before its
+/// first block and `block_ns` for each: the number that buys the least error
+/// for the time, given how much trial blocks scatter (wall times in ABBA
+/// order, in nanoseconds). Where a block takes seconds it is one.
+pub fn planned_blocks(process_ns: f64, block_ns: f64, trials_ns: &[[f64; 4]]) -> u32 {
+    let effects: Vec<f64> = trials_ns
+        .iter()
+        .filter(|block| block.iter().all(|ns| *ns > 0.0))
+        .map(|block| block_effect(block.map(f64::ln), Order::Abba))
+        .collect();
+    let within = match effects.len() {
+        FEW_TRIALS.. => scaled_mad(&effects).unwrap_or(WITHIN),
+        _ => WITHIN,
+    };
+    let best = optimal_blocks(process_ns, block_ns, within.powi(2), BETWEEN.powi(2));
+    let best = match f64::from(ENOUGH_BLOCKS) * block_ns <= LITTLE_NS {
+        true => best.max(ENOUGH_BLOCKS),
+        false => best,
+    };
+    // A block of no time makes these infinite; `as` saturates.
+    let fit = |ns: f64| (ns / block_ns).max(1.0) as u32;
+    let worth_it = fit(LONG_REPLICATE_NS).max(ENOUGH_BLOCKS);
+    best.min(worth_it).min(fit(LONGEST_REPLICATE_NS))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,5 +139,35 @@ mod tests {
         assert!(planned_looks(0, 40, 1.5).is_err());
         assert!(fixed_look(0, 0.05).is_err());
         assert!(fixed_look(10, f64::NAN).is_err());
+    }
+
+    #[test]
+    fn cheap_blocks_are_many_and_dear_ones_few() {
+        assert_eq!(planned_blocks(3e6, 1e5, &[]), 20);
+        assert_eq!(planned_blocks(3e6, 5e6, &[]), 10);
+        assert_eq!(planned_blocks(3e6, 5e7, &[]), 5);
+        assert_eq!(planned_blocks(1e9, 1e9, &[]), 2);
+        assert_eq!(planned_blocks(2e9, 4.5e9, &[]), 1);
+        assert_eq!(planned_blocks(3e6, 0.0, &[]), 200);
+    }
+
+    #[test]
+    fn blocks_that_scatter_more_are_taken_more_often() {
+        let trials = |spread: f64| -> Vec<[f64; 4]> {
+            let signs = [1.0, -0.5, 0.7, -1.0, 0.2, -0.3, 0.6, -0.8];
+            let block = |sign| [1e4, 1e4 * (1.0 + spread * sign), 1e4, 1e4];
+            signs.into_iter().map(block).collect()
+        };
+        let quiet = planned_blocks(3e6, 1e5, &trials(0.001));
+        let noisy = planned_blocks(3e6, 1e5, &trials(0.1));
+        assert_eq!(quiet, 10);
+        assert!(noisy > 50, "{noisy}");
+        let slow = planned_blocks(3e6, 5e6, &trials(0.9));
+        assert_eq!(slow, 50, "a quarter of a second");
+    }
+
+    #[test]
+    fn trial_blocks_of_no_time_are_not_asked() {
+        assert_eq!(planned_blocks(3e6, 1e5, &[[0.0; 4]; 9]), 20);
     }
 }

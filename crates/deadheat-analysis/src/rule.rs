@@ -28,8 +28,8 @@ impl Bench {
         Self {
             candidates,
             margin: plan.design.margin,
-            formula: Formula::of(header),
-            blocks_per_replicate: plan.design.blocks_per_replicate.max(1) as usize,
+            formula: Formula::of(header, benchmark),
+            blocks_per_replicate: plan.blocks_per_replicate(benchmark) as usize,
         }
     }
 
@@ -217,7 +217,7 @@ impl PlannedRule {
 impl StoppingRule for PlannedRule {
     fn decide(&mut self, benchmark: usize, samples: &Samples) -> Decision {
         let looks = self.watch.plan().design.looks.clone();
-        let blocks_per_replicate = self.watch.plan().design.blocks_per_replicate.max(1);
+        let blocks_per_replicate = self.watch.plan().blocks_per_replicate(benchmark);
         // Counted before anything is computed: between looks this is all.
         let complete = samples.blocks().len() / blocks_per_replicate as usize;
         if complete >= looks.max_replicates() as usize {

@@ -24,6 +24,7 @@ impl Maker {
             name: format!("b{index}"),
             parameters: vec![],
             contenders: (0..contenders).map(contender).collect(),
+            ..Benchmark::default()
         };
         let plan = Plan {
             design: Design {
@@ -427,6 +428,28 @@ fn a_slower_tail_is_a_headline_of_its_own() {
     }
     let row = maker.first();
     assert!(codes(&row).contains(&"tail-differs"), "{:?}", codes(&row));
+}
+
+#[test]
+fn a_candidate_that_takes_four_times_as_long_has_no_tail_of_its_own() {
+    let mut maker = Maker::recording();
+    let none = Flags::NONE;
+    for replicate in 0..40 {
+        let base = [1e6 + f64::from(replicate % 7)];
+        let other = [4e6 + 4.0 * f64::from(replicate % 5)];
+        maker.block(
+            0,
+            replicate,
+            &[
+                (0, none, &base),
+                (1, none, &other),
+                (1, none, &other),
+                (0, none, &base),
+            ],
+        );
+    }
+    let row = maker.first();
+    assert!(!codes(&row).contains(&"tail-differs"), "{:?}", codes(&row));
 }
 
 #[test]

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 use deadheat::analysis::{Options, analyse};
+use deadheat::exit::{Failure, Status};
 use deadheat::format::{RecordingPlan, read_any};
 use deadheat::model::Metric;
+use deadheat::settings::fraction;
 
-use crate::durations::fraction;
-use crate::exit::{Failure, Status, reading};
 use crate::exports::ExportArgs;
 use crate::options::AnswerArgs;
 
@@ -44,9 +44,10 @@ pub fn analyze(args: &AnalyzeArgs) -> Result<Status, Failure> {
         alpha: args.alpha,
         judged: Metric::from_name(&args.metric),
     };
+    let answer = args.answer.answer();
     let mut status = Status::Done;
     for file in &args.files {
-        let run = read_any(file, &plan).map_err(reading)?;
+        let run = read_any(file, &plan).map_err(Failure::reading)?;
         run.header
             .plan
             .validate()
@@ -65,14 +66,12 @@ pub fn analyze(args: &AnalyzeArgs) -> Result<Status, Failure> {
             &run,
             Options {
                 replay_looks: args.looks,
-                ..args.answer.analysis_options()
+                ..answer.analysis_options()
             },
         );
-        args.exports.write(&run, &analysis, args.answer.figures)?;
-        args.answer.print(&analysis)?;
-        if args.answer.status(&analysis) == Status::ConditionHolds {
-            status = Status::ConditionHolds;
-        }
+        args.exports.write(&run, &analysis, answer.figures)?;
+        answer.print(&analysis)?;
+        status = status.max(answer.status(&analysis));
     }
     Ok(status)
 }

@@ -10,7 +10,7 @@ use deadheat::format::{
 use deadheat::model::{Analysis, Run};
 use deadheat::report::{MarkdownOptions, to_markdown_with};
 
-use crate::exit::{Failure, writing};
+use deadheat::exit::Failure;
 
 /// Which files to write.
 #[derive(Clone, Debug, Args)]
@@ -77,7 +77,7 @@ impl ExportArgs {
                     write_text(path, &to_markdown_with(analysis, &options))
                 }
             }
-            .map_err(|error| writing(flag, error))?;
+            .map_err(|error| Failure::writing(flag, error))?;
         }
         Ok(())
     }

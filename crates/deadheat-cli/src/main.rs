@@ -1,13 +1,10 @@
 //! The `deadheat` command.
 
 mod analyze;
-mod durations;
-mod exit;
 mod exports;
 mod options;
 mod progress;
 mod run;
-mod terminal;
 
 use std::process::ExitCode;
 
@@ -38,6 +35,6 @@ fn main() -> ExitCode {
     };
     match done {
         Ok(status) => status.into(),
-        Err(failure) => failure.report(),
+        Err(failure) => failure.report().into(),
     }
 }

@@ -7,9 +7,8 @@ use console::Term;
 use deadheat::engine::{Progress, Watcher};
 use deadheat::model::Plan;
 use deadheat::report::{Glyphs, progress_line};
+use deadheat::terminal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
-
-use crate::terminal;
 
 /// Draws on standard error when that is a terminal; otherwise does nothing.
 pub struct LiveProgress {

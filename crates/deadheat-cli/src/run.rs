@@ -8,12 +8,12 @@ use deadheat::analysis::analyse;
 use deadheat::command_race::{
     CommandRaceSpec, OutputChoice, Parameter, ParameterError, Runs, Shell, SpecError,
 };
+use deadheat::exit::{Failure, Status};
 use deadheat::format::read_header;
 use deadheat::model::{EndReason, ExitPolicy, Input, Metric, Output, Pinning, RunEnd};
+use deadheat::settings::{duration, fraction, pinning, random_seed};
 use deadheat::{RaceOptions, RaceOutcome, race_commands, resume_commands};
 
-use crate::durations::{duration, fraction};
-use crate::exit::{Failure, Status, reading};
 use crate::exports::ExportArgs;
 use crate::options::AnswerArgs;
 use crate::progress::LiveProgress;
@@ -193,7 +193,7 @@ pub fn run(args: RunArgs) -> Result<Status, Failure> {
     args.exports.check(args.resume.as_deref())?;
     let outcome = match &args.resume {
         Some(path) => {
-            let plan = read_header(path).map_err(reading)?.plan;
+            let plan = read_header(path).map_err(Failure::reading)?.plan;
             let more = args
                 .max_replicates
                 .unwrap_or(plan.design.looks.max_replicates());
@@ -286,12 +286,12 @@ impl RunArgs {
     }
 
     fn answer(&self, outcome: &RaceOutcome) -> Result<Status, Failure> {
-        let analysis = analyse(&outcome.run, self.answer.analysis_options());
-        let figures = self.answer.figures;
-        self.exports.write(&outcome.run, &analysis, figures)?;
-        self.answer.print(&analysis)?;
-        self.answer
-            .print_note(&format!("  recorded in {}", outcome.path.display()))?;
+        let answer = self.answer.answer();
+        let analysis = analyse(&outcome.run, answer.analysis_options());
+        self.exports
+            .write(&outcome.run, &analysis, answer.figures)?;
+        answer.print(&analysis)?;
+        answer.print_note(&format!("  recorded in {}", outcome.path.display()))?;
         if let Some(RunEnd {
             reason: EndReason::Interrupted(signal),
             ..
@@ -299,7 +299,7 @@ impl RunArgs {
         {
             return Ok(Status::Interrupted(signal));
         }
-        Ok(self.answer.status(&analysis))
+        Ok(answer.status(&analysis))
     }
 }
 
@@ -315,35 +315,6 @@ fn policy(text: &str) -> Result<ExitPolicy, Failure> {
     })
 }
 
-fn pinning(text: &str) -> Result<Pinning, String> {
-    match text {
-        "none" => Ok(Pinning::Inherit),
-        "auto" => Ok(Pinning::Auto),
-        list => {
-            let mut cores = Vec::new();
-            for part in list.split(',') {
-                let (from, to) = part.split_once('-').unwrap_or((part, part));
-                match (from.trim().parse::<u32>(), to.trim().parse::<u32>()) {
-                    (Ok(from), Ok(to)) if from <= to && to < 4096 => cores.extend(from..=to),
-                    _ => {
-                        return Err(format!(
-                            "'{part}' is no core; use none, auto, or a list as 2,4-6"
-                        ));
-                    }
-                }
-            }
-            Ok(Pinning::Cores(cores))
-        }
-    }
-}
-
-/// A seed nobody chose. Small enough to survive any JSON reader, which may
-/// know no integers beyond 2^53.
-fn random_seed() -> u64 {
-    use std::hash::{BuildHasher, Hasher};
-    std::hash::RandomState::new().build_hasher().finish() >> 32
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -353,15 +324,5 @@ mod tests {
         assert_eq!(policy("all-non-zero").unwrap(), ExitPolicy::Any);
         assert_eq!(policy("1, 3").unwrap(), ExitPolicy::Also(vec![1, 3]));
         assert!(policy("one").is_err());
-    }
-
-    #[test]
-    fn cores_are_none_one_or_a_list_with_ranges() {
-        assert_eq!(pinning("none"), Ok(Pinning::Inherit));
-        assert_eq!(pinning("auto"), Ok(Pinning::Auto));
-        assert_eq!(pinning("0,2-4"), Ok(Pinning::Cores(vec![0, 2, 3, 4])));
-        for bad in ["", "a", "4-2", "1,,2", "99999"] {
-            assert!(pinning(bad).is_err(), "{bad}");
-        }
     }
 }

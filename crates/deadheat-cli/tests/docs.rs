@@ -184,6 +184,84 @@ fn every_option_of_the_program_is_explained_in_the_manual() {
 }
 
 #[test]
+fn every_option_of_the_bench_harness_is_described_with_an_example() {
+    let source = text("crates/deadheat/src/harness/arguments.rs");
+    let help = source.split("HELP: &str = \"").nth(1).unwrap();
+    let help = help.split("\";").next().unwrap();
+    let lines = help.lines().filter(|line| line.starts_with("  -"));
+    let options: BTreeSet<&str> = lines
+        .flat_map(|line| line.split([' ', ',']))
+        .filter(|word| word.starts_with("--"))
+        .collect();
+    assert!(
+        options.len() > 20 && options.contains("--pin"),
+        "{options:?}"
+    );
+    let manual = text("docs/functions.md");
+    let sample = |option: &str| {
+        let mut lines = manual
+            .lines()
+            .filter(|line| line.starts_with("cargo bench"));
+        lines.any(|line| line.split(' ').any(|word| word == option))
+    };
+    for option in options {
+        let told = [format!("`{option}`"), format!("`{option} ")];
+        assert!(
+            told.iter().any(|told| manual.contains(told)),
+            "docs/functions.md does not describe {option}"
+        );
+        // The short form of another option needs none of its own.
+        assert!(
+            option == "--json" || sample(option),
+            "docs/functions.md has no example of {option}"
+        );
+    }
+}
+
+#[test]
+fn the_shortest_race_in_the_documents_is_the_one_that_is_compiled() {
+    let file = text("examples/benches/shortest.rs");
+    let lines: Vec<&str> = file.lines().collect();
+    // A line for rustdoc comes first, which a reader need not write.
+    let code = lines.iter().position(|line| *line == "fn main() {");
+    let code = &lines[code.expect("a main")..];
+    assert!(code.len() < 12, "{} lines are not short", code.len());
+    assert!(!file.contains("macro"), "{file}");
+    let shown = format!("```rust\n{}\n```\n", code.join("\n"));
+    for document in ["README.md", "docs/functions.md"] {
+        assert!(text(document).contains(&shown), "{document} lacks {shown}");
+    }
+    let code: Vec<String> = code.iter().map(|line| format!("//! {line}\n")).collect();
+    let library = text("crates/deadheat/src/lib.rs");
+    assert!(library.contains(&code.concat()), "the crate's own page");
+}
+
+#[test]
+fn the_examples_of_the_manual_of_functions_are_compiled() {
+    // Layout aside: what is nested deeper is broken into other lines.
+    let bare = |code: &str| -> String { code.split_whitespace().collect() };
+    let compiled = [
+        "examples/benches/manual.rs",
+        "examples/benches/shortest.rs",
+        "crates/deadheat/src/harness/compare.rs",
+    ];
+    let compiled: Vec<String> = compiled
+        .iter()
+        .map(|path| bare(&text(path).replace("/// ", "")))
+        .collect();
+    let manual = text("docs/functions.md");
+    let blocks = manual.split("```rust\n").skip(1);
+    let blocks = blocks.map(|block| block.split("```").next().unwrap());
+    // There is no runtime among the dependencies to try those with.
+    let tried: Vec<&str> = blocks.filter(|block| !block.contains("tokio")).collect();
+    assert!(tried.len() >= 9, "{tried:?}");
+    for block in tried {
+        let found = compiled.iter().any(|file| file.contains(&bare(block)));
+        assert!(found, "nobody compiles this:\n{block}");
+    }
+}
+
+#[test]
 fn every_link_from_one_document_to_another_arrives() {
     for document in documents().into_iter().chain(["CHANGELOG.md".to_owned()]) {
         let folder = repository().join(&document);

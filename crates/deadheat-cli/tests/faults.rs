@@ -441,6 +441,41 @@ fn unreadable_data_are_told_with_file_and_line() {
     track.run(&["analyze"]).fails_with(2, &["FILE"]);
 }
 
+#[test]
+fn a_run_with_a_failed_benchmark_is_analysed_and_exits_as_a_contender_that_failed() {
+    let track = Track::new();
+    let functions = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../deadheat-format/tests/golden/functions.jsonl"
+    );
+    let done = track.run(&["analyze", functions]);
+    done.fails_with(3, &[]);
+    assert!(
+        done.stdout
+            .contains("! benchmark 'sort' failed: the worker crashed"),
+        "{done:?}"
+    );
+    assert!(done.stdout.contains("GiB/s"), "{done:?}");
+    // It outweighs a condition that holds of the others.
+    let done = track.run(&["analyze", "--fail-on=inconclusive", "--json", functions]);
+    done.fails_with(3, &[]);
+    assert!(done.stdout.contains("\"failures\""), "{done:?}");
+}
+
+#[test]
+fn a_race_of_functions_cannot_be_taken_up_as_one_of_commands() {
+    let track = Track::new();
+    let functions = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../deadheat-format/tests/golden/functions.jsonl"
+    );
+    let save = track.path("run.jsonl");
+    std::fs::copy(functions, &save).unwrap();
+    track
+        .run(&["run", "--resume", text(&save)])
+        .fails_with(4, &["run.jsonl holds no race of commands"]);
+}
+
 fn signal(pid: u32, number: i32) {
     let status = Command::new("kill")
         .args([format!("-{number}"), pid.to_string()])

@@ -209,6 +209,7 @@ fn plan() -> Plan {
             name: "true".to_owned(),
             parameters: vec![],
             contenders: vec![contender(), contender()],
+            ..Benchmark::default()
         }],
     }
 }

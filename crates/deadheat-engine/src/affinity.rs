@@ -1,9 +1,7 @@
-//! Which cores the contenders run on, and where deadheat itself stays.
+//! The cores there are, and whether they are those that were asked for.
 
-use deadheat_model::Pinning;
 use nix::errno::Errno;
-use nix::sched::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
-use nix::unistd::Pid;
+use nix::sched::CpuSet;
 
 /// Why contenders cannot be pinned as asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -21,116 +19,23 @@ pub enum AffinityError {
     Refused(Errno),
 }
 
-/// The calling thread, settled on one core until this is dropped.
-///
-/// deadheat and its launcher hand over to each other between blocks. On one
-/// core that is a context switch; across cores it is an interrupt to an idle
-/// core (measured on a virtual machine: 136 µs a block, 13 % of a launch of
-/// `true`). While a command runs both of them sleep, so settling costs the
-/// command nothing: it starts with the cores deadheat was given, or with
-/// those it is pinned to.
-#[derive(Debug)]
-pub(crate) struct Settled {
-    original: Option<CpuSet>,
-    /// Cores every contender starts with.
-    pub(crate) contenders: Vec<u32>,
+/// The cores of a set, in order.
+pub(crate) fn allowed_cores(set: &CpuSet) -> Vec<u32> {
+    (0..CpuSet::count() as u32)
+        .filter(|core| set.is_set(*core as usize) == Ok(true))
+        .collect()
 }
 
-impl Settled {
-    /// Settles the calling thread on a core that no pinned contender uses, if
-    /// there is one.
-    pub(crate) fn new(pinning: &Pinning) -> Result<Self, AffinityError> {
-        let original = match (sched_getaffinity(Pid::from_raw(0)), pinning) {
-            (Ok(set), _) => set,
-            // A sandbox that hides affinity still runs commands.
-            (Err(_), Pinning::Inherit) => return Ok(Self::unsettled()),
-            (Err(errno), _) => return Err(AffinityError::Refused(errno)),
-        };
-        let allowed: Vec<u32> = (0..CpuSet::count() as u32)
-            .filter(|core| original.is_set(*core as usize) == Ok(true))
-            .collect();
-        let here = sched_getcpu().map_or(0, |core| core as u32);
-        let (contenders, home) = divide(pinning, &allowed, here)?;
-        let mut set = CpuSet::new();
-        let settled = set
-            .set(home as usize)
-            .and_then(|()| sched_setaffinity(Pid::from_raw(0), &set));
-        match (settled, pinning) {
-            (Ok(()), _) => Ok(Self {
-                original: Some(original),
-                contenders,
-            }),
-            (Err(_), Pinning::Inherit) => Ok(Self::unsettled()),
-            (Err(errno), _) => Err(AffinityError::Refused(errno)),
+/// Whether deadheat may use all of these cores.
+pub(crate) fn check_allowed(cores: &[u32], allowed: &[u32]) -> Result<(), AffinityError> {
+    match cores.iter().find(|core| !allowed.contains(core)) {
+        None => Ok(()),
+        Some(core) => {
+            let allowed: Vec<String> = allowed.iter().map(u32::to_string).collect();
+            Err(AffinityError::NotAllowed {
+                core: *core,
+                allowed: allowed.join(", "),
+            })
         }
-    }
-
-    fn unsettled() -> Self {
-        Self {
-            original: None,
-            contenders: Vec::new(),
-        }
-    }
-}
-
-impl Drop for Settled {
-    fn drop(&mut self) {
-        if let Some(original) = &self.original {
-            let _ = sched_setaffinity(Pid::from_raw(0), original);
-        }
-    }
-}
-
-/// The cores for the contenders and the one for deadheat, which runs `here`.
-fn divide(pinning: &Pinning, allowed: &[u32], here: u32) -> Result<(Vec<u32>, u32), AffinityError> {
-    let contenders = match pinning {
-        Pinning::Inherit => return Ok((allowed.to_vec(), here)),
-        // The last core: interrupts and housekeeping crowd on the first.
-        Pinning::Auto => allowed.last().copied().into_iter().collect(),
-        Pinning::Cores(cores) => cores.clone(),
-    };
-    if let Some(core) = contenders.iter().find(|core| !allowed.contains(core)) {
-        let allowed: Vec<String> = allowed.iter().map(u32::to_string).collect();
-        return Err(AffinityError::NotAllowed {
-            core: *core,
-            allowed: allowed.join(", "),
-        });
-    }
-    let home = allowed.iter().find(|core| !contenders.contains(core));
-    Ok((contenders, home.copied().unwrap_or(here)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn automatic_pinning_takes_one_core_and_deadheat_stays_on_another() {
-        assert_eq!(divide(&Pinning::Auto, &[0, 1, 4], 4), Ok((vec![4], 0)));
-        assert_eq!(divide(&Pinning::Auto, &[3], 3), Ok((vec![3], 3)));
-    }
-
-    #[test]
-    fn without_pinning_commands_keep_all_cores_deadheat_was_given() {
-        assert_eq!(divide(&Pinning::Inherit, &[0, 1], 1), Ok((vec![0, 1], 1)));
-    }
-
-    #[test]
-    fn a_core_that_is_not_there_is_named_with_those_that_are() {
-        let error = divide(&Pinning::Cores(vec![1, 9]), &[0, 1], 0).unwrap_err();
-        let text = error.to_string();
-        assert!(text.contains("core 9") && text.contains("0, 1"), "{text}");
-    }
-
-    #[test]
-    fn the_affinity_comes_back_when_the_race_is_over() {
-        // On a thread of its own: affinity belongs to threads.
-        std::thread::spawn(|| {
-            let before = sched_getaffinity(Pid::from_raw(0)).unwrap();
-            drop(Settled::new(&Pinning::Inherit).unwrap());
-            assert_eq!(sched_getaffinity(Pid::from_raw(0)).unwrap(), before);
-        })
-        .join()
-        .unwrap();
     }
 }

@@ -1,23 +1,29 @@
 //! Everything that can go wrong between the plan and the last sample.
 
 use std::fmt;
-use std::io;
-use std::path::PathBuf;
-use std::time::Duration;
 
 use deadheat_model::{SampleError, SinkError};
 
 use crate::affinity::AffinityError;
-use crate::launcher::LauncherError;
-use crate::launcher::image::ImageError;
+#[cfg(feature = "commands")]
+use crate::contender::ContenderFailure;
+#[cfg(feature = "commands")]
+use crate::launcher::{ImageError, LauncherError};
+use crate::worker::FunctionFailure;
 
 /// Why a race could not be started or finished.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum EngineError {
     /// A contender or one of its hooks failed.
+    #[cfg(feature = "commands")]
     #[error(transparent)]
     Contender(#[from] Box<ContenderFailure>),
+    /// A benchmark of functions failed.
+    #[error(transparent)]
+    Function(#[from] Box<FunctionFailure>),
     /// A command cannot be launched as written.
+    #[cfg(feature = "commands")]
     #[error("command '{command}': {source}")]
     Command {
         /// The command.
@@ -32,6 +38,7 @@ pub enum EngineError {
     #[error(transparent)]
     Sink(#[from] SinkError),
     /// deadheat's own launcher failed.
+    #[cfg(feature = "commands")]
     #[error(transparent)]
     Launcher(#[from] LauncherError),
     /// A contender reported an impossible measurement.
@@ -43,6 +50,7 @@ pub enum EngineError {
         source: SampleError,
     },
     /// The plan holds something this kind of contender cannot do.
+    #[cfg(feature = "commands")]
     #[error("benchmark '{benchmark}', contender '{contender}': a recording cannot be run")]
     NotRunnable {
         /// The benchmark.
@@ -51,6 +59,7 @@ pub enum EngineError {
         contender: String,
     },
     /// More commands than one run can tell apart.
+    #[cfg(feature = "commands")]
     #[error("a run can hold at most {max} commands and hooks, not {found}")]
     TooManyCommands {
         /// How many there are.
@@ -58,6 +67,12 @@ pub enum EngineError {
         /// How many there may be.
         max: usize,
     },
+    /// The counter that times samples lost its pace in the middle of the run.
+    #[error(
+        "the processor's counter and the system's clock drifted {:.2} % apart during the run, so \
+         times cannot be trusted; was this machine moved or suspended?", 100.0 * .0
+    )]
+    Clock(f64),
     /// Signals cannot be taken over.
     #[error("cannot watch for Ctrl-C: {0}")]
     Signals(nix::errno::Errno),
@@ -66,9 +81,44 @@ pub enum EngineError {
     Interrupted,
 }
 
+impl EngineError {
+    /// Whether a contender is to blame, and not deadheat or the machine.
+    pub fn is_of_a_contender(&self) -> bool {
+        match self {
+            #[cfg(feature = "commands")]
+            EngineError::Contender(_) => true,
+            EngineError::Function(_) | EngineError::Sample { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// Whether what was planned cannot be done, here or anywhere.
+    pub fn is_of_the_plan(&self) -> bool {
+        match self {
+            #[cfg(feature = "commands")]
+            EngineError::Command { .. }
+            | EngineError::TooManyCommands { .. }
+            | EngineError::NotRunnable { .. } => true,
+            EngineError::Affinity(_) => true,
+            _ => false,
+        }
+    }
+
+    /// The message for a reader who knows which benchmark it is about.
+    pub fn within_benchmark(&self) -> String {
+        match self {
+            EngineError::Function(failure) => failure.within_benchmark(),
+            EngineError::Sample { source, .. } => source.to_string(),
+            other => other.to_string(),
+        }
+    }
+}
+
 /// The moment of a race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
+    /// Before anything else: how many calls make a sample.
+    Pilot,
     /// Before the first block, discarded.
     WarmUp,
     /// In a block.
@@ -87,6 +137,7 @@ pub enum Moment {
 impl fmt::Display for Moment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Moment::Pilot => f.write_str("pilot"),
             Moment::WarmUp => f.write_str("warm-up"),
             Moment::Block {
                 replicate,
@@ -107,106 +158,8 @@ impl fmt::Display for Moment {
     }
 }
 
-/// A contender failed, and where.
-#[derive(Debug, thiserror::Error)]
-#[error("benchmark '{benchmark}', {moment}: command '{command}' {cause}")]
-pub struct ContenderFailure {
-    /// The benchmark.
-    pub benchmark: String,
-    /// The command, as the user wrote it.
-    pub command: String,
-    /// When it happened.
-    pub moment: Moment,
-    /// What happened.
-    pub cause: Cause,
-}
-
-/// What a contender did wrong.
-#[derive(Debug, thiserror::Error)]
-pub enum Cause {
-    /// There is no such program, or it may not be executed.
-    #[error("cannot be started: {0}")]
-    NotStarted(io::Error),
-    /// It exited with a code that does not count as success.
-    #[error("exited with code {0}; use -i to ignore exit codes, or -i={0} for this one")]
-    Exited(i32),
-    /// It was killed by a signal.
-    #[error("was killed by signal {0}{name}", name = signal_name(*.0))]
-    Signalled(i32),
-    /// It ran longer than `--timeout`.
-    #[error("did not end within {0:?} (--timeout) and was killed")]
-    TimedOut(Duration),
-    /// Its input file cannot be opened.
-    #[error("cannot read its --input '{}': {error}", path.display())]
-    NoInput {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        error: io::Error,
-    },
-    /// Its output cannot be opened.
-    #[error("cannot write its --output{}: {error}", path.as_ref().map(|path| format!(" '{}'", path.display())).unwrap_or_default())]
-    NoOutput {
-        /// The file, when it is one.
-        path: Option<PathBuf>,
-        /// What the system said.
-        error: io::Error,
-    },
-    /// A hook failed.
-    #[error("has a {flag} hook '{hook}' that {ended}{}", said(errors))]
-    Hook {
-        /// The flag that set it.
-        flag: &'static str,
-        /// The hook's words.
-        hook: String,
-        /// How it ended, in words.
-        ended: String,
-        /// The end of what it wrote to its standard error.
-        errors: String,
-    },
-    /// It printed something else than the baseline.
-    #[error(
-        "prints something else than '{baseline}' (--check-output): line {line} {}, the baseline's {}",
-        reads(found),
-        reads(expected)
-    )]
-    OutputDiffers {
-        /// The baseline's command.
-        baseline: String,
-        /// The first differing line, counted from 1.
-        line: usize,
-        /// The baseline's line, quoted; `None` when its output ends before.
-        expected: Option<String>,
-        /// The candidate's line, quoted; `None` when its output ends before.
-        found: Option<String>,
-    },
-    /// It exited unlike the baseline.
-    #[error("exits with code {found} where '{baseline}' exits with {expected} (--check-output)")]
-    ExitDiffers {
-        /// The baseline's command.
-        baseline: String,
-        /// The baseline's exit code.
-        expected: i32,
-        /// The candidate's exit code.
-        found: i32,
-    },
-}
-
-fn signal_name(signal: i32) -> String {
+pub(crate) fn signal_name(signal: i32) -> String {
     nix::sys::signal::Signal::try_from(signal)
         .map(|signal| format!(" ({})", signal.as_str()))
         .unwrap_or_default()
-}
-
-fn reads(line: &Option<String>) -> String {
-    line.as_ref()
-        .map_or("is missing".to_owned(), |line| format!("is {line}"))
-}
-
-fn said(errors: &str) -> String {
-    if errors.is_empty() {
-        String::new()
-    } else {
-        format!(": {errors}")
-    }
 }

@@ -57,6 +57,7 @@ impl Interrupts {
     }
 
     /// How many signals came in so far in this process.
+    #[cfg(feature = "commands")]
     pub(crate) fn count(&self) -> u32 {
         COUNT.load(Ordering::SeqCst)
     }

@@ -6,27 +6,46 @@ mod affinity;
 mod allocation;
 mod clock;
 mod contender;
+mod cores;
 mod counters;
 mod error;
+mod function;
 mod interrupt;
+#[cfg(feature = "commands")]
 mod launcher;
 mod machine;
 mod order;
 mod random;
 mod session;
+#[cfg(feature = "commands")]
+mod settled;
+mod terminal;
 mod williams;
+mod worker;
 
 pub use affinity::AffinityError;
 pub use allocation::{Allocations, CountingAllocator, allocations_of_this_thread};
-pub use clock::{
-    Clock, ClockCheck, ClockSource, OsClock, SampleClock, SimulatedClock, unix_seconds,
+#[cfg(feature = "simulated")]
+pub use clock::SimulatedClock;
+pub use clock::{Clock, ClockCheck, ClockSource, OsClock, SampleClock, unix_seconds};
+#[cfg(feature = "commands")]
+pub use contender::{Cause, CommandContenders, CommandOptions, ContenderFailure};
+pub use contender::{
+    Contenders, FunctionContenders, FunctionOptions, Lineup, LocalContenders, Piloted,
 };
-pub use contender::simulated::{Noise, SimulatedContenders, Simulation};
-pub use contender::{CommandContenders, CommandOptions, Contenders};
+#[cfg(feature = "simulated")]
+pub use contender::{Noise, SimulatedContenders, Simulation};
 pub use counters::{ThreadUsage, UsageDifference};
-pub use error::{Cause, ContenderFailure, EngineError, Moment};
+pub use error::{EngineError, Moment};
+pub use function::{
+    AsyncExecutor, Asynchronous, ByReference, ByValue, Concurrent, Disagreement, FunctionBenchmark,
+    Gauge, MIN_TICKS, Pilot, Reading, pilot,
+};
 pub use interrupt::Interrupts;
+#[cfg(feature = "commands")]
 pub use launcher::{ImageError, LauncherError};
 pub use machine::environment;
 pub use order::Schedule;
 pub use session::{NeverStop, Progress, Session, StopRequest, Unwatched, Watcher};
+pub use terminal::terminal_width;
+pub use worker::{FunctionCause, FunctionFailure, WorkerPipes, WorkerProgram, serve};

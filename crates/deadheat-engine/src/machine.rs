@@ -18,6 +18,8 @@ pub fn environment() -> Environment {
         load: line("/proc/loadavg").and_then(|text| text.split(' ').next()?.parse().ok()),
         pinned: Vec::new(),
         counters: None,
+        clock: None,
+        debug_build: false,
     }
 }
 
@@ -29,6 +31,15 @@ pub(crate) fn timers() -> (Option<String>, Option<String>) {
         line(&format!("{folder}/current_clocksource")),
         line(&format!("{folder}/available_clocksource")),
     )
+}
+
+/// A number that cores of equal speed share; 0 where the system does not tell.
+pub(crate) fn core_speed(core: u32) -> u64 {
+    let folder = format!("/sys/devices/system/cpu/cpu{core}");
+    ["cpu_capacity", "cpufreq/cpuinfo_max_freq"]
+        .iter()
+        .find_map(|file| line(&format!("{folder}/{file}"))?.parse().ok())
+        .unwrap_or(0)
 }
 
 fn line(path: &str) -> Option<String> {

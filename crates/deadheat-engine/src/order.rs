@@ -80,7 +80,7 @@ impl<'a> Schedule<'a> {
                 // Rows come from whole Williams squares, one after another:
                 // each square with new labels and its rows in random order.
                 let mut rows = williams::rows(count);
-                let blocks = u64::from(self.plan.design.blocks_per_replicate);
+                let blocks = u64::from(self.plan.blocks_per_replicate(benchmark));
                 let row = u64::from(replicate) * blocks + u64::from(index);
                 let square = row / rows.len() as u64;
                 let mut rng = stream(seed, Purpose::Order, [benchmark as u64, square, u64::MAX]);

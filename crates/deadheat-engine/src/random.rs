@@ -10,7 +10,11 @@ pub(crate) enum Purpose {
     Order = 1,
     Padding = 2,
     WarmUp = 3,
+    #[cfg(feature = "simulated")]
     Noise = 4,
+    Input = 5,
+    Process = 6,
+    Core = 7,
 }
 
 /// The stream for one purpose at one place of the run.
@@ -62,11 +66,13 @@ pub(crate) fn shuffle<T>(rng: &mut impl Rng, items: &mut [T]) {
 }
 
 /// A uniform number in the open interval (0, 1).
+#[cfg(feature = "simulated")]
 pub(crate) fn unit(rng: &mut impl Rng) -> f64 {
     ((rng.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
 }
 
 /// A draw from the standard normal distribution (Box and Muller 1958).
+#[cfg(feature = "simulated")]
 pub(crate) fn normal(rng: &mut impl Rng) -> f64 {
     let radius = (-2.0 * unit(rng).ln()).sqrt();
     radius * (std::f64::consts::TAU * unit(rng)).cos()

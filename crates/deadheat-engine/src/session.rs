@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use deadheat_model::{
-    BlockRecord, Decision, EndReason, Plan, RecordSink, Run, RunEnd, Standing, StoppingRule,
+    BenchmarkFailure, BlockRecord, Decision, EndReason, Plan, RecordSink, Run, RunEnd, Standing,
+    StoppingRule,
 };
 
 use crate::clock::Clock;
@@ -47,6 +48,8 @@ pub struct Progress<'a> {
     pub blocks: u64,
     /// Blocks it takes at most.
     pub blocks_at_most: u64,
+    /// Nanoseconds since the run began.
+    pub elapsed_ns: u64,
     /// Where it stands.
     pub standing: Option<Standing>,
     /// Nanoseconds the whole run may still take at most.
@@ -57,8 +60,14 @@ pub struct Progress<'a> {
 pub trait Watcher {
     /// Whether anyone looks: a standing is only worked out for those who do.
     fn watching(&self) -> bool;
+    /// Whether it is time to look again, so many nanoseconds into the run.
+    fn due(&self, _elapsed_ns: u64) -> bool {
+        true
+    }
     /// A block was completed and recorded.
     fn block_done(&mut self, progress: &Progress<'_>);
+    /// A benchmark came to its end, one way or the other.
+    fn benchmark_done(&mut self, _run: &Run, _benchmark: usize) {}
 }
 
 /// Nobody watches.
@@ -92,6 +101,9 @@ pub struct Session<'a> {
     pub max_replicates: u32,
     /// No block starts when this much time has passed in this session.
     pub budget: Option<Duration>,
+    /// Whether the race goes on with the next benchmark when a contender of
+    /// one fails.
+    pub outlive_failures: bool,
 }
 
 impl Session<'_> {
@@ -132,9 +144,11 @@ impl Session<'_> {
                 .saturating_add(budget.as_nanos() as u64)
         });
         for benchmark in 0..plan.benchmarks.len() {
-            if !run.benchmarks[benchmark].blocks().is_empty()
-                && self.rule.decide(benchmark, &run.benchmarks[benchmark]) == Decision::Stop
-            {
+            let failed = run.failures.iter().any(|f| f.benchmark == benchmark);
+            let samples = &run.benchmarks[benchmark];
+            let is_over = !samples.blocks().is_empty()
+                && self.rule.decide(benchmark, samples) == Decision::Stop;
+            if failed || is_over {
                 continue;
             }
             let deadline = end_ns.map(|end| self.share(end, plan.benchmarks.len() - benchmark));
@@ -142,10 +156,20 @@ impl Session<'_> {
             let raced = opened.and_then(|()| self.one_benchmark(run, &plan, benchmark, deadline));
             // Also after a failure: what half of a setup did must be undone.
             let closed = self.contenders.close(benchmark);
-            if raced? == EndReason::Budget {
-                reason = EndReason::Budget;
+            match raced.and_then(|raced| closed.map(|()| raced)) {
+                Ok(EndReason::Budget) => reason = EndReason::Budget,
+                Ok(_) => {}
+                Err(error) if self.outlive_failures && error.is_of_a_contender() => {
+                    let failure = BenchmarkFailure {
+                        benchmark,
+                        message: error.within_benchmark(),
+                    };
+                    self.sink.failed(&failure)?;
+                    run.failures.push(failure);
+                }
+                Err(error) => return Err(error),
             }
-            closed?;
+            self.watcher.benchmark_done(run, benchmark);
         }
         Ok(reason)
     }
@@ -165,11 +189,11 @@ impl Session<'_> {
         deadline: Option<u64>,
     ) -> Result<EndReason, EngineError> {
         let schedule = Schedule::new(plan);
-        let blocks_per_replicate = plan.design.blocks_per_replicate;
+        let blocks_per_replicate = plan.blocks_per_replicate(benchmark);
         let started_ns = self.clock.elapsed_ns();
         let warm_up = schedule.warm_up(benchmark);
         self.contenders.warm_up(benchmark, &warm_up)?;
-        run.launches += warm_up.len() as u64;
+        run.launches += self.contenders.launched();
         let mut previous = warm_up.last().map(|slot| slot.contender);
         let first = run.benchmarks[benchmark]
             .blocks()
@@ -203,9 +227,9 @@ impl Session<'_> {
                         benchmark: plan.benchmarks[benchmark].name.clone(),
                         source,
                     })?;
-                run.launches += record.samples.len() as u64 + u64::from(record.primed);
+                run.launches += self.contenders.launched();
                 run.elapsed_ns = record.elapsed_ns;
-                if self.watcher.watching() {
+                if self.watcher.watching() && self.watcher.due(run.elapsed_ns) {
                     self.report(run, plan, benchmark, started_ns, first, deadline);
                 }
             }
@@ -226,7 +250,7 @@ impl Session<'_> {
         deadline: Option<u64>,
     ) {
         let samples = &run.benchmarks[benchmark];
-        let per_replicate = u64::from(plan.design.blocks_per_replicate);
+        let per_replicate = u64::from(plan.blocks_per_replicate(benchmark));
         let blocks = samples.blocks().len() as u64;
         let done = blocks
             .saturating_sub(u64::from(first) * per_replicate)
@@ -249,6 +273,7 @@ impl Session<'_> {
             benchmarks: plan.benchmarks.len(),
             blocks,
             blocks_at_most,
+            elapsed_ns: now,
             standing,
             left_at_most_ns,
         });

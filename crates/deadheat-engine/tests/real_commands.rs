@@ -54,6 +54,7 @@ fn plan(commands: Vec<CommandLine>) -> Plan {
                     workload: Workload::Command(Box::new(command)),
                 })
                 .collect(),
+            ..Benchmark::default()
         }],
     }
 }

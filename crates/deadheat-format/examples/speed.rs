@@ -104,6 +104,7 @@ fn header(columns: usize) -> RunHeader {
                 name: "speed".to_owned(),
                 parameters: vec![],
                 contenders: vec![contender("a"), contender("b")],
+                ..Benchmark::default()
             }],
         },
         environment: Environment::default(),

@@ -21,7 +21,8 @@ pub(crate) const FIXED: [&str; 8] = [
 ];
 
 /// The column of a metric: its name with `_` for `-` and the unit at the end,
-/// such as `wall_ns`, `peak_rss_bytes` or `minor_faults`.
+/// such as `wall_ns`, `peak_rss_bytes` or `minor_faults`; a unit the name already
+/// ends in is not repeated, as in `allocated_bytes`.
 ///
 /// A custom metric keeps its own name, with `custom:` before it when that name
 /// is taken by another column.
@@ -46,10 +47,14 @@ pub fn metric_of_column(column: &str) -> Metric {
 
 fn built_in_column(metric: &Metric) -> String {
     let name = metric.name().replace('-', "_");
-    match metric.unit() {
-        Unit::Nanoseconds => name + "_ns",
-        Unit::Bytes => name + "_bytes",
-        Unit::Count => name,
+    let unit = match metric.unit() {
+        Unit::Nanoseconds => "_ns",
+        Unit::Bytes => "_bytes",
+        Unit::Count => "",
+    };
+    match name.ends_with(unit) {
+        true => name,
+        false => name + unit,
     }
 }
 
@@ -71,7 +76,8 @@ mod tests {
         assert_eq!(
             columns.join(" "),
             "wall_ns cpu_ns user_ns system_ns peak_rss_bytes minor_faults major_faults \
-             voluntary_switches involuntary_switches cycles instructions branch_misses cache_misses"
+             voluntary_switches involuntary_switches migrations allocations allocated_bytes cycles \
+             instructions branch_misses cache_misses"
         );
     }
 

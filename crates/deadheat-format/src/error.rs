@@ -291,6 +291,7 @@ impl FormatError {
 }
 
 /// Turns what the system said about reading a file into a [`FormatError`].
+#[cfg(feature = "read")]
 pub(crate) fn cannot_read(file: &Path) -> impl Fn(io::Error) -> FormatError {
     move |source| FormatError::CannotRead {
         file: file.to_owned(),

@@ -6,19 +6,22 @@
 //!
 //! | format | read | written |
 //! | --- | --- | --- |
-//! | run file, `deadheat.run/1` | [`read_run`] | [`RunFileWriter`] |
+//! | run file, `deadheat.run/1` | `read_run`, feature `read` | [`RunFileWriter`] |
 //! | tidy CSV, feature `csv` | `read_csv` | `write_csv` |
-//! | hyperfine's JSON | | [`write_hyperfine`] |
+//! | hyperfine's JSON, feature `hyperfine` | | `write_hyperfine` |
 //! | HDR histogram log | | [`write_hdr`] |
 //!
-//! [`read_any`] tells them apart by their content. Without the feature `csv`, off
-//! by default, it answers tables with [`FormatError::CsvLeftOut`].
+//! `read_any` tells them apart by their content. No feature is on by default:
+//! who only records a run builds nothing that reads one. With `read` but not
+//! `csv` tables are answered with [`FormatError::CsvLeftOut`].
 
 mod column;
 mod default_path;
+#[cfg(feature = "read")]
 mod detect;
 mod error;
 mod export;
+#[cfg(feature = "read")]
 mod import;
 mod number;
 mod run_file;
@@ -26,13 +29,19 @@ mod text;
 
 pub use column::{column_name, metric_of_column};
 pub use default_path::{create_run_folder, default_run_path};
+#[cfg(feature = "read")]
 pub use detect::{Source, detect, read_any};
 pub use error::{CellError, FormatError};
 #[cfg(feature = "csv")]
 pub use export::{write_csv, write_csv_to};
-pub use export::{write_hdr, write_hdr_to, write_hyperfine, write_hyperfine_to};
+pub use export::{write_hdr, write_hdr_to};
+#[cfg(feature = "hyperfine")]
+pub use export::{write_hyperfine, write_hyperfine_to};
+#[cfg(feature = "read")]
 pub use import::RecordingPlan;
 #[cfg(feature = "csv")]
 pub use import::{read_csv, read_csv_from};
-pub use run_file::{RunFileWriter, SCHEMA, read_header, read_run, read_run_from};
+pub use run_file::{RunFileWriter, SCHEMA};
+#[cfg(feature = "read")]
+pub use run_file::{read_header, read_run, read_run_from};
 pub use text::{ensure_writable, is_same_file, write_text};

@@ -403,6 +403,7 @@ fn runs() -> impl Strategy<Value = Run> {
                 name: name.clone(),
                 parameters: vec![],
                 contenders: vec![contender("same"), contender("same")],
+                ..Benchmark::default()
             });
         }
         let mut run = Run::new(header);

@@ -6,10 +6,11 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use common::{block, blocks, end, header};
+use common::{block, blocks, end, function_block, function_header, header};
 use deadheat_format::{RunFileWriter, read_run, write_csv_to, write_hdr_to, write_hyperfine_to};
 use deadheat_model::{
-    ContenderHistogram, ContenderId, EndReason, HistogramUnit, Histograms, Metric, RecordSink,
+    BenchmarkFailure, ContenderHistogram, ContenderId, EndReason, HistogramUnit, Histograms,
+    Metric, RecordSink,
 };
 
 fn compare(name: &str, written: &[u8]) {
@@ -46,6 +47,23 @@ fn recorded() -> tempfile::NamedTempFile {
 #[test]
 fn a_run_file_is_written_as_before() {
     compare("run.jsonl", &fs::read(recorded().path()).unwrap());
+}
+
+#[test]
+fn a_run_of_functions_is_written_as_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.jsonl");
+    let mut writer = RunFileWriter::create(&path, &function_header()).unwrap();
+    for index in 0..5 {
+        writer.block(&function_block(0, index)).unwrap();
+    }
+    let failure = BenchmarkFailure {
+        benchmark: 1,
+        message: "the worker crashed with SIGSEGV\nin \"stable\"".to_owned(),
+    };
+    writer.failed(&failure).unwrap();
+    writer.end(&end(EndReason::Finished, 2)).unwrap();
+    compare("functions.jsonl", &fs::read(&path).unwrap());
 }
 
 #[test]

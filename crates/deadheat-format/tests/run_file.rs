@@ -5,9 +5,9 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{block, blocks, end, header};
+use common::{block, blocks, end, function_block, function_header, header};
 use deadheat_format::{FormatError, RunFileWriter, read_run, read_run_from};
-use deadheat_model::{EndReason, RecordSink, Run};
+use deadheat_model::{BenchmarkFailure, EndReason, RecordSink, Run, Workload};
 use tempfile::TempDir;
 
 /// The run as it should read back.
@@ -321,4 +321,99 @@ fn a_block_that_could_not_be_read_back_is_not_written() {
         assert_eq!(error.place, path.display().to_string());
     }
     assert_eq!(fs::read(&path).unwrap(), before);
+}
+
+/// A folder with a run of functions that was killed in its second replicate,
+/// after a benchmark had failed.
+fn cut_run_of_functions() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.jsonl");
+    let mut writer = RunFileWriter::create(&path, &function_header()).unwrap();
+    writer.failed(&failure(1)).unwrap();
+    for index in 0..5 {
+        writer.block(&function_block(0, index)).unwrap();
+    }
+    writer.block(&function_block(1, 0)).unwrap();
+    (folder, path)
+}
+
+fn failure(benchmark: usize) -> BenchmarkFailure {
+    BenchmarkFailure {
+        benchmark,
+        message: "'stable' panicked:\nout of cheese".to_owned(),
+    }
+}
+
+#[test]
+fn a_run_of_functions_reads_back_as_it_was() {
+    let (_folder, path) = cut_run_of_functions();
+    let run = read_run(&path).unwrap();
+    assert_eq!(run.header, function_header());
+    assert_eq!(run.failures, [failure(1)]);
+    assert_eq!(run.benchmarks[0].blocks().len(), 6);
+}
+
+#[test]
+fn a_killed_run_of_functions_counts_a_worker_for_each_replicate() {
+    let (_folder, path) = cut_run_of_functions();
+    assert_eq!(read_run(&path).unwrap().launches, 2);
+}
+
+#[test]
+fn a_failure_of_a_benchmark_the_plan_does_not_have_is_neither_written_nor_read() {
+    let (_folder, path) = cut_run_of_functions();
+    append(&path, b"{\"failed\":{\"benchmark\":2,\"message\":\"x\"}}\n");
+    let error = read_run(&path).unwrap_err().to_string();
+    assert!(
+        error
+            .ends_with("run.jsonl:9: a failure of benchmark 2, but the plan has 2, counted from 0"),
+        "{error}"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.jsonl");
+    let mut writer = RunFileWriter::create(&path, &function_header()).unwrap();
+    let before = fs::read(&path).unwrap();
+    assert!(writer.failed(&failure(2)).is_err());
+    assert_eq!(fs::read(&path).unwrap(), before);
+}
+
+#[test]
+fn a_failure_that_says_nothing_of_its_benchmark_is_an_error_that_names_its_line() {
+    let error = with_line(3, r#"{"failed":{"message":"x"}}"#).unwrap_err();
+    assert!(error.to_string().starts_with("run.jsonl:3: "), "{error}");
+}
+
+#[test]
+fn a_function_without_threads_has_one_and_a_command_is_no_function() {
+    let (_folder, path) = cut_run_of_functions();
+    let content = fs::read_to_string(&path).unwrap();
+    let first = content.lines().next().unwrap();
+    let bare = first.replace(r#""iterations":1,"threads":1"#, r#""iterations":1"#);
+    assert_ne!(bare, first);
+    let run = read_run_from(bare.as_bytes(), "run.jsonl").unwrap();
+    let Workload::Function(calls) = &run.header.plan.benchmarks[1].contenders[0].workload else {
+        panic!("a function was written");
+    };
+    assert_eq!(calls.threads, 1);
+    let both = first.replace(
+        r#""function":{"iterations":1,"threads":1}"#,
+        r#""command":{"text":"a","words":["a"]},"function":{"iterations":1}"#,
+    );
+    let error = read_run_from(both.as_bytes(), "run.jsonl").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "run.jsonl:1: contender 'stable' is a command and a function"
+    );
+}
+
+#[test]
+fn a_header_that_knows_nothing_of_functions_reads_as_before() {
+    let (_folder, path) = cut_run();
+    let content = fs::read_to_string(&path).unwrap();
+    for word in ["function", "throughput", "clock", "debug_build", "failed"] {
+        assert!(!content.contains(&format!("\"{word}\"")), "{word}");
+    }
+    let run = read_run(&path).unwrap();
+    assert!(run.failures.is_empty() && run.header.environment.clock.is_none());
+    assert!(!run.header.environment.debug_build);
 }

@@ -42,17 +42,20 @@ fn line_schema(kind: &str) -> Validator {
     jsonschema::validator_for(&of_kind).unwrap()
 }
 
-/// The lines of the golden run file, which is kept equal to a fresh one.
+/// The lines of the golden run files, which are kept equal to fresh ones: first
+/// a run of commands, then one of functions.
 fn lines() -> Vec<Value> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/run.jsonl");
-    let text = fs::read_to_string(path).unwrap();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    let text = ["run.jsonl", "functions.jsonl"]
+        .map(|name| fs::read_to_string(folder.join(name)).unwrap())
+        .concat();
     text.lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()
 }
 
 fn kind(line: &Value) -> &'static str {
-    ["block", "resume", "end"]
+    ["block", "failed", "resume", "end"]
         .into_iter()
         .find(|kind| line.get(kind).is_some())
         .unwrap_or("header")
@@ -69,7 +72,7 @@ fn every_line_of_a_run_file_keeps_to_the_schema() {
         }
         assert!(jsonschema::is_valid(&schema(), &line));
     }
-    assert_eq!(kinds.len(), 4, "all kinds of lines are seen");
+    assert_eq!(kinds.len(), 5, "all kinds of lines are seen");
 }
 
 #[test]
@@ -93,6 +96,7 @@ fn the_schema_refuses_a_line_that_is_not_as_written() {
         ("block", "/samples/0/4", json!(-1)),
         ("block", "/samples/0/3", json!(0)),
         ("block", "/block", json!([0, 0])),
+        ("failed", "/failed/benchmark", json!("sort")),
         ("resume", "/resume/tool", json!("0.1.0")),
         ("end", "/end/launches", json!(null)),
     ] {

@@ -3,6 +3,7 @@
 use crate::estimate::{BlockDiagnostics, Estimate};
 use crate::figures::Figures;
 use crate::metric::Metric;
+use crate::plan::Throughput;
 use crate::run::EndReason;
 use crate::units::LogRatio;
 use crate::verdict::{Scope, Verdict};
@@ -40,6 +41,8 @@ pub struct MetricComparison {
     pub candidate: Option<Side>,
     /// The effect; `None` when zeros forbid ratios.
     pub estimate: Option<Estimate>,
+    /// What the verdict would be if this metric were the judged one.
+    pub verdict: Option<Verdict>,
 }
 
 /// One candidate against its baseline.
@@ -49,6 +52,8 @@ pub struct Comparison {
     pub benchmark: String,
     /// Parameter values filled into its commands.
     pub parameters: Vec<(String, String)>,
+    /// What one iteration gets done.
+    pub throughput: Option<Throughput>,
     /// The metric judged.
     pub metric: Metric,
     /// The baseline.
@@ -98,6 +103,28 @@ pub enum Ending {
     Recording,
 }
 
+/// A benchmark without an answer, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailedBenchmark {
+    /// The benchmark's name.
+    pub benchmark: String,
+    /// Parameter values of it.
+    pub parameters: Vec<(String, String)>,
+    /// What happened.
+    pub message: String,
+}
+
+/// What the processes that were started were for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Processes {
+    /// Each was one launch of a command, timed from its start to its end; or
+    /// there were none.
+    #[default]
+    Launches,
+    /// Workers, in which functions were called.
+    Workers,
+}
+
 /// A run, analysed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Analysis {
@@ -111,6 +138,11 @@ pub struct Analysis {
     pub margin: f64,
     /// One entry per benchmark and candidate.
     pub comparisons: Vec<Comparison>,
+    /// Benchmarks that broke down. What was measured of them before is not
+    /// judged.
+    pub failures: Vec<FailedBenchmark>,
+    /// What the processes counted in `launches` were for.
+    pub processes: Processes,
     /// Processes launched, discarded ones included.
     pub launches: u64,
     /// Seconds from the first launch to the end of the last block.

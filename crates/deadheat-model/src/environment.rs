@@ -9,6 +9,19 @@ pub enum CounterAccess {
     Unavailable(String),
 }
 
+/// The clock that timed the samples of functions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClockFacts {
+    /// `tsc`, `cntvct` or `os`.
+    pub source: String,
+    /// Smallest step seen, in nanoseconds.
+    pub resolution_ns: f64,
+    /// What reading it twice takes, in nanoseconds.
+    pub overhead_ns: f64,
+    /// Why the counter of the processor was not used.
+    pub fallback: Option<String>,
+}
+
 /// Facts about the machine; a fact that could not be learned is `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Environment {
@@ -28,4 +41,9 @@ pub struct Environment {
     pub pinned: Vec<u32>,
     /// Access to hardware counters; `None` when nobody asked.
     pub counters: Option<CounterAccess>,
+    /// The clock of the samples, where it is not the one of the system that
+    /// times whole processes.
+    pub clock: Option<ClockFacts>,
+    /// Whether the code measured was built with debug assertions.
+    pub debug_build: bool,
 }

@@ -14,6 +14,7 @@ mod environment;
 mod estimate;
 mod figures;
 mod histogram;
+mod json;
 mod metric;
 mod plan;
 mod record;
@@ -25,22 +26,28 @@ mod units;
 mod verdict;
 mod warning;
 
-pub use analysis::{Analysis, Comparison, Ending, MetricComparison, Side, Standing};
+pub use analysis::{
+    Analysis, Comparison, Ending, FailedBenchmark, MetricComparison, Processes, Side, Standing,
+};
 pub use command::{CommandLine, ExitPolicy, Hooks, Input, Output};
-pub use environment::{CounterAccess, Environment};
+pub use environment::{ClockFacts, CounterAccess, Environment};
 pub use estimate::{BlockDiagnostics, Estimate, Interval};
 pub use figures::{
     BetweenFigures, Change, Family, Figures, FirstHalf, Fit, OppositePeaks, PairSigns, RankSums,
     SideFigures, SignedRanks, Spread, StabilityFigures, TTested, Tested,
 };
 pub use histogram::{ContenderHistogram, HistogramUnit, Histograms};
+pub use json::{Json, Object};
 pub use metric::{Metric, Unit};
-pub use plan::{Benchmark, Contender, Design, Looks, Pinning, Plan, PlanError, Workload};
+pub use plan::{
+    Benchmark, Contender, Design, FunctionCalls, Looks, Pinning, Plan, PlanError, Throughput,
+    Workload,
+};
 pub use record::{BlockRecord, RecordSink, SinkError};
 pub use rule::{Decision, StoppingRule};
-pub use run::{EndReason, Origin, Run, RunEnd, RunHeader};
+pub use run::{BenchmarkFailure, EndReason, Origin, Run, RunEnd, RunHeader};
 pub use samples::{BlockSpan, Flags, Sample, SampleError, Samples};
 pub use schedule::{Block, ContenderId, Role, Slot};
 pub use units::{LogRatio, Nanoseconds};
 pub use verdict::{Scope, Verdict};
-pub use warning::{Observation, Warning};
+pub use warning::{ClockCause, Observation, Warning};

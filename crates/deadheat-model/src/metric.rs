@@ -45,6 +45,12 @@ pub enum Metric {
     VoluntarySwitches,
     /// Context switches forced on the contender.
     InvoluntarySwitches,
+    /// Moves to another core.
+    Migrations,
+    /// Allocations from the heap.
+    Allocations,
+    /// Bytes asked of the heap.
+    AllocatedBytes,
     /// CPU cycles.
     Cycles,
     /// Retired instructions.
@@ -59,7 +65,7 @@ pub enum Metric {
 
 impl Metric {
     /// Every metric deadheat itself can measure, in the order they are shown.
-    pub const BUILT_IN: [Metric; 13] = [
+    pub const BUILT_IN: [Metric; 16] = [
         Metric::Wall,
         Metric::Cpu,
         Metric::User,
@@ -69,6 +75,9 @@ impl Metric {
         Metric::MajorFaults,
         Metric::VoluntarySwitches,
         Metric::InvoluntarySwitches,
+        Metric::Migrations,
+        Metric::Allocations,
+        Metric::AllocatedBytes,
         Metric::Cycles,
         Metric::Instructions,
         Metric::BranchMisses,
@@ -87,6 +96,9 @@ impl Metric {
             Metric::MajorFaults => "major-faults",
             Metric::VoluntarySwitches => "voluntary-switches",
             Metric::InvoluntarySwitches => "involuntary-switches",
+            Metric::Migrations => "migrations",
+            Metric::Allocations => "allocations",
+            Metric::AllocatedBytes => "allocated-bytes",
             Metric::Cycles => "cycles",
             Metric::Instructions => "instructions",
             Metric::BranchMisses => "branch-misses",
@@ -107,7 +119,7 @@ impl Metric {
     pub fn unit(&self) -> Unit {
         match self {
             Metric::Wall | Metric::Cpu | Metric::User | Metric::System => Unit::Nanoseconds,
-            Metric::PeakRss => Unit::Bytes,
+            Metric::PeakRss | Metric::AllocatedBytes => Unit::Bytes,
             Metric::Custom(name) if name.ends_with("_ns") => Unit::Nanoseconds,
             Metric::Custom(name) if name.ends_with("_bytes") => Unit::Bytes,
             _ => Unit::Count,

@@ -26,8 +26,8 @@ pub struct Design {
     pub alpha: f64,
     /// When the verdict may be called.
     pub looks: Looks,
-    /// Blocks in a replicate, at least 1. For whole commands a block is a
-    /// replicate of its own.
+    /// Blocks in a replicate, at least 1, unless a benchmark has a number of
+    /// its own. For whole commands a block is a replicate of its own.
     pub blocks_per_replicate: u32,
     /// Discarded launches of each contender before the first block.
     pub warmup: u32,
@@ -71,7 +71,7 @@ pub enum Pinning {
 }
 
 /// A named workload and the contenders that race on it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Benchmark {
     /// The name shown and recorded.
     pub name: String,
@@ -79,6 +79,20 @@ pub struct Benchmark {
     pub parameters: Vec<(String, String)>,
     /// The baseline first.
     pub contenders: Vec<Contender>,
+    /// Blocks in a replicate where the pilot found another number than that
+    /// of the design to fit.
+    pub blocks_per_replicate: Option<u32>,
+    /// What one iteration gets done, for rates beside the times.
+    pub throughput: Option<Throughput>,
+}
+
+/// What one iteration of a benchmark gets done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Throughput {
+    /// So many bytes are worked through.
+    Bytes(u64),
+    /// So many items are worked through.
+    Items(u64),
 }
 
 impl Benchmark {
@@ -110,8 +124,20 @@ pub struct Contender {
 pub enum Workload {
     /// A process is launched.
     Command(Box<CommandLine>),
+    /// A function is called inside a worker process.
+    Function(FunctionCalls),
     /// Nothing: its samples were read from a file.
     Recording,
+}
+
+/// How a function is called in each slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FunctionCalls {
+    /// Calls in a sample by each thread, the same for all contenders of a
+    /// benchmark.
+    pub iterations: u64,
+    /// Threads that call it at the same time.
+    pub threads: u32,
 }
 
 /// Why a plan cannot be run.
@@ -149,6 +175,14 @@ impl Plan {
     /// Most contenders that fit one benchmark.
     pub const MAX_CONTENDERS: usize = 64;
 
+    /// Blocks in a replicate of one benchmark, at least 1.
+    pub fn blocks_per_replicate(&self, benchmark: usize) -> u32 {
+        let own = self.benchmarks.get(benchmark);
+        own.and_then(|benchmark| benchmark.blocks_per_replicate)
+            .unwrap_or(self.design.blocks_per_replicate)
+            .max(1)
+    }
+
     /// Checks every invariant of the plan.
     pub fn validate(&self) -> Result<(), PlanError> {
         let design = &self.design;
@@ -173,6 +207,9 @@ impl Plan {
             return Err(PlanError::Empty);
         }
         for benchmark in &self.benchmarks {
+            if benchmark.blocks_per_replicate == Some(0) {
+                return out_of_range("--blocks", 0.0, "at least 1");
+            }
             let count = benchmark.contenders.len();
             if !(1..=Self::MAX_CONTENDERS).contains(&count) {
                 return Err(PlanError::Contenders {
@@ -215,6 +252,7 @@ mod tests {
                 name: "b".to_owned(),
                 parameters: vec![],
                 contenders: vec![contender("a"), contender("b")],
+                ..Benchmark::default()
             }],
         }
     }

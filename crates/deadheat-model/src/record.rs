@@ -1,6 +1,6 @@
 //! What the engine hands over after each block, and who takes it.
 
-use crate::run::RunEnd;
+use crate::run::{BenchmarkFailure, RunEnd};
 use crate::samples::Sample;
 
 /// One completed block as measured. The buffers are reused between blocks.
@@ -37,6 +37,8 @@ pub struct SinkError {
 pub trait RecordSink {
     /// Keeps one completed block.
     fn block(&mut self, block: &BlockRecord) -> Result<(), SinkError>;
+    /// Notes that a benchmark cannot be raced any further.
+    fn failed(&mut self, failure: &BenchmarkFailure) -> Result<(), SinkError>;
     /// Notes how the run ended.
     fn end(&mut self, end: &RunEnd) -> Result<(), SinkError>;
 }

@@ -48,6 +48,16 @@ pub enum EndReason {
     Failed(String),
 }
 
+/// A benchmark that could not be raced to its end, in a run that went on
+/// without it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BenchmarkFailure {
+    /// Index of the benchmark in the plan.
+    pub benchmark: usize,
+    /// What happened, and where.
+    pub message: String,
+}
+
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunEnd {
@@ -66,6 +76,8 @@ pub struct Run {
     pub header: RunHeader,
     /// Samples of each benchmark, parallel to the plan's benchmarks.
     pub benchmarks: Vec<Samples>,
+    /// Benchmarks that failed, in the order it happened.
+    pub failures: Vec<BenchmarkFailure>,
     /// When the run was taken up again after it had stopped: the blocks each
     /// benchmark had when that first happened.
     pub resumed_at: Option<Vec<usize>>,
@@ -89,6 +101,7 @@ impl Run {
         Self {
             header,
             benchmarks,
+            failures: Vec::new(),
             resumed_at: None,
             end: None,
             elapsed_ns: 0,
@@ -138,6 +151,7 @@ mod tests {
             name: "b".to_owned(),
             parameters: vec![],
             contenders: vec![],
+            ..Benchmark::default()
         };
         Run::new(RunHeader {
             tool_version: "test".to_owned(),

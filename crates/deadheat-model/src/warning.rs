@@ -11,6 +11,17 @@ pub enum Observation {
     Sample,
 }
 
+/// Why wall time and CPU time tell different stories.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClockCause {
+    /// Other tasks took the core: wall time was disturbed.
+    Preempted,
+    /// The contender waits: CPU time leaves that out.
+    Waited,
+    /// Nothing recorded tells.
+    Unknown,
+}
+
 /// A doubt about a result, or something the user should know to read it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Warning {
@@ -88,6 +99,8 @@ pub enum Warning {
         wall: f64,
         /// Relative change in CPU time.
         cpu: f64,
+        /// Why, as far as the samples tell.
+        cause: ClockCause,
     },
     /// The race stopped early, where estimates lean away from zero.
     EarlyStop {
@@ -127,6 +140,20 @@ pub enum Warning {
         /// Why.
         reason: String,
     },
+    /// The counter of the processor could not serve as clock.
+    ClockFallback {
+        /// Why.
+        reason: String,
+    },
+    /// The code was built with debug assertions.
+    DebugBuild,
+    /// A call takes less than a cycle, so there is nothing left of it.
+    OptimisedAway {
+        /// The contender.
+        contender: String,
+        /// Nanoseconds of a call.
+        ns: f64,
+    },
     /// The command is so short that starting the process dominates.
     ShortCommand {
         /// Median of the slower contender in nanoseconds.
@@ -159,6 +186,9 @@ impl Warning {
             Warning::Unpaired { .. } => "unpaired",
             Warning::FewObservations { .. } => "few-observations",
             Warning::NoCounters { .. } => "no-counters",
+            Warning::ClockFallback { .. } => "clock-fallback",
+            Warning::DebugBuild => "debug-build",
+            Warning::OptimisedAway { .. } => "optimised-away",
             Warning::ShortCommand { .. } => "short-command",
         }
     }

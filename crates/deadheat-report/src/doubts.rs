@@ -1,7 +1,7 @@
 //! Doubts in words: what was seen, what to do about it, and in which order it
 //! is told.
 
-use deadheat_model::{Comparison, Observation, Unit, Warning};
+use deadheat_model::{ClockCause, Comparison, Observation, Unit, Warning};
 
 use crate::glyphs::Glyphs;
 use crate::names;
@@ -22,7 +22,10 @@ pub struct Told {
 pub fn is_information(warning: &Warning) -> bool {
     matches!(
         warning,
-        Warning::EarlyStop { .. } | Warning::PlacementFixed | Warning::NoCounters { .. }
+        Warning::EarlyStop { .. }
+            | Warning::PlacementFixed
+            | Warning::NoCounters { .. }
+            | Warning::ClockFallback { .. }
     )
 }
 
@@ -42,24 +45,28 @@ pub fn told(
     source: Source,
     glyphs: Glyphs,
 ) -> Vec<Told> {
-    let mut said: Vec<(Told, Vec<&str>)> = Vec::new();
+    // What was said, of which candidates, and whether it says so itself.
+    let mut said: Vec<(Told, Vec<&str>, bool)> = Vec::new();
     for (comparison, candidate) in comparisons.iter().zip(candidates) {
         for warning in in_order(&comparison.warnings) {
             let told = Told {
                 information: is_information(warning),
                 text: sentence(warning, source, glyphs),
             };
-            match said.iter_mut().find(|(other, _)| *other == told) {
-                Some((_, concerned)) if concerned.last() == Some(candidate) => {}
-                Some((_, concerned)) => concerned.push(candidate),
-                None => said.push((told, vec![candidate])),
+            match said.iter_mut().find(|(other, ..)| *other == told) {
+                Some((_, concerned, _)) if concerned.last() == Some(candidate) => {}
+                Some((_, concerned, _)) => concerned.push(candidate),
+                None => {
+                    let named = matches!(warning, Warning::OptimisedAway { .. });
+                    said.push((told, vec![candidate], named));
+                }
             }
         }
     }
-    said.sort_by_key(|(told, _)| told.information);
+    said.sort_by_key(|(told, ..)| told.information);
     said.into_iter()
-        .map(|(told, concerned)| {
-            if concerned.len() == comparisons.len() {
+        .map(|(told, concerned, named)| {
+            if named || concerned.len() == comparisons.len() {
                 return told;
             }
             Told {
@@ -70,15 +77,28 @@ pub fn told(
         .collect()
 }
 
+/// What can be given more work.
+fn unit_of_work(source: Source) -> &'static str {
+    match source {
+        Source::Functions => "call",
+        Source::Commands | Source::Recording => "launch",
+    }
+}
+
 /// One doubt, or one thing to know: what was seen and what to do about it.
 pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
     let change = |value: f64| Precision::of(None).signed(value, glyphs);
     let again = match source {
-        Source::Race => {
+        Source::Commands => {
             "Allow more with --max-replicates or --budget, or go on with --resume FILE."
         }
+        Source::Functions => "Allow more with --max-replicates or --budget.",
         Source::Recording => "Record more replicates and analyze them together.",
     };
+    let more_work = format!(
+        "Give every {} more work, such as a larger input.",
+        unit_of_work(source)
+    );
     match warning {
         Warning::FewReplicates { have, need } => format!(
             "{} measured, and a verdict needs {need}. {again}",
@@ -94,18 +114,17 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
              provisional. {again}"
         ),
         Warning::ZeroTimes { share: zeros } => format!(
-            "{} of the values were zero and count as half a tick of the clock. Give every launch \
-             more work, such as a larger input.",
+            "{} of the values were zero and count as half a tick of the clock. {more_work}",
             share(*zeros)
         ),
         Warning::TooManyZeros { share: zeros } => format!(
             "{} of the values were zero, too many to form ratios. Judge another metric \
-             (--metric wall or cpu), or give every launch more work.",
-            share(*zeros)
+             (--metric wall or cpu), or give every {} more work.",
+            share(*zeros),
+            unit_of_work(source)
         ),
         Warning::CoarseClock { ticks } => format!(
-            "A sample lasts only {} of the clock, so rounding hides small changes. Give every \
-             launch more work, such as a larger input.",
+            "A sample lasts only {} of the clock, so rounding hides small changes. {more_work}",
             if *ticks < 1.5 {
                 "one tick".to_owned()
             } else {
@@ -114,19 +133,25 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
         ),
         Warning::Ties { share: ties } => format!(
             "In {} of the blocks both sides have the same value: the clock or counter is too \
-             coarse for them. Give every launch more work, or judge another --metric.",
-            share(*ties)
+             coarse for them. Give every {} more work, or judge another --metric.",
+            share(*ties),
+            unit_of_work(source)
         ),
-        Warning::TimerLimited => "The values show no scatter at all, so only the resolution of \
-             the clock sets the interval. Give every launch more work."
-            .to_owned(),
+        Warning::TimerLimited => format!(
+            "The values show no scatter at all, so only the resolution of the clock sets the \
+             interval. Give every {} more work.",
+            unit_of_work(source)
+        ),
         Warning::Bimodal => format!(
             "The replicates fall into groups that disagree, so the interval may be too narrow. \
              {}",
             match source {
-                Source::Race =>
+                Source::Commands =>
                     "Raise --max-replicates, hold the contenders on one core with --pin auto, and \
                      add warm-up launches with -w.",
+                // Every process has its core already.
+                Source::Functions =>
+                    "Where code and data come to lie may do that. Raise --max-replicates.",
                 Source::Recording => "Record more replicates, on a machine that does nothing else.",
             }
         ),
@@ -136,58 +161,97 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
             mean_change,
         } => format!(
             "The tail differs: {} of the baseline's samples and {} of the candidate's lie above \
-             three times the common median, and the mean changed by {}. If the slow cases matter, \
-             compare the means too; if the first launches are slow, warm up with -w.",
+             three times the median of their side, and the mean changed by {}. If the slow cases matter, \
+             compare the means too{}.",
             share(*baseline),
             share(*candidate),
-            change(*mean_change)
+            change(*mean_change),
+            match source {
+                Source::Functions => "",
+                Source::Commands | Source::Recording =>
+                    "; if the first launches are slow, warm up with -w",
+            }
         ),
         Warning::BlocksDropped {
             count,
             change_with_all,
         } => format!(
             "{} left out, disturbed by other work on the machine; with {} the change is {}. If \
-             that tells another story, race again with --pin auto on a quieter machine.",
+             that tells another story, race again{} on a quieter machine.",
             counted(*count as u64, "block was", "blocks were"),
             if *count == 1 { "it" } else { "them" },
-            change(*change_with_all)
+            change(*change_with_all),
+            match source {
+                Source::Functions => "",
+                Source::Commands | Source::Recording => " with --pin auto",
+            }
         ),
         Warning::DisturbedUnevenly { p } => format!(
             "The two sides were disturbed at different rates (p = {}), so disturbed samples were \
-             kept: the contenders themselves may cause it. Compare --metric cpu, or hold them on \
-             one core with --pin auto.",
-            two_digits(*p)
+             kept: the contenders themselves may cause it. Compare --metric cpu{}.",
+            two_digits(*p),
+            match source {
+                Source::Functions => "",
+                Source::Commands | Source::Recording =>
+                    ", or hold them on one core with --pin auto",
+            }
         ),
         Warning::DisturbedTooOften { share: blocks } => format!(
             "{} of the blocks were disturbed by other work, too many to leave out, so all were \
-             kept. Quieten the machine, try --pin auto, or judge --metric cpu.",
-            share(*blocks)
+             kept. Quieten the machine, {}or judge --metric cpu.",
+            share(*blocks),
+            match source {
+                Source::Functions => "",
+                Source::Commands | Source::Recording => "try --pin auto, ",
+            }
         ),
-        Warning::PlacementFixed => "This speaks of the binaries as they were linked. Where the \
-             linker puts the code can alone move a result by several percent, so before a small \
-             change is credited to the source, link anew and race again."
-            .to_owned(),
-        Warning::ClocksDisagree { wall, cpu } => format!(
-            "Wall time changed by {} and CPU time by {}: waiting, other work or parallel work \
-             makes up the rest. On a busy machine trust --metric cpu; on a quiet one look for \
-             input, output and locks.",
+        Warning::PlacementFixed => format!(
+            "This speaks of the {} linked. Where the linker puts the code can alone move a result \
+             by several percent, so before a small change is credited to the source, link anew \
+             and race again.",
+            match source {
+                Source::Functions => "binary as it was",
+                Source::Commands | Source::Recording => "binaries as they were",
+            }
+        ),
+        Warning::ClocksDisagree { wall, cpu, cause } => format!(
+            "Wall time changed by {} and CPU time by {}: {}",
             change(*wall),
-            change(*cpu)
+            change(*cpu),
+            match cause {
+                ClockCause::Preempted =>
+                    "wall time was disturbed, since other tasks took the core. Trust CPU time \
+                     (--metric cpu), or race again on a quieter machine.",
+                ClockCause::Waited =>
+                    "a contender waits, which CPU time leaves out. Trust wall time, and look for \
+                     input, output, sleep and locks.",
+                ClockCause::Unknown =>
+                    "waiting, other work or parallel work makes up the rest. On a busy machine \
+                     trust --metric cpu; on a quiet one look for input, output and locks.",
+            }
         ),
         Warning::EarlyStop {
             replicates,
             planned,
         } => format!(
             "The race was decided after {replicates} of at most {planned} replicates; estimates \
-             at an early stop lean a little away from zero. For a sharper one fix the number of \
-             runs with -r."
+             at an early stop lean a little away from zero. For a sharper one {}.",
+            match source {
+                Source::Functions => "give every replicate more --blocks",
+                Source::Commands | Source::Recording => "fix the number of runs with -r",
+            }
         ),
         Warning::BudgetSpent {
             replicates,
             planned,
         } => format!(
             "The time budget ended the race after {replicates} of at most {planned} replicates. \
-             Raise --budget, or go on with --resume FILE."
+             {}",
+            match source {
+                Source::Functions => "Raise --budget.",
+                Source::Commands | Source::Recording =>
+                    "Raise --budget, or go on with --resume FILE.",
+            }
         ),
         Warning::JudgedAnytime => "The run was interrupted, cut or taken up again, so the \
              interval is the wider one that holds at any time. A run that ends by its plan gets \
@@ -220,6 +284,21 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
             "Hardware counters could not be read ({}), so cycles and instructions are \
              missing.",
             names::shorten(&names::escape(reason, glyphs), 200, glyphs)
+        ),
+        Warning::ClockFallback { reason } => format!(
+            "Samples were timed by the clock of the system and not by the counter of the \
+             processor ({}). It takes longer to read, which is seen in very short samples.",
+            names::shorten(&names::escape(reason, glyphs), 200, glyphs)
+        ),
+        Warning::DebugBuild => "The code was built with debug assertions, so this is not the code \
+             that is shipped. Build it with optimisation, as cargo bench does, and race again."
+            .to_owned(),
+        Warning::OptimisedAway { contender, ns } => format!(
+            "A call of '{}' takes {}, less than a cycle of the processor, so the compiler has \
+             left nothing of it to be timed. Pass its input through black_box, and return its \
+             result.",
+            names::shorten(&names::escape(contender, glyphs), 60, glyphs),
+            quantity(Unit::Nanoseconds, *ns, glyphs)
         ),
         Warning::ShortCommand { median_ns } => format!(
             "The slower command takes only {}, so starting the process is a large part of what \

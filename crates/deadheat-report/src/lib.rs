@@ -14,6 +14,7 @@
 //! What is said about results stands in [`sentences`], what is said about
 //! doubts in [`doubts`].
 
+mod called;
 pub mod doubts;
 mod figures;
 mod glyphs;
@@ -23,6 +24,7 @@ mod markdown;
 mod names;
 mod paired;
 mod progress;
+mod rate;
 pub mod sentences;
 mod suite;
 mod tables;

@@ -1,11 +1,12 @@
 //! The answer for a pull request or an issue.
 
-use deadheat_model::{Analysis, Comparison, Side};
+use deadheat_model::{Analysis, Comparison, FailedBenchmark, Side};
 
 use crate::doubts;
 use crate::figures;
 use crate::glyphs::Glyphs;
-use crate::names::labels;
+use crate::names::{labels, shorten};
+use crate::rate::rate_cells;
 use crate::sentences::{self, Called, Source};
 use crate::suite;
 use crate::tables::change_cells;
@@ -32,25 +33,45 @@ pub fn to_markdown(analysis: &Analysis) -> String {
 /// As [`to_markdown`], with more in it.
 pub fn to_markdown_with(analysis: &Analysis, options: &MarkdownOptions) -> String {
     let groups = suite::groups(&analysis.comparisons);
-    if groups.is_empty() {
+    let failures = &analysis.failures;
+    if groups.is_empty() && failures.is_empty() {
         return "Nothing was measured.\n".to_owned();
     }
-    let several = groups.len() > 1;
-    let mut text = table_head(several);
+    let several = groups.len() + failures.len() > 1;
+    let columns = Columns {
+        contender: match Source::of(analysis) {
+            Source::Functions => "Function",
+            Source::Commands | Source::Recording => "Command",
+        },
+        benchmark: several || !failures.is_empty(),
+        rate: groups
+            .iter()
+            .any(|group| rate_cells(group, GLYPHS).is_some()),
+    };
+    let mut text = columns.head();
     for group in &groups {
-        text += &table_rows(group, several);
+        text += &table_rows(group, &columns);
+    }
+    for failure in failures {
+        text += &failed_row(failure, &columns);
     }
     text.push('\n');
     for group in &groups {
         text += &verdicts(analysis, group, several);
     }
-    let counts = (!several).then(|| sentences::rests_on(groups[0], Source::of(analysis)));
+    for failure in failures {
+        let title = shorten(&suite::failed_title(failure, GLYPHS), NAME_AT_MOST, GLYPHS);
+        let sentence = sentences::failed(&title, failure, GLYPHS);
+        text += &format!("- {}\n", prose(&sentence));
+    }
+    let alone = groups.first().filter(|_| !several);
+    let counts = alone.map(|group| sentences::rests_on(group, Source::of(analysis)));
     let effort = sentences::effort(analysis);
     let counts: Vec<String> = counts.flatten().into_iter().chain(effort).collect();
     if !counts.is_empty() {
         text += &format!("\n{}\n", counts.join(", "));
     }
-    let ending = sentences::ending(&analysis.ending, GLYPHS);
+    let ending = sentences::ending(&analysis.ending, Source::of(analysis), GLYPHS);
     let remarks: Vec<String> = ending
         .into_iter()
         .chain(remarks(analysis, &groups))
@@ -107,22 +128,47 @@ fn secondary(group: &[Comparison], several: bool) -> String {
     text
 }
 
-fn table_head(several: bool) -> String {
-    let mut names =
-        String::from("| Command | Median | Mean | Min | Change | Interval | Verdict |\n");
-    let mut rule = String::from("|:---|---:|---:|---:|---:|---:|:---|\n");
-    if several {
-        names.insert_str(0, "| Benchmark ");
-        rule.insert_str(0, "|:---");
-    }
-    names + &rule
+/// Which columns the table has beside those it always has.
+struct Columns {
+    /// How the contenders are called together.
+    contender: &'static str,
+    benchmark: bool,
+    rate: bool,
 }
 
-fn table_rows(group: &[Comparison], several: bool) -> String {
-    let benchmark = match several {
+impl Columns {
+    fn head(&self) -> String {
+        let (rate, rate_rule) = match self.rate {
+            true => (" Rate |", "---:|"),
+            false => ("", ""),
+        };
+        let mut names = format!(
+            "| {} | Median | Mean | Min |{rate} Change | Interval | Verdict |\n",
+            self.contender
+        );
+        let mut rule = format!("|:---|---:|---:|---:|{rate_rule}---:|---:|:---|\n");
+        if self.benchmark {
+            names.insert_str(0, "| Benchmark ");
+            rule.insert_str(0, "|:---");
+        }
+        names + &rule
+    }
+}
+
+/// A benchmark without an answer has a row that says so.
+fn failed_row(failure: &FailedBenchmark, columns: &Columns) -> String {
+    let benchmark = code(&suite::failed_title(failure, GLYPHS));
+    let empty = 6 + usize::from(columns.rate);
+    let cells = " |".repeat(empty);
+    format!("| {benchmark} |{cells} {} |\n", sentences::FAILED_CELL)
+}
+
+fn table_rows(group: &[Comparison], columns: &Columns) -> String {
+    let benchmark = match columns.benchmark {
         true => format!("| {} ", code(&suite::title(&group[0], GLYPHS))),
         false => String::new(),
     };
+    let rates = rate_cells(group, GLYPHS).unwrap_or_default();
     let sides = suite::sides(group);
     let labels = labels(&suite::names(group), NAME_AT_MOST, GLYPHS);
     let figures = |side: &Side| [side.median, side.mean, side.min];
@@ -140,6 +186,10 @@ fn table_rows(group: &[Comparison], several: bool) -> String {
                 format!("{change} | {interval} | {verdict} |")
             }
         };
+        let mut shown = shown.to_vec();
+        if columns.rate {
+            shown.push(rates.get(index).cloned().unwrap_or_default());
+        }
         text += &format!(
             "{benchmark}| {} | {} | {judged}\n",
             code(label),

@@ -19,7 +19,7 @@ const INDENT: usize = 2;
 const NAME_AT_MOST: usize = 60;
 
 /// Columns a name keeps, however narrow the terminal.
-const NAME_AT_LEAST: usize = 24;
+const NAME_AT_LEAST: usize = 16;
 
 /// Stands between baseline and candidate.
 const SLASH: &str = " / ";
@@ -30,11 +30,13 @@ const SLASH: &str = " / ";
 ///
 /// The mean difference is that of the means, which where every sample has its
 /// partner is the mean of the paired differences. The change behind the
-/// verdict is the robust one: one slow sample moves the means and not it.
+/// verdict is the robust one: one slow sample moves the means and not it. Its
+/// interval is left out where it does not fit.
 pub fn to_paired(analysis: &Analysis, width: usize, glyphs: Glyphs) -> String {
     let groups = suite::groups(&analysis.comparisons);
     let mut rows: Vec<Vec<String>> = Vec::new();
     let mut names: Vec<Name> = Vec::new();
+    let mut intervals: Vec<String> = Vec::new();
     for group in &groups {
         let contenders = suite::names(group);
         // A comparison without a candidate adds no contender.
@@ -42,16 +44,21 @@ pub fn to_paired(analysis: &Analysis, width: usize, glyphs: Glyphs) -> String {
             .iter()
             .filter_map(|one| Some((one, one.candidate.as_ref()?)));
         for (index, (comparison, candidate)) in raced.enumerate() {
+            let title = (groups.len() > 1).then(|| suite::title(comparison, glyphs));
+            let pair = [contenders[0], contenders[index + 1]].join(SLASH);
             names.push(Name {
-                benchmark: (groups.len() > 1).then(|| suite::title(comparison, glyphs)),
+                tells_all: title.as_ref() == Some(&pair),
+                benchmark: title,
                 contenders: contenders.clone(),
                 candidate: index + 1,
             });
             rows.push(cells(comparison, candidate, glyphs));
+            intervals.push(interval_cell(comparison, glyphs));
         }
     }
     let Some(first) = analysis.comparisons.first().filter(|_| !rows.is_empty()) else {
-        return format!("{}\n", sentences::tally(&[]));
+        let tally = sentences::tally(&[], &analysis.failures);
+        return format!("{tally}\n{}", failed(analysis, width, glyphs));
     };
     let unit = first.metric.unit().name();
     let title = format!("{}, {unit}", sentences::metric(&first.metric, glyphs));
@@ -72,6 +79,20 @@ pub fn to_paired(analysis: &Analysis, width: usize, glyphs: Glyphs) -> String {
         &share,
         "verdict",
     ];
+    let of_names = names.iter().map(|name| name.needs(glyphs)).max();
+    let of_figures = layout::width_of(&header, &rows, 1..header.len() - 1);
+    let of_verdicts = rows.iter().zip(&intervals).map(|(row, interval)| {
+        let verdict = row.last().map_or(0, |cell| cell.width());
+        verdict + 1 + interval.width()
+    });
+    let whole = INDENT + of_names.unwrap_or(0) + layout::GAP + of_figures;
+    if whole + of_verdicts.max().unwrap_or(0) <= width {
+        for (row, interval) in rows.iter_mut().zip(&intervals) {
+            if let Some(verdict) = row.last_mut().filter(|_| !interval.is_empty()) {
+                *verdict += &format!(" {interval}");
+            }
+        }
+    }
     let rest = INDENT + layout::width_of(&header, &rows, 1..header.len());
     let room = width
         .saturating_sub(rest)
@@ -79,7 +100,20 @@ pub fn to_paired(analysis: &Analysis, width: usize, glyphs: Glyphs) -> String {
     for (row, name) in rows.iter_mut().zip(&names) {
         row[0] = name.within(room, glyphs);
     }
-    layout::table(&header, &rows, "lrrrrrrrl", INDENT, width)
+    let table = layout::table(&header, &rows, "lrrrrrrrl", INDENT, width);
+    table + &failed(analysis, width, glyphs)
+}
+
+/// Benchmarks that broke down have no times; they have a line each all the
+/// same.
+fn failed(analysis: &Analysis, width: usize, glyphs: Glyphs) -> String {
+    let failures = analysis.failures.iter();
+    let sentences = failures.map(|failure| {
+        let title = suite::failed_title(failure, glyphs);
+        let sentence = sentences::failed(&title, failure, glyphs);
+        layout::wrap("! ", &sentence, width)
+    });
+    sentences.collect()
 }
 
 /// All cells but the name.
@@ -107,16 +141,23 @@ fn cells(comparison: &Comparison, candidate: &Side, glyphs: Glyphs) -> Vec<Strin
     ]
 }
 
-/// The verdict with its change and interval, as far as there are any.
+/// The verdict with its change, as far as there is one.
 fn verdict(comparison: &Comparison, glyphs: Glyphs) -> String {
     let word = sentences::verdict_cell(comparison);
-    let Some(estimate) = &comparison.estimate else {
-        return word;
-    };
-    let [change, interval] = change_cells(Some(estimate), glyphs);
-    match estimate.interval {
-        Some(_) => format!("{word} {change} {interval}"),
-        None => format!("{word} {change}"),
+    let [change, _] = change_cells(comparison.estimate.as_ref(), glyphs);
+    match comparison.estimate {
+        Some(_) => format!("{word} {change}"),
+        None => word,
+    }
+}
+
+/// The interval behind the verdict; empty where there is none.
+fn interval_cell(comparison: &Comparison, glyphs: Glyphs) -> String {
+    let estimate = comparison.estimate.as_ref();
+    let [_, interval] = change_cells(estimate, glyphs);
+    match estimate.and_then(|estimate| estimate.interval) {
+        Some(_) => interval,
+        None => String::new(),
     }
 }
 
@@ -124,14 +165,24 @@ fn verdict(comparison: &Comparison, glyphs: Glyphs) -> String {
 struct Name<'a> {
     /// Where there are several.
     benchmark: Option<String>,
+    /// Whether the benchmark is named after its two sides already.
+    tells_all: bool,
     /// All of the benchmark: their labels tell them apart.
     contenders: Vec<&'a str>,
     candidate: usize,
 }
 
 impl Name<'_> {
+    /// Columns it takes at most.
+    fn needs(&self, glyphs: Glyphs) -> usize {
+        self.within(NAME_AT_MOST, glyphs).width()
+    }
+
     /// `benchmark: baseline / candidate` in so many columns.
     fn within(&self, columns: usize, glyphs: Glyphs) -> String {
+        if let Some(title) = self.benchmark.as_ref().filter(|_| self.tells_all) {
+            return shorten(title, columns, glyphs);
+        }
         let whole = self.shown(columns, columns, glyphs);
         if whole.width() <= columns {
             return whole;

@@ -7,41 +7,14 @@
 //! margin, or too close to call.
 
 use deadheat_model::{
-    Analysis, Comparison, EndReason, Ending, Estimate, Metric, Observation, Verdict, Warning,
+    Analysis, Comparison, EndReason, Ending, Estimate, FailedBenchmark, Metric, Observation,
+    Verdict, Warning,
 };
 
+pub use crate::called::{Called, Source};
 use crate::glyphs::Glyphs;
 use crate::names;
 use crate::units::{Precision, counted, share, two_digits, waiting};
-
-/// How the two sides of a comparison are called in its sentences; already
-/// fit to be shown.
-#[derive(Clone, Copy, Debug)]
-pub struct Called<'a> {
-    /// The baseline.
-    pub baseline: &'a str,
-    /// The candidate; `None` for a contender alone.
-    pub candidate: Option<&'a str>,
-}
-
-/// Whether advice can ask for another race or only for another recording.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
-    /// deadheat measured, so its flags help.
-    Race,
-    /// The samples were read from a file.
-    Recording,
-}
-
-impl Source {
-    /// Where the samples of an analysis come from.
-    pub fn of(analysis: &Analysis) -> Source {
-        match analysis.ending {
-            Ending::Recording => Source::Recording,
-            Ending::Recorded(_) | Ending::Cut => Source::Race,
-        }
-    }
-}
 
 /// The metric in words.
 pub fn metric(metric: &Metric, glyphs: Glyphs) -> String {
@@ -69,8 +42,11 @@ pub fn verdict(
     let baseline = called.baseline;
     let Some(candidate) = called.candidate else {
         return match source {
-            Source::Race => {
+            Source::Commands => {
                 format!("'{baseline}' was measured alone; give a second command to race it.")
+            }
+            Source::Functions => {
+                format!("'{baseline}' was measured alone; add a candidate to race it.")
             }
             Source::Recording => {
                 format!("'{baseline}' was recorded alone; analyze a second one with it.")
@@ -274,7 +250,7 @@ pub fn rests_on(comparisons: &[Comparison], source: Source) -> Option<String> {
         None => replicates.map(|count| counted(count as u64, "replicate", "replicates")),
     };
     let samples = match source {
-        Source::Race => None,
+        Source::Commands | Source::Functions => None,
         Source::Recording => {
             let baseline = comparisons
                 .first()
@@ -290,22 +266,35 @@ pub fn rests_on(comparisons: &[Comparison], source: Source) -> Option<String> {
 
 /// What the whole run took; `None` for a recording, of which nobody knows.
 pub fn effort(analysis: &Analysis) -> Option<String> {
-    if Source::of(analysis) == Source::Recording {
-        return None;
-    }
-    let mut text = format!(
-        "{}, {}",
-        counted(analysis.launches, "launch", "launches"),
-        waiting(analysis.elapsed_seconds)
-    );
+    let processes = match Source::of(analysis) {
+        Source::Recording => return None,
+        Source::Commands => counted(analysis.launches, "launch", "launches"),
+        Source::Functions => counted(analysis.launches, "process", "processes"),
+    };
+    let mut text = format!("{processes}, {}", waiting(analysis.elapsed_seconds));
     if let Some(seed) = analysis.seed {
         text += &format!(", seed {seed}");
     }
     Some(text)
 }
 
-/// How many comparisons came to which verdict.
-pub fn tally(comparisons: &[Comparison]) -> String {
+/// That a benchmark has no answer, and why; `title` is how it is called,
+/// already fit to be shown.
+pub fn failed(title: &str, failure: &FailedBenchmark, glyphs: Glyphs) -> String {
+    // The engine names the benchmark too; once is enough.
+    let named = format!("benchmark '{}', ", failure.benchmark);
+    let message = failure.message.strip_prefix(&named);
+    let message = message.unwrap_or(&failure.message);
+    let message = names::shorten(&names::escape(message, glyphs), 400, glyphs);
+    match message.trim_end_matches('.') {
+        "" => format!("benchmark '{title}' failed."),
+        message => format!("benchmark '{title}' failed: {message}."),
+    }
+}
+
+/// How many comparisons came to which verdict, and how many benchmarks to none
+/// since they failed.
+pub fn tally(comparisons: &[Comparison], failures: &[FailedBenchmark]) -> String {
     let count = |verdict| {
         let raced = comparisons.iter().filter(|c| c.candidate.is_some());
         raced.filter(|c| c.verdict == verdict).count() as u64
@@ -322,6 +311,7 @@ pub fn tally(comparisons: &[Comparison]) -> String {
         ),
         (count(None), "without a verdict", "without a verdict"),
         (alone, "measured alone", "measured alone"),
+        (failures.len() as u64, "failed", "failed"),
     ];
     let told = phrases.into_iter().filter(|(count, ..)| *count > 0);
     let told: Vec<String> = told
@@ -333,6 +323,9 @@ pub fn tally(comparisons: &[Comparison]) -> String {
         format!("{}.", told.join(", "))
     }
 }
+
+/// What stands for the verdict of a benchmark that failed, in a table cell.
+pub const FAILED_CELL: &str = "failed";
 
 /// The verdict in a table cell.
 pub fn verdict_cell(comparison: &Comparison) -> String {
@@ -352,17 +345,25 @@ pub fn verdict_cell(comparison: &Comparison) -> String {
 }
 
 /// How the run ended, when that is worth a sentence.
-pub fn ending(ending: &Ending, glyphs: Glyphs) -> Option<String> {
+pub fn ending(ending: &Ending, source: Source, glyphs: Glyphs) -> Option<String> {
+    // Only a race of commands can be taken up.
+    let again = source != Source::Functions;
     match ending {
         Ending::Recording | Ending::Recorded(EndReason::Finished) => None,
-        Ending::Recorded(EndReason::Budget) => Some(
-            "The time budget was used up before every race was decided; raise it with --budget, \
-             or go on with --resume FILE."
-                .to_owned(),
-        ),
+        Ending::Recorded(EndReason::Budget) => Some(format!(
+            "The time budget was used up before every race was decided; raise it with --budget{}.",
+            match again {
+                true => ", or go on with --resume FILE",
+                false => "",
+            }
+        )),
         Ending::Recorded(EndReason::Interrupted(signal)) => Some(format!(
-            "The run was interrupted by {}; --resume FILE goes on where it stopped.",
-            signal_name(*signal)
+            "The run was interrupted by {}; {}.",
+            signal_name(*signal),
+            match again {
+                true => "--resume FILE goes on where it stopped",
+                false => "what was measured before is shown",
+            }
         )),
         Ending::Recorded(EndReason::Failed(reason)) => {
             let reason = names::shorten(&names::escape(reason, glyphs), 400, glyphs);
@@ -371,11 +372,14 @@ pub fn ending(ending: &Ending, glyphs: Glyphs) -> Option<String> {
                 "The run failed and what was measured before is shown: {reason}."
             ))
         }
-        Ending::Cut => Some(
+        Ending::Cut => Some(format!(
             "The record stops without saying why, so deadheat was killed; what it kept until then \
-             is shown, and --resume FILE goes on from there."
-                .to_owned(),
-        ),
+             is shown{}.",
+            match again {
+                true => ", and --resume FILE goes on from there",
+                false => "",
+            }
+        )),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Several benchmarks together: what belongs to one, how it is called, and
 //! what is said once for all.
 
-use deadheat_model::{Comparison, Side};
+use deadheat_model::{Comparison, FailedBenchmark, Side};
 
 use crate::doubts::Told;
 use crate::glyphs::Glyphs;
@@ -30,13 +30,21 @@ pub(crate) fn names(group: &[Comparison]) -> Vec<&str> {
 
 /// A benchmark's name with the parameter values it does not already tell.
 pub(crate) fn title(comparison: &Comparison, glyphs: Glyphs) -> String {
-    let parameters: Vec<String> = comparison
-        .parameters
+    title_of(&comparison.benchmark, &comparison.parameters, glyphs)
+}
+
+/// The same of a benchmark that failed.
+pub(crate) fn failed_title(failure: &FailedBenchmark, glyphs: Glyphs) -> String {
+    title_of(&failure.benchmark, &failure.parameters, glyphs)
+}
+
+fn title_of(benchmark: &str, parameters: &[(String, String)], glyphs: Glyphs) -> String {
+    let parameters: Vec<String> = parameters
         .iter()
         .map(|(key, value)| format!("{key}={value}"))
-        .filter(|parameter| !comparison.benchmark.contains(parameter.as_str()))
+        .filter(|parameter| !benchmark.contains(parameter.as_str()))
         .collect();
-    let name = escape(&comparison.benchmark, glyphs);
+    let name = escape(benchmark, glyphs);
     let parameters = escape(&parameters.join(", "), glyphs);
     match (name.is_empty(), parameters.is_empty()) {
         (true, true) => "(no name)".to_owned(),

@@ -1,11 +1,12 @@
 //! The tables of the text: contenders, all metrics, and a suite's summary.
 
-use deadheat_model::{Comparison, Estimate, MetricComparison};
+use deadheat_model::{Analysis, Comparison, Estimate, MetricComparison};
 use unicode_width::UnicodeWidthStr;
 
 use crate::glyphs::Glyphs;
 use crate::layout;
 use crate::names::{escape, labels, shorten};
+use crate::rate::rate_cells;
 use crate::sentences;
 use crate::suite;
 use crate::units::{effect, interval, quantities};
@@ -39,7 +40,14 @@ pub(crate) fn contenders(group: &[Comparison], width: usize, glyphs: Glyphs) -> 
         })
         .collect();
     let title = sentences::metric(metric, glyphs);
-    let header = [title.as_str(), "median", "mean", "min", "samples"];
+    let mut header = vec![title.as_str(), "median", "mean", "min", "samples"];
+    if let Some(rates) = rate_cells(group, glyphs) {
+        header.insert(header.len() - 1, "rate");
+        for (row, rate) in rows.iter_mut().zip(rates) {
+            row.insert(row.len() - 1, rate);
+        }
+    }
+    let aligned = format!("l{}", "r".repeat(header.len() - 1));
     let rest = INDENT + layout::width_of(&header, &rows, 1..header.len());
     let room = width
         .saturating_sub(rest)
@@ -48,23 +56,28 @@ pub(crate) fn contenders(group: &[Comparison], width: usize, glyphs: Glyphs) -> 
     for (row, label) in rows.iter_mut().zip(labels) {
         row[0] = label;
     }
-    layout::table(&header, &rows, "lrrrr", INDENT, width)
+    layout::table(&header, &rows, &aligned, INDENT, width)
 }
 
-/// All metrics on the same pairs, by their medians; empty when only the judged
-/// one was recorded, whose figures have been shown already.
+/// All metrics on the same pairs, by their medians, but for those of which
+/// nothing was ever seen; empty when nothing but the judged one is left, whose
+/// figures have been shown already.
 pub(crate) fn metrics(comparison: &Comparison, width: usize, glyphs: Glyphs) -> String {
-    let news = |other: &MetricComparison| other.metric != comparison.metric;
-    if !comparison.metrics.iter().any(news) {
+    let judged = |row: &MetricComparison| row.metric == comparison.metric;
+    let shown: Vec<&MetricComparison> = comparison
+        .metrics
+        .iter()
+        .filter(|row| judged(row) || seen(row))
+        .collect();
+    if shown.iter().all(|row| judged(row)) {
         return String::new();
     }
     let header = match &comparison.candidate {
         Some(_) => ["metric", "baseline", "candidate", "change", "interval"],
         None => ["metric", "median", "mean", "min", "max"],
     };
-    let rows: Vec<Vec<String>> = comparison
-        .metrics
-        .iter()
+    let rows: Vec<Vec<String>> = shown
+        .into_iter()
         .map(|row| {
             let unit = row.metric.unit();
             let name = shorten(&escape(row.metric.name(), glyphs), 24, glyphs);
@@ -87,11 +100,19 @@ pub(crate) fn metrics(comparison: &Comparison, width: usize, glyphs: Glyphs) -> 
     layout::table(&header, &rows, "lrrrr", INDENT, width)
 }
 
-/// One line per comparison of a suite.
-pub(crate) fn summary(comparisons: &[Comparison], width: usize, glyphs: Glyphs) -> String {
+/// Whether any sample of either side was above zero. A function that neither
+/// faults nor waits would have a line of noughts for every metric that counts
+/// such things.
+fn seen(row: &MetricComparison) -> bool {
+    let sides = [Some(&row.baseline), row.candidate.as_ref()];
+    sides.into_iter().flatten().any(|side| side.max > 0.0)
+}
+
+/// One line per comparison of a suite, and one per benchmark that failed.
+pub(crate) fn summary(analysis: &Analysis, width: usize, glyphs: Glyphs) -> String {
     let header = ["benchmark", "candidate", "change", "interval", "verdict"];
     let mut rows: Vec<Vec<String>> = Vec::new();
-    for group in suite::groups(comparisons) {
+    for group in suite::groups(&analysis.comparisons) {
         let names = labels(&suite::names(group), NAME_AT_MOST, glyphs);
         for (index, comparison) in group.iter().enumerate() {
             let [change, interval] = change_cells(comparison.estimate.as_ref(), glyphs);
@@ -107,6 +128,16 @@ pub(crate) fn summary(comparisons: &[Comparison], width: usize, glyphs: Glyphs) 
                 sentences::verdict_cell(comparison),
             ]);
         }
+    }
+    for failure in &analysis.failures {
+        let nothing = || glyphs.nothing().to_owned();
+        rows.push(vec![
+            suite::failed_title(failure, glyphs),
+            nothing(),
+            nothing(),
+            nothing(),
+            sentences::FAILED_CELL.to_owned(),
+        ]);
     }
     // The two names share what the figures leave.
     let rest = INDENT + layout::GAP + layout::width_of(&header, &rows, 2..header.len());

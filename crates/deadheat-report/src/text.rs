@@ -1,6 +1,6 @@
 //! The answer as people read it in a terminal.
 
-use deadheat_model::{Analysis, Comparison, EndReason, Ending, Verdict, Warning};
+use deadheat_model::{Analysis, Comparison, EndReason, Ending, FailedBenchmark, Verdict, Warning};
 
 use crate::doubts::{self, Told};
 use crate::figures;
@@ -66,10 +66,11 @@ impl Painter<'_> {
         let groups = suite::groups(&self.analysis.comparisons);
         let mut doubts: Vec<Vec<Told>> = groups.iter().map(|group| self.doubts(group)).collect();
         let mut shared = suite::shared_doubts(&doubts);
-        let several = groups.len() > 1;
+        let failures = &self.analysis.failures;
+        let several = groups.len() + failures.len() > 1;
         // How the run ended concerns all of it, so it leads what is said last.
         let last = match doubts.as_mut_slice() {
-            [only] => only,
+            [only] if !several => only,
             _ => &mut shared,
         };
         last.splice(..0, self.ending());
@@ -84,14 +85,23 @@ impl Painter<'_> {
                 text.push('\n');
             }
         }
-        if groups.is_empty() {
+        for failure in failures {
+            text += &self.failed(failure);
+            if several {
+                text.push('\n');
+            }
+        }
+        if groups.is_empty() && failures.is_empty() {
             text += &self.wrapped("", "nothing was measured.");
         }
         if several {
             let (width, glyphs) = (self.options.width, self.glyphs);
-            text += &tables::summary(&self.analysis.comparisons, width, glyphs);
+            text += &tables::summary(self.analysis, width, glyphs);
             text.push('\n');
-            text += &self.wrapped("", &sentences::tally(&self.analysis.comparisons));
+            text += &self.wrapped(
+                "",
+                &sentences::tally(&self.analysis.comparisons, &self.analysis.failures),
+            );
             if let Some(effort) = sentences::effort(self.analysis) {
                 text += &self.wrapped("", &effort);
             }
@@ -164,6 +174,17 @@ impl Painter<'_> {
         text + &self.wrapped("  ", figures::CAVEAT)
     }
 
+    /// A benchmark without an answer: its sentence stands where its block would.
+    fn failed(&self, failure: &FailedBenchmark) -> String {
+        let title = suite::failed_title(failure, self.glyphs);
+        let title = shorten(&title, NAME_IN_SENTENCE, self.glyphs);
+        let plain = self.wrapped("! ", &sentences::failed(&title, failure, self.glyphs));
+        match self.options.color {
+            true => plain.replacen('!', "\u{1b}[31m!\u{1b}[0m", 1),
+            false => plain,
+        }
+    }
+
     fn heading(&self, comparison: &Comparison) -> String {
         let title = suite::title(comparison, self.glyphs);
         let name = shorten(&title, self.options.width, self.glyphs);
@@ -219,7 +240,7 @@ impl Painter<'_> {
         {
             return None;
         }
-        let text = sentences::ending(&self.analysis.ending, self.glyphs)?;
+        let text = sentences::ending(&self.analysis.ending, self.source, self.glyphs)?;
         Some(Told {
             information: false,
             text,

@@ -9,11 +9,15 @@ const DIGITS: i32 = 4;
 
 /// Most decimals of a percentage. A timer-limited interval can be narrower
 /// than any reader cares for.
-const MOST_DECIMALS: usize = 6;
+const MOST_DECIMALS: usize = 3;
 
 /// The largest percentage written out. An interval from two replicates can
 /// reach beyond anything a number of percent can tell.
 const MOST_PERCENT: f64 = 999_999.0;
+
+/// Whole counts below this are shown as they are: 13 beside 10000 is read at
+/// a glance, 0.01300 k beside 10.00 k is not.
+const PLAIN_COUNTS: f64 = 1e6;
 
 /// A unit chosen for one or more values, so that values meant to be compared
 /// differ in their digits only.
@@ -60,8 +64,10 @@ impl Scale {
             ],
             Unit::Count => [(1.0, ""), (1e3, "k"), (1e6, "M"), (1e9, "G")],
         };
+        let plain = unit == Unit::Count && is_whole(value) && value < PLAIN_COUNTS;
         let (factor, symbol) = steps
             .into_iter()
+            .take(if plain { 1 } else { steps.len() })
             .rev()
             // A value that rounds up to 1000 of a unit is 1.000 of the next.
             .find(|(factor, _)| value >= factor * (1.0 - 0.5e-4))

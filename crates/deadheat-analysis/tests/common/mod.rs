@@ -35,6 +35,7 @@ pub fn run(origin: Origin, contenders: usize, blocks: &[Block]) -> Run {
                 name: "b".to_owned(),
                 parameters: vec![],
                 contenders: (0..contenders).map(contender).collect(),
+                ..Benchmark::default()
             }],
         },
         environment: Environment::default(),

@@ -143,6 +143,15 @@ impl SampleClock {
         self.ns_per_tick
     }
 
+    /// What a step amounts to, in nanoseconds: of a counter the time it counts
+    /// by, of the system's clock the smallest step it shows.
+    pub fn tick_ns(&self) -> f64 {
+        match self.source() {
+            ClockSource::Tsc | ClockSource::Cntvct => self.ns_per_tick(),
+            ClockSource::Os => self.resolution_ns(),
+        }
+    }
+
     /// The smallest step between two neighbouring readings that differ, in
     /// nanoseconds. Never below the cost of a reading, which is what limits
     /// a counter that is finer than that.

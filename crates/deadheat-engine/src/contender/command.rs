@@ -10,15 +10,16 @@ use deadheat_model::{
 };
 
 use super::Contenders;
+use super::cause::{Cause, ContenderFailure};
 use super::command_failure::{hook_end, not_started, tail};
 use super::command_images::{BenchmarkImages, Once, launch};
 use super::output_check::compare;
-use crate::affinity::Settled;
 use crate::counters::Counters;
-use crate::error::{Cause, ContenderFailure, EngineError, Moment};
+use crate::error::{EngineError, Moment};
 use crate::interrupt::Interrupts;
 use crate::launcher::wire::{HookEnd, Launch, MAX_LAUNCHES, Measured, NO_IMAGE, Outcome};
 use crate::launcher::{Launcher, LauncherOptions};
+use crate::settled::Settled;
 
 /// Choices that belong to the process deadheat runs in, not to the plan.
 #[derive(Clone, Debug)]
@@ -37,6 +38,7 @@ pub struct CommandContenders<'a> {
     metrics: Vec<Metric>,
     pinned: Vec<u32>,
     launches: Vec<Launch>,
+    launched: u64,
     /// Dropped after the launcher: where this thread ran before comes back.
     _settled: Settled,
 }
@@ -122,6 +124,7 @@ impl<'a> CommandContenders<'a> {
             metrics,
             pinned,
             launches: Vec::new(),
+            launched: 0,
             _settled: settled,
         })
     }
@@ -308,6 +311,7 @@ impl Contenders for CommandContenders<'_> {
             self.launches.clear();
             self.launches
                 .extend(some.iter().map(|slot| launch(images, slot)));
+            self.launched += some.len() as u64;
             let measured = self
                 .launcher
                 .run(&self.launches, self.interrupts)?
@@ -327,6 +331,7 @@ impl Contenders for CommandContenders<'_> {
             .extend(block.prime.iter().map(|slot| launch(images, slot)));
         self.launches
             .extend(block.slots.iter().map(|slot| launch(images, slot)));
+        self.launched += self.launches.len() as u64;
         let reply = self.launcher.run(&self.launches, self.interrupts)?;
         let mut measured = [Measured::nothing(Outcome::Cancelled); MAX_LAUNCHES];
         let measured = &mut measured[..self.launches.len()];
@@ -377,6 +382,10 @@ impl Contenders for CommandContenders<'_> {
             }
         }
         self.check_outputs(block, record)
+    }
+
+    fn launched(&mut self) -> u64 {
+        std::mem::take(&mut self.launched)
     }
 
     fn close(&mut self, benchmark: usize) -> Result<(), EngineError> {

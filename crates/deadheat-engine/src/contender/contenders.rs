@@ -16,6 +16,8 @@ pub trait Contenders {
     /// Runs a block and fills in the samples and values of `record`, whose
     /// buffers are empty. The session fills in the rest.
     fn run(&mut self, block: &Block, record: &mut BlockRecord) -> Result<(), EngineError>;
+    /// Processes launched since this was last asked.
+    fn launched(&mut self) -> u64;
     /// Leaves a benchmark: its cleanup hooks. Called once for every `open`,
     /// also after a failure.
     fn close(&mut self, benchmark: usize) -> Result<(), EngineError>;

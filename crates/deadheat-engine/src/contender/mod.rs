@@ -1,11 +1,30 @@
 //! What can be timed, block by block.
 
+#[cfg(feature = "commands")]
+mod cause;
+#[cfg(feature = "commands")]
 mod command;
+#[cfg(feature = "commands")]
 mod command_failure;
+#[cfg(feature = "commands")]
 mod command_images;
 mod contenders;
+mod function;
+mod local;
+#[cfg(feature = "commands")]
 mod output_check;
-pub mod simulated;
+mod readings;
+#[cfg(feature = "simulated")]
+pub(crate) mod simulated;
+mod workers;
 
+#[cfg(feature = "commands")]
+pub use cause::{Cause, ContenderFailure};
+#[cfg(feature = "commands")]
 pub use command::{CommandContenders, CommandOptions};
 pub use contenders::Contenders;
+pub use function::{FunctionContenders, Piloted};
+pub use local::LocalContenders;
+#[cfg(feature = "simulated")]
+pub use simulated::{Noise, SimulatedContenders, Simulation};
+pub use workers::{FunctionOptions, Lineup};

@@ -83,6 +83,7 @@ pub struct SimulatedContenders {
     walk: f64,
     mode: f64,
     previous: Option<ContenderId>,
+    launched: u64,
 }
 
 impl SimulatedContenders {
@@ -103,6 +104,7 @@ impl SimulatedContenders {
             walk,
             mode,
             previous: None,
+            launched: 0,
         }
     }
 
@@ -135,6 +137,7 @@ impl SimulatedContenders {
             log += (10.0 * 100f64.powf(unit(rng))).ln();
         }
         self.previous = Some(contender);
+        self.launched += 1;
         let ns = (self.simulation.baseline_ns * log.exp()).round();
         self.clock.advance(ns as u64);
         ns
@@ -182,6 +185,10 @@ impl Contenders for SimulatedContenders {
             });
         }
         Ok(())
+    }
+
+    fn launched(&mut self) -> u64 {
+        std::mem::take(&mut self.launched)
     }
 
     fn close(&mut self, _benchmark: usize) -> Result<(), EngineError> {
@@ -408,6 +415,7 @@ pub(crate) mod tests_support {
                         workload: Workload::Recording,
                     })
                     .collect(),
+                ..Benchmark::default()
             }],
         }
     }

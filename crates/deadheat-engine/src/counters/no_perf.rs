@@ -1,5 +1,4 @@
-//! No hardware counters: a build without the feature `counters`. What it says
-//! is tested in `crates/deadheat/tests/lean.rs`, where the feature is off.
+//! No hardware counters: a build for a system other than Linux.
 
 use std::io;
 
@@ -27,6 +26,6 @@ impl Counters {
 
     /// Why counters cannot be opened, in words a user can act on.
     pub(crate) fn explain(_errno: i32) -> String {
-        "deadheat was built without them".to_owned()
+        "deadheat reads none on this system".to_owned()
     }
 }

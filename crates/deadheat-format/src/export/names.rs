@@ -50,6 +50,7 @@ mod tests {
             name: name.to_owned(),
             parameters: parameters.iter().map(owned).collect(),
             contenders: vec![],
+            ..Benchmark::default()
         }
     }
 

@@ -117,6 +117,7 @@ impl RecordedBenchmark {
             name: self.name.clone(),
             parameters: Vec::new(),
             contenders: seated.into_iter().map(contender).collect(),
+            ..Benchmark::default()
         }
     }
 }

@@ -1,15 +1,35 @@
 //! The run file: JSON Lines, written block by block while a run is measured.
 
 mod block;
+#[cfg(feature = "read")]
+mod command;
+#[cfg(feature = "read")]
+mod decode;
+#[cfg(feature = "read")]
+mod environment;
 mod journal;
+#[cfg(feature = "read")]
 mod plan;
+#[cfg(feature = "read")]
 mod reader;
+#[cfg(feature = "read")]
+mod resume;
+#[cfg(feature = "read")]
 mod scanner;
+#[cfg(feature = "read")]
+mod schema;
+#[cfg(feature = "read")]
 mod wire;
 mod writer;
+mod written;
+mod written_plan;
 
+#[cfg(feature = "read")]
 pub use reader::{read_header, read_run, read_run_from};
-pub use wire::SCHEMA;
 pub use writer::RunFileWriter;
+pub use written::SCHEMA;
 
-pub(crate) use reader::{BUFFER, check_schema};
+#[cfg(feature = "read")]
+pub(crate) use reader::BUFFER;
+#[cfg(feature = "read")]
+pub(crate) use schema::check_schema;

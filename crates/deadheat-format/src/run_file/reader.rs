@@ -4,11 +4,14 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
-use deadheat_model::{BlockRecord, Run, RunHeader, Samples};
+use deadheat_model::{BlockRecord, Run, RunHeader, Samples, Workload};
+use serde::Deserialize;
 use serde_json::Value;
 
-use super::block::{decode_compact, decode_json};
-use super::wire::{Declared, Header, Line, SCHEMA, declared_schema, judge_schema};
+use super::decode::{decode_compact, decode_json};
+use super::schema::check_schema;
+use super::wire::{EndLine, FailedLine, Header};
+use super::written::SCHEMA;
 use crate::error::{FormatError, cannot_read};
 
 /// Bytes asked of the system at once.
@@ -108,35 +111,39 @@ fn next_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<u64> {
     Ok(reader.read_until(b'\n', line)? as u64)
 }
 
-/// Whether a first line declares a schema that can be read.
-pub(crate) fn check_schema(name: &Path, first: &[u8]) -> Result<(), FormatError> {
-    let file = name.to_owned();
-    let Some(schema) = declared_schema(first) else {
-        // A run that was killed while its header was written is still known by
-        // how it begins.
-        if first.starts_with(b"{\"schema\":\"deadheat.run/") {
-            return Err(FormatError::Line {
-                file,
-                line: 1,
-                problem: "the header is cut off, so there is no run".to_owned(),
-            });
-        }
-        let found = match first.trim_ascii_start().first() {
-            Some(b'{' | b'[') => "JSON without the header of a run",
-            _ => "text without the header of a run",
+/// Any line after the first that is not a block.
+#[derive(Debug)]
+enum Line {
+    /// A block in a shape the fast scanner does not know.
+    Block(Value),
+    Resume,
+    Failed(FailedLine),
+    End(EndLine),
+    /// A header, which has no place below the first line.
+    Header,
+    /// A kind of a later minor version.
+    Unknown,
+}
+
+impl Line {
+    /// Tells the kind of a line by its first known key. `Err` says in words
+    /// why the line is none.
+    fn from_json(json: Value) -> Result<Self, String> {
+        let is = |key| json.get(key).is_some();
+        let kind = if is("block") {
+            return Ok(Line::Block(json));
+        } else if is("resume") {
+            Ok(Line::Resume)
+        } else if is("failed") {
+            FailedLine::deserialize(json).map(Line::Failed)
+        } else if is("end") {
+            EndLine::deserialize(json).map(Line::End)
+        } else if is("schema") {
+            Ok(Line::Header)
+        } else {
+            Ok(Line::Unknown)
         };
-        return Err(FormatError::UnknownFormat {
-            file,
-            found: found.to_owned(),
-        });
-    };
-    match judge_schema(&schema) {
-        Declared::Readable => Ok(()),
-        Declared::Newer => Err(FormatError::NewerSchema { file, schema }),
-        Declared::Foreign => Err(FormatError::UnknownFormat {
-            file,
-            found: format!("JSON of schema {schema}"),
-        }),
+        kind.map_err(|error| error.to_string())
     }
 }
 
@@ -231,6 +238,12 @@ impl<'a> Reading<'a> {
                 self.run.resume();
                 Ok(())
             }
+            Line::Failed(failed) => {
+                let failure = failed.into_model();
+                self.check_benchmark(failure.benchmark, "a failure")?;
+                self.run.failures.push(failure);
+                Ok(())
+            }
             Line::End(end) => {
                 let end = end.into_model();
                 self.run.launches = end.launches;
@@ -245,16 +258,21 @@ impl<'a> Reading<'a> {
         }
     }
 
+    /// Whether the plan has the benchmark that `what` speaks of.
+    fn check_benchmark(&self, index: usize, what: &str) -> Result<(), FormatError> {
+        let known = self.run.header.plan.benchmarks.len();
+        if index < known {
+            return Ok(());
+        }
+        Err(self.error(format!(
+            "{what} of benchmark {index}, but the plan has {known}, counted from 0"
+        )))
+    }
+
     fn take_block(&mut self) -> Result<(), FormatError> {
         let block = &self.block;
-        let plan = &self.run.header.plan;
-        let Some(benchmark) = plan.benchmarks.get(block.benchmark) else {
-            return Err(self.error(format!(
-                "a block of benchmark {}, but the plan has {}, counted from 0",
-                block.benchmark,
-                plan.benchmarks.len()
-            )));
-        };
+        self.check_benchmark(block.benchmark, "a block")?;
+        let benchmark = &self.run.header.plan.benchmarks[block.benchmark];
         let racing = benchmark.contenders.len();
         if let Some(sample) = block.samples.iter().find(|s| s.contender.index() >= racing) {
             return Err(self.error(format!(
@@ -264,13 +282,22 @@ impl<'a> Reading<'a> {
             )));
         }
         let samples: &mut Samples = &mut self.run.benchmarks[block.benchmark];
+        let mut contenders = benchmark.contenders.iter();
+        let launched = match contenders.any(|c| matches!(c.workload, Workload::Function(_))) {
+            // A worker for each replicate, in which all its blocks are called.
+            true => {
+                let last = samples.blocks().last();
+                u64::from(last.is_none_or(|last| last.replicate != block.replicate))
+            }
+            false => block.samples.len() as u64 + u64::from(block.primed),
+        };
         samples.push(block).map_err(|source| FormatError::Sample {
             file: self.name.to_owned(),
             line: self.line,
             benchmark: benchmark.name.clone(),
             source,
         })?;
-        self.launches += block.samples.len() as u64 + u64::from(block.primed);
+        self.launches += launched;
         self.run.elapsed_ns = self.run.elapsed_ns.max(block.elapsed_ns);
         // An end was not the end when blocks follow it.
         self.run.end = None;

@@ -1,17 +1,17 @@
 //! The run file while it is recorded.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, BufReader};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use deadheat_model::{BlockRecord, Metric, RecordSink, RunEnd, RunHeader, Samples, SinkError};
-use serde::Serialize;
+use deadheat_model::{
+    BenchmarkFailure, BlockRecord, Json, Metric, RecordSink, RunEnd, RunHeader, Samples, SinkError,
+};
 
 use super::block::encode;
 use super::journal::Journal;
-use super::reader::scan;
-use super::wire::{EndLine, Header, ResumeLine};
-use crate::error::{FormatError, cannot_read, cannot_write, create_folder_of};
+use super::written;
+use crate::error::{FormatError, cannot_write, create_folder_of};
 
 /// Keeps every block on disk before the next one starts.
 ///
@@ -23,7 +23,7 @@ pub struct RunFileWriter {
     path: PathBuf,
     journal: Journal,
     /// Reused for every line.
-    line: Vec<u8>,
+    pub(super) line: Vec<u8>,
     metrics: Vec<Metric>,
     /// Number of contenders of each benchmark.
     racing: Vec<usize>,
@@ -54,34 +54,6 @@ impl RunFileWriter {
         })
     }
 
-    /// Takes up a run that stopped: cuts off a torn last line, and notes which
-    /// deadheat goes on and when (in seconds since 1970-01-01 UTC).
-    ///
-    /// Nothing that was recorded is rewritten. The caller lets `elapsed_ns` and
-    /// `launches` grow from where the run left them.
-    pub fn resume(
-        path: impl AsRef<Path>,
-        tool_version: &str,
-        started_at: Option<u64>,
-    ) -> Result<Self, FormatError> {
-        let path = path.as_ref();
-        let recorded = File::open(path).map_err(cannot_read(path))?;
-        let file = OpenOptions::new()
-            .append(true)
-            .open(path)
-            .map_err(cannot_write(path))?;
-        lock(&file, path)?;
-        let found = scan(BufReader::new(recorded), path)?;
-        let mut writer = Self::new(Journal::new(file, found.len, true), path, &found.run.header);
-        if found.unterminated {
-            writer.line.push(b'\n');
-        }
-        writer
-            .append_json(&ResumeLine::new(tool_version, started_at))
-            .map_err(cannot_write(path))?;
-        Ok(writer)
-    }
-
     /// Takes the file away again: a run without a block is not worth keeping,
     /// and would stand in the way of the next try.
     pub fn discard(self) -> Result<(), FormatError> {
@@ -99,17 +71,16 @@ impl RunFileWriter {
             file: path.to_owned(),
             source,
         })?;
-        let wire =
-            Header::from_model(header).map_err(|unwritable| FormatError::PathNotUnicode {
-                file: path.to_owned(),
-                path: unwritable,
-            })?;
+        let wire = written::header(header).map_err(|unwritable| FormatError::PathNotUnicode {
+            file: path.to_owned(),
+            path: unwritable,
+        })?;
         let mut writer = Self::new(Journal::new(file, 0, false), path, header);
         writer.append_json(&wire).map_err(cannot_write(path))?;
         Ok(writer)
     }
 
-    fn new(journal: Journal, path: &Path, header: &RunHeader) -> Self {
+    pub(super) fn new(journal: Journal, path: &Path, header: &RunHeader) -> Self {
         let benchmarks = &header.plan.benchmarks;
         RunFileWriter {
             path: path.to_owned(),
@@ -121,9 +92,8 @@ impl RunFileWriter {
     }
 
     /// Appends what `line` holds and `json` as one line.
-    fn append_json(&mut self, json: &impl Serialize) -> io::Result<()> {
-        serde_json::to_writer(&mut self.line, json)?;
-        self.line.push(b'\n');
+    pub(super) fn append_json(&mut self, json: &Json) -> io::Result<()> {
+        writeln!(self.line, "{json}")?;
         self.append_line()
     }
 
@@ -181,8 +151,20 @@ impl RecordSink for RunFileWriter {
             .map_err(|source| self.sink_error(source))
     }
 
+    fn failed(&mut self, failure: &BenchmarkFailure) -> Result<(), SinkError> {
+        let known = failure.benchmark < self.racing.len();
+        let kept = match known {
+            true => self.append_json(&written::failed(failure)),
+            false => Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "the failure names a benchmark that the plan does not have",
+            )),
+        };
+        kept.map_err(|source| self.sink_error(source))
+    }
+
     fn end(&mut self, end: &RunEnd) -> Result<(), SinkError> {
-        self.append_json(&EndLine::from_model(end))
+        self.append_json(&written::end(end))
             .and_then(|()| self.journal.sync())
             .map_err(|source| self.sink_error(source))
     }
@@ -190,7 +172,7 @@ impl RecordSink for RunFileWriter {
 
 /// Keeps two processes from recording into one file, where their lines would
 /// mingle. A file system without locks has to do without.
-fn lock(file: &File, path: &Path) -> Result<(), FormatError> {
+pub(super) fn lock(file: &File, path: &Path) -> Result<(), FormatError> {
     // Elsewhere a lock would also shut out whoever only wants to read.
     if cfg!(unix) && matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
         return Err(FormatError::InUse {
@@ -234,6 +216,7 @@ mod tests {
                         name: "alone".to_owned(),
                         workload: Workload::Recording,
                     }],
+                    ..Benchmark::default()
                 }],
             },
             environment: Environment::default(),

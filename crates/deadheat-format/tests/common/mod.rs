@@ -5,9 +5,9 @@
 use std::time::Duration;
 
 use deadheat_model::{
-    Benchmark, BlockRecord, CommandLine, Contender, ContenderId, CounterAccess, Design, EndReason,
-    Environment, ExitPolicy, Flags, Hooks, Input, Looks, Metric, Origin, Output, Pinning, Plan,
-    RunEnd, RunHeader, Sample, Workload,
+    Benchmark, BlockRecord, ClockFacts, CommandLine, Contender, ContenderId, CounterAccess, Design,
+    EndReason, Environment, ExitPolicy, Flags, FunctionCalls, Hooks, Input, Looks, Metric, Origin,
+    Output, Pinning, Plan, RunEnd, RunHeader, Sample, Throughput, Workload,
 };
 
 fn words(text: &str) -> Vec<String> {
@@ -81,6 +81,7 @@ pub fn header() -> RunHeader {
                         contender("one \"quoted\", with a comma", into_file),
                         contender("two", elaborate),
                     ],
+                    ..Benchmark::default()
                 },
                 Benchmark {
                     name: "three".to_owned(),
@@ -90,6 +91,7 @@ pub fn header() -> RunHeader {
                         contender("b", command("/bin/true")),
                         contender("c", command("true")),
                     ],
+                    ..Benchmark::default()
                 },
             ],
         },
@@ -102,6 +104,7 @@ pub fn header() -> RunHeader {
             load: Some(0.25),
             pinned: vec![2, 3],
             counters: Some(CounterAccess::Unavailable("not permitted".to_owned())),
+            ..Environment::default()
         },
         metrics: vec![
             Metric::Wall,
@@ -114,6 +117,85 @@ pub fn header() -> RunHeader {
         ],
         tick_ns: Some(1.0),
     }
+}
+
+/// A run of functions: one benchmark that uses every corner, one that uses none.
+pub fn function_header() -> RunHeader {
+    let function = |name: &str, iterations, threads| Contender {
+        name: name.to_owned(),
+        workload: Workload::Function(FunctionCalls {
+            iterations,
+            threads,
+        }),
+    };
+    let commands = header();
+    RunHeader {
+        plan: Plan {
+            design: Design {
+                blocks_per_replicate: 25,
+                looks: Looks {
+                    at: vec![1],
+                    levels: vec![0.05],
+                    weights: vec![1.0],
+                },
+                ..commands.plan.design
+            },
+            seed: 7,
+            benchmarks: vec![
+                Benchmark {
+                    name: "sum".to_owned(),
+                    parameters: vec![],
+                    contenders: vec![function("loop", 700, 2), function("iter", 700, 2)],
+                    blocks_per_replicate: Some(5),
+                    throughput: Some(Throughput::Bytes(4096)),
+                },
+                Benchmark {
+                    name: "sort".to_owned(),
+                    contenders: vec![function("stable", 1, 1)],
+                    throughput: Some(Throughput::Items(100)),
+                    ..Benchmark::default()
+                },
+            ],
+        },
+        environment: Environment {
+            clock: Some(ClockFacts {
+                source: "os".to_owned(),
+                resolution_ns: 1.0,
+                overhead_ns: 43.5,
+                fallback: Some("the counter does not tick evenly".to_owned()),
+            }),
+            debug_build: true,
+            ..commands.environment
+        },
+        metrics: vec![
+            Metric::Wall,
+            Metric::Migrations,
+            Metric::Allocations,
+            Metric::AllocatedBytes,
+        ],
+        ..commands
+    }
+}
+
+/// A block of that run.
+pub fn function_block(replicate: u32, index: u32) -> BlockRecord {
+    let mut block = BlockRecord {
+        replicate,
+        index,
+        elapsed_ns: u64::from(replicate * 5 + index + 1) * 1_000_000,
+        ..BlockRecord::default()
+    };
+    for (slot, contender) in [0u8, 1, 1, 0].into_iter().enumerate() {
+        block.samples.push(Sample {
+            contender: ContenderId(contender),
+            flags: Flags::NONE,
+            exit_code: None,
+            iterations: 700,
+        });
+        let wall = 70_000.5 + f64::from(index) + slot as f64;
+        block.values.extend([wall, 0.0, 1400.0, 89_600.0]);
+    }
+    block
 }
 
 /// A block of `order`, such as `[0, 1, 1, 0]`; no two hold the same values.

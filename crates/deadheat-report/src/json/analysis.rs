@@ -1,20 +1,18 @@
 //! The answer for programs: `deadheat.analysis/1`, described by
 //! `docs/schema/analysis-1.schema.json`.
 //!
-//! The wire types stand apart from the types in memory, so that neither can
-//! change the other by accident. Every effect is a relative change here.
+//! The names stand apart from the types in memory, so that neither can change
+//! the other by accident. Every effect is a relative change here.
 
 use deadheat_model::{
-    Analysis, BlockDiagnostics, Comparison, EndReason, Ending, Estimate, Interval, LogRatio,
-    MetricComparison, Side,
+    Analysis, BlockDiagnostics, Comparison, EndReason, Ending, Estimate, FailedBenchmark, Interval,
+    Json, LogRatio, MetricComparison, Object, Side, Throughput, Warning,
 };
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
 
-use super::figures::FiguresWire;
-use super::number::Number;
+use super::figures::figures;
 use crate::doubts;
 use crate::glyphs::Glyphs;
+use crate::rate::Rates;
 use crate::sentences::Source;
 
 /// The name and major version of what [`to_json`] writes.
@@ -23,242 +21,166 @@ const SCHEMA: &str = "deadheat.analysis/1";
 /// The analysis as JSON, indented by two spaces, with a line break at its end.
 /// The same analysis gives the same bytes.
 pub fn to_json(analysis: &Analysis) -> String {
-    let mut text = serde_json::to_string_pretty(&AnalysisWire::new(analysis))
-        .expect("strings, numbers and maps with string keys always serialize");
+    let mut text = Json::from(whole(analysis)).pretty();
     text.push('\n');
     text
 }
 
-#[derive(Serialize)]
-struct AnalysisWire<'a> {
-    schema: &'static str,
-    tool: ToolWire<'a>,
-    seed: Option<u64>,
-    alpha: Number,
-    margin: Number,
-    launches: u64,
-    elapsed_s: Number,
-    ended: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    signal: Option<i32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    failure: Option<&'a str>,
-    benchmarks: Vec<ComparisonWire<'a>>,
+fn whole(analysis: &Analysis) -> Object {
+    let (ended, signal, failure) = match &analysis.ending {
+        Ending::Recorded(EndReason::Finished) => ("finished", None, None),
+        Ending::Recorded(EndReason::Budget) => ("budget", None, None),
+        Ending::Recorded(EndReason::Interrupted(signal)) => ("interrupted", Some(*signal), None),
+        Ending::Recorded(EndReason::Failed(reason)) => ("failed", None, Some(reason)),
+        Ending::Cut => ("cut", None, None),
+        Ending::Recording => ("recording", None, None),
+    };
+    let source = Source::of(analysis);
+    let failures = (!analysis.failures.is_empty())
+        .then(|| analysis.failures.iter().map(failed).collect::<Json>());
+    let benchmarks = analysis.comparisons.iter();
+    let benchmarks: Json = benchmarks.map(|one| comparison(one, source)).collect();
+    Object::new()
+        .with("schema", SCHEMA)
+        .with(
+            "tool",
+            Object::new().with("version", &analysis.tool_version),
+        )
+        .with("seed", analysis.seed)
+        .with("alpha", analysis.alpha)
+        .with("margin", analysis.margin)
+        .with("launches", analysis.launches)
+        .with("elapsed_s", analysis.elapsed_seconds)
+        .with("ended", ended)
+        .with_some("signal", signal)
+        .with_some("failure", failure)
+        .with_some("failures", failures)
+        .with("benchmarks", benchmarks)
 }
 
-#[derive(Serialize)]
-struct ToolWire<'a> {
-    version: &'a str,
+fn comparison(comparison: &Comparison, source: Source) -> Object {
+    let estimate = comparison.estimate.as_ref();
+    let interval = estimate.and_then(|estimate| estimate.interval.as_ref());
+    let rates = Rates::of(comparison);
+    let candidate = comparison.candidate.as_ref();
+    let detectable = comparison.minimum_detectable_effect;
+    let warnings = doubts::in_order(&comparison.warnings).into_iter();
+    Object::new()
+        .with("benchmark", &comparison.benchmark)
+        .with_some("parameters", parameters(&comparison.parameters))
+        .with_some("throughput", comparison.throughput.map(throughput))
+        .with("metric", comparison.metric.name())
+        .with("unit", comparison.metric.unit().name())
+        .with("baseline", rated(&comparison.baseline, rates.baseline))
+        .with(
+            "candidate",
+            candidate.map(|side| rated(side, rates.candidate)),
+        )
+        .with("verdict", comparison.verdict.map(|verdict| verdict.name()))
+        .with("provisional", comparison.provisional)
+        .with("scope", comparison.scope.name())
+        .with("change", estimate.map(change))
+        .with("ci", interval.map(ends))
+        .with("confidence", interval.map(|interval| interval.confidence))
+        .with("p_value", estimate.and_then(|estimate| estimate.p_value))
+        .with("p_adjusted", comparison.p_adjusted)
+        .with("p_sign_flip", comparison.p_sign_flip)
+        .with("excludes_zero", comparison.excludes_zero)
+        .with(
+            "minimum_detectable_effect",
+            detectable.map(|effect| effect.change()),
+        )
+        .with("replicates", estimate.map(|estimate| estimate.replicates))
+        .with("replicates_to_settle", comparison.replicates_to_settle)
+        .with("blocks", estimate.map(|estimate| estimate.blocks))
+        .with("dropped_blocks", comparison.dropped_blocks)
+        .with(
+            "diagnostics",
+            comparison.diagnostics.as_ref().map(diagnostics),
+        )
+        .with("figures", comparison.figures.as_ref().map(figures))
+        .with(
+            "metrics",
+            comparison.metrics.iter().map(metric).collect::<Json>(),
+        )
+        .with(
+            "warnings",
+            warnings.map(|one| warning(one, source)).collect::<Json>(),
+        )
 }
 
-#[derive(Serialize)]
-struct ComparisonWire<'a> {
-    benchmark: &'a str,
-    #[serde(skip_serializing_if = "Parameters::is_empty")]
-    parameters: Parameters<'a>,
-    metric: &'a str,
-    unit: &'static str,
-    baseline: SideWire<'a>,
-    candidate: Option<SideWire<'a>>,
-    verdict: Option<&'static str>,
-    provisional: bool,
-    scope: &'static str,
-    change: Option<Number>,
-    ci: Option<[Number; 2]>,
-    confidence: Option<Number>,
-    p_value: Option<Number>,
-    p_adjusted: Option<Number>,
-    p_sign_flip: Option<Number>,
-    excludes_zero: bool,
-    minimum_detectable_effect: Option<Number>,
-    replicates: Option<usize>,
-    replicates_to_settle: Option<usize>,
-    blocks: Option<usize>,
-    dropped_blocks: usize,
-    diagnostics: Option<DiagnosticsWire>,
-    figures: Option<FiguresWire<'a>>,
-    metrics: Vec<MetricWire<'a>>,
-    warnings: Vec<WarningWire>,
+/// A benchmark without an answer.
+fn failed(failure: &FailedBenchmark) -> Object {
+    Object::new()
+        .with("benchmark", &failure.benchmark)
+        .with_some("parameters", parameters(&failure.parameters))
+        .with("message", &failure.message)
 }
 
-#[derive(Serialize)]
-struct SideWire<'a> {
-    name: &'a str,
-    median: Number,
-    mean: Number,
-    min: Number,
-    max: Number,
-    stddev: Option<Number>,
-    samples: usize,
+/// Parameter values as an object, in the order declared; `None` without any.
+fn parameters(parameters: &[(String, String)]) -> Option<Object> {
+    let mut values = Object::new();
+    for (name, value) in parameters {
+        values.push(name.clone().into(), value.into());
+    }
+    (!parameters.is_empty()).then_some(values)
 }
 
-#[derive(Serialize)]
-struct DiagnosticsWire {
-    drift: Number,
-    carry_over: Number,
-    second_position: Number,
-}
-
-#[derive(Serialize)]
-struct MetricWire<'a> {
-    metric: &'a str,
-    unit: &'static str,
-    baseline: SideWire<'a>,
-    candidate: Option<SideWire<'a>>,
-    change: Option<Number>,
-    ci: Option<[Number; 2]>,
-}
-
-#[derive(Serialize)]
-struct WarningWire {
-    code: &'static str,
-    message: String,
-}
-
-/// Parameter values as an object, in the order declared.
-struct Parameters<'a>(&'a [(String, String)]);
-
-impl Parameters<'_> {
-    fn is_empty(&self) -> bool {
-        self.0.is_empty()
+/// What one iteration gets done.
+fn throughput(throughput: Throughput) -> Json {
+    match throughput {
+        Throughput::Bytes(bytes) => Json::tagged("bytes", bytes),
+        Throughput::Items(items) => Json::tagged("items", items),
     }
 }
 
-impl Serialize for Parameters<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (key, value) in self.0 {
-            map.serialize_entry(key, value)?;
-        }
-        map.end()
-    }
+fn side(side: &Side) -> Object {
+    Object::new()
+        .with("name", &side.name)
+        .with("median", side.median)
+        .with("mean", side.mean)
+        .with("min", side.min)
+        .with("max", side.max)
+        .with("stddev", side.std_dev)
+        .with("samples", side.samples)
 }
 
-impl<'a> AnalysisWire<'a> {
-    fn new(analysis: &'a Analysis) -> Self {
-        let (ended, signal, failure) = match &analysis.ending {
-            Ending::Recorded(EndReason::Finished) => ("finished", None, None),
-            Ending::Recorded(EndReason::Budget) => ("budget", None, None),
-            Ending::Recorded(EndReason::Interrupted(signal)) => {
-                ("interrupted", Some(*signal), None)
-            }
-            Ending::Recorded(EndReason::Failed(reason)) => ("failed", None, Some(reason.as_str())),
-            Ending::Cut => ("cut", None, None),
-            Ending::Recording => ("recording", None, None),
-        };
-        let source = Source::of(analysis);
-        Self {
-            schema: SCHEMA,
-            tool: ToolWire {
-                version: &analysis.tool_version,
-            },
-            seed: analysis.seed,
-            alpha: Number(analysis.alpha),
-            margin: Number(analysis.margin),
-            launches: analysis.launches,
-            elapsed_s: Number(analysis.elapsed_seconds),
-            ended,
-            signal,
-            failure,
-            benchmarks: analysis
-                .comparisons
-                .iter()
-                .map(|comparison| ComparisonWire::new(comparison, source))
-                .collect(),
-        }
-    }
+fn rated(one: &Side, rate: Option<f64>) -> Object {
+    side(one).with_some("rate", rate)
 }
 
-impl<'a> ComparisonWire<'a> {
-    fn new(comparison: &'a Comparison, source: Source) -> Self {
-        let estimate = comparison.estimate.as_ref();
-        let interval = estimate.and_then(|estimate| estimate.interval.as_ref());
-        Self {
-            benchmark: &comparison.benchmark,
-            parameters: Parameters(&comparison.parameters),
-            metric: comparison.metric.name(),
-            unit: comparison.metric.unit().name(),
-            baseline: SideWire::new(&comparison.baseline),
-            candidate: comparison.candidate.as_ref().map(SideWire::new),
-            verdict: comparison.verdict.map(|verdict| verdict.name()),
-            provisional: comparison.provisional,
-            scope: comparison.scope.name(),
-            change: estimate.map(change),
-            ci: interval.map(ends),
-            confidence: interval.map(|interval| Number(interval.confidence)),
-            p_value: estimate.and_then(|estimate| estimate.p_value).map(Number),
-            p_adjusted: comparison.p_adjusted.map(Number),
-            p_sign_flip: comparison.p_sign_flip.map(Number),
-            excludes_zero: comparison.excludes_zero,
-            minimum_detectable_effect: comparison
-                .minimum_detectable_effect
-                .map(|effect| Number(effect.change())),
-            replicates: estimate.map(|estimate| estimate.replicates),
-            replicates_to_settle: comparison.replicates_to_settle,
-            blocks: estimate.map(|estimate| estimate.blocks),
-            dropped_blocks: comparison.dropped_blocks,
-            diagnostics: comparison.diagnostics.as_ref().map(DiagnosticsWire::new),
-            figures: comparison.figures.as_ref().map(FiguresWire::new),
-            metrics: comparison.metrics.iter().map(MetricWire::new).collect(),
-            warnings: doubts::in_order(&comparison.warnings)
-                .into_iter()
-                .map(|warning| WarningWire {
-                    code: warning.code(),
-                    message: doubts::sentence(warning, source, Glyphs::Ascii),
-                })
-                .collect(),
-        }
-    }
+fn diagnostics(diagnostics: &BlockDiagnostics) -> Object {
+    let relative = |log_ratio: f64| LogRatio(log_ratio).change();
+    Object::new()
+        .with("drift", relative(diagnostics.drift))
+        .with("carry_over", relative(diagnostics.carry_over))
+        .with("second_position", relative(diagnostics.second_position))
 }
 
-impl<'a> SideWire<'a> {
-    fn new(side: &'a Side) -> Self {
-        Self {
-            name: &side.name,
-            median: Number(side.median),
-            mean: Number(side.mean),
-            min: Number(side.min),
-            max: Number(side.max),
-            stddev: side.std_dev.map(Number),
-            samples: side.samples,
-        }
-    }
+fn metric(row: &MetricComparison) -> Object {
+    let estimate = row.estimate.as_ref();
+    let interval = estimate.and_then(|estimate| estimate.interval.as_ref());
+    Object::new()
+        .with("metric", row.metric.name())
+        .with("unit", row.metric.unit().name())
+        .with("baseline", side(&row.baseline))
+        .with("candidate", row.candidate.as_ref().map(side))
+        .with("change", estimate.map(change))
+        .with("ci", interval.map(ends))
+        .with("verdict", row.verdict.map(|verdict| verdict.name()))
 }
 
-impl DiagnosticsWire {
-    fn new(diagnostics: &BlockDiagnostics) -> Self {
-        let relative = |log_ratio: f64| Number(LogRatio(log_ratio).change());
-        Self {
-            drift: relative(diagnostics.drift),
-            carry_over: relative(diagnostics.carry_over),
-            second_position: relative(diagnostics.second_position),
-        }
-    }
+fn warning(warning: &Warning, source: Source) -> Object {
+    let message = doubts::sentence(warning, source, Glyphs::Ascii);
+    Object::new()
+        .with("code", warning.code())
+        .with("message", message)
 }
 
-impl<'a> MetricWire<'a> {
-    fn new(row: &'a MetricComparison) -> Self {
-        let estimate = row.estimate.as_ref();
-        Self {
-            metric: row.metric.name(),
-            unit: row.metric.unit().name(),
-            baseline: SideWire::new(&row.baseline),
-            candidate: row.candidate.as_ref().map(SideWire::new),
-            change: estimate.map(change),
-            ci: estimate
-                .and_then(|estimate| estimate.interval.as_ref())
-                .map(ends),
-        }
-    }
+fn change(estimate: &Estimate) -> f64 {
+    estimate.effect.change()
 }
 
-fn change(estimate: &Estimate) -> Number {
-    Number(estimate.effect.change())
-}
-
-pub(super) fn ends(interval: &Interval) -> [Number; 2] {
-    [
-        Number(interval.low.change()),
-        Number(interval.high.change()),
-    ]
+pub(super) fn ends(interval: &Interval) -> Json {
+    Json::from_iter([interval.low.change(), interval.high.change()])
 }

@@ -1,296 +1,138 @@
 //! Secondary figures for programs.
 
 use deadheat_model::{
-    BetweenFigures, Change, Figures, FirstHalf, Fit, LogRatio, OppositePeaks, PairSigns, RankSums,
-    SideFigures, SignedRanks, Spread, StabilityFigures, TTested, Tested,
+    BetweenFigures, Change, Figures, FirstHalf, Fit, Json, LogRatio, Object, OppositePeaks,
+    PairSigns, RankSums, SideFigures, SignedRanks, Spread, StabilityFigures, TTested, Tested,
 };
-use serde::Serialize;
 
 use super::analysis::ends;
-use super::number::{Line, Number};
 
-#[derive(Serialize)]
-pub(super) struct FiguresWire<'a> {
-    baseline: SideWire<'a>,
-    candidate: Option<SideWire<'a>>,
-    between: Option<BetweenWire>,
-    stability: Option<StabilityWire>,
+pub(super) fn figures(figures: &Figures) -> Object {
+    Object::new()
+        .with("baseline", side(&figures.baseline))
+        .with("candidate", figures.candidate.as_ref().map(side))
+        .with("between", figures.between.as_ref().map(between))
+        .with("stability", figures.stability.as_ref().map(stability))
 }
 
-#[derive(Serialize)]
-struct SideWire<'a> {
-    percentiles: Line<'a>,
-    log_skewness: Option<Number>,
-    log_excess_kurtosis: Option<Number>,
-    shapiro_wilk: Option<TestedWire>,
-    fits: Vec<FitWire>,
-    mean_over_min: Option<Number>,
-    min_sigmas: Option<Number>,
-    max_sigmas: Option<Number>,
-    first_half: Option<FirstHalfWire<'a>>,
+fn side(side: &SideFigures) -> Object {
+    Object::new()
+        .with("percentiles", row(&side.percentiles))
+        .with("log_skewness", side.log_skewness)
+        .with("log_excess_kurtosis", side.log_excess_kurtosis)
+        .with("shapiro_wilk", side.shapiro_wilk.map(tested))
+        .with("fits", side.fits.iter().map(fit).collect::<Json>())
+        .with("mean_over_min", side.mean_over_min)
+        .with("min_sigmas", side.min_sigmas)
+        .with("max_sigmas", side.max_sigmas)
+        .with("first_half", side.first_half.as_ref().map(first_half))
 }
 
-#[derive(Serialize)]
-struct FirstHalfWire<'a> {
-    median: Number,
-    percentiles: Line<'a>,
-    against_second: Option<TestedWire>,
+fn row(values: &[f64]) -> Json {
+    Json::Row(values.iter().map(|value| Json::from(*value)).collect())
 }
 
-#[derive(Serialize)]
-struct TestedWire {
-    statistic: Number,
-    p_value: Number,
+fn first_half(half: &FirstHalf) -> Object {
+    Object::new()
+        .with("median", half.median)
+        .with("percentiles", row(&half.percentiles))
+        .with("against_second", half.against_second.map(tested))
 }
 
-#[derive(Serialize)]
-struct FitWire {
-    family: &'static str,
-    location: Number,
-    scale: Number,
-    log_likelihood: Number,
+fn tested(tested: Tested) -> Object {
+    Object::new()
+        .with("statistic", tested.statistic)
+        .with("p_value", tested.p)
 }
 
-#[derive(Serialize)]
-struct BetweenWire {
-    min_change: Option<Number>,
-    median_change: Option<Number>,
-    mean_change: Option<Number>,
-    shift: Option<ChangeWire>,
-    pairs: Option<PairsWire>,
-    welch: Option<TWire>,
-    student: Option<TWire>,
-    student_paired: Option<TWire>,
-    z_paired: Option<TestedWire>,
-    signed_rank: Option<SignedRankWire>,
-    mann_whitney: Option<RankSumsWire>,
-    rank_sum_p: Option<Number>,
-    kolmogorov_smirnov: Option<TestedWire>,
-    wasserstein: Option<Number>,
-    opposite_peaks: Option<PeaksWire>,
+fn fit(fit: &Fit) -> Object {
+    Object::new()
+        .with("family", fit.family.name())
+        .with("location", fit.location)
+        .with("scale", fit.scale)
+        .with("log_likelihood", fit.log_likelihood)
 }
 
-#[derive(Serialize)]
-struct ChangeWire {
-    change: Number,
-    ci: Option<[Number; 2]>,
+fn between(between: &BetweenFigures) -> Object {
+    Object::new()
+        .with("min_change", between.min.map(relative))
+        .with("median_change", between.median.map(relative))
+        .with("mean_change", between.mean.map(relative))
+        .with("shift", between.shift.map(shift))
+        .with("pairs", between.pairs.map(pairs))
+        .with("welch", between.welch.map(t_tested))
+        .with("student", between.student.map(t_tested))
+        .with("student_paired", between.student_paired.map(t_tested))
+        .with("z_paired", between.z_paired.map(tested))
+        .with("signed_rank", between.signed_rank.map(signed_rank))
+        .with("mann_whitney", between.mann_whitney.map(rank_sums))
+        .with("rank_sum_p", between.rank_sum_p)
+        .with("kolmogorov_smirnov", between.kolmogorov_smirnov.map(tested))
+        .with("wasserstein", between.wasserstein)
+        .with("opposite_peaks", between.opposite_peaks.map(peaks))
 }
 
-#[derive(Serialize)]
-struct TWire {
-    change: Number,
-    ci: Option<[Number; 2]>,
-    log_difference: Number,
-    log_ci: Option<[Number; 2]>,
-    t: Number,
-    df: Number,
-    p_value: Number,
+fn shift(change: Change) -> Object {
+    Object::new()
+        .with("change", change.effect.change())
+        .with("ci", change.interval.as_ref().map(ends))
 }
 
-#[derive(Serialize)]
-struct PairsWire {
-    less: usize,
-    equal: usize,
-    greater: usize,
-    p_value: Number,
+fn t_tested(tested: TTested) -> Object {
+    let Change { effect, interval } = tested.change;
+    let log_ends = interval.map(|interval| Json::from_iter([interval.low.0, interval.high.0]));
+    Object::new()
+        .with("change", effect.change())
+        .with("ci", interval.as_ref().map(ends))
+        .with("log_difference", effect.0)
+        .with("log_ci", log_ends)
+        .with("t", tested.t)
+        .with("df", tested.df)
+        .with("p_value", tested.p)
 }
 
-#[derive(Serialize)]
-struct SignedRankWire {
-    less: Number,
-    greater: Number,
-    p_value: Number,
+fn pairs(pairs: PairSigns) -> Object {
+    Object::new()
+        .with("less", pairs.less)
+        .with("equal", pairs.equal)
+        .with("greater", pairs.greater)
+        .with("p_value", pairs.p)
 }
 
-#[derive(Serialize)]
-struct RankSumsWire {
-    u_baseline: Number,
-    u_candidate: Number,
-    p_value: Number,
+fn signed_rank(ranks: SignedRanks) -> Object {
+    Object::new()
+        .with("less", ranks.less)
+        .with("greater", ranks.greater)
+        .with("p_value", ranks.p)
 }
 
-#[derive(Serialize)]
-struct PeaksWire {
-    below: usize,
-    above: usize,
-    p_value: Option<Number>,
+fn rank_sums(ranks: RankSums) -> Object {
+    Object::new()
+        .with("u_baseline", ranks.u_baseline)
+        .with("u_candidate", ranks.u_candidate)
+        .with("p_value", ranks.p)
 }
 
-#[derive(Serialize)]
-struct StabilityWire {
-    first_half_change: Option<Number>,
-    second_half_change: Option<Number>,
-    spread: Option<SpreadWire>,
+fn peaks(peaks: OppositePeaks) -> Object {
+    Object::new()
+        .with("below", peaks.below)
+        .with("above", peaks.above)
+        .with("p_value", peaks.p)
 }
 
-#[derive(Serialize)]
-struct SpreadWire {
-    within: Number,
-    between: Number,
+fn stability(stability: &StabilityFigures) -> Object {
+    Object::new()
+        .with("first_half_change", stability.first_half.map(relative))
+        .with("second_half_change", stability.second_half.map(relative))
+        .with("spread", stability.spread.map(spread))
 }
 
-impl<'a> FiguresWire<'a> {
-    pub(super) fn new(figures: &'a Figures) -> Self {
-        Self {
-            baseline: SideWire::new(&figures.baseline),
-            candidate: figures.candidate.as_ref().map(SideWire::new),
-            between: figures.between.as_ref().map(BetweenWire::new),
-            stability: figures.stability.as_ref().map(StabilityWire::new),
-        }
-    }
+fn spread(spread: Spread) -> Object {
+    Object::new()
+        .with("within", relative(LogRatio(spread.within)))
+        .with("between", relative(LogRatio(spread.between)))
 }
 
-impl<'a> SideWire<'a> {
-    fn new(side: &'a SideFigures) -> Self {
-        Self {
-            percentiles: Line(&side.percentiles),
-            log_skewness: side.log_skewness.map(Number),
-            log_excess_kurtosis: side.log_excess_kurtosis.map(Number),
-            shapiro_wilk: side.shapiro_wilk.map(TestedWire::new),
-            fits: side.fits.iter().map(FitWire::new).collect(),
-            mean_over_min: side.mean_over_min.map(Number),
-            min_sigmas: side.min_sigmas.map(Number),
-            max_sigmas: side.max_sigmas.map(Number),
-            first_half: side.first_half.as_ref().map(FirstHalfWire::new),
-        }
-    }
-}
-
-impl<'a> FirstHalfWire<'a> {
-    fn new(half: &'a FirstHalf) -> Self {
-        Self {
-            median: Number(half.median),
-            percentiles: Line(&half.percentiles),
-            against_second: half.against_second.map(TestedWire::new),
-        }
-    }
-}
-
-impl TestedWire {
-    fn new(tested: Tested) -> Self {
-        Self {
-            statistic: Number(tested.statistic),
-            p_value: Number(tested.p),
-        }
-    }
-}
-
-impl FitWire {
-    fn new(fit: &Fit) -> Self {
-        Self {
-            family: fit.family.name(),
-            location: Number(fit.location),
-            scale: Number(fit.scale),
-            log_likelihood: Number(fit.log_likelihood),
-        }
-    }
-}
-
-impl BetweenWire {
-    fn new(between: &BetweenFigures) -> Self {
-        let relative = |effect: LogRatio| Number(effect.change());
-        Self {
-            min_change: between.min.map(relative),
-            median_change: between.median.map(relative),
-            mean_change: between.mean.map(relative),
-            shift: between.shift.map(ChangeWire::new),
-            pairs: between.pairs.map(PairsWire::new),
-            welch: between.welch.map(TWire::new),
-            student: between.student.map(TWire::new),
-            student_paired: between.student_paired.map(TWire::new),
-            z_paired: between.z_paired.map(TestedWire::new),
-            signed_rank: between.signed_rank.map(SignedRankWire::new),
-            mann_whitney: between.mann_whitney.map(RankSumsWire::new),
-            rank_sum_p: between.rank_sum_p.map(Number),
-            kolmogorov_smirnov: between.kolmogorov_smirnov.map(TestedWire::new),
-            wasserstein: between.wasserstein.map(Number),
-            opposite_peaks: between.opposite_peaks.map(PeaksWire::new),
-        }
-    }
-}
-
-impl ChangeWire {
-    fn new(change: Change) -> Self {
-        Self {
-            change: Number(change.effect.change()),
-            ci: change.interval.as_ref().map(ends),
-        }
-    }
-}
-
-impl TWire {
-    fn new(tested: TTested) -> Self {
-        let Change { effect, interval } = tested.change;
-        Self {
-            change: Number(effect.change()),
-            ci: interval.as_ref().map(ends),
-            log_difference: Number(effect.0),
-            log_ci: interval.map(|interval| [Number(interval.low.0), Number(interval.high.0)]),
-            t: Number(tested.t),
-            df: Number(tested.df),
-            p_value: Number(tested.p),
-        }
-    }
-}
-
-impl PairsWire {
-    fn new(pairs: PairSigns) -> Self {
-        Self {
-            less: pairs.less,
-            equal: pairs.equal,
-            greater: pairs.greater,
-            p_value: Number(pairs.p),
-        }
-    }
-}
-
-impl SignedRankWire {
-    fn new(ranks: SignedRanks) -> Self {
-        Self {
-            less: Number(ranks.less),
-            greater: Number(ranks.greater),
-            p_value: Number(ranks.p),
-        }
-    }
-}
-
-impl RankSumsWire {
-    fn new(ranks: RankSums) -> Self {
-        Self {
-            u_baseline: Number(ranks.u_baseline),
-            u_candidate: Number(ranks.u_candidate),
-            p_value: Number(ranks.p),
-        }
-    }
-}
-
-impl PeaksWire {
-    fn new(peaks: OppositePeaks) -> Self {
-        Self {
-            below: peaks.below,
-            above: peaks.above,
-            p_value: peaks.p.map(Number),
-        }
-    }
-}
-
-impl StabilityWire {
-    fn new(stability: &StabilityFigures) -> Self {
-        let relative = |effect: LogRatio| Number(effect.change());
-        Self {
-            first_half_change: stability.first_half.map(relative),
-            second_half_change: stability.second_half.map(relative),
-            spread: stability.spread.map(SpreadWire::new),
-        }
-    }
-}
-
-impl SpreadWire {
-    fn new(spread: Spread) -> Self {
-        let relative = |deviation: f64| Number(LogRatio(deviation).change());
-        Self {
-            within: relative(spread.within),
-            between: relative(spread.between),
-        }
-    }
+fn relative(effect: LogRatio) -> f64 {
+    effect.change()
 }

@@ -2,6 +2,5 @@
 
 mod analysis;
 mod figures;
-mod number;
 
 pub use analysis::to_json;

@@ -1,10 +1,11 @@
 //! Analyses made by hand, plausible enough to read their reports.
 
 use deadheat_model::{
-    Analysis, BetweenFigures, BlockDiagnostics, Change, Comparison, EndReason, Ending, Estimate,
-    Family, Figures, FirstHalf, Fit, Interval, LogRatio, Metric, MetricComparison, Observation,
-    OppositePeaks, PairSigns, RankSums, Scope, Side, SideFigures, SignedRanks, Spread,
-    StabilityFigures, TTested, Tested, Verdict, Warning,
+    Analysis, BetweenFigures, BlockDiagnostics, Change, ClockCause, Comparison, EndReason, Ending,
+    Estimate, FailedBenchmark, Family, Figures, FirstHalf, Fit, Interval, LogRatio, Metric,
+    MetricComparison, Observation, OppositePeaks, PairSigns, Processes, RankSums, Scope, Side,
+    SideFigures, SignedRanks, Spread, StabilityFigures, TTested, Tested, Throughput, Verdict,
+    Warning,
 };
 
 pub fn side(name: &str, median: f64, samples: usize) -> Side {
@@ -40,6 +41,7 @@ pub fn metric(metric: Metric, baseline: f64, change: f64, half_width: f64) -> Me
         baseline: side("./old input", baseline, 44),
         candidate: Some(side("./new input", baseline * (1.0 + change), 44)),
         estimate: (baseline > 0.0).then(|| estimate(change, half_width)),
+        verdict: None,
     }
 }
 
@@ -155,6 +157,7 @@ pub fn comparison(verdict: Option<Verdict>, change: f64, half_width: f64) -> Com
     Comparison {
         benchmark: "old against new".to_owned(),
         parameters: vec![],
+        throughput: None,
         metric: Metric::Wall,
         baseline: wall.baseline.clone(),
         candidate: wall.candidate.clone(),
@@ -194,6 +197,8 @@ pub fn analysis(comparisons: Vec<Comparison>) -> Analysis {
         alpha: 0.05,
         margin: 0.01,
         comparisons,
+        failures: vec![],
+        processes: Processes::Launches,
         launches: 93,
         elapsed_seconds: 1.94,
         ending: Ending::Recorded(EndReason::Finished),
@@ -305,6 +310,59 @@ pub fn recording() -> Analysis {
     }
 }
 
+/// Two benchmarks of functions, which know what an iteration gets done.
+pub fn functions() -> Analysis {
+    let mut bytes = comparison(Some(Verdict::Faster), -0.0213, 0.0041);
+    bytes.benchmark = "utf8/5000".to_owned();
+    bytes.throughput = Some(Throughput::Bytes(5000));
+    bytes.metrics = vec![
+        metric(Metric::Wall, 685_900.0, -0.0213, 0.0041),
+        metric(Metric::Migrations, 0.0, 0.0, 0.0),
+        metric(Metric::Allocations, 12.0, 0.5, 0.0),
+        metric(Metric::AllocatedBytes, 4096.0, 0.5, 0.0),
+    ];
+    let mut items = comparison(Some(Verdict::Slower), 0.352, 0.022);
+    items.benchmark = "sort/1000".to_owned();
+    items.throughput = Some(Throughput::Items(1_000_000));
+    items.metric = Metric::Instructions;
+    items.warnings.push(Warning::EarlyStop {
+        replicates: 8,
+        planned: 40,
+    });
+    Analysis {
+        processes: Processes::Workers,
+        ..analysis(vec![bytes, items])
+    }
+}
+
+/// A suite of functions of which two benchmarks failed.
+pub fn with_failures() -> Analysis {
+    let failed = |benchmark: &str, size: &str, message: &str| FailedBenchmark {
+        benchmark: benchmark.to_owned(),
+        parameters: vec![("size".to_owned(), size.to_owned())],
+        message: message.to_owned(),
+    };
+    let failures = vec![
+        failed(
+            "parse",
+            "10",
+            "benchmark 'parse', replicate 3: 'new' panicked: out of\ncheese.",
+        ),
+        failed("parse size=100", "100", "the worker crashed with SIGSEGV"),
+    ];
+    let mut one = functions();
+    one.comparisons.truncate(1);
+    Analysis { failures, ..one }
+}
+
+/// A run of which nothing but a failure came.
+pub fn only_a_failure() -> Analysis {
+    let mut one = with_failures();
+    one.comparisons.clear();
+    one.failures.truncate(1);
+    one
+}
+
 /// One of every warning there is.
 pub fn every_warning() -> Vec<Warning> {
     vec![
@@ -332,6 +390,17 @@ pub fn every_warning() -> Vec<Warning> {
         Warning::ClocksDisagree {
             wall: 0.0501,
             cpu: -0.0021,
+            cause: ClockCause::Unknown,
+        },
+        Warning::ClocksDisagree {
+            wall: 0.0501,
+            cpu: -0.0021,
+            cause: ClockCause::Preempted,
+        },
+        Warning::ClocksDisagree {
+            wall: 0.0501,
+            cpu: -0.0021,
+            cause: ClockCause::Waited,
         },
         Warning::EarlyStop {
             replicates: 8,
@@ -363,6 +432,14 @@ pub fn every_warning() -> Vec<Warning> {
         Warning::NoCounters {
             reason: "perf_event_open: permission\u{1b}[2J denied".to_owned(),
         },
+        Warning::ClockFallback {
+            reason: "it does not tick evenly\u{1b}[2J".to_owned(),
+        },
+        Warning::DebugBuild,
+        Warning::OptimisedAway {
+            contender: "empty\u{1b}[2J".to_owned(),
+            ns: 0.081,
+        },
         Warning::ShortCommand {
             median_ns: 823_400.0,
         },
@@ -391,6 +468,9 @@ pub fn everything() -> Vec<Analysis> {
         three_contenders(),
         suite(),
         recording(),
+        functions(),
+        with_failures(),
+        only_a_failure(),
         analysis(vec![]),
     ];
     let verdicts = [
@@ -416,11 +496,21 @@ pub fn everything() -> Vec<Analysis> {
             blurred.estimate = None;
             blurred.verdict = None;
             blurred.warnings = vec![];
+            if *judged == Metric::Wall {
+                all.push(Analysis {
+                    processes: Processes::Workers,
+                    ..analysis(vec![one.clone()])
+                });
+            }
             all.push(analysis(vec![one]));
             all.push(analysis(vec![blurred]));
         }
     }
     for ending in every_ending() {
+        all.push(Analysis {
+            ending: ending.clone(),
+            ..functions()
+        });
         all.push(Analysis { ending, ..race() });
     }
     all

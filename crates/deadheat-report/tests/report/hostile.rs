@@ -25,14 +25,25 @@ fn names() -> impl Strategy<Value = String> {
     proptest::collection::vec(nasty, 0..120).prop_map(|characters| characters.into_iter().collect())
 }
 
-fn named(baseline: &str, candidate: &str, benchmark: &str) -> [Analysis; 3] {
-    [race(), suite(), three_contenders()].map(|mut analysis| {
+fn named(baseline: &str, candidate: &str, benchmark: &str) -> [Analysis; 4] {
+    [race(), suite(), three_contenders(), with_failures()].map(|mut analysis| {
+        for failure in &mut analysis.failures {
+            failure.benchmark = benchmark.to_owned();
+            failure.message = candidate.to_owned();
+        }
         for comparison in &mut analysis.comparisons {
             comparison.benchmark = benchmark.to_owned();
             comparison.baseline.name = baseline.to_owned();
             if let Some(side) = &mut comparison.candidate {
                 side.name = candidate.to_owned();
             }
+            comparison.warnings.push(Warning::OptimisedAway {
+                contender: baseline.to_owned(),
+                ns: 0.1,
+            });
+            comparison.warnings.push(Warning::ClockFallback {
+                reason: candidate.to_owned(),
+            });
             comparison.warnings.push(Warning::NoCounters {
                 reason: benchmark.to_owned(),
             });

@@ -1,4 +1,4 @@
-use deadheat_model::{LogRatio, Warning};
+use deadheat_model::{LogRatio, Verdict, Warning};
 use deadheat_report::to_json;
 use serde_json::Value;
 
@@ -43,6 +43,7 @@ fn the_schema_refuses_what_breaks_the_promise() {
         ("/benchmarks/0/change", Value::from("10 %")),
         ("/benchmarks/0/ci", parsed("[0.1]")),
         ("/benchmarks/0/baseline", Value::Null),
+        ("/benchmarks/0/metrics/0/verdict", Value::from("better")),
         ("/benchmarks/0/figures", Value::from(1)),
         ("/benchmarks/0/figures/between/welch/t", Value::Null),
         ("/benchmarks/0/figures/baseline/percentiles", Value::Null),
@@ -139,10 +140,58 @@ fn an_interval_too_wide_for_a_number_ends_at_the_largest_one() {
 }
 
 #[test]
-#[cfg_attr(debug_assertions, should_panic(expected = "reached the report"))]
+#[cfg_attr(debug_assertions, should_panic(expected = "is no number of JSON"))]
 fn a_number_json_cannot_hold_is_caught_while_testing_and_null_afterwards() {
     let mut analysis = race();
     analysis.comparisons[0].baseline.mean = f64::NAN;
     let value = parsed(&to_json(&analysis));
     assert_eq!(value["benchmarks"][0]["baseline"]["mean"], Value::Null);
+}
+
+#[test]
+fn failures_stand_beside_the_benchmarks_and_only_where_there_are_some() {
+    let value = parsed(&to_json(&with_failures()));
+    assert_eq!(value["failures"][1]["benchmark"], "parse size=100");
+    assert_eq!(value["failures"][1]["parameters"]["size"], "100");
+    assert_eq!(
+        value["failures"][1]["message"],
+        "the worker crashed with SIGSEGV"
+    );
+    assert_eq!(value["benchmarks"].as_array().map(Vec::len), Some(1));
+    assert!(parsed(&to_json(&race())).get("failures").is_none());
+}
+
+#[test]
+fn a_rate_is_what_an_iteration_gets_done_over_the_median_wall_time() {
+    let value = parsed(&to_json(&functions()));
+    let [bytes, items] = [&value["benchmarks"][0], &value["benchmarks"][1]];
+    assert_eq!(bytes["throughput"]["bytes"], 5000);
+    let rate = |side: &Value| side["rate"].as_f64().expect("a rate");
+    assert!((rate(&bytes["baseline"]) / (5000.0 / 685_900e-9) - 1.0).abs() < 1e-12);
+    assert!(rate(&bytes["candidate"]) > rate(&bytes["baseline"]));
+    assert_eq!(items["metric"], "instructions");
+    assert!((rate(&items["baseline"]) / (1e6 / 685_900e-9) - 1.0).abs() < 1e-12);
+    assert!(bytes["metrics"][0]["baseline"].get("rate").is_none());
+    let command = &parsed(&to_json(&race()))["benchmarks"][0];
+    assert!(command.get("throughput").is_none() && command["baseline"].get("rate").is_none());
+}
+
+#[test]
+fn a_median_of_zero_gives_no_rate() {
+    let mut analysis = functions();
+    analysis.comparisons[0].baseline.median = 0.0;
+    let value = parsed(&to_json(&analysis));
+    assert!(value["benchmarks"][0]["baseline"].get("rate").is_none());
+}
+
+#[test]
+fn every_metric_has_the_verdict_it_would_have_been_given() {
+    let mut analysis = race();
+    analysis.comparisons[0].metrics[1].verdict = Some(Verdict::Equivalent);
+    let value = parsed(&to_json(&analysis));
+    assert_eq!(
+        value["benchmarks"][0]["metrics"][1]["verdict"],
+        "equivalent"
+    );
+    assert_eq!(value["benchmarks"][0]["metrics"][2]["verdict"], Value::Null);
 }

@@ -47,3 +47,23 @@ fn the_secondary_figures_as_markdown() {
     let figures = MarkdownOptions { figures: true };
     insta::assert_snapshot!(to_markdown_with(&three_contenders(), &figures));
 }
+
+#[test]
+fn a_race_of_functions_as_markdown() {
+    insta::assert_snapshot!(to_markdown(&functions()));
+}
+
+#[test]
+fn benchmarks_that_failed_have_rows_in_markdown() {
+    insta::assert_snapshot!(to_markdown(&with_failures()));
+    let alone = to_markdown(&only_a_failure());
+    assert!(alone.contains("failed |\n"), "{alone}");
+    for text in [to_markdown(&with_failures()), alone] {
+        let cells: Vec<usize> = text
+            .lines()
+            .take_while(|line| line.starts_with('|'))
+            .map(|line| line.matches('|').count())
+            .collect();
+        assert!(cells.windows(2).all(|pair| pair[0] == pair[1]), "{text}");
+    }
+}

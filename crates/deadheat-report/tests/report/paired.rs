@@ -55,6 +55,19 @@ fn functions_side_by_side_in_a_narrow_terminal() {
 }
 
 #[test]
+fn a_benchmark_named_after_its_sides_is_named_once() {
+    let pair = |names: [&str; 2]| {
+        let mut one = comparison(Some(Verdict::Equivalent), 0.0012, 0.0031);
+        one.benchmark = names.join(" / ");
+        one.baseline = side(names[0], 506.0, 132);
+        one.candidate = Some(side(names[1], 506.6, 132));
+        one
+    };
+    let pairs = [["std", "std"], ["std", "std_count"]].map(pair);
+    insta::assert_snapshot!(paired(&analysis(pairs.to_vec())));
+}
+
+#[test]
 fn three_contenders_side_by_side() {
     insta::assert_snapshot!(paired(&three_contenders()));
 }

@@ -1,5 +1,6 @@
-use deadheat_model::{Analysis, Metric, Verdict, Warning};
-use deadheat_report::{Glyphs, TextOptions, doubts, sentences, to_text};
+use deadheat_model::{Analysis, EndReason, Ending, Metric, Processes, Verdict, Warning};
+use deadheat_report::sentences::{self, Source};
+use deadheat_report::{Glyphs, TextOptions, doubts, to_text};
 
 use crate::fixtures::*;
 
@@ -158,7 +159,7 @@ fn every_warning_says_what_was_seen_and_what_to_do() {
 #[test]
 fn advice_for_a_recording_does_not_ask_for_more_launches() {
     for warning in every_warning() {
-        let told = doubts::sentence(&warning, sentences::Source::Recording, Glyphs::Ascii);
+        let told = doubts::sentence(&warning, Source::Recording, Glyphs::Ascii);
         let own = ["few-replicates", "provisional", "bimodal"];
         if own.contains(&warning.code()) {
             assert!(!told.contains("--max-replicates"), "{told}");
@@ -170,10 +171,12 @@ fn advice_for_a_recording_does_not_ask_for_more_launches() {
 fn every_ending_that_matters_has_a_sentence() {
     let told: Vec<String> = every_ending()
         .iter()
-        .map(|ending| match sentences::ending(ending, Glyphs::Unicode) {
-            Some(sentence) => sentence,
-            None => format!("(nothing for {ending:?})"),
-        })
+        .map(
+            |ending| match sentences::ending(ending, Source::Commands, Glyphs::Unicode) {
+                Some(sentence) => sentence,
+                None => format!("(nothing for {ending:?})"),
+            },
+        )
         .collect();
     insta::assert_snapshot!(told.join("\n"));
 }
@@ -255,4 +258,105 @@ fn figures_that_do_not_exist_are_a_sign_for_nothing_or_no_row() {
     assert!(!text.contains("Welch") && text.contains("percentile 99"));
     bare.comparisons[0].figures = None;
     assert!(!to_text(&bare, &options).contains("Secondary"));
+}
+
+#[test]
+fn a_race_of_functions_shows_its_rates_and_counts_processes() {
+    insta::assert_snapshot!(to_text(&functions(), &UNICODE));
+}
+
+#[test]
+fn benchmarks_that_failed_are_seen_where_their_answer_would_stand() {
+    insta::assert_snapshot!(to_text(&with_failures(), &BRIEF));
+}
+
+#[test]
+fn a_benchmark_that_failed_alone_is_the_whole_answer() {
+    assert_eq!(
+        to_text(&only_a_failure(), &BRIEF),
+        "! benchmark 'parse (size=10)' failed: replicate 3: 'new' panicked: out\n  \
+         of\\ncheese.\n"
+    );
+}
+
+#[test]
+fn a_function_alone_asks_for_a_candidate_and_not_for_a_command() {
+    let one = Analysis {
+        processes: Processes::Workers,
+        ..alone()
+    };
+    let text = to_text(&one, &BRIEF);
+    assert!(
+        text.contains("was measured alone; add a candidate to race"),
+        "{text}"
+    );
+}
+
+#[test]
+fn advice_for_functions_names_no_flag_of_commands() {
+    let of_commands = [
+        "short-command",
+        "unpaired",
+        "few-observations",
+        "single-blocks",
+    ];
+    let warnings = every_warning();
+    let called = warnings.iter().filter(|w| !of_commands.contains(&w.code()));
+    let endings = every_ending();
+    let told = called
+        .map(|warning| doubts::sentence(warning, Source::Functions, Glyphs::Ascii))
+        .chain(endings.iter().filter_map(|ending| {
+            let failed = matches!(ending, Ending::Recorded(EndReason::Failed(_)));
+            sentences::ending(ending, Source::Functions, Glyphs::Ascii).filter(|_| !failed)
+        }));
+    for told in told {
+        for word in ["-S", "-w", "-r", "launch", "command", "--resume"] {
+            let words = told.split([' ', '.', ',', ';', ')', '(']);
+            let mut starts = words.filter(|w| w.starts_with(word));
+            let flag = word.starts_with('-') && !word.starts_with("--");
+            let found = match flag {
+                true => starts.any(|w| w == word),
+                false => starts.next().is_some(),
+            };
+            assert!(!found, "{word} in: {told}");
+        }
+    }
+}
+
+#[test]
+fn only_a_clock_that_was_replaced_is_no_doubt_about_the_code() {
+    let information = |code| {
+        let warnings = every_warning();
+        let warning = warnings.iter().find(|warning| warning.code() == code);
+        doubts::is_information(warning.unwrap())
+    };
+    assert!(information("clock-fallback"));
+    assert!(!information("debug-build") && !information("optimised-away"));
+}
+
+#[test]
+fn a_function_of_which_nothing_is_left_is_named_once() {
+    let away = |contender: &str| Warning::OptimisedAway {
+        contender: contender.to_owned(),
+        ns: 0.1,
+    };
+    let mut three = three_contenders();
+    three.comparisons[0].warnings = vec![away("./new input")];
+    three.comparisons[1].warnings = vec![];
+    let text = to_text(&three, &BRIEF);
+    assert!(
+        text.contains("warning: A call of './new input' takes"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_functions_are_measured_by_has_words() {
+    for (metric, words) in [
+        (Metric::Migrations, "migrations"),
+        (Metric::Allocations, "allocations"),
+        (Metric::AllocatedBytes, "allocated bytes"),
+    ] {
+        assert_eq!(sentences::metric(&metric, Glyphs::Ascii), words);
+    }
 }

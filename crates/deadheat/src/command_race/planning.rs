@@ -212,6 +212,7 @@ fn benchmark(
         name,
         parameters,
         contenders,
+        ..Benchmark::default()
     }
 }
 
@@ -249,7 +250,7 @@ mod tests {
     fn command(plan: &Plan, benchmark: usize, contender: usize) -> &CommandLine {
         match &plan.benchmarks[benchmark].contenders[contender].workload {
             Workload::Command(command) => command,
-            Workload::Recording => panic!("a command was planned"),
+            Workload::Function(_) | Workload::Recording => panic!("a command was planned"),
         }
     }
 

@@ -5,8 +5,8 @@ use deadheat::engine::{
     NeverStop, Noise, Session, SimulatedClock, SimulatedContenders, Simulation, Unwatched,
 };
 use deadheat::model::{
-    Analysis, Benchmark, BlockRecord, Contender, Design, Environment, Metric, Origin, Pinning,
-    Plan, RecordSink, Run, RunEnd, RunHeader, SinkError, Workload,
+    Analysis, Benchmark, BenchmarkFailure, BlockRecord, Contender, Design, Environment, Metric,
+    Origin, Pinning, Plan, RecordSink, Run, RunEnd, RunHeader, SinkError, Workload,
 };
 
 /// What is raced, and what hides the truth.
@@ -72,6 +72,7 @@ pub fn race(setting: &Setting, seed: u64) -> (Run, Analysis) {
         stop: &NeverStop,
         max_replicates: setting.max_replicates,
         budget: None,
+        outlive_failures: false,
     }
     .race(&mut run)
     .expect("simulated contenders never fail");
@@ -104,6 +105,7 @@ fn header(setting: &Setting, seed: u64) -> RunHeader {
             name: "simulated".to_owned(),
             parameters: Vec::new(),
             contenders: (0..=setting.effects.len()).map(contender).collect(),
+            ..Benchmark::default()
         }],
     };
     RunHeader {
@@ -122,6 +124,10 @@ struct Forgetful;
 
 impl RecordSink for Forgetful {
     fn block(&mut self, _block: &BlockRecord) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn failed(&mut self, _failure: &BenchmarkFailure) -> Result<(), SinkError> {
         Ok(())
     }
 

@@ -1,15 +1,27 @@
 //! What the terminal can show.
 
 use std::io::IsTerminal;
+use std::os::fd::AsRawFd;
 
-use console::Term;
+use deadheat_engine::terminal_width;
 
-/// Columns to use: the terminal's, or 100 when the answer goes to a file.
+/// Columns to use on standard output: the terminal's, within reason, or 100
+/// when the answer goes to a file.
 pub fn width() -> usize {
-    let columns = Term::stdout()
-        .size_checked()
-        .map_or(100, |(_, columns)| usize::from(columns));
+    let columns = terminal_width(std::io::stdout().as_raw_fd()).map_or(100, usize::from);
     columns.clamp(40, 200)
+}
+
+/// Columns for a table whose lines must not be broken: the terminal's, or as
+/// many as it takes when it goes to a file, where there is no right edge.
+pub fn width_of_tables() -> usize {
+    let columns = terminal_width(std::io::stdout().as_raw_fd()).map_or(160, usize::from);
+    columns.clamp(40, 200)
+}
+
+/// Columns of the terminal on standard error, or 80.
+pub fn width_of_stderr() -> usize {
+    terminal_width(std::io::stderr().as_raw_fd()).map_or(80, usize::from)
 }
 
 /// Whether colours are welcome on standard output.

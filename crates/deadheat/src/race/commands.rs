@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use deadheat_analysis::{AnytimeRule, PlannedRule};
 use deadheat_engine::{
-    CommandContenders, CommandOptions, Contenders, EngineError, Interrupts, OsClock, Session,
-    Watcher, environment, unix_seconds,
+    CommandContenders, CommandOptions, Contenders, Interrupts, OsClock, Session, Watcher,
+    environment, unix_seconds,
 };
-use deadheat_format::{
-    FormatError, RunFileWriter, create_run_folder, default_run_path, read_header, read_run,
-};
+use deadheat_format::{RunFileWriter, read_header, read_run};
 use deadheat_model::{CounterAccess, Environment, Metric, Origin, Plan, Run, RunHeader, Workload};
+
+use super::outcome::{RaceError, RaceOutcome, blocks, finish, run_file, take_over_signals};
 
 /// Where a race leaves its traces.
 #[derive(Clone, Debug)]
@@ -23,63 +23,6 @@ pub struct RaceOptions {
     pub folder: PathBuf,
     /// Descriptor that the standard output of shown commands goes to.
     pub shown: RawFd,
-}
-
-/// A race that came to an end, also when it was interrupted.
-#[derive(Clone, Debug)]
-pub struct RaceOutcome {
-    /// Everything measured.
-    pub run: Run,
-    /// The run file.
-    pub path: PathBuf,
-}
-
-/// Why a race could not be started or finished.
-#[derive(Debug, thiserror::Error)]
-pub enum RaceError {
-    /// The contenders could not be got ready; nothing was launched.
-    #[error(transparent)]
-    NotStarted(EngineError),
-    /// The run file cannot be created; nothing was launched.
-    #[error("--save: {0}")]
-    Save(FormatError),
-    /// The run to go on with cannot be read or written.
-    #[error("--resume: {0}")]
-    Resume(FormatError),
-    /// The race broke off.
-    #[error("{error}")]
-    BrokenOff {
-        /// Why.
-        error: EngineError,
-        /// Where the blocks measured until then are kept.
-        path: PathBuf,
-        /// How many there are.
-        blocks: usize,
-    },
-    /// The metric to be judged cannot be measured here.
-    #[error("--metric {metric}: {reason}")]
-    MetricNotMeasured {
-        /// The metric.
-        metric: Metric,
-        /// Why not.
-        reason: String,
-    },
-    /// The run was made of something that cannot be launched again.
-    #[error("--resume: {} holds a recording, not a race of commands", path.display())]
-    NotARace {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The run was made with other metrics than can be recorded now.
-    #[error("--resume: {} records {then}, here and now there is {now}", path.display())]
-    OtherMetrics {
-        /// The file.
-        path: PathBuf,
-        /// Its metrics.
-        then: String,
-        /// Those of this machine.
-        now: String,
-    },
 }
 
 /// Races the commands of a frozen plan and records the run as it happens.
@@ -93,14 +36,7 @@ pub fn race_commands(
     let machine = environment();
     let mut contenders = contenders(&plan, options, true, &interrupts)?;
     let header = header(plan, machine, &contenders)?;
-    let path = match &options.save {
-        Some(path) => path.clone(),
-        None => {
-            create_run_folder(&options.folder).map_err(RaceError::Save)?;
-            let started_at = header.started_at.unwrap_or(0);
-            default_run_path(&options.folder, started_at, header.plan.seed)
-        }
-    };
+    let path = run_file(options.save.as_deref(), &options.folder, &header)?;
     let mut writer = RunFileWriter::create(&path, &header).map_err(RaceError::Save)?;
     let mut rule = PlannedRule::new(&header);
     let max_replicates = header.plan.design.looks.max_replicates();
@@ -115,6 +51,7 @@ pub fn race_commands(
         stop: &interrupts,
         max_replicates,
         budget,
+        outlive_failures: false,
     }
     .race(&mut run);
     if raced.is_err() && blocks(&run) == 0 {
@@ -189,33 +126,10 @@ pub fn resume_commands(
         stop: &interrupts,
         max_replicates: done.saturating_add(more),
         budget,
+        outlive_failures: false,
     }
     .race(&mut run);
     finish(raced, run, path.to_owned())
-}
-
-fn finish(
-    raced: Result<(), EngineError>,
-    run: Run,
-    path: PathBuf,
-) -> Result<RaceOutcome, RaceError> {
-    match raced {
-        Ok(()) => Ok(RaceOutcome { run, path }),
-        Err(error) => Err(RaceError::BrokenOff {
-            error,
-            path,
-            blocks: blocks(&run),
-        }),
-    }
-}
-
-fn blocks(run: &Run) -> usize {
-    let of_each = run.benchmarks.iter().map(|samples| samples.blocks().len());
-    of_each.sum()
-}
-
-fn take_over_signals() -> Result<Interrupts, RaceError> {
-    Interrupts::install().map_err(|errno| RaceError::NotStarted(EngineError::Signals(errno)))
 }
 
 fn contenders<'a>(

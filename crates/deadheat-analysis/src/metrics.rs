@@ -1,0 +1,86 @@
+//! Every metric on the same pairs as the judged one.
+
+use deadheat_model::{
+    ContenderId, Estimate, Metric, MetricComparison, Run, RunHeader, Samples, Verdict,
+};
+
+use crate::analyse::verdict;
+use crate::doubts;
+use crate::effects::Effects;
+use crate::formula::Formula;
+use crate::judge::{Judgement, judge};
+use crate::rule::estimate;
+use crate::side::{Members, side};
+
+/// Every recorded metric, with the estimate and the verdict that `found` gives
+/// it.
+pub(crate) fn metric_rows(
+    run: &Run,
+    samples: &Samples,
+    index: usize,
+    members: &Members,
+    candidate: Option<ContenderId>,
+    found: impl Fn(&Metric) -> Option<(Estimate, Option<Verdict>)>,
+) -> Vec<MetricComparison> {
+    let contenders = &run.header.plan.benchmarks[index].contenders;
+    let summary = |metric: &Metric, id: ContenderId| {
+        side(
+            &contenders[id.index()].name,
+            &mut members.values(samples, metric, id),
+        )
+    };
+    let row = |metric: &Metric| {
+        let baseline = summary(metric, ContenderId::BASELINE)?;
+        let (estimate, verdict) = found(metric).unzip();
+        Some(MetricComparison {
+            metric: metric.clone(),
+            baseline,
+            candidate: candidate.and_then(|id| summary(metric, id)),
+            estimate,
+            verdict: verdict.flatten(),
+        })
+    };
+    samples.metrics().iter().filter_map(row).collect()
+}
+
+/// The estimate of a metric on the same replicates as the judged one, and the
+/// verdict had this one been judged.
+pub(crate) fn on_the_same_pairs(
+    header: &RunHeader,
+    samples: &Samples,
+    (benchmark, candidate): (usize, ContenderId),
+    metric: &Metric,
+    judged: &Judgement,
+) -> Option<(Estimate, Option<Verdict>)> {
+    if *metric == header.plan.design.judged {
+        return Some((estimate(judged), judged.call.map(verdict)));
+    }
+    let mut effects = Effects::new(metric, candidate, header);
+    effects.extend(samples);
+    let judgement = judge(
+        &effects,
+        samples,
+        judged.replicates,
+        judged.asked,
+        Formula::of(header, benchmark),
+        header.plan.design.margin,
+    )?;
+    let estimate = of_the_table(&judgement, &effects, samples);
+    // Where no interval is shown, none decides.
+    let verdict = estimate.interval.and(judgement.call).map(verdict);
+    Some((estimate, verdict))
+}
+
+/// The estimate of a metric that is only shown. When all blocks agree to the
+/// count, an interval of half a tick says more about the counter's unit than
+/// about the contenders: 2 context switches against 2 would read ±50 %.
+fn of_the_table(judgement: &Judgement, effects: &Effects, samples: &Samples) -> Estimate {
+    let mut estimate = estimate(judgement);
+    let coarse = effects
+        .ticks_per_sample(samples, judgement.replicates)
+        .is_some_and(|ticks| ticks < doubts::FEW_TICKS);
+    if judgement.pooled.timer_limited && coarse {
+        estimate.interval = None;
+    }
+    estimate
+}

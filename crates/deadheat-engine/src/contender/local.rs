@@ -1,0 +1,138 @@
+//! Functions in this very process: for a comparison inside a program or a
+//! test. There is one process and so one replicate.
+
+use deadheat_model::{Block, BlockRecord, Metric, Plan, Slot, Workload};
+use rand_core::Rng;
+
+use super::Contenders;
+use super::readings::fill;
+use crate::allocation::allocations_of_this_thread;
+use crate::error::{EngineError, Moment};
+use crate::function::{Disagreement, FunctionBenchmark, Gauge, Reading, primes, warm_up};
+use crate::random::{Purpose, stream};
+use crate::worker::{FunctionCause, FunctionFailure};
+
+/// One benchmark of functions, run on the calling thread.
+pub struct LocalContenders<'a> {
+    benchmark: &'a mut (dyn FunctionBenchmark + 'a),
+    name: String,
+    contenders: Vec<String>,
+    gauge: Gauge,
+    seed: u64,
+    iterations: u64,
+    metrics: &'static [Metric],
+}
+
+impl<'a> LocalContenders<'a> {
+    /// The only benchmark of `plan`, made of these functions.
+    pub fn new(plan: &Plan, benchmark: &'a mut (dyn FunctionBenchmark + 'a), gauge: Gauge) -> Self {
+        let planned = plan.benchmarks.first();
+        let iterations = planned.and_then(|planned| {
+            let calls = |workload: &Workload| match workload {
+                Workload::Function(calls) => Some(calls.iterations),
+                Workload::Command(_) | Workload::Recording => None,
+            };
+            calls(&planned.contenders.first()?.workload)
+        });
+        Self {
+            benchmark,
+            name: planned.map_or_else(String::new, |planned| planned.name.clone()),
+            contenders: planned.map_or_else(Vec::new, |planned| {
+                planned.contenders.iter().map(|c| c.name.clone()).collect()
+            }),
+            gauge,
+            seed: plan.seed,
+            iterations: iterations.unwrap_or(1),
+            metrics: Self::metrics_here(),
+        }
+    }
+
+    /// The metrics that can be measured in this program.
+    pub fn metrics_here() -> &'static [Metric] {
+        Reading::metrics(allocations_of_this_thread().is_some())
+    }
+
+    fn failure(&self, moment: Moment, found: Disagreement) -> EngineError {
+        let name = |index: usize| self.contenders.get(index).cloned();
+        let (contender, cause) = match found {
+            Disagreement::WithBaseline { candidate } => (
+                name(candidate),
+                FunctionCause::OutputDiffers {
+                    baseline: name(0).unwrap_or_default(),
+                },
+            ),
+            Disagreement::WithItself { contender } => {
+                (name(contender), FunctionCause::OutputVaries)
+            }
+        };
+        EngineError::Function(Box::new(FunctionFailure {
+            benchmark: self.name.clone(),
+            contender,
+            moment,
+            cause,
+        }))
+    }
+}
+
+impl Contenders for LocalContenders<'_> {
+    fn metrics(&self) -> &[Metric] {
+        self.metrics
+    }
+
+    fn open(&mut self, _benchmark: usize) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    /// As long as it takes, whatever the slots: a warm-up that was planned in
+    /// launches says nothing about functions.
+    fn warm_up(&mut self, _benchmark: usize, _slots: &[Slot]) -> Result<(), EngineError> {
+        let order: Vec<usize> = (0..self.benchmark.contenders()).collect();
+        let seed = self.seed;
+        let seed_of = |round| stream(seed, Purpose::WarmUp, [round, 0, 0]).next_u64();
+        warm_up(
+            self.benchmark,
+            &order,
+            self.iterations,
+            seed_of,
+            &self.gauge,
+        );
+        Ok(())
+    }
+
+    fn run(&mut self, block: &Block, record: &mut BlockRecord) -> Result<(), EngineError> {
+        let place = [0, u64::from(block.replicate), u64::from(block.index)];
+        self.benchmark
+            .prepare(stream(self.seed, Purpose::Input, place).next_u64());
+        let prime = block.prime.map(|slot| slot.contender.index());
+        let slots: Vec<usize> = block.slots.iter().map(|s| s.contender.index()).collect();
+        for contender in primes(self.benchmark.renews_input(), prime, &slots) {
+            self.benchmark
+                .sample(contender, self.iterations, &self.gauge);
+        }
+        let width = self.metrics.len();
+        let mut values = Vec::with_capacity(block.slots.len() * width);
+        for contender in &slots {
+            let reading = self
+                .benchmark
+                .sample(*contender, self.iterations, &self.gauge);
+            values.extend_from_slice(&reading.values()[..width]);
+        }
+        let threads = self.benchmark.threads();
+        fill(record, block, &values, width, self.iterations, threads);
+        let moment = Moment::Block {
+            replicate: block.replicate,
+            block: block.index,
+            slot: None,
+        };
+        let checked = self.benchmark.check();
+        checked.map_err(|found| self.failure(moment, found))
+    }
+
+    fn launched(&mut self) -> u64 {
+        0
+    }
+
+    fn close(&mut self, _benchmark: usize) -> Result<(), EngineError> {
+        Ok(())
+    }
+}

@@ -1,0 +1,189 @@
+//! What is read before and after a timed batch of calls.
+
+use crate::allocation::{Allocations, allocations_of_this_thread};
+use crate::clock::SampleClock;
+use crate::counters::ThreadUsage;
+use deadheat_model::Metric;
+
+/// Everything one sample shows, for the thread that took it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Reading {
+    /// Elapsed time in nanoseconds.
+    pub wall_ns: f64,
+    /// CPU time of the thread in nanoseconds.
+    pub cpu_ns: f64,
+    /// Page faults served without reading a disk.
+    pub minor_faults: u64,
+    /// Page faults that read a disk.
+    pub major_faults: u64,
+    /// Context switches asked for by waiting.
+    pub voluntary_switches: u64,
+    /// Context switches forced by others.
+    pub involuntary_switches: u64,
+    /// Whether the thread came back on another core (threads that did).
+    pub migrations: u64,
+    /// Allocations from the heap, where they are counted.
+    pub allocations: u64,
+    /// Bytes asked of the heap, where they are counted.
+    pub allocated_bytes: u64,
+}
+
+impl Reading {
+    /// The metrics of a reading, in the order of [`Reading::values`]. The last
+    /// two are only measured under a counting allocator.
+    pub const METRICS: [Metric; 9] = [
+        Metric::Wall,
+        Metric::Cpu,
+        Metric::MinorFaults,
+        Metric::MajorFaults,
+        Metric::VoluntarySwitches,
+        Metric::InvoluntarySwitches,
+        Metric::Migrations,
+        Metric::Allocations,
+        Metric::AllocatedBytes,
+    ];
+
+    /// The metrics that can be measured in this program.
+    pub fn metrics(allocations_counted: bool) -> &'static [Metric] {
+        match allocations_counted {
+            true => &Self::METRICS,
+            false => &Self::METRICS[..7],
+        }
+    }
+
+    /// The values, in the order of [`Reading::METRICS`].
+    pub fn values(&self) -> [f64; 9] {
+        [
+            self.wall_ns,
+            self.cpu_ns,
+            self.minor_faults as f64,
+            self.major_faults as f64,
+            self.voluntary_switches as f64,
+            self.involuntary_switches as f64,
+            self.migrations as f64,
+            self.allocations as f64,
+            self.allocated_bytes as f64,
+        ]
+    }
+
+    /// Two readings of threads that ran at the same time: everything but the
+    /// elapsed time adds up.
+    pub(super) fn beside(self, other: Reading) -> Reading {
+        Reading {
+            wall_ns: self.wall_ns.max(other.wall_ns),
+            cpu_ns: self.cpu_ns + other.cpu_ns,
+            minor_faults: self.minor_faults + other.minor_faults,
+            major_faults: self.major_faults + other.major_faults,
+            voluntary_switches: self.voluntary_switches + other.voluntary_switches,
+            involuntary_switches: self.involuntary_switches + other.involuntary_switches,
+            migrations: self.migrations + other.migrations,
+            allocations: self.allocations + other.allocations,
+            allocated_bytes: self.allocated_bytes + other.allocated_bytes,
+        }
+    }
+}
+
+/// The instruments around a timed batch of calls, measured once per run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Gauge {
+    clock: SampleClock,
+    cpu_overhead_ns: f64,
+}
+
+/// A batch that has begun.
+#[derive(Clone, Copy, Debug)]
+pub struct Begun {
+    allocations: Option<Allocations>,
+    usage: ThreadUsage,
+    start: u64,
+}
+
+/// A batch that has ended: its reading, and when it began and ended on the
+/// clock of the samples.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended {
+    pub(super) reading: Reading,
+    pub(super) start: u64,
+    pub(super) stop: u64,
+}
+
+impl Gauge {
+    /// Instruments around this clock.
+    pub fn new(clock: SampleClock) -> Self {
+        Self {
+            clock,
+            cpu_overhead_ns: ThreadUsage::cpu_overhead_ns() as f64,
+        }
+    }
+
+    /// Instruments that were measured before, in another process of the run.
+    pub fn with_overhead(clock: SampleClock, cpu_overhead_ns: f64) -> Self {
+        Self {
+            clock,
+            cpu_overhead_ns,
+        }
+    }
+
+    /// What reading the CPU clock shows of itself, in nanoseconds.
+    pub fn cpu_overhead_ns(&self) -> f64 {
+        self.cpu_overhead_ns
+    }
+
+    /// The clock.
+    pub fn clock(&self) -> &SampleClock {
+        &self.clock
+    }
+
+    /// Reads everything but the clock, then the clock.
+    #[inline(always)]
+    pub fn begin(&self) -> Begun {
+        let allocations = allocations_of_this_thread();
+        let usage = ThreadUsage::before();
+        Begun {
+            allocations,
+            usage,
+            start: self.clock.start(),
+        }
+    }
+
+    /// Reads the clock, then everything else.
+    #[inline(always)]
+    pub fn end(&self, begun: Begun) -> Ended {
+        let stop = self.clock.stop();
+        self.read(begun, stop)
+    }
+
+    #[inline(never)]
+    fn read(&self, begun: Begun, stop: u64) -> Ended {
+        let usage = ThreadUsage::after().since(&begun.usage);
+        let (allocations, bytes) = match (begun.allocations, allocations_of_this_thread()) {
+            (Some(before), Some(after)) => (after.count - before.count, after.bytes - before.bytes),
+            _ => (0, 0),
+        };
+        Ended {
+            reading: Reading {
+                wall_ns: self.clock.ns_between(begun.start, stop),
+                // What reading the CPU clock itself takes would shrink every
+                // relative change.
+                cpu_ns: (usage.cpu_ns as f64 - self.cpu_overhead_ns).max(0.0),
+                minor_faults: usage.minor_faults,
+                major_faults: usage.major_faults,
+                voluntary_switches: usage.voluntary_switches,
+                involuntary_switches: usage.involuntary_switches,
+                migrations: u64::from(usage.migrated),
+                allocations,
+                allocated_bytes: bytes,
+            },
+            start: begun.start,
+            stop,
+        }
+    }
+
+    /// The reading of `batch`.
+    #[inline(always)]
+    pub(super) fn around(&self, batch: impl FnOnce()) -> Reading {
+        let begun = self.begin();
+        batch();
+        self.end(begun).reading
+    }
+}

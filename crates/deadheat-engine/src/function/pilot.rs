@@ -1,0 +1,213 @@
+//! How many calls make a sample: found once, before the plan is frozen.
+
+use std::time::Instant;
+
+use super::benchmark::FunctionBenchmark;
+use super::gauge::Gauge;
+use super::priming::primes;
+
+/// A sample lasts at least so many ticks of its clock.
+pub const MIN_TICKS: f64 = 1_000.0;
+/// A sample lasts at least so many times as long as reading the clock takes,
+/// which is then less than one per cent of it.
+const MIN_READINGS: f64 = 100.0;
+/// A sample lasts at least so long, in nanoseconds: ten times what reading the
+/// CPU time and the account of the thread takes just before. At that length
+/// 10 % more work read as 9.97 to 10.17 %. Longer samples are hit by other
+/// tasks more often, and repeat a slow call on one input, which branch
+/// predictors then learn by heart.
+const MIN_NS: f64 = 5_000.0;
+/// A loop that never gets longer has nothing in it.
+const MOST_ITERATIONS: u64 = 1 << 30;
+/// Readings of a call's time that are taken when it is short.
+const TRIES: usize = 3;
+/// A sample longer than this, in nanoseconds, is not taken again.
+const LONG_NS: f64 = 5e6;
+
+/// What the pilot found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pilot {
+    /// Calls in a sample, for all contenders.
+    pub iterations: u64,
+    /// Nanoseconds of a call, by contender.
+    pub call_ns: Vec<f64>,
+    /// Wall times of trial blocks of two contenders, slot by slot in ABBA
+    /// order, in nanoseconds: how much a block scatters within a process. Of
+    /// slow functions there are few or none.
+    pub blocks_ns: Vec<[f64; 4]>,
+    /// What a trial block took in all, in nanoseconds: its samples and the
+    /// making of its input. `None` without trial blocks.
+    pub block_cost_ns: Option<f64>,
+}
+
+/// Trial blocks at most.
+const MOST_BLOCKS: u64 = 16;
+/// Blocks that take longer than this, in nanoseconds, are not tried.
+const LONG_BLOCK_NS: f64 = 1e8;
+/// No trial block starts after this much time in samples, in nanoseconds.
+const TRIAL_NS: f64 = 2e7;
+
+/// Finds the number of calls that makes the sample of the fastest contender
+/// long enough.
+pub fn pilot(benchmark: &mut dyn FunctionBenchmark, seed: u64, gauge: &Gauge) -> Pilot {
+    let clock = gauge.clock();
+    let least_ns = (MIN_TICKS * clock.tick_ns())
+        .max(MIN_READINGS * clock.overhead_ns())
+        .max(MIN_NS);
+    benchmark.prepare(seed);
+    let most = benchmark.most_iterations().min(MOST_ITERATIONS);
+    let call_ns: Vec<f64> = (0..benchmark.contenders())
+        .map(|contender| call_ns(benchmark, contender, least_ns, most, gauge))
+        .collect();
+    let fastest = call_ns.iter().copied().fold(f64::INFINITY, f64::min);
+    // A call of no time at all makes this infinite; `as` saturates.
+    let iterations = ((least_ns / fastest).ceil() as u64).clamp(1, most);
+    let began = Instant::now();
+    let blocks_ns = match call_ns.len() {
+        2 if 2.0 * call_ns.iter().sum::<f64>() * (iterations as f64) < LONG_BLOCK_NS => {
+            trial_blocks(benchmark, seed, iterations, gauge)
+        }
+        _ => Vec::new(),
+    };
+    let cost_ns = began.elapsed().as_nanos() as f64;
+    let block_cost_ns = (!blocks_ns.is_empty()).then(|| cost_ns / blocks_ns.len() as f64);
+    Pilot {
+        iterations,
+        call_ns,
+        blocks_ns,
+        block_cost_ns,
+    }
+}
+
+/// Blocks as a race would run them, each on an input of its own.
+fn trial_blocks(
+    benchmark: &mut dyn FunctionBenchmark,
+    seed: u64,
+    iterations: u64,
+    gauge: &Gauge,
+) -> Vec<[f64; 4]> {
+    let mut blocks = Vec::new();
+    let mut spent_ns = 0.0;
+    for index in 1..=MOST_BLOCKS {
+        // Slow functions have shown enough by now.
+        if spent_ns > TRIAL_NS {
+            break;
+        }
+        benchmark.prepare(seed.wrapping_add(index));
+        let renewed = benchmark.renews_input();
+        let mut take = |contender| benchmark.sample(contender, iterations, gauge).wall_ns;
+        for contender in primes(renewed, None, &[0, 1, 1, 0]) {
+            take(contender);
+        }
+        let block = [take(0), take(1), take(1), take(0)];
+        spent_ns += block.iter().sum::<f64>();
+        blocks.push(block);
+    }
+    blocks
+}
+
+/// Nanoseconds of one call, from a batch that is long enough.
+fn call_ns(
+    benchmark: &mut dyn FunctionBenchmark,
+    contender: usize,
+    least_ns: f64,
+    most: u64,
+    gauge: &Gauge,
+) -> f64 {
+    let mut iterations = 1;
+    let mut took = benchmark.sample(contender, iterations, gauge).wall_ns;
+    // The first call may pay for what all later ones find ready.
+    if took < LONG_NS {
+        took = benchmark.sample(contender, iterations, gauge).wall_ns;
+    }
+    while took < least_ns && iterations < most {
+        let wanted = (iterations as f64 * least_ns * 1.2 / took.max(1.0)).ceil() as u64;
+        iterations = wanted.clamp(iterations * 2, iterations * 16).min(most);
+        took = benchmark.sample(contender, iterations, gauge).wall_ns;
+    }
+    for _ in 1..TRIES {
+        if took > LONG_NS {
+            break;
+        }
+        took = took.min(benchmark.sample(contender, iterations, gauge).wall_ns);
+    }
+    took / iterations as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::SampleClock;
+    use crate::function::{Disagreement, Reading};
+
+    /// Calls that take exactly this long.
+    struct Fixed {
+        call_ns: Vec<f64>,
+        most: u64,
+    }
+
+    impl FunctionBenchmark for Fixed {
+        fn contenders(&self) -> usize {
+            self.call_ns.len()
+        }
+
+        fn most_iterations(&self) -> u64 {
+            self.most
+        }
+
+        fn prepare(&mut self, _seed: u64) {}
+
+        fn sample(&mut self, contender: usize, iterations: u64, _gauge: &Gauge) -> Reading {
+            Reading {
+                wall_ns: self.call_ns[contender] * iterations as f64,
+                ..Reading::default()
+            }
+        }
+
+        fn check(&self) -> Result<(), Disagreement> {
+            Ok(())
+        }
+    }
+
+    fn found(call_ns: &[f64], most: u64) -> Pilot {
+        let mut fixed = Fixed {
+            call_ns: call_ns.to_vec(),
+            most,
+        };
+        pilot(&mut fixed, 1, &Gauge::new(SampleClock::os()))
+    }
+
+    #[test]
+    fn a_sample_of_the_fastest_contender_is_long_enough() {
+        for ns in [0.3, 1.0, 20.0, 999.0, 25_000.0] {
+            let pilot = found(&[ns, 3.0 * ns], u64::MAX);
+            let sample = ns * pilot.iterations as f64;
+            assert!(sample >= MIN_NS, "{ns}: {sample}");
+            assert!(pilot.iterations == 1 || sample < 1e6, "{ns}: {sample}");
+        }
+    }
+
+    #[test]
+    fn a_slow_call_is_a_sample_of_its_own() {
+        assert_eq!(found(&[1e9, 2e9], u64::MAX).iterations, 1);
+        assert_eq!(found(&[1e9, 2e9], u64::MAX).call_ns, [1e9, 2e9]);
+    }
+
+    #[test]
+    fn calls_that_take_no_time_come_to_an_end() {
+        assert_eq!(found(&[0.0, 0.0], u64::MAX).iterations, MOST_ITERATIONS);
+    }
+
+    #[test]
+    fn trial_blocks_stop_when_they_take_long_and_slow_ones_are_not_tried() {
+        assert_eq!(found(&[1.0, 1.0], u64::MAX).blocks_ns.len(), 16);
+        assert_eq!(found(&[1e6, 1e6], u64::MAX).blocks_ns.len(), 6);
+        assert!(found(&[1e9, 1e9], u64::MAX).blocks_ns.is_empty());
+        assert!(found(&[1.0], u64::MAX).blocks_ns.is_empty());
+    }
+
+    #[test]
+    fn no_sample_has_more_calls_than_there_can_be_inputs() {
+        assert_eq!(found(&[1.0, 1.0], 100).iterations, 100);
+    }
+}

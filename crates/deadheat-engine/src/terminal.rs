@@ -1,0 +1,55 @@
+//! How wide a terminal is: only the kernel knows.
+#![allow(unsafe_code)]
+
+use std::os::fd::RawFd;
+
+/// Columns of the terminal behind a descriptor; `None` when there is none, or
+/// one that does not know how wide it is.
+pub fn terminal_width(fd: RawFd) -> Option<u16> {
+    let mut size = libc::winsize {
+        ws_row: 0,
+        ws_col: 0,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    // SAFETY: the request writes one `winsize`, and `size` is one that lives
+    // through the call. A descriptor that is closed or no terminal is an error.
+    let done = unsafe { libc::ioctl(fd, libc::TIOCGWINSZ, &mut size) };
+    (done == 0 && size.ws_col > 0).then_some(size.ws_col)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{File, OpenOptions};
+    use std::os::fd::AsRawFd;
+
+    use super::*;
+
+    #[test]
+    fn a_terminal_has_the_width_it_was_given_and_none_before() {
+        let terminal = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open("/dev/ptmx")
+            .unwrap();
+        let fd = terminal.as_raw_fd();
+        assert_eq!(terminal_width(fd), None);
+        let size = libc::winsize {
+            ws_row: 24,
+            ws_col: 93,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        };
+        // SAFETY: the request reads one `winsize`, and `size` is one.
+        let done = unsafe { libc::ioctl(fd, libc::TIOCSWINSZ, &size) };
+        assert_eq!(done, 0);
+        assert_eq!(terminal_width(fd), Some(93));
+    }
+
+    #[test]
+    fn what_is_no_terminal_has_no_width() {
+        let file = File::open("/dev/null").unwrap();
+        assert_eq!(terminal_width(file.as_raw_fd()), None);
+        assert_eq!(terminal_width(-1), None);
+    }
+}

@@ -1,0 +1,22 @@
+//! Worker processes: the same program started anew for every replicate, told
+//! over a pair of pipes what to call and how often.
+//!
+//! A fresh process draws its memory layout anew, which is why it and not the
+//! call is what the statistics count. What a function does to its process
+//! (panic, abort, hang, exit, a hundred threads) costs that process and
+//! nothing else.
+
+mod death;
+mod failure;
+mod process;
+mod protocol;
+mod serve;
+mod trace;
+mod wire;
+
+pub(crate) use death::adopt_orphans;
+pub use failure::{FunctionCause, FunctionFailure};
+pub use process::WorkerProgram;
+pub(crate) use process::{Silence, WorkerProcess, WorkerStart};
+pub(crate) use protocol::{PROTOCOL, Problem, Reply, Request};
+pub use serve::{WorkerPipes, serve};

@@ -1,0 +1,214 @@
+//! What becomes of the other benchmarks when one of them fails.
+
+use deadheat_engine::{
+    Contenders, EngineError, FunctionCause, FunctionFailure, Moment, NeverStop, Session,
+    SimulatedClock, Unwatched,
+};
+use deadheat_model::{
+    Benchmark, BenchmarkFailure, Block, BlockRecord, Contender, Decision, Design, EndReason,
+    Environment, Flags, FunctionCalls, Looks, Metric, Origin, Pinning, Plan, RecordSink, Run,
+    RunEnd, RunHeader, Sample, Samples, SinkError, Slot, Standing, StoppingRule, Workload,
+};
+
+/// Every benchmark works but one.
+struct OneBroken {
+    broken: usize,
+    open: Vec<usize>,
+    closed: Vec<usize>,
+}
+
+impl Contenders for OneBroken {
+    fn metrics(&self) -> &[Metric] {
+        &[Metric::Wall]
+    }
+
+    fn open(&mut self, benchmark: usize) -> Result<(), EngineError> {
+        self.open.push(benchmark);
+        Ok(())
+    }
+
+    fn warm_up(&mut self, _benchmark: usize, _slots: &[Slot]) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    fn run(&mut self, block: &Block, record: &mut BlockRecord) -> Result<(), EngineError> {
+        if block.benchmark == self.broken && block.replicate == 1 {
+            return Err(EngineError::Function(Box::new(FunctionFailure {
+                benchmark: "broken".to_owned(),
+                contender: None,
+                moment: Moment::WarmUp,
+                cause: FunctionCause::Exited(7),
+            })));
+        }
+        for slot in &block.slots {
+            record.values.push(10.0);
+            record.samples.push(Sample {
+                contender: slot.contender,
+                flags: Flags::NONE,
+                exit_code: None,
+                iterations: 1,
+            });
+        }
+        Ok(())
+    }
+
+    fn launched(&mut self) -> u64 {
+        1
+    }
+
+    fn close(&mut self, benchmark: usize) -> Result<(), EngineError> {
+        self.closed.push(benchmark);
+        Ok(())
+    }
+}
+
+/// Goes on until the last replicate.
+struct Never;
+
+impl StoppingRule for Never {
+    fn decide(&mut self, _benchmark: usize, _samples: &Samples) -> Decision {
+        Decision::GoOn
+    }
+
+    fn standing(&mut self, _benchmark: usize, _samples: &Samples) -> Option<Standing> {
+        None
+    }
+}
+
+/// Remembers what failed.
+#[derive(Default)]
+struct Failures(Vec<BenchmarkFailure>);
+
+impl RecordSink for Failures {
+    fn block(&mut self, _block: &BlockRecord) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn failed(&mut self, failure: &BenchmarkFailure) -> Result<(), SinkError> {
+        self.0.push(failure.clone());
+        Ok(())
+    }
+
+    fn end(&mut self, _end: &RunEnd) -> Result<(), SinkError> {
+        Ok(())
+    }
+}
+
+/// Three benchmarks of two functions, two blocks in each of three replicates;
+/// the last benchmark has one block of its own choosing.
+fn run() -> Run {
+    let contender = |name: &str| Contender {
+        name: name.to_owned(),
+        workload: Workload::Function(FunctionCalls {
+            iterations: 1,
+            threads: 1,
+        }),
+    };
+    let benchmark = |name: &str, blocks| Benchmark {
+        name: name.to_owned(),
+        contenders: vec![contender("a"), contender("b")],
+        blocks_per_replicate: blocks,
+        ..Benchmark::default()
+    };
+    Run::new(RunHeader {
+        tool_version: "test".to_owned(),
+        started_at: None,
+        origin: Origin::Race,
+        plan: Plan {
+            design: Design {
+                margin: 0.01,
+                alpha: 0.05,
+                looks: Looks {
+                    at: vec![3],
+                    levels: vec![0.05],
+                    weights: vec![1.0],
+                },
+                blocks_per_replicate: 2,
+                warmup: 0,
+                budget: None,
+                judged: Metric::Wall,
+                pinning: Pinning::Inherit,
+            },
+            seed: 1,
+            benchmarks: vec![
+                benchmark("sound", None),
+                benchmark("broken", None),
+                benchmark("brief", Some(1)),
+            ],
+        },
+        environment: Environment::default(),
+        metrics: vec![Metric::Wall],
+        tick_ns: None,
+    })
+}
+
+fn race(
+    run: &mut Run,
+    contenders: &mut OneBroken,
+    outlive_failures: bool,
+) -> (Result<(), EngineError>, Vec<BenchmarkFailure>) {
+    let mut sink = Failures::default();
+    let raced = Session {
+        contenders,
+        clock: &SimulatedClock::default(),
+        rule: &mut Never,
+        sink: &mut sink,
+        watcher: &mut Unwatched,
+        stop: &NeverStop,
+        max_replicates: 3,
+        budget: None,
+        outlive_failures,
+    }
+    .race(run);
+    (raced, sink.0)
+}
+
+fn one_broken() -> OneBroken {
+    OneBroken {
+        broken: 1,
+        open: Vec::new(),
+        closed: Vec::new(),
+    }
+}
+
+#[test]
+fn a_benchmark_that_fails_costs_itself_only() {
+    let mut run = run();
+    let mut contenders = one_broken();
+    let (raced, noted) = race(&mut run, &mut contenders, true);
+    raced.unwrap();
+    assert_eq!(run.failures, noted);
+    assert_eq!(noted.len(), 1);
+    assert_eq!(noted[0].benchmark, 1);
+    assert!(noted[0].message.contains("exit code 7"), "{noted:?}");
+    assert_eq!(run.end.as_ref().unwrap().reason, EndReason::Finished);
+    let blocks: Vec<usize> = run.benchmarks.iter().map(|s| s.blocks().len()).collect();
+    assert_eq!(blocks, [6, 2, 3], "every benchmark has blocks of its own");
+    assert_eq!(contenders.closed, [0, 1, 2], "the broken one is closed too");
+}
+
+#[test]
+fn where_failures_are_not_outlived_the_first_ends_the_race() {
+    let mut run = run();
+    let (raced, noted) = race(&mut run, &mut one_broken(), false);
+    assert!(matches!(raced, Err(EngineError::Function(_))));
+    assert!(noted.is_empty());
+    assert!(run.benchmarks[2].blocks().is_empty());
+    assert!(matches!(
+        run.end.as_ref().unwrap().reason,
+        EndReason::Failed(_)
+    ));
+}
+
+#[test]
+fn a_benchmark_that_failed_before_the_race_is_not_opened() {
+    let mut run = run();
+    run.failures.push(BenchmarkFailure {
+        benchmark: 0,
+        message: "its pilot panicked".to_owned(),
+    });
+    let mut contenders = one_broken();
+    race(&mut run, &mut contenders, true).0.unwrap();
+    assert_eq!(contenders.open, [1, 2]);
+    assert_eq!(run.failures.len(), 2);
+}

@@ -1,0 +1,62 @@
+//! The machine and its clock as they are read from a run file.
+
+use deadheat_model as model;
+use serde::Deserialize;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Environment {
+    system: String,
+    kernel: Option<String>,
+    cpu: Option<String>,
+    cores: Option<u32>,
+    governor: Option<String>,
+    load: Option<f64>,
+    pinned: Vec<u32>,
+    counters: Option<Counters>,
+    /// Absent where the clock of the system timed whole processes.
+    clock: Option<Clock>,
+    /// Absent when false.
+    debug_build: bool,
+}
+
+#[derive(Debug, Deserialize)]
+struct Clock {
+    source: String,
+    resolution_ns: f64,
+    overhead_ns: f64,
+    #[serde(default)]
+    fallback: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Counters {
+    Available,
+    Unavailable(String),
+}
+
+impl Environment {
+    pub(super) fn into_model(self) -> model::Environment {
+        model::Environment {
+            system: self.system,
+            kernel: self.kernel,
+            cpu: self.cpu,
+            cores: self.cores,
+            governor: self.governor,
+            load: self.load,
+            pinned: self.pinned,
+            counters: self.counters.map(|access| match access {
+                Counters::Available => model::CounterAccess::Available,
+                Counters::Unavailable(why) => model::CounterAccess::Unavailable(why),
+            }),
+            clock: self.clock.map(|clock| model::ClockFacts {
+                source: clock.source,
+                resolution_ns: clock.resolution_ns,
+                overhead_ns: clock.overhead_ns,
+                fallback: clock.fallback,
+            }),
+            debug_build: self.debug_build,
+        }
+    }
+}

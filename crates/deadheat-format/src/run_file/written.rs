@@ -1,0 +1,109 @@
+//! The lines of a run file other than blocks, as they are written.
+
+use std::path::PathBuf;
+
+use deadheat_model::{
+    BenchmarkFailure, ClockFacts, CounterAccess, EndReason, Environment, Json, Object, Origin,
+    RunEnd, RunHeader,
+};
+
+use super::written_plan::plan;
+use crate::column::column_name;
+
+/// The schema written, and the latest that is read.
+pub const SCHEMA: &str = "deadheat.run/1";
+
+/// The first line. `Err` gives back a path that cannot be written on this
+/// system.
+pub(super) fn header(header: &RunHeader) -> Result<Json, PathBuf> {
+    let columns = header.metrics.iter().map(column_name);
+    let columns: Json = columns.map(|column| column.into_owned()).collect();
+    let line = Object::new()
+        .with("schema", SCHEMA)
+        .with("tool", tool(&header.tool_version))
+        .with("started_at", header.started_at)
+        .with(
+            "origin",
+            match header.origin {
+                Origin::Race => "race",
+                Origin::PairedRecording => "paired-recording",
+                Origin::UnpairedRecording => "unpaired-recording",
+            },
+        )
+        .with("seed", header.plan.seed)
+        .with("plan", plan(&header.plan)?)
+        .with("environment", environment(&header.environment))
+        .with("columns", columns)
+        .with("tick_ns", header.tick_ns);
+    Ok(line.into())
+}
+
+fn tool(version: &str) -> Object {
+    Object::new().with("version", version)
+}
+
+fn environment(environment: &Environment) -> Object {
+    let counters = environment.counters.as_ref().map(|access| match access {
+        CounterAccess::Available => "available".into(),
+        CounterAccess::Unavailable(why) => Json::tagged("unavailable", why),
+    });
+    Object::new()
+        .with("system", &environment.system)
+        .with("kernel", environment.kernel.as_ref())
+        .with("cpu", environment.cpu.as_ref())
+        .with("cores", environment.cores)
+        .with("governor", environment.governor.as_ref())
+        .with("load", environment.load)
+        .with(
+            "pinned",
+            environment.pinned.iter().copied().collect::<Json>(),
+        )
+        .with("counters", counters)
+        // Absent where the clock of the system timed whole processes.
+        .with_some("clock", environment.clock.as_ref().map(clock))
+        // Absent when false.
+        .with_some("debug_build", environment.debug_build.then_some(true))
+}
+
+fn clock(clock: &ClockFacts) -> Object {
+    Object::new()
+        .with("source", &clock.source)
+        .with("resolution_ns", clock.resolution_ns)
+        .with("overhead_ns", clock.overhead_ns)
+        .with("fallback", clock.fallback.as_ref())
+}
+
+/// Says that a run was taken up again.
+#[cfg(feature = "read")]
+pub(super) fn resumed(version: &str, started_at: Option<u64>) -> Json {
+    let said = Object::new()
+        .with("tool", tool(version))
+        .with("started_at", started_at);
+    Json::tagged("resume", said)
+}
+
+/// Says that a benchmark cannot be raced any further.
+pub(super) fn failed(failure: &BenchmarkFailure) -> Json {
+    let said = Object::new()
+        // Its place in the plan, counted from 0.
+        .with("benchmark", failure.benchmark)
+        .with("message", &failure.message);
+    Json::tagged("failed", said)
+}
+
+/// Says how a run ended.
+pub(super) fn end(end: &RunEnd) -> Json {
+    let (reason, signal, message) = match &end.reason {
+        EndReason::Finished => ("finished", None, None),
+        EndReason::Budget => ("budget", None, None),
+        EndReason::Interrupted(signal) => ("interrupted", Some(*signal), None),
+        EndReason::Failed(message) => ("failed", None, Some(message)),
+    };
+    let said = Object::new()
+        .with("reason", reason)
+        .with("signal", signal)
+        .with("message", message)
+        .with("launches", end.launches)
+        .with("elapsed_ns", end.elapsed_ns);
+    Json::tagged("end", said)
+}

@@ -1,0 +1,157 @@
+//! The plan as it is written into a run file.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use deadheat_model::{
+    Benchmark, CommandLine, Contender, Design, ExitPolicy, FunctionCalls, Input, Json, Object,
+    Output, Pinning, Plan, Throughput, Workload,
+};
+
+use crate::column::column_name;
+
+/// Everything of a plan but its seed, which stands beside it. `Err` gives back
+/// a path that cannot be written on this system.
+pub(super) fn plan(plan: &Plan) -> Result<Object, PathBuf> {
+    let benchmarks: Result<Vec<Json>, PathBuf> = plan.benchmarks.iter().map(benchmark).collect();
+    Ok(Object::new()
+        .with("design", design(&plan.design))
+        .with("benchmarks", benchmarks?))
+}
+
+fn design(design: &Design) -> Object {
+    let looks = Object::new()
+        .with("at", design.looks.at.iter().copied().collect::<Json>())
+        .with("levels", numbers(&design.looks.levels))
+        .with("weights", numbers(&design.looks.weights));
+    let pinning = match &design.pinning {
+        Pinning::Inherit => "inherit".into(),
+        Pinning::Auto => "auto".into(),
+        Pinning::Cores(cores) => Json::tagged("cores", cores.iter().copied().collect::<Json>()),
+    };
+    Object::new()
+        .with("margin", design.margin)
+        .with("alpha", design.alpha)
+        .with("looks", looks)
+        .with("blocks_per_replicate", design.blocks_per_replicate)
+        .with("warmup", design.warmup)
+        .with("budget_ns", design.budget.map(nanoseconds))
+        .with("judged", column_name(&design.judged).into_owned())
+        .with("pinning", pinning)
+}
+
+fn benchmark(benchmark: &Benchmark) -> Result<Json, PathBuf> {
+    // Pairs, not an object: their order is the order declared.
+    let pair = |(name, value): &(String, String)| Json::from_iter([name, value]);
+    let contenders: Result<Vec<Json>, PathBuf> =
+        benchmark.contenders.iter().map(contender).collect();
+    let throughput = benchmark.throughput.map(|throughput| match throughput {
+        Throughput::Bytes(bytes) => Json::tagged("bytes", bytes),
+        Throughput::Items(items) => Json::tagged("items", items),
+    });
+    let said = Object::new()
+        .with("name", &benchmark.name)
+        .with(
+            "parameters",
+            benchmark.parameters.iter().map(pair).collect::<Json>(),
+        )
+        .with("contenders", contenders?)
+        // Absent where the number of the design holds.
+        .with_some("blocks_per_replicate", benchmark.blocks_per_replicate)
+        .with_some("throughput", throughput);
+    Ok(said.into())
+}
+
+/// What is launched or called; a recording has neither.
+fn contender(contender: &Contender) -> Result<Json, PathBuf> {
+    let named = Object::new().with("name", &contender.name);
+    let said = match &contender.workload {
+        Workload::Command(line) => named.with("command", command(line)?),
+        Workload::Function(calls) => named.with("function", function(calls)),
+        Workload::Recording => named,
+    };
+    Ok(said.into())
+}
+
+fn function(calls: &FunctionCalls) -> Object {
+    Object::new()
+        .with("iterations", calls.iterations)
+        .with("threads", calls.threads)
+}
+
+fn command(command: &CommandLine) -> Result<Object, PathBuf> {
+    let input = match &command.input {
+        Input::Null => "null".into(),
+        Input::File(file) => Json::tagged("file", path(file)?),
+    };
+    let output = match &command.output {
+        Output::Null => "null".into(),
+        Output::Pipe => "pipe".into(),
+        Output::Inherit => "inherit".into(),
+        Output::File(file) => Json::tagged("file", path(file)?),
+        Output::Compared => "compared".into(),
+    };
+    let exit_policy = match &command.exit_policy {
+        ExitPolicy::ZeroOnly => "zero-only".into(),
+        ExitPolicy::Any => "any".into(),
+        ExitPolicy::Also(codes) => Json::tagged("also", codes.iter().copied().collect::<Json>()),
+    };
+    let hook = |words: &Option<Vec<String>>| words.as_deref().map(texts);
+    let hooks = Object::new()
+        .with("setup", hook(&command.hooks.setup))
+        .with("prepare", hook(&command.hooks.prepare))
+        .with("conclude", hook(&command.hooks.conclude))
+        .with("cleanup", hook(&command.hooks.cleanup));
+    Ok(Object::new()
+        .with("text", &command.text)
+        .with("words", texts(&command.words))
+        .with("input", input)
+        .with("output", output)
+        .with("timeout_ns", command.timeout.map(nanoseconds))
+        .with("exit_policy", exit_policy)
+        .with("hooks", hooks))
+}
+
+fn texts(texts: &[String]) -> Json {
+    texts.iter().collect()
+}
+
+fn numbers(numbers: &[f64]) -> Json {
+    numbers.iter().copied().collect()
+}
+
+/// Text where the path is Unicode, else its bytes in hexadecimal. `Err` gives
+/// the path back when this system has no bytes to write.
+pub(super) fn path(path: &Path) -> Result<Json, PathBuf> {
+    if let Some(text) = path.to_str() {
+        return Ok(text.into());
+    }
+    #[cfg(unix)]
+    {
+        use std::fmt::Write as _;
+        use std::os::unix::ffi::OsStrExt;
+        let mut hex = String::new();
+        for byte in path.as_os_str().as_bytes() {
+            write!(hex, "{byte:02x}").expect("a String takes every write");
+        }
+        Ok(Json::tagged("hex", hex))
+    }
+    #[cfg(not(unix))]
+    Err(path.to_owned())
+}
+
+/// Nanoseconds; what exceeds 584 years is written as 584 years.
+fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_very_long_duration_is_cut_and_not_wrapped() {
+        assert_eq!(nanoseconds(Duration::MAX), u64::MAX);
+        assert_eq!(nanoseconds(Duration::from_secs(2)), 2_000_000_000);
+    }
+}

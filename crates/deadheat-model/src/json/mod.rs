@@ -1,0 +1,7 @@
+//! JSON, built as a tree and written, or read into one.
+
+mod read;
+mod value;
+mod write;
+
+pub use value::{Json, Object};

@@ -1,0 +1,35 @@
+//! Whom a sentence speaks of, and to whom.
+
+use deadheat_model::{Analysis, Ending, Processes};
+
+/// How the two sides of a comparison are called in its sentences; already
+/// fit to be shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Called<'a> {
+    /// The baseline.
+    pub baseline: &'a str,
+    /// The candidate; `None` for a contender alone.
+    pub candidate: Option<&'a str>,
+}
+
+/// Whether advice can ask for another race or only for another recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// deadheat raced commands, so the flags of `deadheat run` help.
+    Commands,
+    /// deadheat raced functions, which have fewer flags.
+    Functions,
+    /// The samples were read from a file.
+    Recording,
+}
+
+impl Source {
+    /// Where the samples of an analysis come from.
+    pub fn of(analysis: &Analysis) -> Source {
+        match (&analysis.ending, analysis.processes) {
+            (Ending::Recording, _) => Source::Recording,
+            (_, Processes::Launches) => Source::Commands,
+            (_, Processes::Workers) => Source::Functions,
+        }
+    }
+}

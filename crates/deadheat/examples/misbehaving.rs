@@ -1,0 +1,219 @@
+//! Benchmarks that do everything a benchmark should not, for the tests of
+//! what a race does about them: `tests/harness.rs`.
+//!
+//! Without filters most of them end badly, and none takes the others along.
+
+use std::fs::{OpenOptions, read_dir, read_link};
+use std::hint::black_box;
+use std::io::{Read, Write};
+use std::process::{Command, Stdio};
+use std::sync::Once;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use deadheat::{CountingAllocator, Suite};
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator::system();
+
+fn main() {
+    deadheat::main(|suite| {
+        well_behaved(suite);
+        panics(suite);
+        endings(suite);
+        outputs(suite);
+        leftovers(suite);
+        if std::env::var_os("MISBEHAVE_TWICE").is_some() {
+            suite.benchmark("fine/work").baseline("again", || 1);
+        }
+    });
+}
+
+fn work(steps: u64) -> u64 {
+    (0..steps).fold(1, |sum: u64, step| black_box(sum.wrapping_mul(31) ^ step))
+}
+
+/// Long enough that the warm-up is over after one round, so that it is known
+/// which input is the first of a block.
+fn slow_work() {
+    thread::sleep(Duration::from_millis(60));
+}
+
+fn well_behaved(suite: &mut Suite) {
+    suite
+        .benchmark("fine/work")
+        .input(|seed| 200 + seed % 2)
+        .baseline("once", |steps| work(*steps))
+        .candidate("twice", |steps| work(2 * *steps));
+    suite
+        .benchmark("fine/allocating")
+        .baseline("one box", || black_box(Box::new([1u8; 32])))
+        .candidate("two boxes", || {
+            drop(black_box(Box::new([2u8; 32])));
+            black_box(Box::new([1u8; 32]))
+        });
+    suite
+        .benchmark("fine/empty")
+        .baseline("nothing", || ())
+        .candidate("nothing either", || ());
+    suite
+        .benchmark("fine/loud")
+        .baseline("words", || talk("words"))
+        .candidate("other words", || talk("{\"other\": \"words\"}"));
+    suite
+        .benchmark("ignored")
+        .ignored()
+        .baseline("one", || work(100));
+}
+
+/// Prints from two threads, and reads what nobody typed.
+fn talk(words: &str) -> u64 {
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            println!("{words}");
+            eprintln!("{words}");
+        });
+        println!("{words}");
+        std::io::stdout().write_all(b"raw\n").unwrap();
+    });
+    let mut typed = String::new();
+    std::io::stdin().read_to_string(&mut typed).unwrap();
+    assert_eq!(typed, "");
+    work(100)
+}
+
+fn panics(suite: &mut Suite) {
+    suite
+        .benchmark("panic/at-once")
+        .baseline("calm", || work(100))
+        .candidate("panicking", || -> u64 { panic!("no nerves at all") });
+    // The first input warms up, the second is that of block 0.
+    static INPUTS: AtomicU64 = AtomicU64::new(0);
+    suite
+        .benchmark("panic/in-a-block")
+        .input(|_| INPUTS.fetch_add(1, Ordering::Relaxed))
+        .baseline("calm", |_| slow_work())
+        .candidate("panicking", |input| {
+            slow_work();
+            assert!(*input < 2, "nerves until block 1");
+        });
+    suite
+        .benchmark("panic/making-input")
+        .input(|seed| -> u64 { panic!("no input from {seed}") })
+        .baseline("calm", |steps| work(*steps))
+        .candidate("calm too", |steps| work(*steps));
+    suite
+        .benchmark("panic/in-one-of-its-threads")
+        .threads(2)
+        .baseline("calm", |()| work(100))
+        .candidate("panicking", |()| -> u64 { panic!("no nerves in a crew") });
+}
+
+fn endings(suite: &mut Suite) {
+    suite
+        .benchmark("end/hang")
+        .baseline("quick", || work(100))
+        .candidate("hanging", || -> u64 {
+            loop {
+                thread::sleep(Duration::from_secs(1_000));
+            }
+        });
+    suite
+        .benchmark("end/exit")
+        .baseline("staying", || work(100))
+        .candidate("leaving", || -> u64 { std::process::exit(7) });
+    suite
+        .benchmark("end/abort")
+        .baseline("staying", || work(100))
+        .candidate("aborting", || -> u64 { std::process::abort() });
+    suite
+        .benchmark("end/killed")
+        .baseline("staying", || work(100))
+        .candidate("killed", || {
+            let this = std::process::id().to_string();
+            let killed = Command::new("kill").args(["-KILL", &this]).status();
+            unreachable!("still here: {killed:?}")
+        });
+    suite
+        .benchmark("end/exit-with-a-child-at-the-pipes")
+        .baseline("staying", || work(100))
+        .candidate("leaving", || -> u64 {
+            hand_all_pipes_on();
+            std::process::exit(7)
+        });
+}
+
+fn outputs(suite: &mut Suite) {
+    suite
+        .benchmark("output/differs")
+        .input(|_| 100)
+        .baseline("hundred", |steps| *steps)
+        .candidate("hundred and one", |steps| *steps + 1)
+        .check_outputs();
+    static CALLS: AtomicU64 = AtomicU64::new(0);
+    suite
+        .benchmark("output/varies")
+        .baseline("counting", || CALLS.fetch_add(1, Ordering::Relaxed))
+        .candidate("counting too", || CALLS.fetch_add(1, Ordering::Relaxed))
+        .check_outputs();
+}
+
+fn leftovers(suite: &mut Suite) {
+    suite
+        .benchmark("leaves/child-and-thread")
+        .baseline("nothing left", || work(100))
+        .candidate("leaving", || {
+            static LEFT: Once = Once::new();
+            LEFT.call_once(|| {
+                start("sleep", "1000");
+                thread::spawn(|| {
+                    loop {
+                        thread::park();
+                    }
+                });
+            });
+            work(100)
+        });
+    suite
+        .benchmark("leaves/zombie")
+        .baseline("nothing left", || work(100))
+        .candidate("leaving", || {
+            static LEFT: Once = Once::new();
+            LEFT.call_once(|| start("true", ""));
+            work(100)
+        });
+    suite
+        .benchmark("leaves/child-and-goes-on")
+        .ignored()
+        .baseline("slow", slow_work)
+        .candidate("leaving", || {
+            static LEFT: Once = Once::new();
+            LEFT.call_once(|| start("sleep", "1000"));
+            slow_work();
+        });
+}
+
+/// Starts a program that nobody waits for.
+#[expect(clippy::zombie_processes, reason = "that is what it is for")]
+fn start(program: &str, argument: &str) {
+    Command::new(program).arg(argument).spawn().unwrap();
+}
+
+/// Gives the writing ends of all pipes of this process to children that stay,
+/// as one that forks without starting a program would.
+#[expect(clippy::zombie_processes, reason = "that is what it is for")]
+fn hand_all_pipes_on() {
+    for entry in read_dir("/proc/self/fd").unwrap() {
+        let path = entry.unwrap().path();
+        let target = read_link(&path).unwrap_or_default();
+        if target.to_string_lossy().starts_with("pipe:") {
+            let end = OpenOptions::new().write(true).open(&path).unwrap();
+            let kept = Command::new("sleep")
+                .arg("1000")
+                .stdout(Stdio::from(end))
+                .spawn();
+            kept.unwrap();
+        }
+    }
+}

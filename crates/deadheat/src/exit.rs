@@ -1,0 +1,194 @@
+//! Exit codes: all of them, in one place.
+
+use std::process::ExitCode;
+
+use deadheat_engine::EngineError;
+use deadheat_format::FormatError;
+
+#[cfg(feature = "commands")]
+use crate::command_race::SpecError;
+use crate::race::RaceError;
+
+/// The code of a contender that failed, whether the race went on or not.
+const CONTENDER_FAILED: u8 = 3;
+
+/// How deadheat ends when nothing went wrong with deadheat. What weighs more
+/// comes later: of several answers the greatest status is that of all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Status {
+    /// Done.
+    Done,
+    /// A `--fail-on` condition holds.
+    ConditionHolds,
+    /// Benchmarks broke down, and the answer is without them.
+    ContenderFailed,
+    /// A signal stopped the race; what was measured was analysed.
+    Interrupted(i32),
+}
+
+impl Status {
+    /// The exit code.
+    pub fn code(self) -> u8 {
+        match self {
+            Status::Done => 0,
+            Status::ConditionHolds => 1,
+            Status::ContenderFailed => CONTENDER_FAILED,
+            // As a shell says it: 130 for Ctrl-C.
+            Status::Interrupted(signal) => (128 + signal).clamp(129, 255) as u8,
+        }
+    }
+}
+
+impl From<Status> for ExitCode {
+    fn from(status: Status) -> Self {
+        ExitCode::from(status.code())
+    }
+}
+
+/// Something went wrong, and whose fault it is.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// What was asked for makes no sense.
+    #[error("{0}")]
+    Usage(String),
+    /// A contender or hook failed.
+    #[error("{0}")]
+    Contender(String),
+    /// A file cannot be read or holds nonsense.
+    #[error("{0}")]
+    Data(String),
+    /// deadheat itself, or the machine under it.
+    #[error("{0}")]
+    Internal(String),
+    /// A signal came before there was anything to answer.
+    #[error("{text}")]
+    Interrupted {
+        /// What it stopped.
+        text: String,
+        /// The signal.
+        signal: i32,
+    },
+}
+
+impl Failure {
+    /// A file that was named could not be used.
+    pub fn reading(error: FormatError) -> Self {
+        Self::Data(error.to_string())
+    }
+
+    /// A result could not be written; `target` is the flag that asked for it,
+    /// or what it should have gone to.
+    pub fn writing(target: &str, error: impl std::fmt::Display) -> Self {
+        Self::Internal(format!("{target}: {error}"))
+    }
+
+    /// `text`, the message of an error of the engine, and whose fault it is.
+    pub fn of_engine(error: &EngineError, text: String) -> Self {
+        match error {
+            EngineError::Sample { .. } => Self::Internal(text),
+            error if error.is_of_a_contender() => Self::Contender(text),
+            error if error.is_of_the_plan() => Self::Usage(text),
+            _ => Self::Internal(text),
+        }
+    }
+
+    /// Tells standard error and gives the exit code.
+    pub fn report(&self) -> u8 {
+        eprintln!("deadheat: error: {self}");
+        self.code()
+    }
+
+    /// The exit code alone.
+    pub fn code(&self) -> u8 {
+        match self {
+            Failure::Usage(_) => 2,
+            Failure::Contender(_) => CONTENDER_FAILED,
+            Failure::Data(_) => 4,
+            Failure::Internal(_) => 5,
+            Failure::Interrupted { signal, .. } => Status::Interrupted(*signal).code(),
+        }
+    }
+}
+
+#[cfg(feature = "commands")]
+impl From<SpecError> for Failure {
+    fn from(error: SpecError) -> Self {
+        Failure::Usage(error.to_string())
+    }
+}
+
+impl From<RaceError> for Failure {
+    fn from(error: RaceError) -> Self {
+        let text = error.to_string();
+        match error {
+            RaceError::NotStarted(cause) => Failure::of_engine(&cause, text),
+            RaceError::Interrupted { signal } => Failure::Interrupted { text, signal },
+            RaceError::BrokenOff {
+                error,
+                path,
+                blocks,
+            } => {
+                let path = path.display();
+                let kept = match blocks {
+                    0 => String::new(),
+                    1 => format!("\n  1 block measured before is kept in {path}"),
+                    n => format!("\n  {n} blocks measured before are kept in {path}"),
+                };
+                Failure::of_engine(&error, format!("{text}{kept}"))
+            }
+            RaceError::Save(_) | RaceError::Design(_) | RaceError::MetricNotMeasured { .. } => {
+                Failure::Usage(text)
+            }
+            RaceError::Resume(cause) if cause.is_write_error() => Failure::Usage(text),
+            RaceError::Resume(_) | RaceError::NotARace { .. } => Failure::Data(text),
+            RaceError::OtherMetrics { .. } => Failure::Data(text),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadheat_engine::AffinityError;
+
+    #[test]
+    fn of_several_answers_the_gravest_decides() {
+        let mut statuses = [
+            Status::Interrupted(2),
+            Status::Done,
+            Status::ContenderFailed,
+            Status::ConditionHolds,
+        ];
+        statuses.sort();
+        assert_eq!(statuses.map(Status::code), [0, 1, 3, 130]);
+    }
+
+    #[test]
+    fn every_kind_of_failure_has_its_own_code() {
+        let text = || "told".to_owned();
+        let failures = [
+            Failure::Usage(text()),
+            Failure::Contender(text()),
+            Failure::Data(text()),
+            Failure::Internal(text()),
+            Failure::Interrupted {
+                text: text(),
+                signal: 2,
+            },
+        ];
+        assert_eq!(failures.map(|failure| failure.code()), [2, 3, 4, 5, 130]);
+    }
+
+    #[test]
+    fn who_is_to_blame_for_an_error_of_the_engine_is_told_apart() {
+        let error = EngineError::Affinity(AffinityError::NotAllowed {
+            core: 9,
+            allowed: "0, 1".to_owned(),
+        });
+        let failure = Failure::of_engine(&error, error.to_string());
+        assert!(matches!(failure, Failure::Usage(_)), "{failure:?}");
+        assert_eq!(failure.to_string(), error.to_string());
+        let failure = Failure::of_engine(&EngineError::Interrupted, String::new());
+        assert!(matches!(failure, Failure::Internal(_)), "{failure:?}");
+    }
+}

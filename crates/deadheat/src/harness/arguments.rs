@@ -1,0 +1,329 @@
+//! The command line of a bench target: libtest's options, and deadheat's.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use deadheat_model::{Metric, Pinning};
+
+use super::selection::{Ignored, Selection};
+use crate::answer::{Answer, Format};
+use crate::settings::{Color, FailOn, duration, fraction, pinning};
+
+/// What the program is to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// Race, as `cargo bench` asks for.
+    Race,
+    /// Call everything once, as `cargo test` asks for.
+    Smoke,
+    /// Name the benchmarks.
+    List,
+    /// Explain the options.
+    Help,
+}
+
+/// Everything the command line says.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Arguments {
+    pub(super) mode: Mode,
+    pub(super) selection: Selection,
+    pub(super) answer: Answer,
+    /// Whether a listing holds nothing but names.
+    pub(super) terse: bool,
+    pub(super) quiet: bool,
+    pub(super) shown: bool,
+    pub(super) margin: f64,
+    pub(super) alpha: f64,
+    pub(super) max_replicates: u32,
+    pub(super) blocks: Option<u32>,
+    pub(super) budget: Option<Duration>,
+    pub(super) timeout: Option<Duration>,
+    pub(super) seed: Option<u64>,
+    pub(super) judged: Metric,
+    pub(super) pinning: Pinning,
+    pub(super) save: Option<PathBuf>,
+    pub(super) export_hdr: Option<PathBuf>,
+    pub(super) export_markdown: Option<PathBuf>,
+}
+
+/// What a sample may take when nobody says: a benchmark that hangs must not
+/// hang a night's worth of CI.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+impl Default for Arguments {
+    fn default() -> Self {
+        Self {
+            mode: Mode::Smoke,
+            selection: Selection::default(),
+            answer: Answer::default(),
+            terse: false,
+            quiet: false,
+            shown: false,
+            margin: 0.01,
+            alpha: 0.05,
+            max_replicates: 40,
+            blocks: None,
+            budget: None,
+            timeout: Some(TIMEOUT),
+            seed: None,
+            judged: Metric::Wall,
+            pinning: Pinning::Auto,
+            save: None,
+            export_hdr: None,
+            export_markdown: None,
+        }
+    }
+}
+
+/// What `--help` prints.
+pub(super) const HELP: &str = "\
+Races functions against each other.
+
+usage: cargo bench [--bench NAME] -- [OPTIONS] [FILTER...]
+
+A FILTER is part of a benchmark's name.
+
+Which benchmarks:
+  --exact               FILTER and --skip are whole names
+  --skip FILTER         Leave these out
+  --ignored             Only those marked as ignored
+  --include-ignored     Those too
+  --list                Name them and stop
+  --test                Call everything once and stop
+
+How they race:
+  --margin SHARE        Smallest change worth acting on [default: 1%]
+  --alpha SHARE         Chance of a wrong verdict [default: 0.05]
+  --max-replicates N    Processes per benchmark at most [default: 40]
+  --blocks N            Blocks in each process [default: found by a pilot]
+  --budget TIME         Start no block after this time, as 30s
+  --timeout TIME        What a single sample may take, or none [default: 60s]
+  --metric NAME         The metric judged: wall, cpu, ... [default: wall]
+  --pin CORES           auto (a core per process, drawn), none, or a list as 2,4-6
+  --seed N              Repeat the random choices of an earlier run
+
+The answer:
+  --format SHAPE        pretty, terse, json, markdown or paired [default: pretty]
+  --json                The same as --format json
+  --figures             Show the secondary figures too
+  --color WHEN          auto, always or never [default: auto]
+  --fail-on VERDICT     Exit with 1 on slower, inconclusive or not-equivalent
+  -q, --quiet           No progress on standard error
+  --nocapture           Show what the functions print, on standard error
+
+Files:
+  --save FILE           Record the run here [default: .deadheat/runs/TIME-SEED.jsonl]
+  --export-hdr FILE     Write HDR histogram logs
+  --export-markdown FILE  Write the answer as a table in Markdown
+";
+
+impl Arguments {
+    /// Reads a command line without its program. `Err` says what is wrong
+    /// with it.
+    pub(super) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Self, String> {
+        let mut parsed = Self::default();
+        let mut words = words.into_iter();
+        // What `--bench` and `--test` ask for, the first being the weaker.
+        let (mut bench, mut test, mut list, mut help) = (false, false, false, false);
+        while let Some(word) = words.next() {
+            let word = text(word)?;
+            let (name, joined) = match word.split_once('=') {
+                Some((name, value)) if name.starts_with("--") => (name, Some(value.to_owned())),
+                _ => (word.as_str(), None),
+            };
+            if !name.starts_with('-') || name == "-" {
+                parsed.selection.filters.push(word);
+                continue;
+            }
+            let flag = match name {
+                "--bench" => Some(&mut bench),
+                "--test" => Some(&mut test),
+                "--list" => Some(&mut list),
+                "--help" | "-h" => Some(&mut help),
+                "--exact" => Some(&mut parsed.selection.exact),
+                "--quiet" | "-q" => Some(&mut parsed.quiet),
+                "--nocapture" | "--no-capture" => Some(&mut parsed.shown),
+                "--figures" => Some(&mut parsed.answer.figures),
+                _ => None,
+            };
+            if let Some(flag) = flag {
+                match joined {
+                    None => *flag = true,
+                    Some(_) => return Err(format!("{name} takes no value")),
+                }
+                continue;
+            }
+            let mut value = || match &joined {
+                Some(value) => Ok(value.clone()),
+                None => match words.next() {
+                    Some(word) => text(word),
+                    None => Err(format!("{name} needs a value")),
+                },
+            };
+            let about = |problem: String| format!("{name}: {problem}");
+            match name {
+                "--ignored" => parsed.selection.ignored = Ignored::Only,
+                "--include-ignored" => parsed.selection.ignored = Ignored::In,
+                "--json" => parsed.answer.format = Format::Json,
+                "--skip" => {
+                    let skip = value()?;
+                    parsed.selection.skips.push(skip);
+                }
+                "--format" => parsed.shape(&value()?)?,
+                "--color" => parsed.answer.color = Color::parse(&value()?).map_err(about)?,
+                "--fail-on" => {
+                    for verdict in value()?.split(',') {
+                        parsed
+                            .answer
+                            .fail_on
+                            .push(FailOn::parse(verdict).map_err(about)?);
+                    }
+                }
+                "--margin" => parsed.margin = fraction(&value()?).map_err(about)?,
+                "--alpha" => parsed.alpha = fraction(&value()?).map_err(about)?,
+                "--max-replicates" => parsed.max_replicates = number(name, &value()?)?,
+                "--blocks" => parsed.blocks = Some(number(name, &value()?)?),
+                "--seed" => parsed.seed = Some(number(name, &value()?)?),
+                "--budget" => parsed.budget = Some(duration(&value()?).map_err(about)?),
+                "--timeout" => {
+                    parsed.timeout = match value()?.as_str() {
+                        "none" => None,
+                        time => Some(duration(time).map_err(about)?),
+                    }
+                }
+                "--metric" => parsed.judged = Metric::from_name(&value()?),
+                "--pin" => parsed.pinning = pinning(&value()?).map_err(about)?,
+                "--save" => parsed.save = Some(value()?.into()),
+                "--export-hdr" => parsed.export_hdr = Some(value()?.into()),
+                "--export-markdown" => parsed.export_markdown = Some(value()?.into()),
+                // Options of libtest that mean nothing here, and that cargo or
+                // a test runner may pass on.
+                "--show-output" | "--report-time" | "--no-run" => {}
+                "--test-threads" | "--logfile" | "-Z" => {
+                    value()?;
+                }
+                _ => return Err(format!("there is no option {name}; --help lists them all")),
+            }
+        }
+        parsed.mode = match (help, list, bench && !test) {
+            (true, ..) => Mode::Help,
+            (_, true, _) => Mode::List,
+            (_, _, true) => Mode::Race,
+            _ => Mode::Smoke,
+        };
+        Ok(parsed)
+    }
+
+    /// Files to write beside the run, with the flags that ask for them.
+    pub(super) fn exports(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+        [
+            ("--export-hdr", &self.export_hdr),
+            ("--export-markdown", &self.export_markdown),
+        ]
+        .into_iter()
+        .filter_map(|(flag, path)| Some((flag, path.as_deref()?)))
+    }
+
+    fn shape(&mut self, text: &str) -> Result<(), String> {
+        self.terse = text == "terse";
+        self.answer.metrics_table = !self.terse;
+        self.answer.format = match text {
+            "pretty" | "text" | "terse" => Format::Text,
+            "json" => Format::Json,
+            "markdown" => Format::Markdown,
+            "paired" => Format::Paired,
+            other => {
+                return Err(format!(
+                    "--format: '{other}' is none of pretty, terse, json, markdown, paired"
+                ));
+            }
+        };
+        Ok(())
+    }
+}
+
+fn text(word: OsString) -> Result<String, String> {
+    word.into_string()
+        .map_err(|word| format!("'{}' is not UTF-8", word.to_string_lossy()))
+}
+
+fn number<N: std::str::FromStr>(name: &str, text: &str) -> Result<N, String> {
+    text.parse()
+        .map_err(|_| format!("{name}: '{text}' is no whole number that fits"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Arguments, String> {
+        Arguments::parse(line.split_whitespace().map(OsString::from))
+    }
+
+    #[test]
+    fn cargo_bench_races_and_cargo_test_calls_everything_once() {
+        assert_eq!(parse("--bench").unwrap().mode, Mode::Race);
+        assert_eq!(parse("").unwrap().mode, Mode::Smoke);
+        assert_eq!(parse("--bench --test").unwrap().mode, Mode::Smoke);
+        assert_eq!(parse("--list --format terse").unwrap().mode, Mode::List);
+    }
+
+    #[test]
+    fn names_are_selected_as_libtest_does() {
+        let parsed = parse("sort --exact --skip rev hash --include-ignored --bench").unwrap();
+        assert_eq!(parsed.selection.filters, ["sort", "hash"]);
+        assert_eq!(parsed.selection.skips, ["rev"]);
+        assert!(parsed.selection.exact);
+        assert_eq!(parsed.selection.ignored, Ignored::In);
+    }
+
+    #[test]
+    fn a_value_may_follow_after_a_blank_or_an_equals_sign() {
+        for line in ["--margin 0.5% --budget 2s", "--margin=0.5% --budget=2s"] {
+            let parsed = parse(line).unwrap();
+            assert_eq!(parsed.margin, 0.005);
+            assert_eq!(parsed.budget, Some(Duration::from_secs(2)));
+        }
+    }
+
+    #[test]
+    fn every_option_of_the_help_is_understood() {
+        for line in HELP.lines() {
+            let Some(option) = line.split_whitespace().find(|word| word.starts_with("--")) else {
+                continue;
+            };
+            if !line.starts_with("  -") {
+                continue;
+            }
+            let value = match option {
+                "--margin" | "--alpha" => " 1%",
+                "--max-replicates" | "--blocks" | "--seed" => " 7",
+                "--budget" | "--timeout" => " 1s",
+                "--pin" | "--color" => " auto",
+                "--format" => " paired",
+                "--fail-on" => " slower",
+                "--skip" | "--metric" | "--save" | "--export-hdr" | "--export-markdown" => " x",
+                _ => "",
+            };
+            let parsed = parse(&format!("{option}{value}"));
+            assert!(parsed.is_ok(), "{option}: {parsed:?}");
+        }
+    }
+
+    #[test]
+    fn what_makes_no_sense_names_its_option() {
+        for (line, named) in [
+            ("--frobnicate", "--frobnicate"),
+            ("--margin", "--margin"),
+            ("--margin much", "--margin"),
+            ("--blocks -1", "--blocks"),
+            ("--format xml", "--format"),
+            ("--exact=yes", "--exact"),
+            ("--fail-on never", "--fail-on"),
+        ] {
+            let error = parse(line).unwrap_err();
+            assert!(error.contains(named), "{line}: {error}");
+        }
+    }
+}

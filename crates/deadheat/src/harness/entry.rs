@@ -1,0 +1,123 @@
+//! What the `main` of a bench target calls.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::PathBuf;
+
+use deadheat_engine::{WorkerPipes, WorkerProgram, serve};
+
+use super::arguments::{Arguments, HELP, Mode};
+use super::listing::listing;
+use super::racing::race;
+use super::smoke::smoke;
+use crate::exit::{Failure, Status};
+use crate::race::FunctionRace;
+use crate::settings::random_seed;
+use crate::suite::Suite;
+
+#[allow(
+    clippy::needless_doctest_main,
+    reason = "the example shows a whole bench target"
+)]
+/// Races the functions that `build` puts into the suite: all there is to do
+/// for a bench target with `harness = false`.
+///
+/// ```no_run
+/// fn main() {
+///     deadheat::main(|suite| {
+///         suite
+///             .benchmark("sum")
+///             .input(|seed| (0..1_000).map(|i| i + seed % 1_000).collect::<Vec<u64>>())
+///             .baseline("forwards", |numbers| numbers.iter().sum::<u64>())
+///             .candidate("backwards", |numbers| numbers.iter().rev().sum::<u64>());
+///     });
+/// }
+/// ```
+///
+/// `cargo bench` races, `cargo test --benches` calls everything once, and
+/// `cargo bench -- --help` lists the options. The program starts itself anew
+/// for every replicate, so `build` runs often and must put the same benchmarks
+/// into the suite every time.
+///
+/// Ends the process with one of the exit codes of deadheat.
+pub fn main(build: impl FnOnce(&mut Suite)) {
+    let worker = WorkerPipes::inherited();
+    let mut suite = Suite::new();
+    build(&mut suite);
+    let code = match worker {
+        Some(pipes) => {
+            serve(pipes, |name| suite.take(name));
+            0
+        }
+        None => match run(&suite, std::env::args_os().skip(1)) {
+            Ok(status) => status.code(),
+            Err(failure) => failure.report(),
+        },
+    };
+    std::process::exit(i32::from(code));
+}
+
+fn run(suite: &Suite, words: impl Iterator<Item = OsString>) -> Result<Status, Failure> {
+    let arguments = Arguments::parse(words).map_err(Failure::Usage)?;
+    if let Some(name) = suite.ambiguous() {
+        return Err(Failure::Usage(format!(
+            "two benchmarks are named '{name}'; a name must be the only one of its suite"
+        )));
+    }
+    match arguments.mode {
+        Mode::Help => print(HELP).map(|()| Status::Done),
+        Mode::List => {
+            let terse = arguments.terse;
+            print(&listing(suite.registered(), &arguments.selection, terse)).map(|()| Status::Done)
+        }
+        Mode::Smoke => {
+            let race = settings(&arguments)?;
+            smoke(&race, suite.registered(), &arguments.selection, print)
+        }
+        Mode::Race => {
+            let race_settings = settings(&arguments)?;
+            race(&race_settings, suite, &arguments)
+        }
+    }
+}
+
+fn settings(arguments: &Arguments) -> Result<FunctionRace, Failure> {
+    Ok(FunctionRace {
+        program: this_program(arguments.shown)?,
+        margin: arguments.margin,
+        alpha: arguments.alpha,
+        max_replicates: arguments.max_replicates,
+        blocks: arguments.blocks,
+        budget: arguments.budget,
+        timeout: arguments.timeout,
+        seed: arguments.seed.unwrap_or_else(random_seed),
+        judged: arguments.judged.clone(),
+        pinning: arguments.pinning.clone(),
+        save: arguments.save.clone(),
+        folder: PathBuf::new(),
+    })
+}
+
+/// The running program, also when its file was replaced meanwhile: replicates
+/// of two builds would be compared as if they were one.
+fn this_program(shown: bool) -> Result<WorkerProgram, Failure> {
+    let executable = match cfg!(target_os = "linux") {
+        true => PathBuf::from("/proc/self/exe"),
+        false => std::env::current_exe()
+            .map_err(|error| Failure::Internal(format!("cannot find this program: {error}")))?,
+    };
+    Ok(WorkerProgram {
+        executable,
+        arguments: Vec::new(),
+        shown,
+    })
+}
+
+/// Prints to standard output. A reader that has gone has seen enough.
+fn print(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        other => other.map_err(|error| Failure::writing("standard output", error)),
+    }
+}

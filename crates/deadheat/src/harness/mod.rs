@@ -1,0 +1,13 @@
+//! The bench harness: what a bench target's `main` calls.
+
+mod arguments;
+mod compare;
+mod entry;
+mod listing;
+mod progress;
+mod racing;
+mod selection;
+mod smoke;
+
+pub use compare::{Compare, compare, compare_with};
+pub use entry::main;

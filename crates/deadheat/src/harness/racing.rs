@@ -1,0 +1,86 @@
+//! `cargo bench`: race what was selected, answer, write what was asked for.
+
+use deadheat_analysis::{analyse, histograms};
+use deadheat_format::{ensure_writable, write_hdr, write_text};
+use deadheat_model::EndReason;
+use deadheat_report::{MarkdownOptions, to_markdown_with};
+
+use super::arguments::Arguments;
+use super::progress::Line;
+use crate::exit::{Failure, Status};
+use crate::race::{FunctionRace, RaceOutcome, race_functions};
+use crate::suite::{Registered, Suite};
+
+/// Races and answers.
+pub(super) fn race(
+    race: &FunctionRace,
+    suite: &Suite,
+    arguments: &Arguments,
+) -> Result<Status, Failure> {
+    let selected: Vec<&Registered> = suite
+        .registered()
+        .iter()
+        .filter(|benchmark| arguments.selection.runs(benchmark))
+        .collect();
+    if selected.is_empty() {
+        // Not an error: `cargo bench NAME` asks every bench target of a
+        // workspace for the same name.
+        eprintln!("deadheat: {}", nothing_selected(suite));
+        return Ok(Status::Done);
+    }
+    for (flag, path) in arguments.exports() {
+        ensure_writable(path).map_err(|error| Failure::Usage(format!("{flag}: {error}")))?;
+    }
+    if cfg!(debug_assertions) && !arguments.quiet {
+        eprintln!(
+            "deadheat: this is a debug build, whose times say nothing about a release build; \
+             `cargo bench` makes the latter"
+        );
+    }
+    let mut line = Line::new(arguments.quiet);
+    let outcome = race_functions(race, &selected, &mut line)?;
+    line.finish();
+    answer(&outcome, arguments)
+}
+
+fn answer(outcome: &RaceOutcome, arguments: &Arguments) -> Result<Status, Failure> {
+    let answer = &arguments.answer;
+    let analysis = analyse(&outcome.run, answer.analysis_options());
+    for (flag, path) in arguments.exports() {
+        match flag {
+            "--export-hdr" => write_hdr(&outcome.run, &histograms(&outcome.run), path),
+            _ => {
+                let figures = answer.figures;
+                let options = MarkdownOptions { figures };
+                write_text(path, &to_markdown_with(&analysis, &options))
+            }
+        }
+        .map_err(|error| Failure::writing(flag, error))?;
+    }
+    answer.print(&analysis)?;
+    answer.print_note(&format!("  recorded in {}", outcome.path.display()))?;
+    if let Some(end) = &outcome.run.end
+        && let EndReason::Interrupted(signal) = end.reason
+    {
+        return Ok(Status::Interrupted(signal));
+    }
+    Ok(answer.status(&analysis))
+}
+
+/// Names shown when nothing matches.
+const NAMES_SHOWN: usize = 10;
+
+fn nothing_selected(suite: &Suite) -> String {
+    let names: Vec<&str> = suite.names().collect();
+    if names.is_empty() {
+        return "the suite has no benchmarks".to_owned();
+    }
+    let mut text = format!(
+        "no benchmark is selected; there are {}",
+        names[..names.len().min(NAMES_SHOWN)].join(", ")
+    );
+    if names.len() > NAMES_SHOWN {
+        text += &format!(" and {} more (--list)", names.len() - NAMES_SHOWN);
+    }
+    text
+}

@@ -1,0 +1,216 @@
+//! The whole way of a race of functions: suite in, recorded run out.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use deadheat_analysis::{LooksError, PlannedRule, planned_looks};
+use deadheat_engine::{
+    Contenders, EngineError, FunctionContenders, FunctionOptions, Interrupts, OsClock, Session,
+    Watcher, WorkerProgram, environment, unix_seconds,
+};
+use deadheat_format::{FormatError, RunFileWriter};
+use deadheat_model::{
+    BenchmarkFailure, Design, Environment, Metric, Origin, Pinning, Plan, RecordSink, Run,
+    RunHeader,
+};
+
+use super::outcome::{RaceError, RaceOutcome, blocks, finish, run_file, take_over_signals};
+use super::planning;
+use crate::suite::Registered;
+
+/// Blocks in a replicate where neither the user nor a pilot says.
+const BLOCKS: u32 = 25;
+
+/// How a suite is raced.
+#[derive(Clone, Debug)]
+pub(crate) struct FunctionRace {
+    /// What a worker process runs.
+    pub(crate) program: WorkerProgram,
+    /// Smallest relative change worth acting on.
+    pub(crate) margin: f64,
+    /// Chance of any wrong verdict that is accepted.
+    pub(crate) alpha: f64,
+    /// Replicates of each benchmark at most.
+    pub(crate) max_replicates: u32,
+    /// Blocks in a replicate; found by the pilot when `None`.
+    pub(crate) blocks: Option<u32>,
+    /// No block starts after so much time.
+    pub(crate) budget: Option<Duration>,
+    /// What one sample may take.
+    pub(crate) timeout: Option<Duration>,
+    /// The source of every random choice.
+    pub(crate) seed: u64,
+    /// The metric judged.
+    pub(crate) judged: Metric,
+    /// Cores to draw from.
+    pub(crate) pinning: Pinning,
+    /// The run file; `None` for a new one below `.deadheat/runs`.
+    pub(crate) save: Option<PathBuf>,
+    /// The folder that `.deadheat` is looked for in.
+    pub(crate) folder: PathBuf,
+}
+
+impl FunctionRace {
+    fn contenders<'a>(
+        &self,
+        interrupts: &'a Interrupts,
+    ) -> Result<FunctionContenders<'a>, RaceError> {
+        let options = FunctionOptions {
+            program: self.program.clone(),
+            timeout: self.timeout,
+            pinning: self.pinning.clone(),
+            seed: self.seed,
+        };
+        FunctionContenders::new(options, interrupts).map_err(RaceError::NotStarted)
+    }
+
+    /// The design, with everything checked that the user could get wrong.
+    fn design(&self) -> Result<Design, RaceError> {
+        let looks = planned_looks(0, self.max_replicates, self.alpha)
+            .map_err(|error| RaceError::Design(unplannable(&error)))?;
+        Ok(Design {
+            margin: self.margin,
+            alpha: self.alpha,
+            looks,
+            blocks_per_replicate: self.blocks.unwrap_or(BLOCKS),
+            warmup: 0,
+            budget: self.budget,
+            judged: self.judged.clone(),
+            pinning: self.pinning.clone(),
+        })
+    }
+}
+
+/// Races these benchmarks, each replicate in a process of its own, and records
+/// the run as it happens. A benchmark that fails costs itself only.
+pub(crate) fn race_functions(
+    race: &FunctionRace,
+    benchmarks: &[&Registered],
+    watcher: &mut dyn Watcher,
+) -> Result<RaceOutcome, RaceError> {
+    let interrupts = take_over_signals()?;
+    // Before deadheat settles on one core and takes that for the machine.
+    let machine = environment();
+    let design = race.design()?;
+    if let Some(file) = race.save.as_ref().filter(|file| file.exists()) {
+        // The file is created once the pilots are done, but nobody should have
+        // to wait for them to hear this.
+        let file = file.clone();
+        return Err(RaceError::Save(FormatError::AlreadyExists { file }));
+    }
+    let mut contenders = race.contenders(&interrupts)?;
+    if !contenders.metrics().contains(&race.judged) {
+        let known: Vec<&str> = contenders.metrics().iter().map(Metric::name).collect();
+        return Err(RaceError::MetricNotMeasured {
+            metric: race.judged.clone(),
+            reason: format!("of functions there are {}", known.join(", ")),
+        });
+    }
+    let mut plan = Plan {
+        design,
+        seed: race.seed,
+        benchmarks: Vec::new(),
+    };
+    let mut failures = Vec::new();
+    for (index, registered) in benchmarks.iter().enumerate() {
+        let piloted = contenders.pilot(index, &registered.lineup());
+        let piloted = match piloted {
+            Ok(piloted) => Some(piloted),
+            Err(error) if error.is_of_a_contender() => {
+                failures.push(BenchmarkFailure {
+                    benchmark: index,
+                    message: error.within_benchmark(),
+                });
+                None
+            }
+            Err(error) => return Err(not_started(error, &interrupts)),
+        };
+        let planned = planning::benchmark(registered, piloted.as_ref(), race.blocks);
+        plan.benchmarks.push(planned);
+    }
+    plan.validate()
+        .map_err(|error| RaceError::Design(error.to_string()))?;
+    contenders.enter(&plan);
+    let header = header(plan, machine, &contenders);
+    let path = run_file(race.save.as_deref(), &race.folder, &header)?;
+    let mut writer = RunFileWriter::create(&path, &header).map_err(RaceError::Save)?;
+    let mut rule = PlannedRule::new(&header);
+    let mut run = Run::new(header);
+    for failure in failures {
+        writer
+            .failed(&failure)
+            .map_err(|error| RaceError::NotStarted(EngineError::Sink(error)))?;
+        run.failures.push(failure);
+    }
+    let raced = Session {
+        contenders: &mut contenders,
+        clock: &OsClock::start(),
+        rule: &mut rule,
+        sink: &mut writer,
+        watcher,
+        stop: &interrupts,
+        max_replicates: race.max_replicates,
+        budget: race.budget,
+        outlive_failures: true,
+    }
+    .race(&mut run);
+    if raced.is_err() && blocks(&run) == 0 {
+        // That it cannot be removed either changes nothing about the cause.
+        let _ = writer.discard();
+    }
+    finish(raced, run, path)
+}
+
+fn not_started(error: EngineError, interrupts: &Interrupts) -> RaceError {
+    match (error, interrupts.requested()) {
+        (EngineError::Interrupted, Some(signal)) => RaceError::Interrupted { signal },
+        (error, _) => RaceError::NotStarted(error),
+    }
+}
+
+fn unplannable(error: &LooksError) -> String {
+    match error {
+        LooksError::Range { max, .. } => {
+            format!("--max-replicates must be at least 1, not {max}")
+        }
+        LooksError::Alpha(alpha) => {
+            format!("--alpha must be above 0 and at most 0.5, not {alpha}")
+        }
+    }
+}
+
+fn header(plan: Plan, machine: Environment, contenders: &FunctionContenders<'_>) -> RunHeader {
+    RunHeader {
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        started_at: unix_seconds(),
+        origin: Origin::Race,
+        environment: Environment {
+            pinned: contenders.pinned().to_vec(),
+            clock: Some(contenders.clock_facts()),
+            debug_build: cfg!(debug_assertions),
+            ..machine
+        },
+        metrics: contenders.metrics().to_vec(),
+        tick_ns: Some(contenders.tick_ns()),
+        plan,
+    }
+}
+
+/// Calls every contender of these benchmarks once, each benchmark in a process
+/// of its own, and tells what came of it as it comes.
+pub(crate) fn smoke_test<E: From<RaceError>>(
+    race: &FunctionRace,
+    benchmarks: &[&Registered],
+    mut tell: impl FnMut(&Registered, Result<(), RaceError>) -> Result<(), E>,
+) -> Result<(), E> {
+    let interrupts = take_over_signals()?;
+    let mut contenders = race.contenders(&interrupts)?;
+    for benchmark in benchmarks {
+        let outcome = contenders.smoke(&benchmark.lineup());
+        tell(
+            benchmark,
+            outcome.map_err(|error| not_started(error, &interrupts)),
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,114 @@
+//! How a race ends, whatever raced.
+
+use std::path::{Path, PathBuf};
+
+use deadheat_engine::{EngineError, Interrupts};
+use deadheat_format::{FormatError, create_run_folder, default_run_path};
+use deadheat_model::{Metric, Run, RunHeader};
+
+/// A race that came to an end, also when it was interrupted.
+#[derive(Clone, Debug)]
+pub struct RaceOutcome {
+    /// Everything measured.
+    pub run: Run,
+    /// The run file.
+    pub path: PathBuf,
+}
+
+/// Why a race could not be started or finished.
+#[derive(Debug, thiserror::Error)]
+pub enum RaceError {
+    /// The contenders could not be got ready; nothing was launched.
+    #[error(transparent)]
+    NotStarted(EngineError),
+    /// A signal stopped the race before there was anything to record.
+    #[error("interrupted before the first block; nothing was recorded")]
+    Interrupted {
+        /// The signal.
+        signal: i32,
+    },
+    /// The run file cannot be created; nothing was launched.
+    #[error("--save: {0}")]
+    Save(FormatError),
+    /// The run to go on with cannot be read or written.
+    #[error("--resume: {0}")]
+    Resume(FormatError),
+    /// The race broke off.
+    #[error("{error}")]
+    BrokenOff {
+        /// Why.
+        error: EngineError,
+        /// Where the blocks measured until then are kept.
+        path: PathBuf,
+        /// How many there are.
+        blocks: usize,
+    },
+    /// The metric to be judged cannot be measured here.
+    #[error("--metric {metric}: {reason}")]
+    MetricNotMeasured {
+        /// The metric.
+        metric: Metric,
+        /// Why not.
+        reason: String,
+    },
+    /// The race cannot be planned as asked.
+    #[error("{0}")]
+    Design(String),
+    /// The run was made of something that cannot be launched again.
+    #[error("--resume: {} holds no race of commands", path.display())]
+    NotARace {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The run was made with other metrics than can be recorded now.
+    #[error("--resume: {} records {then}, here and now there is {now}", path.display())]
+    OtherMetrics {
+        /// The file.
+        path: PathBuf,
+        /// Its metrics.
+        then: String,
+        /// Those of this machine.
+        now: String,
+    },
+}
+
+/// The run file: the one asked for, or a new one below `.deadheat/runs`.
+pub(super) fn run_file(
+    save: Option<&Path>,
+    folder: &Path,
+    header: &RunHeader,
+) -> Result<PathBuf, RaceError> {
+    if let Some(path) = save {
+        return Ok(path.to_owned());
+    }
+    create_run_folder(folder).map_err(RaceError::Save)?;
+    let started_at = header.started_at.unwrap_or(0);
+    Ok(default_run_path(folder, started_at, header.plan.seed))
+}
+
+/// The outcome, or why there is none.
+pub(super) fn finish(
+    raced: Result<(), EngineError>,
+    run: Run,
+    path: PathBuf,
+) -> Result<RaceOutcome, RaceError> {
+    match raced {
+        Ok(()) => Ok(RaceOutcome { run, path }),
+        Err(error) => Err(RaceError::BrokenOff {
+            error,
+            path,
+            blocks: blocks(&run),
+        }),
+    }
+}
+
+/// Blocks measured in all.
+pub(super) fn blocks(run: &Run) -> usize {
+    let of_each = run.benchmarks.iter().map(|samples| samples.blocks().len());
+    of_each.sum()
+}
+
+/// Lets Ctrl-C and its relatives end a race and not the program.
+pub(super) fn take_over_signals() -> Result<Interrupts, RaceError> {
+    Interrupts::install().map_err(|errno| RaceError::NotStarted(EngineError::Signals(errno)))
+}

@@ -1,0 +1,78 @@
+//! From what the pilots found to a frozen plan.
+
+use deadheat_analysis::planned_blocks;
+use deadheat_engine::Piloted;
+use deadheat_model::{Benchmark, Contender, FunctionCalls, Workload};
+
+use crate::suite::Registered;
+
+/// What a block costs beside its samples, in nanoseconds: handing over,
+/// writing the record, reading the counters.
+const BLOCK_OVERHEAD_NS: f64 = 50_000.0;
+/// Rounds that a warm-up takes at least.
+const WARM_UP_ROUNDS: f64 = 3.0;
+
+/// A benchmark as planned; one whose pilot failed is planned all the same, so
+/// that it has a place in the run.
+pub(super) fn benchmark(
+    registered: &Registered,
+    piloted: Option<&Piloted>,
+    blocks: Option<u32>,
+) -> Benchmark {
+    let calls = FunctionCalls {
+        iterations: piloted.map_or(1, |piloted| piloted.pilot.iterations),
+        threads: registered.threads(),
+    };
+    let contender = |name: &String| Contender {
+        name: name.clone(),
+        workload: Workload::Function(calls),
+    };
+    Benchmark {
+        name: registered.name.clone(),
+        parameters: registered.parameters.clone(),
+        contenders: registered.contenders.iter().map(contender).collect(),
+        blocks_per_replicate: blocks.or_else(|| piloted.map(blocks_that_fit)),
+        throughput: registered.throughput,
+    }
+}
+
+/// Blocks in a replicate that make the most of the time.
+fn blocks_that_fit(piloted: &Piloted) -> u32 {
+    let pilot = &piloted.pilot;
+    let round_ns: f64 = pilot.call_ns.iter().sum::<f64>() * pilot.iterations as f64;
+    // Each once to prime it, then two of each in ABBA, or one of each in a row
+    // of more.
+    let rounds = if pilot.call_ns.len() == 2 { 3.0 } else { 2.0 };
+    let samples_ns = pilot.block_cost_ns.unwrap_or(round_ns * rounds);
+    let block_ns = samples_ns + BLOCK_OVERHEAD_NS;
+    let process_ns = piloted.process_ns + WARM_UP_ROUNDS * round_ns;
+    planned_blocks(process_ns, block_ns, &pilot.blocks_ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadheat_engine::Pilot;
+
+    fn piloted(call_ns: f64, iterations: u64) -> Piloted {
+        Piloted {
+            pilot: Pilot {
+                iterations,
+                call_ns: vec![call_ns; 2],
+                blocks_ns: Vec::new(),
+                block_cost_ns: None,
+            },
+            process_ns: 3e6,
+        }
+    }
+
+    #[test]
+    fn short_functions_get_many_blocks_and_slow_ones_few() {
+        let short = blocks_that_fit(&piloted(1.0, 20_000));
+        let long = blocks_that_fit(&piloted(1e7, 1));
+        let slow = blocks_that_fit(&piloted(1e9, 1));
+        assert!(short >= 10, "{short}");
+        assert!((5..10).contains(&long), "{long}");
+        assert_eq!(slow, 1);
+    }
+}

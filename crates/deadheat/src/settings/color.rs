@@ -1,0 +1,73 @@
+//! When an answer is coloured.
+
+use crate::terminal;
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl Color {
+    /// All choices, in the order they are told.
+    pub const ALL: [Self; 3] = [Self::Auto, Self::Always, Self::Never];
+
+    /// Their names, in the same order.
+    pub const NAMES: [&'static str; 3] = ["auto", "always", "never"];
+
+    /// The choice as it is written.
+    pub fn name(self) -> &'static str {
+        Self::NAMES[self as usize]
+    }
+
+    /// What it means, in a few words.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Auto => "On a terminal, unless NO_COLOR is set",
+            Self::Always => "Always",
+            Self::Never => "Never",
+        }
+    }
+
+    /// The choice of this name. The error lists those there are.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let known = Self::ALL.into_iter().find(|when| when.name() == text);
+        known.ok_or_else(|| format!("'{text}' is none of {}", Self::NAMES.join(", ")))
+    }
+
+    /// Whether what goes to standard output is coloured.
+    pub fn applies(self) -> bool {
+        match self {
+            Self::Auto => terminal::wants_color(),
+            Self::Always => true,
+            Self::Never => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_choice_is_read_by_its_name() {
+        for when in Color::ALL {
+            assert_eq!(Color::parse(when.name()), Ok(when));
+        }
+        assert_eq!(Color::ALL.map(Color::name), Color::NAMES);
+        let error = Color::parse("Auto").unwrap_err();
+        assert_eq!(error, "'Auto' is none of auto, always, never");
+    }
+
+    #[test]
+    fn a_choice_that_was_made_needs_no_terminal() {
+        assert!(Color::Always.applies());
+        assert!(!Color::Never.applies());
+    }
+}

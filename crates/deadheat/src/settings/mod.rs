@@ -1,0 +1,17 @@
+//! What the values of settings mean, wherever they were written: on a command
+//! line, in the arguments of a benchmark, in the environment.
+//!
+//! Every reader takes the text as it was typed and answers with the value or
+//! with a sentence for whoever typed it.
+
+mod color;
+mod fail_on;
+mod pinning;
+mod quantities;
+mod seed;
+
+pub use color::Color;
+pub use fail_on::FailOn;
+pub use pinning::pinning;
+pub use quantities::{duration, fraction};
+pub use seed::random_seed;

@@ -1,0 +1,192 @@
+//! The suite: all benchmarks of a program, in the order they were named.
+
+use std::cell::RefCell;
+use std::fmt::Display;
+use std::rc::Rc;
+
+use deadheat_engine::{Disagreement, FunctionBenchmark, Gauge, Lineup, Reading};
+use deadheat_model::Throughput;
+
+use super::benchmark::Benchmark;
+
+/// The benchmarks of a program.
+#[derive(Default)]
+pub struct Suite {
+    pub(super) benchmarks: Vec<Registered>,
+}
+
+/// A benchmark that has at least its baseline.
+pub(crate) struct Registered {
+    pub(crate) name: String,
+    pub(crate) parameters: Vec<(String, String)>,
+    pub(crate) throughput: Option<Throughput>,
+    pub(crate) ignored: bool,
+    pub(crate) contenders: Vec<String>,
+    pub(super) functions: Shared,
+}
+
+impl Registered {
+    /// Threads that call each contender at the same time.
+    pub(crate) fn threads(&self) -> u32 {
+        self.functions.threads()
+    }
+
+    /// Who races, for whoever starts worker processes.
+    pub(crate) fn lineup(&self) -> Lineup {
+        Lineup {
+            name: self.name.clone(),
+            contenders: self.contenders.clone(),
+            iterations: 1,
+            threads: self.threads(),
+        }
+    }
+}
+
+/// The functions of a benchmark: the builder goes on adding contenders to
+/// what the suite already holds.
+#[derive(Clone)]
+pub(super) struct Shared(pub(super) Rc<RefCell<dyn FunctionBenchmark>>);
+
+impl FunctionBenchmark for Shared {
+    fn contenders(&self) -> usize {
+        self.0.borrow().contenders()
+    }
+
+    fn threads(&self) -> u32 {
+        self.0.borrow().threads()
+    }
+
+    fn most_iterations(&self) -> u64 {
+        self.0.borrow().most_iterations()
+    }
+
+    fn renews_input(&self) -> bool {
+        self.0.borrow().renews_input()
+    }
+
+    fn prepare(&mut self, seed: u64) {
+        self.0.borrow_mut().prepare(seed);
+    }
+
+    fn sample(&mut self, contender: usize, iterations: u64, gauge: &Gauge) -> Reading {
+        self.0.borrow_mut().sample(contender, iterations, gauge)
+    }
+
+    fn check(&self) -> Result<(), Disagreement> {
+        self.0.borrow().check()
+    }
+}
+
+impl Suite {
+    /// A suite without benchmarks.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A benchmark of this name, which must be the only one.
+    ///
+    /// It belongs to the suite as soon as it has a baseline.
+    pub fn benchmark(&mut self, name: impl Into<String>) -> Benchmark<'_> {
+        Benchmark::new(self, name.into())
+    }
+
+    /// A benchmark for each of several values of a parameter, named
+    /// `name/value`.
+    ///
+    /// ```
+    /// let mut suite = deadheat::Suite::new();
+    /// suite.sweep("sum", "length", [100, 10_000], |benchmark, length| {
+    ///     benchmark
+    ///         .input(move |seed| (0..length).map(|i| i ^ seed).collect::<Vec<u64>>())
+    ///         .baseline("loop", |numbers| {
+    ///             let mut sum = 0u64;
+    ///             for number in numbers {
+    ///                 sum = sum.wrapping_add(*number);
+    ///             }
+    ///             sum
+    ///         })
+    ///         .candidate("fold", |numbers| numbers.iter().fold(0, |sum: u64, n| sum.wrapping_add(*n)));
+    /// });
+    /// assert_eq!(suite.names().collect::<Vec<_>>(), ["sum/100", "sum/10000"]);
+    /// ```
+    pub fn sweep<V: Display>(
+        &mut self,
+        name: &str,
+        parameter: &str,
+        values: impl IntoIterator<Item = V>,
+        mut build: impl FnMut(Benchmark<'_>, V),
+    ) {
+        for value in values {
+            let benchmark = self.benchmark(format!("{name}/{value}"));
+            build(benchmark.parameter(parameter, &value), value);
+        }
+    }
+
+    /// The names of all benchmarks, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.benchmarks
+            .iter()
+            .map(|benchmark| benchmark.name.as_str())
+    }
+
+    pub(crate) fn registered(&self) -> &[Registered] {
+        &self.benchmarks
+    }
+
+    /// A name that two benchmarks have.
+    pub(crate) fn ambiguous(&self) -> Option<&str> {
+        let mut names: Vec<&str> = self.names().collect();
+        names.sort_unstable();
+        let twice = names.windows(2).find(|pair| pair[0] == pair[1]);
+        twice.map(|pair| pair[0])
+    }
+
+    /// The functions of the benchmark of this name; the others are dropped.
+    pub(crate) fn take(self, name: &str) -> Option<Box<dyn FunctionBenchmark>> {
+        let mut benchmarks = self.benchmarks.into_iter();
+        let found = benchmarks.find(|benchmark| benchmark.name == name)?;
+        Some(Box::new(found.functions))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn suite(names: &[&str]) -> Suite {
+        let mut suite = Suite::new();
+        for name in names {
+            suite
+                .benchmark(*name)
+                .baseline("one", || 1)
+                .candidate("two", || 2);
+        }
+        suite
+    }
+
+    #[test]
+    fn benchmarks_keep_the_order_they_were_named_in() {
+        let suite = suite(&["b", "a"]);
+        assert_eq!(suite.names().collect::<Vec<_>>(), ["b", "a"]);
+        assert_eq!(suite.registered()[0].contenders, ["one", "two"]);
+    }
+
+    #[test]
+    fn a_name_that_is_given_twice_is_noticed() {
+        assert_eq!(suite(&["a", "b", "a"]).ambiguous(), Some("a"));
+        assert_eq!(suite(&["a", "b"]).ambiguous(), None);
+    }
+
+    #[test]
+    fn a_benchmark_without_a_baseline_is_none() {
+        let mut suite = Suite::new();
+        let _ = suite.benchmark("empty").bytes(3);
+        assert_eq!(suite.names().count(), 0);
+    }
+
+    #[test]
+    fn a_benchmark_is_found_by_its_whole_name() {
+        assert!(suite(&["ab"]).take("a").is_none());
+        assert_eq!(suite(&["ab"]).take("ab").unwrap().contenders(), 2);
+    }
+}

@@ -1,0 +1,544 @@
+//! The bench harness as cargo and people use it, with benchmarks that
+//! misbehave: `examples/misbehaving.rs`, driven as a process.
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::io::Read;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use deadheat::format::read_run;
+use deadheat::model::{EndReason, Run};
+
+/// Races that are over soon, whatever they find.
+const SHORT: [&str; 5] = ["--bench", "--max-replicates", "6", "--blocks", "5"];
+/// Longer than anything here should ever take, and shorter than what hangs.
+const FAR_TOO_LONG: Duration = Duration::from_secs(120);
+
+/// The variable by which processes of a track are known, children of children
+/// included.
+const MARK: &str = "MISBEHAVING_TRACK";
+
+/// A folder to race in.
+struct Track {
+    folder: tempfile::TempDir,
+}
+
+#[derive(Debug)]
+struct Finished {
+    code: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+impl Track {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        Self { folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(example());
+        command
+            .args(arguments)
+            .current_dir(self.folder.path())
+            .env(MARK, self.folder.path())
+            .env_remove("RUST_BACKTRACE")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Finished {
+        self.finish(self.command(arguments).spawn().unwrap())
+    }
+
+    /// Races as short as it gets.
+    fn race(&self, arguments: &[&str]) -> Finished {
+        self.run(&[&SHORT, arguments].concat())
+    }
+
+    /// Waits for the end, and makes sure that nothing is left then.
+    fn finish(&self, mut child: Child) -> Finished {
+        let (stdout, stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+        let stdout = thread::spawn(move || read(stdout));
+        let stderr = thread::spawn(move || read(stderr));
+        let ended = wait_until(|| child.try_wait().unwrap());
+        let Some(status) = ended else {
+            child.kill().unwrap();
+            panic!("it hangs: {:?}", stderr.join().unwrap());
+        };
+        // Whoever holds the pipes open would be found here, too.
+        let left = self.processes();
+        assert!(left.is_empty(), "left behind: {left:?}");
+        Finished {
+            code: status.code(),
+            stdout: stdout.join().unwrap(),
+            stderr: stderr.join().unwrap(),
+        }
+    }
+
+    /// The command lines of all living processes of this track.
+    fn processes(&self) -> Vec<String> {
+        let mark = format!("{MARK}={}\0", self.folder.path().display());
+        let mut found = Vec::new();
+        for entry in fs::read_dir("/proc").unwrap().flatten() {
+            // One that has ended meanwhile has no environment.
+            let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
+            if contains(&environment, mark.as_bytes()) {
+                let words = fs::read_to_string(entry.path().join("cmdline")).unwrap_or_default();
+                found.push(format!("{:?}: {words:?}", entry.file_name()));
+            }
+        }
+        found
+    }
+
+    fn runs(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.path(".deadheat/runs"))
+            .into_iter()
+            .flatten();
+        entries.map(|entry| entry.unwrap().path()).collect()
+    }
+}
+
+impl Finished {
+    #[track_caller]
+    fn ends_with(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "{self:?}");
+        self
+    }
+
+    /// Standard output with lines joined, for sentences may be broken anywhere.
+    fn told(&self) -> String {
+        words(&self.stdout)
+    }
+
+    #[track_caller]
+    fn tells(&self, sentence: &str) {
+        assert!(self.told().contains(sentence), "{sentence:?} in {self:?}");
+    }
+}
+
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn contains(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len()).any(|window| window == part)
+}
+
+fn read(mut from: impl Read) -> String {
+    let mut text = Vec::new();
+    from.read_to_end(&mut text).unwrap();
+    String::from_utf8(text).unwrap()
+}
+
+fn wait_until<T>(mut happened: impl FnMut() -> Option<T>) -> Option<T> {
+    let end = Instant::now() + FAR_TOO_LONG;
+    loop {
+        let found = happened();
+        if found.is_some() || Instant::now() > end {
+            return found;
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// The example, which cargo builds beside the tests.
+fn example() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let profile = test.parent().and_then(Path::parent).unwrap();
+    let example = profile.join("examples/misbehaving");
+    assert!(
+        example.exists(),
+        "there is no {}; cargo test --test builds no examples, cargo test does",
+        example.display()
+    );
+    example
+}
+
+fn signal(child: &Child, name: &str) {
+    let pid = child.id().to_string();
+    let sent = Command::new("kill").args([name, &pid]).status().unwrap();
+    assert!(sent.success());
+}
+
+/// What has ended and was never collected by its parent.
+fn zombies_of(parent: &Child) -> Vec<String> {
+    let of_parent = format!(") Z {} ", parent.id());
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc").unwrap().flatten() {
+        let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        if stat.contains(&of_parent) {
+            found.push(stat);
+        }
+    }
+    found
+}
+
+fn blocks(run: &Run) -> usize {
+    run.benchmarks
+        .iter()
+        .map(|samples| samples.blocks().len())
+        .sum()
+}
+
+/// Starts a race that lasts and waits until some of it is on disk.
+fn under_way(track: &Track, name: &str) -> (Child, PathBuf) {
+    let save = track.path("run.jsonl");
+    let arguments = ["--bench", "--include-ignored", "--exact", name, "--save"];
+    let arguments = [&arguments[..], &[save.to_str().unwrap()]].concat();
+    let mut child = track.command(&arguments).spawn().unwrap();
+    let measured = wait_until(|| {
+        let lines = fs::read_to_string(&save)
+            .unwrap_or_default()
+            .lines()
+            .count();
+        (lines > 3 || child.try_wait().unwrap().is_some()).then_some(lines)
+    });
+    assert!(measured > Some(3), "{:?}", track.finish(child));
+    (child, save)
+}
+
+#[test]
+fn every_fault_costs_its_own_benchmark_and_no_other() {
+    let track = Track::new();
+    let done = track.race(&["--timeout", "1s", "--seed", "1"]).ends_with(3);
+    for (benchmark, fault) in [
+        ("panic/at-once", "pilot: 'panicking' panicked at "),
+        ("panic/at-once", "misbehaving.rs:"),
+        ("panic/at-once", "no nerves at all"),
+        (
+            "panic/in-a-block",
+            "replicate 0, block 1: 'panicking' panicked at ",
+        ),
+        ("panic/in-a-block", "nerves until block 1"),
+        (
+            "panic/making-input",
+            "pilot: the worker process panicked at ",
+        ),
+        ("panic/making-input", "no input from "),
+        ("panic/in-one-of-its-threads", "'panicking' panicked at "),
+        (
+            "end/hang",
+            "'hanging' did not come back within 1s (--timeout) and was killed",
+        ),
+        ("end/exit", "'leaving' ended its process with exit code 7"),
+        ("end/abort", "'aborting' was killed by signal 6 (SIGABRT)"),
+        ("end/killed", "'killed' was killed by signal 9 (SIGKILL)"),
+        (
+            "end/exit-with-a-child-at-the-pipes",
+            "'leaving' ended its process with exit code 7",
+        ),
+        (
+            "output/differs",
+            "'hundred and one' returns another output than 'hundred'",
+        ),
+        (
+            "output/varies",
+            "returns different outputs for the same input",
+        ),
+    ] {
+        let told = done.told();
+        let row = told
+            .split("! benchmark '")
+            .find(|row| row.starts_with(&format!("{benchmark}'")));
+        assert!(
+            row.is_some_and(|row| row.contains(fault)),
+            "{benchmark}: {fault}: {done:?}"
+        );
+    }
+    // The others have their answers.
+    done.tells("'twice' is slower than 'once'");
+    done.tells("11 failed");
+    let run = read_run(&track.runs()[0]).unwrap();
+    assert_eq!(run.failures.len(), 11);
+    for (benchmark, samples) in run.header.plan.benchmarks.iter().zip(&run.benchmarks) {
+        let fine = ["fine/", "leaves/"]
+            .iter()
+            .any(|kind| benchmark.name.starts_with(kind));
+        assert_eq!(fine, samples.blocks().len() > 5, "{}", benchmark.name);
+    }
+    assert_eq!(run.end.unwrap().reason, EndReason::Finished);
+}
+
+#[test]
+fn what_is_printed_by_any_thread_is_no_part_of_the_answer() {
+    let track = Track::new();
+    let done = track.race(&["--exact", "fine/loud", "--json"]).ends_with(0);
+    let json: serde_json::Value = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!(json["benchmarks"][0]["benchmark"], "fine/loud", "{json}");
+    assert!(!done.stderr.contains("words"), "{done:?}");
+    // Shown on request, and then on standard error.
+    let shown = track
+        .race(&["--exact", "fine/loud", "--json", "--nocapture"])
+        .ends_with(0);
+    assert!(serde_json::from_str::<serde_json::Value>(&shown.stdout).is_ok());
+    assert!(shown.stderr.contains("\nwords\n") && shown.stderr.contains("\nraw\n"));
+}
+
+#[test]
+fn what_a_function_leaves_behind_is_gone_when_the_race_is() {
+    let track = Track::new();
+    let done = track.race(&["leaves/"]).ends_with(0);
+    done.tells("leaves/child-and-thread");
+    done.tells("leaves/zombie");
+    // `finish` has looked for processes; nor do zombies gather meanwhile.
+    let (child, _) = under_way(&track, "leaves/child-and-goes-on");
+    let none = wait_until(|| zombies_of(&child).is_empty().then_some(()));
+    assert!(none.is_some(), "{:?}", zombies_of(&child));
+    signal(&child, "-TERM");
+    track.finish(child).ends_with(128 + 15);
+}
+
+#[test]
+fn ctrl_c_ends_a_race_with_the_answer_so_far() {
+    let track = Track::new();
+    let (child, save) = under_way(&track, "leaves/child-and-goes-on");
+    signal(&child, "-INT");
+    let done = track.finish(child).ends_with(130);
+    done.tells("The run was interrupted by SIGINT; what was measured before is shown.");
+    let run = read_run(&save).unwrap();
+    assert!(blocks(&run) > 1);
+    assert_eq!(run.end.unwrap().reason, EndReason::Interrupted(2));
+}
+
+#[test]
+fn ctrl_c_before_the_first_block_leaves_no_run() {
+    let track = Track::new();
+    for mode in ["--bench", "--test"] {
+        let child = track
+            .command(&[mode, "--exact", "end/hang"])
+            .spawn()
+            .unwrap();
+        // The coordinator and its worker.
+        wait_until(|| (track.processes().len() > 1).then_some(())).unwrap();
+        thread::sleep(Duration::from_millis(50));
+        signal(&child, "-INT");
+        let done = track.finish(child).ends_with(130);
+        assert!(done.stderr.contains("interrupted"), "{done:?}");
+        assert!(track.runs().is_empty());
+    }
+}
+
+#[test]
+fn a_killed_coordinator_takes_everything_with_it_and_leaves_a_run_to_read() {
+    let track = Track::new();
+    let (mut child, save) = under_way(&track, "leaves/child-and-goes-on");
+    child.kill().unwrap();
+    assert_eq!(child.wait().unwrap().signal(), Some(9));
+    let gone = wait_until(|| track.processes().is_empty().then_some(()));
+    assert!(gone.is_some(), "{:?}", track.processes());
+    let run = read_run(&save).unwrap();
+    assert!(blocks(&run) > 0);
+    assert_eq!(run.end, None);
+}
+
+#[test]
+fn lists_are_those_that_test_runners_read() {
+    let track = Track::new();
+    let list = |arguments: &[&str]| track.run(arguments).ends_with(0).stdout;
+    let terse = list(&["--list", "--format", "terse"]);
+    assert!(
+        terse.lines().all(|line| line.ends_with(": benchmark")),
+        "{terse}"
+    );
+    assert!(terse.starts_with("fine/work: benchmark\n") && terse.contains("\nignored: "));
+    let ignored = list(&["--list", "--format", "terse", "--ignored"]);
+    assert_eq!(
+        ignored,
+        "ignored: benchmark\nleaves/child-and-goes-on: benchmark\n"
+    );
+    let some = list(&["--list", "fine", "--skip", "loud", "--bench"]);
+    assert!(
+        some.ends_with("\n0 tests, 3 benchmarks\n") && !some.contains("loud"),
+        "{some}"
+    );
+    assert!(track.runs().is_empty());
+}
+
+#[test]
+fn a_test_runner_can_run_one_benchmark_at_a_time() {
+    let track = Track::new();
+    let one = |name: &str| track.run(&["--exact", name, "--nocapture"]);
+    let fine = one("fine/loud").ends_with(0);
+    fine.tells("running 1 test test fine/loud ... ok");
+    fine.tells("test result: ok. 1 passed; 0 failed");
+    for name in ["panic/at-once", "end/exit", "end/abort", "output/differs"] {
+        let failed = one(name).ends_with(3);
+        failed.tells(&format!("test {name} ... FAILED"));
+    }
+    let ignored = track
+        .run(&["--exact", "ignored", "--nocapture"])
+        .ends_with(0);
+    ignored.tells("test ignored ... ignored");
+    let included = track
+        .run(&["--exact", "ignored", "--ignored", "--nocapture"])
+        .ends_with(0);
+    included.tells("test ignored ... ok");
+}
+
+#[test]
+fn cargo_test_calls_everything_once_and_says_what_failed() {
+    let track = Track::new();
+    let done = track.run(&["--test", "--timeout", "1s"]).ends_with(3);
+    done.tells("running 19 tests");
+    done.tells("test fine/work ... ok");
+    done.tells("test ignored ... ignored");
+    done.tells("---- end/hang ---- benchmark 'end/hang', pilot: 'hanging' did not come back");
+    done.tells("test result: FAILED. 7 passed; 10 failed; 2 ignored; 0 measured; 0 filtered out");
+    assert!(track.runs().is_empty(), "a smoke test records nothing");
+}
+
+#[test]
+fn what_makes_no_sense_is_told_before_anything_runs() {
+    let track = Track::new();
+    let wrong = |arguments: &[&str], named: &str| {
+        let done = track.run(arguments).ends_with(2);
+        assert!(done.stderr.contains(named), "{named}: {done:?}");
+        assert_eq!(done.stdout, "");
+    };
+    wrong(&["--bench", "--frobnicate"], "--frobnicate");
+    wrong(&["--bench", "--margin", "lots"], "--margin");
+    wrong(&["--bench", "--max-replicates", "0"], "--max-replicates");
+    wrong(
+        &["--bench", "fine/work", "--metric", "beauty"],
+        "--metric beauty",
+    );
+    wrong(
+        &[
+            "--bench",
+            "fine/work",
+            "--export-hdr",
+            "no/such/folder/file",
+        ],
+        "--export-hdr",
+    );
+    let twice = track
+        .command(&["--list"])
+        .env("MISBEHAVE_TWICE", "1")
+        .spawn()
+        .unwrap();
+    let twice = track.finish(twice).ends_with(2);
+    assert!(
+        twice
+            .stderr
+            .contains("two benchmarks are named 'fine/work'"),
+        "{twice:?}"
+    );
+    fs::write(track.path("taken"), "precious").unwrap();
+    wrong(
+        &["--bench", "end/hang", "--save", "taken"],
+        "--save: cannot write taken",
+    );
+    assert_eq!(fs::read_to_string(track.path("taken")).unwrap(), "precious");
+}
+
+#[test]
+fn a_filter_that_matches_nothing_is_told_and_no_error() {
+    let track = Track::new();
+    let done = track.race(&["nowhere"]).ends_with(0);
+    assert!(
+        done.stderr
+            .contains("no benchmark is selected; there are fine/work"),
+        "{done:?}"
+    );
+    assert_eq!(done.stdout, "");
+    assert!(track.runs().is_empty());
+}
+
+#[test]
+fn a_seed_repeats_every_random_choice() {
+    let track = Track::new();
+    let order = |name: &str, seed: &str| {
+        let arguments = ["--exact", "fine/allocating", "--seed", seed, "--save", name];
+        track.race(&arguments).ends_with(0);
+        let run = read_run(track.path(name)).unwrap();
+        assert_eq!(run.header.plan.seed.to_string(), seed);
+        let samples = &run.benchmarks[0];
+        let slots = samples
+            .samples()
+            .iter()
+            .map(|sample| sample.contender.index());
+        slots.collect::<Vec<_>>()
+    };
+    let (one, again, other) = (order("1", "7"), order("2", "7"), order("3", "8"));
+    assert!(one.len() >= 4 * 5, "{one:?}");
+    let both = one.len().min(again.len());
+    assert_eq!(one[..both], again[..both]);
+    let both = one.len().min(other.len());
+    assert_ne!(one[..both], other[..both]);
+}
+
+#[test]
+fn a_slower_candidate_fails_where_somebody_asked_for_it() {
+    let track = Track::new();
+    track
+        .race(&["--exact", "fine/work", "--fail-on", "slower"])
+        .ends_with(1);
+    track
+        .race(&["--exact", "fine/work", "--fail-on", "inconclusive"])
+        .ends_with(0);
+    // That a benchmark broke down is graver than a verdict.
+    track
+        .race(&["fine/work", "end/exit", "--fail-on", "slower"])
+        .ends_with(3);
+}
+
+#[test]
+fn an_answer_names_its_limits_and_files_hold_the_rest() {
+    let track = Track::new();
+    let arguments = ["--exact", "fine/allocating", "--json"];
+    let files = ["--export-hdr", "out.hdr", "--export-markdown", "out.md"];
+    let done = track.race(&[&arguments[..], &files].concat()).ends_with(0);
+    assert!(done.stderr.contains("this is a debug build"), "{done:?}");
+    let json: serde_json::Value = serde_json::from_str(&done.stdout).unwrap();
+    let comparison = &json["benchmarks"][0];
+    assert_eq!(comparison["scope"], "binary", "{comparison}");
+    let warnings = json.to_string();
+    for warning in ["\"debug-build\"", "\"placement-fixed\""] {
+        assert!(warnings.contains(warning), "{warning}: {json}");
+    }
+    // Under a counting allocator there are two more metrics.
+    for metric in ["allocations", "allocated-bytes"] {
+        assert!(
+            warnings.contains(&format!("\"{metric}\"")),
+            "{metric}: {json}"
+        );
+    }
+    let run = read_run(&track.runs()[0]).unwrap();
+    let names: Vec<&str> = run
+        .header
+        .metrics
+        .iter()
+        .map(|metric| metric.name())
+        .collect();
+    assert_eq!(names[names.len() - 2..], ["allocations", "allocated-bytes"]);
+    let size = |name| fs::metadata(track.path(name)).unwrap().len();
+    assert!(size("out.hdr") > 100 && size("out.md") > 100);
+    let table = fs::read_to_string(track.path("out.md")).unwrap();
+    assert!(table.contains("two boxes"), "{table}");
+}
+
+#[test]
+fn the_note_on_placement_is_for_people_too() {
+    let track = Track::new();
+    let done = track
+        .race(&["--exact", "fine/work", "--quiet"])
+        .ends_with(0);
+    done.tells("This speaks of the binary as it was linked.");
+    done.tells("debug assertions");
+    assert!(!done.stderr.contains("debug build"), "{done:?}");
+    let paired = track
+        .race(&["fine/work", "end/exit", "--format", "paired"])
+        .ends_with(3);
+    paired.tells("ended its process with exit code 7");
+}
