@@ -8,15 +8,15 @@
 //! Writes `docs/validation/commands.md`. Takes about ten minutes, on a
 //! machine that does nothing else.
 
-mod process;
-
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use process::{Cost, cost, median, ratio};
+use deadheat_validation::binomial::binomial_bound;
+use deadheat_validation::machine::machine;
+use deadheat_validation::process::{Cost, cost, median, ratio};
 use serde_json::Value;
 
 const ROUNDS: usize = 21;
@@ -43,27 +43,6 @@ fn main() {
     fs::create_dir_all(target.parent().expect("docs/validation")).expect("docs/validation");
     fs::write(&target, &page).expect("the page can be written");
     println!("{page}");
-}
-
-fn machine() -> String {
-    let fact = |path: &str, key: &str| {
-        let text = fs::read_to_string(path).unwrap_or_default();
-        let line = text
-            .lines()
-            .find(|line| line.starts_with(key))
-            .unwrap_or("")
-            .to_owned();
-        line.split(':').next_back().unwrap_or("").trim().to_owned()
-    };
-    let cores = std::thread::available_parallelism().map_or(0, usize::from);
-    let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    format!(
-        "Machine: {}, {cores} cores, Linux {}, load {} at the start.",
-        fact("/proc/cpuinfo", "model name"),
-        kernel.trim(),
-        load.split(' ').next().unwrap_or("unknown")
-    )
 }
 
 /// The two tools take turns, so that both meet the same weather.
@@ -237,17 +216,4 @@ fn against_itself(deadheat: &str, scratch: &Path) -> String {
         );
     }
     text
-}
-
-/// The smallest k with P(X <= k) >= confidence for X binomial(n, p).
-fn binomial_bound(n: u64, p: f64, confidence: f64) -> u64 {
-    let mut probability = (1.0 - p).powi(n as i32);
-    let mut cumulative = probability;
-    let mut k = 0;
-    while cumulative < confidence && k < n {
-        probability *= (n - k) as f64 / (k + 1) as f64 * p / (1.0 - p);
-        k += 1;
-        cumulative += probability;
-    }
-    k
 }

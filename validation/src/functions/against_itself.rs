@@ -1,0 +1,101 @@
+//! How often a function is told apart from itself.
+
+use std::fmt::Write as _;
+
+use deadheat::model::{Comparison, Verdict};
+use deadheat_validation::binomial::{binomial_bound, binomial_interval};
+use deadheat_validation::machine::cores;
+use deadheat_validation::workloads::{RACES_WITH_ITSELF, Size};
+
+use crate::Setting;
+use crate::bars::{Bar, Section};
+use crate::load::Load;
+use crate::suite_run::count;
+
+const ALPHA: f64 = 0.05;
+
+/// Sizes, and how many suites of twenty races of each. The last is no
+/// question here: a race of it takes a minute.
+const SUITES: [(Size, usize); 5] = [
+    (Size::TwentyFiveMicroseconds, 20),
+    (Size::Nanosecond, 5),
+    (Size::TwentyNanoseconds, 5),
+    (Size::Microsecond, 5),
+    (Size::Millisecond, 5),
+];
+
+pub fn section(setting: &Setting) -> Section {
+    let mut section = Section {
+        text: format!(
+            "## Functions against themselves\n\n\
+             Both contenders are one function: the same address, the same loop around it. Every faster or \
+             slower is wrong. At the defaults (alpha 5 %, margin 1 %), in suites of {RACES_WITH_ITSELF} races. \
+             Loaded means a busy loop for each of the {} cores beside it. The bounds are those of Clopper \
+             and Pearson; the last column is the largest count that a true share of alpha exceeds in less \
+             than 1 % of such experiments.\n\n\
+             | function | | races | faster or slower | 95 % bounds | dead heat | too close to call | chance allows |\n\
+             | --- | --- | --- | --- | --- | --- | --- | --- |\n",
+            cores()
+        ),
+        bars: Vec::new(),
+    };
+    in_weather(setting, &mut section, "idle");
+    {
+        let _load = Load::on_every_core();
+        in_weather(setting, &mut section, "loaded");
+    }
+    section.text += "\n";
+    section
+}
+
+fn in_weather(setting: &Setting, section: &mut Section, weather: &str) {
+    for (size, suites) in SUITES {
+        eprintln!("  {} with itself, {weather}", size.name());
+        let suites = setting.count(suites, 1);
+        let each = setting.count(RACES_WITH_ITSELF, 4);
+        let names: Vec<String> = (0..each).map(|number| size.with_itself(number)).collect();
+        let comparisons: Vec<Comparison> = (0..suites)
+            .flat_map(|_| {
+                setting
+                    .suite
+                    .race_named(&names, &[])
+                    .analysis
+                    .comparisons
+                    .clone()
+            })
+            .collect();
+        row(section, size, weather, &comparisons);
+    }
+}
+
+fn row(section: &mut Section, size: Size, weather: &str, comparisons: &[Comparison]) {
+    let races = comparisons.len();
+    let wrong = count(comparisons, &[Verdict::Faster, Verdict::Slower]);
+    let even = count(comparisons, &[Verdict::Equivalent]);
+    let share = wrong as f64 / races as f64;
+    let (low, high) = binomial_interval(wrong as u64, races as u64, 0.95);
+    let allowed = binomial_bound(races as u64, ALPHA, 0.99);
+    let _ = writeln!(
+        section.text,
+        "| {} | {weather} | {races} | {wrong} ({:.2} %) | {:.2} to {:.2} % | {even} | {} | {allowed} |",
+        size.name(),
+        share * 100.0,
+        low * 100.0,
+        high * 100.0,
+        races - wrong - even,
+    );
+    // A share above alpha is no proof that the rate is, and is not called
+    // kept either without saying so.
+    let within = share > ALPHA && wrong as u64 <= allowed;
+    let remark = if within {
+        ", above alpha by no more than chance may do"
+    } else {
+        ""
+    };
+    section.bars.push(Bar::told(
+        format!("{} with itself, {weather}: faster or slower", size.name()),
+        format!("at most alpha = 5 % (chance allows {allowed} of {races})"),
+        format!("{wrong} of {races} = {:.2} %{remark}", share * 100.0),
+        wrong as u64 <= allowed,
+    ));
+}

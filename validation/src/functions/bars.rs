@@ -1,0 +1,132 @@
+//! What was promised, what was measured, and whether the one is kept by the
+//! other.
+
+use std::fmt::Write as _;
+
+use deadheat_validation::process::median;
+
+/// A part of the page.
+pub struct Section {
+    /// In Markdown, with its heading.
+    pub text: String,
+    /// The promises it speaks of.
+    pub bars: Vec<Bar>,
+}
+
+/// A promise put to the test.
+pub struct Bar {
+    what: String,
+    bar: String,
+    measured: String,
+    kept: bool,
+}
+
+impl Bar {
+    /// A number that must not be above the bar; shown rounded up.
+    pub fn at_most(
+        what: impl Into<String>,
+        measured: f64,
+        bar: f64,
+        digits: usize,
+        unit: &str,
+    ) -> Self {
+        Self {
+            what: what.into(),
+            bar: format!("at most {bar} {unit}").trim_end().to_owned(),
+            measured: format!("{} {unit}", up(measured, digits))
+                .trim_end()
+                .to_owned(),
+            kept: measured <= bar,
+        }
+    }
+
+    /// A number of cases out of so many that must reach a share.
+    pub fn share(what: impl Into<String>, count: usize, of: usize, least: f64) -> Self {
+        Self {
+            what: what.into(),
+            bar: format!("at least {:.0} %", least * 100.0),
+            measured: format!("{count} of {of}"),
+            kept: of > 0 && count as f64 >= least * of as f64,
+        }
+    }
+
+    /// Anything else.
+    pub fn told(
+        what: impl Into<String>,
+        bar: impl Into<String>,
+        measured: impl Into<String>,
+        kept: bool,
+    ) -> Self {
+        Self {
+            what: what.into(),
+            bar: bar.into(),
+            measured: measured.into(),
+            kept,
+        }
+    }
+}
+
+/// All promises on one table, and how many of them were broken.
+pub fn table(bars: &[Bar]) -> String {
+    let missed = bars.iter().filter(|bar| !bar.kept).count();
+    let mut text = match missed {
+        0 => format!("All {} bars are kept.\n\n", bars.len()),
+        _ => format!("**{missed} of {} bars are missed.**\n\n", bars.len()),
+    };
+    text += "| what | bar | measured | |\n| --- | --- | --- | --- |\n";
+    for bar in bars {
+        let kept = if bar.kept { "kept" } else { "**missed**" };
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {kept} |",
+            bar.what, bar.bar, bar.measured
+        );
+    }
+    text + "\nTimes and costs are rounded up, never in favour of deadheat.\n\n"
+}
+
+/// A number rounded up to so many digits.
+pub fn up(value: f64, digits: usize) -> String {
+    let factor = 10f64.powi(digits as i32);
+    // What a double cannot hold exactly is not a reason for a digit more.
+    let raised = (value * factor - 1e-9).ceil() / factor;
+    format!("{:.digits$}", raised.max(0.0))
+}
+
+/// Median and range of times or costs, rounded up: `1.2 (1.0 to 3.4)`.
+pub fn spread(values: &[f64], digits: usize) -> String {
+    median_and_range(values, |value| up(value, digits))
+}
+
+/// Median and range of anything else.
+pub fn plain_spread(values: &[f64], digits: usize) -> String {
+    median_and_range(values, |value| format!("{value:.digits$}"))
+}
+
+fn median_and_range(values: &[f64], shown: impl Fn(f64) -> String) -> String {
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let median = median(values.iter().copied());
+    format!("{} ({} to {})", shown(median), shown(least), shown(most))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_rounded_up_and_exact_ones_stay() {
+        assert_eq!(up(0.501, 2), "0.51");
+        assert_eq!(up(0.5, 2), "0.50");
+        assert_eq!(up(3.0, 0), "3");
+    }
+
+    #[test]
+    fn a_bar_that_is_missed_by_a_little_is_missed() {
+        assert!(Bar::at_most("", 0.5, 0.5, 1, "s").kept);
+        assert!(!Bar::at_most("", 0.501, 0.5, 1, "s").kept);
+        assert!(Bar::share("", 18, 20, 0.9).kept);
+        assert!(!Bar::share("", 17, 20, 0.9).kept);
+        assert!(!Bar::share("", 0, 0, 0.9).kept);
+    }
+}

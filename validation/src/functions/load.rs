@@ -1,0 +1,41 @@
+//! Other work that wants the cores.
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+
+use deadheat_validation::machine::cores;
+
+/// A busy loop for every core, until it is dropped.
+pub struct Load {
+    over: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Load {
+    /// Begins.
+    pub fn on_every_core() -> Self {
+        let over = Arc::new(AtomicBool::new(false));
+        let busy = |_| {
+            let over = Arc::clone(&over);
+            std::thread::spawn(move || {
+                let mut count = 0_u64;
+                while !over.load(Ordering::Relaxed) {
+                    count = black_box(count.wrapping_add(1));
+                }
+            })
+        };
+        let threads = (0..cores()).map(busy).collect();
+        Self { over, threads }
+    }
+}
+
+impl Drop for Load {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}

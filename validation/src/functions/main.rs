@@ -1,0 +1,123 @@
+//! Races of functions on this machine: whether deadheat keeps what it
+//! promises of them.
+//!
+//! ```text
+//! cargo run --release --manifest-path validation/Cargo.toml --bin functions
+//! ```
+//!
+//! Writes `docs/validation/functions.md`. Takes some twenty minutes, on a
+//! machine that does nothing else. With `--quick` all is tried in small numbers and
+//! printed, and nothing is written.
+
+mod against_itself;
+mod article;
+mod bars;
+mod dependency;
+mod hand_off;
+mod load;
+mod programs;
+mod sample_cost;
+mod sizes;
+mod small_difference;
+mod suite_run;
+mod time_to_verdict;
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use deadheat::CountingAllocator;
+use deadheat_validation::machine::machine;
+
+use bars::{Section, table};
+use suite_run::SuiteProgram;
+
+/// What a sample allocates is counted in this very process.
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator::system();
+
+/// Where things are, and how much of everything is wanted.
+struct Setting {
+    root: PathBuf,
+    scratch: PathBuf,
+    suite: SuiteProgram,
+    quick: bool,
+}
+
+impl Setting {
+    /// The full number, or the one of a quick trial.
+    fn count(&self, full: usize, quick: usize) -> usize {
+        if self.quick { quick } else { full }
+    }
+}
+
+fn main() -> ExitCode {
+    let mut quick = false;
+    for word in std::env::args().skip(1) {
+        match word.as_str() {
+            "--quick" => quick = true,
+            other => {
+                eprintln!("there is no option {other}; there is --quick");
+                return ExitCode::from(2);
+            }
+        }
+    }
+    let machine = machine();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("the repository")
+        .to_owned();
+    let scratch = std::env::temp_dir().join(format!("deadheat-functions-{}", std::process::id()));
+    fs::create_dir_all(&scratch).expect("a scratch folder");
+    let setting = Setting {
+        suite: SuiteProgram::new(
+            programs::built(
+                &root.join("validation"),
+                &["build", "--release", "--bin", "suite"],
+            ),
+            scratch.clone(),
+        ),
+        root,
+        scratch,
+        quick,
+    };
+    let page = page(&setting, &machine);
+    let _ = fs::remove_dir_all(&setting.scratch);
+    println!("{page}");
+    if !quick {
+        let target = setting.root.join("docs/validation/functions.md");
+        fs::write(&target, &page).expect("the page can be written");
+    }
+    ExitCode::SUCCESS
+}
+
+fn page(setting: &Setting, machine: &str) -> String {
+    type Question = fn(&Setting) -> Section;
+    let questions: [(&str, Question); 8] = [
+        ("time to a verdict", time_to_verdict::section),
+        ("time outside the samples", hand_off::section),
+        ("a difference of 0.1 %", small_difference::section),
+        ("functions against themselves", against_itself::section),
+        ("the cost of a sample", sample_cost::section),
+        ("functions of all sizes", sizes::section),
+        ("the article's table", article::section),
+        ("as a dependency", dependency::section),
+    ];
+    let mut bars = Vec::new();
+    let mut texts = String::new();
+    for (what, question) in questions {
+        eprintln!("{what} ...");
+        let section = question(setting);
+        bars.extend(section.bars);
+        texts += &section.text;
+    }
+    let mut page = String::from("# Races of functions: time, errors and cost\n\n");
+    let command = "cargo run --release --manifest-path validation/Cargo.toml --bin functions";
+    let _ = writeln!(page, "Written by `{command}`.\n\n{machine}\n");
+    if setting.quick {
+        page += "**A quick trial: counts are too small to mean anything.**\n\n";
+    }
+    page += &table(&bars);
+    page + &texts
+}

@@ -1,0 +1,44 @@
+//! The races that `functions` runs: a bench target like anybody's.
+//!
+//! Both contenders of a race are of one type, so that they share their loop
+//! and not only what is called in it.
+
+use deadheat::suite::Benchmark;
+use deadheat_validation::workloads::{
+    ONE_THOUSANDTH, RACES_OF_ONE_PERCENT, RACES_WITH_ITSELF, Size, Visitor, one_percent, steps,
+};
+
+/// Races a function against itself.
+struct WithItself<'s>(Benchmark<'s>);
+
+impl Visitor for WithItself<'_> {
+    type Answer = ();
+
+    fn visit<F: Fn(&u64) -> u64 + Copy + 'static>(self, call: F) {
+        self.0
+            .input(|seed| seed)
+            .baseline("one", call)
+            .candidate("the same", call);
+    }
+}
+
+fn main() {
+    deadheat::main(|suite| {
+        let mut more = |name: String, percent: f64| {
+            suite
+                .benchmark(name)
+                .input(|seed| seed)
+                .baseline("mixing", steps(0.0))
+                .candidate("more mixing", steps(percent));
+        };
+        for number in 0..RACES_OF_ONE_PERCENT {
+            more(one_percent(number), 1.0);
+        }
+        more(ONE_THOUSANDTH.to_owned(), 0.1);
+        for size in Size::ALL {
+            for number in 0..RACES_WITH_ITSELF {
+                size.hand_to(WithItself(suite.benchmark(size.with_itself(number))));
+            }
+        }
+    });
+}
