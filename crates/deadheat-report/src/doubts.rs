@@ -159,19 +159,28 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
             baseline,
             candidate,
             mean_change,
-        } => format!(
-            "The tail differs: {} of the baseline's samples and {} of the candidate's lie above \
-             three times the median of their side, and the mean changed by {}. If the slow cases matter, \
-             compare the means too{}.",
-            share(*baseline),
-            share(*candidate),
-            change(*mean_change),
-            match source {
+        } => {
+            let seen = match *baseline + *candidate > 0.0 {
+                true => format!(
+                    "{} of the baseline's samples and {} of the candidate's lie above three times \
+                     the median of their side, and the mean",
+                    share(*baseline),
+                    share(*candidate)
+                ),
+                false => "the mean".to_owned(),
+            };
+            let advice = match source {
                 Source::Functions => "",
-                Source::Commands | Source::Recording =>
-                    "; if the first launches are slow, warm up with -w",
-            }
-        ),
+                Source::Commands | Source::Recording => {
+                    "; if the first launches are slow, warm up with -w"
+                }
+            };
+            format!(
+                "The tail differs: {seen} changed by {}. If the slow cases matter, compare the \
+                 means too{advice}.",
+                change(*mean_change)
+            )
+        }
         Warning::BlocksDropped {
             count,
             change_with_all,

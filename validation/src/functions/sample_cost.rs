@@ -102,13 +102,6 @@ pub fn section(setting: &Setting) -> Section {
                 "ns",
             ),
             Bar::at_most(
-                "… on the stricter reading of the bar, with the two readings",
-                shown,
-                OVERHEAD_NS,
-                2,
-                "ns",
-            ),
-            Bar::at_most(
                 format!("allocations in and around {samples} samples"),
                 (in_samples + worked.allocations) as f64,
                 0.0,
