@@ -38,8 +38,8 @@ pub use contender::{Noise, SimulatedContenders, Simulation};
 pub use counters::{ThreadUsage, UsageDifference};
 pub use error::{EngineError, Moment};
 pub use function::{
-    AsyncExecutor, Asynchronous, ByReference, ByValue, Concurrent, Disagreement, FunctionBenchmark,
-    Gauge, MIN_TICKS, Pilot, Reading, pilot,
+    AsyncExecutor, Asynchronous, ByReference, ByValue, ComparesOutputs, Concurrent, Disagreement,
+    FunctionBenchmark, Gauge, MIN_TICKS, Pilot, Reading, pilot,
 };
 pub use interrupt::Interrupts;
 #[cfg(feature = "commands")]

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
 
 use deadheat_engine::{
-    AsyncExecutor, Asynchronous, ByReference, ByValue, Concurrent, CountingAllocator, Disagreement,
-    FunctionBenchmark, Gauge, Reading, SampleClock, pilot,
+    AsyncExecutor, Asynchronous, ByReference, ByValue, ComparesOutputs, Concurrent,
+    CountingAllocator, Disagreement, FunctionBenchmark, Gauge, Reading, SampleClock, pilot,
 };
 
 #[global_allocator]

@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use super::benchmark::{Disagreement, FunctionBenchmark};
+use super::benchmark::{ComparesOutputs, Disagreement, FunctionBenchmark};
 use super::gauge::{Gauge, Reading};
 use super::outputs::{Outputs, Room};
 
@@ -83,9 +83,12 @@ impl<E: AsyncExecutor + 'static, I: 'static, O: 'static> Asynchronous<E, I, O> {
     pub fn add(&mut self, call: impl AsyncFnMut(&I) -> O + 'static) {
         self.contenders.push(Box::new(call));
     }
+}
 
-    /// Compares what the contenders return.
-    pub fn check_with(&mut self, equal: fn(&O, &O) -> bool) {
+impl<E, I, O> ComparesOutputs for Asynchronous<E, I, O> {
+    type Output = O;
+
+    fn check_with(&mut self, equal: fn(&O, &O) -> bool) {
         self.outputs.check_with(equal);
     }
 }

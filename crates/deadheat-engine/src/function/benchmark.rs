@@ -56,3 +56,13 @@ pub trait FunctionBenchmark {
     /// Always, when nobody asked to check.
     fn check(&self) -> Result<(), Disagreement>;
 }
+
+/// A benchmark whose contenders all return the same type, so that their
+/// answers can be compared.
+pub trait ComparesOutputs {
+    /// What the contenders return.
+    type Output;
+
+    /// Compares what the contenders return from now on.
+    fn check_with(&mut self, equal: fn(&Self::Output, &Self::Output) -> bool);
+}

@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use super::benchmark::{Disagreement, FunctionBenchmark};
+use super::benchmark::{ComparesOutputs, Disagreement, FunctionBenchmark};
 use super::gauge::{Gauge, Reading};
 use super::outputs::{Outputs, Room};
 
@@ -49,9 +49,12 @@ impl<'a, I: 'a, O: 'a> ByReference<'a, I, O> {
     pub fn add(&mut self, call: impl FnMut(&I) -> O + 'a) {
         self.contenders.push(Box::new(call));
     }
+}
 
-    /// Compares what the contenders return.
-    pub fn check_with(&mut self, equal: fn(&O, &O) -> bool) {
+impl<I, O> ComparesOutputs for ByReference<'_, I, O> {
+    type Output = O;
+
+    fn check_with(&mut self, equal: fn(&O, &O) -> bool) {
         self.outputs.check_with(equal);
     }
 }

@@ -1,6 +1,6 @@
 //! Functions that use up an input: `|input| output`.
 
-use super::benchmark::{Disagreement, FunctionBenchmark};
+use super::benchmark::{ComparesOutputs, Disagreement, FunctionBenchmark};
 use super::gauge::{Gauge, Reading};
 use super::outputs::{Outputs, Room};
 
@@ -45,9 +45,12 @@ impl<I: 'static, O: 'static> ByValue<I, O> {
     pub fn add(&mut self, call: impl FnMut(I) -> O + 'static) {
         self.contenders.push(Box::new(call));
     }
+}
 
-    /// Compares what the contenders return.
-    pub fn check_with(&mut self, equal: fn(&O, &O) -> bool) {
+impl<I, O> ComparesOutputs for ByValue<I, O> {
+    type Output = O;
+
+    fn check_with(&mut self, equal: fn(&O, &O) -> bool) {
         self.outputs.check_with(equal);
     }
 }

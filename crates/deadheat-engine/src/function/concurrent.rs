@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
-use super::benchmark::{Disagreement, FunctionBenchmark};
+use super::benchmark::{ComparesOutputs, Disagreement, FunctionBenchmark};
 use super::gauge::{Ended, Gauge, Reading};
 use super::outputs::Outputs;
 
@@ -136,9 +136,12 @@ impl<I: Send + Sync + 'static, O: Send + 'static> Concurrent<I, O> {
     pub fn add(&mut self, call: impl Fn(&I) -> O + Send + Sync + 'static) {
         self.contenders.push(Arc::new(call));
     }
+}
 
-    /// Compares what the contenders return.
-    pub fn check_with(&mut self, equal: fn(&O, &O) -> bool) {
+impl<I, O> ComparesOutputs for Concurrent<I, O> {
+    type Output = O;
+
+    fn check_with(&mut self, equal: fn(&O, &O) -> bool) {
         self.outputs.check_with(equal);
     }
 }

@@ -15,7 +15,7 @@ mod priming;
 mod warm_up;
 
 pub use asynchronous::{AsyncExecutor, Asynchronous};
-pub use benchmark::{Disagreement, FunctionBenchmark};
+pub use benchmark::{ComparesOutputs, Disagreement, FunctionBenchmark};
 pub use by_reference::ByReference;
 pub use by_value::ByValue;
 pub use concurrent::Concurrent;

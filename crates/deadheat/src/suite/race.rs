@@ -3,7 +3,9 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use deadheat_engine::{AsyncExecutor, Asynchronous, ByReference, ByValue, Concurrent};
+use deadheat_engine::{
+    AsyncExecutor, Asynchronous, ByReference, ByValue, ComparesOutputs, Concurrent,
+};
 
 use super::benchmark::of_nothing;
 use super::registry::Registered;
@@ -40,6 +42,18 @@ impl<'s, B> Race<'s, B> {
     }
 }
 
+impl<B: ComparesOutputs> Race<'_, B> {
+    /// Stops the benchmark when a candidate returns something else than the
+    /// baseline on one of the inputs that are measured, in whichever thread.
+    pub fn check_outputs(self) -> Self
+    where
+        B::Output: PartialEq,
+    {
+        self.functions.borrow_mut().check_with(B::Output::eq);
+        self
+    }
+}
+
 impl<O: 'static> PlainRace<'_, O> {
     /// A function that is compared with the baseline.
     pub fn candidate(self, name: &str, call: impl FnMut() -> O + 'static) -> Self {
@@ -53,8 +67,7 @@ impl<O: 'static> PlainRace<'_, O> {
     where
         O: PartialEq,
     {
-        self.0.functions.borrow_mut().check_with(O::eq);
-        self
+        Self(self.0.check_outputs())
     }
 }
 
@@ -64,16 +77,6 @@ impl<I: 'static, O: 'static> Race<'_, ByReference<'static, I, O>> {
         self.functions.borrow_mut().add(call);
         self.named(name)
     }
-
-    /// Stops the benchmark when a candidate returns something else than the
-    /// baseline on one of the inputs that are measured.
-    pub fn check_outputs(self) -> Self
-    where
-        O: PartialEq,
-    {
-        self.functions.borrow_mut().check_with(O::eq);
-        self
-    }
 }
 
 impl<I: 'static, O: 'static> ConsumingRace<'_, I, O> {
@@ -81,16 +84,6 @@ impl<I: 'static, O: 'static> ConsumingRace<'_, I, O> {
     pub fn candidate(self, name: &str, call: impl FnMut(I) -> O + 'static) -> Self {
         self.functions.borrow_mut().add(call);
         self.named(name)
-    }
-
-    /// Stops the benchmark when a candidate returns something else than the
-    /// baseline on inputs made from the same seed.
-    pub fn check_outputs(self) -> Self
-    where
-        O: PartialEq,
-    {
-        self.functions.borrow_mut().check_with(O::eq);
-        self
     }
 }
 
@@ -101,16 +94,6 @@ impl<I: Send + Sync + 'static, O: Send + 'static> ThreadRace<'_, I, O> {
         self.functions.borrow_mut().add(call);
         self.named(name)
     }
-
-    /// Stops the benchmark when any thread of any contender returns something
-    /// else than the others.
-    pub fn check_outputs(self) -> Self
-    where
-        O: PartialEq,
-    {
-        self.functions.borrow_mut().check_with(O::eq);
-        self
-    }
 }
 
 impl<E: AsyncExecutor + 'static, I: 'static, O: 'static> AsyncRace<'_, E, I, O> {
@@ -119,15 +102,5 @@ impl<E: AsyncExecutor + 'static, I: 'static, O: 'static> AsyncRace<'_, E, I, O> 
     pub fn candidate(self, name: &str, call: impl AsyncFnMut(&I) -> O + 'static) -> Self {
         self.functions.borrow_mut().add(call);
         self.named(name)
-    }
-
-    /// Stops the benchmark when a candidate returns something else than the
-    /// baseline on one of the inputs that are measured.
-    pub fn check_outputs(self) -> Self
-    where
-        O: PartialEq,
-    {
-        self.functions.borrow_mut().check_with(O::eq);
-        self
     }
 }
