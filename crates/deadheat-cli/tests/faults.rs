@@ -4,6 +4,7 @@
 mod common;
 
 use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
 use std::process::Command;
 
 use common::{Finished, Track, blocks_in, lives, text, wait_until};
@@ -177,9 +178,8 @@ fn a_path_that_cannot_be_written_is_told_before_anything_runs() {
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "in the way");
 }
 
-#[test]
-fn an_export_never_replaces_the_recording_it_comes_from() {
-    let track = Track::new();
+/// A short race, recorded.
+fn recorded(track: &Track) -> PathBuf {
     let run = track.path("run.jsonl");
     track
         .run(&[
@@ -194,6 +194,13 @@ fn an_export_never_replaces_the_recording_it_comes_from() {
             "true",
         ])
         .succeeds();
+    run
+}
+
+#[test]
+fn an_export_never_replaces_the_recording_it_comes_from() {
+    let track = Track::new();
+    let run = recorded(&track);
     let kept = std::fs::read(&run).unwrap();
     let again = track.path("./run.jsonl");
     for shape in ["json", "csv", "hdr", "markdown"] {
@@ -218,20 +225,7 @@ fn an_export_of_several_recordings_is_refused() {
 #[test]
 fn an_export_of_a_recording_that_cannot_be_written_is_told() {
     let track = Track::new();
-    let run = track.path("run.jsonl");
-    track
-        .run(&[
-            "run",
-            "-q",
-            "-r",
-            "2",
-            "--save",
-            text(&run),
-            "--",
-            "true",
-            "true",
-        ])
-        .succeeds();
+    let run = recorded(&track);
     let below_a_file = track.path("run.jsonl/x.hlog");
     let done = track.run(&["analyze", "--export-hdr", text(&below_a_file), text(&run)]);
     done.fails_with(2, &["--export-hdr", text(&below_a_file)]);

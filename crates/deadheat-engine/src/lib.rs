@@ -39,7 +39,7 @@ pub use counters::{ThreadUsage, UsageDifference};
 pub use error::{EngineError, Moment};
 pub use function::{
     AsyncExecutor, Asynchronous, ByReference, ByValue, ComparesOutputs, Concurrent, Disagreement,
-    FunctionBenchmark, Gauge, MIN_TICKS, Pilot, Reading, pilot,
+    FunctionBenchmark, Gauge, Pilot, Reading, pilot,
 };
 pub use interrupt::Interrupts;
 #[cfg(feature = "commands")]

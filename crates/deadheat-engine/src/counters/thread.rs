@@ -50,11 +50,6 @@ pub struct UsageDifference {
 }
 
 impl ThreadUsage {
-    /// The usage up to now, for other ends than a sample.
-    pub fn now() -> Self {
-        Self::before()
-    }
-
     /// The reading before a sample: the CPU clock comes last.
     #[inline]
     pub fn before() -> Self {
@@ -179,7 +174,7 @@ mod tests {
         let theirs = std::thread::spawn(other).join().unwrap();
         let ours = ThreadUsage::after().since(&before);
         assert!(theirs.cpu_ns > 0 && ours.cpu_ns > 0);
-        assert!(ThreadUsage::now().cpu_ns >= ours.cpu_ns);
+        assert!(ThreadUsage::before().cpu_ns >= ours.cpu_ns);
     }
 
     #[test]

@@ -23,6 +23,7 @@ trait SharedCall<I, O>: Send + Sync {
         iterations: u64,
         gauge: &Gauge,
         start: &Barrier,
+        answer: bool,
     ) -> (Ended, Option<O>);
 }
 
@@ -33,14 +34,18 @@ impl<I, O, F: Fn(&I) -> O + Send + Sync> SharedCall<I, O> for F {
         iterations: u64,
         gauge: &Gauge,
         start: &Barrier,
+        answer: bool,
     ) -> (Ended, Option<O>) {
-        let mut outputs = Outputs::keeping();
+        let mut outputs = match answer {
+            true => Outputs::keeping(),
+            false => Outputs::new(),
+        };
         let room = outputs.make_room(iterations);
         start.wait();
         let begun = gauge.begin();
         room.fill(iterations, || self(black_box(input)));
         let ended = gauge.end(begun);
-        (ended, outputs.into_last())
+        (ended, outputs.into_last().filter(|_| answer))
     }
 }
 
@@ -71,6 +76,9 @@ struct Job<I, O> {
     iterations: u64,
     gauge: Gauge,
     start: Arc<Barrier>,
+    /// Whether the last output is asked for: keeping outputs that need no
+    /// dropping would be timed with them.
+    answer: bool,
 }
 
 type Outcome<O> = Result<(Ended, Option<O>), Box<dyn Any + Send>>;
@@ -91,8 +99,13 @@ impl<I: Send + Sync + 'static, O: Send + 'static> Crew<I, O> {
                 thread::spawn(move || {
                     for job in todo {
                         let batch = AssertUnwindSafe(|| {
-                            job.call
-                                .batch(&job.input, job.iterations, &job.gauge, &job.start)
+                            job.call.batch(
+                                &job.input,
+                                job.iterations,
+                                &job.gauge,
+                                &job.start,
+                                job.answer,
+                            )
                         });
                         let outcome = catch_unwind(batch);
                         drop(job);
@@ -177,6 +190,7 @@ impl<I: Send + Sync + 'static, O: Send + 'static> FunctionBenchmark for Concurre
                 iterations,
                 gauge: *gauge,
                 start: Arc::clone(&start),
+                answer: self.outputs.are_checked(),
             };
             jobs.send(job).expect("the crew lives as long as its boss");
         }

@@ -21,6 +21,6 @@ pub use by_value::ByValue;
 pub use concurrent::Concurrent;
 pub use gauge::{Gauge, Reading};
 pub(crate) use layout::{hold_heap, with_stack_offset};
-pub use pilot::{MIN_TICKS, Pilot, pilot};
+pub use pilot::{Pilot, pilot};
 pub(crate) use priming::primes;
 pub(crate) use warm_up::warm_up;

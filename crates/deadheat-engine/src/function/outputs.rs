@@ -43,6 +43,11 @@ impl<O> Outputs<O> {
         self.equal = Some(equal);
     }
 
+    /// Whether somebody asked to compare answers.
+    pub(super) fn are_checked(&self) -> bool {
+        self.equal.is_some()
+    }
+
     /// Whether outputs are kept until the sample is over. Those that own
     /// nothing need no room.
     fn keeps(&self) -> bool {

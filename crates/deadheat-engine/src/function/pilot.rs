@@ -7,7 +7,7 @@ use super::gauge::Gauge;
 use super::priming::primes;
 
 /// A sample lasts at least so many ticks of its clock.
-pub const MIN_TICKS: f64 = 1_000.0;
+const MIN_TICKS: f64 = 1_000.0;
 /// A sample lasts at least so many times as long as reading the clock takes,
 /// which is then less than one per cent of it.
 const MIN_READINGS: f64 = 100.0;
