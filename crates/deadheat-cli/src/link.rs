@@ -1,0 +1,97 @@
+//! `deadheat link`: a stand-in for the linker driver that records links.
+
+use std::ffi::OsString;
+
+use clap::Args;
+use deadheat::exit::Failure;
+
+/// Examples at the foot of the help.
+pub const EXAMPLES: &str = "\
+Examples:
+  deadheat link -- cc main.o kernel.o -o main
+  make CC='deadheat link -- cc' CFLAGS='-O2 -ffunction-sections'
+  cmake -DCMAKE_C_LINKER_LAUNCHER='deadheat;link;--' ..";
+
+/// Options of `deadheat link`.
+#[derive(Debug, Args)]
+pub struct LinkArgs {
+    /// The compiler driver, and everything it is asked for
+    #[arg(
+        value_name = "DRIVER",
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    driver: Vec<OsString>,
+}
+
+impl LinkArgs {
+    /// Of `deadheat link [--] DRIVER ARGS…`, without asking clap: every
+    /// compile of a build comes through here. `None` is for clap to answer.
+    pub fn of(mut arguments: impl Iterator<Item = OsString>) -> Option<Self> {
+        if arguments.nth(1)? != "link" {
+            return None;
+        }
+        let first = arguments.next()?;
+        let driver = match first.to_str() {
+            Some("--") => arguments.collect(),
+            Some(option) if option.starts_with('-') => return None,
+            _ => std::iter::once(first).chain(arguments).collect(),
+        };
+        let args = Self { driver };
+        (!args.driver.is_empty()).then_some(args)
+    }
+}
+
+/// Runs the driver, records its link, and gives the driver's exit code.
+pub fn link(args: &LinkArgs) -> u8 {
+    let Some((driver, arguments)) = args.driver.split_first() else {
+        return Failure::Usage("deadheat link: no compiler driver is named".to_owned()).report();
+    };
+    match deadheat_link::link(driver, arguments) {
+        Ok(linked) => {
+            for note in &linked.notes {
+                eprintln!("deadheat link: {note}");
+            }
+            linked.end()
+        }
+        Err(error) => {
+            eprintln!("deadheat link: {error}");
+            error.code()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn driver(line: &str) -> Option<Vec<OsString>> {
+        let words = line.split(' ').map(OsString::from);
+        LinkArgs::of(words).map(|args| args.driver)
+    }
+
+    #[test]
+    fn what_comes_after_the_driver_is_the_drivers() {
+        for line in [
+            "deadheat link -- cc -h -- x.o",
+            "deadheat link cc -h -- x.o",
+        ] {
+            let words = driver(line).unwrap();
+            assert_eq!(words, ["cc", "-h", "--", "x.o"], "{line}");
+        }
+    }
+
+    #[test]
+    fn help_and_mistakes_are_left_to_clap() {
+        for line in [
+            "deadheat",
+            "deadheat run link",
+            "deadheat link",
+            "deadheat link --",
+            "deadheat link --help",
+        ] {
+            assert_eq!(driver(line), None, "{line}");
+        }
+    }
+}

@@ -1,0 +1,369 @@
+//! What options mean, of compiler drivers and of linkers: as much of it as it
+//! takes to tell files from other words.
+
+/// Whether `option` keeps a driver from linking an executable.
+pub(crate) fn links_no_executable(option: &str) -> bool {
+    const WORDS: [&str; 33] = [
+        "-c",
+        "-S",
+        "-E",
+        "-M",
+        "-MM",
+        "-r",
+        "-shared",
+        "--shared",
+        "-fsyntax-only",
+        "-###",
+        "--version",
+        "--help",
+        "--target-help",
+        "-cc1",
+        "-cc1as",
+        "-cc1gen-reproducer",
+        "-dumpmachine",
+        "-dumpversion",
+        "-dumpfullversion",
+        "-dumpspecs",
+        "--analyze",
+        "--compile",
+        "--assemble",
+        "--preprocess",
+        "--precompile",
+        "-emit-ast",
+        "--emit-static-lib",
+        "-extract-api",
+        "-verify-pch",
+        "-rewrite-objc",
+        "-dynamiclib",
+        "-bundle",
+        "--relocatable",
+    ];
+    WORDS.contains(&option)
+        || ["-print-", "--print-", "--help="]
+            .iter()
+            .any(|start| option.starts_with(start))
+}
+
+/// Whether the argument after this option of a driver is its value, and
+/// neither an input nor an option.
+pub(crate) fn driver_takes_value(option: &str) -> bool {
+    const WORDS: [&str; 48] = [
+        "-A",
+        "-B",
+        "-D",
+        "-F",
+        "-G",
+        "-I",
+        "-U",
+        "-V",
+        "-Tbss",
+        "-Tdata",
+        "-Ttext",
+        "-Xanalyzer",
+        "-Xassembler",
+        "-Xclang",
+        "-Xopenmp-target",
+        "-Xpreprocessor",
+        "-arch",
+        "-aux-info",
+        "-b",
+        "-cxx-isystem",
+        "-dumpbase",
+        "-dumpbase-ext",
+        "-dumpdir",
+        "-e",
+        "-framework",
+        "-gcc-toolchain",
+        "-idirafter",
+        "-iframework",
+        "-imacros",
+        "-imultilib",
+        "-include",
+        "-iprefix",
+        "-iquote",
+        "-isysroot",
+        "-isystem",
+        "-iwithprefix",
+        "-iwithprefixbefore",
+        "-mllvm",
+        "-stdlib++-isystem",
+        "-target",
+        "-u",
+        "-working-directory",
+        "-wrapper",
+        "-z",
+        "--entry",
+        "--param",
+        "--prefix",
+        "--sysroot",
+    ];
+    WORDS.contains(&option)
+}
+
+/// Options of a driver that write files beside the executable. A neutral link
+/// must not write them again: they are the user's.
+pub(crate) fn driver_writes(option: &str) -> Written {
+    match option {
+        "-MF"
+        | "-MT"
+        | "-MQ"
+        | "-MJ"
+        | "-serialize-diagnostics"
+        | "--serialize-diagnostics"
+        | "-dependency-file" => Written::InNext,
+        "-MD" | "-MMD" | "-MP" | "-MG" | "-save-temps" | "--save-temps" => Written::Here,
+        _ if [
+            "-MF",
+            "-MT",
+            "-MQ",
+            "-save-temps=",
+            "--save-temps=",
+            "-ftime-trace",
+            "-time=",
+        ]
+        .iter()
+        .any(|start| option.starts_with(start)) =>
+        {
+            Written::Here
+        }
+        _ => Written::Nothing,
+    }
+}
+
+/// Whether an option has a file written, and where it is named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Written {
+    /// None.
+    Nothing,
+    /// In the option itself, or nowhere.
+    Here,
+    /// In the argument after it.
+    InNext,
+}
+
+/// What a word on the linker's own command line is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LinkerOption<'a> {
+    /// No option: an input.
+    Input,
+    /// An option that says nothing about files.
+    Plain,
+    /// An option whose value is the next word, and no file to keep.
+    Value,
+    /// `before` ends where the name of a file begins that the linker reads.
+    /// It is the next word when nothing comes after.
+    Reads(&'a str),
+    /// Where executables look for shared libraries when they run; as above.
+    RunPath(&'a str),
+    /// A folder to look for libraries in; as above.
+    Folder(&'a str),
+    /// A library to look for in those; as above.
+    Library(&'a str),
+    /// A file that the linker writes besides the executable.
+    Writes(Written),
+    /// The executable, named by the next word.
+    Output,
+    /// From here on libraries are archives, or may be shared ones.
+    Dynamic(bool),
+    /// `--push-state`.
+    PushState,
+    /// `--pop-state`.
+    PopState,
+}
+
+/// What `word` means to GNU ld, lld and mold.
+pub(crate) fn linker_option(word: &str) -> LinkerOption<'_> {
+    use LinkerOption::{
+        Dynamic, Folder, Input, Library, Output, Plain, PopState, PushState, Reads, RunPath, Value,
+        Writes,
+    };
+    let Some(single) = word.strip_prefix('-').filter(|rest| !rest.is_empty()) else {
+        return Input;
+    };
+    let long = single.strip_prefix('-').unwrap_or(single);
+    // `NAME=` of `--NAME=VALUE`; the value begins behind it.
+    let (name, valued) = match long.split_once('=') {
+        Some((name, _)) => (name, true),
+        None => (long, false),
+    };
+    let before = if valued {
+        &word[..word.find('=').unwrap_or_default() + 1]
+    } else {
+        word
+    };
+    match name {
+        "script"
+        | "default-script"
+        | "dT"
+        | "version-script"
+        | "dynamic-list"
+        | "export-dynamic-symbol-list"
+        | "retain-symbols-file"
+        | "symbol-ordering-file"
+        | "section-ordering-file"
+        | "call-graph-ordering-file"
+        | "mri-script"
+        | "just-symbols"
+        | "remap-inputs-file"
+        | "lto-sample-profile"
+        | "lto-cs-profile-file" => {
+            return Reads(before);
+        }
+        "rpath" => return RunPath(before),
+        "library-path" => return Folder(before),
+        "library" => return Library(before),
+        "Map" | "dependency-file" | "out-implib" | "reproduce" | "opt-remarks-filename" => {
+            return Writes(if valued {
+                Written::Here
+            } else {
+                Written::InNext
+            });
+        }
+        "time-trace"
+        | "time-trace-file"
+        | "why-extract"
+        | "print-symbol-order"
+        | "print-archive-stats"
+        | "save-temps" => return Writes(Written::Here),
+        "output" | "o" if !valued => return Output,
+        "Bstatic" | "dn" | "non_shared" | "static" => return Dynamic(false),
+        "Bdynamic" | "dy" | "call_shared" => return Dynamic(true),
+        "push-state" => return PushState,
+        "pop-state" => return PopState,
+        _ if !valued && linker_takes_value(name) => return Value,
+        _ => {}
+    }
+    // Short options, whose value may follow without a sign between.
+    if word.starts_with("--") {
+        return Plain;
+    }
+    match single.as_bytes()[0] {
+        b'L' => Folder("-L"),
+        b'l' => Library("-l"),
+        b'T' if !["Ttext", "Tdata", "Tbss", "Trodata", "Tldata"]
+            .iter()
+            .any(|start| single.starts_with(start)) =>
+        {
+            Reads("-T")
+        }
+        b'R' => RunPath("-R"),
+        _ => Plain,
+    }
+}
+
+/// Options of linkers, without dashes, with a value that is no file to keep.
+fn linker_takes_value(name: &str) -> bool {
+    const NAMES: [&str; 53] = [
+        "A",
+        "F",
+        "G",
+        "I",
+        "Tbss",
+        "Tdata",
+        "Tldata-segment",
+        "Trodata-segment",
+        "Ttext",
+        "Ttext-segment",
+        "a",
+        "architecture",
+        "assert",
+        "audit",
+        "auxiliary",
+        "b",
+        "c",
+        "defsym",
+        "depaudit",
+        "dynamic-linker",
+        "e",
+        "entry",
+        "exclude-libs",
+        "export-dynamic-symbol",
+        "f",
+        "filter",
+        "fini",
+        "format",
+        "h",
+        "hash-style",
+        "image-base",
+        "init",
+        "m",
+        "max-page-size",
+        "oformat",
+        "P",
+        "plugin",
+        "plugin-opt",
+        "require-defined",
+        "rpath-link",
+        "section-start",
+        "soname",
+        "sort-section",
+        "spare-dynamic-tags",
+        "sysroot",
+        "trace-symbol",
+        "u",
+        "undefined",
+        "unresolved-symbols",
+        "version-exports-section",
+        "wrap",
+        "y",
+        "z",
+    ];
+    NAMES.contains(&name)
+}
+
+/// Whether a driver compiles a file of this name before it links.
+pub(crate) fn is_source(name: &str) -> bool {
+    const EXTENSIONS: [&str; 36] = [
+        "c", "i", "ii", "cc", "cp", "cxx", "cpp", "CPP", "c++", "C", "cppm", "ixx", "cu", "m",
+        "mi", "mm", "M", "mii", "h", "hh", "hpp", "H", "s", "S", "sx", "f", "for", "ftn", "F",
+        "FOR", "fpp", "f90", "F90", "f95", "d", "go",
+    ];
+    name.rsplit('/')
+        .next()
+        .and_then(|file| file.rsplit_once('.'))
+        .is_some_and(|(_, extension)| EXTENSIONS.contains(&extension))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_may_follow_its_option_in_three_ways() {
+        for (word, before) in [
+            ("--version-script=list", "--version-script="),
+            ("-version-script=list", "-version-script="),
+            ("--version-script", "--version-script"),
+            ("-Tscript.ld", "-T"),
+            ("-T", "-T"),
+        ] {
+            assert_eq!(linker_option(word), LinkerOption::Reads(before), "{word}");
+        }
+        assert_eq!(linker_option("-Ttext=0x400000"), LinkerOption::Plain);
+        assert_eq!(linker_option("-Ttext"), LinkerOption::Value);
+        assert_eq!(linker_option("-lfoo=bar"), LinkerOption::Library("-l"));
+        assert_eq!(
+            linker_option("--library=foo"),
+            LinkerOption::Library("--library=")
+        );
+    }
+
+    #[test]
+    fn files_the_linker_writes_are_told_from_files_it_reads() {
+        for word in ["-Map=x", "--Map=x", "--dependency-file=x"] {
+            assert_eq!(linker_option(word), LinkerOption::Writes(Written::Here));
+        }
+        assert_eq!(linker_option("-Map"), LinkerOption::Writes(Written::InNext));
+        assert_eq!(linker_option("--print-map"), LinkerOption::Plain);
+    }
+
+    #[test]
+    fn sources_are_known_by_their_names() {
+        for name in ["main.c", "dir.o/x.cpp", "./start.S"] {
+            assert!(is_source(name), "{name}");
+        }
+        for name in ["main.o", "x.cpp/y", "libfoo.a", "c", "k.cgu.0.rcgu.o"] {
+            assert!(!is_source(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! What a link was made from, kept beside its output.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::recording::{StoreError, write_whole};
+
+/// A SHA-256, in hexadecimal.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Digest(pub String);
+
+impl Digest {
+    /// Of these bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        let mut text = String::with_capacity(64);
+        for byte in Sha256::digest(bytes) {
+            text += &format!("{byte:02x}");
+        }
+        Self(text)
+    }
+}
+
+/// Everything it takes to link an executable again, and to know whether it is
+/// still the one that was linked.
+///
+/// It lives in `.deadheat/links/` of the output's folder:
+///
+/// ```text
+/// .deadheat/.gitignore                    keeps all of it out of version control
+/// .deadheat/links/lock                    held while anything below is changed
+/// .deadheat/links/NAME.json               the record of the output NAME
+/// .deadheat/links/index                   what is known of files that were kept before
+/// .deadheat/links/inputs/DIGEST.EXT       objects and archives, their function sections aligned, by the digest of the original
+/// .deadheat/links/placements/DIGEST/LINKER/SEED  a neutral link; DIGEST is that of the record
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LinkRecord {
+    /// `deadheat.link/1`.
+    pub schema: String,
+    /// The driver: a name looked up in `PATH`, or a path.
+    pub driver: String,
+    /// The working directory of the link, absolute.
+    pub directory: PathBuf,
+    /// The driver's arguments in their order: response files expanded, paths
+    /// of kept files replaced, the output left out.
+    pub arguments: Vec<Argument>,
+    /// Variables of the environment that drivers and linkers listen to.
+    pub environment: Vec<(String, String)>,
+    /// The executable, absolute.
+    pub output: PathBuf,
+    /// Of the executable as it was linked.
+    pub output_digest: Digest,
+    /// Over all that a neutral link depends on. Names its variants.
+    pub digest: Digest,
+    /// What stands in the way of neutral links, if anything does.
+    pub obstacle: Option<Obstacle>,
+    /// Object files whose functions share one section.
+    pub unsectioned: Vec<String>,
+    /// Nanoseconds that the user's own link took.
+    pub own_link_ns: u64,
+}
+
+/// One argument of the driver.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Argument {
+    /// Passed on as it is.
+    Word(String),
+    /// A file that is kept in the store, after some text such as
+    /// `-Wl,--version-script=`.
+    Kept {
+        /// What stands before the path in the same argument.
+        before: String,
+        /// The file.
+        input: StoredInput,
+    },
+}
+
+/// A file of the store.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredInput {
+    /// Where it came from, for messages.
+    pub original: String,
+    /// Its name in `inputs/`: the digest of the original, and its extension.
+    pub name: String,
+}
+
+/// Why no neutral link can be made of a recorded link.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Obstacle {
+    /// Objects whose code is only generated while linking.
+    LinkTimeCode {
+        /// The first of them.
+        object: String,
+    },
+    /// An object or archive in a format nobody here can read.
+    UnknownFormat {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+}
+
+/// Why there is no record to make neutral links from.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// The executable was not linked through `deadheat link`.
+    #[error("{executable} was not linked through `deadheat link`")]
+    Missing {
+        /// The executable.
+        executable: PathBuf,
+    },
+    /// The executable was replaced after its link was recorded.
+    #[error("{executable} is not the one that was linked through `deadheat link`; link it again")]
+    Stale {
+        /// The executable.
+        executable: PathBuf,
+    },
+    /// The record cannot be read.
+    #[error("{file}: {problem}")]
+    Unreadable {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+}
+
+impl Obstacle {
+    /// The file it is about.
+    pub fn file(&self) -> &str {
+        match self {
+            Self::LinkTimeCode { object } => object,
+            Self::UnknownFormat { file, .. } => file,
+        }
+    }
+}
+
+impl std::fmt::Display for Obstacle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::LinkTimeCode { object } => write!(
+                f,
+                "the code of {object} is only generated while linking (link-time optimisation); \
+                 compile it without -flto"
+            ),
+            Self::UnknownFormat { file, problem } => write!(f, "{file}: {problem}"),
+        }
+    }
+}
+
+impl LinkRecord {
+    /// The schema written, and the only one read.
+    pub const SCHEMA: &str = "deadheat.link/1";
+
+    /// The folder with everything about links into `folder`.
+    pub fn home(folder: &Path) -> PathBuf {
+        folder.join(".deadheat").join("links")
+    }
+
+    /// The record of the link that made `executable`, found beside it; beside
+    /// what it points to, if it is a symbolic link.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordError`] when there is none, or the executable is not the one
+    /// that was linked.
+    pub fn beside(executable: &Path) -> Result<Self, RecordError> {
+        let unreadable = |file: &Path, error: io::Error| RecordError::Unreadable {
+            file: file.to_owned(),
+            problem: error.to_string(),
+        };
+        let found = executable
+            .canonicalize()
+            .map_err(|error| unreadable(executable, error))?;
+        let missing = || RecordError::Missing {
+            executable: executable.to_owned(),
+        };
+        let file = record_file(&found).ok_or_else(missing)?;
+        let text = match fs::read(&file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(missing()),
+            Err(error) => return Err(unreadable(&file, error)),
+        };
+        let again = |problem: String| RecordError::Unreadable {
+            file: file.clone(),
+            problem: format!("{problem}; link {} again", executable.display()),
+        };
+        let mut record: Self =
+            serde_json::from_slice(&text).map_err(|error| again(error.to_string()))?;
+        if record.schema != Self::SCHEMA {
+            let told = format!("written by another version of deadheat ({})", record.schema);
+            return Err(again(told));
+        }
+        let bytes = fs::read(&found).map_err(|error| unreadable(&found, error))?;
+        if Digest::of(&bytes) != record.output_digest {
+            return Err(RecordError::Stale {
+                executable: executable.to_owned(),
+            });
+        }
+        // The folder may have been moved, with all that is in it.
+        record.output = found;
+        Ok(record)
+    }
+
+    /// Writes the record to where [`LinkRecord::beside`] looks for it, as a
+    /// whole or not at all.
+    pub(crate) fn save(&self) -> Result<(), StoreError> {
+        let failed = |problem| StoreError {
+            file: self.output.clone(),
+            problem,
+        };
+        let file = record_file(&self.output)
+            .ok_or_else(|| failed(io::Error::other("a name that is not Unicode")))?;
+        let mut text = serde_json::to_vec_pretty(self).map_err(|error| failed(error.into()))?;
+        text.push(b'\n');
+        write_whole(&file, &text)
+    }
+
+    /// What [`LinkRecord::digest`] is of the rest: all that a neutral link
+    /// depends on, and nothing of when and from where it was recorded.
+    pub(crate) fn digest_of_the_rest(&self) -> Digest {
+        let arguments: Vec<(&str, &str)> = self
+            .arguments
+            .iter()
+            .map(|argument| match argument {
+                Argument::Word(word) => (word.as_str(), ""),
+                Argument::Kept { before, input } => (before.as_str(), input.name.as_str()),
+            })
+            .collect();
+        let all = (
+            &self.schema,
+            &self.driver,
+            &self.directory,
+            arguments,
+            &self.environment,
+        );
+        Digest::of(&serde_json::to_vec(&all).unwrap_or_default())
+    }
+}
+
+/// Where the record of this executable is, if a record can be named after it.
+fn record_file(executable: &Path) -> Option<PathBuf> {
+    let name = executable.file_name()?.to_str()?;
+    Some(LinkRecord::home(executable.parent()?).join(format!("{name}.json")))
+}

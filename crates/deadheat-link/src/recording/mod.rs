@@ -1,0 +1,11 @@
+//! What a finished link was made from, kept so that it can be made again.
+
+mod finished;
+mod index;
+mod libraries;
+mod store;
+mod thin;
+
+pub(crate) use finished::Finished;
+pub(crate) use index::Stamp;
+pub(crate) use store::{StoreError, write_whole};

@@ -1,0 +1,240 @@
+//! The folder with everything that links into one folder were made from.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant, SystemTime};
+
+use super::index::{Findings, Index, Stamp};
+use super::thin;
+use crate::object::{Problem, align};
+use crate::record::{Argument, Digest, LinkRecord};
+
+/// How long another link into the same folder is waited for.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Why something could not be kept.
+#[derive(Debug, thiserror::Error)]
+#[error("{file}: {problem}")]
+pub(crate) struct StoreError {
+    pub(crate) file: PathBuf,
+    pub(crate) problem: io::Error,
+}
+
+/// Names the file in an error of the system.
+fn at(file: &Path) -> impl FnOnce(io::Error) -> StoreError {
+    move |problem| StoreError {
+        file: file.to_owned(),
+        problem,
+    }
+}
+
+/// What became of a file that was to be kept.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Kept {
+    /// It is in the store under this name.
+    Stored(String, Findings),
+    /// It is a shared library or a program: it stays where it is.
+    Linked,
+    /// It cannot be aligned, and so it is not in the store.
+    Unknown(String),
+}
+
+/// The store of one folder, locked as long as this lives.
+#[derive(Debug)]
+pub(crate) struct Store {
+    home: PathBuf,
+    index: Index,
+    /// Lets go of the lock when it is dropped.
+    _lock: File,
+}
+
+impl Store {
+    /// The store for links into `folder`. Waits for others that use it.
+    pub(crate) fn open(folder: &Path) -> Result<Self, StoreError> {
+        let home = LinkRecord::home(folder);
+        let base = home.parent().unwrap_or(&home);
+        match fs::create_dir(base) {
+            Ok(()) => {
+                let ignore = base.join(".gitignore");
+                fs::write(&ignore, "*\n").map_err(|error| {
+                    // The next one begins anew, and writes it.
+                    let _ = fs::remove_file(&ignore);
+                    let _ = fs::remove_dir(base);
+                    at(&ignore)(error)
+                })?;
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(at(base)(error)),
+        }
+        let inputs = home.join("inputs");
+        fs::create_dir_all(&inputs).map_err(at(&inputs))?;
+        let lock = locked(&home.join("lock"))?;
+        // What cannot be read is worked out again.
+        let index = fs::read(home.join("index"))
+            .ok()
+            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+            .unwrap_or_default();
+        Ok(Self {
+            home,
+            index,
+            _lock: lock,
+        })
+    }
+
+    /// Keeps a copy of `file`, its function sections aligned.
+    pub(crate) fn keep(&mut self, file: &Path) -> Result<Kept, StoreError> {
+        let now = SystemTime::now();
+        let mut opened = File::open(file).map_err(at(file))?;
+        let stamp = Stamp::of(&opened.metadata().map_err(at(file))?);
+        if let Some(name) = self.index.name_of(file, &stamp)
+            && let Some(findings) = self.index.inputs.get(name)
+            && self.holds(name)
+        {
+            return Ok(Kept::Stored(name.to_owned(), findings.clone()));
+        }
+        let mut bytes = Vec::new();
+        opened.read_to_end(&mut bytes).map_err(at(file))?;
+        let is_thin = thin::is_thin(&bytes);
+        if is_thin {
+            match thin::gathered(&bytes, file.parent().unwrap_or(file)) {
+                Ok(whole) => bytes = whole,
+                Err(problem) => return Ok(Kept::Unknown(problem)),
+            }
+        }
+        let mut name = Digest::of(&bytes).0;
+        if let Some(extension) = file.extension().and_then(|extension| extension.to_str()) {
+            name = format!("{name}.{extension}");
+        }
+        let findings = match self.index.inputs.get(&name) {
+            Some(findings) if self.holds(&name) => findings.clone(),
+            _ => {
+                let findings = match align("", &mut bytes) {
+                    Ok(survey) => Findings {
+                        link_time_code: survey.link_time_code,
+                        unsectioned: survey.unsectioned,
+                    },
+                    // A linker script, a list of symbols.
+                    Err(Problem::Foreign) if !bytes.contains(&0) => Findings::default(),
+                    Err(Problem::Linked) => return Ok(Kept::Linked),
+                    Err(problem) => return Ok(Kept::Unknown(problem.to_string())),
+                };
+                write_whole(&self.home.join("inputs").join(&name), &bytes)?;
+                self.index.inputs.insert(name.clone(), findings.clone());
+                findings
+            }
+        };
+        // A thin archive does not change when its members do.
+        if !is_thin {
+            self.index.remember(file, stamp, now, &name);
+        }
+        Ok(Kept::Stored(name, findings))
+    }
+
+    fn holds(&self, name: &str) -> bool {
+        self.home.join("inputs").join(name).exists()
+    }
+
+    /// Writes the record, and clears away what no link needs any more.
+    pub(crate) fn finish(mut self, record: &LinkRecord) -> Result<(), StoreError> {
+        record.save()?;
+        // The record stands; what is in the way now will be next time.
+        let _ = self.clear();
+        Ok(())
+    }
+
+    /// Drops records whose output is gone, and inputs that no record refers to.
+    fn clear(&mut self) -> Result<(), StoreError> {
+        let needed = self.drop_records_without_output()?;
+        let inputs = self.home.join("inputs");
+        for entry in fs::read_dir(&inputs).map_err(at(&inputs))? {
+            let entry = entry.map_err(at(&inputs))?;
+            let is_needed = |name: &str| needed.contains(name);
+            if !entry.file_name().to_str().is_some_and(is_needed) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+        self.index.retain(|name| needed.contains(name));
+        let index = serde_json::to_vec(&self.index).unwrap_or_default();
+        write_whole(&self.home.join("index"), &index)
+    }
+
+    /// The names of all inputs that records refer to whose output is there.
+    fn drop_records_without_output(&self) -> Result<BTreeSet<String>, StoreError> {
+        let mut needed = BTreeSet::new();
+        let folder = self.home.ancestors().nth(2).unwrap_or(&self.home);
+        for entry in fs::read_dir(&self.home).map_err(at(&self.home))? {
+            let path = entry.map_err(at(&self.home))?.path();
+            let name = path.file_name().and_then(|name| name.to_str());
+            // Somebody was killed while writing it: we hold the lock.
+            if name.is_some_and(|name| name.ends_with(UNFINISHED)) {
+                let _ = fs::remove_file(&path);
+            }
+            let Some(output) = name.and_then(|name| name.strip_suffix(".json")) else {
+                continue;
+            };
+            if path == self.home.join("index") {
+                continue;
+            }
+            let record = folder.join(output).exists().then(|| read(&path)).flatten();
+            let Some(record) = record else {
+                let _ = fs::remove_file(&path);
+                continue;
+            };
+            for argument in record.arguments {
+                if let Argument::Kept { input, .. } = argument {
+                    needed.insert(input.name);
+                }
+            }
+        }
+        Ok(needed)
+    }
+}
+
+/// A record of this version, if that is what the file holds.
+fn read(file: &Path) -> Option<LinkRecord> {
+    let record: LinkRecord = serde_json::from_slice(&fs::read(file).ok()?).ok()?;
+    (record.schema == LinkRecord::SCHEMA).then_some(record)
+}
+
+/// Waits for the lock, but not for ever: a build must go on.
+fn locked(file: &Path) -> Result<File, StoreError> {
+    let lock = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(file)
+        .map_err(at(file))?;
+    let begin = Instant::now();
+    loop {
+        match lock.try_lock() {
+            Ok(()) => return Ok(lock),
+            Err(TryLockError::Error(error)) => return Err(at(file)(error)),
+            Err(TryLockError::WouldBlock) if begin.elapsed() > PATIENCE => {
+                let seconds = PATIENCE.as_secs();
+                let told = format!("held by another process for {seconds} s");
+                return Err(at(file)(io::Error::other(told)));
+            }
+            Err(TryLockError::WouldBlock) => sleep(Duration::from_millis(2)),
+        }
+    }
+}
+
+/// At the end of the name of a file that is being written.
+const UNFINISHED: &str = ".new";
+
+/// Writes a file that is there as a whole or not at all. Only one process does
+/// so at a time: the one with the lock.
+pub(crate) fn write_whole(file: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    let mut name = file.file_name().unwrap_or_default().to_owned();
+    name.push(UNFINISHED);
+    let new = file.with_file_name(name);
+    fs::write(&new, bytes)
+        .and_then(|()| fs::rename(&new, file))
+        .map_err(|error| {
+            let _ = fs::remove_file(&new);
+            at(file)(error)
+        })
+}
