@@ -35,6 +35,12 @@ fn check(comparison: &Comparison) {
     side(&comparison.baseline);
     comparison.candidate.iter().for_each(side);
     comparison.estimate.iter().for_each(estimate);
+    comparison.own_link.iter().for_each(estimate);
+    if let Some(spreads) = &comparison.spreads {
+        let all = [spreads.placement, spreads.process, Some(spreads.block)];
+        let sound = |sd: f64| sd.is_finite() && sd >= 0.0;
+        assert!(all.into_iter().flatten().all(sound), "{spreads:?}");
+    }
     for p in [comparison.p_adjusted, comparison.p_sign_flip]
         .into_iter()
         .flatten()

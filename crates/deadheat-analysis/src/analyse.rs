@@ -2,7 +2,7 @@
 
 use deadheat_model::{
     Analysis, Benchmark, BlockDiagnostics, Comparison, ContenderId, Ending, FailedBenchmark,
-    LogRatio, Metric, Origin, Plan, Processes, Run, Samples, Scope, Verdict,
+    LogRatio, Metric, Origin, Plan, Processes, Run, Samples, Scope, Verdict, Warning,
 };
 use deadheat_stats::{Call, minimum_detectable_effect, replicates_to_settle, sign_flip_p};
 use rand_core::SeedableRng;
@@ -14,9 +14,11 @@ use crate::effects::Effects;
 use crate::figures::Figured;
 use crate::judge::Judgement;
 use crate::metrics::{metric_rows, on_the_same_pairs};
+use crate::placement::Placement;
 use crate::rule::estimate;
 use crate::ruling::Ruling;
 use crate::side::{Members, side};
+use crate::spreads::spreads;
 use crate::suite::pay_for_the_suite;
 use crate::unpaired::{Logs, compare};
 
@@ -44,6 +46,10 @@ pub fn analyse(run: &Run, options: Options) -> Analysis {
     for (index, samples) in run.benchmarks.iter().enumerate() {
         if run.failures.iter().any(|failed| failed.benchmark == index) {
             // Half a race has no answer, and pays for nobody's.
+            continue;
+        }
+        if plan.benchmarks[index].own_link.is_some() {
+            // It is shown beside another, decides nothing and pays for nobody.
             continue;
         }
         let (some, p) = benchmark(run, index, samples, options);
@@ -80,8 +86,12 @@ fn failures(run: &Run) -> Vec<FailedBenchmark> {
     let failed = |(index, benchmark): (usize, &Benchmark)| {
         let mut failures = run.failures.iter();
         let first = failures.find(|failure| failure.benchmark == index)?;
+        let name = match benchmark.own_link {
+            Some(_) => format!("{} (own link)", benchmark.name),
+            None => benchmark.name.clone(),
+        };
         Some(FailedBenchmark {
-            benchmark: benchmark.name.clone(),
+            benchmark: name,
             parameters: benchmark.parameters.clone(),
             message: first.message.clone(),
         })
@@ -130,6 +140,8 @@ fn benchmark(
         p_adjusted: None,
         p_sign_flip: None,
         minimum_detectable_effect: None,
+        own_link: None,
+        spreads: None,
         replicates_to_settle: None,
         dropped_blocks: 0,
         diagnostics: None,
@@ -150,9 +162,9 @@ fn benchmark(
             ..empty
         };
         alone.warnings = doubts::about_the_race(&alone, header, benchmark, 0, false, false);
-        alone
-            .warnings
-            .extend(doubts::about_the_code(&alone, header, benchmark));
+        let counters = doubts::about_the_counters(header);
+        let code = doubts::about_the_code(&alone, header, benchmark);
+        alone.warnings.extend(counters.into_iter().chain(code));
         return (vec![alone], vec![None]);
     }
     if header.origin == Origin::UnpairedRecording {
@@ -168,6 +180,7 @@ fn benchmark(
         );
     }
     let (bench, ruling) = Ruling::of(run, index, samples, options);
+    let placement = Placement::of(run, index);
     let mut comparisons = Vec::new();
     for (place, id) in benchmark.candidates().enumerate() {
         let effects = &bench.candidates[place];
@@ -187,10 +200,17 @@ fn benchmark(
             fill_in(&mut comparison, judgement, plan.design.margin);
             comparison.p_sign_flip = confirm(effects, judgement, plan.seed);
         }
-        comparison.figures = figured.as_ref().map(|figured| {
-            let judged = judgement.map_or(effects.replicates(), |j| j.replicates);
-            figured.against(id, Some((effects, judged)))
-        });
+        let judged = judgement.map_or(effects.replicates(), |j| j.replicates);
+        comparison.scope = placement.scope(samples, id, judged);
+        comparison.own_link = placement.own_link(place);
+        if header.origin == Origin::Race {
+            let effects = (place, effects);
+            let scope = comparison.scope;
+            comparison.spreads = spreads(&placement, benchmark, samples, effects, judged, scope);
+        }
+        comparison.figures = figured
+            .as_ref()
+            .map(|figured| figured.against(id, Some((effects, judged))));
         comparison.diagnostics = effects.order_effects().map(|d| BlockDiagnostics {
             drift: d.drift,
             carry_over: d.carry_over,
@@ -220,6 +240,8 @@ fn benchmark(
             ruling.anytime,
             ruling.budget_spent,
         ));
+        warnings.extend(placement.doubts(&comparison));
+        warnings.extend(doubts::about_the_counters(header));
         comparison.warnings = warnings;
         comparisons.push(comparison);
     }
@@ -358,6 +380,8 @@ fn unpaired(
             false,
             false,
         ));
+        warnings.push(Warning::PlacementFixed { reason: None });
+        warnings.extend(doubts::about_the_counters(header));
         comparison.warnings = warnings;
         p_values.push(comparison.estimate.as_ref().and_then(|e| e.p_value));
         comparisons.push(comparison);

@@ -243,15 +243,17 @@ pub(crate) fn about_the_race(
             warnings.push(Warning::ShortCommand { median_ns: slower });
         }
     }
-    if comparison.candidate.is_some() {
-        warnings.push(Warning::PlacementFixed);
-    }
-    if let Some(CounterAccess::Unavailable(reason)) = &header.environment.counters {
-        warnings.push(Warning::NoCounters {
-            reason: reason.clone(),
-        });
-    }
     warnings
+}
+
+/// What is missing from the metrics.
+pub(crate) fn about_the_counters(header: &RunHeader) -> Option<Warning> {
+    match &header.environment.counters {
+        Some(CounterAccess::Unavailable(reason)) => Some(Warning::NoCounters {
+            reason: reason.clone(),
+        }),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

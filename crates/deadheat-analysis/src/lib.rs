@@ -15,9 +15,11 @@ mod histograms;
 mod judge;
 mod looks;
 mod metrics;
+mod placement;
 mod rule;
 mod ruling;
 mod side;
+mod spreads;
 mod suite;
 mod unpaired;
 

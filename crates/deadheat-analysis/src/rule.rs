@@ -164,6 +164,19 @@ impl Watch {
         &self.header.plan
     }
 
+    /// What becomes of a benchmark on the user's own link: it has no verdict
+    /// to wait for, so it takes its replicates and no others. `None` for any
+    /// other benchmark.
+    fn beside(&self, benchmark: usize, samples: &Samples) -> Option<Decision> {
+        let own_link = self.plan().benchmarks[benchmark].own_link?;
+        let blocks = self.plan().blocks_per_replicate(benchmark) as usize;
+        let complete = samples.blocks().len() / blocks;
+        Some(match complete >= own_link.replicates as usize {
+            true => Decision::Stop,
+            false => Decision::GoOn,
+        })
+    }
+
     /// Where the least decided candidate stands.
     fn standing(&mut self, benchmark: usize, samples: &Samples) -> Option<Standing> {
         let alpha = self.plan().design.alpha;
@@ -216,6 +229,9 @@ impl PlannedRule {
 
 impl StoppingRule for PlannedRule {
     fn decide(&mut self, benchmark: usize, samples: &Samples) -> Decision {
+        if let Some(decision) = self.watch.beside(benchmark, samples) {
+            return decision;
+        }
         let looks = self.watch.plan().design.looks.clone();
         let blocks_per_replicate = self.watch.plan().blocks_per_replicate(benchmark);
         // Counted before anything is computed: between looks this is all.
@@ -259,6 +275,9 @@ impl AnytimeRule {
 
 impl StoppingRule for AnytimeRule {
     fn decide(&mut self, benchmark: usize, samples: &Samples) -> Decision {
+        if let Some(decision) = self.watch.beside(benchmark, samples) {
+            return decision;
+        }
         let alpha = self.watch.plan().design.alpha;
         let looks = self.watch.plan().design.looks.clone();
         let first = self.next[benchmark] == 0;
@@ -288,5 +307,91 @@ impl StoppingRule for AnytimeRule {
 
     fn standing(&mut self, benchmark: usize, samples: &Samples) -> Option<Standing> {
         self.watch.standing(benchmark, samples)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::looks::planned_looks;
+    use deadheat_model::{
+        Benchmark, BlockRecord, Contender, ContenderId, Design, Environment, Flags, Metric, Origin,
+        OwnLink, Pinning, Sample, Workload,
+    };
+
+    /// A benchmark whose candidate takes twice as long, without any noise.
+    fn header(own_link: Option<OwnLink>) -> RunHeader {
+        let contender = |name: &str| Contender {
+            name: name.to_owned(),
+            workload: Workload::Recording,
+        };
+        RunHeader {
+            tool_version: "test".to_owned(),
+            started_at: None,
+            origin: Origin::Race,
+            plan: Plan {
+                design: Design {
+                    margin: 0.01,
+                    alpha: 0.05,
+                    looks: planned_looks(0, 40, 0.05).unwrap(),
+                    blocks_per_replicate: 2,
+                    warmup: 0,
+                    budget: None,
+                    judged: Metric::Wall,
+                    pinning: Pinning::Inherit,
+                },
+                seed: 1,
+                benchmarks: vec![Benchmark {
+                    name: "b".to_owned(),
+                    contenders: vec![contender("a"), contender("b")],
+                    own_link,
+                    ..Benchmark::default()
+                }],
+            },
+            environment: Environment::default(),
+            metrics: vec![Metric::Wall],
+            tick_ns: None,
+        }
+    }
+
+    /// The replicate after which this rule stops.
+    fn stops_after(header: &RunHeader, rule: &mut dyn StoppingRule) -> u32 {
+        let mut samples = Samples::new(vec![Metric::Wall]);
+        for replicate in 0..40 {
+            for index in 0..2 {
+                let sample = |id| Sample {
+                    contender: ContenderId(id),
+                    flags: Flags::NONE,
+                    exit_code: None,
+                    iterations: 1,
+                };
+                // Anything but equal, or it would never be conclusive.
+                let wobble = f64::from(replicate * 2 + index);
+                let record = BlockRecord {
+                    replicate,
+                    index,
+                    samples: [0, 1, 1, 0].map(sample).to_vec(),
+                    values: vec![1e6, 2e6 + wobble, 2e6 - wobble, 1e6 + wobble],
+                    ..BlockRecord::default()
+                };
+                samples.push(&record).unwrap();
+            }
+            if rule.decide(0, &samples) == Decision::Stop {
+                return replicate + 1;
+            }
+        }
+        panic!("{:?} never stops", header.plan.benchmarks[0].name)
+    }
+
+    #[test]
+    fn what_stands_beside_takes_its_replicates_whatever_they_say() {
+        for replicates in [1, 6, 11] {
+            let beside = header(Some(OwnLink { of: 0, replicates }));
+            let planned = stops_after(&beside, &mut PlannedRule::new(&beside));
+            let anytime = stops_after(&beside, &mut AnytimeRule::new(&beside));
+            assert_eq!((planned, anytime), (replicates, replicates));
+        }
+        let alone = header(None);
+        assert_eq!(stops_after(&alone, &mut PlannedRule::new(&alone)), 6);
     }
 }

@@ -128,13 +128,16 @@ impl Watcher for LiveProgress {
             Some(standing) if names.len() > 2 => names.get(standing.candidate),
             _ => None,
         };
+        let own = if progress.own_link { ", own link" } else { "" };
         let benchmark = if progress.benchmarks > 1 {
             format!(
-                "{} ({}/{})",
+                "{} ({}/{}{own})",
                 progress.benchmark,
                 progress.index + 1,
                 progress.benchmarks
             )
+        } else if progress.own_link {
+            "own link".to_owned()
         } else {
             // The only benchmark needs no name.
             String::new()

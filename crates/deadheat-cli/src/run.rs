@@ -11,7 +11,7 @@ use deadheat::command_race::{
 use deadheat::exit::{Failure, Status};
 use deadheat::format::read_header;
 use deadheat::model::{EndReason, ExitPolicy, Input, Metric, Output, Pinning, RunEnd};
-use deadheat::settings::{duration, fraction, pinning, random_seed};
+use deadheat::settings::{Placement, duration, fraction, pinning, random_seed};
 use deadheat::{RaceOptions, RaceOutcome, race_commands, resume_commands};
 
 use crate::exports::ExportArgs;
@@ -119,6 +119,10 @@ pub struct RunArgs {
     /// Cores of the commands: none, auto (one core, deadheat elsewhere) or a list
     #[arg(long, value_name = "CORES", default_value = "none", value_parser = pinning, help_heading = "Design")]
     pin: Pinning,
+    /// Which links are raced: neutral (of commands linked through 'deadheat link', another one
+    /// per replicate) or own (as they are)
+    #[arg(long, value_name = "WHICH", default_value = "neutral", value_parser = Placement::parse, help_heading = "Design")]
+    placement: Placement,
 
     /// Run before all launches (once for all or once per command)
     #[arg(short = 's', long, value_name = "CMD", help_heading = "Hooks")]
@@ -189,6 +193,12 @@ pub fn run(args: RunArgs) -> Result<Status, Failure> {
         folder: PathBuf::new(),
         // With --json standard output belongs to the analysis alone.
         shown: if args.answer.json { 2 } else { 1 },
+        // This very program makes them. Where it cannot be found, as when it
+        // was replaced meanwhile, commands run as they were linked.
+        placements: match args.placement {
+            Placement::Neutral => std::env::current_exe().ok(),
+            Placement::Own => None,
+        },
     };
     args.exports.check(args.resume.as_deref())?;
     let outcome = match &args.resume {
@@ -269,6 +279,7 @@ impl RunArgs {
             seed: self.seed.unwrap_or_else(random_seed),
             judged: Metric::from_name(&self.metric),
             pinning: self.pin.clone(),
+            placement: self.placement,
         })
     }
 

@@ -199,9 +199,12 @@ fn every_option_of_the_bench_harness_is_described_with_an_example() {
     );
     let manual = text("docs/functions.md");
     let sample = |option: &str| {
-        let mut lines = manual
-            .lines()
-            .filter(|line| line.starts_with("cargo bench"));
+        let of_cargo = |line: &&str| {
+            ["cargo bench", "cargo deadheat"]
+                .iter()
+                .any(|command| line.starts_with(command))
+        };
+        let mut lines = manual.lines().filter(of_cargo);
         lines.any(|line| line.split(' ').any(|word| word == option))
     };
     for option in options {

@@ -15,6 +15,7 @@ mod interrupt;
 mod launcher;
 mod machine;
 mod order;
+mod placement;
 mod random;
 mod session;
 #[cfg(feature = "commands")]
@@ -46,6 +47,9 @@ pub use interrupt::Interrupts;
 pub use launcher::{ImageError, LauncherError};
 pub use machine::environment;
 pub use order::Schedule;
+#[cfg(feature = "commands")]
+pub use placement::CommandPlacements;
+pub use placement::{LinkProgram, PLACEMENTS_VARIABLE, Variant};
 pub use session::{NeverStop, Progress, Session, StopRequest, Unwatched, Watcher};
 pub use terminal::terminal_width;
 pub use worker::{FunctionCause, FunctionFailure, WorkerPipes, WorkerProgram, serve};

@@ -19,6 +19,7 @@ pub fn environment() -> Environment {
         pinned: Vec::new(),
         counters: None,
         clock: None,
+        neutral_links: Vec::new(),
         debug_build: false,
     }
 }

@@ -15,6 +15,7 @@ pub(crate) enum Purpose {
     Input = 5,
     Process = 6,
     Core = 7,
+    Placement = 8,
 }
 
 /// The stream for one purpose at one place of the run.

@@ -40,10 +40,12 @@ impl StopRequest for NeverStop {
 pub struct Progress<'a> {
     /// The benchmark's name.
     pub benchmark: &'a str,
-    /// Its place among all.
+    /// Its place among all, or that of the benchmark it stands beside.
     pub index: usize,
-    /// How many benchmarks there are.
+    /// How many benchmarks there are, without those that stand beside another.
     pub benchmarks: usize,
+    /// Whether it is a benchmark once more, as the user linked it.
+    pub own_link: bool,
     /// Blocks completed in this benchmark.
     pub blocks: u64,
     /// Blocks it takes at most.
@@ -143,23 +145,30 @@ impl Session<'_> {
                 .elapsed_ns()
                 .saturating_add(budget.as_nanos() as u64)
         });
-        for benchmark in 0..plan.benchmarks.len() {
-            let failed = run.failures.iter().any(|f| f.benchmark == benchmark);
+        for benchmark in in_order(&plan) {
+            let beside = plan.benchmarks[benchmark].own_link;
+            // A benchmark that failed needs nothing beside it.
+            let failed = run.failures.iter().any(|failure| {
+                failure.benchmark == benchmark || beside.is_some_and(|o| o.of == failure.benchmark)
+            });
             let samples = &run.benchmarks[benchmark];
             let is_over = !samples.blocks().is_empty()
                 && self.rule.decide(benchmark, samples) == Decision::Stop;
             if failed || is_over {
                 continue;
             }
-            let deadline = end_ns.map(|end| self.share(end, plan.benchmarks.len() - benchmark));
+            let deadline = end_ns.map(|end| self.share(end, alike_to_come(&plan, benchmark)));
             let opened = self.contenders.open(benchmark);
             let raced = opened.and_then(|()| self.one_benchmark(run, &plan, benchmark, deadline));
             // Also after a failure: what half of a setup did must be undone.
             let closed = self.contenders.close(benchmark);
             match raced.and_then(|raced| closed.map(|()| raced)) {
-                Ok(EndReason::Budget) => reason = EndReason::Budget,
+                // What only stands beside may be cut: no verdict waits for it.
+                Ok(EndReason::Budget) if beside.is_none() => reason = EndReason::Budget,
                 Ok(_) => {}
-                Err(error) if self.outlive_failures && error.is_of_a_contender() => {
+                Err(error)
+                    if (self.outlive_failures || beside.is_some()) && error.is_of_a_contender() =>
+                {
                     let failure = BenchmarkFailure {
                         benchmark,
                         message: error.within_benchmark(),
@@ -219,6 +228,10 @@ impl Session<'_> {
                 record.values.clear();
                 self.contenders.run(&block, &mut record)?;
                 record.elapsed_ns = self.clock.elapsed_ns();
+                if let Some(placed) = self.contenders.placed() {
+                    self.sink.placed(&placed)?;
+                    run.placed.push(placed);
+                }
                 self.sink.block(&record)?;
                 previous = block.slots.last().map(|slot| slot.contender);
                 run.benchmarks[benchmark]
@@ -257,20 +270,33 @@ impl Session<'_> {
             .max(1);
         let now = run.elapsed_ns;
         let block_ns = (now - started_ns.min(now)) / done;
-        let blocks_at_most = u64::from(self.max_replicates) * per_replicate;
-        let benchmarks_left = (plan.benchmarks.len() - benchmark - 1) as u64;
-        let blocks_left = blocks_at_most.saturating_sub(blocks) + benchmarks_left * blocks_at_most;
+        let at_most = |benchmark: usize| match plan.benchmarks[benchmark].own_link {
+            Some(own_link) => u64::from(own_link.replicates) * per_replicate,
+            None => u64::from(self.max_replicates) * per_replicate,
+        };
+        let blocks_at_most = at_most(benchmark);
+        let to_come = in_order(plan).skip_while(|place| *place != benchmark);
+        let blocks_to_come: u64 = to_come.skip(1).map(at_most).sum();
+        let blocks_left = blocks_at_most.saturating_sub(blocks) + blocks_to_come;
         let mut left_at_most_ns = blocks_left.saturating_mul(block_ns);
         if let Some(deadline) = deadline {
-            // Every benchmark to come has at most as much as this one.
+            // Every benchmark to come has at most as much as this one; what
+            // stands beside them has what they leave.
             let share = deadline.saturating_sub(now);
-            left_at_most_ns = left_at_most_ns.min(share.saturating_mul(benchmarks_left + 1));
+            let alike = alike_to_come(plan, benchmark) as u64;
+            left_at_most_ns = left_at_most_ns.min(share.saturating_mul(alike));
         }
         let standing = self.rule.standing(benchmark, samples);
+        let beside = plan.benchmarks[benchmark].own_link;
         self.watcher.block_done(&Progress {
             benchmark: &plan.benchmarks[benchmark].name,
-            index: benchmark,
-            benchmarks: plan.benchmarks.len(),
+            index: beside.map_or(benchmark, |own_link| own_link.of),
+            benchmarks: plan
+                .benchmarks
+                .iter()
+                .filter(|b| b.own_link.is_none())
+                .count(),
+            own_link: beside.is_some(),
             blocks,
             blocks_at_most,
             elapsed_ns: now,
@@ -278,4 +304,21 @@ impl Session<'_> {
             left_at_most_ns,
         });
     }
+}
+
+/// The benchmarks as they are raced: what stands beside others comes last, so
+/// that it costs them nothing of a budget.
+fn in_order(plan: &Plan) -> impl Iterator<Item = usize> + '_ {
+    let of_kind = |beside: bool| {
+        let places = 0..plan.benchmarks.len();
+        places.filter(move |place| plan.benchmarks[*place].own_link.is_some() == beside)
+    };
+    of_kind(false).chain(of_kind(true))
+}
+
+/// How many benchmarks of its kind are still to come, itself included.
+fn alike_to_come(plan: &Plan, benchmark: usize) -> usize {
+    let kind = plan.benchmarks[benchmark].own_link.is_some();
+    let to_come = plan.benchmarks[benchmark..].iter();
+    to_come.filter(|b| b.own_link.is_some() == kind).count()
 }

@@ -6,8 +6,8 @@ use deadheat_engine::{
 };
 use deadheat_model::{
     Benchmark, BenchmarkFailure, Block, BlockRecord, Contender, Decision, Design, EndReason,
-    Environment, Flags, FunctionCalls, Looks, Metric, Origin, Pinning, Plan, RecordSink, Run,
-    RunEnd, RunHeader, Sample, Samples, SinkError, Slot, Standing, StoppingRule, Workload,
+    Environment, Flags, FunctionCalls, Looks, Metric, Origin, Pinning, Placed, Plan, RecordSink,
+    Run, RunEnd, RunHeader, Sample, Samples, SinkError, Slot, Standing, StoppingRule, Workload,
 };
 
 /// Every benchmark works but one.
@@ -38,6 +38,7 @@ impl Contenders for OneBroken {
                 contender: None,
                 moment: Moment::WarmUp,
                 cause: FunctionCause::Exited(7),
+                link: None,
             })));
         }
         for slot in &block.slots {
@@ -81,6 +82,10 @@ struct Failures(Vec<BenchmarkFailure>);
 
 impl RecordSink for Failures {
     fn block(&mut self, _block: &BlockRecord) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn placed(&mut self, _placed: &Placed) -> Result<(), SinkError> {
         Ok(())
     }
 

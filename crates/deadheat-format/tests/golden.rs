@@ -6,7 +6,9 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use common::{block, blocks, end, function_block, function_header, header};
+use common::{
+    block, blocks, end, fallen_back, function_block, function_header, header, placed, placed_header,
+};
 use deadheat_format::{RunFileWriter, read_run, write_csv_to, write_hdr_to, write_hyperfine_to};
 use deadheat_model::{
     BenchmarkFailure, ContenderHistogram, ContenderId, EndReason, HistogramUnit, Histograms,
@@ -64,6 +66,52 @@ fn a_run_of_functions_is_written_as_before() {
     writer.failed(&failure).unwrap();
     writer.end(&end(EndReason::Finished, 2)).unwrap();
     compare("functions.jsonl", &fs::read(&path).unwrap());
+}
+
+/// A run with neutral links, the second of them refused.
+fn recorded_with_placements() -> tempfile::NamedTempFile {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::remove_file(file.path()).unwrap();
+    let mut writer = RunFileWriter::create(file.path(), &placed_header()).unwrap();
+    for (replicate, placed) in [placed(0, 0), fallen_back(0, 1)].iter().enumerate() {
+        writer.placed(placed).unwrap();
+        for index in 0..5 {
+            let block = function_block(replicate as u32, index);
+            writer.block(&block).unwrap();
+        }
+    }
+    let own = deadheat_model::BlockRecord {
+        benchmark: 1,
+        ..function_block(0, 0)
+    };
+    writer.block(&own).unwrap();
+    writer.end(&end(EndReason::Finished, 3)).unwrap();
+    file
+}
+
+#[test]
+fn a_run_with_placements_is_written_as_before() {
+    let file = recorded_with_placements();
+    compare("placements.jsonl", &fs::read(file.path()).unwrap());
+}
+
+#[test]
+fn what_ran_as_the_user_linked_it_keeps_apart_in_a_table() {
+    let run = read_run(recorded_with_placements().path()).unwrap();
+    let mut csv = Vec::new();
+    write_csv_to(&run, &mut csv, "run.csv").unwrap();
+    let csv = String::from_utf8(csv).unwrap();
+    let rows = |name: &str| csv.lines().filter(|row| row.starts_with(name)).count();
+    assert_eq!((rows("sum,"), rows("sum (own link),")), (40, 4));
+    let mut json = Vec::new();
+    write_hyperfine_to(&run, &mut json, "run.json").unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    let results = json["results"].as_array().unwrap();
+    let times: Vec<usize> = results
+        .iter()
+        .map(|result| result["times"].as_array().unwrap().len())
+        .collect();
+    assert_eq!(times, [20, 20], "one result of each function");
 }
 
 #[test]

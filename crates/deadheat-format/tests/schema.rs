@@ -43,10 +43,10 @@ fn line_schema(kind: &str) -> Validator {
 }
 
 /// The lines of the golden run files, which are kept equal to fresh ones: first
-/// a run of commands, then one of functions.
+/// a run of commands, then two of functions, the last with neutral links.
 fn lines() -> Vec<Value> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
-    let text = ["run.jsonl", "functions.jsonl"]
+    let text = ["run.jsonl", "functions.jsonl", "placements.jsonl"]
         .map(|name| fs::read_to_string(folder.join(name)).unwrap())
         .concat();
     text.lines()
@@ -55,7 +55,7 @@ fn lines() -> Vec<Value> {
 }
 
 fn kind(line: &Value) -> &'static str {
-    ["block", "failed", "resume", "end"]
+    ["block", "placed", "failed", "resume", "end"]
         .into_iter()
         .find(|kind| line.get(kind).is_some())
         .unwrap_or("header")
@@ -72,7 +72,7 @@ fn every_line_of_a_run_file_keeps_to_the_schema() {
         }
         assert!(jsonschema::is_valid(&schema(), &line));
     }
-    assert_eq!(kinds.len(), 5, "all kinds of lines are seen");
+    assert_eq!(kinds.len(), 6, "all kinds of lines are seen");
 }
 
 #[test]
@@ -96,6 +96,9 @@ fn the_schema_refuses_a_line_that_is_not_as_written() {
         ("block", "/samples/0/4", json!(-1)),
         ("block", "/samples/0/3", json!(0)),
         ("block", "/block", json!([0, 0])),
+        ("placed", "/placed/contenders/0", json!("neutral")),
+        ("placed", "/placed/contenders/0/seed", json!(-1)),
+        ("placed", "/placed/replicate", json!(null)),
         ("failed", "/failed/benchmark", json!("sort")),
         ("resume", "/resume/tool", json!("0.1.0")),
         ("end", "/end/launches", json!(null)),

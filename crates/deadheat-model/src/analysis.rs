@@ -77,6 +77,11 @@ pub struct Comparison {
     pub p_sign_flip: Option<f64>,
     /// What this design finds with 80 % power.
     pub minimum_detectable_effect: Option<LogRatio>,
+    /// The effect as the user's own link placed the code, beside that of
+    /// neutral links.
+    pub own_link: Option<Estimate>,
+    /// What the block effects vary by.
+    pub spreads: Option<Spreads>,
     /// How many replicates more would settle an open verdict, if the estimate
     /// stays where it is.
     pub replicates_to_settle: Option<usize>,
@@ -90,6 +95,20 @@ pub struct Comparison {
     pub metrics: Vec<MetricComparison>,
     /// Doubts and advice.
     pub warnings: Vec<Warning>,
+}
+
+/// What the effect of a block varies by: standard deviations of its parts, in
+/// log-ratio units.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spreads {
+    /// From one neutral link to the next; `None` when placement was not drawn,
+    /// or not told apart from the process.
+    pub placement: Option<f64>,
+    /// From one process to the next; `None` when it was not told apart from
+    /// the placement, or every block is a process of its own.
+    pub process: Option<f64>,
+    /// From block to block within a process.
+    pub block: f64,
 }
 
 /// How the run behind an analysis came to its end.

@@ -1,5 +1,7 @@
 //! Facts about the machine a run was measured on.
 
+use crate::placement::NeutralLinks;
+
 /// Whether hardware counters could be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CounterAccess {
@@ -46,4 +48,7 @@ pub struct Environment {
     pub clock: Option<ClockFacts>,
     /// Whether the code measured was built with debug assertions.
     pub debug_build: bool,
+    /// The executables that neutral links were asked of; empty when nobody
+    /// asked.
+    pub neutral_links: Vec<NeutralLinks>,
 }

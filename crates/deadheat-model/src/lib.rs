@@ -16,6 +16,7 @@ mod figures;
 mod histogram;
 mod json;
 mod metric;
+mod placement;
 mod plan;
 mod record;
 mod rule;
@@ -27,7 +28,8 @@ mod verdict;
 mod warning;
 
 pub use analysis::{
-    Analysis, Comparison, Ending, FailedBenchmark, MetricComparison, Processes, Side, Standing,
+    Analysis, Comparison, Ending, FailedBenchmark, MetricComparison, Processes, Side, Spreads,
+    Standing,
 };
 pub use command::{CommandLine, ExitPolicy, Hooks, Input, Output};
 pub use environment::{ClockFacts, CounterAccess, Environment};
@@ -39,9 +41,10 @@ pub use figures::{
 pub use histogram::{ContenderHistogram, HistogramUnit, Histograms};
 pub use json::{Json, Object};
 pub use metric::{Metric, Unit};
+pub use placement::{NeutralLink, NeutralLinks, Placed, Placing, RefusedLink};
 pub use plan::{
-    Benchmark, Contender, Design, FunctionCalls, Looks, Pinning, Plan, PlanError, Throughput,
-    Workload,
+    Benchmark, Contender, Design, FunctionCalls, Looks, OwnLink, Pinning, Plan, PlanError,
+    Throughput, Workload,
 };
 pub use record::{BlockRecord, RecordSink, SinkError};
 pub use rule::{Decision, StoppingRule};

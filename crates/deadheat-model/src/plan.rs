@@ -84,6 +84,18 @@ pub struct Benchmark {
     pub blocks_per_replicate: Option<u32>,
     /// What one iteration gets done, for rates beside the times.
     pub throughput: Option<Throughput>,
+    /// Set when this is another benchmark once more, as the user's own link
+    /// placed it. It gets no verdict of its own.
+    pub own_link: Option<OwnLink>,
+}
+
+/// A benchmark raced once more as the user linked it, beside neutral links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OwnLink {
+    /// Index of the benchmark in the plan that it stands beside.
+    pub of: usize,
+    /// Replicates it takes, whatever they say.
+    pub replicates: u32,
 }
 
 /// What one iteration of a benchmark gets done.
@@ -169,6 +181,21 @@ pub enum PlanError {
     /// There is nothing to race.
     #[error("there is no benchmark to run")]
     Empty,
+    /// What should be a benchmark once more, as the user linked it, is not.
+    #[error(
+        "benchmark {index} ('{benchmark}') cannot be the own link of benchmark {of}: {problem}; \
+         benchmarks are counted from 0"
+    )]
+    OwnLink {
+        /// The benchmark that says so.
+        benchmark: String,
+        /// Its place in the plan.
+        index: usize,
+        /// The place of the one it claims to stand beside.
+        of: usize,
+        /// What does not hold, in words.
+        problem: &'static str,
+    },
 }
 
 impl Plan {
@@ -219,7 +246,43 @@ impl Plan {
                 });
             }
         }
+        self.validate_own_links()
+    }
+
+    /// Checks what stands beside other benchmarks.
+    fn validate_own_links(&self) -> Result<(), PlanError> {
+        for (index, benchmark) in self.benchmarks.iter().enumerate() {
+            let Some(own_link) = benchmark.own_link else {
+                continue;
+            };
+            let beside = self.benchmarks[..index].get(own_link.of);
+            let problem = match beside {
+                None => "that one does not come before it",
+                Some(beside) if beside.own_link.is_some() => "that one is an own link itself",
+                Some(beside) if beside.contenders.len() != benchmark.contenders.len() => {
+                    "the two have not as many contenders"
+                }
+                Some(_) if self.own_link_of(own_link.of) != Some(index) => {
+                    "another one stands beside it already"
+                }
+                Some(_) if own_link.replicates == 0 => "it has no replicates",
+                Some(_) => continue,
+            };
+            return Err(PlanError::OwnLink {
+                benchmark: benchmark.name.clone(),
+                index,
+                of: own_link.of,
+                problem,
+            });
+        }
         Ok(())
+    }
+
+    /// The benchmark that stands beside this one as the user linked it, if
+    /// there is one.
+    pub fn own_link_of(&self, benchmark: usize) -> Option<usize> {
+        let beside = |other: &Benchmark| other.own_link.is_some_and(|own| own.of == benchmark);
+        self.benchmarks.iter().position(beside)
     }
 }
 
@@ -273,6 +336,40 @@ mod tests {
         ] {
             let error = plan(margin, alpha).validate().unwrap_err();
             assert!(error.to_string().contains(flag), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_own_link_stands_beside_an_earlier_benchmark_of_as_many_contenders() {
+        let own = |of, replicates| Some(OwnLink { of, replicates });
+        let with = |own_links: &[Option<OwnLink>]| {
+            let mut plan = plan(0.01, 0.05);
+            for own_link in own_links {
+                let mut benchmark = plan.benchmarks[0].clone();
+                benchmark.own_link = *own_link;
+                plan.benchmarks.push(benchmark);
+            }
+            plan
+        };
+        assert_eq!(with(&[own(0, 6), None, own(2, 6)]).validate(), Ok(()));
+        let three = with(&[None, own(1, 6)]);
+        assert_eq!(three.own_link_of(1), Some(2));
+        assert_eq!(three.own_link_of(0), None);
+        let mut fewer = with(&[own(0, 6)]);
+        fewer.benchmarks[1].contenders.pop();
+        for (bad, problem) in [
+            (with(&[own(1, 6)]), "does not come before it"),
+            (with(&[own(7, 6)]), "does not come before it"),
+            (with(&[own(0, 6), own(1, 6)]), "is an own link itself"),
+            (fewer, "not as many contenders"),
+            (
+                with(&[own(0, 6), own(0, 6)]),
+                "another one stands beside it",
+            ),
+            (with(&[own(0, 0)]), "no replicates"),
+        ] {
+            let error = bad.validate().unwrap_err().to_string();
+            assert!(error.contains(problem), "{error}");
         }
     }
 

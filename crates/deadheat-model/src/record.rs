@@ -1,5 +1,6 @@
 //! What the engine hands over after each block, and who takes it.
 
+use crate::placement::Placed;
 use crate::run::{BenchmarkFailure, RunEnd};
 use crate::samples::Sample;
 
@@ -37,6 +38,8 @@ pub struct SinkError {
 pub trait RecordSink {
     /// Keeps one completed block.
     fn block(&mut self, block: &BlockRecord) -> Result<(), SinkError>;
+    /// Notes where the code lies in a replicate, before its first block.
+    fn placed(&mut self, placed: &Placed) -> Result<(), SinkError>;
     /// Notes that a benchmark cannot be raced any further.
     fn failed(&mut self, failure: &BenchmarkFailure) -> Result<(), SinkError>;
     /// Notes how the run ended.

@@ -2,6 +2,7 @@
 
 use crate::environment::Environment;
 use crate::metric::Metric;
+use crate::placement::Placed;
 use crate::plan::Plan;
 use crate::samples::Samples;
 
@@ -76,6 +77,8 @@ pub struct Run {
     pub header: RunHeader,
     /// Samples of each benchmark, parallel to the plan's benchmarks.
     pub benchmarks: Vec<Samples>,
+    /// Where the code lay in each replicate, where that was drawn.
+    pub placed: Vec<Placed>,
     /// Benchmarks that failed, in the order it happened.
     pub failures: Vec<BenchmarkFailure>,
     /// When the run was taken up again after it had stopped: the blocks each
@@ -101,6 +104,7 @@ impl Run {
         Self {
             header,
             benchmarks,
+            placed: Vec::new(),
             failures: Vec::new(),
             resumed_at: None,
             end: None,

@@ -92,7 +92,28 @@ pub enum Warning {
         share: f64,
     },
     /// Code placement was drawn once, by the linker.
-    PlacementFixed,
+    PlacementFixed {
+        /// Why, when neutral links had been asked for.
+        reason: Option<String>,
+    },
+    /// Some neutral links could not be raced, and others took their place.
+    LinksRefused {
+        /// What they were shuffled by.
+        seeds: Vec<u32>,
+        /// What happened to the first.
+        reason: String,
+    },
+    /// The estimate on the user's own link lies apart from that on neutral
+    /// links by more than the margin.
+    OwnLinkApart {
+        /// Relative change on the own link less that on neutral links.
+        apart: f64,
+    },
+    /// Functions of these object files keep their places among each other.
+    Unsectioned {
+        /// The object files.
+        objects: Vec<String>,
+    },
     /// Wall time and CPU time tell different stories.
     ClocksDisagree {
         /// Relative change in wall time.
@@ -178,7 +199,10 @@ impl Warning {
             Warning::BlocksDropped { .. } => "blocks-dropped",
             Warning::DisturbedUnevenly { .. } => "disturbed-unevenly",
             Warning::DisturbedTooOften { .. } => "disturbed-too-often",
-            Warning::PlacementFixed => "placement-fixed",
+            Warning::PlacementFixed { .. } => "placement-fixed",
+            Warning::LinksRefused { .. } => "links-refused",
+            Warning::OwnLinkApart { .. } => "own-link-apart",
+            Warning::Unsectioned { .. } => "unsectioned",
             Warning::ClocksDisagree { .. } => "clocks-disagree",
             Warning::EarlyStop { .. } => "early-stop",
             Warning::BudgetSpent { .. } => "budget-spent",

@@ -5,6 +5,7 @@ use deadheat_model::{ClockCause, Comparison, Observation, Unit, Warning};
 
 use crate::glyphs::Glyphs;
 use crate::names;
+use crate::placement;
 use crate::sentences::{Source, observations};
 use crate::units::{Precision, counted, quantity, share, two_digits};
 
@@ -23,7 +24,10 @@ pub fn is_information(warning: &Warning) -> bool {
     matches!(
         warning,
         Warning::EarlyStop { .. }
-            | Warning::PlacementFixed
+            | Warning::PlacementFixed { .. }
+            | Warning::LinksRefused { .. }
+            | Warning::OwnLinkApart { .. }
+            | Warning::Unsectioned { .. }
             | Warning::NoCounters { .. }
             | Warning::ClockFallback { .. }
     )
@@ -214,15 +218,10 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
                 Source::Commands | Source::Recording => "try --pin auto, ",
             }
         ),
-        Warning::PlacementFixed => format!(
-            "This speaks of the {} linked. Where the linker puts the code can alone move a result \
-             by several percent, so before a small change is credited to the source, link anew \
-             and race again.",
-            match source {
-                Source::Functions => "binary as it was",
-                Source::Commands | Source::Recording => "binaries as they were",
-            }
-        ),
+        Warning::LinksRefused { seeds, reason } => placement::refused(seeds, reason, glyphs),
+        Warning::OwnLinkApart { apart } => placement::apart(*apart, glyphs),
+        Warning::Unsectioned { objects } => placement::unsectioned(objects, glyphs),
+        Warning::PlacementFixed { reason } => placement::fixed(reason.as_deref(), source, glyphs),
         Warning::ClocksDisagree { wall, cpu, cause } => format!(
             "Wall time changed by {} and CPU time by {}: {}",
             change(*wall),

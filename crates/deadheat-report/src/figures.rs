@@ -1,8 +1,8 @@
 //! Secondary figures in words and cells, for text and Markdown.
 
 use deadheat_model::{
-    BetweenFigures, Change, Comparison, Family, LogRatio, SideFigures, StabilityFigures, TTested,
-    Tested, Unit,
+    BetweenFigures, Change, Comparison, Family, LogRatio, SideFigures, Spreads, StabilityFigures,
+    TTested, Tested, Unit,
 };
 
 use crate::glyphs::Glyphs;
@@ -100,6 +100,9 @@ pub(crate) fn between(comparison: &Comparison, glyphs: Glyphs) -> Option<FigureT
     rows.of_pairs(between);
     if let Some(stability) = &figures.stability {
         rows.of_the_run(stability);
+    }
+    if let Some(spreads) = &comparison.spreads {
+        rows.of_parts(spreads);
     }
     if let Some(order) = &comparison.diagnostics {
         rows.change("drift within blocks", Some(LogRatio(order.drift)));
@@ -215,6 +218,29 @@ impl Rows {
         self.push("sd of blocks within a replicate", within, None, None);
         let between = spread.map(|spread| deviation(spread.between));
         self.push("sd between replicates", between, None, None);
+    }
+
+    /// Beside [`Rows::of_the_run`], which tells no placement from a process.
+    fn of_parts(&mut self, spreads: &Spreads) {
+        let shown = |sd: Option<f64>| sd.map(|sd| share(LogRatio(sd).change()));
+        self.push(
+            "sd of placement alone",
+            shown(spreads.placement),
+            None,
+            None,
+        );
+        self.push(
+            "sd of the process alone",
+            shown(spreads.process),
+            None,
+            None,
+        );
+        self.push(
+            "sd of the block alone",
+            shown(Some(spreads.block)),
+            None,
+            None,
+        );
     }
 }
 

@@ -33,6 +33,11 @@ impl Glyphs {
         self.choose("−", "-")
     }
 
+    /// To either side.
+    pub fn plus_minus(self) -> &'static str {
+        self.choose("±", "+-")
+    }
+
     /// The unit of a millionth of a second.
     pub fn microseconds(self) -> &'static str {
         self.choose("µs", "us")

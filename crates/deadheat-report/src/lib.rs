@@ -16,6 +16,7 @@
 
 mod called;
 pub mod doubts;
+mod ending;
 mod figures;
 mod glyphs;
 mod json;
@@ -23,6 +24,7 @@ mod layout;
 mod markdown;
 mod names;
 mod paired;
+mod placement;
 mod progress;
 mod rate;
 pub mod sentences;

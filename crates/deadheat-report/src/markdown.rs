@@ -214,6 +214,9 @@ fn verdicts(analysis: &Analysis, group: &[Comparison], several: bool) -> String 
             false => String::new(),
         };
         text += &format!("- {benchmark}{}\n", prose(&sentence));
+        if let Some(placement) = sentences::placement(comparison, GLYPHS) {
+            text += &format!("  - {}\n", prose(&placement));
+        }
     }
     text
 }

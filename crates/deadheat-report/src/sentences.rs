@@ -1,5 +1,5 @@
 //! Every sentence about a result, and nothing but sentences. What is said of
-//! doubts stands in [`crate::doubts`].
+//! doubts stands in [`crate::doubts`], how a run went in `ending.rs`.
 //!
 //! They obey two rules. A change is never called by the word of textbooks for
 //! "the test rejected": it is faster or slower, with its interval. And a change
@@ -7,14 +7,14 @@
 //! margin, or too close to call.
 
 use deadheat_model::{
-    Analysis, Comparison, EndReason, Ending, Estimate, FailedBenchmark, Metric, Observation,
-    Verdict, Warning,
+    Comparison, Estimate, FailedBenchmark, LogRatio, Metric, Observation, Scope, Verdict, Warning,
 };
 
 pub use crate::called::{Called, Source};
+pub use crate::ending::{effort, ending};
 use crate::glyphs::Glyphs;
 use crate::names;
-use crate::units::{Precision, counted, share, two_digits, waiting};
+use crate::units::{Precision, counted, share, spread, two_digits};
 
 /// The metric in words.
 pub fn metric(metric: &Metric, glyphs: Glyphs) -> String {
@@ -172,6 +172,39 @@ fn interval_in_words(estimate: &Estimate, glyphs: Glyphs) -> String {
     }
 }
 
+/// What the verdict speaks of where that is the source, what placement alone
+/// does, and the estimate as the user's own link placed the code; `None` where
+/// none of it is known.
+pub fn placement(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
+    let mut parts = Vec::new();
+    if comparison.scope == Scope::Source {
+        parts
+            .push("this speaks of the source: every replicate had its code placed anew".to_owned());
+        parts.extend(placement_alone(comparison, glyphs));
+    }
+    if let Some(own) = &comparison.own_link {
+        let precision = Precision::of(own.interval.as_ref());
+        let change = precision.signed(own.effect.change(), glyphs);
+        let interval = interval_in_words(own, glyphs);
+        parts.push(format!("as you linked it: {change} ({interval})"));
+    }
+    (!parts.is_empty()).then(|| format!("{}.", parts.join("; ")))
+}
+
+/// How far placement alone moves the benchmark, or that nobody can tell.
+fn placement_alone(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
+    let found = comparison.spreads.and_then(|spreads| spreads.placement);
+    match found.map(LogRatio) {
+        Some(sd) if sd.change() > 0.0 => Some(format!(
+            "placement alone moves this benchmark by {}",
+            spread(sd, glyphs)
+        )),
+        // Without an own link there is nothing to tell it from.
+        None if comparison.own_link.is_none() => None,
+        _ => Some("placement alone moves this benchmark by less than its noise shows".to_owned()),
+    }
+}
+
 fn prospects(comparison: &Comparison) -> String {
     let mut text = String::new();
     if let Some(smallest) = comparison.minimum_detectable_effect {
@@ -264,20 +297,6 @@ pub fn rests_on(comparisons: &[Comparison], source: Source) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// What the whole run took; `None` for a recording, of which nobody knows.
-pub fn effort(analysis: &Analysis) -> Option<String> {
-    let processes = match Source::of(analysis) {
-        Source::Recording => return None,
-        Source::Commands => counted(analysis.launches, "launch", "launches"),
-        Source::Functions => counted(analysis.launches, "process", "processes"),
-    };
-    let mut text = format!("{processes}, {}", waiting(analysis.elapsed_seconds));
-    if let Some(seed) = analysis.seed {
-        text += &format!(", seed {seed}");
-    }
-    Some(text)
-}
-
 /// That a benchmark has no answer, and why; `title` is how it is called,
 /// already fit to be shown.
 pub fn failed(title: &str, failure: &FailedBenchmark, glyphs: Glyphs) -> String {
@@ -327,7 +346,8 @@ pub fn tally(comparisons: &[Comparison], failures: &[FailedBenchmark]) -> String
 /// What stands for the verdict of a benchmark that failed, in a table cell.
 pub const FAILED_CELL: &str = "failed";
 
-/// The verdict in a table cell.
+/// The verdict in a table cell; where it holds for more than the binaries as
+/// linked, it says so.
 pub fn verdict_cell(comparison: &Comparison) -> String {
     let word = match comparison.verdict {
         Some(Verdict::Faster) => "faster",
@@ -337,57 +357,9 @@ pub fn verdict_cell(comparison: &Comparison) -> String {
         None if comparison.candidate.is_none() => "alone",
         None => "estimate only",
     };
-    if comparison.provisional {
-        format!("{word} (provisional)")
-    } else {
-        word.to_owned()
-    }
-}
-
-/// How the run ended, when that is worth a sentence.
-pub fn ending(ending: &Ending, source: Source, glyphs: Glyphs) -> Option<String> {
-    // Only a race of commands can be taken up.
-    let again = source != Source::Functions;
-    match ending {
-        Ending::Recording | Ending::Recorded(EndReason::Finished) => None,
-        Ending::Recorded(EndReason::Budget) => Some(format!(
-            "The time budget was used up before every race was decided; raise it with --budget{}.",
-            match again {
-                true => ", or go on with --resume FILE",
-                false => "",
-            }
-        )),
-        Ending::Recorded(EndReason::Interrupted(signal)) => Some(format!(
-            "The run was interrupted by {}; {}.",
-            signal_name(*signal),
-            match again {
-                true => "--resume FILE goes on where it stopped",
-                false => "what was measured before is shown",
-            }
-        )),
-        Ending::Recorded(EndReason::Failed(reason)) => {
-            let reason = names::shorten(&names::escape(reason, glyphs), 400, glyphs);
-            let reason = reason.trim_end_matches('.');
-            Some(format!(
-                "The run failed and what was measured before is shown: {reason}."
-            ))
-        }
-        Ending::Cut => Some(format!(
-            "The record stops without saying why, so deadheat was killed; what it kept until then \
-             is shown{}.",
-            match again {
-                true => ", and --resume FILE goes on from there",
-                false => "",
-            }
-        )),
-    }
-}
-
-fn signal_name(signal: i32) -> String {
-    match signal {
-        1 => "SIGHUP".to_owned(),
-        2 => "SIGINT".to_owned(),
-        15 => "SIGTERM".to_owned(),
-        other => format!("signal {other}"),
+    match (comparison.provisional, comparison.scope) {
+        (true, _) => format!("{word} (provisional)"),
+        (false, Scope::Source) if comparison.verdict.is_some() => format!("{word} (source)"),
+        (false, _) => word.to_owned(),
     }
 }

@@ -123,6 +123,9 @@ impl Painter<'_> {
             let margin = self.analysis.margin;
             let sentence = sentences::verdict(comparison, margin, called, self.source, glyphs);
             text += &self.marked(comparison.verdict, &sentence);
+            if let Some(placement) = sentences::placement(comparison, glyphs) {
+                text += &self.wrapped("  ", &placement);
+            }
         }
         let effort = alone.then(|| sentences::effort(self.analysis)).flatten();
         let counts = sentences::rests_on(group, self.source);

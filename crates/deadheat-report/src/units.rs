@@ -15,6 +15,10 @@ const MOST_DECIMALS: usize = 3;
 /// reach beyond anything a number of percent can tell.
 const MOST_PERCENT: f64 = 999_999.0;
 
+/// The smallest standard deviation written out, in percent: nobody acts on
+/// less.
+const LEAST_SPREAD: f64 = 0.01;
+
 /// Whole counts below this are shown as they are: 13 beside 10000 is read at
 /// a glance, 0.01300 k beside 10.00 k is not.
 const PLAIN_COUNTS: f64 = 1e6;
@@ -220,6 +224,19 @@ pub fn interval(interval: &Interval, glyphs: Glyphs) -> String {
     )
 }
 
+/// A standard deviation with two significant digits, to either side.
+pub fn spread(sd: LogRatio, glyphs: Glyphs) -> String {
+    let percent = sd.change() * 100.0;
+    let sign = glyphs.plus_minus();
+    if percent > MOST_PERCENT {
+        format!("over {sign}{MOST_PERCENT} %")
+    } else if percent < LEAST_SPREAD {
+        format!("under {sign}{LEAST_SPREAD} %")
+    } else {
+        format!("{sign}{} %", two_digits(percent))
+    }
+}
+
 /// A share, a margin or a confidence in percent, without trailing zeros.
 ///
 /// Only 1 is ever shown as 100 %, and only 0 as 0 %.
@@ -375,6 +392,20 @@ mod tests {
         ] {
             assert_eq!(share(value), text);
         }
+    }
+
+    #[test]
+    fn a_spread_has_two_digits_and_no_false_nought() {
+        for (sd, text) in [
+            (0.0139, "±1.4 %"),
+            (0.1823, "±20 %"),
+            (0.000_209, "±0.021 %"),
+            (0.000_02, "under ±0.01 %"),
+            (800.0, "over ±999999 %"),
+        ] {
+            assert_eq!(spread(LogRatio(sd), Glyphs::Unicode), text);
+        }
+        assert_eq!(spread(LogRatio(0.0139), Glyphs::Ascii), "+-1.4 %");
     }
 
     #[test]

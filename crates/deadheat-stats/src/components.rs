@@ -101,18 +101,35 @@ pub fn variance_components(clusters: &Clusters) -> Option<Components> {
 /// assert!((5..=20).contains(&blocks));
 /// ```
 pub fn clamped_components(clusters: &Clusters, estimate: &PooledEstimate) -> Option<Components> {
+    let clamped = clamped(clusters, estimate)?;
+    let sizes: Vec<usize> = clusters.iter().map(<[f64]>::len).collect();
+    variance_components(&Clusters::new(&clamped, &sizes).ok()?)
+}
+
+/// Variance of the effects clamped to θ̂ ± 1.5σ̂ about their mean, however they are grouped: all there is where every
+/// replicate is a single block. Comparable with [`clamped_components`], of which it holds both parts.
+///
+/// `None` for fewer than two effects, for effects that are not finite, all equal, or too large to square, and for an
+/// estimate without scale.
+pub fn clamped_variance(clusters: &Clusters, estimate: &PooledEstimate) -> Option<f64> {
+    let clamped = clamped(clusters, estimate)?;
+    let centred = Centred::new(&clamped).filter(Centred::has_spread)?;
+    finite(
+        centred
+            .root_mean_square(clamped.len() as f64 - 1.0)?
+            .powi(2),
+    )
+}
+
+/// The effects, none further from θ̂ than 1.5σ̂.
+fn clamped(clusters: &Clusters, estimate: &PooledEstimate) -> Option<Vec<f64>> {
     let reach = HUBER_CLAMP * estimate.scale;
     let (low, high) = (estimate.theta - reach, estimate.theta + reach);
     if low >= high || !all_finite(clusters.effects()) {
         return None;
     }
-    let clamped: Vec<f64> = clusters
-        .effects()
-        .iter()
-        .map(|d| d.max(low).min(high))
-        .collect();
-    let sizes: Vec<usize> = clusters.iter().map(<[f64]>::len).collect();
-    variance_components(&Clusters::new(&clamped, &sizes).ok()?)
+    let effects = clusters.effects().iter();
+    Some(effects.map(|d| d.max(low).min(high)).collect())
 }
 
 #[cfg(test)]
@@ -231,11 +248,16 @@ mod tests {
             clamped_components(&clusters, &estimate),
             components(&[1.0, 3.0, 5.0, 7.0], &[2, 2])
         );
+        // About their mean of 4: 9, 1, 1 and 9, over three.
+        close(clamped_variance(&clusters, &estimate).unwrap(), 20.0 / 3.0);
+        let alone = Clusters::singletons(&effects[..1]);
+        assert_eq!(clamped_variance(&alone, &estimate), None);
         let flat = PooledEstimate {
             scale: 0.0,
             ..estimate
         };
         assert_eq!(clamped_components(&clusters, &flat), None);
+        assert_eq!(clamped_variance(&clusters, &flat), None);
         let bad = [1.0, 3.0, 5.0, f64::INFINITY];
         assert_eq!(
             clamped_components(&Clusters::new(&bad, &[2, 2]).unwrap(), &estimate),

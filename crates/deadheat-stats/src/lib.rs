@@ -72,7 +72,7 @@ pub use anytime::{DEFAULT_G, critical_t, e_value};
 pub use bimodal::{is_bimodal, mean_of_replicate_locations};
 pub use blocks::{Diagnostics, Order, block_effect, diagnostics};
 pub use clusters::{ClusterError, Clusters};
-pub use components::{Components, clamped_components, variance_components};
+pub use components::{Components, clamped_components, clamped_variance, variance_components};
 pub use estimate::{LAYOUT_ALLOWANCE, MIN_BLOCKS, MIN_REPLICATES_FOR_VERDICT, PooledEstimate};
 pub use evidence::{BlockFlags, Dropping, KeepReason, keep_or_drop};
 pub use fit::{Family, Fit, best_fits, fit};

@@ -17,9 +17,9 @@ use deadheat_stats::{
     signed_rank_exact_p, summary, tail_rate,
 };
 use deadheat_stats::{
-    Family, TTest, ZTest, best_fits, clamped_components, excess_kurtosis, fit, kolmogorov_smirnov,
-    mean_over_min, opposite_peaks, shapiro_wilk, sigma_distances, skewness, student,
-    student_paired, variance_components, wasserstein_1, welch, z_test,
+    Family, TTest, ZTest, best_fits, clamped_components, clamped_variance, excess_kurtosis, fit,
+    kolmogorov_smirnov, mean_over_min, opposite_peaks, shapiro_wilk, sigma_distances, skewness,
+    student, student_paired, variance_components, wasserstein_1, welch, z_test,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -448,6 +448,9 @@ proptest! {
         let mut components = Vec::from_iter(variance_components(&clusters));
         if let Ok(estimate) = pooled_huber(&clusters, Floor::default()) {
             components.extend(clamped_components(&clusters, &estimate));
+            if let Some(variance) = clamped_variance(&clusters, &estimate) {
+                prop_assert!(variance.is_finite() && variance >= 0.0);
+            }
         }
         for found in components {
             all_finite([found.within, found.between, found.df_between, found.df_within]);

@@ -7,13 +7,13 @@
 #[path = "../examples/calibration/simulation/mod.rs"]
 mod simulation;
 
-use deadheat::analysis::{looks_taken, planned_looks};
+use deadheat::analysis::{Options, analyse, looks_taken, planned_looks};
 use deadheat::engine::Noise;
-use deadheat::model::Verdict;
+use deadheat::model::{Analysis, NeutralLink, Placed, Placing, Scope, Verdict};
 
 use simulation::families::{
-    FAMILIES, HARD_LAYOUT, NOISY, QUIET, REPLICATES, RESTLESS, SLOW_PATH, commands, percent,
-    processes,
+    BLOCKS, FAMILIES, HARD_LAYOUT, NOISY, QUIET, REPLICATES, RESTLESS, SLOW_PATH, commands,
+    percent, processes,
 };
 use simulation::race::{ALPHA, Setting, race};
 use simulation::tally::{Tally, at_most};
@@ -173,6 +173,83 @@ fn processes_with_many_blocks_keep_the_promises_of_the_specification() {
     assert!(race(-1.0).faster >= 190);
     let two = race(-2.0);
     assert!(two.faster >= 198 && two.replicates < 11.0, "{two:?}");
+}
+
+/// Placements of one function against its twin, as log-ratios: even quantiles
+/// of a distribution with a standard deviation of 8 %, which is what link
+/// orders of one compiler were measured to differ by.
+fn placements(races: u32) -> impl Iterator<Item = f64> {
+    let scale = 0.08 * 3f64.sqrt() / std::f64::consts::PI;
+    (0..races).map(move |race| {
+        let share = (f64::from(race) + 0.5) / f64::from(races);
+        scale * (share / (1.0 - share)).ln()
+    })
+}
+
+fn is_called(analysis: &Analysis) -> bool {
+    let verdict = analysis.comparisons[0].verdict;
+    matches!(verdict, Some(Verdict::Faster | Verdict::Slower))
+}
+
+#[test]
+fn a_placement_drawn_once_for_a_race_is_mistaken_for_a_change_most_of_the_time() {
+    let noise = Noise {
+        layout: 0.0014,
+        ..QUIET
+    };
+    let called = placements(LONG_RACES)
+        .enumerate()
+        .filter(|(seed, placement)| {
+            // No replicate sees it, so for this race it is as good as true.
+            let (_, analysis) = race(&processes(*placement, noise), *seed as u64);
+            assert_eq!(analysis.comparisons[0].scope, Scope::Binary);
+            is_called(&analysis)
+        })
+        .count() as u32;
+    assert!(called > LONG_RACES * 7 / 10, "{called} of {LONG_RACES}");
+}
+
+#[test]
+fn a_placement_drawn_for_every_replicate_is_called_in_no_more_races_than_alpha() {
+    // The sd of an effect is √2 times that of a side.
+    for sd in [0.08, 0.014] {
+        let noise = Noise {
+            layout: sd / 2f64.sqrt(),
+            ..QUIET
+        };
+        let wrong = (0..LONG_RACES)
+            .filter(|seed| {
+                let (mut run, binary) = race(&processes(0.0, noise), u64::from(*seed));
+                let replicates = run.benchmarks[0].blocks().len() as u32 / BLOCKS;
+                run.placed = (0..replicates).map(placed).collect();
+                let options = Options {
+                    without_figures: true,
+                    ..Options::default()
+                };
+                let analysis = analyse(&run, options);
+                let one = &analysis.comparisons[0];
+                assert_eq!(one.scope, Scope::Source);
+                assert_eq!(one.estimate, binary.comparisons[0].estimate);
+                is_called(&analysis)
+            })
+            .count() as u32;
+        assert!(wrong <= at_most(LONG_RACES, ALPHA), "sd {sd}: {wrong}");
+    }
+}
+
+/// A neutral link for both sides of a replicate.
+fn placed(replicate: u32) -> Placed {
+    let link = Placing::Neutral(NeutralLink {
+        seed: replicate + 1,
+        hash: "00".to_owned(),
+    });
+    Placed {
+        benchmark: 0,
+        replicate,
+        contenders: vec![link; 2],
+        refused: Vec::new(),
+        fallen_back: None,
+    }
 }
 
 #[test]

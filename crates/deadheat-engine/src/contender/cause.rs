@@ -5,10 +5,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::error::{Moment, signal_name};
+use crate::placement::{Variant, on_link};
 
 /// A contender failed, and where.
 #[derive(Debug, thiserror::Error)]
-#[error("benchmark '{benchmark}', {moment}: command '{command}' {cause}")]
+#[error(
+    "benchmark '{benchmark}', {moment}: command '{command}' {cause}{}",
+    on_link(link)
+)]
 pub struct ContenderFailure {
     /// The benchmark.
     pub benchmark: String,
@@ -18,6 +22,8 @@ pub struct ContenderFailure {
     pub moment: Moment,
     /// What happened.
     pub cause: Cause,
+    /// The neutral link it was started from, if it was one.
+    pub link: Option<Variant>,
 }
 
 /// What a contender did wrong.

@@ -5,19 +5,20 @@ use std::io;
 use std::os::fd::{AsFd, RawFd};
 
 use deadheat_model::{
-    Block, BlockRecord, ContenderId, Flags, Input, Metric, Output, Pinning, Plan, Sample, Slot,
+    Block, BlockRecord, ContenderId, Flags, Metric, Output, Pinning, Placed, Plan, Sample, Slot,
     Workload,
 };
 
 use super::Contenders;
-use super::cause::{Cause, ContenderFailure};
-use super::command_failure::{hook_end, not_started, tail};
+use super::cause::Cause;
+use super::command_failure::{hook_end, tail};
 use super::command_images::{BenchmarkImages, Once, launch};
-use super::output_check::compare;
+use super::command_links::Linked;
+use super::output_check::{Difference, compare};
 use crate::counters::Counters;
 use crate::error::{EngineError, Moment};
 use crate::interrupt::Interrupts;
-use crate::launcher::wire::{HookEnd, Launch, MAX_LAUNCHES, Measured, NO_IMAGE, Outcome};
+use crate::launcher::wire::{Launch, MAX_LAUNCHES, Measured, NO_IMAGE, Outcome};
 use crate::launcher::{Launcher, LauncherOptions};
 use crate::settled::Settled;
 
@@ -32,13 +33,16 @@ pub struct CommandOptions {
 
 /// The commands of a plan, held ready by a launcher.
 pub struct CommandContenders<'a> {
-    launcher: Launcher,
-    interrupts: &'a Interrupts,
-    benchmarks: Vec<BenchmarkImages>,
+    pub(super) launcher: Launcher,
+    pub(super) interrupts: &'a Interrupts,
+    pub(super) benchmarks: Vec<BenchmarkImages>,
+    pub(super) linked: Linked,
+    /// Where the code lies in the replicate that has just begun.
+    pub(super) placed: Option<Placed>,
     metrics: Vec<Metric>,
     pinned: Vec<u32>,
     launches: Vec<Launch>,
-    launched: u64,
+    pub(super) launched: u64,
     /// Dropped after the launcher: where this thread ran before comes back.
     _settled: Settled,
 }
@@ -121,6 +125,8 @@ impl<'a> CommandContenders<'a> {
             launcher,
             interrupts,
             benchmarks,
+            linked: Linked::default(),
+            placed: None,
             metrics,
             pinned,
             launches: Vec::new(),
@@ -137,67 +143,6 @@ impl<'a> CommandContenders<'a> {
     /// Whether hardware counters are recorded, or why not.
     pub fn counters(&self) -> &Result<(), String> {
         self.launcher.counters()
-    }
-
-    fn failure(
-        &self,
-        benchmark: usize,
-        contender: usize,
-        moment: Moment,
-        cause: Cause,
-    ) -> EngineError {
-        let benchmark = &self.benchmarks[benchmark];
-        EngineError::Contender(Box::new(ContenderFailure {
-            benchmark: benchmark.name.clone(),
-            command: benchmark.commands[contender].text.clone(),
-            moment,
-            cause,
-        }))
-    }
-
-    /// The exit code of a launch that did its work, or the error it is.
-    fn judge(
-        &self,
-        benchmark: usize,
-        contender: ContenderId,
-        moment: Moment,
-        measured: &Measured,
-    ) -> Result<i32, EngineError> {
-        let command = &self.benchmarks[benchmark].commands[contender.index()];
-        let hook = |flag: &'static str, words: &Option<Vec<String>>, end: HookEnd| Cause::Hook {
-            flag,
-            hook: words
-                .as_ref()
-                .map(|words| words.join(" "))
-                .unwrap_or_default(),
-            ended: hook_end(end),
-            errors: tail(self.launcher.hook_errors()),
-        };
-        let cause = match measured.outcome {
-            Outcome::Exited(code) if command.exit_policy.accepts(code) => return Ok(code),
-            Outcome::Exited(code) => Cause::Exited(code),
-            Outcome::Signalled(signal) => Cause::Signalled(signal),
-            Outcome::NotStarted(errno) => Cause::NotStarted(not_started(errno, command)),
-            Outcome::TimedOut => Cause::TimedOut(command.timeout.unwrap_or_default()),
-            Outcome::Cancelled => return Err(EngineError::Interrupted),
-            Outcome::NoInput(errno) => Cause::NoInput {
-                path: match &command.input {
-                    Input::File(path) => path.clone(),
-                    Input::Null => "/dev/null".into(),
-                },
-                error: io::Error::from_raw_os_error(errno),
-            },
-            Outcome::NoOutput(errno) => Cause::NoOutput {
-                path: match &command.output {
-                    Output::File(path) => Some(path.clone()),
-                    _ => None,
-                },
-                error: io::Error::from_raw_os_error(errno),
-            },
-            Outcome::PrepareFailed(end) => hook("--prepare", &command.hooks.prepare, end),
-            Outcome::ConcludeFailed(end) => hook("--conclude", &command.hooks.conclude, end),
-        };
-        Err(self.failure(benchmark, contender.index(), moment, cause))
     }
 
     /// Runs a list of once-per-benchmark hooks.
@@ -273,15 +218,8 @@ impl<'a> CommandContenders<'a> {
                     found,
                 }));
             }
-            let output = |slot: usize| {
-                self.launcher
-                    .capture(slot + offset)
-                    .as_fd()
-                    .try_clone_to_owned()
-                    .map(File::from)
-            };
-            let difference = output(reference)
-                .and_then(|expected| compare(&expected, &output(index)?))
+            let difference = self
+                .difference(reference + offset, index + offset)
                 .map_err(|error| fail(Cause::NoOutput { path: None, error }))?;
             if let Some(difference) = difference {
                 return Err(fail(Cause::OutputDiffers {
@@ -293,6 +231,22 @@ impl<'a> CommandContenders<'a> {
             }
         }
         Ok(())
+    }
+}
+
+impl CommandContenders<'_> {
+    /// Where the outputs of two launches part, by their places among those
+    /// made last.
+    pub(super) fn difference(
+        &self,
+        expected: usize,
+        found: usize,
+    ) -> io::Result<Option<Difference>> {
+        let output = |launch| {
+            let capture = self.launcher.capture(launch).as_fd().try_clone_to_owned();
+            capture.map(File::from)
+        };
+        compare(&output(expected)?, &output(found)?)
     }
 }
 
@@ -325,6 +279,7 @@ impl Contenders for CommandContenders<'_> {
     }
 
     fn run(&mut self, block: &Block, record: &mut BlockRecord) -> Result<(), EngineError> {
+        self.enter_replicate(block)?;
         let images = &self.benchmarks[block.benchmark].contenders;
         self.launches.clear();
         self.launches
@@ -384,11 +339,16 @@ impl Contenders for CommandContenders<'_> {
         self.check_outputs(block, record)
     }
 
+    fn placed(&mut self) -> Option<Placed> {
+        self.placed.take()
+    }
+
     fn launched(&mut self) -> u64 {
         std::mem::take(&mut self.launched)
     }
 
     fn close(&mut self, benchmark: usize) -> Result<(), EngineError> {
+        self.linked.variants.clear();
         self.run_once(benchmark, "--cleanup", |images| &images.cleanups)
     }
 }

@@ -1,6 +1,6 @@
 //! The commands of a plan as the launcher knows them: by number.
 
-use deadheat_model::{CommandLine, Slot};
+use deadheat_model::{CommandLine, Output, Slot};
 
 use crate::error::EngineError;
 use crate::launcher::image::Image;
@@ -8,7 +8,10 @@ use crate::launcher::wire::{Launch, NO_IMAGE};
 
 /// The images of one contender.
 pub(super) struct ContenderImages {
-    command: u16,
+    pub(super) command: u16,
+    /// The same command, always as the user linked it, where outputs are
+    /// compared.
+    pub(super) own: Option<u16>,
     prepare: u16,
     conclude: u16,
 }
@@ -67,9 +70,14 @@ impl BenchmarkImages {
                     });
                 }
             }
+            let own = match command.output {
+                Output::Compared => Some(add(command, Image::of_command(command))?),
+                _ => None,
+            };
             let command = add(command, Image::of_command(command))?;
             contenders.push(ContenderImages {
                 command,
+                own,
                 prepare,
                 conclude,
             });

@@ -1,6 +1,6 @@
 //! The seam between the session and whatever is timed.
 
-use deadheat_model::{Block, BlockRecord, Metric, Slot};
+use deadheat_model::{Block, BlockRecord, Metric, Placed, Slot};
 
 use crate::error::EngineError;
 
@@ -16,6 +16,11 @@ pub trait Contenders {
     /// Runs a block and fills in the samples and values of `record`, whose
     /// buffers are empty. The session fills in the rest.
     fn run(&mut self, block: &Block, record: &mut BlockRecord) -> Result<(), EngineError>;
+    /// Where the code lies in the replicate that has just begun, once for each
+    /// replicate whose placement was drawn. Asked after its first block.
+    fn placed(&mut self) -> Option<Placed> {
+        None
+    }
     /// Processes launched since this was last asked.
     fn launched(&mut self) -> u64;
     /// Leaves a benchmark: its cleanup hooks. Called once for every `open`,

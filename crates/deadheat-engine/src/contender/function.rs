@@ -2,16 +2,17 @@
 
 use std::time::Instant;
 
-use deadheat_model::{Block, BlockRecord, ClockFacts, Metric, Plan, Slot, Workload};
-use rand_core::Rng;
+use deadheat_model::{Block, BlockRecord, ClockFacts, Metric, Placed, Plan, Slot, Workload};
 
 use super::Contenders;
+use super::function_links::{FunctionLinks, naming_link};
 use super::readings::fill;
 use super::workers::{FunctionOptions, Lineup, Workers, unexpected};
 use crate::error::{EngineError, Moment};
 use crate::function::Pilot;
 use crate::interrupt::Interrupts;
-use crate::random::{Purpose, shuffle};
+use crate::placement::Variant;
+use crate::random::Purpose;
 use crate::worker::{Reply, Request, WorkerProcess};
 
 /// What the pilot of one benchmark found.
@@ -25,18 +26,33 @@ pub struct Piloted {
 
 /// The functions of a suite, raced in worker processes.
 pub struct FunctionContenders<'a> {
-    workers: Workers<'a>,
-    lineups: Vec<Lineup>,
+    pub(super) workers: Workers<'a>,
+    pub(super) lineups: Vec<Lineup>,
+    pub(super) links: FunctionLinks,
+    /// Where the code lies in the replicate that has just begun.
+    pub(super) placed: Option<Placed>,
     /// The process of the replicate that runs.
-    worker: Option<(u32, WorkerProcess)>,
+    pub(super) worker: Option<Running>,
+}
+
+/// The process of a replicate.
+pub(super) struct Running {
+    pub(super) replicate: u32,
+    pub(super) worker: WorkerProcess,
+    /// The neutral link it runs on.
+    pub(super) variant: Option<Variant>,
 }
 
 impl<'a> FunctionContenders<'a> {
     /// Measures the clock and finds the cores; starts nothing yet.
     pub fn new(options: FunctionOptions, interrupts: &'a Interrupts) -> Result<Self, EngineError> {
+        // Before anything settles on one core.
+        let links = FunctionLinks::new(&options);
         Ok(Self {
             workers: Workers::new(options, interrupts)?,
             lineups: Vec::new(),
+            links,
+            placed: None,
             worker: None,
         })
     }
@@ -63,7 +79,7 @@ impl<'a> FunctionContenders<'a> {
     pub fn pilot(&mut self, index: usize, lineup: &Lineup) -> Result<Piloted, EngineError> {
         let (moment, place) = (Moment::Pilot, [index as u64, u64::MAX, 0]);
         let began = Instant::now();
-        let mut worker = self.workers.start(lineup, moment, place)?;
+        let mut worker = self.workers.start(lineup, moment, place, None)?;
         let process_ns = began.elapsed().as_nanos() as f64;
         let seed = self.workers.draw(Purpose::Input, place);
         let request = Request::Calibrate { seed };
@@ -79,7 +95,7 @@ impl<'a> FunctionContenders<'a> {
     /// Calls every contender of a benchmark once, in a process of its own.
     pub fn smoke(&mut self, lineup: &Lineup) -> Result<(), EngineError> {
         let (moment, place) = (Moment::Pilot, [0, u64::MAX, 1]);
-        let mut worker = self.workers.start(lineup, moment, place)?;
+        let mut worker = self.workers.start(lineup, moment, place, None)?;
         let seed = self.workers.draw(Purpose::Input, place);
         let request = Request::Smoke { seed };
         match self.workers.ask(&mut worker, lineup, moment, &request)? {
@@ -116,39 +132,11 @@ impl<'a> FunctionContenders<'a> {
                     .collect(),
                 iterations: calls.map_or(1, |calls| calls.iterations),
                 threads: calls.map_or(1, |calls| calls.threads),
+                own_link: benchmark.own_link.is_some(),
             }
         });
         self.lineups = lineups.collect();
-    }
-
-    /// Ends the process of the last replicate and starts that of the next,
-    /// with all contenders warm.
-    fn enter_replicate(&mut self, benchmark: usize, replicate: u32) -> Result<(), EngineError> {
-        if let Some((_, worker)) = self.worker.take() {
-            worker.leave();
-        }
-        self.workers.check_clock()?;
-        let lineup = self.lineups[benchmark].clone();
-        let moment = Moment::WarmUp;
-        let place = [benchmark as u64, u64::from(replicate), 0];
-        let mut worker = self.workers.start(&lineup, moment, place)?;
-        // A fair coin for who comes first: the first to run is the first to
-        // find its place in caches and heap.
-        let mut order: Vec<usize> = (0..lineup.contenders.len()).collect();
-        let mut rng = self.workers.stream(Purpose::WarmUp, place);
-        shuffle(&mut rng, &mut order);
-        let request = Request::WarmUp {
-            seed: rng.next_u64(),
-            order,
-            iterations: lineup.iterations,
-        };
-        match self.workers.ask(&mut worker, &lineup, moment, &request)? {
-            Reply::Warm { .. } => {
-                self.worker = Some((replicate, worker));
-                Ok(())
-            }
-            reply => Err(unexpected(&lineup, moment, &reply)),
-        }
+        self.links.enter(plan);
     }
 }
 
@@ -167,7 +155,7 @@ impl Contenders for FunctionContenders<'_> {
     }
 
     fn run(&mut self, block: &Block, record: &mut BlockRecord) -> Result<(), EngineError> {
-        let running = self.worker.as_ref().map(|(replicate, _)| *replicate);
+        let running = self.worker.as_ref().map(|running| running.replicate);
         if running != Some(block.replicate) {
             self.enter_replicate(block.benchmark, block.replicate)?;
         }
@@ -192,24 +180,26 @@ impl Contenders for FunctionContenders<'_> {
                 .map(|slot| slot.contender.index())
                 .collect(),
         };
-        let (replicate, mut worker) = self.worker.take().expect("entered above");
-        let reply = self.workers.ask(&mut worker, lineup, moment, &request)?;
+        let mut running = self.worker.take().expect("entered above");
+        let reply = self
+            .workers
+            .ask(&mut running.worker, lineup, moment, &request);
         let width = self.workers.metrics.len();
-        match reply {
+        let filled = reply.and_then(|reply| match reply {
             Reply::Block { values } if values.len() == width * block.slots.len() => {
-                fill(
-                    record,
-                    block,
-                    &values,
-                    width,
-                    lineup.iterations,
-                    lineup.threads,
-                );
+                let (iterations, threads) = (lineup.iterations, lineup.threads);
+                fill(record, block, &values, width, iterations, threads);
+                Ok(())
             }
-            reply => return Err(unexpected(lineup, moment, &reply)),
-        }
-        self.worker = Some((replicate, worker));
+            reply => Err(unexpected(lineup, moment, &reply)),
+        });
+        filled.map_err(|error| naming_link(error, running.variant.clone()))?;
+        self.worker = Some(running);
         Ok(())
+    }
+
+    fn placed(&mut self) -> Option<Placed> {
+        self.placed.take()
     }
 
     fn launched(&mut self) -> u64 {
@@ -217,8 +207,8 @@ impl Contenders for FunctionContenders<'_> {
     }
 
     fn close(&mut self, _benchmark: usize) -> Result<(), EngineError> {
-        if let Some((_, worker)) = self.worker.take() {
-            worker.leave();
+        if let Some(running) = self.worker.take() {
+            running.worker.leave();
         }
         Ok(())
     }

@@ -70,6 +70,7 @@ impl<'a> LocalContenders<'a> {
             contender,
             moment,
             cause,
+            link: None,
         }))
     }
 }

@@ -8,8 +8,11 @@ mod command;
 mod command_failure;
 #[cfg(feature = "commands")]
 mod command_images;
+#[cfg(feature = "commands")]
+mod command_links;
 mod contenders;
 mod function;
+mod function_links;
 mod local;
 #[cfg(feature = "commands")]
 mod output_check;

@@ -11,6 +11,7 @@ use crate::cores::Cores;
 use crate::error::{EngineError, Moment};
 use crate::function::{Gauge, Reading};
 use crate::interrupt::Interrupts;
+use crate::placement::{LinkProgram, Variant};
 use crate::random::{Purpose, below, stream};
 use crate::worker::{
     FunctionCause, FunctionFailure, PROTOCOL, Problem, Reply, Request, Silence, WorkerProcess,
@@ -43,6 +44,8 @@ pub struct FunctionOptions {
     pub pinning: Pinning,
     /// The seed of the run.
     pub seed: u64,
+    /// Who makes neutral links of the program, if anybody is to.
+    pub placements: Option<LinkProgram>,
 }
 
 /// Who races in a benchmark, and how it is called.
@@ -56,12 +59,14 @@ pub struct Lineup {
     pub iterations: u64,
     /// Threads that call at the same time.
     pub threads: u32,
+    /// Whether it runs as the user linked it, whatever links there are.
+    pub own_link: bool,
 }
 
 /// Everything it takes to start a worker process and to talk to it.
 pub(super) struct Workers<'a> {
-    options: FunctionOptions,
-    interrupts: &'a Interrupts,
+    pub(super) options: FunctionOptions,
+    pub(super) interrupts: &'a Interrupts,
     pub(super) cores: Cores,
     pub(super) gauge: Gauge,
     check: ClockCheck,
@@ -112,13 +117,15 @@ impl<'a> Workers<'a> {
         }
     }
 
-    /// Starts a process for one benchmark: its core, its environment, its heap
-    /// and its stack drawn from the seed at this place.
+    /// Starts a process for one benchmark, on the user's own link or another:
+    /// its core, its environment, its heap and its stack drawn from the seed at
+    /// this place.
     pub(super) fn start(
         &mut self,
         lineup: &Lineup,
         moment: Moment,
         place: [u64; 3],
+        variant: Option<&Variant>,
     ) -> Result<WorkerProcess, EngineError> {
         let mut rng = stream(self.options.seed, Purpose::Process, place);
         match lineup.threads {
@@ -128,6 +135,7 @@ impl<'a> Workers<'a> {
         }
         let start = WorkerStart {
             program: &self.options.program,
+            variant: variant.map(|variant| variant.executable.as_path()),
             padding: below(&mut rng, MOST_PADDING) as usize,
             mask: self.interrupts.original_mask(),
         };
@@ -202,6 +210,7 @@ fn failure(
         contender: contender.and_then(|index| lineup.contenders.get(index).cloned()),
         moment,
         cause,
+        link: None,
     }))
 }
 

@@ -2,6 +2,8 @@
 #![allow(unsafe_code)]
 
 use std::os::fd::{AsFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, open};
@@ -18,6 +20,7 @@ use super::spawn::Spawner;
 use super::streams::{read_exact, write_all};
 use super::wire::{
     Head, Launch, MAX_LAUNCHES, MAX_REQUEST_BYTES, MEASURED_BYTES, Measured, encode_request,
+    encode_variant,
 };
 use crate::counters::Counters;
 use crate::interrupt::Interrupts;
@@ -151,6 +154,14 @@ impl Launcher {
     /// What the last hook wrote to its standard error.
     pub(crate) fn hook_errors(&self) -> &OwnedFd {
         &self.hook_errors
+    }
+
+    /// Starts another file for an image from now on, under the same name, or
+    /// its own program again. The launcher hears of it before the next launch.
+    pub(crate) fn vary(&self, image: u16, file: Option<&Path>) -> Result<(), LauncherError> {
+        let path = file.map_or(&[][..], |file| file.as_os_str().as_bytes());
+        let message = encode_variant(image, path).ok_or(LauncherError::Gone)?;
+        self.send(&message)
     }
 
     /// Launches, one after the other, and waits for all. A signal that

@@ -3,7 +3,7 @@
 use std::ffi::{CString, OsStr};
 use std::os::raw::c_char;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::ptr;
 
 use deadheat_model::{CommandLine, ExitPolicy, Input, Output};
@@ -70,6 +70,8 @@ pub(crate) struct Image {
     /// 0 for no limit.
     pub(crate) timeout_ns: u64,
     exit_policy: ExitPolicy,
+    /// Started instead of the programs, under the same name.
+    variant: Option<CString>,
 }
 
 impl Image {
@@ -111,6 +113,7 @@ impl Image {
             output_path: None,
             timeout_ns: 0,
             exit_policy: ExitPolicy::ZeroOnly,
+            variant: None,
         })
     }
 
@@ -119,8 +122,16 @@ impl Image {
         self.exit_policy.accepts(exit_code)
     }
 
+    /// Starts this file from now on, or the programs again when there is none.
+    pub(crate) fn vary(&mut self, variant: Option<CString>) {
+        self.variant = variant;
+    }
+
     pub(crate) fn programs(&self) -> &[CString] {
-        &self.programs
+        match &self.variant {
+            Some(variant) => std::slice::from_ref(variant),
+            None => &self.programs,
+        }
     }
 
     pub(crate) fn argv(&self) -> &Words {
@@ -136,28 +147,23 @@ fn c_string(text: &OsStr) -> Result<CString, ImageError> {
 
 /// The paths `execvp` would try for a program, existing ones first. A setup
 /// hook may build the program, so one that does not exist yet is kept.
-fn candidates(program: &str) -> Result<Vec<CString>, ImageError> {
-    if program.contains('/') {
-        return Ok(vec![c_string(OsStr::new(program))?]);
+pub(crate) fn program_paths(program: &Path) -> Vec<PathBuf> {
+    if program.as_os_str().as_bytes().contains(&b'/') {
+        return vec![program.to_owned()];
     }
     let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
-    let mut found = Vec::new();
-    let mut missing = Vec::new();
-    for folder in std::env::split_paths(&path) {
-        let file = if folder.as_os_str().is_empty() {
-            Path::new(".").join(program)
-        } else {
-            folder.join(program)
-        };
-        let list = if file.is_file() {
-            &mut found
-        } else {
-            &mut missing
-        };
-        list.push(c_string(file.as_os_str())?);
-    }
+    let files = std::env::split_paths(&path).map(|folder| match folder.as_os_str().is_empty() {
+        true => Path::new(".").join(program),
+        false => folder.join(program),
+    });
+    let (mut found, mut missing): (Vec<PathBuf>, Vec<PathBuf>) = files.partition(|f| f.is_file());
     found.append(&mut missing);
-    Ok(found)
+    found
+}
+
+fn candidates(program: &str) -> Result<Vec<CString>, ImageError> {
+    let paths = program_paths(Path::new(program)).into_iter();
+    paths.map(|path| c_string(path.as_os_str())).collect()
 }
 
 /// The environment of every launch: deadheat's own and a padding whose length
@@ -229,6 +235,16 @@ mod tests {
     fn a_program_with_a_slash_is_taken_as_it_is() {
         let image = Image::of_words(&["./not-built-yet".to_owned()]).unwrap();
         assert_eq!(image.programs(), [c"./not-built-yet".to_owned()]);
+    }
+
+    #[test]
+    fn a_variant_is_started_instead_under_the_same_name() {
+        let mut image = Image::of_words(&["./tool".to_owned()]).unwrap();
+        image.vary(Some(c"/links/17".to_owned()));
+        assert_eq!(image.programs(), [c"/links/17".to_owned()]);
+        assert_eq!(format!("{:?}", image.argv()), r#"["./tool"]"#);
+        image.vary(None);
+        assert_eq!(image.programs(), [c"./tool".to_owned()]);
     }
 
     #[test]

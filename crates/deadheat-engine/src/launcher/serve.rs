@@ -1,9 +1,11 @@
 //! The life of the launcher process: wait for a request, launch, reply.
 //!
 //! Everything here runs in a forked process between system calls; apart from
-//! opening hardware counters before a launch it allocates nothing.
+//! opening hardware counters before a launch, and taking note of a variant
+//! between blocks, it allocates nothing.
 #![allow(unsafe_code)]
 
+use std::ffi::CString;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
 
@@ -85,6 +87,10 @@ impl Server {
             }
             let count = match Head::decode(head) {
                 Some(Head::Run(count)) => count,
+                Some(Head::Vary(length)) => match self.vary(usize::from(length)) {
+                    Some(()) => continue,
+                    None => return Leave::Abandoned,
+                },
                 Some(Head::Cancel) => continue,
                 Some(Head::Goodbye) => return Leave::Goodbye,
                 None => return Leave::Abandoned,
@@ -116,6 +122,23 @@ impl Server {
                 return Leave::Abandoned;
             }
         }
+    }
+
+    /// Another file for an image. This allocates, but between blocks.
+    fn vary(&mut self, length: usize) -> Option<()> {
+        let mut image = [0; 2];
+        let mut path = vec![0; length];
+        let requests = self.requests.as_fd();
+        if !read_exact(requests, &mut image) || !read_exact(requests, &mut path) {
+            return None;
+        }
+        let variant = match length {
+            0 => None,
+            _ => Some(CString::new(path).ok()?),
+        };
+        let image = usize::from(u16::from_ne_bytes(image));
+        self.images.get_mut(image)?.vary(variant);
+        Some(())
     }
 
     fn did_its_work(&self, launch: Launch, outcome: Outcome) -> bool {

@@ -16,6 +16,9 @@ pub(crate) const MAX_REQUEST_BYTES: usize = HEAD_BYTES + MAX_LAUNCHES * LAUNCH_B
 pub(crate) enum Head {
     /// Launch so many processes; their [`Launch`]es follow.
     Run(usize),
+    /// Start another file for an image from now on. The image's number follows
+    /// and a path of so many bytes; without one it is its own program again.
+    Vary(u16),
     /// Stop what is running. Without effect when nothing is, so that a cancel
     /// that crosses the reply on its way does no harm.
     Cancel,
@@ -27,6 +30,10 @@ impl Head {
     pub(crate) fn encode(self) -> [u8; HEAD_BYTES] {
         let (tag, count) = match self {
             Head::Run(count) => (b'R', count as u8),
+            Head::Vary(length) => {
+                let [low, high] = length.to_ne_bytes();
+                return [b'V', 0, low, high];
+            }
             Head::Cancel => (b'C', 0),
             Head::Goodbye => (b'G', 0),
         };
@@ -38,6 +45,7 @@ impl Head {
             [b'R', count, 0, 0] if usize::from(count) <= MAX_LAUNCHES => {
                 Some(Head::Run(usize::from(count)))
             }
+            [b'V', 0, low, high] => Some(Head::Vary(u16::from_ne_bytes([low, high]))),
             [b'C', 0, 0, 0] => Some(Head::Cancel),
             [b'G', 0, 0, 0] => Some(Head::Goodbye),
             _ => None,
@@ -83,6 +91,16 @@ pub(crate) fn encode_request(launches: &[Launch], buffer: &mut [u8; MAX_REQUEST_
         }
     }
     HEAD_BYTES + launches.len() * LAUNCH_BYTES
+}
+
+/// What it takes to start this file for an image from now on; `None` when the
+/// path is longer than any.
+pub(crate) fn encode_variant(image: u16, path: &[u8]) -> Option<Vec<u8>> {
+    let length = path.len().try_into().ok()?;
+    let mut bytes = Head::Vary(length).encode().to_vec();
+    bytes.extend_from_slice(&image.to_ne_bytes());
+    bytes.extend_from_slice(path);
+    Some(bytes)
 }
 
 /// The launch at `index` of an encoded request's body.
@@ -289,6 +307,8 @@ mod tests {
         for head in [
             Head::Run(0),
             Head::Run(MAX_LAUNCHES),
+            Head::Vary(0),
+            Head::Vary(u16::MAX),
             Head::Cancel,
             Head::Goodbye,
         ] {

@@ -17,14 +17,14 @@ const GONE_WITHIN: Duration = Duration::from_secs(1);
 
 /// Notices the end of one child.
 #[derive(Debug)]
-pub(super) struct DeathWatch {
+pub(crate) struct DeathWatch {
     pid: Pid,
     /// Readable once the child has ended.
     notice: Option<OwnedFd>,
 }
 
 impl DeathWatch {
-    pub(super) fn over(pid: Pid) -> Self {
+    pub(crate) fn over(pid: Pid) -> Self {
         Self {
             pid,
             notice: notice_of(pid),
@@ -32,20 +32,20 @@ impl DeathWatch {
     }
 
     /// What to poll, beside asking again after [`DeathWatch::pause`].
-    pub(super) fn notice(&self) -> Option<BorrowedFd<'_>> {
+    pub(crate) fn notice(&self) -> Option<BorrowedFd<'_>> {
         use std::os::fd::AsFd;
         self.notice.as_ref().map(|notice| notice.as_fd())
     }
 
     /// How long one may wait before asking again; as long as one likes where
     /// there is a notice.
-    pub(super) fn pause(&self) -> Option<Duration> {
+    pub(crate) fn pause(&self) -> Option<Duration> {
         self.notice.is_none().then_some(ASKED_EVERY)
     }
 
     /// How the child ended, if it has. It is not collected by this: until then
     /// nobody else can have its number, by which its group is killed.
-    pub(super) fn ended(&self) -> Option<WaitStatus> {
+    pub(crate) fn ended(&self) -> Option<WaitStatus> {
         let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT | WaitPidFlag::WNOHANG;
         match waitid(Id::Pid(self.pid), flags) {
             Ok(WaitStatus::StillAlive) | Err(_) => None,
@@ -54,7 +54,7 @@ impl DeathWatch {
     }
 
     /// The same, with some time for it.
-    pub(super) fn ended_within(&self, time: Duration) -> Option<WaitStatus> {
+    pub(crate) fn ended_within(&self, time: Duration) -> Option<WaitStatus> {
         within(time, || self.ended())
     }
 }
@@ -101,7 +101,7 @@ pub(crate) fn adopt_orphans() {
 
 /// Collects what is left of a group that was killed, so that no zombie stays.
 /// Children of other groups are none of our business.
-pub(super) fn collect_group(group: Pid) {
+pub(crate) fn collect_group(group: Pid) {
     let members = Pid::from_raw(-group.as_raw());
     within(GONE_WITHIN, || {
         loop {

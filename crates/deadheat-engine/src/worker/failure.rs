@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::error::{Moment, signal_name};
+use crate::placement::{Variant, on_link};
 
 /// A benchmark of functions failed, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -16,6 +17,8 @@ pub struct FunctionFailure {
     pub moment: Moment,
     /// What happened.
     pub cause: FunctionCause,
+    /// The neutral link it ran on, if it was one.
+    pub link: Option<Variant>,
 }
 
 impl FunctionFailure {
@@ -32,7 +35,7 @@ impl FunctionFailure {
             Some(contender) => format!("'{contender}'"),
             None => "the worker process".to_owned(),
         };
-        format!("{moment}: {who} {}", self.cause)
+        format!("{moment}: {who} {}{}", self.cause, on_link(&self.link))
     }
 }
 
@@ -71,6 +74,7 @@ pub enum FunctionCause {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use deadheat_model::NeutralLink;
 
     #[test]
     fn a_failure_names_benchmark_replicate_block_and_contender() {
@@ -83,6 +87,7 @@ mod tests {
                 slot: None,
             },
             cause: FunctionCause::Panicked("at src/sort.rs:5:9: index out of bounds".to_owned()),
+            link: None,
         };
         assert_eq!(
             failure.within_benchmark(),
@@ -90,5 +95,17 @@ mod tests {
         );
         let whole = format!("benchmark 'sort/1000', {}", failure.within_benchmark());
         assert_eq!(failure.to_string(), whole);
+        let on_a_link = FunctionFailure {
+            link: Some(Variant {
+                link: NeutralLink {
+                    seed: 17,
+                    hash: "00".to_owned(),
+                },
+                executable: "/links/17".into(),
+            }),
+            ..failure
+        };
+        let text = on_a_link.to_string();
+        assert!(text.contains("seed 17, /links/17"), "{text}");
     }
 }

@@ -14,7 +14,7 @@ mod serve;
 mod trace;
 mod wire;
 
-pub(crate) use death::adopt_orphans;
+pub(crate) use death::{DeathWatch, adopt_orphans, collect_group};
 pub use failure::{FunctionCause, FunctionFailure};
 pub use process::WorkerProgram;
 pub(crate) use process::{Silence, WorkerProcess, WorkerStart};

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::io::{ErrorKind, PipeReader, PipeWriter, Read, Write, pipe};
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -21,6 +21,7 @@ use super::protocol::{Reply, Request};
 use super::serve::VARIABLE;
 use super::trace::Trace;
 use crate::interrupt::Interrupts;
+use crate::placement::PLACEMENTS_VARIABLE;
 
 /// How long a worker that was told to leave may take, and one that closed its
 /// pipe until it is gone.
@@ -41,6 +42,8 @@ pub struct WorkerProgram {
 /// How one worker is started.
 pub(crate) struct WorkerStart<'a> {
     pub(crate) program: &'a WorkerProgram,
+    /// A neutral link of it, started instead under the same name.
+    pub(crate) variant: Option<&'a Path>,
     /// Bytes of padding in the environment.
     pub(crate) padding: usize,
     /// The signals that are held back from it: those that were held back from
@@ -85,8 +88,10 @@ impl WorkerProcess {
                 .map_or_else(|_| Stdio::null(), Stdio::from),
             false => Stdio::null(),
         };
-        let mut command = Command::new(&start.program.executable);
+        let own = &start.program.executable;
+        let mut command = Command::new(start.variant.unwrap_or(own));
         command
+            .arg0(own)
             .args(&start.program.arguments)
             .env(
                 VARIABLE,
@@ -97,6 +102,7 @@ impl WorkerProcess {
                     notes_end.as_raw_fd()
                 ),
             )
+            .env_remove(PLACEMENTS_VARIABLE)
             .env("DEADHEAT_PADDING", "x".repeat(start.padding))
             .stdin(Stdio::null())
             .stdout(output())

@@ -13,6 +13,9 @@ use crate::error::{FormatError, cannot_write, create_folder_of};
 /// Writes a run in the shape of hyperfine's `--export-json`, replacing what
 /// the file held: one result per benchmark and contender, times in seconds per
 /// iteration, memory in bytes. What was not recorded is `null` or left out.
+///
+/// What was raced once more as the user linked it is left out too: a script
+/// that looks for a command finds one result of it.
 pub fn write_hyperfine(run: &Run, path: impl AsRef<Path>) -> Result<(), FormatError> {
     let path = path.as_ref();
     create_folder_of(path)?;
@@ -33,7 +36,8 @@ pub fn write_hyperfine_to(
         });
     }
     let mut results = Vec::new();
-    for (benchmark, samples) in run.header.plan.benchmarks.iter().zip(&run.benchmarks) {
+    let raced = run.header.plan.benchmarks.iter().zip(&run.benchmarks);
+    for (benchmark, samples) in raced.filter(|(benchmark, _)| benchmark.own_link.is_none()) {
         for (index, contender) in benchmark.contenders.iter().enumerate() {
             let own = OwnSamples {
                 samples,

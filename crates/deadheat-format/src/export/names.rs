@@ -5,22 +5,30 @@ use std::collections::{HashMap, HashSet};
 use deadheat_model::Benchmark;
 
 /// The names of the benchmarks, for files that have no place for parameters:
-/// those are added where the name alone is not enough.
+/// those are added where the name alone is not enough. What was raced once more
+/// as the user linked it is called after the benchmark it stands beside.
 pub(super) fn benchmark_names(benchmarks: &[Benchmark]) -> Vec<String> {
     let mut uses = HashMap::new();
-    for benchmark in benchmarks {
+    for benchmark in benchmarks.iter().filter(|one| one.own_link.is_none()) {
         *uses.entry(&benchmark.name).or_insert(0) += 1;
     }
-    let named = benchmarks.iter().map(|benchmark| {
+    let named = |benchmark: &Benchmark| {
         let name = &benchmark.name;
-        if uses[name] == 1 || benchmark.parameters.is_empty() {
+        if uses.get(name).is_none_or(|uses| *uses == 1) || benchmark.parameters.is_empty() {
             return name.clone();
         }
         let pair = |(key, value): &(String, String)| format!("{key}={value}");
         let pairs: Vec<String> = benchmark.parameters.iter().map(pair).collect();
         format!("{name} ({})", pairs.join(", "))
+    };
+    let all = benchmarks.iter().map(|benchmark| match benchmark.own_link {
+        None => named(benchmark),
+        Some(own_link) => {
+            let beside = benchmarks.get(own_link.of).unwrap_or(benchmark);
+            format!("{} (own link)", named(beside))
+        }
     });
-    told_apart(named, " #")
+    told_apart(all, " #")
 }
 
 /// The names, each distinct; those that come again get the sign and a number.
@@ -42,6 +50,8 @@ pub(super) fn told_apart(names: impl Iterator<Item = String>, sign: &str) -> Vec
 
 #[cfg(test)]
 mod tests {
+    use deadheat_model::OwnLink;
+
     use super::*;
 
     fn benchmark(name: &str, parameters: &[(&str, &str)]) -> Benchmark {
@@ -73,6 +83,31 @@ mod tests {
         assert_eq!(
             benchmark_names(&benchmarks),
             ["sort (n=1, k=x)", "sort (n=2, k=x)", "hash"]
+        );
+    }
+
+    #[test]
+    fn an_own_link_is_called_after_the_benchmark_it_stands_beside() {
+        let beside = |of, parameters| Benchmark {
+            own_link: Some(OwnLink { of, replicates: 6 }),
+            ..benchmark("sort", parameters)
+        };
+        let one = [benchmark("sort", &[("n", "1")]), beside(0, &[("n", "1")])];
+        assert_eq!(benchmark_names(&one), ["sort", "sort (own link)"]);
+        let two = [
+            benchmark("sort", &[("n", "1")]),
+            benchmark("sort", &[("n", "2")]),
+            beside(0, &[("n", "1")]),
+            beside(1, &[("n", "2")]),
+        ];
+        assert_eq!(
+            benchmark_names(&two),
+            [
+                "sort (n=1)",
+                "sort (n=2)",
+                "sort (n=1) (own link)",
+                "sort (n=2) (own link)"
+            ]
         );
     }
 }

@@ -18,6 +18,25 @@ pub(super) struct Environment {
     clock: Option<Clock>,
     /// Absent when false.
     debug_build: bool,
+    /// Absent when nobody asked for any.
+    neutral_links: Vec<NeutralLinks>,
+}
+
+#[derive(Debug, Deserialize)]
+struct NeutralLinks {
+    executable: String,
+    #[serde(flatten)]
+    made_by: MadeBy,
+    #[serde(default)]
+    unsectioned: Vec<String>,
+}
+
+/// Who makes them, or why there are none.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum MadeBy {
+    Linker(String),
+    Impossible(String),
 }
 
 #[derive(Debug, Deserialize)]
@@ -57,6 +76,24 @@ impl Environment {
                 fallback: clock.fallback,
             }),
             debug_build: self.debug_build,
+            neutral_links: self
+                .neutral_links
+                .into_iter()
+                .map(NeutralLinks::into_model)
+                .collect(),
+        }
+    }
+}
+
+impl NeutralLinks {
+    fn into_model(self) -> model::NeutralLinks {
+        model::NeutralLinks {
+            executable: self.executable,
+            made_by: match self.made_by {
+                MadeBy::Linker(linker) => Ok(linker),
+                MadeBy::Impossible(reason) => Err(reason),
+            },
+            unsectioned: self.unsectioned,
         }
     }
 }

@@ -9,6 +9,8 @@ mod decode;
 mod environment;
 mod journal;
 #[cfg(feature = "read")]
+mod placed;
+#[cfg(feature = "read")]
 mod plan;
 #[cfg(feature = "read")]
 mod reader;

@@ -60,6 +60,15 @@ struct Benchmark {
     blocks_per_replicate: Option<u32>,
     #[serde(default)]
     throughput: Option<Throughput>,
+    /// Absent but for a benchmark raced once more as the user linked it.
+    #[serde(default)]
+    own_link: Option<OwnLink>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+struct OwnLink {
+    of: usize,
+    replicates: u32,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -155,6 +164,10 @@ impl Benchmark {
             throughput: self.throughput.map(|throughput| match throughput {
                 Throughput::Bytes(bytes) => model::Throughput::Bytes(bytes),
                 Throughput::Items(items) => model::Throughput::Items(items),
+            }),
+            own_link: self.own_link.map(|own_link| model::OwnLink {
+                of: own_link.of,
+                replicates: own_link.replicates,
             }),
         })
     }

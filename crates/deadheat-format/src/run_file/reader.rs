@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::decode::{decode_compact, decode_json};
+use super::placed::{PlacedLine, PlacedLines};
 use super::schema::check_schema;
 use super::wire::{EndLine, FailedLine, Header};
 use super::written::SCHEMA;
@@ -117,6 +118,7 @@ enum Line {
     /// A block in a shape the fast scanner does not know.
     Block(Value),
     Resume,
+    Placed(PlacedLine),
     Failed(FailedLine),
     End(EndLine),
     /// A header, which has no place below the first line.
@@ -134,6 +136,8 @@ impl Line {
             return Ok(Line::Block(json));
         } else if is("resume") {
             Ok(Line::Resume)
+        } else if is("placed") {
+            PlacedLine::deserialize(json).map(Line::Placed)
         } else if is("failed") {
             FailedLine::deserialize(json).map(Line::Failed)
         } else if is("end") {
@@ -160,6 +164,7 @@ struct Reading<'a> {
     /// The last line taken or refused, counted from 1.
     line: u64,
     run: Run,
+    placed: PlacedLines,
     block: BlockRecord,
     width: usize,
     /// Launches since the beginning or the last end line.
@@ -186,6 +191,7 @@ impl<'a> Reading<'a> {
             line: 1,
             width: header.metrics.len(),
             run: Run::new(header),
+            placed: PlacedLines::default(),
             block: BlockRecord::default(),
             launches: 0,
         })
@@ -236,6 +242,17 @@ impl<'a> Reading<'a> {
             }
             Line::Resume => {
                 self.run.resume();
+                self.placed.resume();
+                Ok(())
+            }
+            Line::Placed(placed) => {
+                let placed = placed.into_model();
+                self.check_benchmark(placed.benchmark, "a placement")?;
+                let benchmark = &self.run.header.plan.benchmarks[placed.benchmark];
+                self.placed
+                    .take(&placed, benchmark, self.line)
+                    .map_err(|problem| self.error(problem))?;
+                self.run.placed.push(placed);
                 Ok(())
             }
             Line::Failed(failed) => {

@@ -5,7 +5,8 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use deadheat_model::{
-    BenchmarkFailure, BlockRecord, Json, Metric, RecordSink, RunEnd, RunHeader, Samples, SinkError,
+    BenchmarkFailure, BlockRecord, Json, Metric, Placed, RecordSink, RunEnd, RunHeader, Samples,
+    SinkError,
 };
 
 use super::block::encode;
@@ -149,6 +150,18 @@ impl RecordSink for RunFileWriter {
                 self.append_line()
             })
             .map_err(|source| self.sink_error(source))
+    }
+
+    fn placed(&mut self, placed: &Placed) -> Result<(), SinkError> {
+        let racing = self.racing.get(placed.benchmark).copied();
+        let kept = match racing == Some(placed.contenders.len()) {
+            true => self.append_json(&written::placed(placed)),
+            false => Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "a placement names a benchmark or contenders that the plan does not have",
+            )),
+        };
+        kept.map_err(|source| self.sink_error(source))
     }
 
     fn failed(&mut self, failure: &BenchmarkFailure) -> Result<(), SinkError> {

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use deadheat_model::{
-    BenchmarkFailure, ClockFacts, CounterAccess, EndReason, Environment, Json, Object, Origin,
-    RunEnd, RunHeader,
+    BenchmarkFailure, ClockFacts, CounterAccess, EndReason, Environment, Json, NeutralLinks,
+    Object, Origin, Placed, Placing, RefusedLink, RunEnd, RunHeader,
 };
 
 use super::written_plan::plan;
@@ -47,6 +47,7 @@ fn environment(environment: &Environment) -> Object {
         CounterAccess::Available => "available".into(),
         CounterAccess::Unavailable(why) => Json::tagged("unavailable", why),
     });
+    let links = &environment.neutral_links;
     Object::new()
         .with("system", &environment.system)
         .with("kernel", environment.kernel.as_ref())
@@ -63,6 +64,24 @@ fn environment(environment: &Environment) -> Object {
         .with_some("clock", environment.clock.as_ref().map(clock))
         // Absent when false.
         .with_some("debug_build", environment.debug_build.then_some(true))
+        // Absent when nobody asked.
+        .with_some(
+            "neutral_links",
+            (!links.is_empty()).then(|| links.iter().map(neutral_links).collect::<Json>()),
+        )
+}
+
+/// Who makes the neutral links of an executable, or why nobody can.
+fn neutral_links(links: &NeutralLinks) -> Object {
+    let said = Object::new().with("executable", &links.executable);
+    let said = match &links.made_by {
+        Ok(linker) => said.with("linker", linker),
+        Err(reason) => said.with("impossible", reason),
+    };
+    said.with_some(
+        "unsectioned",
+        (!links.unsectioned.is_empty()).then(|| links.unsectioned.iter().collect::<Json>()),
+    )
 }
 
 fn clock(clock: &ClockFacts) -> Object {
@@ -80,6 +99,34 @@ pub(super) fn resumed(version: &str, started_at: Option<u64>) -> Json {
         .with("tool", tool(version))
         .with("started_at", started_at);
     Json::tagged("resume", said)
+}
+
+/// Says where the code lies in a replicate.
+pub(super) fn placed(placed: &Placed) -> Json {
+    let contender = |placing: &Placing| match placing {
+        Placing::Own => Json::from("own"),
+        Placing::Neutral(link) => Object::new()
+            .with("seed", link.seed)
+            .with("hash", &link.hash)
+            .into(),
+    };
+    let refused = |link: &RefusedLink| {
+        Object::new()
+            .with("seed", link.seed)
+            .with("reason", &link.reason)
+    };
+    let refused =
+        (!placed.refused.is_empty()).then(|| placed.refused.iter().map(refused).collect::<Json>());
+    let said = Object::new()
+        .with("benchmark", placed.benchmark)
+        .with("replicate", placed.replicate)
+        .with(
+            "contenders",
+            placed.contenders.iter().map(contender).collect::<Json>(),
+        )
+        .with_some("refused", refused)
+        .with_some("fallen_back", placed.fallen_back.as_ref());
+    Json::tagged("placed", said)
 }
 
 /// Says that a benchmark cannot be raced any further.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use deadheat_model::{
     Benchmark, CommandLine, Contender, Design, ExitPolicy, FunctionCalls, Input, Json, Object,
-    Output, Pinning, Plan, Throughput, Workload,
+    Output, OwnLink, Pinning, Plan, Throughput, Workload,
 };
 
 use crate::column::column_name;
@@ -58,8 +58,17 @@ fn benchmark(benchmark: &Benchmark) -> Result<Json, PathBuf> {
         .with("contenders", contenders?)
         // Absent where the number of the design holds.
         .with_some("blocks_per_replicate", benchmark.blocks_per_replicate)
-        .with_some("throughput", throughput);
+        .with_some("throughput", throughput)
+        // Absent but for a benchmark raced once more as the user linked it.
+        .with_some("own_link", benchmark.own_link.map(own_link));
     Ok(said.into())
+}
+
+fn own_link(own_link: OwnLink) -> Object {
+    Object::new()
+        // Its place in the plan, counted from 0.
+        .with("of", own_link.of)
+        .with("replicates", own_link.replicates)
 }
 
 /// What is launched or called; a recording has neither.

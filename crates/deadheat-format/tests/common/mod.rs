@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use deadheat_model::{
     Benchmark, BlockRecord, ClockFacts, CommandLine, Contender, ContenderId, CounterAccess, Design,
-    EndReason, Environment, ExitPolicy, Flags, FunctionCalls, Hooks, Input, Looks, Metric, Origin,
-    Output, Pinning, Plan, RunEnd, RunHeader, Sample, Throughput, Workload,
+    EndReason, Environment, ExitPolicy, Flags, FunctionCalls, Hooks, Input, Looks, Metric,
+    NeutralLink, NeutralLinks, Origin, Output, OwnLink, Pinning, Placed, Placing, Plan,
+    RefusedLink, RunEnd, RunHeader, Sample, Throughput, Workload,
 };
 
 fn words(text: &str) -> Vec<String> {
@@ -148,6 +149,7 @@ pub fn function_header() -> RunHeader {
                     contenders: vec![function("loop", 700, 2), function("iter", 700, 2)],
                     blocks_per_replicate: Some(5),
                     throughput: Some(Throughput::Bytes(4096)),
+                    own_link: None,
                 },
                 Benchmark {
                     name: "sort".to_owned(),
@@ -174,6 +176,64 @@ pub fn function_header() -> RunHeader {
             Metric::AllocatedBytes,
         ],
         ..commands
+    }
+}
+
+/// The same functions raced with neutral links, and beside the first of them
+/// the user's own link.
+pub fn placed_header() -> RunHeader {
+    let mut header = function_header();
+    header.plan.benchmarks.insert(
+        1,
+        Benchmark {
+            own_link: Some(OwnLink {
+                of: 0,
+                replicates: 6,
+            }),
+            ..header.plan.benchmarks[0].clone()
+        },
+    );
+    header.environment.neutral_links = vec![
+        NeutralLinks {
+            executable: "target/release/deps/sum-0f".to_owned(),
+            made_by: Ok("LLD 14.0.6".to_owned()),
+            unsectioned: vec!["libk.a(k.o)".to_owned()],
+        },
+        NeutralLinks {
+            executable: "./old".to_owned(),
+            made_by: Err("there is no record of how it was linked".to_owned()),
+            unsectioned: vec![],
+        },
+    ];
+    header
+}
+
+/// Where the code of both contenders lies in a replicate.
+pub fn placed(benchmark: usize, replicate: u32) -> Placed {
+    let neutral = Placing::Neutral(NeutralLink {
+        seed: 17 + replicate,
+        hash: "00ff00ff00ff00ff".to_owned(),
+    });
+    Placed {
+        benchmark,
+        replicate,
+        contenders: vec![neutral.clone(), neutral],
+        refused: vec![],
+        fallen_back: None,
+    }
+}
+
+/// The same after three links came to nothing.
+pub fn fallen_back(benchmark: usize, replicate: u32) -> Placed {
+    let refused = |seed| RefusedLink {
+        seed,
+        reason: "ld.lld: error: \"section\" too large\nseen with seed 3".to_owned(),
+    };
+    Placed {
+        contenders: vec![Placing::Own, Placing::Own],
+        refused: [3, 4, 5].map(refused).to_vec(),
+        fallen_back: Some("three links in a row came to nothing".to_owned()),
+        ..placed(benchmark, replicate)
     }
 }
 

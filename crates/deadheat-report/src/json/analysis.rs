@@ -6,7 +6,7 @@
 
 use deadheat_model::{
     Analysis, BlockDiagnostics, Comparison, EndReason, Ending, Estimate, FailedBenchmark, Interval,
-    Json, LogRatio, MetricComparison, Object, Side, Throughput, Warning,
+    Json, LogRatio, MetricComparison, Object, Side, Spreads, Throughput, Warning,
 };
 
 use super::figures::figures;
@@ -99,6 +99,8 @@ fn comparison(comparison: &Comparison, source: Source) -> Object {
             comparison.diagnostics.as_ref().map(diagnostics),
         )
         .with("figures", comparison.figures.as_ref().map(figures))
+        .with_some("own_link", comparison.own_link.as_ref().map(own_link))
+        .with_some("spreads", comparison.spreads.as_ref().map(spreads))
         .with(
             "metrics",
             comparison.metrics.iter().map(metric).collect::<Json>(),
@@ -155,6 +157,25 @@ fn diagnostics(diagnostics: &BlockDiagnostics) -> Object {
         .with("drift", relative(diagnostics.drift))
         .with("carry_over", relative(diagnostics.carry_over))
         .with("second_position", relative(diagnostics.second_position))
+}
+
+/// The estimate as the user's own link placed the code.
+fn own_link(estimate: &Estimate) -> Object {
+    let interval = estimate.interval.as_ref();
+    Object::new()
+        .with("change", change(estimate))
+        .with("ci", interval.map(ends))
+        .with("confidence", interval.map(|interval| interval.confidence))
+        .with("replicates", estimate.replicates)
+        .with("blocks", estimate.blocks)
+}
+
+fn spreads(spreads: &Spreads) -> Object {
+    let relative = |sd: f64| LogRatio(sd).change();
+    Object::new()
+        .with("placement", spreads.placement.map(relative))
+        .with("process", spreads.process.map(relative))
+        .with("block", relative(spreads.block))
 }
 
 fn metric(row: &MetricComparison) -> Object {

@@ -4,8 +4,8 @@ use deadheat_model::{
     Analysis, BetweenFigures, BlockDiagnostics, Change, ClockCause, Comparison, EndReason, Ending,
     Estimate, FailedBenchmark, Family, Figures, FirstHalf, Fit, Interval, LogRatio, Metric,
     MetricComparison, Observation, OppositePeaks, PairSigns, Processes, RankSums, Scope, Side,
-    SideFigures, SignedRanks, Spread, StabilityFigures, TTested, Tested, Throughput, Verdict,
-    Warning,
+    SideFigures, SignedRanks, Spread, Spreads, StabilityFigures, TTested, Tested, Throughput,
+    Verdict, Warning,
 };
 
 pub fn side(name: &str, median: f64, samples: usize) -> Side {
@@ -169,6 +169,8 @@ pub fn comparison(verdict: Option<Verdict>, change: f64, half_width: f64) -> Com
         p_adjusted: Some(0.0003),
         p_sign_flip: Some(0.0002),
         minimum_detectable_effect: Some(LogRatio::from_change(half_width * 1.3)),
+        own_link: None,
+        spreads: None,
         replicates_to_settle: None,
         dropped_blocks: 0,
         diagnostics: Some(BlockDiagnostics {
@@ -186,7 +188,7 @@ pub fn comparison(verdict: Option<Verdict>, change: f64, half_width: f64) -> Com
             metric(Metric::InvoluntarySwitches, 0.5, 1.0, 0.9),
             metric(Metric::Instructions, 1_234_567.0, 0.0921, 0.00004),
         ],
-        warnings: vec![Warning::PlacementFixed],
+        warnings: vec![Warning::PlacementFixed { reason: None }],
     }
 }
 
@@ -216,7 +218,7 @@ pub fn race() -> Analysis {
             count: 4,
             change_with_all: 0.1034,
         },
-        Warning::PlacementFixed,
+        Warning::PlacementFixed { reason: None },
     ];
     slower.dropped_blocks = 4;
     analysis(vec![slower])
@@ -310,6 +312,60 @@ pub fn recording() -> Analysis {
     }
 }
 
+/// A race on neutral links, beside them the user's own, which lies elsewhere.
+pub fn placed() -> Analysis {
+    let mut own = estimate(-0.1304, 0.003);
+    own.replicates = 6;
+    own.blocks = 150;
+    if let Some(interval) = &mut own.interval {
+        interval.confidence = 0.95;
+    }
+    let mut one = comparison(Some(Verdict::Equivalent), 0.0002, 0.0011);
+    one.scope = Scope::Source;
+    one.own_link = Some(own);
+    one.spreads = Some(Spreads {
+        placement: Some(0.0139),
+        process: Some(0.0031),
+        block: 0.0072,
+    });
+    one.warnings = vec![Warning::OwnLinkApart { apart: -0.1306 }];
+    Analysis {
+        processes: Processes::Workers,
+        ..analysis(vec![one])
+    }
+}
+
+/// A suite on neutral links: a placement that does not show, one that was not
+/// told apart, and a race that fell back.
+pub fn placed_suite() -> Analysis {
+    let named = |name: &str, change, placement| {
+        let mut one = placed().comparisons.swap_remove(0);
+        one.benchmark = name.to_owned();
+        one.own_link = Some(estimate(change, 0.003));
+        one.spreads = Some(Spreads {
+            placement,
+            process: None,
+            block: 0.0072,
+        });
+        one.warnings.clear();
+        one
+    };
+    let mut fell_back = named("c", 0.0011, None);
+    fell_back.scope = Scope::Binary;
+    fell_back.warnings = vec![Warning::PlacementFixed {
+        reason: Some("three links in a row came to nothing".to_owned()),
+    }];
+    let mut without = named("d", 0.0, None);
+    without.own_link = None;
+    without.spreads = None;
+    analysis(vec![
+        named("a", 0.0004, Some(0.0)),
+        named("b", 0.0009, None),
+        fell_back,
+        without,
+    ])
+}
+
 /// Two benchmarks of functions, which know what an iteration gets done.
 pub fn functions() -> Analysis {
     let mut bytes = comparison(Some(Verdict::Faster), -0.0213, 0.0041);
@@ -386,7 +442,24 @@ pub fn every_warning() -> Vec<Warning> {
         },
         Warning::DisturbedUnevenly { p: 0.0031 },
         Warning::DisturbedTooOften { share: 0.342 },
-        Warning::PlacementFixed,
+        Warning::PlacementFixed { reason: None },
+        Warning::PlacementFixed {
+            reason: Some("./old: it was not linked by deadheat\u{1b}[2J.".to_owned()),
+        },
+        Warning::LinksRefused {
+            seeds: vec![17],
+            reason: "the link of seed 17 crashed with SIGSEGV: ./k-17\u{1b}[2J --all".to_owned(),
+        },
+        Warning::LinksRefused {
+            seeds: vec![3, 4, 5, 60, 61],
+            reason: "ld.lld: error: no space".to_owned(),
+        },
+        Warning::OwnLinkApart { apart: -0.1293 },
+        Warning::Unsectioned {
+            objects: ["a", "b\u{1b}[2J", "c", "d", "e"]
+                .map(|name| format!("{name}.o"))
+                .to_vec(),
+        },
         Warning::ClocksDisagree {
             wall: 0.0501,
             cpu: -0.0021,
@@ -469,6 +542,8 @@ pub fn everything() -> Vec<Analysis> {
         suite(),
         recording(),
         functions(),
+        placed(),
+        placed_suite(),
         with_failures(),
         only_a_failure(),
         analysis(vec![]),

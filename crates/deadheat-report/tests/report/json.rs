@@ -35,7 +35,7 @@ fn every_json_follows_the_published_schema() {
 #[test]
 fn the_schema_refuses_what_breaks_the_promise() {
     let validator = jsonschema::validator_for(&parsed(SCHEMA)).expect("the schema is one");
-    let sound = parsed(&to_json(&race()));
+    let sound = parsed(&to_json(&placed()));
     for (pointer, wrong) in [
         ("/schema", Value::from("deadheat.analysis/2")),
         ("/ended", Value::from("bored")),
@@ -44,6 +44,9 @@ fn the_schema_refuses_what_breaks_the_promise() {
         ("/benchmarks/0/ci", parsed("[0.1]")),
         ("/benchmarks/0/baseline", Value::Null),
         ("/benchmarks/0/metrics/0/verdict", Value::from("better")),
+        ("/benchmarks/0/own_link/change", Value::Null),
+        ("/benchmarks/0/spreads/block", Value::Null),
+        ("/benchmarks/0/spreads/placement", Value::from(-0.1)),
         ("/benchmarks/0/figures", Value::from(1)),
         ("/benchmarks/0/figures/between/welch/t", Value::Null),
         ("/benchmarks/0/figures/baseline/percentiles", Value::Null),
@@ -194,4 +197,33 @@ fn every_metric_has_the_verdict_it_would_have_been_given() {
         "equivalent"
     );
     assert_eq!(value["benchmarks"][0]["metrics"][2]["verdict"], Value::Null);
+}
+
+#[test]
+fn the_own_link_and_the_spreads_are_relative_changes_and_absent_where_there_are_none() {
+    let value = parsed(&to_json(&placed()));
+    let one = &value["benchmarks"][0];
+    assert_eq!(one["scope"], "source");
+    let close = |value: &Value, wanted: f64| {
+        let number = value.as_f64().expect("a number");
+        assert!((number - wanted).abs() < 1e-12, "{number} is not {wanted}");
+    };
+    close(&one["own_link"]["change"], -0.1304);
+    close(&one["own_link"]["ci"][0], -0.1334);
+    close(&one["own_link"]["confidence"], 0.95);
+    assert_eq!(one["own_link"]["replicates"], 6);
+    assert_eq!(one["own_link"]["blocks"], 150);
+    close(&one["spreads"]["placement"], 0.0139f64.exp_m1());
+    close(&one["spreads"]["process"], 0.0031f64.exp_m1());
+    close(&one["spreads"]["block"], 0.0072f64.exp_m1());
+    assert_eq!(one["warnings"][0]["code"], "own-link-apart");
+
+    let suite = parsed(&to_json(&placed_suite()));
+    let unknown = &suite["benchmarks"][1]["spreads"];
+    assert_eq!(unknown["placement"], Value::Null);
+    for field in ["own_link", "spreads"] {
+        assert!(suite["benchmarks"][3].get(field).is_none(), "{field}");
+        let race = parsed(&to_json(&race()));
+        assert!(race["benchmarks"][0].get(field).is_none(), "{field}");
+    }
 }

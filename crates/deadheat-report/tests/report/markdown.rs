@@ -67,3 +67,8 @@ fn benchmarks_that_failed_have_rows_in_markdown() {
         assert!(cells.windows(2).all(|pair| pair[0] == pair[1]), "{text}");
     }
 }
+
+#[test]
+fn a_race_on_neutral_links_as_markdown() {
+    insta::assert_snapshot!(to_markdown(&placed()));
+}

@@ -360,3 +360,45 @@ fn what_functions_are_measured_by_has_words() {
         assert_eq!(sentences::metric(&metric, Glyphs::Ascii), words);
     }
 }
+
+#[test]
+fn a_race_on_neutral_links_speaks_of_the_source_and_shows_the_own_link_beside() {
+    insta::assert_snapshot!(to_text(&placed(), &BRIEF));
+}
+
+#[test]
+fn what_placement_does_is_told_as_far_as_it_is_known() {
+    insta::assert_snapshot!(to_text(&placed_suite(), &BRIEF));
+}
+
+#[test]
+fn the_parts_of_the_scatter_are_among_the_figures() {
+    let options = TextOptions {
+        figures: true,
+        ..BRIEF
+    };
+    let text = to_text(&placed(), &options);
+    for row in [
+        "sd of placement alone                                   1.4 %",
+        "sd of the process alone                                0.31 %",
+        "sd of the block alone                                  0.72 %",
+    ] {
+        let words: Vec<&str> = row.split_whitespace().collect();
+        let found = text.lines().any(|line| {
+            let cells: Vec<&str> = line.split_whitespace().collect();
+            cells.starts_with(&words)
+        });
+        assert!(found, "{row} in {text}");
+    }
+    assert!(!to_text(&race(), &options).contains("placement alone"));
+}
+
+#[test]
+fn a_verdict_about_binaries_says_nothing_of_the_source_in_its_sentences() {
+    for analysis in [race(), functions(), suite()] {
+        for comparison in &analysis.comparisons {
+            assert_eq!(sentences::placement(comparison, Glyphs::Ascii), None);
+            assert!(!sentences::verdict_cell(comparison).contains("source"));
+        }
+    }
+}

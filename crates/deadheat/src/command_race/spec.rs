@@ -8,6 +8,7 @@ use deadheat_model::{ExitPolicy, Input, Metric, Output, Pinning, PlanError};
 
 use super::parameters::{Parameter, ParameterError};
 use super::runs::Runs;
+use crate::settings::Placement;
 
 /// How commands are started.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -103,6 +104,10 @@ pub struct CommandRaceSpec {
     pub judged: Metric,
     /// Cores of the commands.
     pub pinning: Pinning,
+    /// Which links of the commands are raced. The plan does not say: whether
+    /// there are neutral ones turns out when the race begins, see
+    /// [`RaceOptions::placements`](crate::RaceOptions::placements).
+    pub placement: Placement,
 }
 
 impl Default for CommandRaceSpec {
@@ -132,6 +137,7 @@ impl Default for CommandRaceSpec {
             seed: 0,
             judged: Metric::Wall,
             pinning: Pinning::Inherit,
+            placement: Placement::Neutral,
         }
     }
 }

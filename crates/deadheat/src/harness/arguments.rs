@@ -8,7 +8,7 @@ use deadheat_model::{Metric, Pinning};
 
 use super::selection::{Ignored, Selection};
 use crate::answer::{Answer, Format};
-use crate::settings::{Color, FailOn, duration, fraction, pinning};
+use crate::settings::{Color, FailOn, Placement, duration, fraction, pinning};
 
 /// What the program is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +42,7 @@ pub(super) struct Arguments {
     pub(super) seed: Option<u64>,
     pub(super) judged: Metric,
     pub(super) pinning: Pinning,
+    pub(super) placement: Placement,
     pub(super) save: Option<PathBuf>,
     pub(super) export_hdr: Option<PathBuf>,
     pub(super) export_markdown: Option<PathBuf>,
@@ -69,6 +70,7 @@ impl Default for Arguments {
             seed: None,
             judged: Metric::Wall,
             pinning: Pinning::Auto,
+            placement: Placement::Neutral,
             save: None,
             export_hdr: None,
             export_markdown: None,
@@ -101,6 +103,8 @@ How they race:
   --timeout TIME        What a single sample may take, or none [default: 60s]
   --metric NAME         The metric judged: wall, cpu, ... [default: wall]
   --pin CORES           auto (a core per process, drawn), none, or a list as 2,4-6
+  --placement WHICH     neutral (code shuffled by `cargo deadheat`, anew per process) or own
+                        (as it was linked) [default: neutral where possible]
   --seed N              Repeat the random choices of an earlier run
 
 The answer:
@@ -194,6 +198,9 @@ impl Arguments {
                 }
                 "--metric" => parsed.judged = Metric::from_name(&value()?),
                 "--pin" => parsed.pinning = pinning(&value()?).map_err(about)?,
+                "--placement" => {
+                    parsed.placement = Placement::parse(&value()?).map_err(about)?;
+                }
                 "--save" => parsed.save = Some(value()?.into()),
                 "--export-hdr" => parsed.export_hdr = Some(value()?.into()),
                 "--export-markdown" => parsed.export_markdown = Some(value()?.into()),
@@ -302,6 +309,7 @@ mod tests {
                 "--budget" | "--timeout" => " 1s",
                 "--pin" | "--color" => " auto",
                 "--format" => " paired",
+                "--placement" => " own",
                 "--fail-on" => " slower",
                 "--skip" | "--metric" | "--save" | "--export-hdr" | "--export-markdown" => " x",
                 _ => "",
@@ -321,6 +329,7 @@ mod tests {
             ("--format xml", "--format"),
             ("--exact=yes", "--exact"),
             ("--fail-on never", "--fail-on"),
+            ("--placement mine", "--placement"),
         ] {
             let error = parse(line).unwrap_err();
             assert!(error.contains(named), "{line}: {error}");

@@ -9,8 +9,8 @@ use deadheat_engine::{
 };
 use deadheat_model::{
     Analysis, Benchmark, BenchmarkFailure, BlockRecord, ClockFacts, Contender, Design, Environment,
-    FunctionCalls, Metric, Origin, Pinning, Plan, RecordSink, Run, RunEnd, RunHeader, SinkError,
-    Workload,
+    FunctionCalls, Metric, Origin, Pinning, Placed, Plan, RecordSink, Run, RunEnd, RunHeader,
+    SinkError, Workload,
 };
 
 use crate::settings::random_seed;
@@ -234,6 +234,10 @@ struct Unrecorded;
 
 impl RecordSink for Unrecorded {
     fn block(&mut self, _block: &BlockRecord) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn placed(&mut self, _placed: &Placed) -> Result<(), SinkError> {
         Ok(())
     }
 

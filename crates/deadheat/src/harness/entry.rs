@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 
-use deadheat_engine::{WorkerPipes, WorkerProgram, serve};
+use deadheat_engine::{PLACEMENTS_VARIABLE, WorkerPipes, WorkerProgram, serve};
 
 use super::arguments::{Arguments, HELP, Mode};
 use super::listing::listing;
@@ -12,7 +12,7 @@ use super::racing::race;
 use super::smoke::smoke;
 use crate::exit::{Failure, Status};
 use crate::race::FunctionRace;
-use crate::settings::random_seed;
+use crate::settings::{Placement, random_seed};
 use crate::suite::Suite;
 
 #[allow(
@@ -95,6 +95,10 @@ fn settings(arguments: &Arguments) -> Result<FunctionRace, Failure> {
         pinning: arguments.pinning.clone(),
         save: arguments.save.clone(),
         folder: PathBuf::new(),
+        placements: match arguments.placement {
+            Placement::Neutral => std::env::var_os(PLACEMENTS_VARIABLE).map(PathBuf::from),
+            Placement::Own => None,
+        },
     })
 }
 

@@ -51,7 +51,8 @@ impl Watcher for Line {
 
     fn block_done(&mut self, progress: &Progress<'_>) {
         self.drawn_at_ns = Some(progress.elapsed_ns);
-        let place = format!("({}/{})", progress.index + 1, progress.benchmarks);
+        let own = if progress.own_link { ", own link" } else { "" };
+        let place = format!("({}/{}{own})", progress.index + 1, progress.benchmarks);
         let line = deadheat_report::Progress {
             benchmark: &format!("{} {place}", progress.benchmark),
             candidate: None,

@@ -6,13 +6,16 @@ use std::time::Duration;
 
 use deadheat_analysis::{AnytimeRule, PlannedRule};
 use deadheat_engine::{
-    CommandContenders, CommandOptions, Contenders, Interrupts, OsClock, Session, Watcher,
-    environment, unix_seconds,
+    CommandContenders, CommandOptions, CommandPlacements, Contenders, EngineError, Interrupts,
+    LinkProgram, OsClock, Session, Watcher, environment, unix_seconds,
 };
 use deadheat_format::{RunFileWriter, read_header, read_run};
-use deadheat_model::{CounterAccess, Environment, Metric, Origin, Plan, Run, RunHeader, Workload};
+use deadheat_model::{
+    CounterAccess, Environment, Metric, NeutralLinks, Origin, Plan, Run, RunHeader, Workload,
+};
 
 use super::outcome::{RaceError, RaceOutcome, blocks, finish, run_file, take_over_signals};
+use super::own_links;
 
 /// Where a race leaves its traces.
 #[derive(Clone, Debug)]
@@ -23,18 +26,29 @@ pub struct RaceOptions {
     pub folder: PathBuf,
     /// Descriptor that the standard output of shown commands goes to.
     pub shown: RawFd,
+    /// The program that makes neutral links: one that understands
+    /// `placements EXECUTABLE SEED…`, as `deadheat` does. Without one all
+    /// commands run as they were linked.
+    pub placements: Option<PathBuf>,
 }
+
+/// Replicates of a benchmark on the user's own links, beside neutral ones.
+const OWN_LINK_REPLICATES: u32 = 11;
 
 /// Races the commands of a frozen plan and records the run as it happens.
 pub fn race_commands(
-    plan: Plan,
+    mut plan: Plan,
     options: &RaceOptions,
     watcher: &mut dyn Watcher,
 ) -> Result<RaceOutcome, RaceError> {
     let interrupts = take_over_signals()?;
     // Before deadheat settles on one core and takes that for the machine.
-    let machine = environment();
-    let mut contenders = contenders(&plan, options, true, &interrupts)?;
+    let mut machine = environment();
+    let placements = placements(&plan, options, None, &interrupts)?;
+    machine.neutral_links = placements.neutral_links().to_vec();
+    own_links::add(&mut plan, OWN_LINK_REPLICATES, |of| placements.possible(of));
+    let contenders = contenders(&plan, options, true, &interrupts)?;
+    let mut contenders = contenders.with_placements(placements);
     let header = header(plan, machine, &contenders)?;
     let path = run_file(options.save.as_deref(), &options.folder, &header)?;
     let mut writer = RunFileWriter::create(&path, &header).map_err(RaceError::Save)?;
@@ -87,7 +101,9 @@ pub fn resume_commands(
         });
     }
     let counters = old.metrics.contains(&Metric::Cycles);
-    let mut contenders = contenders(&old.plan, options, counters, &interrupts)?;
+    let before = &old.environment.neutral_links;
+    let mut placements = placements(&old.plan, options, Some(before), &interrupts)?;
+    let contenders = contenders(&old.plan, options, counters, &interrupts)?;
     if contenders.metrics() != old.metrics {
         let list = |metrics: &[Metric]| {
             metrics
@@ -103,6 +119,8 @@ pub fn resume_commands(
         });
     }
     let mut run = read_run(path).map_err(RaceError::Resume)?;
+    placements.remember(&run.placed);
+    let mut contenders = contenders.with_placements(placements);
     let version = env!("CARGO_PKG_VERSION");
     let mut writer =
         RunFileWriter::resume(path, version, unix_seconds()).map_err(RaceError::Resume)?;
@@ -130,6 +148,23 @@ pub fn resume_commands(
     }
     .race(&mut run);
     finish(raced, run, path.to_owned())
+}
+
+/// Who has neutral links; a run that is taken up again goes on with those it
+/// had.
+fn placements(
+    plan: &Plan,
+    options: &RaceOptions,
+    before: Option<&[NeutralLinks]>,
+    interrupts: &Interrupts,
+) -> Result<CommandPlacements, RaceError> {
+    let program = options.placements.clone().map(LinkProgram::new);
+    CommandPlacements::find(program, plan, before, interrupts).map_err(|error| {
+        match (error, interrupts.requested()) {
+            (EngineError::Interrupted, Some(signal)) => RaceError::Interrupted { signal },
+            (error, _) => RaceError::NotStarted(error),
+        }
+    })
 }
 
 fn contenders<'a>(

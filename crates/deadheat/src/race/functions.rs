@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use deadheat_analysis::{LooksError, PlannedRule, planned_looks};
 use deadheat_engine::{
-    Contenders, EngineError, FunctionContenders, FunctionOptions, Interrupts, OsClock, Session,
-    Watcher, WorkerProgram, environment, unix_seconds,
+    Contenders, EngineError, FunctionContenders, FunctionOptions, Interrupts, LinkProgram, OsClock,
+    Session, Watcher, WorkerProgram, environment, unix_seconds,
 };
 use deadheat_format::{FormatError, RunFileWriter};
 use deadheat_model::{
@@ -15,11 +15,14 @@ use deadheat_model::{
 };
 
 use super::outcome::{RaceError, RaceOutcome, blocks, finish, run_file, take_over_signals};
-use super::planning;
+use super::{own_links, planning};
 use crate::suite::Registered;
 
 /// Blocks in a replicate where neither the user nor a pilot says.
 const BLOCKS: u32 = 25;
+
+/// Replicates of a benchmark on the user's own link, beside neutral ones.
+const OWN_LINK_REPLICATES: u32 = 6;
 
 /// How a suite is raced.
 #[derive(Clone, Debug)]
@@ -48,6 +51,8 @@ pub(crate) struct FunctionRace {
     pub(crate) save: Option<PathBuf>,
     /// The folder that `.deadheat` is looked for in.
     pub(crate) folder: PathBuf,
+    /// The program that makes neutral links, if replicates are to run on some.
+    pub(crate) placements: Option<PathBuf>,
 }
 
 impl FunctionRace {
@@ -60,6 +65,7 @@ impl FunctionRace {
             timeout: self.timeout,
             pinning: self.pinning.clone(),
             seed: self.seed,
+            placements: self.placements.clone().map(LinkProgram::new),
         };
         FunctionContenders::new(options, interrupts).map_err(RaceError::NotStarted)
     }
@@ -130,7 +136,18 @@ pub(crate) fn race_functions(
     }
     plan.validate()
         .map_err(|error| RaceError::Design(error.to_string()))?;
+    let links = contenders
+        .neutral_links()
+        .map_err(|error| not_started(error, &interrupts))?;
+    if links.as_ref().is_some_and(|links| links.made_by.is_ok()) {
+        let raced = |of| !failures.iter().any(|failure| failure.benchmark == of);
+        own_links::add(&mut plan, OWN_LINK_REPLICATES, raced);
+    }
     contenders.enter(&plan);
+    let machine = Environment {
+        neutral_links: links.into_iter().collect(),
+        ..machine
+    };
     let header = header(plan, machine, &contenders);
     let path = run_file(race.save.as_deref(), &race.folder, &header)?;
     let mut writer = RunFileWriter::create(&path, &header).map_err(RaceError::Save)?;

@@ -4,6 +4,7 @@
 mod commands;
 mod functions;
 mod outcome;
+mod own_links;
 mod planning;
 
 #[cfg(feature = "commands")]

@@ -33,6 +33,7 @@ pub(super) fn benchmark(
         contenders: registered.contenders.iter().map(contender).collect(),
         blocks_per_replicate: blocks.or_else(|| piloted.map(blocks_that_fit)),
         throughput: registered.throughput,
+        own_link: None,
     }
 }
 

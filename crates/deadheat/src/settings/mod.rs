@@ -7,11 +7,13 @@
 mod color;
 mod fail_on;
 mod pinning;
+mod placement;
 mod quantities;
 mod seed;
 
 pub use color::Color;
 pub use fail_on::FailOn;
 pub use pinning::pinning;
+pub use placement::Placement;
 pub use quantities::{duration, fraction};
 pub use seed::random_seed;

@@ -38,6 +38,7 @@ impl Registered {
             contenders: self.contenders.clone(),
             iterations: 1,
             threads: self.threads(),
+            own_link: false,
         }
     }
 }

@@ -6,7 +6,7 @@ use deadheat::engine::{
 };
 use deadheat::model::{
     Analysis, Benchmark, BenchmarkFailure, BlockRecord, Contender, Design, Environment, Metric,
-    Origin, Pinning, Plan, RecordSink, Run, RunEnd, RunHeader, SinkError, Workload,
+    Origin, Pinning, Placed, Plan, RecordSink, Run, RunEnd, RunHeader, SinkError, Workload,
 };
 
 /// What is raced, and what hides the truth.
@@ -124,6 +124,10 @@ struct Forgetful;
 
 impl RecordSink for Forgetful {
     fn block(&mut self, _block: &BlockRecord) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn placed(&mut self, _placed: &Placed) -> Result<(), SinkError> {
         Ok(())
     }
 

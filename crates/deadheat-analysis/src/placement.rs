@@ -1,0 +1,195 @@
+//! Where the code lay: what a verdict may speak of, and what placement alone
+//! does to a benchmark.
+
+use std::collections::BTreeMap;
+
+use deadheat_model::{
+    Comparison, ContenderId, Estimate, LogRatio, Origin, Placed, Placing, Run, Samples, Scope,
+    Warning,
+};
+
+use crate::effects::Effects;
+use crate::judge::{Judgement, Level};
+use crate::rule::{Bench, estimate};
+use crate::spreads::Scatter;
+
+/// Fewer replicates of the own link than this have no interval.
+const FEWEST_OF_OWN_LINK: usize = 2;
+
+/// All that is known of where the code of one benchmark lay.
+pub(crate) struct Placement<'a> {
+    run: &'a Run,
+    /// By replicate. A run that was taken up again may have placed one twice.
+    placed: BTreeMap<u32, Vec<&'a Placed>>,
+    own_link: Option<OwnLinkRaced<'a>>,
+}
+
+/// The benchmark once more, as the user linked it.
+struct OwnLinkRaced<'a> {
+    samples: &'a Samples,
+    bench: Bench,
+    /// Complete replicates.
+    replicates: usize,
+    /// One per candidate.
+    judgements: Vec<Option<Judgement>>,
+}
+
+impl<'a> Placement<'a> {
+    pub(crate) fn of(run: &'a Run, benchmark: usize) -> Self {
+        let mut placed: BTreeMap<u32, Vec<&Placed>> = BTreeMap::new();
+        for one in run.placed.iter().filter(|one| one.benchmark == benchmark) {
+            placed.entry(one.replicate).or_default().push(one);
+        }
+        Self {
+            run,
+            placed,
+            own_link: OwnLinkRaced::beside(run, benchmark),
+        }
+    }
+
+    /// What a verdict on the first `replicates` replicates speaks of: of the
+    /// source when the placement of both sides was drawn for each of them.
+    pub(crate) fn scope(
+        &self,
+        samples: &Samples,
+        candidate: ContenderId,
+        replicates: usize,
+    ) -> Scope {
+        let drawn = |replicate| {
+            let placed: Option<&Vec<&Placed>> = self.placed.get(&replicate);
+            placed.is_some_and(|all| {
+                let (baseline, candidate) = (ContenderId::BASELINE.index(), candidate.index());
+                all.iter().all(|one| one.is_drawn(baseline, candidate))
+            })
+        };
+        let mut judged = in_order(samples).take(replicates).peekable();
+        match judged.peek().is_some() && judged.all(drawn) {
+            true => Scope::Source,
+            false => Scope::Binary,
+        }
+    }
+
+    /// The effect as the user's own link placed the code: of all its complete
+    /// replicates at one look, since their number was fixed.
+    pub(crate) fn own_link(&self, candidate: usize) -> Option<Estimate> {
+        let own_link = self.own_link.as_ref()?;
+        own_link.judgements.get(candidate)?.as_ref().map(estimate)
+    }
+
+    /// How the blocks of the own link scatter.
+    pub(crate) fn scatter_of_own_link(&self, candidate: usize) -> Option<Scatter<'_>> {
+        let own_link = self.own_link.as_ref()?;
+        let effects: &Effects = own_link.bench.candidates.get(candidate)?;
+        Scatter::of(effects, own_link.samples, own_link.replicates)
+    }
+
+    /// Whether anybody ran where a neutral link put it.
+    pub(crate) fn is_drawn_at_all(&self) -> bool {
+        let mut everyone = self
+            .placed
+            .values()
+            .flatten()
+            .flat_map(|one| &one.contenders);
+        everyone.any(|placing| matches!(placing, Placing::Neutral(_)))
+    }
+
+    /// What the reader should know of the placement behind a comparison.
+    pub(crate) fn doubts(&self, comparison: &Comparison) -> Vec<Warning> {
+        let mut warnings = Vec::new();
+        match comparison.scope {
+            Scope::Binary => warnings.push(Warning::PlacementFixed {
+                reason: self.why_fixed(),
+            }),
+            Scope::Source => {
+                let margin = self.run.header.plan.design.margin;
+                warnings.extend(apart(comparison, margin));
+                let links = self.run.header.environment.neutral_links.iter();
+                let mut objects: Vec<String> = Vec::new();
+                for object in links.flat_map(|links| &links.unsectioned) {
+                    if !objects.contains(object) {
+                        objects.push(object.clone());
+                    }
+                }
+                if !objects.is_empty() {
+                    warnings.push(Warning::Unsectioned { objects });
+                }
+            }
+        }
+        let mut refused: Vec<_> = Vec::new();
+        for link in self.placed.values().flatten().flat_map(|one| &one.refused) {
+            // A replicate placed anew may have drawn it again.
+            if !refused.contains(&link) {
+                refused.push(link);
+            }
+        }
+        if let Some(first) = refused.first() {
+            warnings.push(Warning::LinksRefused {
+                seeds: refused.iter().map(|link| link.seed).collect(),
+                reason: first.reason.clone(),
+            });
+        }
+        warnings
+    }
+
+    /// Why placement was not drawn although somebody asked for it. What
+    /// happened to this benchmark tells more than what was known before.
+    fn why_fixed(&self) -> Option<String> {
+        let placed = self.placed.values().flatten();
+        let fallen_back = placed.filter_map(|one| one.fallen_back.clone()).next();
+        let impossible = || {
+            let links = self.run.header.environment.neutral_links.iter();
+            let reasons: Vec<String> = links
+                .filter_map(|links| {
+                    let reason = links.made_by.as_ref().err()?;
+                    Some(format!("{}: {reason}", links.executable))
+                })
+                .collect();
+            (!reasons.is_empty()).then(|| reasons.join("; "))
+        };
+        fallen_back.or_else(impossible)
+    }
+}
+
+impl<'a> OwnLinkRaced<'a> {
+    /// `None` when there is none, when it failed, or has too few replicates.
+    fn beside(run: &'a Run, benchmark: usize) -> Option<Self> {
+        let plan = &run.header.plan;
+        let own = plan.own_link_of(benchmark)?;
+        let failed = run.failures.iter().any(|failure| failure.benchmark == own);
+        if failed || run.header.origin != Origin::Race {
+            return None;
+        }
+        let samples = run.benchmarks.get(own)?;
+        let mut bench = Bench::new(&run.header, own);
+        bench.extend(samples);
+        let replicates = bench.complete_replicates(samples);
+        if replicates < FEWEST_OF_OWN_LINK {
+            return None;
+        }
+        let judgements = bench.judge(samples, replicates, Level::Nominal(plan.design.alpha));
+        Some(Self {
+            samples,
+            bench,
+            replicates,
+            judgements,
+        })
+    }
+}
+
+/// The replicates in the order they were run.
+fn in_order(samples: &Samples) -> impl Iterator<Item = u32> {
+    let mut last = None;
+    let replicates = samples.blocks().iter().map(|block| block.replicate);
+    replicates.filter(move |replicate| last.replace(*replicate) != Some(*replicate))
+}
+
+/// The own link and the neutral ones, when their intervals lie further apart
+/// than the margin.
+fn apart(comparison: &Comparison, margin: f64) -> Option<Warning> {
+    let (neutral, own) = (comparison.estimate.as_ref()?, comparison.own_link.as_ref()?);
+    let (of_neutral, of_own) = (neutral.interval?, own.interval?);
+    let gap = (of_own.low.0 - of_neutral.high.0).max(of_neutral.low.0 - of_own.high.0);
+    let apart = own.effect.change() - neutral.effect.change();
+    let found = gap > LogRatio::from_change(margin).0 && apart.is_finite();
+    found.then_some(Warning::OwnLinkApart { apart })
+}

@@ -1,0 +1,118 @@
+//! An executable whose neutral links are raced, and whether it is still the
+//! one it was.
+
+use std::fs::{canonicalize, metadata};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// A file as it was when the race began.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Executable {
+    /// Where it lies, without symbolic links.
+    pub(crate) path: PathBuf,
+    identity: [i64; 5],
+}
+
+impl Executable {
+    /// The executable that a path leads to. `Err` says why there is none: that
+    /// of a running program may have been replaced or deleted since.
+    pub(crate) fn at(path: &Path) -> Result<Self, String> {
+        let found = canonicalize(path).and_then(|real| Ok((identity(&real)?, real)));
+        let same = found.and_then(|(there, real)| Ok((there == identity(path)?, there, real)));
+        match same {
+            Ok((true, identity, path)) => Ok(Self { path, identity }),
+            Ok((false, ..)) | Err(_) => Err(format!(
+                "the file of '{}' was replaced or deleted since it was started; start it again",
+                path.display()
+            )),
+        }
+    }
+
+    /// `Err` when another file lies there now.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        match identity(&self.path) {
+            Ok(identity) if identity == self.identity => Ok(()),
+            _ => Err(format!(
+                "'{}' was replaced or deleted while it was raced",
+                self.path.display()
+            )),
+        }
+    }
+
+    /// The first of these files that is there.
+    #[cfg(feature = "commands")]
+    pub(crate) fn among(candidates: Vec<PathBuf>) -> Option<Self> {
+        let file = candidates.into_iter().find(|file| file.is_file())?;
+        Self::at(&file).ok()
+    }
+
+    /// Whether a record of its link lies beside it.
+    #[cfg(feature = "commands")]
+    pub(crate) fn has_record(&self) -> bool {
+        let Some((folder, name)) = self.path.parent().zip(self.path.file_name()) else {
+            return false;
+        };
+        let mut record = name.to_owned();
+        record.push(".json");
+        folder.join(".deadheat/links").join(record).is_file()
+    }
+}
+
+/// Enough to know a file again: one that is written anew has another time, one
+/// that is renamed into its place another number.
+fn identity(path: &Path) -> std::io::Result<[i64; 5]> {
+    let found = metadata(path)?;
+    Ok([
+        found.dev() as i64,
+        found.ino() as i64,
+        found.size() as i64,
+        found.mtime(),
+        found.mtime_nsec(),
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn the_running_program_is_found_where_it_lies() {
+        let found = Executable::at(Path::new("/proc/self/exe")).unwrap();
+        assert_eq!(found.path, std::env::current_exe().unwrap());
+        assert_eq!(found.check(), Ok(()));
+    }
+
+    #[test]
+    fn a_file_that_was_replaced_is_another_executable() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, other) = (folder.path().join("a"), folder.path().join("b"));
+        fs::write(&file, "one").unwrap();
+        fs::write(&other, "one").unwrap();
+        let found = Executable::at(&file).unwrap();
+        fs::rename(&other, &file).unwrap();
+        assert!(found.check().unwrap_err().contains("was replaced"));
+        fs::remove_file(&file).unwrap();
+        assert!(found.check().is_err());
+        assert!(Executable::at(&file).unwrap_err().contains("deleted"));
+    }
+
+    #[cfg(feature = "commands")]
+    #[test]
+    fn a_record_lies_beside_the_file_that_a_name_leads_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("tool");
+        let link = folder.path().join("alias");
+        fs::write(&file, "").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        let missing = folder.path().join("missing");
+        let find = || Executable::among(vec![missing.clone(), link.clone()]).unwrap();
+        assert_eq!(find().path, canonicalize(&file).unwrap());
+        assert!(!find().has_record());
+        let links = folder.path().join(".deadheat/links");
+        fs::create_dir_all(&links).unwrap();
+        fs::write(links.join("tool.json"), "{}").unwrap();
+        assert!(find().has_record());
+        assert_eq!(Executable::among(vec![missing.clone()]), None);
+    }
+}

@@ -1,0 +1,204 @@
+//! The program that makes neutral links, as seen by who asks it.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use deadheat_model::RefusedLink;
+use nix::sched::{CpuSet, sched_getaffinity};
+use nix::unistd::Pid;
+
+use super::answer::Line;
+use super::executable::Executable;
+use super::process::hear_out;
+use super::variant::{PLACEMENTS_VARIABLE, Variant};
+use crate::error::EngineError;
+use crate::interrupt::Interrupts;
+
+/// How long the links of a large program may take until the first is there.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// A program that understands `placements EXECUTABLE SEED…`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkProgram {
+    /// Its executable.
+    pub executable: PathBuf,
+    /// How long it may say nothing before it is given up.
+    pub patience: Duration,
+}
+
+impl LinkProgram {
+    /// This program, with five minutes for every link.
+    pub fn new(executable: PathBuf) -> Self {
+        Self {
+            executable,
+            patience: PATIENCE,
+        }
+    }
+}
+
+/// What is known of neutral links of an executable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Links {
+    pub(crate) linker: String,
+    /// Names what the links are made from.
+    pub(crate) record: String,
+    pub(crate) unsectioned: Vec<String>,
+}
+
+/// What came of asking.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    /// `Err` says why there are no links.
+    pub(crate) links: Result<Links, String>,
+    /// One entry for each seed asked for, in the same order, as far as it got.
+    pub(crate) made: Vec<Result<Variant, RefusedLink>>,
+    /// Why there are fewer than were asked for.
+    pub(crate) broken: Option<String>,
+}
+
+/// Asks the program, on the cores that deadheat had in the beginning.
+#[derive(Clone, Debug)]
+pub(crate) struct Helper {
+    program: LinkProgram,
+    cores: Option<CpuSet>,
+}
+
+impl Helper {
+    /// To be made before deadheat settles on one core: linkers use them all.
+    pub(crate) fn new(program: LinkProgram) -> Self {
+        Self {
+            program,
+            cores: sched_getaffinity(Pid::from_raw(0)).ok(),
+        }
+    }
+
+    /// Asks for links by these seeds, or with none only whether links are
+    /// possible. When this returns no linker runs any more.
+    pub(crate) fn ask(
+        &self,
+        executable: &Executable,
+        seeds: &[u32],
+        interrupts: &Interrupts,
+    ) -> Result<Answer, EngineError> {
+        let mut command = Command::new(&self.program.executable);
+        command
+            .arg("placements")
+            .arg(&executable.path)
+            .args(seeds.iter().map(u32::to_string))
+            .env_remove(PLACEMENTS_VARIABLE);
+        let cores = self.cores.as_ref();
+        let heard = hear_out(command, cores, self.program.patience, interrupts)?;
+        let about = |problem: &str| {
+            let program = self.program.executable.display();
+            format!("'{program} placements' {problem}")
+        };
+        Ok(understand(&heard.output, heard.problem, seeds, about))
+    }
+}
+
+/// Makes sense of all that was said, as far as it makes any.
+fn understand(
+    output: &[u8],
+    problem: Option<String>,
+    seeds: &[u32],
+    about: impl Fn(&str) -> String,
+) -> Answer {
+    let text = String::from_utf8_lossy(output);
+    let mut lines = text.lines();
+    let nonsense = |line: &str| {
+        let said: String = line.chars().take(80).collect();
+        format!("says what nobody understands: '{said}'")
+    };
+    let first = lines.next();
+    let links = match (first, first.and_then(Line::parse)) {
+        (_, Some(Line::Links(links))) => Ok(links),
+        (_, Some(Line::Impossible(reason))) => Err(reason),
+        (said, _) => Err(match (&problem, said) {
+            (Some(problem), _) => about(problem),
+            (None, Some(line)) => about(&nonsense(line)),
+            (None, None) => about("says nothing"),
+        }),
+    };
+    let mut answer = Answer {
+        links,
+        made: Vec::new(),
+        broken: None,
+    };
+    if answer.links.is_err() {
+        return answer;
+    }
+    for seed in seeds {
+        let line = lines.next();
+        match line.and_then(Line::parse) {
+            Some(Line::Placed(variant)) if variant.link.seed == *seed => {
+                answer.made.push(Ok(variant));
+            }
+            Some(Line::Refused(link)) if link.seed == *seed => answer.made.push(Err(link)),
+            _ => {
+                answer.broken = Some(match (&problem, line) {
+                    (Some(problem), _) => about(problem),
+                    (None, Some(line)) => about(&nonsense(line)),
+                    (None, None) => about(&format!("says nothing about seed {seed}")),
+                });
+                return answer;
+            }
+        }
+    }
+    answer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINKS: &str =
+        r#"{"links":{"executable":"b","linker":"L","record":"0","unsectioned":[]}}"#;
+
+    fn placed(seed: u32) -> String {
+        format!(r#"{{"placed":{{"seed":{seed},"executable":"/v/{seed}","hash":"0"}}}}"#)
+    }
+
+    fn understood(lines: &[&str], problem: Option<&str>, seeds: &[u32]) -> Answer {
+        let output = lines.join("\n");
+        let problem = problem.map(str::to_owned);
+        understand(output.as_bytes(), problem, seeds, |problem| {
+            format!("helper {problem}")
+        })
+    }
+
+    #[test]
+    fn every_seed_has_its_link_or_a_reason() {
+        let refused = r#"{"refused":{"seed":9,"reason":"too far"}}"#;
+        let answer = understood(&[LINKS, &placed(4), refused], None, &[4, 9]);
+        assert_eq!(answer.links.unwrap().linker, "L");
+        assert_eq!(answer.broken, None);
+        assert_eq!(answer.made[0].as_ref().unwrap().link.seed, 4);
+        assert_eq!(answer.made[1].as_ref().unwrap_err().reason, "too far");
+    }
+
+    #[test]
+    fn what_was_made_before_a_failure_counts() {
+        let answer = understood(&[LINKS, &placed(4)], Some("exited with code 1"), &[4, 9]);
+        assert_eq!(answer.made.len(), 1);
+        assert_eq!(answer.broken.unwrap(), "helper exited with code 1");
+    }
+
+    #[test]
+    fn nonsense_is_quoted_and_silence_named() {
+        let reason = |lines: &[&str]| understood(lines, None, &[]).links.unwrap_err();
+        assert!(reason(&["bang"]).contains("'bang'"));
+        assert!(reason(&[]).contains("says nothing"));
+        assert!(reason(&[&placed(1)]).contains("nobody understands"));
+        let broken = |lines: &[&str]| understood(lines, None, &[4]).broken.unwrap();
+        assert!(broken(&[LINKS, "bang"]).contains("'bang'"));
+        assert!(broken(&[LINKS, &placed(5)]).contains("nobody understands"));
+        assert!(broken(&[LINKS]).contains("seed 4"));
+    }
+
+    #[test]
+    fn links_that_are_impossible_say_why() {
+        let answer = understood(&[r#"{"impossible":{"reason":"no lld"}}"#], None, &[4]);
+        assert_eq!(answer.links.unwrap_err(), "no lld");
+    }
+}

@@ -1,0 +1,261 @@
+//! Benchmarks raced once more on the user's own link: after all others, within
+//! what these leave, and of no consequence for them.
+
+use std::time::Duration;
+
+use deadheat_engine::{
+    Contenders, EngineError, FunctionCause, FunctionFailure, Moment, NeverStop, Progress, Session,
+    SimulatedClock, Watcher,
+};
+use deadheat_model::{
+    Benchmark, BenchmarkFailure, Block, BlockRecord, Contender, Decision, Design, EndReason,
+    Environment, Flags, Looks, Metric, Origin, OwnLink, Pinning, Placed, Plan, RecordSink, Run,
+    RunEnd, RunHeader, Sample, Samples, SinkError, Slot, Standing, StoppingRule, Workload,
+};
+
+/// Every block takes a second.
+struct Seconds {
+    clock: SimulatedClock,
+    broken: Option<usize>,
+    opened: Vec<usize>,
+}
+
+impl Contenders for Seconds {
+    fn metrics(&self) -> &[Metric] {
+        &[Metric::Wall]
+    }
+
+    fn open(&mut self, benchmark: usize) -> Result<(), EngineError> {
+        self.opened.push(benchmark);
+        Ok(())
+    }
+
+    fn warm_up(&mut self, _benchmark: usize, _slots: &[Slot]) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    fn run(&mut self, block: &Block, record: &mut BlockRecord) -> Result<(), EngineError> {
+        if Some(block.benchmark) == self.broken {
+            return Err(EngineError::Function(Box::new(FunctionFailure {
+                benchmark: "broken".to_owned(),
+                contender: None,
+                moment: Moment::WarmUp,
+                cause: FunctionCause::Exited(7),
+                link: None,
+            })));
+        }
+        self.clock.advance(1_000_000_000);
+        for slot in &block.slots {
+            record.values.push(10.0);
+            record.samples.push(Sample {
+                contender: slot.contender,
+                flags: Flags::NONE,
+                exit_code: None,
+                iterations: 1,
+            });
+        }
+        Ok(())
+    }
+
+    fn placed(&mut self) -> Option<Placed> {
+        None
+    }
+
+    fn launched(&mut self) -> u64 {
+        1
+    }
+
+    fn close(&mut self, _benchmark: usize) -> Result<(), EngineError> {
+        Ok(())
+    }
+}
+
+/// Stops what stands beside after its replicates, and others never.
+struct ByReplicates(Plan);
+
+impl StoppingRule for ByReplicates {
+    fn decide(&mut self, benchmark: usize, samples: &Samples) -> Decision {
+        let own_link = self.0.benchmarks[benchmark].own_link;
+        let complete = samples.blocks().len() as u32;
+        match own_link.is_some_and(|own_link| complete >= own_link.replicates) {
+            true => Decision::Stop,
+            false => Decision::GoOn,
+        }
+    }
+
+    fn standing(&mut self, _benchmark: usize, _samples: &Samples) -> Option<Standing> {
+        None
+    }
+}
+
+struct Forgetful;
+
+impl RecordSink for Forgetful {
+    fn block(&mut self, _block: &BlockRecord) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn placed(&mut self, _placed: &Placed) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn failed(&mut self, _failure: &BenchmarkFailure) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn end(&mut self, _end: &RunEnd) -> Result<(), SinkError> {
+        Ok(())
+    }
+}
+
+/// What was said of each block: its place, of how many, whether it stands
+/// beside, and blocks and seconds still to come at most.
+#[derive(Default)]
+struct Told(Vec<(usize, usize, bool, u64, u64)>);
+
+impl Watcher for Told {
+    fn watching(&self) -> bool {
+        true
+    }
+
+    fn block_done(&mut self, progress: &Progress<'_>) {
+        self.0.push((
+            progress.index,
+            progress.benchmarks,
+            progress.own_link,
+            progress.blocks_at_most,
+            progress.left_at_most_ns / 1_000_000_000,
+        ));
+    }
+}
+
+/// Two benchmarks of ten replicates and one block each; the first of the plan
+/// stands beside its last.
+fn run() -> Run {
+    let contender = |name: &str| Contender {
+        name: name.to_owned(),
+        workload: Workload::Recording,
+    };
+    let benchmark = |name: &str, own_link| Benchmark {
+        name: name.to_owned(),
+        contenders: vec![contender("a"), contender("b")],
+        own_link,
+        ..Benchmark::default()
+    };
+    let beside = OwnLink {
+        of: 2,
+        replicates: 4,
+    };
+    Run::new(RunHeader {
+        tool_version: "test".to_owned(),
+        started_at: None,
+        origin: Origin::Race,
+        plan: Plan {
+            design: Design {
+                margin: 0.01,
+                alpha: 0.05,
+                looks: Looks {
+                    at: vec![10],
+                    levels: vec![0.05],
+                    weights: vec![1.0],
+                },
+                blocks_per_replicate: 1,
+                warmup: 0,
+                budget: None,
+                judged: Metric::Wall,
+                pinning: Pinning::Inherit,
+            },
+            seed: 1,
+            benchmarks: vec![
+                benchmark("second", Some(beside)),
+                benchmark("first", None),
+                benchmark("second", None),
+            ],
+        },
+        environment: Environment::default(),
+        metrics: vec![Metric::Wall],
+        tick_ns: None,
+    })
+}
+
+struct Raced {
+    run: Run,
+    told: Told,
+    opened: Vec<usize>,
+    blocks: Vec<usize>,
+}
+
+fn race(budget: Option<u64>, broken: Option<usize>) -> Raced {
+    let mut run = run();
+    let clock = SimulatedClock::default();
+    let mut contenders = Seconds {
+        clock: clock.clone(),
+        broken,
+        opened: Vec::new(),
+    };
+    let mut told = Told::default();
+    Session {
+        contenders: &mut contenders,
+        clock: &clock,
+        rule: &mut ByReplicates(run.header.plan.clone()),
+        sink: &mut Forgetful,
+        watcher: &mut told,
+        stop: &NeverStop,
+        max_replicates: 10,
+        budget: budget.map(Duration::from_secs),
+        // What stands beside is outlived all the same.
+        outlive_failures: broken != Some(0),
+    }
+    .race(&mut run)
+    .unwrap();
+    Raced {
+        blocks: run.benchmarks.iter().map(|s| s.blocks().len()).collect(),
+        opened: contenders.opened,
+        told,
+        run,
+    }
+}
+
+#[test]
+fn what_stands_beside_comes_last_and_takes_its_replicates() {
+    let raced = race(None, None);
+    assert_eq!(raced.opened, [1, 2, 0]);
+    assert_eq!(raced.blocks, [4, 10, 10]);
+}
+
+#[test]
+fn it_is_no_benchmark_of_its_own_to_who_watches() {
+    let told = race(None, None).told.0;
+    assert_eq!(told[0], (1, 2, false, 10, 9 + 10 + 4));
+    assert_eq!(told[10], (2, 2, false, 10, 9 + 4));
+    assert_eq!(told[20], (2, 2, true, 4, 3));
+}
+
+#[test]
+fn it_costs_the_others_nothing_of_a_budget() {
+    let raced = race(Some(16), None);
+    assert_eq!(raced.blocks, [0, 8, 8], "half each, as without it");
+    assert_eq!(raced.run.end.unwrap().reason, EndReason::Budget);
+    let raced = race(Some(22), None);
+    assert_eq!(raced.blocks, [2, 10, 10], "it has what they leave");
+    assert_eq!(
+        raced.run.end.unwrap().reason,
+        EndReason::Finished,
+        "no verdict waited for more"
+    );
+}
+
+#[test]
+fn its_failure_is_its_own() {
+    let raced = race(None, Some(0));
+    assert_eq!(raced.blocks, [0, 10, 10]);
+    assert_eq!(raced.run.failures[0].benchmark, 0);
+    assert_eq!(raced.run.end.unwrap().reason, EndReason::Finished);
+}
+
+#[test]
+fn nothing_stands_beside_a_benchmark_that_failed() {
+    let raced = race(None, Some(2));
+    assert_eq!(raced.opened, [1, 2]);
+    assert_eq!(raced.run.failures.len(), 1);
+}

@@ -1,0 +1,70 @@
+//! How a run went, in words: what it took, and how it ended.
+
+use deadheat_model::{Analysis, EndReason, Ending};
+
+use crate::called::Source;
+use crate::glyphs::Glyphs;
+use crate::names;
+use crate::units::{counted, waiting};
+
+/// What the whole run took; `None` for a recording, of which nobody knows.
+pub fn effort(analysis: &Analysis) -> Option<String> {
+    let processes = match Source::of(analysis) {
+        Source::Recording => return None,
+        Source::Commands => counted(analysis.launches, "launch", "launches"),
+        Source::Functions => counted(analysis.launches, "process", "processes"),
+    };
+    let mut text = format!("{processes}, {}", waiting(analysis.elapsed_seconds));
+    if let Some(seed) = analysis.seed {
+        text += &format!(", seed {seed}");
+    }
+    Some(text)
+}
+
+/// How the run ended, when that is worth a sentence.
+pub fn ending(ending: &Ending, source: Source, glyphs: Glyphs) -> Option<String> {
+    // Only a race of commands can be taken up.
+    let again = source != Source::Functions;
+    match ending {
+        Ending::Recording | Ending::Recorded(EndReason::Finished) => None,
+        Ending::Recorded(EndReason::Budget) => Some(format!(
+            "The time budget was used up before every race was decided; raise it with --budget{}.",
+            match again {
+                true => ", or go on with --resume FILE",
+                false => "",
+            }
+        )),
+        Ending::Recorded(EndReason::Interrupted(signal)) => Some(format!(
+            "The run was interrupted by {}; {}.",
+            signal_name(*signal),
+            match again {
+                true => "--resume FILE goes on where it stopped",
+                false => "what was measured before is shown",
+            }
+        )),
+        Ending::Recorded(EndReason::Failed(reason)) => {
+            let reason = names::shorten(&names::escape(reason, glyphs), 400, glyphs);
+            let reason = reason.trim_end_matches('.');
+            Some(format!(
+                "The run failed and what was measured before is shown: {reason}."
+            ))
+        }
+        Ending::Cut => Some(format!(
+            "The record stops without saying why, so deadheat was killed; what it kept until then \
+             is shown{}.",
+            match again {
+                true => ", and --resume FILE goes on from there",
+                false => "",
+            }
+        )),
+    }
+}
+
+fn signal_name(signal: i32) -> String {
+    match signal {
+        1 => "SIGHUP".to_owned(),
+        2 => "SIGINT".to_owned(),
+        15 => "SIGTERM".to_owned(),
+        other => format!("signal {other}"),
+    }
+}

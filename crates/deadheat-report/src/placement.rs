@@ -1,0 +1,132 @@
+//! Doubts about where the code lay, in words: what a verdict cannot speak of,
+//! and how it could.
+
+use crate::glyphs::Glyphs;
+use crate::names;
+use crate::sentences::Source;
+use crate::units::counted;
+
+/// So many of a list are named.
+const NAMED: usize = 4;
+
+/// Columns that what a linker said may take.
+const REASON: usize = 200;
+
+/// That the linker placed the code once, and how to draw it anew; `reason` is
+/// why that did not come about although somebody asked for it.
+pub(crate) fn fixed(reason: Option<&str>, source: Source, glyphs: Glyphs) -> String {
+    let linked = match source {
+        Source::Functions => "binary as it was",
+        Source::Commands | Source::Recording => "binaries as they were",
+    };
+    let why = match reason {
+        Some(reason) => format!(
+            ", since neutral links could not be raced ({})",
+            quoted(reason, glyphs)
+        ),
+        None => String::new(),
+    };
+    let advice = match (source, reason) {
+        (Source::Recording, _) => {
+            "so before a small change is credited to the source, link anew and record again."
+        }
+        (_, Some(_)) => "so mend that before a small change is credited to the source.",
+        (Source::Functions, None) => {
+            "so before a small change is credited to the source, run cargo deadheat instead of \
+             cargo bench: it places the code anew for every replicate."
+        }
+        (Source::Commands, None) => {
+            "so before a small change is credited to the source, link with deadheat link and race \
+             again: it places the code anew for every replicate."
+        }
+    };
+    format!(
+        "This speaks of the {linked} linked{why}. Where the linker puts the code can alone move a \
+         result by several percent, {advice}"
+    )
+}
+
+/// That some links could not be raced.
+pub(crate) fn refused(seeds: &[u32], reason: &str, glyphs: Glyphs) -> String {
+    let count = seeds.len() as u64;
+    let seeds: Vec<String> = seeds.iter().map(u32::to_string).collect();
+    let (seed, took, first) = match count {
+        1 => ("seed", "another took its place", ""),
+        _ => ("seeds", "others took their place", "The first: "),
+    };
+    format!(
+        "{} ({seed} {}) could not be raced, and {took}. {first}{}. If it crashed or answered \
+         otherwise, look into it: nothing but the places of functions is new in such a link.",
+        counted(count, "neutral link", "neutral links"),
+        some_of(&seeds),
+        quoted(reason, glyphs),
+    )
+}
+
+/// That some functions cannot be shuffled.
+pub(crate) fn unsectioned(objects: &[String], glyphs: Glyphs) -> String {
+    let objects: Vec<String> = objects
+        .iter()
+        .map(|object| names::shorten(&names::escape(object, glyphs), 60, glyphs))
+        .collect();
+    format!(
+        "The functions of {} share a section, so they keep their places among each other in every \
+         neutral link. Compile with -ffunction-sections to have them placed anew as well.",
+        some_of(&objects)
+    )
+}
+
+/// That the user's own link is a special one.
+pub(crate) fn apart(apart: f64, glyphs: Glyphs) -> String {
+    let sign = if apart < 0.0 { glyphs.minus() } else { "+" };
+    let points = (apart * 100.0).abs().min(999_999.0);
+    format!(
+        "Your own link reads {sign}{points:.1} points beside the neutral ones. That comes from where \
+         it put the code, and the next link may take it away."
+    )
+}
+
+/// What somebody else said, fit to stand in a sentence.
+fn quoted(reason: &str, glyphs: Glyphs) -> String {
+    let reason = names::shorten(&names::escape(reason, glyphs), REASON, glyphs);
+    reason.trim_end_matches('.').to_owned()
+}
+
+/// The first few, and how many more there are.
+fn some_of(all: &[String]) -> String {
+    let (named, more) = all.split_at(all.len().min(NAMED));
+    match more.len() {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_list_is_told_by_its_beginning() {
+        let all: Vec<String> = (1..=6).map(|seed| seed.to_string()).collect();
+        assert_eq!(some_of(&all), "1, 2, 3, 4 and 2 more");
+        assert_eq!(some_of(&all[..4]), "1, 2, 3, 4");
+        assert_eq!(some_of(&all[..1]), "1");
+    }
+
+    #[test]
+    fn a_fixed_placement_tells_how_to_draw_it_and_what_went_wrong() {
+        let told = |reason, source| fixed(reason, source, Glyphs::Ascii);
+        assert!(told(None, Source::Functions).contains("cargo deadheat instead of cargo bench"));
+        assert!(told(None, Source::Commands).contains("deadheat link"));
+        let recorded = told(None, Source::Recording);
+        assert!(recorded.contains("record again") && !recorded.contains("deadheat"));
+        for source in [Source::Functions, Source::Commands] {
+            let told = told(Some("there is no ld.lld.\u{1b}[2J"), source);
+            assert!(told.contains("(there is no ld.lld.\\e[2J)") || told.contains("no ld.lld"));
+            assert!(
+                !told.contains('\u{1b}') && told.contains("mend that"),
+                "{told}"
+            );
+        }
+    }
+}

@@ -1,0 +1,3 @@
+#include "kernel.h"
+
+KERNEL(first)
