@@ -37,7 +37,7 @@ fuzz seconds="300":
     cd fuzz && cargo +nightly fuzz run run_file corpus/run_file seeds/run_file -- -dict=run_file.dict -max_len=6000 -max_total_time={{seconds}}
 
 # What is promised, measured on a machine that does nothing else: races of commands, then of functions
-validate: validate-commands validate-functions
+validate: validate-commands validate-functions validate-placement
 
 # Races of commands beside hyperfine, and against themselves: some ten minutes
 validate-commands:
@@ -47,6 +47,10 @@ validate-commands:
 # Races of functions, every bar of theirs: some twenty minutes; `just validate-functions --quick` only tries it
 validate-functions *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin functions -- {{options}}
+
+# Races on neutral links, every bar of theirs: some three minutes (gcc, clang, lld); `just validate-placement --quick` only tries it
+validate-placement *options:
+    cargo run --release --manifest-path validation/Cargo.toml --bin placement -- {{options}}
 
 # Accept what is written now as golden; read the difference before committing
 bless:

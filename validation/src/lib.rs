@@ -1,6 +1,8 @@
 //! What the programs of this workspace share.
 
+pub mod bars;
 pub mod binomial;
 pub mod machine;
 pub mod process;
+pub mod programs;
 pub mod workloads;

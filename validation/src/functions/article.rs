@@ -7,9 +7,9 @@ use deadheat::model::{Comparison, Verdict};
 use deadheat_validation::binomial::binomial_bound;
 
 use crate::Setting;
-use crate::bars::{Bar, Section};
-use crate::programs::built;
 use crate::suite_run::{count, recorded, verdicts, word};
+use deadheat_validation::bars::{Bar, Section};
+use deadheat_validation::programs::built;
 
 /// The chance of a wrong verdict that each row of one function may take.
 const ALPHA: f64 = 0.05;

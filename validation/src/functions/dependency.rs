@@ -11,7 +11,7 @@ use deadheat_validation::process::{Cost, cost};
 use serde_json::Value;
 
 use crate::Setting;
-use crate::bars::{Bar, Section, up};
+use deadheat_validation::bars::{Bar, Section, up};
 
 const CRATES: f64 = 30.0;
 const SECONDS: f64 = 20.0;

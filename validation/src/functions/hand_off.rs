@@ -8,7 +8,7 @@ use deadheat_validation::workloads::one_percent;
 use serde_json::Value;
 
 use crate::Setting;
-use crate::bars::{Section, plain_spread, spread};
+use deadheat_validation::bars::{Section, plain_spread, spread};
 
 /// A block as the run file has it.
 struct Block {

@@ -11,11 +11,9 @@
 
 mod against_itself;
 mod article;
-mod bars;
 mod dependency;
 mod hand_off;
 mod load;
-mod programs;
 mod sample_cost;
 mod sizes;
 mod small_difference;
@@ -28,9 +26,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use deadheat::CountingAllocator;
+use deadheat_validation::bars::{Section, table};
 use deadheat_validation::machine::machine;
+use deadheat_validation::programs;
 
-use bars::{Section, table};
 use suite_run::SuiteProgram;
 
 /// What a sample allocates is counted in this very process.

@@ -12,7 +12,7 @@ use deadheat_validation::process::median;
 use deadheat_validation::workloads::steps;
 
 use crate::Setting;
-use crate::bars::{Bar, Section, spread, up};
+use deadheat_validation::bars::{Bar, Section, spread, up};
 
 const OVERHEAD_NS: f64 = 10.0;
 

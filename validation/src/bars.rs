@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use deadheat_validation::process::median;
+use crate::process::median;
 
 /// A part of the page.
 pub struct Section {

@@ -7,14 +7,18 @@ use serde_json::Value;
 
 /// Lets cargo build in a folder, and says where the program it made is.
 pub fn built(folder: &Path, words: &[&str]) -> PathBuf {
-    let output = Command::new("cargo")
-        .args(words)
+    built_by(Command::new("cargo").args(words).current_dir(folder))
+}
+
+/// Lets cargo, or what passes its words on to cargo, build, and says where the
+/// program it made is.
+pub fn built_by(command: &mut Command) -> PathBuf {
+    let output = command
         .args(["--quiet", "--message-format=json"])
-        .current_dir(folder)
         .stderr(Stdio::inherit())
         .output()
         .expect("cargo runs");
-    assert!(output.status.success(), "cargo {words:?} failed");
+    assert!(output.status.success(), "{command:?} failed");
     let text = String::from_utf8_lossy(&output.stdout);
     let messages = text
         .lines()
@@ -23,5 +27,5 @@ pub fn built(folder: &Path, words: &[&str]) -> PathBuf {
         messages.filter_map(|message: Value| message["executable"].as_str().map(PathBuf::from));
     executables
         .next_back()
-        .unwrap_or_else(|| panic!("cargo {words:?} makes no program"))
+        .unwrap_or_else(|| panic!("{command:?} makes no program"))
 }

@@ -1,0 +1,54 @@
+//! What is raced, by name: the same in the program that races and in the one
+//! that reads its answers.
+
+/// Who compiled the functions.
+pub const COMPILERS: [&str; 3] = ["gcc", "clang", "rustc"];
+
+/// The two kernels.
+pub const KERNELS: [&str; 2] = ["hash", "sum"];
+
+/// Words a function finds at its disposal.
+pub const WORDS: usize = 1024;
+
+/// Iterations of both sides of a race with itself.
+pub const SAME: u64 = 1024;
+
+/// Iterations of the baseline of a race for 2 %.
+pub const FEWER: u64 = 1000;
+
+/// Iterations of its candidate: exactly 2 % more.
+pub const MORE: u64 = 1020;
+
+/// Functions that are raced against a twin of theirs.
+pub const PAIRS: usize = 200;
+
+/// Small functions around those of one compiler.
+pub const AROUND: usize = 300;
+
+/// The race of a kernel with its twin.
+pub fn same(compiler: &str, kernel: &str) -> String {
+    format!("{compiler}/{kernel}/same")
+}
+
+/// The race of a kernel with its twin, which does 2 % more.
+pub fn more(compiler: &str, kernel: &str) -> String {
+    format!("{compiler}/{kernel}/more")
+}
+
+/// Who compiled a pair.
+pub fn compiler_of(pair: usize) -> &'static str {
+    COMPILERS[pair % COMPILERS.len()]
+}
+
+/// The race of a pair.
+pub fn pair(number: usize) -> String {
+    format!("pair/{number:03}/{}", compiler_of(number))
+}
+
+/// How often something is done by the functions of a pair, drawn so that
+/// their calls take from some 20 ns to some 50 µs.
+pub fn about_ns(number: usize) -> f64 {
+    // Even steps of a logarithm, in an order that the compilers do not share.
+    let place = (number * 67) % PAIRS;
+    20.0 * 2500f64.powf(place as f64 / (PAIRS - 1) as f64)
+}

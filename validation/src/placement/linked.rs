@@ -1,0 +1,163 @@
+//! The program with all races, as somebody's linker happened to place its
+//! code.
+
+use std::ffi::OsStr;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use deadheat_validation::programs::built_by;
+use deadheat_validation_kernels::kernels::{COMPILERS, KERNELS};
+
+use crate::Setting;
+use crate::race::Race;
+
+/// Package and bench target, to any command of cargo.
+pub const TARGET: [&str; 4] = ["-p", "deadheat-validation-linked", "--bench", "placement"];
+
+/// The seed by which the user's linker shuffled, for the build script.
+const ORDER: &str = "DEADHEAT_LINK_ORDER";
+
+/// The variable that names who makes neutral links.
+const PLACEMENTS: &str = "DEADHEAT_PLACEMENTS";
+
+/// One link of it, until the next one takes its place.
+pub struct Linked<'s> {
+    setting: &'s Setting,
+    pub executable: PathBuf,
+}
+
+impl<'s> Linked<'s> {
+    /// As cargo links, by itself.
+    pub fn plainly(setting: &'s Setting) -> Self {
+        Self::link(setting, None)
+    }
+
+    /// With its functions, aligned as compilers left them, in the order of a
+    /// seed.
+    pub fn in_order(setting: &'s Setting, order: usize) -> Self {
+        Self::link(setting, Some(order))
+    }
+
+    fn link(setting: &'s Setting, order: Option<usize>) -> Self {
+        let mut command = Command::new(&setting.cargo_deadheat);
+        command
+            .args(["deadheat", "--no-run"])
+            .args(TARGET)
+            .current_dir(&setting.validation)
+            .env_remove(ORDER);
+        if let Some(order) = order {
+            command.env(ORDER, order.to_string());
+        }
+        let linked = Self {
+            setting,
+            executable: built_by(&mut command),
+        };
+        for compiler in COMPILERS {
+            for kernel in KERNELS {
+                linked.assert_twins(compiler, kernel);
+            }
+        }
+        linked
+    }
+
+    /// Races as `cargo deadheat` does: each replicate on a neutral link.
+    pub fn race(&self, words: &[&str]) -> Vec<Race> {
+        let races = self.start(words);
+        for race in &races {
+            assert_eq!(
+                race.scope, "source",
+                "{}: raced without neutral links",
+                race.name
+            );
+        }
+        races
+    }
+
+    /// Races as `cargo bench` does: all replicates on this very link.
+    pub fn race_as_linked(&self, words: &[&str]) -> Vec<Race> {
+        let words: Vec<&str> = [&["--placement", "own"], words].concat();
+        self.start(&words)
+    }
+
+    fn start(&self, words: &[&str]) -> Vec<Race> {
+        let output = Command::new(&self.executable)
+            .args(["--bench", "-q", "--json"])
+            .args(words)
+            .current_dir(&self.setting.scratch)
+            .env(PLACEMENTS, &self.setting.cargo_deadheat)
+            .stderr(Stdio::inherit())
+            .output()
+            .expect("the bench program runs");
+        assert!(output.status.success(), "{words:?} failed");
+        let answer = serde_json::from_slice(&output.stdout).expect("an answer in JSON");
+        Race::all(&answer).unwrap_or_else(|problem| panic!("{words:?}: {problem}"))
+    }
+
+    /// Who makes neutral links, asked for these.
+    pub fn placements(&self, seeds: impl Iterator<Item = u32>) -> Command {
+        let mut command = Command::new(&self.setting.cargo_deadheat);
+        let seeds = seeds.map(|seed| seed.to_string());
+        command.arg("placements").arg(&self.executable).args(seeds);
+        command
+    }
+
+    /// What is compared must be the same to the last byte.
+    fn assert_twins(&self, compiler: &str, kernel: &str) {
+        let [one, two] =
+            ["one", "two"].map(|which| self.code(&format!("{compiler}_{kernel}_{which}")));
+        assert!(!one.is_empty(), "{compiler}/{kernel}: no code found");
+        assert_eq!(one, two, "{compiler}/{kernel}: no twins");
+    }
+
+    /// The bytes of a function, as objdump shows them.
+    fn code(&self, function: &str) -> String {
+        let output = Command::new("objdump")
+            .args(["--disassemble=".to_owned() + function])
+            .arg(&self.executable)
+            .output()
+            .expect("objdump is needed here");
+        assert!(output.status.success(), "objdump failed");
+        code_in(&String::from_utf8_lossy(&output.stdout))
+    }
+}
+
+/// The second column of a disassembly: bytes without where they lie.
+fn code_in(disassembly: &str) -> String {
+    let columns = disassembly.lines().filter_map(|line| {
+        let mut columns = line.split('\t');
+        let address = columns.next()?.trim().strip_suffix(':')?;
+        let bytes = columns.next()?.trim();
+        address
+            .chars()
+            .all(|c| c.is_ascii_hexdigit())
+            .then_some(bytes)
+    });
+    columns.collect::<Vec<_>>().join(" ")
+}
+
+/// A command of cargo for the same target, profile and packages.
+pub fn cargo(setting: &Setting, subcommand: &str, words: &[&OsStr]) -> Command {
+    let mut command = Command::new("cargo");
+    command
+        .arg(subcommand)
+        .args(TARGET)
+        .args(words)
+        .current_dir(&setting.validation)
+        .env_remove(ORDER);
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_is_what_stands_between_address_and_instruction() {
+        let disassembly = "\nplacement:     file format elf64-x86-64\n\n\
+                           Disassembly of section .text:\n\n\
+                           000000000003f6c0 <gcc_sum_one>:\n\
+                           \x20  3f6c0:\t48 85 f6             \ttest   %rsi,%rsi\n\
+                           \x20  3f6c3:\t74 5b                \tje     3f720 <gcc_sum_one+0x60>\n";
+        assert_eq!(code_in(disassembly), "48 85 f6 74 5b");
+    }
+}
