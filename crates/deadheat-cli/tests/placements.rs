@@ -474,6 +474,21 @@ fn a_variable_that_makes_no_sense_is_named() {
     }
 }
 
+/// A link that runs alone has all cores, one among others has its share.
+#[test]
+fn a_link_made_alone_is_the_one_made_among_others() {
+    for linker in ["lld", "mold"]
+        .into_iter()
+        .filter(|name| is_installed(&format!("ld.{name}")))
+    {
+        let (one, other) = (app(), app());
+        let alone = ask_for(one.path(), linker, &[7]);
+        let among = ask_for(other.path(), linker, &[5, 6, 7, 8]);
+        let hash = |line: &Value| placed(line, 7).1;
+        assert_eq!(hash(&alone[1]), hash(&among[3]), "{linker}");
+    }
+}
+
 #[test]
 fn processes_that_ask_at_once_get_the_same_links() {
     let folder = app();

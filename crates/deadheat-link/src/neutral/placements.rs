@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::cache::{Cache, DEFAULT_LIMIT, Shelf, Variant, Workshop, parse_size};
 use super::linker::{Family, Linker, candidates};
-use super::recipe::{LinkFailure, Recipe, failure_of, kept_inputs};
+use super::recipe::{LinkFailure, Recipe, cores, failure_of, kept_inputs};
 use crate::record::{Argument, LinkRecord};
 
 /// The variable that leaves one family of linkers: `lld`, `mold` or `gnu`.
@@ -196,12 +196,12 @@ impl Request {
             .copied()
             .filter(|seed| seen.insert(*seed))
             .collect();
-        let recipe = Recipe::new(&self.record, &self.home, &self.linker);
+        let at_once = cores().min(distinct.len());
+        let recipe = Recipe::new(&self.record, &self.home, &self.linker, at_once);
         let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
-        let cores = thread::available_parallelism().map_or(1, usize::from);
         let (report, reports) = mpsc::channel();
         thread::scope(|scope| {
-            for _ in 0..cores.min(distinct.len()) {
+            for _ in 0..at_once {
                 let report = report.clone();
                 let (next, stopped, distinct, recipe) = (&next, &stopped, &distinct, &recipe);
                 scope.spawn(move || {
@@ -328,7 +328,7 @@ impl Chooser<'_> {
     /// Whether a linker can make neutral links. It may fail for one seed, as
     /// long as it can make the link unshuffled, and shuffled by another seed.
     fn try_out(&self, linker: &Linker, first: u32) -> Result<(), LinkFailure> {
-        let recipe = Recipe::new(self.record, self.home, linker);
+        let recipe = Recipe::new(self.record, self.home, linker, 1);
         let shelf = self.cache.shelf(&self.record.digest, linker);
         let attempt = |seed| match shelf.find(seed) {
             Some(_) => Ok(()),

@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
+use std::thread;
 
 use super::linker::{Family, Linker};
 use super::ordering::FunctionSections;
@@ -26,6 +27,8 @@ pub(crate) struct Recipe<'a> {
     /// The folder `.deadheat/links`.
     pub(crate) home: &'a Path,
     linker: &'a Linker,
+    /// That the linker may use, where it has a choice.
+    threads: usize,
     /// Gathered when a seed first needs them.
     sections: OnceLock<FunctionSections>,
 }
@@ -51,11 +54,18 @@ pub(crate) enum LinkFailure {
 
 impl<'a> Recipe<'a> {
     /// The link of `record`, whose inputs are kept in `home`, by `linker`.
-    pub(crate) fn new(record: &'a LinkRecord, home: &'a Path, linker: &'a Linker) -> Self {
+    /// So many links run at once.
+    pub(crate) fn new(
+        record: &'a LinkRecord,
+        home: &'a Path,
+        linker: &'a Linker,
+        at_once: usize,
+    ) -> Self {
         Self {
             record,
             home,
             linker,
+            threads: (cores() / at_once.max(1)).max(1),
             sections: OnceLock::new(),
         }
     }
@@ -135,12 +145,11 @@ impl<'a> Recipe<'a> {
         words.push("-Wl,--strip-debug".to_owned());
         match self.linker.family {
             Family::Lld => {
-                // One link per core runs already.
-                words.push("-Wl,--threads=1".to_owned());
+                words.push(format!("-Wl,--threads={}", self.threads));
                 // Profiles in the objects would undo the shuffle.
                 words.push("-Wl,--no-call-graph-profile-sort".to_owned());
             }
-            Family::Mold => words.push("-Wl,--threads=1".to_owned()),
+            Family::Mold => words.push(format!("-Wl,--threads={}", self.threads)),
             Family::Gnu => {}
         }
         words
@@ -166,6 +175,11 @@ impl<'a> Recipe<'a> {
         let sections = FunctionSections::of(files.iter().map(PathBuf::as_path))?;
         Ok(self.sections.get_or_init(|| sections))
     }
+}
+
+/// How many links can run at once without being in each other's way.
+pub(crate) fn cores() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// Where the kept inputs of a record are.
