@@ -3,6 +3,7 @@
 pub mod bars;
 pub mod binomial;
 pub mod machine;
+pub mod page;
 pub mod process;
 pub mod programs;
 pub mod workloads;

@@ -1,6 +1,8 @@
 //! Benchmarks raced once more on the user's own link: after all others, within
 //! what these leave, and of no consequence for them.
 
+mod common;
+
 use std::time::Duration;
 
 use deadheat_engine::{
@@ -8,9 +10,9 @@ use deadheat_engine::{
     SimulatedClock, Watcher,
 };
 use deadheat_model::{
-    Benchmark, BenchmarkFailure, Block, BlockRecord, Contender, Decision, Design, EndReason,
-    Environment, Flags, Looks, Metric, Origin, OwnLink, Pinning, Placed, Plan, RecordSink, Run,
-    RunEnd, RunHeader, Sample, Samples, SinkError, Slot, Standing, StoppingRule, Workload,
+    Benchmark, BenchmarkFailure, Block, BlockRecord, Contender, Decision, EndReason, Flags, Metric,
+    OwnLink, Placed, Plan, RecordSink, Run, RunEnd, Sample, Samples, SinkError, Slot, Standing,
+    StoppingRule, Workload,
 };
 
 /// Every block takes a second.
@@ -146,36 +148,15 @@ fn run() -> Run {
         of: 2,
         replicates: 4,
     };
-    Run::new(RunHeader {
-        tool_version: "test".to_owned(),
-        started_at: None,
-        origin: Origin::Race,
-        plan: Plan {
-            design: Design {
-                margin: 0.01,
-                alpha: 0.05,
-                looks: Looks {
-                    at: vec![10],
-                    levels: vec![0.05],
-                    weights: vec![1.0],
-                },
-                blocks_per_replicate: 1,
-                warmup: 0,
-                budget: None,
-                judged: Metric::Wall,
-                pinning: Pinning::Inherit,
-            },
-            seed: 1,
-            benchmarks: vec![
-                benchmark("second", Some(beside)),
-                benchmark("first", None),
-                benchmark("second", None),
-            ],
-        },
-        environment: Environment::default(),
-        metrics: vec![Metric::Wall],
-        tick_ns: None,
-    })
+    common::run(
+        10,
+        1,
+        vec![
+            benchmark("second", Some(beside)),
+            benchmark("first", None),
+            benchmark("second", None),
+        ],
+    )
 }
 
 struct Raced {

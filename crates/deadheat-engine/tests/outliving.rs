@@ -1,13 +1,15 @@
 //! What becomes of the other benchmarks when one of them fails.
 
+mod common;
+
 use deadheat_engine::{
     Contenders, EngineError, FunctionCause, FunctionFailure, Moment, NeverStop, Session,
     SimulatedClock, Unwatched,
 };
 use deadheat_model::{
-    Benchmark, BenchmarkFailure, Block, BlockRecord, Contender, Decision, Design, EndReason,
-    Environment, Flags, FunctionCalls, Looks, Metric, Origin, Pinning, Placed, Plan, RecordSink,
-    Run, RunEnd, RunHeader, Sample, Samples, SinkError, Slot, Standing, StoppingRule, Workload,
+    Benchmark, BenchmarkFailure, Block, BlockRecord, Contender, Decision, EndReason, Flags,
+    FunctionCalls, Metric, Placed, RecordSink, Run, RunEnd, Sample, Samples, SinkError, Slot,
+    Standing, StoppingRule, Workload,
 };
 
 /// Every benchmark works but one.
@@ -115,36 +117,15 @@ fn run() -> Run {
         blocks_per_replicate: blocks,
         ..Benchmark::default()
     };
-    Run::new(RunHeader {
-        tool_version: "test".to_owned(),
-        started_at: None,
-        origin: Origin::Race,
-        plan: Plan {
-            design: Design {
-                margin: 0.01,
-                alpha: 0.05,
-                looks: Looks {
-                    at: vec![3],
-                    levels: vec![0.05],
-                    weights: vec![1.0],
-                },
-                blocks_per_replicate: 2,
-                warmup: 0,
-                budget: None,
-                judged: Metric::Wall,
-                pinning: Pinning::Inherit,
-            },
-            seed: 1,
-            benchmarks: vec![
-                benchmark("sound", None),
-                benchmark("broken", None),
-                benchmark("brief", Some(1)),
-            ],
-        },
-        environment: Environment::default(),
-        metrics: vec![Metric::Wall],
-        tick_ns: None,
-    })
+    common::run(
+        3,
+        2,
+        vec![
+            benchmark("sound", None),
+            benchmark("broken", None),
+            benchmark("brief", Some(1)),
+        ],
+    )
 }
 
 fn race(

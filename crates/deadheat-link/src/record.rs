@@ -61,8 +61,6 @@ pub struct LinkRecord {
     pub obstacle: Option<Obstacle>,
     /// Object files whose functions share one section.
     pub unsectioned: Vec<String>,
-    /// Nanoseconds that the user's own link took.
-    pub own_link_ns: u64,
 }
 
 /// One argument of the driver.

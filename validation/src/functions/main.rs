@@ -20,14 +20,12 @@ mod small_difference;
 mod suite_run;
 mod time_to_verdict;
 
-use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use deadheat::CountingAllocator;
-use deadheat_validation::bars::{Section, table};
 use deadheat_validation::machine::machine;
+use deadheat_validation::page::{Page, Question, is_quick};
 use deadheat_validation::programs;
 
 use suite_run::SuiteProgram;
@@ -51,17 +49,8 @@ impl Setting {
     }
 }
 
-fn main() -> ExitCode {
-    let mut quick = false;
-    for word in std::env::args().skip(1) {
-        match word.as_str() {
-            "--quick" => quick = true,
-            other => {
-                eprintln!("there is no option {other}; there is --quick");
-                return ExitCode::from(2);
-            }
-        }
-    }
+fn main() {
+    let quick = is_quick();
     let machine = machine();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
@@ -81,19 +70,13 @@ fn main() -> ExitCode {
         scratch,
         quick,
     };
-    let page = page(&setting, &machine);
-    let _ = fs::remove_dir_all(&setting.scratch);
-    println!("{page}");
-    if !quick {
-        let target = setting.root.join("docs/validation/functions.md");
-        fs::write(&target, &page).expect("the page can be written");
-    }
-    ExitCode::SUCCESS
-}
-
-fn page(setting: &Setting, machine: &str) -> String {
-    type Question = fn(&Setting) -> Section;
-    let questions: [(&str, Question); 8] = [
+    let page = Page {
+        title: "Races of functions: time, errors and cost",
+        program: "functions",
+        facts: &machine,
+        quick,
+    };
+    let questions: &[Question<Setting>] = &[
         ("time to a verdict", time_to_verdict::section),
         ("time outside the samples", hand_off::section),
         ("a difference of 0.1 %", small_difference::section),
@@ -103,20 +86,6 @@ fn page(setting: &Setting, machine: &str) -> String {
         ("the article's table", article::section),
         ("as a dependency", dependency::section),
     ];
-    let mut bars = Vec::new();
-    let mut texts = String::new();
-    for (what, question) in questions {
-        eprintln!("{what} ...");
-        let section = question(setting);
-        bars.extend(section.bars);
-        texts += &section.text;
-    }
-    let mut page = String::from("# Races of functions: time, errors and cost\n\n");
-    let command = "cargo run --release --manifest-path validation/Cargo.toml --bin functions";
-    let _ = writeln!(page, "Written by `{command}`.\n\n{machine}\n");
-    if setting.quick {
-        page += "**A quick trial: counts are too small to mean anything.**\n\n";
-    }
-    page += &table(&bars);
-    page + &texts
+    page.write(&setting.root, &setting, questions);
+    let _ = fs::remove_dir_all(&setting.scratch);
 }

@@ -16,13 +16,12 @@ mod pairs;
 mod race;
 mod summary;
 
-use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::Command;
 
-use deadheat_validation::bars::{Section, table};
 use deadheat_validation::machine::machine;
+use deadheat_validation::page::{Page, Question, is_quick};
 use deadheat_validation::programs::built;
 
 /// Where things are, and how much of everything is wanted.
@@ -40,17 +39,8 @@ impl Setting {
     }
 }
 
-fn main() -> ExitCode {
-    let mut quick = false;
-    for word in std::env::args().skip(1) {
-        match word.as_str() {
-            "--quick" => quick = true,
-            other => {
-                eprintln!("there is no option {other}; there is --quick");
-                return ExitCode::from(2);
-            }
-        }
-    }
+fn main() {
+    let quick = is_quick();
     let machine = machine();
     let validation = Path::new(env!("CARGO_MANIFEST_DIR"));
     let root = validation.parent().expect("the repository");
@@ -72,39 +62,19 @@ fn main() -> ExitCode {
         scratch,
         quick,
     };
-    let page = page(&setting, &machine);
-    let _ = fs::remove_dir_all(&setting.scratch);
-    println!("{page}");
-    if !quick {
-        let target = root.join("docs/validation/placement.md");
-        fs::write(&target, &page).expect("the page can be written");
-    }
-    ExitCode::SUCCESS
-}
-
-fn page(setting: &Setting, machine: &str) -> String {
-    type Question = fn(&Setting) -> Section;
-    let questions: [(&str, Question); 3] = [
+    let page = Page {
+        title: "Placement: the code, and where the linker put it",
+        program: "placement",
+        facts: &format!("{machine} {}", tools()),
+        quick,
+    };
+    let questions: &[Question<Setting>] = &[
         ("what neutral links cost", cost::section),
         ("two kernels under many link orders", kernels::section),
         ("functions of many shapes", pairs::section),
     ];
-    let mut bars = Vec::new();
-    let mut texts = String::new();
-    for (what, question) in questions {
-        eprintln!("{what} ...");
-        let section = question(setting);
-        bars.extend(section.bars);
-        texts += &section.text;
-    }
-    let mut page = String::from("# Placement: the code, and where the linker put it\n\n");
-    let command = "cargo run --release --manifest-path validation/Cargo.toml --bin placement";
-    let _ = writeln!(page, "Written by `{command}`.\n\n{machine} {}\n", tools());
-    if setting.quick {
-        page += "**A quick trial: counts are too small to mean anything.**\n\n";
-    }
-    page += &table(&bars);
-    page + texts.trim_end() + "\n"
+    page.write(root, &setting, questions);
+    let _ = fs::remove_dir_all(&setting.scratch);
 }
 
 /// The compilers and the linker, by their own first lines.

@@ -7,7 +7,6 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
-use std::time::Instant;
 
 use super::invocation::{Intent, Unclear};
 use crate::note::Note;
@@ -82,9 +81,7 @@ pub fn link(driver: &OsStr, arguments: &[OsString]) -> Result<Linked, LinkError>
     if let Asked::Other = asked {
         return Err(failed(command.exec()));
     }
-    let begin = Instant::now();
     let status = command.status().map_err(failed)?;
-    let took = begin.elapsed();
     let mut notes = Vec::new();
     if status.success() {
         match asked {
@@ -102,7 +99,6 @@ pub fn link(driver: &OsStr, arguments: &[OsString]) -> Result<Linked, LinkError>
                         driver: &driver.to_string_lossy(),
                         directory: &directory,
                         invocation,
-                        took,
                     };
                     let recorded =
                         unharmed(|| finished.record().map_err(|error| error.to_string()));

@@ -4,7 +4,7 @@ mod invocation;
 mod link;
 mod options;
 mod piece;
-mod response;
+pub(crate) mod response;
 
 pub(crate) use invocation::Invocation;
 pub use link::{LinkError, Linked, link};

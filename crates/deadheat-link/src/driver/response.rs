@@ -63,6 +63,28 @@ pub(crate) fn split(text: &str) -> Vec<String> {
     arguments
 }
 
+/// The text of a response file with these arguments, one a line: what
+/// [`split`] reads back.
+pub(crate) fn join(arguments: &[String]) -> String {
+    let lines = arguments.iter().map(|argument| escaped(argument) + "\n");
+    lines.collect()
+}
+
+/// An argument with a backslash wherever it would be taken apart.
+fn escaped(argument: &str) -> String {
+    if argument.is_empty() {
+        return "\"\"".to_owned();
+    }
+    let mut text = String::new();
+    for character in argument.chars() {
+        if is_space(character) || matches!(character, '\\' | '"' | '\'') {
+            text.push('\\');
+        }
+        text.push(character);
+    }
+    text
+}
+
 /// What the compilers take for white space.
 fn is_space(character: char) -> bool {
     matches!(character, ' ' | '\t' | '\n' | '\r' | '\x0b' | '\x0c')
@@ -72,21 +94,6 @@ fn is_space(character: char) -> bool {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    /// As rustc, CMake and others write an argument.
-    fn escaped(argument: &str) -> String {
-        if argument.is_empty() {
-            return "\"\"".to_owned();
-        }
-        let mut text = String::new();
-        for character in argument.chars() {
-            if is_space(character) || matches!(character, '\\' | '"' | '\'') {
-                text.push('\\');
-            }
-            text.push(character);
-        }
-        text
-    }
 
     fn quoted(argument: &str, quote: char) -> String {
         let inner = argument.replace('\\', "\\\\");
@@ -116,7 +123,8 @@ mod tests {
                 })
                 .collect();
             let arguments: Vec<String> = arguments.into_iter().map(|(argument, _)| argument).collect();
-            prop_assert_eq!(split(&text.join("\n")), arguments);
+            prop_assert_eq!(&split(&text.join("\n")), &arguments);
+            prop_assert_eq!(split(&join(&arguments)), arguments);
         }
     }
 

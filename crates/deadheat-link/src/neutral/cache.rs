@@ -371,7 +371,6 @@ mod tests {
             digest: digest.clone(),
             obstacle: None,
             unsectioned: Vec::new(),
-            own_link_ns: 1,
         };
         let file = cache.home.join(format!("{name}.json"));
         fs::write(file, serde_json::to_vec(&record).unwrap()).unwrap();

@@ -449,7 +449,6 @@ mod tests {
             digest: Digest(String::new()),
             obstacle: None,
             unsectioned: vec![],
-            own_link_ns: 0,
         }
     }
 

@@ -10,6 +10,7 @@ use std::thread;
 use super::linker::{Family, Linker};
 use super::ordering::FunctionSections;
 use super::words::{linker_word, neutral_words};
+use crate::driver::response;
 use crate::object::is_executable;
 use crate::record::{Argument, LinkRecord};
 
@@ -92,7 +93,7 @@ impl<'a> Recipe<'a> {
         let mut command = driver(self.record);
         if words.iter().map(|word| word.len() + 1).sum::<usize>() > LONG_CALL {
             let file = scratch.join("arguments");
-            fs::write(&file, response_file(&words)).map_err(broken)?;
+            fs::write(&file, response::join(&words)).map_err(broken)?;
             command.arg(format!("@{}", file.display()));
         } else {
             command.args(&words);
@@ -285,24 +286,6 @@ pub(crate) fn first_words(text: &str) -> Option<String> {
     (!chosen.is_empty()).then(|| chosen.join("\n"))
 }
 
-/// Arguments as drivers read them from a file.
-fn response_file(words: &[String]) -> String {
-    let mut text = String::new();
-    for word in words {
-        if word.is_empty() {
-            text.push_str("\"\"");
-        }
-        for character in word.chars() {
-            if character.is_whitespace() || "\\\"'".contains(character) {
-                text.push('\\');
-            }
-            text.push(character);
-        }
-        text.push('\n');
-    }
-    text
-}
-
 /// Whether a link left an executable there.
 fn check_executable(path: &Path) -> Result<(), String> {
     let bytes = fs::read(path)
@@ -328,15 +311,6 @@ mod tests {
         assert_eq!(first_words("only this\n").unwrap(), "only this");
         assert_eq!(first_words("\n\n"), None);
         assert_eq!(first_words(&"x".repeat(5000)).unwrap().len(), 300);
-    }
-
-    #[test]
-    fn a_response_file_keeps_every_argument_whole() {
-        let words = ["-L/with space", "a\"b", "c\\d", "", "plain"].map(str::to_owned);
-        assert_eq!(
-            response_file(&words),
-            "-L/with\\ space\na\\\"b\nc\\\\d\n\"\"\nplain\n"
-        );
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! From the command line of a link to its record.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use super::libraries;
 use super::store::{Kept, Store, StoreError};
@@ -38,8 +37,6 @@ pub(crate) struct Finished<'a> {
     pub(crate) directory: &'a Path,
     /// What it was asked for.
     pub(crate) invocation: &'a Invocation,
-    /// How long it took.
-    pub(crate) took: Duration,
 }
 
 /// Why a link is not recorded, though it should be.
@@ -94,7 +91,6 @@ impl Finished<'_> {
             digest: Digest(String::new()),
             obstacle: writing.obstacle,
             unsectioned: writing.unsectioned,
-            own_link_ns: u64::try_from(self.took.as_nanos()).unwrap_or(u64::MAX),
             output: output.clone(),
         };
         record.digest = record.digest_of_the_rest();
