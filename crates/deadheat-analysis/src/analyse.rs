@@ -69,6 +69,7 @@ pub fn analyse(run: &Run, options: Options) -> Analysis {
         margin: plan.design.margin,
         comparisons: comparisons.into_iter().flatten().collect(),
         failures: failures(run),
+        left_out: run.header.left_out.clone(),
         processes: processes(plan),
         launches: run.launches,
         elapsed_seconds: run.elapsed_ns as f64 / 1e9,
@@ -102,7 +103,7 @@ fn failures(run: &Run) -> Vec<FailedBenchmark> {
 
 /// What the processes of a run were there for.
 fn processes(plan: &Plan) -> Processes {
-    match plan.benchmarks.iter().any(doubts::calls_functions) {
+    match plan.benchmarks.iter().any(Benchmark::calls_functions) {
         true => Processes::Workers,
         false => Processes::Launches,
     }

@@ -3,7 +3,7 @@
 
 use deadheat_model::{
     Benchmark, ClockCause, Comparison, ContenderId, Flags, LogRatio, Metric, MetricComparison,
-    Samples, Side, Warning, Workload,
+    Samples, Side, Warning,
 };
 
 use crate::side::Members;
@@ -74,7 +74,7 @@ impl Traces<'_> {
 
     fn is_function(&self, id: ContenderId) -> bool {
         let contender = self.benchmark.contenders.get(id.index());
-        contender.is_some_and(|contender| matches!(contender.workload, Workload::Function(_)))
+        contender.is_some_and(|contender| contender.workload.calls().is_some())
     }
 
     /// Share of a contender's samples during which another task had its core.

@@ -2,7 +2,7 @@
 
 use deadheat_model::{
     Benchmark, Comparison, CounterAccess, LogRatio, Metric, Origin, RunHeader, Samples, Verdict,
-    Warning, Workload,
+    Warning,
 };
 use deadheat_stats::summary::mean;
 use deadheat_stats::{
@@ -177,7 +177,7 @@ pub(crate) fn about_the_code(
     let wall = comparison.metrics.iter();
     let wall = wall.filter(|row| row.metric == Metric::Wall);
     for side in wall.flat_map(|row| [Some(&row.baseline), row.candidate.as_ref()]) {
-        if let Some(side) = side.filter(|_| calls_functions(benchmark))
+        if let Some(side) = side.filter(|_| benchmark.calls_functions())
             && side.median < BELOW_A_CYCLE_NS
         {
             warnings.push(Warning::OptimisedAway {
@@ -197,12 +197,6 @@ pub(crate) fn about_the_code(
         });
     }
     warnings
-}
-
-/// Whether a benchmark is one of functions.
-pub(crate) fn calls_functions(benchmark: &Benchmark) -> bool {
-    let mut contenders = benchmark.contenders.iter();
-    contenders.any(|contender| matches!(contender.workload, Workload::Function(_)))
 }
 
 /// What the reader should know of how the race was run.
@@ -231,7 +225,7 @@ pub(crate) fn about_the_race(
             planned,
         });
     }
-    let launched = header.origin == Origin::Race && !calls_functions(benchmark);
+    let launched = header.origin == Origin::Race && !benchmark.calls_functions();
     if launched && comparison.metric == Metric::Wall {
         let slower = comparison
             .candidate

@@ -1,12 +1,10 @@
 //! Samples → one effect per block.
 
-use deadheat_model::{ContenderId, Metric, RunHeader, Sample, Samples};
+use deadheat_model::{Benchmark, ContenderId, Metric, RunHeader, Sample, Samples};
 use deadheat_stats::{
     BlockFlags, Clusters, Diagnostics, Floor, Order, block_effect, diagnostics,
     summary::median_in_place,
 };
-
-use crate::doubts::calls_functions;
 
 /// More zeros than this among the values, and ratios are refused.
 pub(crate) const MOST_ZEROS: f64 = 0.01;
@@ -17,7 +15,15 @@ pub(crate) fn tick(metric: &Metric, header: &RunHeader) -> Option<f64> {
     match metric {
         Metric::Wall => header.tick_ns,
         // A thread reads its own clock, which counts nanoseconds.
-        Metric::Cpu if header.plan.benchmarks.iter().any(calls_functions) => Some(1.0),
+        Metric::Cpu
+            if header
+                .plan
+                .benchmarks
+                .iter()
+                .any(Benchmark::calls_functions) =>
+        {
+            Some(1.0)
+        }
         // The kernel reports CPU time of processes in microseconds.
         Metric::Cpu | Metric::User | Metric::System => Some(1000.0),
         Metric::PeakRss => Some(4096.0),

@@ -351,6 +351,7 @@ mod tests {
             environment: Environment::default(),
             metrics: vec![Metric::Wall],
             tick_ns: None,
+            left_out: Vec::new(),
         }
     }
 

@@ -6,7 +6,6 @@ use deadheat_stats::{
     Clusters, PooledEstimate, clamped_components, clamped_variance, pooled_huber,
 };
 
-use crate::doubts::calls_functions;
 use crate::effects::Effects;
 use crate::placement::Placement;
 
@@ -86,7 +85,7 @@ pub(crate) fn spreads(
 ) -> Option<Spreads> {
     let seen = Scatter::of(effects, samples, replicates)?;
     let own = placement.scatter_of_own_link(candidate);
-    let functions = calls_functions(benchmark);
+    let functions = benchmark.calls_functions();
     let drawn = scope == Scope::Source;
     let grown = |all: f64, without: f64| (all - without).max(0.0).sqrt();
     if let Some(between) = seen.between {

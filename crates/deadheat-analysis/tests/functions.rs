@@ -61,6 +61,7 @@ fn race(workload: &Workload, replicates: u32, blocks: u32, metrics: &[Metric]) -
         environment: Environment::default(),
         metrics: metrics.to_vec(),
         tick_ns: Some(1.0),
+        left_out: Vec::new(),
     });
     run.end = Some(RunEnd {
         reason: EndReason::Finished,

@@ -49,6 +49,7 @@ impl Maker {
                 environment: Environment::default(),
                 metrics: metrics.to_vec(),
                 tick_ns: Some(1.0),
+                left_out: Vec::new(),
             }),
         }
     }

@@ -120,6 +120,7 @@ impl Race {
             environment: Environment::default(),
             metrics: vec![Metric::Wall],
             tick_ns: Some(1e-3),
+            left_out: Vec::new(),
         });
         run.end = Some(RunEnd {
             reason: EndReason::Finished,

@@ -110,6 +110,7 @@ fn header(columns: usize) -> RunHeader {
         environment: Environment::default(),
         metrics: Metric::BUILT_IN[..columns].to_vec(),
         tick_ns: Some(1.0),
+        left_out: Vec::new(),
     }
 }
 

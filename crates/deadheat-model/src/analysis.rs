@@ -4,7 +4,7 @@ use crate::estimate::{BlockDiagnostics, Estimate};
 use crate::figures::Figures;
 use crate::metric::Metric;
 use crate::plan::Throughput;
-use crate::run::EndReason;
+use crate::run::{EndReason, LeftOut};
 use crate::units::LogRatio;
 use crate::verdict::{Scope, Verdict};
 use crate::warning::Warning;
@@ -160,6 +160,8 @@ pub struct Analysis {
     /// Benchmarks that broke down. What was measured of them before is not
     /// judged.
     pub failures: Vec<FailedBenchmark>,
+    /// Benchmarks that were not raced, and why.
+    pub left_out: Vec<LeftOut>,
     /// What the processes counted in `launches` were for.
     pub processes: Processes,
     /// Processes launched, discarded ones included.

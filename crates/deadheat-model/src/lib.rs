@@ -18,6 +18,7 @@ mod json;
 mod metric;
 mod placement;
 mod plan;
+mod program;
 mod record;
 mod rule;
 mod run;
@@ -46,9 +47,12 @@ pub use plan::{
     Benchmark, Contender, Design, FunctionCalls, Looks, OwnLink, Pinning, Plan, PlanError,
     Throughput, Workload,
 };
+pub use program::{GoogleBenchmarkCalls, Program, RepetitionLength, WorkerCalls};
 pub use record::{BlockRecord, RecordSink, SinkError};
 pub use rule::{Decision, StoppingRule};
-pub use run::{BenchmarkFailure, EndReason, Origin, Run, RunEnd, RunHeader};
+pub use run::{
+    BenchmarkFailure, EndReason, LeftOut, LeftOutReason, Origin, Run, RunEnd, RunHeader,
+};
 pub use samples::{BlockSpan, Flags, Sample, SampleError, Samples};
 pub use schedule::{Block, ContenderId, Role, Slot};
 pub use units::{LogRatio, Nanoseconds};

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::command::CommandLine;
 use crate::metric::Metric;
+use crate::program::{GoogleBenchmarkCalls, WorkerCalls};
 use crate::schedule::ContenderId;
 
 /// Everything that is decided before the first sample is taken.
@@ -87,6 +88,9 @@ pub struct Benchmark {
     /// Set when this is another benchmark once more, as the user's own link
     /// placed it. It gets no verdict of its own.
     pub own_link: Option<OwnLink>,
+    /// Metrics of this benchmark beside those of the run, in column order
+    /// after them.
+    pub counters: Vec<Metric>,
 }
 
 /// A benchmark raced once more as the user linked it, beside neutral links.
@@ -113,6 +117,37 @@ impl Benchmark {
         (1..self.contenders.len()).map(|index| ContenderId(index as u8))
     }
 
+    /// Whether a contender is a function that worker processes call.
+    pub fn calls_functions(&self) -> bool {
+        let mut contenders = self.contenders.iter();
+        contenders.any(|contender| contender.workload.calls().is_some())
+    }
+
+    /// Whether all blocks of a replicate run in the order of its first: each
+    /// slot is one launch of a Google Benchmark executable, which takes the
+    /// samples of all blocks in a row.
+    pub fn keeps_order(&self) -> bool {
+        let mut contenders = self.contenders.iter();
+        contenders.any(|contender| matches!(contender.workload, Workload::GoogleBenchmark(_)))
+    }
+
+    /// Processes started for a replicate; `None` where every sample is one of
+    /// its own.
+    pub fn processes_per_replicate(&self) -> Option<u64> {
+        let mut last = None;
+        for contender in &self.contenders {
+            let process = match &contender.workload {
+                Workload::Function(_) => 0,
+                Workload::Worker(calls) => calls.process,
+                // Each slot is a launch for all blocks of the replicate.
+                Workload::GoogleBenchmark(_) => return Some(self.slots_per_block() as u64),
+                Workload::Command(_) | Workload::Recording => continue,
+            };
+            last = last.max(Some(process));
+        }
+        last.map(|last| last as u64 + 1)
+    }
+
     /// How many slots one block has: ABBA for two, one row for any other.
     pub fn slots_per_block(&self) -> usize {
         match self.contenders.len() {
@@ -136,10 +171,25 @@ pub struct Contender {
 pub enum Workload {
     /// A process is launched.
     Command(Box<CommandLine>),
-    /// A function is called inside a worker process.
+    /// A function of the program that races is called inside a worker process.
     Function(FunctionCalls),
+    /// A function of another program is called inside a worker process.
+    Worker(Box<WorkerCalls>),
+    /// A Google Benchmark executable is launched.
+    GoogleBenchmark(Box<GoogleBenchmarkCalls>),
     /// Nothing: its samples were read from a file.
     Recording,
+}
+
+impl Workload {
+    /// How a function is called, when this is one.
+    pub fn calls(&self) -> Option<FunctionCalls> {
+        match self {
+            Workload::Function(calls) => Some(*calls),
+            Workload::Worker(worker) => Some(worker.calls),
+            Workload::Command(_) | Workload::GoogleBenchmark(_) | Workload::Recording => None,
+        }
+    }
 }
 
 /// How a function is called in each slot.
@@ -150,6 +200,16 @@ pub struct FunctionCalls {
     pub iterations: u64,
     /// Threads that call it at the same time.
     pub threads: u32,
+}
+
+impl Default for FunctionCalls {
+    /// One call by one thread.
+    fn default() -> Self {
+        Self {
+            iterations: 1,
+            threads: 1,
+        }
+    }
 }
 
 /// Why a plan cannot be run.

@@ -34,6 +34,39 @@ pub struct RunHeader {
     pub metrics: Vec<Metric>,
     /// Resolution of the wall clock in nanoseconds, when known.
     pub tick_ns: Option<f64>,
+    /// Benchmarks that are not in the plan though somebody might look for
+    /// them.
+    pub left_out: Vec<LeftOut>,
+}
+
+impl RunHeader {
+    /// The metrics of every sample of a benchmark, in column order: those of
+    /// the run, then its own counters.
+    pub fn metrics_of(&self, benchmark: usize) -> Vec<Metric> {
+        let own = self.plan.benchmarks.get(benchmark);
+        let counters = own.map_or(&[][..], |benchmark| &benchmark.counters);
+        self.metrics.iter().chain(counters).cloned().collect()
+    }
+}
+
+/// A benchmark that is not raced, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Its name.
+    pub benchmark: String,
+    /// Why it is not raced.
+    pub reason: LeftOutReason,
+}
+
+/// Why a benchmark is not raced.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LeftOutReason {
+    /// Only this contender has it.
+    OnlyIn(String),
+    /// It says of itself that it does not run, in these words.
+    Skipped(String),
+    /// Its two sides cannot be raced against each other, for this reason.
+    NotAlike(String),
 }
 
 /// Why no further block was run.
@@ -95,11 +128,9 @@ pub struct Run {
 impl Run {
     /// A run that has not measured anything yet.
     pub fn new(header: RunHeader) -> Self {
-        let benchmarks = header
-            .plan
-            .benchmarks
-            .iter()
-            .map(|_| Samples::new(header.metrics.clone()))
+        let benchmarks = 0..header.plan.benchmarks.len();
+        let benchmarks = benchmarks
+            .map(|benchmark| Samples::new(header.metrics_of(benchmark)))
             .collect();
         Self {
             header,
@@ -182,6 +213,7 @@ mod tests {
             environment: Environment::default(),
             metrics: vec![Metric::Wall],
             tick_ns: None,
+            left_out: Vec::new(),
         })
     }
 

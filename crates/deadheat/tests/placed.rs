@@ -118,6 +118,7 @@ fn header(blocks_per_replicate: u32) -> RunHeader {
         },
         metrics: vec![Metric::Wall],
         tick_ns: Some(1.0),
+        left_out: Vec::new(),
     }
 }
 

@@ -41,6 +41,7 @@ pub fn run(origin: Origin, contenders: usize, blocks: &[Block]) -> Run {
         environment: Environment::default(),
         metrics: vec![Metric::Wall],
         tick_ns: None,
+        left_out: Vec::new(),
     });
     for (index, (replicate, slots)) in blocks.iter().enumerate() {
         let sample = |(contender, _): &(u8, f64)| Sample {

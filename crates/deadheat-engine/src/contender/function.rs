@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use deadheat_model::{Block, BlockRecord, ClockFacts, Metric, Placed, Plan, Slot, Workload};
+use deadheat_model::{Block, BlockRecord, ClockFacts, Metric, Placed, Plan, Slot};
 
 use super::Contenders;
 use super::function_links::{FunctionLinks, naming_link};
@@ -115,14 +115,10 @@ impl<'a> FunctionContenders<'a> {
     /// Takes over the plan that the pilots led to.
     pub fn enter(&mut self, plan: &Plan) {
         let lineups = plan.benchmarks.iter().map(|benchmark| {
-            let calls =
-                benchmark
-                    .contenders
-                    .iter()
-                    .find_map(|contender| match &contender.workload {
-                        Workload::Function(calls) => Some(*calls),
-                        Workload::Command(_) | Workload::Recording => None,
-                    });
+            let calls = benchmark
+                .contenders
+                .iter()
+                .find_map(|contender| contender.workload.calls());
             Lineup {
                 name: benchmark.name.clone(),
                 contenders: benchmark

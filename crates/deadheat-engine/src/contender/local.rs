@@ -1,7 +1,7 @@
 //! Functions in this very process: for a comparison inside a program or a
 //! test. There is one process and so one replicate.
 
-use deadheat_model::{Block, BlockRecord, Metric, Plan, Slot, Workload};
+use deadheat_model::{Block, BlockRecord, Metric, Plan, Slot};
 use rand_core::Rng;
 
 use super::Contenders;
@@ -28,11 +28,8 @@ impl<'a> LocalContenders<'a> {
     pub fn new(plan: &Plan, benchmark: &'a mut (dyn FunctionBenchmark + 'a), gauge: Gauge) -> Self {
         let planned = plan.benchmarks.first();
         let iterations = planned.and_then(|planned| {
-            let calls = |workload: &Workload| match workload {
-                Workload::Function(calls) => Some(calls.iterations),
-                Workload::Command(_) | Workload::Recording => None,
-            };
-            calls(&planned.contenders.first()?.workload)
+            let calls = planned.contenders.first()?.workload.calls();
+            calls.map(|calls| calls.iterations)
         });
         Self {
             benchmark,

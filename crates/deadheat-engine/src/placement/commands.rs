@@ -206,6 +206,6 @@ impl CommandPlacements {
 fn program_of(benchmark: &Benchmark, contender: usize) -> Option<&str> {
     match &benchmark.contenders[contender].workload {
         Workload::Command(command) => command.words.first().map(String::as_str),
-        Workload::Function(_) | Workload::Recording => None,
+        _ => None,
     }
 }

@@ -32,5 +32,6 @@ pub fn run(look: u32, blocks_per_replicate: u32, benchmarks: Vec<Benchmark>) -> 
         environment: Environment::default(),
         metrics: vec![Metric::Wall],
         tick_ns: None,
+        left_out: Vec::new(),
     })
 }

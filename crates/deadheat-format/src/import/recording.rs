@@ -112,6 +112,7 @@ impl Recording {
             environment: Environment::default(),
             metrics: kept.iter().map(|place| metrics[*place].clone()).collect(),
             tick_ns: None,
+            left_out: Vec::new(),
         };
         header.plan.validate().map_err(|source| FormatError::Plan {
             file: file.to_owned(),

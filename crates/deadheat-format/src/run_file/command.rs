@@ -62,13 +62,13 @@ struct Hooks {
 /// Text where the path is Unicode, else its bytes in hexadecimal.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-enum FilePath {
+pub(super) enum FilePath {
     Text(String),
     Bytes { hex: String },
 }
 
 impl FilePath {
-    fn into_path(self) -> Result<PathBuf, String> {
+    pub(super) fn into_path(self) -> Result<PathBuf, String> {
         let hex = match self {
             FilePath::Text(text) => return Ok(text.into()),
             FilePath::Bytes { hex } => hex,

@@ -15,12 +15,13 @@ use super::scanner::Scanner;
 
 /// Reads the line that `bytes` begin with, when it is a block in exactly the
 /// shape that `encode` writes, and gives back its length, newline included.
+/// `width_of` tells how many values the samples of a benchmark have.
 ///
 /// `None` says nothing about the line but that it is spelled otherwise or not
 /// whole; `record` then holds a part of it.
 pub(super) fn decode_compact(
     bytes: &[u8],
-    width: usize,
+    width_of: impl Fn(usize) -> usize,
     record: &mut BlockRecord,
 ) -> Option<usize> {
     let mut scanner = Scanner { rest: bytes };
@@ -28,6 +29,7 @@ pub(super) fn decode_compact(
     record.values.clear();
     scanner.expect(b"{\"block\":[")?;
     record.benchmark = usize::try_from(scanner.integer()?).ok()?;
+    let width = width_of(record.benchmark);
     scanner.expect(b",")?;
     record.replicate = u32::try_from(scanner.integer()?).ok()?;
     scanner.expect(b",")?;
@@ -75,11 +77,12 @@ pub(super) fn decode_compact(
 /// what is wrong. A number of values that does not fit is left to the model.
 pub(super) fn decode_json(
     json: Value,
-    width: usize,
+    width_of: impl Fn(usize) -> usize,
     record: &mut BlockRecord,
 ) -> Result<(), String> {
     let block = Block::deserialize(json).map_err(|error| error.to_string())?;
     (record.benchmark, record.replicate, record.index) = block.block;
+    let width = width_of(record.benchmark);
     record.elapsed_ns = block.elapsed_ns;
     record.primed = block.primed;
     record.samples.clear();
@@ -217,13 +220,13 @@ mod tests {
     fn by_serde(line: &[u8], width: usize) -> Option<BlockRecord> {
         let json = serde_json::from_slice(line).ok()?;
         let mut record = BlockRecord::default();
-        decode_json(json, width, &mut record).ok()?;
+        decode_json(json, |_| width, &mut record).ok()?;
         Some(record)
     }
 
     fn by_scanner(line: &[u8], width: usize) -> Option<BlockRecord> {
         let mut record = BlockRecord::default();
-        let len = decode_compact(line, width, &mut record)?;
+        let len = decode_compact(line, |_| width, &mut record)?;
         assert_eq!(len, line.len(), "there is one line");
         Some(record)
     }
@@ -258,7 +261,7 @@ mod tests {
         let json = serde_json::json!({
             "block": [0, 4, 1], "elapsed_ns": 1, "samples": [[0, 0, 0, 1, 5], [1, 0, 0, 1, 5, 5, 5]]
         });
-        let problem = decode_json(json, 2, &mut BlockRecord::default()).unwrap_err();
+        let problem = decode_json(json, |_| 2, &mut BlockRecord::default()).unwrap_err();
         assert_eq!(
             problem,
             "replicate 4, block 1, slot 1 has 3 values where 2 were expected"

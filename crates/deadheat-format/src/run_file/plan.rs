@@ -7,6 +7,7 @@ use deadheat_model as model;
 use serde::Deserialize;
 
 use super::command::CommandLine;
+use super::program::{GoogleBenchmark, Worker};
 use crate::column::metric_of_column;
 
 /// Everything of a plan but its seed, which stands beside it.
@@ -63,6 +64,9 @@ struct Benchmark {
     /// Absent but for a benchmark raced once more as the user linked it.
     #[serde(default)]
     own_link: Option<OwnLink>,
+    /// Names of columns of this benchmark alone.
+    #[serde(default)]
+    counters: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -81,12 +85,17 @@ enum Throughput {
 #[derive(Debug, Deserialize)]
 struct Contender {
     name: String,
-    /// What is launched. A recording has neither this nor a function.
+    /// What is launched. A recording has neither this nor one of those below.
     #[serde(default)]
     command: Option<CommandLine>,
-    /// What is called in a worker process.
+    /// What is called in a worker process of the program that raced.
     #[serde(default)]
     function: Option<Function>,
+    /// What is called in a worker process of another program.
+    #[serde(default)]
+    worker: Option<Worker>,
+    #[serde(default)]
+    google_benchmark: Option<GoogleBenchmark>,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -135,30 +144,13 @@ impl Plan {
 
 impl Benchmark {
     fn into_model(self) -> Result<model::Benchmark, String> {
-        let contender = |contender: Contender| {
-            let workload = match (contender.command, contender.function) {
-                (Some(_), Some(_)) => {
-                    return Err(format!(
-                        "contender '{}' is a command and a function",
-                        contender.name
-                    ));
-                }
-                (Some(command), None) => model::Workload::Command(Box::new(command.into_model()?)),
-                (None, Some(function)) => model::Workload::Function(function.into_model()),
-                (None, None) => model::Workload::Recording,
-            };
-            Ok(model::Contender {
-                name: contender.name,
-                workload,
-            })
-        };
         Ok(model::Benchmark {
             name: self.name,
             parameters: self.parameters,
             contenders: self
                 .contenders
                 .into_iter()
-                .map(contender)
+                .map(Contender::into_model)
                 .collect::<Result<_, _>>()?,
             blocks_per_replicate: self.blocks_per_replicate,
             throughput: self.throughput.map(|throughput| match throughput {
@@ -169,7 +161,35 @@ impl Benchmark {
                 of: own_link.of,
                 replicates: own_link.replicates,
             }),
+            counters: self.counters.iter().map(|c| metric_of_column(c)).collect(),
         })
+    }
+}
+
+impl Contender {
+    fn into_model(self) -> Result<model::Contender, String> {
+        let command = self.command.map(CommandLine::into_model).transpose()?;
+        let command = command.map(|command| model::Workload::Command(Box::new(command)));
+        let function = self.function.map(Function::into_model);
+        let function = function.map(model::Workload::Function);
+        let worker = self.worker.map(Worker::into_model).transpose()?;
+        let worker = worker.map(|worker| model::Workload::Worker(Box::new(worker)));
+        let google = self.google_benchmark.map(GoogleBenchmark::into_model);
+        let google = google.transpose()?;
+        let google = google.map(|google| model::Workload::GoogleBenchmark(Box::new(google)));
+        let mut all = [command, function, worker, google].into_iter().flatten();
+        let workload = all.next().unwrap_or(model::Workload::Recording);
+        match all.next() {
+            None => Ok(model::Contender {
+                name: self.name,
+                workload,
+            }),
+            Some(_) => Err(format!(
+                "contender '{}' is more than one of command, function, worker and \
+                 google_benchmark",
+                self.name
+            )),
+        }
     }
 }
 

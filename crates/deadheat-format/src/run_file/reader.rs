@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
-use deadheat_model::{BlockRecord, Run, RunHeader, Samples, Workload};
+use deadheat_model::{BlockRecord, Run, RunHeader, Samples};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -166,9 +166,29 @@ struct Reading<'a> {
     run: Run,
     placed: PlacedLines,
     block: BlockRecord,
-    width: usize,
+    /// Values of a sample, by benchmark.
+    widths: Vec<usize>,
     /// Launches since the beginning or the last end line.
     launches: u64,
+}
+
+/// Values of a sample, by benchmark.
+fn widths(header: &RunHeader) -> Vec<usize> {
+    let benchmarks = 0..header.plan.benchmarks.len();
+    let columns =
+        |benchmark: usize| header.metrics.len() + header.plan.benchmarks[benchmark].counters.len();
+    benchmarks.map(columns).collect()
+}
+
+/// How many values there are in a benchmark; one that the plan does not have
+/// is refused whatever it holds.
+fn width_in(widths: &[usize]) -> impl Fn(usize) -> usize + '_ {
+    |benchmark: usize| {
+        widths
+            .get(benchmark)
+            .or(widths.first())
+            .map_or(0, |width| *width)
+    }
 }
 
 impl<'a> Reading<'a> {
@@ -189,7 +209,7 @@ impl<'a> Reading<'a> {
         Ok(Reading {
             name,
             line: 1,
-            width: header.metrics.len(),
+            widths: widths(&header),
             run: Run::new(header),
             placed: PlacedLines::default(),
             block: BlockRecord::default(),
@@ -208,7 +228,7 @@ impl<'a> Reading<'a> {
     /// Takes the line that `ahead` begins with, when it is a block as deadheat
     /// writes it, and gives back its length.
     fn take_compact(&mut self, ahead: &[u8]) -> Result<Option<usize>, FormatError> {
-        let Some(len) = decode_compact(ahead, self.width, &mut self.block) else {
+        let Some(len) = decode_compact(ahead, width_in(&self.widths), &mut self.block) else {
             return Ok(None);
         };
         self.line += 1;
@@ -236,7 +256,7 @@ impl<'a> Reading<'a> {
     fn take_json(&mut self, json: Value) -> Result<(), FormatError> {
         match Line::from_json(json).map_err(|problem| self.error(problem))? {
             Line::Block(json) => {
-                decode_json(json, self.width, &mut self.block)
+                decode_json(json, width_in(&self.widths), &mut self.block)
                     .map_err(|problem| self.error(problem))?;
                 self.take_block()
             }
@@ -299,14 +319,14 @@ impl<'a> Reading<'a> {
             )));
         }
         let samples: &mut Samples = &mut self.run.benchmarks[block.benchmark];
-        let mut contenders = benchmark.contenders.iter();
-        let launched = match contenders.any(|c| matches!(c.workload, Workload::Function(_))) {
-            // A worker for each replicate, in which all its blocks are called.
-            true => {
+        let launched = match benchmark.processes_per_replicate() {
+            // They serve all blocks of the replicate.
+            Some(processes) => {
                 let last = samples.blocks().last();
-                u64::from(last.is_none_or(|last| last.replicate != block.replicate))
+                let first = last.is_none_or(|last| last.replicate != block.replicate);
+                if first { processes } else { 0 }
             }
-            false => block.samples.len() as u64 + u64::from(block.primed),
+            None => block.samples.len() as u64 + u64::from(block.primed),
         };
         samples.push(block).map_err(|source| FormatError::Sample {
             file: self.name.to_owned(),

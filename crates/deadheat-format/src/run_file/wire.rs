@@ -36,6 +36,35 @@ pub(super) struct Header {
     columns: Vec<String>,
     #[serde(default)]
     tick_ns: Option<f64>,
+    #[serde(default)]
+    left_out: Vec<LeftOut>,
+}
+
+#[derive(Debug, Deserialize)]
+struct LeftOut {
+    benchmark: String,
+    reason: LeftOutReason,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum LeftOutReason {
+    OnlyIn(String),
+    Skipped(String),
+    NotAlike(String),
+}
+
+impl LeftOut {
+    fn into_model(self) -> model::LeftOut {
+        model::LeftOut {
+            benchmark: self.benchmark,
+            reason: match self.reason {
+                LeftOutReason::OnlyIn(contender) => model::LeftOutReason::OnlyIn(contender),
+                LeftOutReason::Skipped(message) => model::LeftOutReason::Skipped(message),
+                LeftOutReason::NotAlike(how) => model::LeftOutReason::NotAlike(how),
+            },
+        }
+    }
 }
 
 impl Header {
@@ -57,6 +86,7 @@ impl Header {
                 .map(|column| metric_of_column(column))
                 .collect(),
             tick_ns: self.tick_ns,
+            left_out: self.left_out.into_iter().map(LeftOut::into_model).collect(),
         })
     }
 }

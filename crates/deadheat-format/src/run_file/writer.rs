@@ -25,7 +25,8 @@ pub struct RunFileWriter {
     journal: Journal,
     /// Reused for every line.
     pub(super) line: Vec<u8>,
-    metrics: Vec<Metric>,
+    /// The metrics of each benchmark.
+    columns: Vec<Vec<Metric>>,
     /// Number of contenders of each benchmark.
     racing: Vec<usize>,
 }
@@ -87,7 +88,9 @@ impl RunFileWriter {
             path: path.to_owned(),
             journal,
             line: Vec::new(),
-            metrics: header.metrics.clone(),
+            columns: (0..benchmarks.len())
+                .map(|b| header.metrics_of(b))
+                .collect(),
             racing: benchmarks.iter().map(|b| b.contenders.len()).collect(),
         }
     }
@@ -118,7 +121,8 @@ impl RunFileWriter {
                 "the block names a benchmark or contender that the plan does not have",
             ));
         }
-        let sound = block.values.len() == block.samples.len() * self.metrics.len()
+        let sound = block.values.len()
+            == block.samples.len() * self.columns_of(block.benchmark).len()
             && block.samples.iter().all(|sample| sample.iterations > 0)
             && block
                 .values
@@ -129,9 +133,13 @@ impl RunFileWriter {
         }
         // The model holds the same rules and words what they found; it is only
         // asked here because it would keep, and allocate for, every block.
-        Samples::new(self.metrics.clone())
+        Samples::new(self.columns_of(block.benchmark).to_vec())
             .push(block)
             .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+    }
+
+    fn columns_of(&self, benchmark: usize) -> &[Metric] {
+        self.columns.get(benchmark).map_or(&[], Vec::as_slice)
     }
 
     fn sink_error(&self, source: io::Error) -> SinkError {
@@ -146,7 +154,8 @@ impl RecordSink for RunFileWriter {
     fn block(&mut self, block: &BlockRecord) -> Result<(), SinkError> {
         self.check(block)
             .and_then(|()| {
-                encode(block, self.metrics.len(), &mut self.line);
+                let width = self.columns_of(block.benchmark).len();
+                encode(block, width, &mut self.line);
                 self.append_line()
             })
             .map_err(|source| self.sink_error(source))
@@ -235,6 +244,7 @@ mod tests {
             environment: Environment::default(),
             metrics: vec![Metric::Wall],
             tick_ns: None,
+            left_out: Vec::new(),
         }
     }
 

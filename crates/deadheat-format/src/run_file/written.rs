@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use deadheat_model::{
-    BenchmarkFailure, ClockFacts, CounterAccess, EndReason, Environment, Json, NeutralLinks,
-    Object, Origin, Placed, Placing, RefusedLink, RunEnd, RunHeader,
+    BenchmarkFailure, ClockFacts, CounterAccess, EndReason, Environment, Json, LeftOut,
+    LeftOutReason, NeutralLinks, Object, Origin, Placed, Placing, RefusedLink, RunEnd, RunHeader,
 };
 
 use super::written_plan::plan;
@@ -34,8 +34,24 @@ pub(super) fn header(header: &RunHeader) -> Result<Json, PathBuf> {
         .with("plan", plan(&header.plan)?)
         .with("environment", environment(&header.environment))
         .with("columns", columns)
-        .with("tick_ns", header.tick_ns);
+        .with("tick_ns", header.tick_ns)
+        // Absent where nothing was left out.
+        .with_some("left_out", left_out(&header.left_out));
     Ok(line.into())
+}
+
+fn left_out(left_out: &[LeftOut]) -> Option<Json> {
+    let said = |left_out: &LeftOut| {
+        let reason = match &left_out.reason {
+            LeftOutReason::OnlyIn(contender) => Json::tagged("only-in", contender),
+            LeftOutReason::Skipped(message) => Json::tagged("skipped", message),
+            LeftOutReason::NotAlike(how) => Json::tagged("not-alike", how),
+        };
+        Object::new()
+            .with("benchmark", &left_out.benchmark)
+            .with("reason", reason)
+    };
+    (!left_out.is_empty()).then(|| left_out.iter().map(said).collect())
 }
 
 fn tool(version: &str) -> Object {

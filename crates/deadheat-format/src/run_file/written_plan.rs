@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use deadheat_model::{
-    Benchmark, CommandLine, Contender, Design, ExitPolicy, FunctionCalls, Input, Json, Object,
-    Output, OwnLink, Pinning, Plan, Throughput, Workload,
+    Benchmark, CommandLine, Contender, Design, ExitPolicy, FunctionCalls, GoogleBenchmarkCalls,
+    Input, Json, Metric, Object, Output, OwnLink, Pinning, Plan, Program, RepetitionLength,
+    Throughput, WorkerCalls, Workload,
 };
 
 use crate::column::column_name;
@@ -60,8 +61,17 @@ fn benchmark(benchmark: &Benchmark) -> Result<Json, PathBuf> {
         .with_some("blocks_per_replicate", benchmark.blocks_per_replicate)
         .with_some("throughput", throughput)
         // Absent but for a benchmark raced once more as the user linked it.
-        .with_some("own_link", benchmark.own_link.map(own_link));
+        .with_some("own_link", benchmark.own_link.map(own_link))
+        // Absent where the columns of the run are all there are.
+        .with_some("counters", counters(&benchmark.counters));
     Ok(said.into())
+}
+
+fn counters(counters: &[Metric]) -> Option<Json> {
+    let columns = counters
+        .iter()
+        .map(|metric| column_name(metric).into_owned());
+    (!counters.is_empty()).then(|| columns.collect())
 }
 
 fn own_link(own_link: OwnLink) -> Object {
@@ -77,6 +87,10 @@ fn contender(contender: &Contender) -> Result<Json, PathBuf> {
     let said = match &contender.workload {
         Workload::Command(line) => named.with("command", command(line)?),
         Workload::Function(calls) => named.with("function", function(calls)),
+        Workload::Worker(calls) => named.with("worker", worker(calls)?),
+        Workload::GoogleBenchmark(calls) => {
+            named.with("google_benchmark", google_benchmark(calls)?)
+        }
         Workload::Recording => named,
     };
     Ok(said.into())
@@ -86,6 +100,36 @@ fn function(calls: &FunctionCalls) -> Object {
     Object::new()
         .with("iterations", calls.iterations)
         .with("threads", calls.threads)
+}
+
+fn program(program: &Program) -> Result<Object, PathBuf> {
+    Ok(Object::new()
+        .with("executable", path(&program.executable)?)
+        .with("arguments", texts(&program.arguments)))
+}
+
+fn worker(worker: &WorkerCalls) -> Result<Object, PathBuf> {
+    Ok(Object::new()
+        .with("program", program(&worker.program)?)
+        .with("process", worker.process)
+        .with("benchmark", &worker.benchmark)
+        .with("contender", &worker.contender)
+        .with("iterations", worker.calls.iterations)
+        .with("threads", worker.calls.threads))
+}
+
+fn google_benchmark(calls: &GoogleBenchmarkCalls) -> Result<Object, PathBuf> {
+    let length = match calls.length {
+        RepetitionLength::Iterations(iterations) => Json::tagged("iterations", iterations),
+        RepetitionLength::Seconds(seconds) => Json::tagged("seconds", seconds),
+        RepetitionLength::Own => "own".into(),
+    };
+    Ok(Object::new()
+        .with("program", program(&calls.program)?)
+        .with("benchmark", &calls.benchmark)
+        .with("length", length)
+        .with("repetitions", calls.repetitions)
+        .with("threads", calls.threads))
 }
 
 fn command(command: &CommandLine) -> Result<Object, PathBuf> {

@@ -117,6 +117,7 @@ pub fn header() -> RunHeader {
             Metric::Custom("allocs".to_owned()),
         ],
         tick_ns: Some(1.0),
+        left_out: vec![],
     }
 }
 
@@ -150,6 +151,7 @@ pub fn function_header() -> RunHeader {
                     blocks_per_replicate: Some(5),
                     throughput: Some(Throughput::Bytes(4096)),
                     own_link: None,
+                    counters: vec![],
                 },
                 Benchmark {
                     name: "sort".to_owned(),

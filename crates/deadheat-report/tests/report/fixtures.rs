@@ -200,6 +200,7 @@ pub fn analysis(comparisons: Vec<Comparison>) -> Analysis {
         margin: 0.01,
         comparisons,
         failures: vec![],
+        left_out: vec![],
         processes: Processes::Launches,
         launches: 93,
         elapsed_seconds: 1.94,

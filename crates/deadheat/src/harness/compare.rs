@@ -208,6 +208,7 @@ impl Compare {
             },
             metrics: LocalContenders::metrics_here().to_vec(),
             tick_ns: Some(clock.tick_ns()),
+            left_out: Vec::new(),
         };
         let mut run = Run::new(header.clone());
         let raced = Session {

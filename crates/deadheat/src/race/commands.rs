@@ -217,6 +217,7 @@ fn header(
         },
         metrics: contenders.metrics().to_vec(),
         tick_ns: Some(OsClock::measured_tick_ns()),
+        left_out: Vec::new(),
         plan,
     })
 }

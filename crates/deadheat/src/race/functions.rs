@@ -209,6 +209,7 @@ fn header(plan: Plan, machine: Environment, contenders: &FunctionContenders<'_>)
         },
         metrics: contenders.metrics().to_vec(),
         tick_ns: Some(contenders.tick_ns()),
+        left_out: Vec::new(),
         plan,
     }
 }

@@ -34,6 +34,7 @@ pub(super) fn benchmark(
         blocks_per_replicate: blocks.or_else(|| piloted.map(blocks_that_fit)),
         throughput: registered.throughput,
         own_link: None,
+        counters: Vec::new(),
     }
 }
 

@@ -115,6 +115,7 @@ fn header(setting: &Setting, seed: u64) -> RunHeader {
         environment: Environment::default(),
         metrics: vec![Metric::Wall],
         tick_ns: Some(1.0),
+        left_out: Vec::new(),
         plan,
     }
 }
