@@ -52,4 +52,7 @@ pub use placement::CommandPlacements;
 pub use placement::{LinkProgram, PLACEMENTS_VARIABLE, Variant};
 pub use session::{NeverStop, Progress, Session, StopRequest, Unwatched, Watcher};
 pub use terminal::terminal_width;
-pub use worker::{FunctionCause, FunctionFailure, WorkerPipes, WorkerProgram, serve};
+pub use worker::{
+    FunctionCause, FunctionFailure, Inspected, ListedBenchmark, WorkerListing, WorkerPipes,
+    WorkerProgram, serve,
+};

@@ -8,6 +8,7 @@
 
 mod death;
 mod failure;
+mod listing;
 mod process;
 mod protocol;
 mod serve;
@@ -16,6 +17,7 @@ mod wire;
 
 pub(crate) use death::{DeathWatch, adopt_orphans, collect_group};
 pub use failure::{FunctionCause, FunctionFailure};
+pub use listing::{Inspected, ListedBenchmark, WorkerListing};
 pub use process::WorkerProgram;
 pub(crate) use process::{Silence, WorkerProcess, WorkerStart};
 pub(crate) use protocol::{PROTOCOL, Problem, Reply, Request};
