@@ -42,9 +42,10 @@ fn blocks_that_fit(piloted: &Piloted, taking_turns: bool) -> u32 {
     let fitting = planned_blocks(process_ns, block_ns, &pilot.blocks_ns);
     match taking_turns {
         false => fitting,
-        true => fitting
-            .max((process_ns / block_ns * BLOCKS_TO_START) as u32)
-            .min(MOST_BLOCKS),
+        true => {
+            let starting = piloted.process_ns / block_ns * BLOCKS_TO_START;
+            fitting.max((starting as u32).min(MOST_BLOCKS))
+        }
     }
 }
 
