@@ -44,6 +44,7 @@ impl Contenders for Seconds {
                 moment: Moment::WarmUp,
                 cause: FunctionCause::Exited(7),
                 link: None,
+                last_words: None,
             })));
         }
         self.clock.advance(1_000_000_000);

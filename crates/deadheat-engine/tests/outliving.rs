@@ -41,6 +41,7 @@ impl Contenders for OneBroken {
                 moment: Moment::WarmUp,
                 cause: FunctionCause::Exited(7),
                 link: None,
+                last_words: None,
             })));
         }
         for slot in &block.slots {

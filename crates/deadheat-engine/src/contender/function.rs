@@ -7,12 +7,14 @@ use deadheat_model::{Benchmark, Block, BlockRecord, ClockFacts, Metric, Placed, 
 use super::Contenders;
 use super::function_links::FunctionLinks;
 use super::lineup::Lineup;
+use super::member::{Member, leave};
+use super::occasion::Occasion;
 use super::readings::fill;
-use super::workers::{FunctionOptions, Member, Occasion, Workers, unexpected};
+use super::workers::{FunctionOptions, Workers};
 use crate::error::{EngineError, Moment};
 use crate::function::Pilot;
 use crate::interrupt::Interrupts;
-use crate::worker::{Reply, Request};
+use crate::worker::{Reply, Request, SEEDS};
 
 /// Trial blocks at most, beside the first.
 const MOST_BLOCKS: u64 = 16;
@@ -100,7 +102,7 @@ impl<'a> FunctionContenders<'a> {
             };
             let pilot = match self.workers.ask(member, occasion, &request)? {
                 Reply::Calibrated(pilot) if makes_sense(&pilot, &lineup) => pilot,
-                reply => return Err(unexpected(occasion, member, &reply)),
+                reply => return Err(member.unexpected(occasion, &reply)),
             };
             found = Some(match found {
                 None => pilot,
@@ -111,9 +113,7 @@ impl<'a> FunctionContenders<'a> {
         if lineup.contenders.len() == 2 && pilot.blocks_ns.is_empty() {
             self.try_blocks(&mut team, occasion, &mut pilot)?;
         }
-        for member in team {
-            member.worker.leave();
-        }
+        leave(team);
         Ok(Piloted { pilot, process_ns })
     }
 
@@ -174,7 +174,7 @@ impl<'a> FunctionContenders<'a> {
             let request = Request::Smoke { seed };
             match self.workers.ask(&mut member, occasion, &request)? {
                 Reply::Sound => member.worker.leave(),
-                reply => return Err(unexpected(occasion, &member, &reply)),
+                reply => return Err(member.unexpected(occasion, &reply)),
             }
         }
         Ok(())
@@ -292,10 +292,14 @@ fn makes_sense(pilot: &Pilot, lineup: &Lineup) -> bool {
         true => 1,
         false => lineup.contenders.len(),
     };
-    pilot.iterations > 0
+    let is_time = |ns: &f64| ns.is_finite() && *ns >= 0.0;
+    // Every reader of JSON has such an integer exactly.
+    (1..=SEEDS).contains(&pilot.iterations)
         && pilot.call_ns.len() == called
-        && pilot.call_ns.iter().all(|ns| ns.is_finite() && *ns >= 0.0)
+        && pilot.call_ns.iter().all(is_time)
         && pilot.most_iterations != Some(0)
+        && pilot.blocks_ns.as_flattened().iter().all(is_time)
+        && pilot.block_cost_ns.as_ref().is_none_or(is_time)
 }
 
 /// The pilot of a benchmark from those of its processes: the sample of the

@@ -6,7 +6,9 @@ use rand_core::Rng;
 
 use super::function::{FunctionContenders, Running};
 use super::lineup::Lineup;
-use super::workers::{FunctionOptions, Member, Occasion, unexpected};
+use super::member::{Member, leave};
+use super::occasion::Occasion;
+use super::workers::FunctionOptions;
 use crate::error::{EngineError, Moment};
 use crate::placement::{Executable, Helper, Links, Placer, Variant};
 use crate::random::{Purpose, shuffle};
@@ -112,9 +114,7 @@ impl FunctionContenders<'_> {
 
     /// Lets the processes of the last replicate go.
     pub(super) fn leave(&mut self) {
-        for member in self.running.take().into_iter().flat_map(|r| r.team) {
-            member.worker.leave();
-        }
+        leave(self.running.take().map_or_else(Vec::new, |r| r.team));
     }
 
     /// Ends the processes of the last replicate and starts those of the next,
@@ -282,7 +282,7 @@ impl FunctionContenders<'_> {
         };
         match self.workers.ask(&mut member, occasion, &request)? {
             Reply::Warm { .. } => Ok(member),
-            reply => Err(unexpected(occasion, &member, &reply)),
+            reply => Err(member.unexpected(occasion, &reply)),
         }
     }
 }

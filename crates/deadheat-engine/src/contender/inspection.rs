@@ -14,8 +14,8 @@ use super::workers::START_UP;
 use crate::error::EngineError;
 use crate::interrupt::Interrupts;
 use crate::worker::{
-    FunctionCause, Inspected, PROTOCOL, Reply, Request, Silence, WorkerListing, WorkerProcess,
-    WorkerProgram, WorkerStart, adopt_orphans, hear,
+    FunctionCause, Inspected, ListedBenchmark, PROTOCOL, Reply, Request, Silence, WorkerListing,
+    WorkerProcess, WorkerProgram, WorkerStart, adopt_orphans, in_one_line,
 };
 
 /// What makes a Google Benchmark executable print its benchmarks and leave.
@@ -23,17 +23,23 @@ use crate::worker::{
 const LIST_TESTS: &str = "--benchmark_list_tests=true";
 /// Bytes shown of what a program prints that is neither.
 const SHOWN: usize = 200;
-/// Bytes kept of what it prints: the names of some million benchmarks.
+/// Bytes kept of what it prints: the names of some hundred thousand
+/// benchmarks. The rest is read and forgotten.
 const MOST_PRINTED: usize = 64 << 20;
+/// Bytes of the name of a benchmark or contender at most.
+const LONGEST_NAME: usize = 4_096;
 
 /// A program could not be inspected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{program}' {cause}")]
+#[error("'{program}' {cause}{}", .cause.with_last_words(.last_words.as_deref()))]
 pub struct InspectionFailure {
     /// The program.
     pub program: String,
     /// What is wrong with it.
     pub cause: FunctionCause,
+    /// What it printed on standard error last, in one line, where nobody saw
+    /// it.
+    pub last_words: Option<String>,
 }
 
 /// The metrics of a worker that says hello in this version of the protocol.
@@ -54,7 +60,8 @@ pub(super) fn greeted(hello: &Reply) -> Result<&[Metric], FunctionCause> {
             ours: PROTOCOL,
         }),
         other => Err(FunctionCause::Protocol(format!(
-            "it says {other:?} instead of hello"
+            "it says {} instead of hello",
+            other.said()
         ))),
     }
 }
@@ -68,95 +75,184 @@ pub fn inspect(
 ) -> Result<Inspected, EngineError> {
     adopt_orphans();
     let patience = patience.map(|patience| patience.max(START_UP));
-    let looked = look(program, Some(LIST_TESTS), patience, interrupts);
-    let looked = match looked {
+    let look = |probe| Look::at(program, probe, patience, interrupts)?.find_out();
+    let looked = match look(Some(LIST_TESTS)) {
         // It may not like the argument.
-        Err(Silence::Cause {
-            cause: FunctionCause::Exited(1..),
+        Err(Unfound {
+            why:
+                Silence::Cause {
+                    cause: FunctionCause::Neither { .. },
+                    ..
+                },
+            ended_badly: true,
             ..
-        }) => look(program, None, patience, interrupts),
+        }) => look(None),
         other => other,
     };
-    looked.map_err(|silence| match silence {
+    looked.map_err(|unfound| match unfound.why {
         Silence::Interrupted => EngineError::Interrupted,
         Silence::Cause { cause, .. } => EngineError::Inspection(Box::new(InspectionFailure {
             program: program.executable.display().to_string(),
             cause,
+            last_words: unfound.last_words,
         })),
     })
 }
 
-fn look(
-    program: &WorkerProgram,
-    probe: Option<&str>,
+/// Why nothing was found out.
+struct Unfound {
+    why: Silence,
+    /// Whether it left with an exit code that says that it failed.
+    ended_badly: bool,
+    last_words: Option<String>,
+}
+
+impl From<Silence> for Unfound {
+    fn from(why: Silence) -> Self {
+        Self {
+            why,
+            ended_badly: false,
+            last_words: None,
+        }
+    }
+}
+
+impl From<FunctionCause> for Unfound {
+    fn from(cause: FunctionCause) -> Self {
+        Silence::Cause { worker: 0, cause }.into()
+    }
+}
+
+/// A program that was started to see what it does.
+struct Look<'a> {
+    worker: WorkerProcess,
+    printed: Printed,
+    /// Whether it was asked for what a Google Benchmark executable prints.
+    probed: bool,
     patience: Option<Duration>,
-    interrupts: &Interrupts,
-) -> Result<Inspected, Silence> {
-    let silence = |cause| Silence::Cause { worker: 0, cause };
-    let not_started = |error: std::io::Error| silence(FunctionCause::NotStarted(error.to_string()));
-    let (printed, output) = pipe().map_err(not_started)?;
-    let start = WorkerStart {
-        program,
-        variant: None,
-        padding: 0,
-        baton: None,
-        probe,
-        output: Some(Stdio::from(output)),
-        mask: interrupts.original_mask(),
-    };
-    let mut worker = WorkerProcess::start(start).map_err(silence)?;
-    let mut printed = Printed {
-        pipe: Some(printed),
-        text: Vec::new(),
-    };
-    let hello = first_words(&mut worker, &mut printed, patience, interrupts)?;
-    let Some(hello) = hello else {
-        printed.rest();
-        let text = String::from_utf8_lossy(&printed.text);
+    interrupts: &'a Interrupts,
+}
+
+impl<'a> Look<'a> {
+    fn at(
+        program: &WorkerProgram,
+        probe: Option<&str>,
+        patience: Option<Duration>,
+        interrupts: &'a Interrupts,
+    ) -> Result<Self, Unfound> {
+        let (printed, output) =
+            pipe().map_err(|error| FunctionCause::NotStarted(error.to_string()))?;
+        let worker = WorkerProcess::start(WorkerStart {
+            program,
+            variant: None,
+            padding: 0,
+            baton: None,
+            probe,
+            output: Some(Stdio::from(output)),
+            mask: interrupts.original_mask(),
+        })?;
+        Ok(Self {
+            worker,
+            printed: Printed {
+                pipe: Some(printed),
+                text: Vec::new(),
+            },
+            probed: probe.is_some(),
+            patience,
+            interrupts,
+        })
+    }
+
+    fn find_out(mut self) -> Result<Inspected, Unfound> {
+        let found = match self.hear() {
+            Ok(hello) => self.ask_for_benchmarks(&hello),
+            Err(Silence::Cause { cause, .. }) if cause.is_death() => self.of_the_ended(cause),
+            Err(Silence::Cause {
+                cause: FunctionCause::TimedOut(patience),
+                ..
+            }) => Err(self.neither(format!("goes on for {patience:?}")).into()),
+            Err(why) => Err(why.into()),
+        };
+        match found {
+            Ok(found) => {
+                self.worker.leave();
+                Ok(found)
+            }
+            Err(unfound) => Err(Unfound {
+                last_words: self.worker.last_words(),
+                ..unfound
+            }),
+        }
+    }
+
+    /// What it is, after it ended without a hello.
+    fn of_the_ended(&mut self, cause: FunctionCause) -> Result<Inspected, Unfound> {
+        self.printed.rest();
+        let text = String::from_utf8_lossy(&self.printed.text);
         let names: Vec<String> = text.lines().map(str::to_owned).collect();
-        if probe.is_some() && looks_like_names(&names) {
+        if self.probed && cause == FunctionCause::Exited(0) && looks_like_names(&names) {
             return Ok(Inspected::GoogleBenchmark(names));
         }
-        return Err(silence(FunctionCause::NoBenchmarks {
-            printed: text.chars().take(SHOWN).collect(),
-        }));
-    };
-    let metrics = greeted(&hello).map_err(silence)?.to_vec();
-    // What it prints from now on is nobody's business; with the pipe closed it
-    // could die of it, so it is read to the end of the inspection.
-    worker.ask(&Request::List);
-    let listed = hear(&mut worker, patience, Some(interrupts))?;
-    let Reply::Listed(benchmarks) = listed else {
-        let said = format!("it answers {listed:?} when it is asked for its benchmarks");
-        return Err(silence(FunctionCause::Protocol(said)));
-    };
-    let mut names: Vec<&str> = benchmarks.iter().map(|b| b.name.as_str()).collect();
-    names.sort_unstable();
-    if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-        let said = format!("it lists two benchmarks named '{}'", twice[0]);
-        return Err(silence(FunctionCause::Protocol(said)));
+        Err(Unfound {
+            ended_badly: matches!(cause, FunctionCause::Exited(1..)),
+            ..self.neither(cause.to_string()).into()
+        })
     }
-    for benchmark in &benchmarks {
-        let mut contenders = benchmark.contenders.clone();
-        contenders.sort_unstable();
-        let problem = match contenders.windows(2).find(|pair| pair[0] == pair[1]) {
-            Some(twice) => format!("has two contenders named '{}'", twice[0]),
-            None if contenders.is_empty() => "has no contender".to_owned(),
-            None if benchmark.threads == 0 => "is called by no thread".to_owned(),
-            None => continue,
+
+    fn neither(&self, ended: String) -> FunctionCause {
+        let beginning = &self.printed.text[..self.printed.text.len().min(SHOWN)];
+        FunctionCause::Neither {
+            ended,
+            printed: in_one_line(&String::from_utf8_lossy(beginning)).unwrap_or_default(),
+        }
+    }
+
+    /// The next line of a worker. Reads what it prints meanwhile: with that
+    /// pipe closed it could die of it, and with the pipe full it would wait.
+    fn hear(&mut self) -> Result<Reply, Silence> {
+        let silence = |cause| Silence::Cause { worker: 0, cause };
+        let began = Instant::now();
+        loop {
+            if let Some(reply) = self.worker.attend().map_err(silence)? {
+                return Ok(reply);
+            }
+            if self.interrupts.requested().is_some() {
+                return Err(Silence::Interrupted);
+            }
+            let left = self
+                .patience
+                .map(|patience| patience.saturating_sub(began.elapsed()));
+            if let (Some(Duration::ZERO), Some(patience)) = (left, self.patience) {
+                return Err(silence(FunctionCause::TimedOut(patience)));
+            }
+            let forgotten = self.worker.forget_most();
+            let pauses = [left, self.worker.pause(), forgotten];
+            let pause = pauses.into_iter().flatten().min();
+            let printing = self.printed.pipe.as_ref().map(AsFd::as_fd);
+            if self.worker.wait_beside(printing, pause, self.interrupts) {
+                self.printed.read();
+            }
+        }
+    }
+
+    fn ask_for_benchmarks(&mut self, hello: &Reply) -> Result<Inspected, Unfound> {
+        let metrics = greeted(hello)?.to_vec();
+        let Reply::Hello { worker: name, .. } = hello else {
+            unreachable!("greeted above");
         };
-        let said = format!("benchmark '{}' of its list {problem}", benchmark.name);
-        return Err(silence(FunctionCause::Protocol(said)));
+        self.worker.ask(&Request::List);
+        let listed = self.hear()?;
+        let Reply::Listed(benchmarks) = listed else {
+            let said = format!("it says {} when asked for its benchmarks", listed.said());
+            return Err(FunctionCause::Protocol(said).into());
+        };
+        makes_sense(&benchmarks).map_err(FunctionCause::Protocol)?;
+        Ok(Inspected::Worker(WorkerListing {
+            worker: name.clone(),
+            metrics,
+            benchmarks,
+        }))
     }
-    let Reply::Hello { worker: name, .. } = hello else {
-        unreachable!("greeted above");
-    };
-    worker.leave();
-    Ok(Inspected::Worker(WorkerListing {
-        worker: name,
-        metrics,
-        benchmarks,
-    }))
 }
 
 /// What a program prints, as far as it was read.
@@ -172,9 +268,8 @@ impl Printed {
         let mut buffer = [0; 4096];
         match self.pipe.as_mut().map(|pipe| pipe.read(&mut buffer)) {
             Some(Ok(bytes @ 1..)) => {
-                self.text.extend_from_slice(&buffer[..bytes]);
-                if self.text.len() > MOST_PRINTED {
-                    self.pipe = None;
+                if self.text.len() < MOST_PRINTED {
+                    self.text.extend_from_slice(&buffer[..bytes]);
                 }
             }
             _ => self.pipe = None,
@@ -195,36 +290,39 @@ impl Printed {
     }
 }
 
-/// The first line of a worker; `None` when it ends in peace without one. Reads
-/// what it prints meanwhile.
-fn first_words(
-    worker: &mut WorkerProcess,
-    printed: &mut Printed,
-    patience: Option<Duration>,
-    interrupts: &Interrupts,
-) -> Result<Option<Reply>, Silence> {
-    let silence = |cause| Silence::Cause { worker: 0, cause };
-    let end = patience.map(|patience| (Instant::now() + patience, patience));
-    loop {
-        match worker.attend() {
-            Ok(Some(reply)) => return Ok(Some(reply)),
-            Ok(None) => {}
-            Err(FunctionCause::Exited(0)) => return Ok(None),
-            Err(cause) => return Err(silence(cause)),
-        }
-        if interrupts.requested().is_some() {
-            return Err(Silence::Interrupted);
-        }
-        let left = end.map(|(end, _)| end.saturating_duration_since(Instant::now()));
-        if let (Some(Duration::ZERO), Some((_, patience))) = (left, end) {
-            return Err(silence(FunctionCause::NoHello(patience)));
-        }
-        let pause = [left, worker.pause()].into_iter().flatten().min();
-        let printing = printed.pipe.as_ref().map(AsFd::as_fd);
-        if worker.wait_beside(printing, pause, interrupts) {
-            printed.read();
-        }
+/// What is wrong with a list of benchmarks, if anything.
+fn makes_sense(benchmarks: &[ListedBenchmark]) -> Result<(), String> {
+    if let Some(name) = twice(benchmarks.iter().map(|b| b.name.as_str())) {
+        return Err(format!("it lists two benchmarks named '{name}'"));
     }
+    for benchmark in benchmarks {
+        let contenders = || benchmark.contenders.iter().map(String::as_str);
+        let long = |name: &str| name.len() > LONGEST_NAME;
+        let problem = if let Some(name) = twice(contenders()) {
+            format!("has two contenders named '{name}'")
+        } else if benchmark.contenders.is_empty() {
+            "has no contender".to_owned()
+        } else if benchmark.threads == 0 {
+            "is called by no thread".to_owned()
+        } else if benchmark.name.is_empty() || contenders().any(str::is_empty) {
+            "has an empty name, or a contender has".to_owned()
+        } else if long(&benchmark.name) || contenders().any(long) {
+            format!("has a name of more than {LONGEST_NAME} bytes, or a contender has")
+        } else {
+            continue;
+        };
+        let name: String = benchmark.name.chars().take(SHOWN).collect();
+        return Err(format!("benchmark '{name}' of its list {problem}"));
+    }
+    Ok(())
+}
+
+/// A name that is there twice.
+fn twice<'a>(names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let mut names: Vec<&str> = names.collect();
+    names.sort_unstable();
+    let twice = names.windows(2).find(|pair| pair[0] == pair[1])?;
+    Some(twice[0])
 }
 
 /// Whether these are the names of benchmarks, and not what another program

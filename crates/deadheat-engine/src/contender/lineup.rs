@@ -185,6 +185,11 @@ impl Lineup {
         if self.takes_turns() { seat } else { number }
     }
 
+    /// The contender of a process that calls no other.
+    pub(super) fn only_contender(&self, seat: usize) -> Option<usize> {
+        self.takes_turns().then_some(seat)
+    }
+
     /// An order of contenders, as one of the processes is told of it.
     pub(super) fn turns_of(&self, seat: usize, order: &[usize]) -> Vec<Option<usize>> {
         let turn = |contender: &usize| match self.takes_turns() {

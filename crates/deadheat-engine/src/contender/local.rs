@@ -68,6 +68,7 @@ impl<'a> LocalContenders<'a> {
             moment,
             cause,
             link: None,
+            last_words: None,
         }))
     }
 }

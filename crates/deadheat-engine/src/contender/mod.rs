@@ -16,6 +16,8 @@ mod function_links;
 mod inspection;
 mod lineup;
 mod local;
+mod member;
+mod occasion;
 #[cfg(feature = "commands")]
 mod output_check;
 mod readings;

@@ -2,20 +2,22 @@
 
 use std::time::Duration;
 
-use deadheat_model::{Metric, Pinning, column_name};
+use deadheat_model::{Metric, Pinning};
 use rand_core::Rng;
 
 use super::lineup::{Lineup, Programs};
+use super::member::Member;
+use super::occasion::{Occasion, cause_of};
 use crate::clock::{ClockCheck, SampleClock};
 use crate::cores::Cores;
-use crate::error::{EngineError, Moment};
+use crate::error::EngineError;
 use crate::function::{Gauge, primes};
 use crate::interrupt::Interrupts;
 use crate::placement::{LinkProgram, Variant};
 use crate::random::{Purpose, below, stream};
 use crate::worker::{
-    Baton, BlockRequest, FunctionCause, FunctionFailure, Problem, Reply, Request, SEEDS, Silence,
-    WorkerProcess, WorkerProgram, WorkerStart, adopt_orphans, hear, hear_all,
+    Baton, BlockRequest, Patience, Problem, Reply, Request, SEEDS, Silence, WorkerProcess,
+    WorkerProgram, WorkerStart, adopt_orphans, hear_all,
 };
 
 /// Bytes of the environment that a replicate may be padded with: the stack
@@ -39,8 +41,9 @@ const TAKING_TURNS: Duration = Duration::from_micros(200);
 /// few long calls nothing is thrown away: the first finds things cold, on either
 /// side alike, and half of the time would go into it.
 const PRIMES_SHORTER: u64 = 10;
-/// Characters shown of an answer that makes no sense.
-const SHOWN: usize = 200;
+/// Samples that a pilot or a warm-up takes at most, where workers take no notes
+/// by which they are seen to go on.
+const UNTOLD: u32 = 10;
 
 /// How far, relatively, the clock of the samples may stray from the system's.
 const CLOCKS_APART: f64 = 0.01;
@@ -66,43 +69,6 @@ pub struct FunctionOptions {
     pub seed: u64,
     /// Who makes neutral links of the programs, if anybody is to.
     pub placements: Option<LinkProgram>,
-}
-
-impl Occasion<'_> {
-    /// The pipes between two processes that take turns.
-    pub(super) fn batons(&self) -> Result<Option<[Baton; 2]>, EngineError> {
-        if !self.lineup.takes_turns() {
-            return Ok(None);
-        }
-        let batons = Baton::pair().map_err(|error| {
-            let cause = FunctionCause::NotStarted(error.to_string());
-            failure(*self, 0, None, cause, None)
-        })?;
-        Ok(Some(batons))
-    }
-}
-
-/// A process of a replicate, started and with its benchmark ready.
-pub(super) struct Member {
-    pub(super) seat: usize,
-    pub(super) worker: WorkerProcess,
-    /// The neutral link it runs on.
-    pub(super) variant: Option<Variant>,
-    /// Where the metrics of the run stand among those of its samples.
-    columns: Vec<usize>,
-    /// Values of one of its samples.
-    width: usize,
-    /// Whether every block of it has an input of its own.
-    pub(super) renews_input: bool,
-}
-
-/// Where in the run something happens.
-#[derive(Clone, Copy)]
-pub(super) struct Occasion<'a> {
-    pub(super) lineup: &'a Lineup,
-    pub(super) moment: Moment,
-    /// Benchmark, replicate and block.
-    pub(super) place: [u64; 3],
 }
 
 /// Everything it takes to start a worker process and to talk to it.
@@ -201,7 +167,10 @@ impl<'a> Workers<'a> {
         let [benchmark, replicate, more] = occasion.place;
         let place = [benchmark, replicate, more + ((seat as u64) << 32)];
         let mut rng = self.stream(Purpose::Process, place);
-        let fail = |cause| failure(occasion, seat, None, cause, variant.cloned());
+        let fail = |cause| {
+            let failed = occasion.failure(lineup.only_contender(seat), cause, variant.cloned());
+            EngineError::Function(Box::new(failed))
+        };
         self.programs.check(sitting.program).map_err(fail)?;
         let start = WorkerStart {
             program: self.programs.get(sitting.program),
@@ -212,20 +181,17 @@ impl<'a> Workers<'a> {
             output: None,
             mask: self.interrupts.original_mask(),
         };
-        let mut worker = WorkerProcess::start(start).map_err(fail)?;
+        let worker = WorkerProcess::start(start).map_err(fail)?;
         self.launched += 1;
-        let patience = self.options.timeout.map(|timeout| timeout.max(START_UP));
-        let hello = hear(&mut worker, patience, Some(self.interrupts))
-            .map_err(|silence| silent(silence, |_, cause| fail(cause)))?;
-        let (columns, width) = columns_of(&hello, &self.options.metrics).map_err(fail)?;
-        let mut member = Member {
-            seat,
-            worker,
-            variant: variant.cloned(),
-            columns,
-            width,
-            renews_input: false,
+        let mut member = Member::new(seat, worker, variant);
+        let patience = Patience {
+            each: self.options.timeout.map(|timeout| timeout.max(START_UP)),
+            samples: 1,
         };
+        let hello = self.hear(std::slice::from_mut(&mut member), occasion, patience)?;
+        member
+            .meet(&hello[0], &self.options.metrics)
+            .map_err(|cause| member.failure(occasion, None, cause))?;
         let request = Request::Prepare {
             benchmark: sitting.benchmark.clone(),
             contender: sitting.contender.clone(),
@@ -236,7 +202,7 @@ impl<'a> Workers<'a> {
         };
         match self.ask(&mut member, occasion, &request)? {
             Reply::Prepared { renews_input } => member.renews_input = renews_input,
-            reply => return Err(unexpected(occasion, &member, &reply)),
+            reply => return Err(member.unexpected(occasion, &reply)),
         }
         Ok(member)
     }
@@ -248,32 +214,40 @@ impl<'a> Workers<'a> {
         occasion: Occasion<'_>,
         request: &Request,
     ) -> Result<Reply, EngineError> {
+        let samples = match request {
+            Request::Calibrate { .. } | Request::WarmUp { .. } => UNTOLD,
+            _ => 1,
+        };
         member.worker.ask(request);
-        let mut replies = self.hear(std::slice::from_mut(member), occasion)?;
+        let team = std::slice::from_mut(member);
+        let mut replies = self.hear(team, occasion, self.patience(samples))?;
         Ok(replies.remove(0))
     }
 
+    fn patience(&self, samples: u32) -> Patience {
+        Patience {
+            each: self.options.timeout,
+            samples,
+        }
+    }
+
     /// Waits for an answer of each process.
-    fn hear(&self, team: &mut [Member], occasion: Occasion<'_>) -> Result<Vec<Reply>, EngineError> {
+    fn hear(
+        &self,
+        team: &mut [Member],
+        occasion: Occasion<'_>,
+        patience: Patience,
+    ) -> Result<Vec<Reply>, EngineError> {
         let mut workers: Vec<&mut WorkerProcess> =
             team.iter_mut().map(|member| &mut member.worker).collect();
-        let heard = hear_all(&mut workers, self.options.timeout, Some(self.interrupts));
-        let replies = heard.map_err(|silence| {
-            silent(silence, |worker, cause| {
-                team[worker].failure(occasion, None, cause)
-            })
+        let heard = hear_all(&mut workers, patience, Some(self.interrupts));
+        let replies = heard.map_err(|silence| match silence {
+            Silence::Interrupted => EngineError::Interrupted,
+            Silence::Cause { worker, cause } => team[worker].failure(occasion, None, cause),
         })?;
-        let failed = |peer_gone: bool| {
-            replies.iter().position(|reply| {
-                matches!(
-                    reply,
-                    Some(Reply::Failed { problem, .. })
-                        if (*problem == Problem::PeerGone) == peer_gone
-                )
-            })
-        };
-        let failed = failed(false).or_else(|| failed(true));
-        if let Some(place) = failed
+        // Who lost the other only tells of a failure.
+        let is_own = |reply: &Option<Reply>| matches!(reply, Some(Reply::Failed { problem, .. }) if *problem != Problem::PeerGone);
+        if let Some(place) = replies.iter().position(is_own)
             && let Some(Reply::Failed { contender, problem }) = &replies[place]
         {
             let cause = cause_of(problem, occasion.lineup);
@@ -314,116 +288,26 @@ impl<'a> Workers<'a> {
                 unrecorded_iterations,
             }));
         }
-        let replies = self.hear(team, occasion)?;
-        let mut taken: Vec<std::vec::IntoIter<f64>> = Vec::new();
+        // The input, and everybody's turns.
+        let samples = order.len() as u32 + 1;
+        let replies = self.hear(team, occasion, self.patience(samples))?;
+        let mut taken = Vec::new();
         for (member, reply) in team.iter_mut().zip(replies) {
-            let turns = slots
-                .iter()
-                .filter(|slot| lineup.seat_of(**slot) == member.seat);
-            match reply {
-                Reply::Block { values } if values.len() == turns.count() * member.width => {
-                    taken.push(values.into_iter());
-                }
-                reply => return Err(unexpected(occasion, member, &reply)),
-            }
+            let own = |slot: &&usize| lineup.seat_of(**slot) == member.seat;
+            let turns = slots.iter().filter(own).count();
+            let values = member
+                .samples(&reply, turns)
+                .map_err(|cause| member.failure(occasion, None, cause))?;
+            taken.push(values.into_iter());
         }
         let mut values = Vec::with_capacity(slots.len() * self.options.metrics.len());
         for slot in slots {
             let seat = lineup.seat_of(*slot);
             let at = team.iter().position(|member| member.seat == seat);
             let at = at.expect("every seat is taken");
-            let sample: Vec<f64> = taken[at].by_ref().take(team[at].width).collect();
-            values.extend(team[at].columns.iter().map(|column| sample[*column]));
+            let sample: Vec<f64> = taken[at].by_ref().take(team[at].width()).collect();
+            values.extend(team[at].of_the_run(&sample));
         }
         Ok(values)
     }
-}
-
-impl Member {
-    /// What went wrong in this process; `called` is the contender, as the
-    /// process numbers them, where it says so.
-    fn failure(
-        &mut self,
-        occasion: Occasion<'_>,
-        called: Option<usize>,
-        cause: FunctionCause,
-    ) -> EngineError {
-        let called = called.or_else(|| self.worker.last_called());
-        failure(occasion, self.seat, called, cause, self.variant.clone())
-    }
-}
-
-/// Where the metrics of the run stand among those of a worker, and how many
-/// those are.
-fn columns_of(hello: &Reply, wanted: &[Metric]) -> Result<(Vec<usize>, usize), FunctionCause> {
-    let measured = super::inspection::greeted(hello)?;
-    let place = |metric: &Metric| {
-        let found = measured.iter().position(|other| other == metric);
-        found.ok_or_else(|| {
-            let column = column_name(metric);
-            FunctionCause::Protocol(format!("it does not measure {column} any more"))
-        })
-    };
-    let columns: Result<Vec<usize>, FunctionCause> = wanted.iter().map(place).collect();
-    Ok((columns?, measured.len()))
-}
-
-fn cause_of(problem: &Problem, lineup: &Lineup) -> FunctionCause {
-    match problem {
-        Problem::Panicked(message) => FunctionCause::Panicked(message.clone()),
-        Problem::OutputVaries => FunctionCause::OutputVaries,
-        Problem::OutputDiffers => FunctionCause::OutputDiffers {
-            baseline: lineup.contenders.first().cloned().unwrap_or_default(),
-        },
-        Problem::Unknown => FunctionCause::Protocol(
-            "it does not know this benchmark; is the suite the same in every process?".to_owned(),
-        ),
-        Problem::OutOfTurn => FunctionCause::Protocol("it was asked out of turn".to_owned()),
-        Problem::PeerGone => FunctionCause::Protocol(
-            "it says that the process it takes turns with is gone, which is not so".to_owned(),
-        ),
-    }
-}
-
-fn failure(
-    occasion: Occasion<'_>,
-    seat: usize,
-    called: Option<usize>,
-    cause: FunctionCause,
-    link: Option<Variant>,
-) -> EngineError {
-    let lineup = occasion.lineup;
-    let contender = match (called, lineup.takes_turns()) {
-        (Some(number), _) => Some(lineup.contender_of(seat, number)),
-        // Whatever happens there, it happens to this one.
-        (None, true) => Some(seat),
-        (None, false) => None,
-    };
-    EngineError::Function(Box::new(FunctionFailure {
-        benchmark: lineup.name.clone(),
-        contender: contender.and_then(|index| lineup.contenders.get(index).cloned()),
-        moment: occasion.moment,
-        cause,
-        link,
-    }))
-}
-
-fn silent(
-    silence: Silence,
-    blame: impl FnOnce(usize, FunctionCause) -> EngineError,
-) -> EngineError {
-    match silence {
-        Silence::Interrupted => EngineError::Interrupted,
-        Silence::Cause { worker, cause } => blame(worker, cause),
-    }
-}
-
-pub(super) fn unexpected(occasion: Occasion<'_>, member: &Member, reply: &Reply) -> EngineError {
-    let mut said = format!("{reply:?}");
-    if let Some((end, _)) = said.char_indices().nth(SHOWN) {
-        said.truncate(end);
-        said.push('…');
-    }
-    let cause = FunctionCause::Protocol(format!("it answers {said}"));
-    failure(occasion, member.seat, None, cause, member.variant.clone())
 }

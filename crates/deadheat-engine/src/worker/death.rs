@@ -7,8 +7,11 @@
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::Pid;
+
+use super::whereabouts::{children, was_started_with};
 
 /// How often it is asked where the kernel cannot tell by itself.
 const ASKED_EVERY: Duration = Duration::from_millis(200);
@@ -111,6 +114,22 @@ pub(crate) fn collect_group(group: Pid) {
                 Err(_) => return Some(()),
             }
         }
+    });
+}
+
+/// Ends what left the group of a worker, as a daemon does: once its parent is
+/// gone it is a child of this process, and known by what was in the worker's
+/// environment.
+pub(crate) fn end_strays(mark: &str) {
+    within(GONE_WITHIN, || {
+        let mut strays = children();
+        strays.retain(|child| was_started_with(*child, mark));
+        for stray in &strays {
+            let _ = kill(*stray, Signal::SIGKILL);
+            let _ = waitpid(*stray, None);
+        }
+        // What these started are children now.
+        strays.is_empty().then_some(())
     });
 }
 

@@ -1,5 +1,7 @@
 //! What a benchmark of functions did wrong, and where.
 
+use std::io;
+use std::path::Path;
 use std::time::Duration;
 
 use crate::error::{Moment, signal_name};
@@ -19,6 +21,9 @@ pub struct FunctionFailure {
     pub cause: FunctionCause,
     /// The neutral link it ran on, if it was one.
     pub link: Option<Variant>,
+    /// What the process printed on standard error last, in one line, where
+    /// nobody saw it.
+    pub last_words: Option<String>,
 }
 
 impl FunctionFailure {
@@ -31,11 +36,14 @@ impl FunctionFailure {
             } => format!("replicate {replicate}, block {block}"),
             moment => moment.to_string(),
         };
-        let who = match &self.contender {
-            Some(contender) => format!("'{contender}'"),
-            None => "the worker process".to_owned(),
+        let who = match (&self.contender, &self.cause) {
+            (Some(contender), _) => format!("'{contender}'"),
+            (None, FunctionCause::NeitherCameBack(_)) => "the worker processes".to_owned(),
+            (None, _) => "the worker process".to_owned(),
         };
-        format!("{moment}: {who} {}{}", self.cause, on_link(&self.link))
+        let link = on_link(&self.link);
+        let last_words = self.cause.with_last_words(self.last_words.as_deref());
+        format!("{moment}: {who} {}{link}{last_words}", self.cause)
     }
 }
 
@@ -54,6 +62,29 @@ pub enum FunctionCause {
     /// It did not come back within the time that a single sample may take.
     #[error("did not come back within {0:?} (--timeout) and was killed")]
     TimedOut(Duration),
+    /// The same, of one that does not tell when it goes on.
+    #[error(
+        "did not come back within {:?} (--timeout {each:?} for each of {samples} samples) and was \
+         killed", *.each * *.samples
+    )]
+    TimedOutInAll {
+        /// What a single sample may take.
+        each: Duration,
+        /// How many there are to take.
+        samples: u32,
+    },
+    /// Of two processes that take turns each waits for the other, for all that
+    /// is known.
+    #[error(
+        "wait for each other: neither came back within {0:?} (--timeout), and both were killed; \
+         one of them does not hand the baton over as docs/protocol.md says"
+    )]
+    NeitherCameBack(Duration),
+    /// It cannot be reached by the other process any more.
+    #[error(
+        "closed the pipes of the baton before the turns were over (docs/protocol.md), and goes on"
+    )]
+    BatonClosed,
     /// A candidate's answer is not that of the baseline.
     #[error("returns another output than '{baseline}' for the same input")]
     OutputDiffers {
@@ -77,18 +108,14 @@ pub enum FunctionCause {
         /// The version spoken here.
         ours: u32,
     },
-    /// It runs on as if nobody had asked.
+    /// It neither says hello nor lists benchmarks.
     #[error(
-        "says no hello within {0:?} and was killed: it is no worker (docs/protocol.md) and no \
-         Google Benchmark executable"
+        "{ended} and says no hello: it is no worker (docs/protocol.md) and no Google Benchmark \
+         executable; it prints {}; whole executions are raced by deadheat run", printing(.printed)
     )]
-    NoHello(Duration),
-    /// It ends without having named any benchmark.
-    #[error(
-        "holds no benchmarks: it is no worker (docs/protocol.md) and no Google Benchmark \
-         executable{}", printing(.printed)
-    )]
-    NoBenchmarks {
+    Neither {
+        /// How it ended.
+        ended: String,
         /// What it printed.
         printed: String,
     },
@@ -97,11 +124,53 @@ pub enum FunctionCause {
     Protocol(String),
 }
 
+impl FunctionCause {
+    /// Whether the process ended by itself.
+    pub(crate) fn is_death(&self) -> bool {
+        matches!(self, FunctionCause::Exited(_) | FunctionCause::Signalled(_))
+    }
+
+    /// What the process printed last, where that may say more than the cause.
+    pub(crate) fn with_last_words(&self, last_words: Option<&str>) -> String {
+        match (self, last_words) {
+            (
+                FunctionCause::Panicked(_)
+                | FunctionCause::OutputDiffers { .. }
+                | FunctionCause::OutputVaries
+                | FunctionCause::NotStarted(_)
+                | FunctionCause::OtherProtocol { .. },
+                _,
+            )
+            | (_, None) => String::new(),
+            (_, Some(words)) => format!("; its last words on standard error: {words}"),
+        }
+    }
+}
+
 fn printing(printed: &str) -> String {
     match printed.trim() {
-        "" => ", and prints nothing".to_owned(),
-        text => format!("; it prints '{text}'"),
+        "" => "nothing".to_owned(),
+        text => format!("'{text}'"),
     }
+}
+
+/// Why a program cannot be started, and what to do about it.
+pub(super) fn not_started(error: &io::Error, program: &Path) -> FunctionCause {
+    let advice = match error.raw_os_error() {
+        Some(libc::ENOENT) if program.exists() => {
+            "; the interpreter that its first line names is not there"
+        }
+        Some(libc::ENOENT) => "; build it, or name the file where it lies",
+        Some(libc::EACCES) if program.is_dir() => "; it is a folder: name the executable in it",
+        Some(libc::EACCES) => "; make it executable: chmod +x",
+        Some(libc::ENOEXEC) => {
+            "; it is no executable of this system, and no script whose first line names its \
+             interpreter"
+        }
+        Some(libc::ETXTBSY) => "; it is being written: start again when that is over",
+        _ => "",
+    };
+    FunctionCause::NotStarted(format!("{error}{advice}"))
 }
 
 #[cfg(test)]
@@ -121,6 +190,7 @@ mod tests {
             },
             cause: FunctionCause::Panicked("at src/sort.rs:5:9: index out of bounds".to_owned()),
             link: None,
+            last_words: Some("thread main panicked".to_owned()),
         };
         assert_eq!(
             failure.within_benchmark(),
@@ -140,5 +210,45 @@ mod tests {
         };
         let text = on_a_link.to_string();
         assert!(text.contains("seed 17, /links/17"), "{text}");
+    }
+
+    #[test]
+    fn last_words_are_told_where_nothing_else_says_why() {
+        let failure = FunctionFailure {
+            benchmark: "sum".to_owned(),
+            contender: Some("new".to_owned()),
+            moment: Moment::WarmUp,
+            cause: FunctionCause::Exited(1),
+            link: None,
+            last_words: Some("ValueError: no".to_owned()),
+        };
+        assert_eq!(
+            failure.to_string(),
+            "benchmark 'sum', warm-up: 'new' ended its process with exit code 1; its last words \
+             on standard error: ValueError: no"
+        );
+        let neither = FunctionFailure {
+            contender: None,
+            cause: FunctionCause::NeitherCameBack(Duration::from_secs(2)),
+            last_words: None,
+            ..failure
+        };
+        let text = neither.to_string();
+        assert!(
+            text.contains("the worker processes wait for each other"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_started_is_told_with_advice() {
+        let cause = |code, path: &str| {
+            not_started(&io::Error::from_raw_os_error(code), Path::new(path)).to_string()
+        };
+        assert!(cause(libc::ENOENT, "/no/such").ends_with("name the file where it lies"));
+        assert!(cause(libc::ENOENT, "/").ends_with("is not there"));
+        assert!(cause(libc::EACCES, "/").ends_with("name the executable in it"));
+        assert!(cause(libc::EACCES, "/dev/null").ends_with("chmod +x"));
+        assert!(cause(libc::ENOMEM, "/").ends_with("(os error 12)"));
     }
 }

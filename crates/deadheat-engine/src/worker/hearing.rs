@@ -6,17 +6,23 @@ use std::time::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 
+use super::blame;
 use super::failure::FunctionCause;
 use super::process::WorkerProcess;
 use super::protocol::{Problem, Reply};
 use crate::interrupt::Interrupts;
+
+/// How long after one says that the other is gone it is waited for news of
+/// that one.
+const NEWS: Duration = Duration::from_secs(2);
 
 /// Why there is no answer.
 #[derive(Debug)]
 pub(crate) enum Silence {
     /// Something is wrong with one of the workers.
     Cause {
-        /// Which, by its place among those heard.
+        /// Which, by its place among those heard; one of them where it cannot
+        /// be known which.
         worker: usize,
         /// What is wrong.
         cause: FunctionCause,
@@ -25,73 +31,87 @@ pub(crate) enum Silence {
     Interrupted,
 }
 
-/// Waits for one line of each worker. `patience` is what making an input or
-/// taking a sample may take, each for itself.
+/// How long workers are waited for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patience {
+    /// What making an input or taking a sample may take, each for itself;
+    /// forever when `None`.
+    pub(crate) each: Option<Duration>,
+    /// How many of them an answer takes at most: for workers that do not note
+    /// when they go on.
+    pub(crate) samples: u32,
+}
+
+/// Waits for one line of each worker.
 ///
 /// Who says that it failed ends the waiting for all others: then `Ok` holds the
 /// replies that are there, and this one among them.
 pub(crate) fn hear_all(
     workers: &mut [&mut WorkerProcess],
-    patience: Option<Duration>,
+    patience: Patience,
     interrupts: Option<&Interrupts>,
 ) -> Result<Vec<Option<Reply>>, Silence> {
     let mut replies: Vec<Option<Reply>> = workers.iter().map(|_| None).collect();
     for worker in workers.iter_mut() {
         worker.moved_on();
     }
-    let mut limit = patience.map(Limit::new);
+    let mut limit = patience.each.map(|each| Limit::new(each, patience.samples));
+    let mut bereft: Option<Bereft> = None;
     loop {
-        for (place, (worker, reply)) in workers.iter_mut().zip(&mut replies).enumerate() {
-            if reply.is_none() {
-                *reply = worker.attend().map_err(|cause| Silence::Cause {
-                    worker: place,
-                    cause,
-                })?;
+        for place in 0..workers.len() {
+            if replies[place].is_none() {
+                let heard = workers[place].attend();
+                replies[place] = heard.map_err(|cause| blame::death(workers, place, cause))?;
             }
         }
+        let looks = workers.iter_mut().filter_map(|worker| worker.forget_most());
+        let mut pause = looks.min();
         // Who lost the other to take turns with did nothing wrong.
         let failed = replies.iter().flatten().any(
             |reply| matches!(reply, Reply::Failed { problem, .. } if *problem != Problem::PeerGone),
         );
-        if failed || replies.iter().all(Option::is_some) {
+        if failed
+            || replies
+                .iter()
+                .all(|reply| matches!(reply, Some(reply) if !is_bereft(reply)))
+        {
             return Ok(replies);
         }
-        wait(workers, &replies, limit.as_mut(), interrupts)?;
+        if bereft.is_none() {
+            let left_alone = |reply: &Option<Reply>| reply.as_ref().is_some_and(is_bereft);
+            let found = replies.iter().position(left_alone);
+            bereft = found.map(|place| Bereft::new(workers, place));
+        }
+        let over = |bereft: &Bereft| bereft.left().is_zero() || replies.iter().all(Option::is_some);
+        if let Some(bereft) = bereft.as_ref().filter(|bereft| over(bereft)) {
+            return Err(bereft.silence());
+        }
+        if let Some(limit) = &mut limit {
+            pause = sooner(pause, Some(limit.left(workers, &replies)?));
+        }
+        pause = sooner(pause, bereft.as_ref().map(Bereft::left));
+        wait(workers, &replies, pause, interrupts)?;
     }
-}
-
-/// Waits for one line of one worker.
-pub(crate) fn hear(
-    worker: &mut WorkerProcess,
-    patience: Option<Duration>,
-    interrupts: Option<&Interrupts>,
-) -> Result<Reply, Silence> {
-    let mut replies = hear_all(&mut [worker], patience, interrupts)?;
-    Ok(replies.pop().flatten().expect("one was waited for"))
 }
 
 /// Waits until one of those without a reply has something to say, or has
 /// ended, or may have.
 fn wait(
-    workers: &mut [&mut WorkerProcess],
+    workers: &[&mut WorkerProcess],
     replies: &[Option<Reply>],
-    limit: Option<&mut Limit>,
+    mut pause: Option<Duration>,
     interrupts: Option<&Interrupts>,
 ) -> Result<(), Silence> {
     if interrupts.is_some_and(|interrupts| interrupts.requested().is_some()) {
         return Err(Silence::Interrupted);
     }
-    let mut pause = match limit {
-        Some(limit) => Some(limit.left(workers, replies)?),
-        None => None,
-    };
     let silent = workers.iter().zip(replies).filter(|(_, r)| r.is_none());
     let mut fds = Vec::with_capacity(2 * workers.len());
     for (worker, _) in silent {
         fds.push(PollFd::new(worker.replies.as_fd(), PollFlags::POLLIN));
         let notice = worker.death.notice();
         fds.extend(notice.map(|notice| PollFd::new(notice, PollFlags::POLLIN)));
-        pause = [pause, worker.death.pause()].into_iter().flatten().min();
+        pause = sooner(pause, worker.death.pause());
     }
     let mask = interrupts.map(|interrupts| *interrupts.original_mask());
     // Interrupted or too early: the next round finds out.
@@ -99,17 +119,60 @@ fn wait(
     Ok(())
 }
 
+fn sooner(one: Option<Duration>, other: Option<Duration>) -> Option<Duration> {
+    [one, other].into_iter().flatten().min()
+}
+
+fn is_bereft(reply: &Reply) -> bool {
+    let problem = Problem::PeerGone;
+    matches!(reply, Reply::Failed { problem: said, .. } if *said == problem)
+}
+
+/// One says that the other is gone. That is soon known to be so, or it is not.
+struct Bereft {
+    since: Instant,
+    worker: usize,
+    cause: FunctionCause,
+}
+
+impl Bereft {
+    fn new(workers: &[&mut WorkerProcess], place: usize) -> Self {
+        let (worker, cause) = blame::for_bereaving(workers, place);
+        Self {
+            since: Instant::now(),
+            worker,
+            cause,
+        }
+    }
+
+    fn left(&self) -> Duration {
+        NEWS.saturating_sub(self.since.elapsed())
+    }
+
+    fn silence(&self) -> Silence {
+        Silence::Cause {
+            worker: self.worker,
+            cause: self.cause.clone(),
+        }
+    }
+}
+
 /// When patience ends: so long after any worker was last seen to go on.
 struct Limit {
     each: Duration,
+    samples: u32,
+    began: Instant,
     end: Instant,
 }
 
 impl Limit {
-    fn new(each: Duration) -> Self {
+    fn new(each: Duration, samples: u32) -> Self {
+        let began = Instant::now();
         Self {
             each,
-            end: Instant::now() + each,
+            samples: samples.max(1),
+            began,
+            end: began + each,
         }
     }
 
@@ -130,13 +193,32 @@ impl Limit {
             self.end = Instant::now() + self.each;
             return Ok(self.each);
         }
-        let mut silent = (0..workers.len()).filter(|place| replies[*place].is_none());
-        let first = silent.clone().next().unwrap_or(0);
-        // Of two that take turns, one waits for the other.
-        let busy = silent.find(|place| workers[*place].last_called().is_some());
-        Err(Silence::Cause {
-            worker: busy.unwrap_or(first),
-            cause: FunctionCause::TimedOut(self.each),
-        })
+        let silent: Vec<usize> = (0..workers.len())
+            .filter(|place| replies[*place].is_none())
+            .collect();
+        // One that takes no notes may be in any of its samples.
+        let untold = silent.iter().any(|place| !workers[*place].takes_notes());
+        let in_all = self.began + self.each * self.samples;
+        let left = in_all.saturating_duration_since(Instant::now());
+        if untold && !left.is_zero() {
+            self.end = in_all;
+            return Ok(left);
+        }
+        let cause = match untold && self.samples > 1 {
+            false => FunctionCause::TimedOut(self.each),
+            true => FunctionCause::TimedOutInAll {
+                each: self.each,
+                samples: self.samples,
+            },
+        };
+        let waited = match untold {
+            false => self.each,
+            true => self.each * self.samples,
+        };
+        let (worker, cause) = match blame::for_silence(workers, &silent) {
+            Some(worker) => (worker, cause),
+            None => (silent[0], FunctionCause::NeitherCameBack(waited)),
+        };
+        Err(Silence::Cause { worker, cause })
     }
 }

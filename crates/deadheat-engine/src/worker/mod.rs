@@ -7,20 +7,24 @@
 //! nothing else.
 
 mod baton;
+mod blame;
 mod death;
 mod failure;
 mod hearing;
+mod last_words;
 mod listing;
 mod process;
 mod protocol;
 mod serve;
 mod trace;
+mod whereabouts;
 mod wire;
 
 pub(crate) use baton::Baton;
 pub(crate) use death::{DeathWatch, adopt_orphans, collect_group};
 pub use failure::{FunctionCause, FunctionFailure};
-pub(crate) use hearing::{Silence, hear, hear_all};
+pub(crate) use hearing::{Patience, Silence, hear_all};
+pub(crate) use last_words::in_one_line;
 pub use listing::{Inspected, ListedBenchmark, WorkerListing};
 pub use process::WorkerProgram;
 pub(crate) use process::{WorkerProcess, WorkerStart};

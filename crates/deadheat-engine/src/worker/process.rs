@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, ppoll};
@@ -16,17 +17,21 @@ use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
 
 use super::baton::Baton;
-use super::death::{DeathWatch, collect_group};
-use super::failure::FunctionCause;
+use super::death::{DeathWatch, collect_group, end_strays};
+use super::failure::{FunctionCause, not_started};
+use super::last_words::LastWords;
 use super::protocol::{Reply, Request};
 use super::serve::{BATON_VARIABLE, VARIABLE};
 use super::trace::{Trace, set_nonblocking};
+use super::whereabouts::{BatonPipes, is_stopped};
 use crate::interrupt::Interrupts;
 use crate::placement::PLACEMENTS_VARIABLE;
 
 /// How long a worker that was told to leave may take, and one that closed its
 /// pipe until it is gone.
 const LEAVE: Duration = Duration::from_secs(2);
+/// The variable by which a worker is known, and all that descends from it.
+const MARK_VARIABLE: &str = "DEADHEAT_PROCESS";
 /// Bytes of a line at most: the list of some hundred thousand benchmarks.
 const LONGEST_LINE: usize = 64 << 20;
 /// Bytes shown of a line that makes no sense.
@@ -72,12 +77,23 @@ pub(crate) struct WorkerProcess {
     pub(super) death: DeathWatch,
     /// Bytes of the next line that are here already.
     heard: Vec<u8>,
+    /// So many of them are no end of the line.
+    searched: usize,
+    /// Whether it said something before it was asked the last question.
+    hasty: bool,
+    last_words: LastWords,
+    /// Its ends of the pipes to another, where the system tells of them.
+    baton: Option<BatonPipes>,
+    /// What stands in its environment alone.
+    mark: String,
 }
 
 impl WorkerProcess {
     /// Starts a worker on the cores of the calling thread.
     pub(crate) fn start(start: WorkerStart<'_>) -> Result<Self, FunctionCause> {
-        let not_started = |error: std::io::Error| FunctionCause::NotStarted(error.to_string());
+        let own = &start.program.executable;
+        let image = start.variant.unwrap_or(own);
+        let not_started = |error: std::io::Error| not_started(&error, image);
         let (requests_end, requests) = pipe().map_err(not_started)?;
         let (replies, replies_end) = pipe().map_err(not_started)?;
         set_nonblocking(&replies).map_err(not_started)?;
@@ -91,6 +107,15 @@ impl WorkerProcess {
                 .map_or_else(|_| Stdio::null(), Stdio::from),
             false => Stdio::null(),
         };
+        let last_words = match start.program.shown {
+            true => LastWords::none(),
+            false => LastWords::new(),
+        };
+        let errors = match start.program.shown {
+            true => shown(),
+            false => last_words.stdio(),
+        };
+        let mark = next_mark();
         let numbers = |fds: &[RawFd]| {
             fds.iter()
                 .map(RawFd::to_string)
@@ -102,8 +127,7 @@ impl WorkerProcess {
             replies_end.as_raw_fd(),
             notes_end.as_raw_fd(),
         ];
-        let own = &start.program.executable;
-        let mut command = Command::new(start.variant.unwrap_or(own));
+        let mut command = Command::new(image);
         command
             .arg0(own)
             .args(&start.program.arguments)
@@ -112,9 +136,10 @@ impl WorkerProcess {
             .env_remove(BATON_VARIABLE)
             .env_remove(PLACEMENTS_VARIABLE)
             .env("DEADHEAT_PADDING", "x".repeat(start.padding))
+            .env(MARK_VARIABLE, &mark)
             .stdin(Stdio::null())
             .stdout(start.output.unwrap_or_else(shown))
-            .stderr(shown())
+            .stderr(errors)
             // A Ctrl-C in the terminal reaches deadheat alone, and all that
             // the functions start can be killed as one.
             .process_group(0);
@@ -139,11 +164,18 @@ impl WorkerProcess {
             replies,
             trace,
             heard: Vec::new(),
+            searched: 0,
+            hasty: false,
+            last_words,
+            baton: start.baton.and_then(BatonPipes::of),
+            mark: format!("{MARK_VARIABLE}={mark}"),
         })
     }
 
     /// Asks; what comes of it is to be heard.
     pub(crate) fn ask(&mut self, request: &Request) {
+        // An answer given twice would be taken for that to the next question.
+        self.hasty |= !self.heard.is_empty() || matches!(self.read(), Ok(Some(1..)));
         let requests = self
             .requests
             .as_mut()
@@ -155,18 +187,21 @@ impl WorkerProcess {
     /// The next line of the worker, if it is there. `Err` says why there will
     /// be none, or none that makes sense.
     pub(crate) fn attend(&mut self) -> Result<Option<Reply>, FunctionCause> {
+        if self.hasty {
+            let said = quoted(&self.heard);
+            let problem = format!("it says {said} before it is asked");
+            return Err(FunctionCause::Protocol(problem));
+        }
         loop {
-            if let Some(end) = self.heard.iter().position(|byte| *byte == b'\n') {
-                let reply = Reply::from_line(&self.heard[..end]).ok_or_else(|| {
-                    let said = String::from_utf8_lossy(&self.heard[..end.min(SHOWN)]);
-                    FunctionCause::Protocol(format!("it says '{said}'"))
-                });
-                self.heard.drain(..=end);
-                return reply.map(Some);
+            if let Some(line) = self.line() {
+                let reply = Reply::from_line(&line);
+                return reply
+                    .map(Some)
+                    .ok_or_else(|| FunctionCause::Protocol(format!("it says {}", quoted(&line))));
             }
             if self.heard.len() > LONGEST_LINE {
-                let said = String::from_utf8_lossy(&self.heard[..SHOWN]);
-                let problem = format!("it goes on without an end of line, from '{said}'");
+                let said = quoted(&self.heard);
+                let problem = format!("it goes on without an end of line, from {said}");
                 return Err(FunctionCause::Protocol(problem));
             }
             match self.read()? {
@@ -181,6 +216,19 @@ impl WorkerProcess {
                 }
             }
         }
+    }
+
+    /// The first line that is here as a whole, without its end.
+    fn line(&mut self) -> Option<Vec<u8>> {
+        let unsearched = &self.heard[self.searched..];
+        let Some(end) = unsearched.iter().position(|byte| *byte == b'\n') else {
+            self.searched = self.heard.len();
+            return None;
+        };
+        let mut line: Vec<u8> = self.heard.drain(..=self.searched + end).collect();
+        line.pop();
+        self.searched = 0;
+        Some(line)
     }
 
     /// How long one may wait before it is asked again whether it has ended.
@@ -217,6 +265,39 @@ impl WorkerProcess {
         self.trace.contender()
     }
 
+    /// Whether it noted anything at all so far: it need not.
+    pub(super) fn takes_notes(&self) -> bool {
+        self.trace.was_used()
+    }
+
+    /// What it printed on standard error last, in one line, where nobody saw
+    /// it.
+    pub(crate) fn last_words(&self) -> Option<String> {
+        self.last_words.told()
+    }
+
+    /// Gives back the memory of what it printed, and tells how soon to do that
+    /// again.
+    pub(crate) fn forget_most(&mut self) -> Option<Duration> {
+        self.last_words.forget_most()
+    }
+
+    /// Whether somebody stopped it.
+    pub(super) fn is_stopped(&self) -> bool {
+        is_stopped(self.pid())
+    }
+
+    /// Whether it waits for the baton; `None` when that cannot be known.
+    pub(super) fn awaits_baton(&self) -> Option<bool> {
+        self.baton.as_ref()?.is_awaited_by(self.pid())
+    }
+
+    /// Whether it can still take the baton and hand it over; `None` when that
+    /// cannot be known.
+    pub(super) fn holds_baton(&self) -> Option<bool> {
+        self.baton.as_ref()?.are_held_by(self.pid())
+    }
+
     /// Reads what is there: how many bytes, 0 at the end of the pipe; `None`
     /// when there is nothing yet.
     fn read(&mut self) -> Result<Option<usize>, FunctionCause> {
@@ -237,18 +318,34 @@ impl WorkerProcess {
     /// How a worker ended without being asked to leave.
     fn cause_of_death(&mut self) -> FunctionCause {
         // The pipe is closed a moment before the process is gone.
-        match self.death.ended_within(LEAVE) {
-            Some(WaitStatus::Exited(_, code)) => FunctionCause::Exited(code),
-            Some(WaitStatus::Signaled(_, signal, _)) => FunctionCause::Signalled(signal as i32),
-            _ => FunctionCause::Protocol("it closed its pipe".to_owned()),
+        self.death.ended_within(LEAVE);
+        match self.end() {
+            Some(end) => end,
+            None => {
+                FunctionCause::Protocol("it closed the pipe of its replies and goes on".to_owned())
+            }
+        }
+    }
+
+    /// How it ended, if it has.
+    pub(super) fn end(&self) -> Option<FunctionCause> {
+        match self.death.ended()? {
+            WaitStatus::Exited(_, code) => Some(FunctionCause::Exited(code)),
+            WaitStatus::Signaled(_, signal, _) => Some(FunctionCause::Signalled(signal as i32)),
+            _ => None,
+        }
+    }
+
+    /// Tells the worker that it may go.
+    pub(crate) fn dismiss(&mut self) {
+        if let Some(mut requests) = self.requests.take() {
+            let _ = requests.write_all(Request::Bye.to_line().as_bytes());
         }
     }
 
     /// Lets the worker go and waits until it is gone.
     pub(crate) fn leave(mut self) {
-        if let Some(mut requests) = self.requests.take() {
-            let _ = requests.write_all(Request::Bye.to_line().as_bytes());
-        }
+        self.dismiss();
         self.death.ended_within(LEAVE);
         // Dropping kills what is left of it.
     }
@@ -256,6 +353,24 @@ impl WorkerProcess {
     fn pid(&self) -> Pid {
         Pid::from_raw(self.child.id() as i32)
     }
+}
+
+/// A few words of a line that makes no sense.
+fn quoted(line: &[u8]) -> String {
+    match line {
+        [] => "nothing in a line".to_owned(),
+        line => format!(
+            "'{}'",
+            String::from_utf8_lossy(&line[..line.len().min(SHOWN)])
+        ),
+    }
+}
+
+/// What no other worker on this machine is known by, always of one length.
+fn next_mark() -> String {
+    static STARTED: AtomicU64 = AtomicU64::new(0);
+    let number = STARTED.fetch_add(1, Ordering::Relaxed);
+    format!("{:010}-{number:010}", std::process::id())
 }
 
 /// Descriptors that the next process started inherits, and none after it.
@@ -295,5 +410,6 @@ impl Drop for WorkerProcess {
         let _ = self.child.kill();
         let _ = self.child.wait();
         collect_group(group);
+        end_strays(&self.mark);
     }
 }

@@ -76,6 +76,7 @@ impl FunctionBenchmark for Traced<'_> {
 pub(super) struct Trace {
     notes: PipeReader,
     last: u8,
+    used: bool,
 }
 
 impl Trace {
@@ -84,6 +85,7 @@ impl Trace {
         Ok(Self {
             notes,
             last: NOBODY,
+            used: false,
         })
     }
 
@@ -96,7 +98,13 @@ impl Trace {
             self.last = buffer[bytes - 1];
             moved = true;
         }
+        self.used |= moved;
         moved
+    }
+
+    /// Whether anything was ever found noted.
+    pub(super) fn was_used(&self) -> bool {
+        self.used
     }
 
     /// The contender that was called last, unless something else came after.

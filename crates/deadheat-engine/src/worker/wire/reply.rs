@@ -7,6 +7,9 @@ use crate::function::Pilot;
 use crate::worker::listing::ListedBenchmark;
 use crate::worker::protocol::{Problem, Reply};
 
+/// Characters shown of a reply that does not belong where it is said.
+const SHOWN: usize = 100;
+
 impl Reply {
     /// The line, newline included.
     pub(in crate::worker) fn to_line(&self) -> String {
@@ -51,6 +54,16 @@ impl Reply {
                     .with("problem", told(problem));
                 line("failed", said)
             }
+        }
+    }
+
+    /// The beginning of the line, for a message about it.
+    pub(crate) fn said(&self) -> String {
+        let line = self.to_line();
+        let said = line.trim_end();
+        match said.char_indices().nth(SHOWN) {
+            None => said.to_owned(),
+            Some((end, _)) => format!("{}…", &said[..end]),
         }
     }
 

@@ -1,0 +1,127 @@
+//! A process of a replicate, and what its answers hold.
+
+use deadheat_model::{Metric, column_name};
+
+use super::inspection::greeted;
+use super::occasion::Occasion;
+use crate::error::EngineError;
+use crate::placement::Variant;
+use crate::worker::{FunctionCause, FunctionFailure, Reply, WorkerProcess};
+
+/// A process of a replicate, started and with its benchmark ready.
+pub(super) struct Member {
+    pub(super) seat: usize,
+    pub(super) worker: WorkerProcess,
+    /// The neutral link it runs on.
+    pub(super) variant: Option<Variant>,
+    /// Where the metrics of the run stand among those of its samples.
+    columns: Vec<usize>,
+    /// The metrics of its samples.
+    measured: Vec<Metric>,
+    /// Whether every block of it has an input of its own.
+    pub(super) renews_input: bool,
+}
+
+impl Member {
+    /// One that has not said anything yet.
+    pub(super) fn new(seat: usize, worker: WorkerProcess, variant: Option<&Variant>) -> Self {
+        Self {
+            seat,
+            worker,
+            variant: variant.cloned(),
+            columns: Vec::new(),
+            measured: Vec::new(),
+            renews_input: false,
+        }
+    }
+
+    /// Learns from its hello how its samples are laid out.
+    pub(super) fn meet(&mut self, hello: &Reply, wanted: &[Metric]) -> Result<(), FunctionCause> {
+        let measured = greeted(hello)?;
+        let place = |metric: &Metric| {
+            let found = measured.iter().position(|other| other == metric);
+            found.ok_or_else(|| {
+                let column = column_name(metric);
+                FunctionCause::Protocol(format!("it does not measure {column} any more"))
+            })
+        };
+        self.columns = wanted.iter().map(place).collect::<Result<_, _>>()?;
+        self.measured = measured.to_vec();
+        Ok(())
+    }
+
+    /// The values of so many samples, if that is what it answers.
+    pub(super) fn samples(&self, reply: &Reply, turns: usize) -> Result<Vec<f64>, FunctionCause> {
+        let wrong = |said: String| Err(FunctionCause::Protocol(said));
+        let Reply::Block { values } = reply else {
+            return wrong(format!(
+                "it answers {} when asked for a block",
+                reply.said()
+            ));
+        };
+        let width = self.measured.len();
+        if values.len() != turns * width {
+            return wrong(format!(
+                "it answers with {} values for {turns} samples of {width} metrics each",
+                values.len()
+            ));
+        }
+        if let Some(at) = values.iter().position(|v| !v.is_finite() || *v < 0.0) {
+            return wrong(format!(
+                "{} of sample {} of a block is {}; values must be finite and not negative",
+                column_name(&self.measured[at % width]),
+                at / width + 1,
+                values[at]
+            ));
+        }
+        Ok(values.clone())
+    }
+
+    /// Values of one of its samples.
+    pub(super) fn width(&self) -> usize {
+        self.measured.len()
+    }
+
+    /// The metrics of the run, of one of its samples.
+    pub(super) fn of_the_run<'a>(&'a self, sample: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
+        self.columns.iter().map(|column| sample[*column])
+    }
+
+    /// An answer to something else.
+    pub(super) fn unexpected(&mut self, occasion: Occasion<'_>, reply: &Reply) -> EngineError {
+        let cause = FunctionCause::Protocol(format!("it answers {}", reply.said()));
+        self.failure(occasion, None, cause)
+    }
+
+    /// What went wrong in this process; `called` is the contender, as the
+    /// process numbers them, where it says so.
+    pub(super) fn failure(
+        &mut self,
+        occasion: Occasion<'_>,
+        called: Option<usize>,
+        cause: FunctionCause,
+    ) -> EngineError {
+        let lineup = occasion.lineup;
+        let called = called.or_else(|| self.worker.last_called());
+        let contender = match (&cause, called) {
+            (FunctionCause::NeitherCameBack(_), _) => None,
+            (_, Some(number)) => Some(lineup.contender_of(self.seat, number)),
+            // Whatever happens there, it happens to this one.
+            (_, None) => lineup.only_contender(self.seat),
+        };
+        EngineError::Function(Box::new(FunctionFailure {
+            last_words: self.worker.last_words(),
+            ..occasion.failure(contender, cause, self.variant.clone())
+        }))
+    }
+}
+
+/// Lets all processes of a replicate go, at the same time.
+pub(super) fn leave(mut team: Vec<Member>) {
+    for member in &mut team {
+        member.worker.dismiss();
+    }
+    for member in team {
+        member.worker.leave();
+    }
+}

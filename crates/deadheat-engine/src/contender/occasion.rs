@@ -1,0 +1,66 @@
+//! Where in the run something happens, and what it is called when it goes
+//! wrong.
+
+use super::lineup::Lineup;
+use crate::error::{EngineError, Moment};
+use crate::placement::Variant;
+use crate::worker::{Baton, FunctionCause, FunctionFailure, Problem};
+
+/// Where in the run something happens.
+#[derive(Clone, Copy)]
+pub(super) struct Occasion<'a> {
+    pub(super) lineup: &'a Lineup,
+    pub(super) moment: Moment,
+    /// Benchmark, replicate and block.
+    pub(super) place: [u64; 3],
+}
+
+impl Occasion<'_> {
+    /// The pipes between two processes that take turns.
+    pub(super) fn batons(&self) -> Result<Option<[Baton; 2]>, EngineError> {
+        if !self.lineup.takes_turns() {
+            return Ok(None);
+        }
+        let batons = Baton::pair().map_err(|error| {
+            let cause = FunctionCause::NotStarted(error.to_string());
+            EngineError::Function(Box::new(self.failure(None, cause, None)))
+        })?;
+        Ok(Some(batons))
+    }
+
+    /// What went wrong with this contender, or with all of them.
+    pub(super) fn failure(
+        &self,
+        contender: Option<usize>,
+        cause: FunctionCause,
+        link: Option<Variant>,
+    ) -> FunctionFailure {
+        let names = &self.lineup.contenders;
+        FunctionFailure {
+            benchmark: self.lineup.name.clone(),
+            contender: contender.and_then(|index| names.get(index).cloned()),
+            moment: self.moment,
+            cause,
+            link,
+            last_words: None,
+        }
+    }
+}
+
+/// A problem that a worker tells, in our words.
+pub(super) fn cause_of(problem: &Problem, lineup: &Lineup) -> FunctionCause {
+    match problem {
+        Problem::Panicked(message) => FunctionCause::Panicked(message.clone()),
+        Problem::OutputVaries => FunctionCause::OutputVaries,
+        Problem::OutputDiffers => FunctionCause::OutputDiffers {
+            baseline: lineup.contenders.first().cloned().unwrap_or_default(),
+        },
+        Problem::Unknown => FunctionCause::Protocol(
+            "it does not know this benchmark; is the suite the same in every process?".to_owned(),
+        ),
+        Problem::OutOfTurn => FunctionCause::Protocol("it was asked out of turn".to_owned()),
+        Problem::PeerGone => FunctionCause::Protocol(
+            "it says that the process it takes turns with is gone, which is not so".to_owned(),
+        ),
+    }
+}

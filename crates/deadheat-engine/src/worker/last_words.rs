@@ -1,0 +1,198 @@
+//! What a worker printed on standard error last: nobody sees it unless it
+//! fails, and then it often says why.
+#![allow(unsafe_code)]
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::process::Stdio;
+use std::time::Duration;
+
+/// Bytes kept of all that was printed.
+const KEPT: u64 = 2_048;
+/// Bytes that may lie there before the first of them are given back.
+const LOOSENED: u64 = 1 << 20;
+/// How soon to look again whether one that prints fills the memory. Looking may
+/// cost a sample some microseconds, so it is done seldom.
+const LOOK_AT_PRINTERS: Duration = Duration::from_millis(100);
+/// The same for one that has printed nothing so far.
+const LOOK_AT_OTHERS: Duration = Duration::from_secs(1);
+/// Characters shown of them.
+const SHOWN: usize = 200;
+/// Lines shown of them.
+const LINES: usize = 3;
+
+/// A file in memory that standard error goes to. Whoever writes to it never
+/// waits, as with a pipe that nobody empties, and wakes nobody.
+#[derive(Debug)]
+pub(super) struct LastWords {
+    /// `None` where the system has no such files: then nothing is kept.
+    file: Option<File>,
+    /// Bytes printed when somebody last looked.
+    printed: u64,
+}
+
+impl LastWords {
+    /// Nothing printed yet.
+    pub(super) fn new() -> Self {
+        Self {
+            file: in_memory().ok(),
+            printed: 0,
+        }
+    }
+
+    /// Nothing will be kept.
+    pub(super) fn none() -> Self {
+        Self {
+            file: None,
+            printed: 0,
+        }
+    }
+
+    /// What to make the standard error of a process.
+    pub(super) fn stdio(&self) -> Stdio {
+        let copy = self.file.as_ref().and_then(|file| file.try_clone().ok());
+        copy.map_or_else(Stdio::null, Stdio::from)
+    }
+
+    /// Gives back the memory of what was printed long ago, and tells how soon
+    /// to do that again.
+    pub(super) fn forget_most(&mut self) -> Option<Duration> {
+        let file = self.file.as_ref()?;
+        let printed = file.metadata().ok()?.len();
+        if printed.saturating_sub(self.printed) > LOOSENED {
+            give_back(file, printed - KEPT);
+            self.printed = printed;
+        }
+        match printed {
+            0 => Some(LOOK_AT_OTHERS),
+            _ => Some(LOOK_AT_PRINTERS),
+        }
+    }
+
+    /// The last lines, in one.
+    pub(super) fn told(&self) -> Option<String> {
+        let file = self.file.as_ref()?;
+        let printed = file.metadata().ok()?.len();
+        let from = printed.saturating_sub(KEPT);
+        let mut last = vec![0; (printed - from) as usize];
+        let read = file.read_at(&mut last, from).ok()?;
+        in_one_line(&String::from_utf8_lossy(&last[..read]))
+    }
+}
+
+/// The last lines that say anything, as one that does no harm on a terminal.
+pub(crate) fn in_one_line(text: &str) -> Option<String> {
+    let said = |line: &&str| !line.trim_matches(is_nothing).is_empty();
+    let mut lines: Vec<&str> = text.lines().rev().filter(said).take(LINES).collect();
+    lines.reverse();
+    let lines: Vec<&str> = lines
+        .into_iter()
+        .map(|line| line.trim_matches(is_nothing))
+        .collect();
+    let whole: String = lines
+        .join(" | ")
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
+    let length = whole.chars().count();
+    match length {
+        0 => None,
+        1..=SHOWN => Some(whole),
+        _ => Some(format!(
+            "…{}",
+            whole.chars().skip(length - SHOWN).collect::<String>()
+        )),
+    }
+}
+
+fn is_nothing(c: char) -> bool {
+    c.is_whitespace() || c.is_control()
+}
+
+#[cfg(target_os = "linux")]
+fn in_memory() -> io::Result<File> {
+    use std::os::fd::FromRawFd;
+    // SAFETY: a name that ends in a zero, and flags.
+    let fd = unsafe { libc::memfd_create(c"deadheat".as_ptr(), libc::MFD_CLOEXEC) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: a new descriptor that nobody else knows of.
+    let file = unsafe { File::from_raw_fd(fd) };
+    // All processes that share it write at its end.
+    // SAFETY: plain system call on a descriptor that is open.
+    match unsafe { libc::fcntl(fd, libc::F_SETFL, libc::O_APPEND) } {
+        0 => Ok(file),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn in_memory() -> io::Result<File> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Frees the memory of so many bytes from the beginning. The others stay
+/// where they are, also while somebody adds to them.
+fn give_back(file: &File, bytes: u64) {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::fd::AsRawFd;
+        let hole = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+        // SAFETY: plain system call on a descriptor that is open.
+        unsafe { libc::fallocate(file.as_raw_fd(), hole, 0, bytes as libc::off_t) };
+    }
+    let _ = (file, bytes);
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::os::unix::fs::MetadataExt;
+
+    fn print(words: &LastWords, text: &str) {
+        let mut file = words.file.as_ref().unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+    }
+
+    #[test]
+    fn the_last_lines_are_told_in_one() {
+        let words = LastWords::new();
+        assert_eq!(words.told(), None);
+        print(&words, "Traceback\n  File \"a.py\"\n\n    work()\n");
+        print(&words, "Value\u{1b}Error: no\r\n \n");
+        let told = "File \"a.py\" | work() | Value Error: no";
+        assert_eq!(words.told().as_deref(), Some(told));
+    }
+
+    #[test]
+    fn of_megabytes_the_end_is_told_and_the_rest_takes_no_memory() {
+        let mut words = LastWords::new();
+        assert_eq!(words.forget_most(), Some(LOOK_AT_OTHERS));
+        for _ in 0..64 {
+            print(&words, &"x".repeat(100_000));
+            assert_eq!(words.forget_most(), Some(LOOK_AT_PRINTERS));
+        }
+        print(&words, "\nthe end\n");
+        let held = words.file.as_ref().unwrap().metadata().unwrap().blocks() * 512;
+        assert!(held <= 2 * LOOSENED, "{held}");
+        let told = words.told().unwrap();
+        assert!(told.ends_with("xx | the end"), "{told}");
+        assert_eq!(told.chars().count(), SHOWN + 1);
+    }
+
+    #[test]
+    fn a_process_prints_there_without_waiting() {
+        let mut words = LastWords::new();
+        let mut child = std::process::Command::new("sh")
+            .args(["-c", "head -c 3000000 /dev/zero >&2; echo last >&2"])
+            .stderr(words.stdio())
+            .spawn()
+            .unwrap();
+        assert!(child.wait().unwrap().success());
+        assert_eq!(words.forget_most(), Some(LOOK_AT_PRINTERS));
+        assert_eq!(words.told().as_deref(), Some("last"));
+    }
+}

@@ -1,0 +1,171 @@
+//! What the system knows of a process that does not answer: of two that wait
+//! for each other it tells which is to blame. Where it tells nothing, nobody is
+//! blamed by it.
+
+use std::fs;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+
+use nix::unistd::Pid;
+
+use super::baton::Baton;
+
+/// The pipes of one process's baton, by the names that the system has for
+/// them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct BatonPipes {
+    incoming: PathBuf,
+    outgoing: PathBuf,
+}
+
+impl BatonPipes {
+    /// Those of these ends; `None` where the system does not tell.
+    pub(super) fn of(baton: &Baton) -> Option<Self> {
+        let name = |fd: i32| fs::read_link(format!("/proc/self/fd/{fd}")).ok();
+        Some(Self {
+            incoming: name(baton.incoming.as_raw_fd())?,
+            outgoing: name(baton.outgoing.as_raw_fd())?,
+        })
+    }
+
+    /// Whether a process waits to be handed the baton; `None` when that cannot
+    /// be known.
+    pub(super) fn is_awaited_by(&self, pid: Pid) -> Option<bool> {
+        let threads = fs::read_dir(format!("/proc/{pid}/task")).ok()?;
+        let mut known = false;
+        for thread in threads.flatten() {
+            // `0 0x5 …`: the system call and what it was told; `running` when
+            // it is in none.
+            let Ok(call) = fs::read_to_string(thread.path().join("syscall")) else {
+                continue;
+            };
+            known = true;
+            if self.is_read_by(pid, &call) {
+                return Some(true);
+            }
+        }
+        known.then_some(false)
+    }
+
+    fn is_read_by(&self, pid: Pid, call: &str) -> bool {
+        let mut words = call.split_whitespace();
+        let number = words.next().and_then(|word| word.parse().ok());
+        let fd = words.next().and_then(|word| word.strip_prefix("0x"));
+        let fd = fd.and_then(|digits| u64::from_str_radix(digits, 16).ok());
+        let (Some(number), Some(fd)) = (number, fd) else {
+            return false;
+        };
+        let read: i64 = number;
+        read == libc::SYS_read && names(pid, fd) == Some(self.incoming.clone())
+    }
+
+    /// Whether a process has both ends still open; `None` when that cannot be
+    /// known, as of one that is ending.
+    pub(super) fn are_held_by(&self, pid: Pid) -> Option<bool> {
+        let open: Vec<PathBuf> = fs::read_dir(format!("/proc/{pid}/fd"))
+            .ok()?
+            .flatten()
+            .filter_map(|entry| fs::read_link(entry.path()).ok())
+            .collect();
+        let held = |pipe: &PathBuf| open.contains(pipe);
+        (!open.is_empty()).then(|| held(&self.incoming) && held(&self.outgoing))
+    }
+}
+
+fn names(pid: Pid, fd: u64) -> Option<PathBuf> {
+    fs::read_link(Path::new(&format!("/proc/{pid}/fd/{fd}"))).ok()
+}
+
+/// Whether somebody stopped a process that could go on.
+pub(super) fn is_stopped(pid: Pid) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // The name stands in brackets and may hold anything.
+    let state = stat.rsplit_once(") ").map(|(_, rest)| rest);
+    state.is_some_and(|state| state.starts_with(['T', 't']))
+}
+
+/// The children of this process, those included that it adopted.
+pub(super) fn children() -> Vec<Pid> {
+    let mut found = Vec::new();
+    for thread in fs::read_dir("/proc/self/task")
+        .into_iter()
+        .flatten()
+        .flatten()
+    {
+        let children = fs::read_to_string(thread.path().join("children")).unwrap_or_default();
+        let pids = children
+            .split_whitespace()
+            .filter_map(|pid| pid.parse().ok());
+        found.extend(pids.map(Pid::from_raw));
+    }
+    found
+}
+
+/// Whether a process was started with this in its environment, or forked from
+/// one that was.
+pub(super) fn was_started_with(pid: Pid, variable: &str) -> bool {
+    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    environment
+        .split(|byte| *byte == 0)
+        .any(|entry| entry == variable.as_bytes())
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use std::process::{Child, Command, Stdio};
+    use std::time::Duration;
+
+    fn pid(child: &Child) -> Pid {
+        Pid::from_raw(child.id() as i32)
+    }
+
+    fn until(mut happened: impl FnMut() -> bool) -> bool {
+        (0..2_000).any(|_| {
+            std::thread::sleep(Duration::from_millis(5));
+            happened()
+        })
+    }
+
+    #[test]
+    fn who_waits_for_the_baton_is_told_from_who_is_busy() {
+        let [one, other] = Baton::pair().unwrap();
+        let pipes = BatonPipes::of(&one).unwrap();
+        let mut waiting = Command::new("head")
+            .args(["-c", "1"])
+            .stdin(Stdio::from(one.incoming))
+            .stdout(Stdio::null())
+            .stderr(Stdio::from(one.outgoing))
+            .spawn()
+            .unwrap();
+        let mut busy = Command::new("sleep").arg("60").spawn().unwrap();
+        // Where the system tells nothing there is nothing to test.
+        if pipes.is_awaited_by(pid(&busy)).is_some() {
+            assert!(until(|| pipes.is_awaited_by(pid(&waiting)) == Some(true)));
+            assert_eq!(pipes.is_awaited_by(pid(&busy)), Some(false));
+        }
+        assert!(until(|| pipes.are_held_by(pid(&waiting)) == Some(true)));
+        assert_eq!(pipes.are_held_by(pid(&busy)), Some(false));
+        drop(other);
+        assert!(waiting.wait().unwrap().success());
+        busy.kill().unwrap();
+        busy.wait().unwrap();
+    }
+
+    #[test]
+    fn a_process_that_is_stopped_is_known() {
+        let mut child = Command::new("sleep")
+            .arg("60")
+            .env("WHEREABOUTS", "here")
+            .spawn()
+            .unwrap();
+        assert!(!is_stopped(pid(&child)));
+        assert!(until(|| was_started_with(pid(&child), "WHEREABOUTS=here")));
+        assert!(!was_started_with(pid(&child), "WHEREABOUTS=her"));
+        assert!(children().contains(&pid(&child)));
+        nix::sys::signal::kill(pid(&child), nix::sys::signal::Signal::SIGSTOP).unwrap();
+        assert!(until(|| is_stopped(pid(&child))));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}

@@ -1,0 +1,132 @@
+//! Races two builds of a program as a process of its own, for the tests of
+//! what happens when they misbehave: `tests/pairs.rs`.
+//!
+//! ```text
+//! builds inspect SECONDS PROGRAM…
+//! builds race [OPTION]… + NAME OLD… vs NEW… [+ NAME OLD… vs NEW…]
+//! ```
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use deadheat::analysis::{Options, analyse};
+use deadheat::engine::{Unwatched, WorkerProgram};
+use deadheat::exit::{Failure, Status};
+use deadheat::model::{
+    Benchmark, Contender, EndReason, FunctionCalls, Metric, Pinning, Program, WorkerCalls, Workload,
+};
+use deadheat::report::{TextOptions, to_text};
+use deadheat::{Entries, WorkerRace, inspect_program, race_workers};
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let ended = match words.split_first() {
+        Some((&"inspect", rest)) => inspect(rest),
+        Some((&"race", rest)) => race(rest),
+        _ => Err(Failure::Usage("inspect or race".to_owned())),
+    };
+    ended.map(ExitCode::from).unwrap_or_else(|failure| {
+        eprintln!("builds: {failure}");
+        ExitCode::from(failure.code())
+    })
+}
+
+fn inspect(words: &[&str]) -> Result<Status, Failure> {
+    let [seconds, program, arguments @ ..] = words else {
+        return Err(Failure::Usage("SECONDS PROGRAM…".to_owned()));
+    };
+    let program = WorkerProgram {
+        executable: PathBuf::from(program),
+        arguments: arguments.iter().map(Into::into).collect(),
+        shown: false,
+    };
+    let patience = Duration::from_secs(seconds.parse().expect("a number"));
+    println!("{:?}", inspect_program(&program, Some(patience))?);
+    Ok(Status::Done)
+}
+
+fn race(words: &[&str]) -> Result<Status, Failure> {
+    let mut parts = words.split(|word| *word == "+");
+    let race = settings(parts.next().unwrap_or_default());
+    let threads = words.contains(&"--threads");
+    let entries = Entries {
+        benchmarks: parts.map(|words| benchmark(words, threads)).collect(),
+        metrics: vec![Metric::Wall],
+        left_out: Vec::new(),
+    };
+    let outcome = race_workers(&race, entries, &mut Unwatched)?;
+    let analysis = analyse(&outcome.run, Options::default());
+    print!("{}", to_text(&analysis, &TextOptions::default()));
+    Ok(match outcome.run.end.map(|end| end.reason) {
+        Some(EndReason::Interrupted(signal)) => Status::Interrupted(signal),
+        _ if !outcome.run.failures.is_empty() => Status::ContenderFailed,
+        _ => Status::Done,
+    })
+}
+
+fn settings(words: &[&str]) -> WorkerRace {
+    let mut race = WorkerRace {
+        program: None,
+        shown: false,
+        margin: 0.01,
+        alpha: 0.05,
+        max_replicates: 6,
+        blocks: None,
+        budget: None,
+        sample_time: None,
+        timeout: Some(Duration::from_secs(60)),
+        seed: 7,
+        judged: Metric::Wall,
+        pinning: Pinning::Auto,
+        save: None,
+        folder: PathBuf::new(),
+        placements: None,
+    };
+    for option in words.chunks(2) {
+        let [flag, value] = option else {
+            panic!("{option:?}")
+        };
+        let number = || value.parse().expect("a number");
+        match *flag {
+            "--alpha" => race.alpha = value.parse().expect("a number"),
+            "--blocks" => race.blocks = Some(number()),
+            "--max-replicates" => race.max_replicates = number(),
+            "--placements" => race.placements = Some(value.into()),
+            "--pin" if *value == "none" => race.pinning = Pinning::Inherit,
+            "--pin" => race.pinning = Pinning::Cores(vec![number()]),
+            "--save" => race.save = Some(value.into()),
+            "--threads" => {}
+            "--timeout" => race.timeout = Some(Duration::from_secs(number().into())),
+            _ => panic!("{flag}"),
+        }
+    }
+    race
+}
+
+fn benchmark(words: &[&str], threads: bool) -> Benchmark {
+    let (name, sides) = words.split_first().expect("a name");
+    let sides: Vec<&[&str]> = sides.split(|word| *word == "vs").collect();
+    let contender = |(process, words): (usize, &&[&str])| Contender {
+        name: ["old", "new"][process].to_owned(),
+        workload: Workload::Worker(Box::new(WorkerCalls {
+            program: Program {
+                executable: words[0].into(),
+                arguments: words[1..].iter().map(|word| (*word).to_owned()).collect(),
+            },
+            process,
+            benchmark: (*name).to_owned(),
+            contender: (*name).to_owned(),
+            calls: FunctionCalls {
+                threads: if threads { 2 } else { 1 },
+                ..FunctionCalls::default()
+            },
+        })),
+    };
+    Benchmark {
+        name: (*name).to_owned(),
+        contenders: sides.iter().enumerate().map(contender).collect(),
+        ..Benchmark::default()
+    }
+}

@@ -1,0 +1,739 @@
+//! Two builds that take turns and misbehave: `misbehaving_worker.py` and
+//! programs that are no workers, raced by `examples/builds.rs` as a process.
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use deadheat::format::read_run;
+use deadheat::model::Run;
+
+/// Longer than anything here should ever take, and shorter than what hangs.
+const FAR_TOO_LONG: Duration = Duration::from_secs(120);
+/// The variable by which processes of a track are known, children of children
+/// included.
+const MARK: &str = "PAIRS_TRACK";
+/// Races that are over soon, whatever they find.
+const SHORT: [&str; 6] = [
+    "--max-replicates",
+    "6",
+    "--blocks",
+    "2",
+    "--save",
+    "run.jsonl",
+];
+
+/// A folder to race in, which is also the one for temporary files.
+struct Track {
+    folder: tempfile::TempDir,
+}
+
+#[derive(Debug)]
+struct Finished {
+    code: Option<i32>,
+    stdout: String,
+    stderr: String,
+    run: Option<Run>,
+}
+
+impl Track {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        Self { folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn prepared(&self, mut command: Command) -> Command {
+        command
+            .current_dir(self.folder.path())
+            .env(MARK, self.folder.path())
+            .env("TMPDIR", self.folder.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(example("builds"));
+        command.args(words);
+        self.prepared(command)
+    }
+
+    fn run(&self, words: &[&str]) -> Finished {
+        self.finish(self.command(words).spawn().unwrap())
+    }
+
+    /// Races a pair with this fault of the newer build and a pair without.
+    fn race(&self, options: &[&str], old: &[&str], new: &[&str]) -> Finished {
+        self.run(&beside_a_good_pair(options, old, new))
+    }
+
+    fn inspect(&self, seconds: &str, program: &[&str]) -> Finished {
+        self.run(&[&["inspect", seconds], program].concat())
+    }
+
+    /// Waits for the end, and makes sure that nothing is left then.
+    fn finish(&self, mut child: Child) -> Finished {
+        let (stdout, stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+        let stdout = thread::spawn(move || read(stdout));
+        let stderr = thread::spawn(move || read(stderr));
+        let ended = wait_until(|| child.try_wait().unwrap());
+        let Some(status) = ended else {
+            child.kill().unwrap();
+            panic!("it hangs: {:?}", stderr.join().unwrap());
+        };
+        let left = self.processes();
+        assert!(left.is_empty(), "left behind: {left:?}");
+        let mut files: Vec<_> = fs::read_dir(self.folder.path()).unwrap().collect();
+        files.retain(|file| {
+            let name = file.as_ref().unwrap().file_name();
+            !["run.jsonl", "old", "new", "asked"].contains(&name.to_str().unwrap())
+        });
+        assert!(files.is_empty(), "left behind: {files:?}");
+        Finished {
+            code: status.code(),
+            stdout: stdout.join().unwrap(),
+            stderr: stderr.join().unwrap(),
+            run: read_run(self.path("run.jsonl")).ok(),
+        }
+    }
+
+    /// The command lines of all living processes of this track.
+    fn processes(&self) -> Vec<String> {
+        let mark = format!("{MARK}={}", self.folder.path().display());
+        let mut found = Vec::new();
+        for entry in fs::read_dir("/proc").unwrap().flatten() {
+            // One that has ended meanwhile has no environment.
+            let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
+            let mut variables = environment.split(|byte| *byte == 0);
+            if variables.any(|variable| variable == mark.as_bytes()) {
+                let words = fs::read_to_string(entry.path().join("cmdline")).unwrap_or_default();
+                found.push(format!("{:?}: {words:?}", entry.file_name()));
+            }
+        }
+        found
+    }
+}
+
+impl Finished {
+    #[track_caller]
+    fn ends_with(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "{self:?}");
+        self
+    }
+
+    #[track_caller]
+    fn tells(self, sentence: &str) -> Self {
+        let told = words(&self.stdout) + &words(&self.stderr);
+        assert!(told.contains(sentence), "{sentence:?} in {self:?}");
+        self
+    }
+
+    /// The bad pair failed with these words, and the good one has its samples.
+    #[track_caller]
+    fn fails_alone(self, sentence: &str) -> Self {
+        let run = self.run.as_ref().unwrap_or_else(|| panic!("{self:?}"));
+        let [failure] = &run.failures[..] else {
+            panic!("{self:?}");
+        };
+        assert_eq!(failure.benchmark, 0, "{failure:?}");
+        let message = &failure.message;
+        assert!(message.contains(sentence), "{sentence:?} in {message:?}");
+        let good = run.benchmarks[1].blocks().len();
+        assert_eq!(good, 12, "{self:?}");
+        self.ends_with(3).tells("benchmark 'bad' failed: ")
+    }
+
+    /// Both pairs have all their samples.
+    #[track_caller]
+    fn is_done(self) -> Self {
+        let run = self.run.as_ref().unwrap_or_else(|| panic!("{self:?}"));
+        let all = run.benchmarks.iter().map(|samples| samples.blocks().len());
+        assert_eq!(all.collect::<Vec<_>>(), [12, 12], "{self:?}");
+        self.ends_with(0)
+    }
+}
+
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn read(mut from: impl Read) -> String {
+    let mut text = Vec::new();
+    from.read_to_end(&mut text).unwrap();
+    String::from_utf8(text).unwrap()
+}
+
+fn wait_until<T>(mut happened: impl FnMut() -> Option<T>) -> Option<T> {
+    let end = Instant::now() + FAR_TOO_LONG;
+    loop {
+        let found = happened();
+        if found.is_some() || Instant::now() > end {
+            return found;
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// A program that cargo builds beside the tests.
+fn example(name: &str) -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let profile = test.parent().and_then(Path::parent).unwrap();
+    let example = profile.join("examples").join(name);
+    assert!(
+        example.exists(),
+        "there is no {}; cargo test --test builds no examples, cargo test does",
+        example.display()
+    );
+    example
+}
+
+/// The Python worker, as a program and its first arguments.
+fn python() -> [&'static str; 3] {
+    static PYTHON: OnceLock<String> = OnceLock::new();
+    // What stands in front of it may be a script that starts slowly.
+    let python = PYTHON.get_or_init(|| {
+        let told = Command::new("python3")
+            .args(["-c", "import sys; print(sys.executable)"])
+            .output()
+            .expect("the tests of pairs need python3");
+        String::from_utf8(told.stdout).unwrap().trim().to_owned()
+    });
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/misbehaving_worker.py");
+    [python, "-S", script]
+}
+
+fn pair<'a>(name: &'a str, old: &[&'a str], new: &[&'a str]) -> Vec<&'a str> {
+    let python = python();
+    [&["+", name], &python[..], old, &["vs"], &python, new].concat()
+}
+
+fn beside_a_good_pair<'a>(options: &[&'a str], old: &[&'a str], new: &[&'a str]) -> Vec<&'a str> {
+    let good = pair("good", &[], &[]);
+    [
+        &["race"][..],
+        &SHORT,
+        options,
+        &pair("bad", old, new),
+        &good[..],
+    ]
+    .concat()
+}
+
+fn signal(child: &Child, name: &str) {
+    let pid = child.id().to_string();
+    let sent = Command::new("kill").args([name, &pid]).status().unwrap();
+    assert!(sent.success());
+}
+
+#[test]
+fn builds_that_behave_well_are_raced_and_found_by_what_they_hold() {
+    let track = Track::new();
+    track.race(&[], &[], &["notes"]).is_done();
+    let found = track.inspect("60", &python()).ends_with(0);
+    found
+        .tells("worker: \"misbehaving 1.0\", metrics: [Cpu, Wall]")
+        .tells("name: \"good\", contenders: [\"good\"]");
+}
+
+#[test]
+fn the_death_of_a_build_is_told_with_its_last_words() {
+    for (fault, sentence) in [
+        (
+            "exit@start",
+            "pilot: 'new' ended its process with exit code 3",
+        ),
+        (
+            "exit@hello",
+            "pilot: 'new' ended its process with exit code 3",
+        ),
+        (
+            "leave@prepare",
+            "pilot: 'new' ended its process with exit code 0",
+        ),
+        (
+            "kill@calibrate",
+            "pilot: 'new' was killed by signal 9 (SIGKILL)",
+        ),
+        (
+            "crash@warm_up",
+            "warm-up: 'new' was killed by signal 11 (SIGSEGV)",
+        ),
+        (
+            "exit@input",
+            "replicate 0, block 0: 'new' ended its process with exit code 3",
+        ),
+        (
+            "exit@turn",
+            "replicate 0, block 0: 'new' ended its process with exit code 3",
+        ),
+        (
+            "exit@passed",
+            "replicate 0, block 0: 'new' ended its process with exit code 3",
+        ),
+        (
+            "kill@wait",
+            "replicate 0, block 0: 'new' was killed by signal 9 (SIGKILL)",
+        ),
+        (
+            "raise@turn",
+            "replicate 0, block 0: 'new' ended its process with exit code 1; its last words on \
+             standard error: ",
+        ),
+        (
+            "raise@wait",
+            "ValueError(\"no nerves left\") | ValueError: no nerves left",
+        ),
+        ("print-and-raise@turn", "ValueError: said too much"),
+        (
+            "leave-children@turn",
+            "replicate 0, block 0: 'new' ended its process with exit code 7",
+        ),
+    ] {
+        let track = Track::new();
+        track.race(&[], &[], &[fault]).fails_alone(sentence);
+    }
+}
+
+#[test]
+fn the_older_build_is_blamed_as_well_as_the_newer() {
+    for fault in ["exit@turn", "exit@passed", "exit@wait"] {
+        let track = Track::new();
+        let sentence = "replicate 0, block 0: 'old' ended its process with exit code 3";
+        track
+            .race(&[], &[fault], &["die-alone@wait"])
+            .fails_alone(sentence);
+    }
+}
+
+#[test]
+fn who_hangs_is_told_from_who_waits_for_it() {
+    let options = ["--timeout", "1"];
+    for (fault, sentence) in [
+        (
+            "hang@prepare",
+            "pilot: 'new' did not come back within 1s (--timeout) and was killed",
+        ),
+        (
+            "hang@input",
+            "replicate 0, block 0: 'new' did not come back within 1s",
+        ),
+        (
+            "hang@turn",
+            "replicate 0, block 0: 'new' did not come back within 1s",
+        ),
+        (
+            "spin@turn",
+            "replicate 0, block 0: 'new' did not come back within 1s",
+        ),
+        (
+            "hang@passed",
+            "replicate 0, block 0: 'new' did not come back within 1s",
+        ),
+        (
+            "hang@wait",
+            "replicate 0, block 0: 'new' did not come back within 1s",
+        ),
+        (
+            "stop@wait",
+            "replicate 0, block 0: 'new' did not come back within 1s",
+        ),
+        (
+            "stop@turn",
+            "replicate 0, block 0: 'new' did not come back within 1s",
+        ),
+        (
+            "hang@block",
+            "replicate 0, block 0: 'new' did not come back within 1s",
+        ),
+        (
+            "dribble@block",
+            "replicate 0, block 0: 'new' did not come back within 1s",
+        ),
+        (
+            "print-forever@turn",
+            "replicate 0, block 0: 'new' did not come back within 1s",
+        ),
+    ] {
+        let track = Track::new();
+        let told = track.race(&options, &["notes"], &["notes", fault]);
+        told.fails_alone(sentence);
+    }
+}
+
+#[test]
+fn a_build_that_takes_no_notes_has_time_for_all_its_samples() {
+    let track = Track::new();
+    let told = track.race(&["--timeout", "1"], &["hang@turn"], &["notes"]);
+    told.fails_alone(
+        "'old' did not come back within 6s (--timeout 1s for each of 6 samples) and was killed",
+    );
+}
+
+#[test]
+fn a_build_that_never_says_hello_is_given_time_to_start() {
+    let track = Track::new();
+    let told = track.race(&["--timeout", "1"], &["hang@hello"], &[]);
+    told.fails_alone("pilot: 'old' did not come back within 10s (--timeout) and was killed");
+}
+
+#[test]
+fn where_nobody_knows_who_keeps_the_baton_nobody_is_blamed() {
+    let track = Track::new();
+    let told = track.race(&["--timeout", "1"], &["notes"], &["notes", "keep@baton"]);
+    told.fails_alone("the worker processes wait for each other: neither came back within 1s");
+}
+
+#[test]
+fn a_baton_that_is_closed_or_said_to_be_is_told() {
+    for (fault, sentence) in [
+        (
+            "close-baton@turn",
+            "'new' closed the pipes of the baton before the turns were over",
+        ),
+        (
+            "close-baton@wait",
+            "'new' closed the pipes of the baton before the turns were over",
+        ),
+        (
+            r#"say@block={"failed":{"contender":null,"problem":{"peer_gone":{}}}}"#,
+            "it says that the process it takes turns with is gone",
+        ),
+    ] {
+        let track = Track::new();
+        track.race(&[], &[], &[fault]).fails_alone(sentence);
+    }
+}
+
+#[test]
+fn answers_that_make_no_sense_are_quoted() {
+    for (fault, sentence) in [
+        (
+            "say@hello={\"hello\":{\"protocol\":1}}",
+            "'new' speaks version 1 of the worker protocol",
+        ),
+        (
+            "say@hello={\"hello\":{\"protocol\":99,\"metrics\":[\"wall_ns\"]}}",
+            "'new' speaks version 99 of the worker protocol, and this deadheat version 2",
+        ),
+        (
+            "say@hello={\"hello\":{}}",
+            "protocol of workers: it says '{\"hello\":{}}'",
+        ),
+        (
+            "say@hello={\"hello\":{\"protocol\":2}}",
+            "its hello names no metric wall_ns",
+        ),
+        (
+            "say@hello={\"sound\":{}}",
+            "it says {\"sound\":{}} instead of hello",
+        ),
+        ("say@prepare=what?", "it says 'what?'"),
+        ("say@prepare=", "it says nothing in a line"),
+        ("say@prepare={\"sound\":{}}", "it answers {\"sound\":{}}"),
+        (
+            "say@calibrate={\"calibrated\":{\"iterations\":0,\"call_ns\":[1]}}",
+            "pilot: 'new' does not speak the protocol of workers: it answers {\"calibrated\":",
+        ),
+        (
+            "say@calibrate={\"calibrated\":{\"iterations\":9,\"call_ns\":[-1]}}",
+            "it answers {\"calibrated\":",
+        ),
+        (
+            "say@calibrate={\"calibrated\":{\"iterations\":9,\"call_ns\":[1],\
+             \"blocks_ns\":[[1,-2,3,4]]}}",
+            "it answers {\"calibrated\":",
+        ),
+        (
+            "say@calibrate={\"calibrated\":{\"iterations\":9999999999999999,\"call_ns\":[1]}}",
+            "it answers {\"calibrated\":",
+        ),
+        ("say@warm_up={\"prepared\":{}}", "it answers {\"prepared\":"),
+        (
+            "say@block={\"block\":{\"values\":[null]}}",
+            "it says '{\"block\":{\"values\":[null]}}'",
+        ),
+        (
+            "say@block={\"warm\":{\"rounds\":3}}",
+            "it answers {\"warm\":{\"rounds\":3}} when asked",
+        ),
+        (
+            "say@block={\"block\":{\"values\":[1e999,1,1,1]}}",
+            "protocol of workers: ",
+        ),
+        (
+            "drop@block",
+            "it answers with 3 values for 2 samples of 2 metrics each",
+        ),
+        ("negate@block", "cpu_ns of sample 1 of a block is -"),
+        ("nan@block", "it says '{\"block\": {\"values\": ["),
+        (
+            "endless@block",
+            "it goes on without an end of line, from 'xxxx",
+        ),
+        ("twice@hello", "it says '{\"hello\":"),
+        ("twice@block", "before it is asked"),
+        (
+            "close-replies@block",
+            "it closed the pipe of its replies and goes on",
+        ),
+        (
+            "close-replies@hello",
+            "it closed the pipe of its replies and goes on",
+        ),
+    ] {
+        let track = Track::new();
+        track.race(&[], &[], &[fault]).fails_alone(sentence);
+    }
+}
+
+#[test]
+fn what_a_build_says_of_its_failure_is_told() {
+    for (problem, sentence) in [
+        (
+            r#"{"panicked":"at sum.py:3: no"}"#,
+            "block 0: 'new' panicked at sum.py:3: no",
+        ),
+        (r#"{"unknown":{}}"#, "it does not know this benchmark"),
+        (r#"{"out_of_turn":{}}"#, "it was asked out of turn"),
+        (
+            r#"{"output_differs":{}}"#,
+            "returns another output than 'old' for the same input",
+        ),
+        (
+            r#"{"output_varies":{}}"#,
+            "returns different outputs for the same input",
+        ),
+        (
+            r#"{"bored":{}}"#,
+            r#"it says '{"failed":{"contender":0,"problem":{"bored":{}}}}'"#,
+        ),
+    ] {
+        let fault = format!(r#"say@block={{"failed":{{"contender":0,"problem":{problem}}}}}"#);
+        let track = Track::new();
+        track.race(&[], &[], &[&fault]).fails_alone(sentence);
+    }
+}
+
+#[test]
+fn what_does_no_harm_is_forgiven() {
+    for fault in [
+        "print@start",
+        "print@turn",
+        "start-child@turn",
+        "start-daemon@turn",
+        "start-daemon@prepare",
+        "hang@bye",
+    ] {
+        let track = Track::new();
+        track.race(&[], &[], &[fault]).is_done();
+    }
+}
+
+#[test]
+fn a_build_that_is_replaced_while_it_is_raced_is_noticed() {
+    let track = Track::new();
+    let script = fs::read_to_string(python()[2]).unwrap();
+    let installed = track.path("old");
+    fs::write(&installed, format!("#!{} -S\n{script}", python()[0])).unwrap();
+    fs::set_permissions(&installed, fs::Permissions::from_mode(0o755)).unwrap();
+    let new = python();
+    let endless = [
+        "--max-replicates",
+        "2000",
+        "--blocks",
+        "1",
+        "--alpha",
+        "1e-60",
+    ];
+    let racing = ["--save", "run.jsonl", "+", "bad", "./old", "vs"];
+    let words = [&["race"], &endless[..], &racing, &new].concat();
+    let child = track.command(&words).spawn().unwrap();
+    let measured = wait_until(|| {
+        let run = fs::read_to_string(track.path("run.jsonl")).unwrap_or_default();
+        (run.lines().count() > 3).then_some(())
+    });
+    measured.expect("a block is recorded");
+    fs::write(&installed, "#!/bin/sh\n").unwrap();
+    let told = track.finish(child).ends_with(3);
+    told.tells("'old' cannot be started: '")
+        .tells("was replaced or deleted while it was raced");
+}
+
+#[test]
+fn lists_that_make_no_sense_are_refused() {
+    for (list, sentence) in [
+        (
+            r#"[{"name":"a"},{"name":"a"}]"#,
+            "it lists two benchmarks named 'a'",
+        ),
+        (
+            r#"[{"name":"a","contenders":["x","x"]}]"#,
+            "benchmark 'a' of its list has two contenders named 'x'",
+        ),
+        (
+            r#"[{"name":"a","contenders":[]}]"#,
+            "benchmark 'a' of its list has no contender",
+        ),
+        (
+            r#"[{"name":"a","threads":0}]"#,
+            "benchmark 'a' of its list is called by no thread",
+        ),
+        (
+            r#"[{"name":""}]"#,
+            "benchmark '' of its list has an empty name",
+        ),
+        (r#"[{"names":"a"}]"#, "it says '{\"listed\":"),
+        ("7", "it says '{\"listed\":"),
+    ] {
+        let fault = format!(r#"say@list={{"listed":{{"benchmarks":{list}}}}}"#);
+        let track = Track::new();
+        let told = track.inspect("60", &[&python()[..], &[&fault]].concat());
+        told.ends_with(3).tells(sentence);
+    }
+    let track = Track::new();
+    let none = r#"say@list={"listed":{"benchmarks":[]}}"#;
+    let told = track.inspect("60", &[&python()[..], &[none]].concat());
+    told.ends_with(0).tells("benchmarks: []");
+}
+
+#[test]
+fn workers_that_break_down_when_they_are_inspected_are_told_apart() {
+    for (fault, sentence) in [
+        (
+            "exit@hello",
+            "ended its process with exit code 3 and says no hello",
+        ),
+        ("raise@hello", "last words on standard error: "),
+        (
+            "kill@start",
+            "was killed by signal 9 (SIGKILL) and says no hello",
+        ),
+        ("exit@list", "ended its process with exit code 3"),
+        ("print-and-raise@list", "ValueError: said too much"),
+        (
+            "say@hello={\"hello\":{\"protocol\":1}}",
+            "speaks version 1 of the worker protocol",
+        ),
+        (
+            "say@list={\"sound\":{}}",
+            "it says {\"sound\":{}} when asked for its benchmarks",
+        ),
+        ("endless@hello", "it goes on without an end of line"),
+        ("endless@list", "it goes on without an end of line"),
+        (
+            "close-replies@hello",
+            "it closed the pipe of its replies and goes on",
+        ),
+        ("leave-children@list", "ended its process with exit code 7"),
+    ] {
+        let track = Track::new();
+        let told = track.inspect("60", &[&python()[..], &[fault]].concat());
+        told.ends_with(3).tells(sentence);
+    }
+    for fault in ["print@start", "print@list", "start-daemon@list", "hang@bye"] {
+        let track = Track::new();
+        let told = track.inspect("60", &[&python()[..], &[fault]].concat());
+        told.ends_with(0).tells("misbehaving 1.0");
+    }
+}
+
+#[test]
+fn a_worker_that_hangs_when_it_is_inspected_is_killed() {
+    for (fault, sentence) in [
+        ("hang@hello", "goes on for 10s and says no hello"),
+        ("stop@start", "goes on for 10s and says no hello"),
+        ("hang@list", "did not come back within 10s"),
+        ("print-forever@list", "did not come back within 10s"),
+    ] {
+        let track = Track::new();
+        let told = track.inspect("1", &[&python()[..], &[fault]].concat());
+        told.ends_with(3).tells(sentence);
+    }
+}
+
+#[test]
+fn programs_that_hold_no_benchmarks_are_told_what_they_lack() {
+    let neither = "it is no worker (docs/protocol.md) and no Google Benchmark executable";
+    for (program, sentence) in [
+        (
+            &["/bin/true"][..],
+            "'/bin/true' ended its process with exit code 0 and says no hello",
+        ),
+        (
+            &["/bin/false"],
+            "'/bin/false' ended its process with exit code 1 and says no hello",
+        ),
+        (
+            &["/bin/cat"],
+            "'/bin/cat' ended its process with exit code 0 and says no hello",
+        ),
+        (
+            &["/bin/echo", "a"],
+            "it prints 'a --benchmark_list_tests=true'",
+        ),
+        (
+            &["/bin/sh", "-c", "echo help >&2; exit 64"],
+            "its last words on standard error: help",
+        ),
+    ] {
+        let track = Track::new();
+        let began = Instant::now();
+        let told = track.inspect("60", program).ends_with(3);
+        told.tells(sentence).tells(neither).tells("deadheat run");
+        // It has ended, and nobody waits for it.
+        assert!(began.elapsed() < FAR_TOO_LONG / 2);
+    }
+    for program in [&["/bin/sleep", "1000"][..], &["yes"]] {
+        let track = Track::new();
+        let told = track.inspect("1", program).ends_with(3);
+        told.tells("goes on for 10s and says no hello")
+            .tells(neither);
+    }
+}
+
+#[test]
+fn files_that_cannot_be_started_are_told_with_advice() {
+    let track = Track::new();
+    let write = |text: &str, mode| {
+        fs::write(track.path("new"), text).unwrap();
+        fs::set_permissions(track.path("new"), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let told = |program: &str, sentence: &str| {
+        let began = Instant::now();
+        track.inspect("60", &[program]).ends_with(3).tells(sentence);
+        assert!(began.elapsed() < FAR_TOO_LONG / 2);
+    };
+    told(
+        "./new",
+        "'./new' cannot be started: No such file or directory (os error 2); build it",
+    );
+    told(
+        "/",
+        "'/' cannot be started: Permission denied (os error 13); it is a folder",
+    );
+    write("#!/bin/sh\n", 0o644);
+    told(
+        "./new",
+        "Permission denied (os error 13); make it executable: chmod +x",
+    );
+    write("#!/no/such/interpreter\n", 0o755);
+    told(
+        "./new",
+        "the interpreter that its first line names is not there",
+    );
+    write("\u{7f}ELF?", 0o755);
+    told("./new", "'./new' ");
+    write("", 0o755);
+    told("./new", "'./new' ");
+}
