@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! builds inspect SECONDS PROGRAM…
-//! builds race [OPTION]… + NAME OLD… vs NEW… [+ NAME OLD… vs NEW…]
+//! builds race [OPTION]… + NAME[@CONTENDER] OLD… vs NEW… [+ …]
 //! ```
 
 use std::path::PathBuf;
@@ -107,6 +107,7 @@ fn settings(words: &[&str]) -> WorkerRace {
 
 fn benchmark(words: &[&str], threads: bool) -> Benchmark {
     let (name, sides) = words.split_first().expect("a name");
+    let (name, called) = name.split_once('@').unwrap_or((name, name));
     let sides: Vec<&[&str]> = sides.split(|word| *word == "vs").collect();
     let contender = |(process, words): (usize, &&[&str])| Contender {
         name: ["old", "new"][process].to_owned(),
@@ -116,8 +117,8 @@ fn benchmark(words: &[&str], threads: bool) -> Benchmark {
                 arguments: words[1..].iter().map(|word| (*word).to_owned()).collect(),
             },
             process,
-            benchmark: (*name).to_owned(),
-            contender: (*name).to_owned(),
+            benchmark: name.to_owned(),
+            contender: called.to_owned(),
             calls: FunctionCalls {
                 threads: if threads { 2 } else { 1 },
                 ..FunctionCalls::default()
@@ -125,7 +126,7 @@ fn benchmark(words: &[&str], threads: bool) -> Benchmark {
         })),
     };
     Benchmark {
-        name: (*name).to_owned(),
+        name: name.to_owned(),
         contenders: sides.iter().enumerate().map(contender).collect(),
         ..Benchmark::default()
     }

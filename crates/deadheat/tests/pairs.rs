@@ -1,240 +1,13 @@
-//! Two builds that take turns and misbehave: `misbehaving_worker.py` and
-//! programs that are no workers, raced by `examples/builds.rs` as a process.
+//! Two builds that take turns and misbehave, and programs that are no workers.
 #![cfg(target_os = "linux")]
 
+mod track;
+
 use std::fs;
-use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::OnceLock;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use deadheat::format::read_run;
-use deadheat::model::Run;
-
-/// Longer than anything here should ever take, and shorter than what hangs.
-const FAR_TOO_LONG: Duration = Duration::from_secs(120);
-/// The variable by which processes of a track are known, children of children
-/// included.
-const MARK: &str = "PAIRS_TRACK";
-/// Races that are over soon, whatever they find.
-const SHORT: [&str; 6] = [
-    "--max-replicates",
-    "6",
-    "--blocks",
-    "2",
-    "--save",
-    "run.jsonl",
-];
-
-/// A folder to race in, which is also the one for temporary files.
-struct Track {
-    folder: tempfile::TempDir,
-}
-
-#[derive(Debug)]
-struct Finished {
-    code: Option<i32>,
-    stdout: String,
-    stderr: String,
-    run: Option<Run>,
-}
-
-impl Track {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        Self { folder }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn prepared(&self, mut command: Command) -> Command {
-        command
-            .current_dir(self.folder.path())
-            .env(MARK, self.folder.path())
-            .env("TMPDIR", self.folder.path())
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        command
-    }
-
-    fn command(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(example("builds"));
-        command.args(words);
-        self.prepared(command)
-    }
-
-    fn run(&self, words: &[&str]) -> Finished {
-        self.finish(self.command(words).spawn().unwrap())
-    }
-
-    /// Races a pair with this fault of the newer build and a pair without.
-    fn race(&self, options: &[&str], old: &[&str], new: &[&str]) -> Finished {
-        self.run(&beside_a_good_pair(options, old, new))
-    }
-
-    fn inspect(&self, seconds: &str, program: &[&str]) -> Finished {
-        self.run(&[&["inspect", seconds], program].concat())
-    }
-
-    /// Waits for the end, and makes sure that nothing is left then.
-    fn finish(&self, mut child: Child) -> Finished {
-        let (stdout, stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
-        let stdout = thread::spawn(move || read(stdout));
-        let stderr = thread::spawn(move || read(stderr));
-        let ended = wait_until(|| child.try_wait().unwrap());
-        let Some(status) = ended else {
-            child.kill().unwrap();
-            panic!("it hangs: {:?}", stderr.join().unwrap());
-        };
-        let left = self.processes();
-        assert!(left.is_empty(), "left behind: {left:?}");
-        let mut files: Vec<_> = fs::read_dir(self.folder.path()).unwrap().collect();
-        files.retain(|file| {
-            let name = file.as_ref().unwrap().file_name();
-            !["run.jsonl", "old", "new", "asked"].contains(&name.to_str().unwrap())
-        });
-        assert!(files.is_empty(), "left behind: {files:?}");
-        Finished {
-            code: status.code(),
-            stdout: stdout.join().unwrap(),
-            stderr: stderr.join().unwrap(),
-            run: read_run(self.path("run.jsonl")).ok(),
-        }
-    }
-
-    /// The command lines of all living processes of this track.
-    fn processes(&self) -> Vec<String> {
-        let mark = format!("{MARK}={}", self.folder.path().display());
-        let mut found = Vec::new();
-        for entry in fs::read_dir("/proc").unwrap().flatten() {
-            // One that has ended meanwhile has no environment.
-            let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
-            let mut variables = environment.split(|byte| *byte == 0);
-            if variables.any(|variable| variable == mark.as_bytes()) {
-                let words = fs::read_to_string(entry.path().join("cmdline")).unwrap_or_default();
-                found.push(format!("{:?}: {words:?}", entry.file_name()));
-            }
-        }
-        found
-    }
-}
-
-impl Finished {
-    #[track_caller]
-    fn ends_with(self, code: i32) -> Self {
-        assert_eq!(self.code, Some(code), "{self:?}");
-        self
-    }
-
-    #[track_caller]
-    fn tells(self, sentence: &str) -> Self {
-        let told = words(&self.stdout) + &words(&self.stderr);
-        assert!(told.contains(sentence), "{sentence:?} in {self:?}");
-        self
-    }
-
-    /// The bad pair failed with these words, and the good one has its samples.
-    #[track_caller]
-    fn fails_alone(self, sentence: &str) -> Self {
-        let run = self.run.as_ref().unwrap_or_else(|| panic!("{self:?}"));
-        let [failure] = &run.failures[..] else {
-            panic!("{self:?}");
-        };
-        assert_eq!(failure.benchmark, 0, "{failure:?}");
-        let message = &failure.message;
-        assert!(message.contains(sentence), "{sentence:?} in {message:?}");
-        let good = run.benchmarks[1].blocks().len();
-        assert_eq!(good, 12, "{self:?}");
-        self.ends_with(3).tells("benchmark 'bad' failed: ")
-    }
-
-    /// Both pairs have all their samples.
-    #[track_caller]
-    fn is_done(self) -> Self {
-        let run = self.run.as_ref().unwrap_or_else(|| panic!("{self:?}"));
-        let all = run.benchmarks.iter().map(|samples| samples.blocks().len());
-        assert_eq!(all.collect::<Vec<_>>(), [12, 12], "{self:?}");
-        self.ends_with(0)
-    }
-}
-
-fn words(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn read(mut from: impl Read) -> String {
-    let mut text = Vec::new();
-    from.read_to_end(&mut text).unwrap();
-    String::from_utf8(text).unwrap()
-}
-
-fn wait_until<T>(mut happened: impl FnMut() -> Option<T>) -> Option<T> {
-    let end = Instant::now() + FAR_TOO_LONG;
-    loop {
-        let found = happened();
-        if found.is_some() || Instant::now() > end {
-            return found;
-        }
-        thread::sleep(Duration::from_millis(5));
-    }
-}
-
-/// A program that cargo builds beside the tests.
-fn example(name: &str) -> PathBuf {
-    let test = std::env::current_exe().unwrap();
-    let profile = test.parent().and_then(Path::parent).unwrap();
-    let example = profile.join("examples").join(name);
-    assert!(
-        example.exists(),
-        "there is no {}; cargo test --test builds no examples, cargo test does",
-        example.display()
-    );
-    example
-}
-
-/// The Python worker, as a program and its first arguments.
-fn python() -> [&'static str; 3] {
-    static PYTHON: OnceLock<String> = OnceLock::new();
-    // What stands in front of it may be a script that starts slowly.
-    let python = PYTHON.get_or_init(|| {
-        let told = Command::new("python3")
-            .args(["-c", "import sys; print(sys.executable)"])
-            .output()
-            .expect("the tests of pairs need python3");
-        String::from_utf8(told.stdout).unwrap().trim().to_owned()
-    });
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/misbehaving_worker.py");
-    [python, "-S", script]
-}
-
-fn pair<'a>(name: &'a str, old: &[&'a str], new: &[&'a str]) -> Vec<&'a str> {
-    let python = python();
-    [&["+", name], &python[..], old, &["vs"], &python, new].concat()
-}
-
-fn beside_a_good_pair<'a>(options: &[&'a str], old: &[&'a str], new: &[&'a str]) -> Vec<&'a str> {
-    let good = pair("good", &[], &[]);
-    [
-        &["race"][..],
-        &SHORT,
-        options,
-        &pair("bad", old, new),
-        &good[..],
-    ]
-    .concat()
-}
-
-fn signal(child: &Child, name: &str) {
-    let pid = child.id().to_string();
-    let sent = Command::new("kill").args([name, &pid]).status().unwrap();
-    assert!(sent.success());
-}
+use track::{FAR_TOO_LONG, Track, at_once, python, wait_until};
 
 #[test]
 fn builds_that_behave_well_are_raced_and_found_by_what_they_hold() {
@@ -319,7 +92,7 @@ fn the_older_build_is_blamed_as_well_as_the_newer() {
 #[test]
 fn who_hangs_is_told_from_who_waits_for_it() {
     let options = ["--timeout", "1"];
-    for (fault, sentence) in [
+    let cases = [
         (
             "hang@prepare",
             "pilot: 'new' did not come back within 1s (--timeout) and was killed",
@@ -364,11 +137,12 @@ fn who_hangs_is_told_from_who_waits_for_it() {
             "print-forever@turn",
             "replicate 0, block 0: 'new' did not come back within 1s",
         ),
-    ] {
+    ];
+    at_once(&cases, |(fault, sentence)| {
         let track = Track::new();
         let told = track.race(&options, &["notes"], &["notes", fault]);
         told.fails_alone(sentence);
-    }
+    });
 }
 
 #[test]
@@ -650,16 +424,17 @@ fn workers_that_break_down_when_they_are_inspected_are_told_apart() {
 
 #[test]
 fn a_worker_that_hangs_when_it_is_inspected_is_killed() {
-    for (fault, sentence) in [
+    let cases = [
         ("hang@hello", "goes on for 10s and says no hello"),
         ("stop@start", "goes on for 10s and says no hello"),
         ("hang@list", "did not come back within 10s"),
         ("print-forever@list", "did not come back within 10s"),
-    ] {
+    ];
+    at_once(&cases, |(fault, sentence)| {
         let track = Track::new();
         let told = track.inspect("1", &[&python()[..], &[fault]].concat());
         told.ends_with(3).tells(sentence);
-    }
+    });
 }
 
 #[test]
@@ -694,12 +469,12 @@ fn programs_that_hold_no_benchmarks_are_told_what_they_lack() {
         // It has ended, and nobody waits for it.
         assert!(began.elapsed() < FAR_TOO_LONG / 2);
     }
-    for program in [&["/bin/sleep", "1000"][..], &["yes"]] {
+    at_once(&[&["/bin/sleep", "1000"][..], &["yes"]], |program| {
         let track = Track::new();
         let told = track.inspect("1", program).ends_with(3);
         told.tells("goes on for 10s and says no hello")
             .tells(neither);
-    }
+    });
 }
 
 #[test]
@@ -733,7 +508,7 @@ fn files_that_cannot_be_started_are_told_with_advice() {
         "the interpreter that its first line names is not there",
     );
     write("\u{7f}ELF?", 0o755);
-    told("./new", "'./new' ");
+    told("./new", "it is no executable of this system");
     write("", 0o755);
-    told("./new", "'./new' ");
+    told("./new", "it is no executable of this system");
 }

@@ -1,7 +1,7 @@
 //! Functions on neutral links: every replicate a process of another one, tried
 //! before its first block.
 
-use deadheat_model::{Benchmark, NeutralLinks, Placed, Placing, Plan};
+use deadheat_model::{Benchmark, NeutralLinks, Placed, Placing, Plan, RefusedLink};
 use rand_core::Rng;
 
 use super::function::{FunctionContenders, Running};
@@ -13,6 +13,10 @@ use crate::error::{EngineError, Moment};
 use crate::placement::{Executable, Helper, Links, Placer, Variant};
 use crate::random::{Purpose, shuffle};
 use crate::worker::{Baton, FunctionCause, FunctionFailure, Reply, Request, SEEDS};
+
+/// Why a build runs as it is where another runs on neutral links.
+const UNRECORDED: &str = "no record of its link lies beside it, as of the other build; build both \
+                          with neutral links";
 
 /// What is known of neutral links of the programs.
 pub(super) struct FunctionLinks {
@@ -62,19 +66,25 @@ impl FunctionLinks {
 
 impl FunctionContenders<'_> {
     /// Finds out whether there are neutral links of the programs that the
-    /// pilots ran, to be called before the plan is frozen. Nothing is said of
-    /// programs that nobody makes any of: those without a record of how they
-    /// were linked, unless they are the one that races.
+    /// pilots ran, to be called before the plan is frozen. Where nobody makes
+    /// any, nothing is said of it: of programs without a record of how they
+    /// were linked, unless they are the one that races, or others have one.
     pub fn neutral_links(&mut self) -> Result<Vec<NeutralLinks>, EngineError> {
         let Some(helper) = self.links.helper.clone() else {
             return Ok(Vec::new());
         };
         let mut facts = Vec::new();
+        let mut unrecorded = Vec::new();
         for program in self.workers.programs.iter() {
             let found = Executable::at(&program.executable);
             let recorded = found.as_ref().is_ok_and(Executable::has_record);
             if !self.workers.programs.is_own(program) && !recorded {
                 self.links.known.push(None);
+                unrecorded.push(NeutralLinks {
+                    executable: program.executable.display().to_string(),
+                    made_by: Err(UNRECORDED.to_owned()),
+                    unsectioned: Vec::new(),
+                });
                 continue;
             }
             let (named, links) = match found {
@@ -99,6 +109,10 @@ impl FunctionContenders<'_> {
             if !facts.contains(&fact) {
                 facts.push(fact);
             }
+        }
+        if facts.iter().any(|fact| fact.made_by.is_ok()) {
+            unrecorded.dedup();
+            facts.extend(unrecorded);
         }
         Ok(facts)
     }
@@ -192,10 +206,19 @@ impl FunctionContenders<'_> {
             let Some(placer) = self.links.placer(seat.program) else {
                 continue;
             };
+            // Of two builds it must be known which this is about.
+            let told = |reason: &str| match lineup.takes_turns() {
+                true => format!("'{}': {reason}", lineup.contenders[member.seat]),
+                false => reason.to_owned(),
+            };
             let fallen_back = placer.fallen_back().filter(|_| member.variant.is_none());
-            let fallen_back = fallen_back.map(str::to_owned);
+            let fallen_back = fallen_back.map(&told);
             placed.fallen_back = placed.fallen_back.or(fallen_back);
-            placed.refused.extend(placer.take_refused(replicate));
+            let refused = placer.take_refused(replicate).into_iter();
+            placed.refused.extend(refused.map(|refused| RefusedLink {
+                reason: told(&refused.reason),
+                ..refused
+            }));
         }
         placed
     }

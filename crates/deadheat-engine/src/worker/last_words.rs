@@ -100,7 +100,7 @@ pub(crate) fn in_one_line(text: &str) -> Option<String> {
         0 => None,
         1..=SHOWN => Some(whole),
         _ => Some(format!(
-            "…{}",
+            "...{}",
             whole.chars().skip(length - SHOWN).collect::<String>()
         )),
     }
@@ -180,7 +180,7 @@ mod tests {
         assert!(held <= 2 * LOOSENED, "{held}");
         let told = words.told().unwrap();
         assert!(told.ends_with("xx | the end"), "{told}");
-        assert_eq!(told.chars().count(), SHOWN + 1);
+        assert_eq!(told.chars().count(), SHOWN + 3);
     }
 
     #[test]

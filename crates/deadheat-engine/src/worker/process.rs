@@ -357,12 +357,11 @@ impl WorkerProcess {
 
 /// A few words of a line that makes no sense.
 fn quoted(line: &[u8]) -> String {
-    match line {
-        [] => "nothing in a line".to_owned(),
-        line => format!(
-            "'{}'",
-            String::from_utf8_lossy(&line[..line.len().min(SHOWN)])
-        ),
+    let said = String::from_utf8_lossy(&line[..line.len().min(SHOWN)]);
+    match (said.trim_end(), line.len() > SHOWN) {
+        ("", _) => "nothing in a line".to_owned(),
+        (said, false) => format!("'{said}'"),
+        (said, true) => format!("'{said}'..."),
     }
 }
 

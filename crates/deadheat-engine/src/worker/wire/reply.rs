@@ -63,7 +63,7 @@ impl Reply {
         let said = line.trim_end();
         match said.char_indices().nth(SHOWN) {
             None => said.to_owned(),
-            Some((end, _)) => format!("{}…", &said[..end]),
+            Some((end, _)) => format!("{}...", &said[..end]),
         }
     }
 

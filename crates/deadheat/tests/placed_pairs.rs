@@ -1,0 +1,216 @@
+//! Two builds on neutral links, made by a pretended linker: a script that
+//! copies the executable, or refuses to.
+#![cfg(target_os = "linux")]
+
+mod track;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use deadheat::model::{NeutralLink, Placed, Placing, Run};
+
+use track::{Finished, Track, example};
+
+/// What a helper does with every seed; `$exe`, `$name` and `$links` are there.
+const COPY: &str = r#"cp "$exe" "$links/$name-$seed"; placed"#;
+
+/// Two builds with a record of how they were linked, and a helper that does
+/// this for every seed of one of them, and before that this.
+fn linked(before: &str, for_each: &str) -> Track {
+    let track = Track::new();
+    let folder = track.path("");
+    let folder = folder.display();
+    let script = format!(
+        r#"#!/bin/sh
+[ "$1" = placements ] || exit 64
+exe=$2
+name=$(basename "$exe")
+shift 2
+links={folder}/links
+mkdir -p "$links"
+echo "$name $@" >> {folder}/asked
+placed() {{ echo '{{"placed":{{"seed":'$seed',"executable":"'$links/$name-$seed'","hash":"00'$seed'"}}}}'; }}
+refused() {{ echo '{{"refused":{{"seed":'$seed',"reason":"the jump is too far"}}}}'; }}
+{before}
+echo '{{"links":{{"executable":"x","linker":"COPIED 1","record":"00","unsectioned":[]}}}}'
+for seed; do
+{for_each}
+done
+"#
+    );
+    fs::write(track.path("draft"), script).unwrap();
+    install(&track.path("draft"), &track.path("helper"));
+    for name in ["old", "new"] {
+        install(&example("misbehaving"), &track.path(name));
+        record(&track, name);
+    }
+    track
+}
+
+/// By another process, so that no child of another test has it open.
+fn install(draft: &Path, file: &Path) {
+    let installed = Command::new("install").arg(draft).arg(file).status();
+    assert!(installed.unwrap().success());
+}
+
+/// A record of the link, which says that there can be others.
+fn record(track: &Track, name: &str) {
+    fs::create_dir_all(track.path(".deadheat/links")).unwrap();
+    fs::write(track.path(&format!(".deadheat/links/{name}.json")), "{}").unwrap();
+}
+
+fn race(track: &Track, old: &str, new: &str) -> Finished {
+    let helper = track.path("helper");
+    let options = ["--max-replicates", "8", "--blocks", "2", "--alpha", "1e-60"];
+    let made_by = [
+        "--save",
+        "run.jsonl",
+        "--placements",
+        helper.to_str().unwrap(),
+    ];
+    let sides = ["+", "fine/work@once", old, "vs", new];
+    track.run(&[&["race"], &options[..], &made_by, &sides].concat())
+}
+
+fn link(placing: &Placing) -> Option<&NeutralLink> {
+    match placing {
+        Placing::Neutral(link) => Some(link),
+        Placing::Own => None,
+    }
+}
+
+/// The seeds of one side; 0 for the own link.
+fn seeds(run: &Run, side: usize) -> Vec<u32> {
+    let of_side = |placed: &Placed| link(&placed.contenders[side]).map_or(0, |link| link.seed);
+    run.placed.iter().map(of_side).collect()
+}
+
+#[test]
+fn each_build_draws_links_of_its_own_and_the_own_links_stand_beside() {
+    let track = linked("", COPY);
+    let told = race(&track, "./old", "./new").ends_with(0);
+    let run = told.run.as_ref().unwrap();
+    assert_eq!(run.placed.len(), 8, "{told:?}");
+    let (old, new) = (seeds(run, 0), seeds(run, 1));
+    let distinct: BTreeSet<u32> = old.iter().chain(&new).copied().collect();
+    assert_eq!(distinct.len(), 16, "{old:?} {new:?}");
+    assert!(!distinct.contains(&0));
+    assert_eq!(run.header.environment.neutral_links.len(), 2);
+    let own = run.header.plan.benchmarks[1].own_link.unwrap();
+    assert_eq!((own.of, own.replicates), (0, 6));
+    let replicates = |at: usize| run.benchmarks[at].blocks().last().unwrap().replicate + 1;
+    assert_eq!((replicates(0), replicates(1)), (8, 6));
+    // Both are asked before each look, one after the other.
+    let asked = fs::read_to_string(track.path("asked")).unwrap();
+    let asked: Vec<(&str, usize)> = asked
+        .lines()
+        .map(|line| (&line[..3], line.split_whitespace().count() - 1))
+        .collect();
+    let calls = [
+        ("old", 0),
+        ("new", 0),
+        ("old", 6),
+        ("new", 6),
+        ("old", 2),
+        ("new", 2),
+    ];
+    assert_eq!(asked, calls);
+}
+
+#[test]
+fn one_file_on_both_sides_is_placed_twice() {
+    let track = linked("", COPY);
+    let told = race(&track, "./old", "./old").ends_with(0);
+    let run = told.run.as_ref().unwrap();
+    let (old, new) = (seeds(run, 0), seeds(run, 1));
+    assert!(
+        old.iter().zip(&new).all(|(old, new)| old != new),
+        "{old:?} {new:?}"
+    );
+    assert_eq!(run.header.environment.neutral_links.len(), 1, "{told:?}");
+}
+
+#[test]
+fn a_link_refused_on_one_side_is_replaced_there_and_told_with_the_side() {
+    let refuse = format!(
+        "if [ $name = new ] && [ $# = 6 ] && [ $seed = $1 ]; then refused; else {COPY}; fi"
+    );
+    let track = linked("", &refuse);
+    let told = race(&track, "./old", "./new").ends_with(0);
+    let run = told.run.as_ref().unwrap();
+    assert!(
+        !seeds(run, 0).contains(&0) && !seeds(run, 1).contains(&0),
+        "{told:?}"
+    );
+    let [refused] = &run.placed[0].refused[..] else {
+        panic!("{told:?}");
+    };
+    assert_eq!(refused.reason, "'new': the jump is too far");
+    assert_ne!(refused.seed, seeds(run, 1)[0]);
+    assert!(
+        run.placed[1..]
+            .iter()
+            .all(|placed| placed.refused.is_empty())
+    );
+}
+
+#[test]
+fn a_link_that_breaks_one_side_is_refused_there() {
+    let crash = format!(
+        r#"if [ $name = old ] && [ $# = 6 ] && [ $seed = $1 ]
+then
+    echo '#!/bin/sh' > "$links/draft"; echo 'exit 9' >> "$links/draft"
+    install "$links/draft" "$links/$name-$seed"; placed
+else {COPY}; fi"#
+    );
+    let track = linked("", &crash);
+    let told = race(&track, "./old", "./new").ends_with(0);
+    let run = told.run.as_ref().unwrap();
+    let [refused] = &run.placed[0].refused[..] else {
+        panic!("{told:?}");
+    };
+    let reason = &refused.reason;
+    assert!(
+        reason.contains("'old' ended its process with exit code 9"),
+        "{reason}"
+    );
+    assert!(reason.contains("on your own link it does not"), "{reason}");
+    assert!(!seeds(run, 0).contains(&0), "{told:?}");
+}
+
+#[test]
+fn where_one_build_has_no_links_a_verdict_speaks_of_the_binaries() {
+    let track = linked("", COPY);
+    fs::remove_file(track.path(".deadheat/links/old.json")).unwrap();
+    let told = race(&track, "./old", "./new").ends_with(0);
+    let run = told.run.as_ref().unwrap();
+    assert!(seeds(run, 0).iter().all(|seed| *seed == 0), "{told:?}");
+    assert!(!seeds(run, 1).contains(&0), "{told:?}");
+    assert_eq!(run.header.environment.neutral_links.len(), 2);
+    told.tells("This speaks of the binary")
+        .tells("no record of its link lies beside it");
+}
+
+#[test]
+fn builds_without_a_record_are_raced_as_they_are() {
+    let track = linked("", COPY);
+    fs::remove_dir_all(track.path(".deadheat")).unwrap();
+    let told = race(&track, "./old", "./new").ends_with(0);
+    let run = told.run.as_ref().unwrap();
+    assert!(run.placed.is_empty() && run.header.environment.neutral_links.is_empty());
+    assert_eq!(run.header.plan.benchmarks.len(), 1);
+    assert!(!track.path("asked").exists());
+}
+
+#[test]
+fn a_helper_that_fails_for_one_build_costs_links_and_not_the_race() {
+    let track = linked("[ $name = new ] && [ $# != 0 ] && exit 1", COPY);
+    let told = race(&track, "./old", "./new").ends_with(0);
+    let run = told.run.as_ref().unwrap();
+    assert!(!seeds(run, 0).contains(&0), "{told:?}");
+    assert!(seeds(run, 1).iter().all(|seed| *seed == 0), "{told:?}");
+    let why = run.placed[0].fallen_back.as_deref().unwrap_or_default();
+    assert!(why.starts_with("'new': "), "{why}");
+}
