@@ -1,27 +1,23 @@
 //! The coordinator's side of one worker process.
-#![allow(unsafe_code)]
 
-use std::ffi::OsString;
 use std::io::{ErrorKind, PipeReader, PipeWriter, Read, Write, pipe};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, ppoll};
-use nix::sys::signal::{SigSet, SigmaskHow, Signal, killpg};
+use nix::sys::signal::{SigmaskHow, Signal, killpg};
 use nix::sys::time::TimeSpec;
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
 
-use super::baton::Baton;
 use super::death::{DeathWatch, collect_group, end_strays};
 use super::failure::{FunctionCause, not_started};
 use super::last_words::LastWords;
+use super::pipes::{BATON_VARIABLE, VARIABLE};
 use super::protocol::{Reply, Request};
-use super::serve::{BATON_VARIABLE, VARIABLE};
+use super::start::{Kept, MARK_VARIABLE, WorkerStart, next_mark};
 use super::trace::{Trace, set_nonblocking};
 use super::whereabouts::{BatonPipes, is_stopped};
 use crate::interrupt::Interrupts;
@@ -30,42 +26,10 @@ use crate::placement::PLACEMENTS_VARIABLE;
 /// How long a worker that was told to leave may take, and one that closed its
 /// pipe until it is gone.
 const LEAVE: Duration = Duration::from_secs(2);
-/// The variable by which a worker is known, and all that descends from it.
-const MARK_VARIABLE: &str = "DEADHEAT_PROCESS";
 /// Bytes of a line at most: the list of some hundred thousand benchmarks.
 const LONGEST_LINE: usize = 64 << 20;
 /// Bytes shown of a line that makes no sense.
 const SHOWN: usize = 80;
-
-/// The program that workers run, and what they are told apart from their
-/// pipes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WorkerProgram {
-    /// The executable; its `main` must come to [`super::serve`].
-    pub executable: PathBuf,
-    /// Its arguments.
-    pub arguments: Vec<OsString>,
-    /// Whether what the functions print is shown on standard error.
-    pub shown: bool,
-}
-
-/// How one worker is started.
-pub(crate) struct WorkerStart<'a> {
-    pub(crate) program: &'a WorkerProgram,
-    /// A neutral link of it, started instead under the same name.
-    pub(crate) variant: Option<&'a Path>,
-    /// Bytes of padding in the environment.
-    pub(crate) padding: usize,
-    /// Its ends of the pipes to another worker that it takes turns with.
-    pub(crate) baton: Option<&'a Baton>,
-    /// What it is told beside its own arguments.
-    pub(crate) probe: Option<&'a str>,
-    /// Where its standard output goes, if not where the program says.
-    pub(crate) output: Option<Stdio>,
-    /// The signals that are held back from it: those that were held back from
-    /// deadheat when it was started, and not those it holds back itself.
-    pub(crate) mask: &'a SigSet,
-}
 
 /// A running worker; killed, with all it started, when dropped.
 #[derive(Debug)]
@@ -362,41 +326,6 @@ fn quoted(line: &[u8]) -> String {
         ("", _) => "nothing in a line".to_owned(),
         (said, false) => format!("'{said}'"),
         (said, true) => format!("'{said}'..."),
-    }
-}
-
-/// What no other worker on this machine is known by, always of one length.
-fn next_mark() -> String {
-    static STARTED: AtomicU64 = AtomicU64::new(0);
-    let number = STARTED.fetch_add(1, Ordering::Relaxed);
-    format!("{:010}-{number:010}", std::process::id())
-}
-
-/// Descriptors that the next process started inherits, and none after it.
-struct Kept(Vec<RawFd>);
-
-impl Kept {
-    /// Nothing else is started while this lives.
-    fn open(fds: Vec<RawFd>) -> std::io::Result<Self> {
-        let kept = Self(fds);
-        kept.set(0)?;
-        Ok(kept)
-    }
-
-    fn set(&self, flags: libc::c_int) -> std::io::Result<()> {
-        for fd in &self.0 {
-            // SAFETY: plain system call on a descriptor that is open here.
-            if unsafe { libc::fcntl(*fd, libc::F_SETFD, flags) } < 0 {
-                return Err(std::io::Error::last_os_error());
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Drop for Kept {
-    fn drop(&mut self) {
-        let _ = self.set(libc::FD_CLOEXEC);
     }
 }
 

@@ -1,0 +1,117 @@
+//! The pipes a worker was given, and the end it comes to without them.
+#![allow(unsafe_code)]
+
+use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Write};
+use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+
+use super::baton::Baton;
+use super::protocol::{Reply, Request};
+use super::trace::set_nonblocking;
+
+/// The variable that makes a program a worker: the numbers of its pipes.
+pub(super) const VARIABLE: &str = "DEADHEAT_WORKER";
+/// The variable of a worker that takes turns with another: the numbers of the
+/// pipes that the baton comes from and goes to.
+pub(super) const BATON_VARIABLE: &str = "DEADHEAT_BATON";
+
+/// The pipes of a worker process.
+#[derive(Debug)]
+pub struct WorkerPipes {
+    requests: BufReader<PipeReader>,
+    pub(super) replies: PipeWriter,
+    /// Who is being called.
+    pub(super) notes: PipeWriter,
+    /// Of a worker that takes turns with another.
+    pub(super) baton: Option<Baton>,
+}
+
+impl WorkerPipes {
+    /// The pipes this process was given, when it was started as a worker.
+    ///
+    /// Call it once, first thing in `main`, while there is only one thread:
+    /// it takes the variables out of the environment, so that what the
+    /// functions under test start is no worker.
+    pub fn inherited() -> Option<Self> {
+        let pipes = descriptors(VARIABLE);
+        let baton = descriptors(BATON_VARIABLE);
+        let [requests, replies, notes] = pipes?;
+        die_with_the_coordinator();
+        set_nonblocking(&notes).ok()?;
+        Some(Self {
+            requests: BufReader::new(requests.into()),
+            replies: replies.into(),
+            notes: notes.into(),
+            baton: baton.map(|[incoming, outgoing]| Baton {
+                incoming: incoming.into(),
+                outgoing: outgoing.into(),
+            }),
+        })
+    }
+
+    pub(super) fn hear(&mut self, line: &mut String) -> Option<Request> {
+        line.clear();
+        // An end of the pipe is the end of the work, and so is anything that
+        // cannot be understood: the coordinator sees the pipe close.
+        match self.requests.read_line(line) {
+            Ok(bytes) if bytes > 0 => Request::from_line(line.as_bytes()),
+            _ => None,
+        }
+    }
+
+    pub(super) fn say(&mut self, reply: &Reply) -> Option<()> {
+        self.replies.write_all(reply.to_line().as_bytes()).ok()
+    }
+}
+
+/// The descriptors that a variable names, which is gone from the environment
+/// when this returns. Numbers that are no descriptors make no worker.
+fn descriptors<const N: usize>(variable: &str) -> Option<[OwnedFd; N]> {
+    let text = std::env::var(variable).ok()?;
+    // SAFETY: at the start of `main` no other thread reads or writes the
+    // environment.
+    unsafe { std::env::remove_var(variable) };
+    let numbers: Result<Vec<RawFd>, _> = text.split(',').map(str::parse).collect();
+    let numbers: [RawFd; N] = numbers.ok()?.try_into().ok()?;
+    for fd in numbers {
+        // SAFETY: plain system call; a number that is no descriptor is
+        // refused, and then this is no worker.
+        if unsafe { libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC) } < 0 {
+            return None;
+        }
+    }
+    // SAFETY: the coordinator left these descriptors open for this process
+    // and told nobody else about them.
+    Some(numbers.map(|fd| unsafe { OwnedFd::from_raw_fd(fd) }))
+}
+
+/// No worker outlives its coordinator, however that ends, and neither does
+/// what the functions have started.
+fn die_with_the_coordinator() {
+    #[cfg(target_os = "linux")]
+    {
+        // One that nobody else uses; unhandled it would still end the worker.
+        let signal = libc::SIGRTMAX() - 3;
+        // SAFETY: an action of zeroes but for its handler, which makes only
+        // system calls that are allowed in one.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = kill_the_group as *const () as libc::sighandler_t;
+            libc::sigaction(signal, &raw const action, std::ptr::null_mut());
+        }
+        // SAFETY: plain system call on integers.
+        unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, signal) };
+    }
+}
+
+/// Ends this process and its group, if that is its own.
+#[cfg(target_os = "linux")]
+extern "C" fn kill_the_group(_signal: libc::c_int) {
+    // SAFETY: plain system calls on integers, none of which is forbidden in a
+    // signal handler.
+    unsafe {
+        if libc::getpgrp() == libc::getpid() {
+            libc::kill(0, libc::SIGKILL);
+        }
+        libc::kill(libc::getpid(), libc::SIGKILL);
+    }
+}
