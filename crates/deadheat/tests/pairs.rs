@@ -12,7 +12,7 @@ use track::{FAR_TOO_LONG, Track, at_once, python, wait_until};
 #[test]
 fn builds_that_behave_well_are_raced_and_found_by_what_they_hold() {
     let track = Track::new();
-    track.race(&[], &[], &["notes"]).is_done();
+    track.race(&[], &[], &["notes"]).has_all_samples();
     let found = track.inspect("60", &python()).ends_with(0);
     found
         .tells("worker: \"misbehaving 1.0\", metrics: [Cpu, Wall]")
@@ -310,7 +310,7 @@ fn what_does_no_harm_is_forgiven() {
         "hang@bye",
     ] {
         let track = Track::new();
-        track.race(&[], &[], &[fault]).is_done();
+        track.race(&[], &[], &[fault]).has_all_samples();
     }
 }
 

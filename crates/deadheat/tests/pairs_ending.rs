@@ -155,7 +155,9 @@ fn a_disk_that_is_full_from_the_start_is_told_before_anything_is_raced() {
 fn builds_race_on_the_cores_they_are_given() {
     let pinned = |options: &[&str]| {
         let track = Track::new();
-        let told = track.run(&beside_a_good_pair(options, &[], &[])).is_done();
+        let told = track
+            .run(&beside_a_good_pair(options, &[], &[]))
+            .has_all_samples();
         told.run.unwrap().header.environment.pinned
     };
     let pins = pinned(&["--pin", "0"]);
@@ -172,7 +174,7 @@ fn one_core_is_enough() {
     let mut command = Command::new("taskset");
     command.args(["-c", "0"]).arg(example("builds")).args(words);
     let child = track.prepared(command).spawn().unwrap();
-    track.finish(child).is_done();
+    track.finish(child).has_all_samples();
 }
 
 #[test]

@@ -171,7 +171,7 @@ impl Finished {
 
     /// Both pairs have all their samples.
     #[track_caller]
-    pub fn is_done(self) -> Self {
+    pub fn has_all_samples(self) -> Self {
         let run = self.run.as_ref().unwrap_or_else(|| panic!("{self:?}"));
         let all = run.benchmarks.iter().map(|samples| samples.blocks().len());
         assert_eq!(all.collect::<Vec<_>>(), [12, 12], "{self:?}");
