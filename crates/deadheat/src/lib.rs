@@ -62,6 +62,8 @@ pub mod answer;
 pub mod command_race;
 pub mod exit;
 mod harness;
+#[cfg(feature = "commands")]
+pub mod pairing;
 mod race;
 pub mod settings;
 pub mod suite;

@@ -9,6 +9,7 @@ mod runs;
 mod spec;
 mod words;
 
+pub(crate) use names::distinct;
 pub use parameters::{Parameter, ParameterError};
 pub use runs::Runs;
 pub use spec::{CommandRaceSpec, OutputChoice, Shell, SpecError};

@@ -10,6 +10,7 @@ mod pinning;
 mod placement;
 mod quantities;
 mod seed;
+mod selection;
 
 pub use color::Color;
 pub use fail_on::FailOn;
@@ -17,3 +18,4 @@ pub use pinning::pinning;
 pub use placement::Placement;
 pub use quantities::{duration, fraction};
 pub use seed::random_seed;
+pub use selection::{Ignored, Selection};
