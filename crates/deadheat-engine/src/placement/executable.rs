@@ -47,7 +47,6 @@ impl Executable {
     }
 
     /// Whether a record of its link lies beside it.
-    #[cfg(feature = "commands")]
     pub(crate) fn has_record(&self) -> bool {
         let Some((folder, name)) = self.path.parent().zip(self.path.file_name()) else {
             return false;

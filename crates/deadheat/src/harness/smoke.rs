@@ -3,14 +3,16 @@
 use std::fmt::Write as _;
 
 use crate::exit::{Failure, Status};
-use crate::race::{FunctionRace, RaceError, smoke_test};
+use crate::race::{RaceError, WorkerRace, smoke_test};
 use crate::settings::Selection;
 use crate::suite::Registered;
+
+use super::racing::entries;
 
 /// Calls everything once and tells about it in the manner of libtest.
 /// `say` prints.
 pub(super) fn smoke(
-    race: &FunctionRace,
+    race: &WorkerRace,
     benchmarks: &[Registered],
     selection: &Selection,
     mut say: impl FnMut(&str) -> Result<(), Failure>,
@@ -28,7 +30,7 @@ pub(super) fn smoke(
         say(&format!("test {} ... ignored\n", benchmark.name))?;
     }
     let mut failures: Vec<(String, String)> = Vec::new();
-    smoke_test(race, &runs, |benchmark, outcome| {
+    smoke_test(race, &entries(&runs), |benchmark, outcome| {
         let name = &benchmark.name;
         match outcome {
             Ok(()) => say(&format!("test {name} ... ok\n")),

@@ -2,9 +2,7 @@
 
 use deadheat_analysis::planned_blocks;
 use deadheat_engine::Piloted;
-use deadheat_model::{Benchmark, Contender, FunctionCalls, Workload};
-
-use crate::suite::Registered;
+use deadheat_model::Benchmark;
 
 /// What a block costs beside its samples, in nanoseconds: handing over,
 /// writing the record, reading the counters.
@@ -12,30 +10,15 @@ const BLOCK_OVERHEAD_NS: f64 = 50_000.0;
 /// Rounds that a warm-up takes at least.
 const WARM_UP_ROUNDS: f64 = 3.0;
 
-/// A benchmark as planned; one whose pilot failed is planned all the same, so
-/// that it has a place in the run.
-pub(super) fn benchmark(
-    registered: &Registered,
-    piloted: Option<&Piloted>,
-    blocks: Option<u32>,
-) -> Benchmark {
-    let calls = FunctionCalls {
-        iterations: piloted.map_or(1, |piloted| piloted.pilot.iterations),
-        threads: registered.threads(),
-    };
-    let contender = |name: &String| Contender {
-        name: name.clone(),
-        workload: Workload::Function(calls),
-    };
-    Benchmark {
-        name: registered.name.clone(),
-        parameters: registered.parameters.clone(),
-        contenders: registered.contenders.iter().map(contender).collect(),
-        blocks_per_replicate: blocks.or_else(|| piloted.map(blocks_that_fit)),
-        throughput: registered.throughput,
-        own_link: None,
-        counters: Vec::new(),
+/// Fills in what the pilot found; a benchmark whose pilot failed is planned all
+/// the same, so that it has a place in the run.
+pub(super) fn complete(benchmark: &mut Benchmark, piloted: Option<&Piloted>, blocks: Option<u32>) {
+    for contender in &mut benchmark.contenders {
+        if let (Some(calls), Some(piloted)) = (contender.workload.calls_mut(), piloted) {
+            calls.iterations = piloted.pilot.iterations;
+        }
     }
+    benchmark.blocks_per_replicate = blocks.or_else(|| piloted.map(blocks_that_fit));
 }
 
 /// Blocks in a replicate that make the most of the time.
@@ -60,6 +43,7 @@ mod tests {
         Piloted {
             pilot: Pilot {
                 iterations,
+                most_iterations: None,
                 call_ns: vec![call_ns; 2],
                 blocks_ns: Vec::new(),
                 block_cost_ns: None,
