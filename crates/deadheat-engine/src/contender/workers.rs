@@ -35,7 +35,9 @@ pub(super) const START_UP: Duration = Duration::from_secs(10);
 const TAKING_TURNS: Duration = Duration::from_micros(200);
 
 /// Where processes take turns, what is not recorded has so many times fewer
-/// calls: it is there to find the input and the way back into the caches.
+/// calls: it is there to find the input and the way back into the caches. Of a
+/// few long calls nothing is thrown away: the first finds things cold, on either
+/// side alike, and half of the time would go into it.
 const PRIMES_SHORTER: u64 = 10;
 /// Characters shown of an answer that makes no sense.
 const SHOWN: usize = 200;
@@ -292,7 +294,14 @@ impl<'a> Workers<'a> {
     ) -> Result<Vec<f64>, EngineError> {
         let lineup = occasion.lineup;
         let renewed = team.iter().any(|member| member.renews_input);
-        let mut order: Vec<usize> = primes(renewed, prime, slots).collect();
+        let unrecorded_iterations = match lineup.takes_turns() {
+            false => iterations,
+            true => iterations / PRIMES_SHORTER,
+        };
+        let mut order: Vec<usize> = match unrecorded_iterations {
+            0 => Vec::new(),
+            _ => primes(renewed, prime, slots).collect(),
+        };
         let unrecorded = order.len();
         order.extend_from_slice(slots);
         let seed = self.input_seed(occasion.place);
@@ -302,10 +311,7 @@ impl<'a> Workers<'a> {
                 iterations,
                 turns: lineup.turns_of(member.seat, &order),
                 unrecorded,
-                unrecorded_iterations: match lineup.takes_turns() {
-                    false => iterations,
-                    true => iterations.div_ceil(PRIMES_SHORTER),
-                },
+                unrecorded_iterations,
             }));
         }
         let replies = self.hear(team, occasion)?;

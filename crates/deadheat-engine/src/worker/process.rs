@@ -20,7 +20,7 @@ use super::death::{DeathWatch, collect_group};
 use super::failure::FunctionCause;
 use super::protocol::{Reply, Request};
 use super::serve::{BATON_VARIABLE, VARIABLE};
-use super::trace::Trace;
+use super::trace::{Trace, set_nonblocking};
 use crate::interrupt::Interrupts;
 use crate::placement::PLACEMENTS_VARIABLE;
 
@@ -80,6 +80,7 @@ impl WorkerProcess {
         let not_started = |error: std::io::Error| FunctionCause::NotStarted(error.to_string());
         let (requests_end, requests) = pipe().map_err(not_started)?;
         let (replies, replies_end) = pipe().map_err(not_started)?;
+        set_nonblocking(&replies).map_err(not_started)?;
         let (notes, notes_end) = pipe().map_err(not_started)?;
         let trace = Trace::new(notes).map_err(not_started)?;
         let shown = || match start.program.shown {
@@ -168,21 +169,16 @@ impl WorkerProcess {
                 let problem = format!("it goes on without an end of line, from '{said}'");
                 return Err(FunctionCause::Protocol(problem));
             }
-            // Last words come before the news of the death.
-            if !self.has_words() {
-                if self.death.ended().is_none() {
-                    return Ok(None);
+            match self.read()? {
+                Some(0) => return Err(self.cause_of_death()),
+                Some(_) => {}
+                None if self.death.ended().is_none() => return Ok(None),
+                // Last words come before the news of the death.
+                None => {
+                    if !matches!(self.read()?, Some(1..)) {
+                        return Err(self.cause_of_death());
+                    }
                 }
-                if !self.has_words() {
-                    return Err(self.cause_of_death());
-                }
-            }
-            let mut buffer = [0; 4096];
-            match self.replies.read(&mut buffer) {
-                Ok(0) => return Err(self.cause_of_death()),
-                Ok(bytes) => self.heard.extend_from_slice(&buffer[..bytes]),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(FunctionCause::Protocol(error.to_string())),
             }
         }
     }
@@ -221,11 +217,21 @@ impl WorkerProcess {
         self.trace.contender()
     }
 
-    /// Whether there is something to read, an end of the pipe included.
-    fn has_words(&self) -> bool {
-        let mut fds = [PollFd::new(self.replies.as_fd(), PollFlags::POLLIN)];
-        let at_once = Some(TimeSpec::from_duration(Duration::ZERO));
-        ppoll(&mut fds, at_once, None).is_ok_and(|n| n > 0)
+    /// Reads what is there: how many bytes, 0 at the end of the pipe; `None`
+    /// when there is nothing yet.
+    fn read(&mut self) -> Result<Option<usize>, FunctionCause> {
+        let mut buffer = [0; 4096];
+        loop {
+            match self.replies.read(&mut buffer) {
+                Ok(bytes) => {
+                    self.heard.extend_from_slice(&buffer[..bytes]);
+                    return Ok(Some(bytes));
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(None),
+                Err(error) => return Err(FunctionCause::Protocol(error.to_string())),
+            }
+        }
     }
 
     /// How a worker ended without being asked to leave.
