@@ -32,7 +32,7 @@ pub(crate) fn fixed(reason: Option<&str>, source: Source, glyphs: Glyphs) -> Str
             "so before a small change is credited to the source, link anew and record again."
         }
         (Source::Programs | Source::GoogleBenchmark, None) => {
-            "so before a small change is credited to the source of compiled programs, link both \
+            "so before a small change is credited to the source of compiled programs, link them \
              with deadheat link, or let deadheat rev build them, and race again: their code is \
              placed anew for every replicate."
         }

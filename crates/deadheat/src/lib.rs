@@ -62,6 +62,7 @@ pub mod answer;
 pub mod command_race;
 pub mod exit;
 mod harness;
+mod names;
 #[cfg(feature = "commands")]
 pub mod pairing;
 mod race;

@@ -1,7 +1,6 @@
 //! A race of whole commands: from a [`CommandRaceSpec`] to a frozen plan.
 
 mod hints;
-mod names;
 mod parameters;
 mod placeholders;
 mod planning;
@@ -9,7 +8,6 @@ mod runs;
 mod spec;
 mod words;
 
-pub(crate) use names::distinct;
 pub use parameters::{Parameter, ParameterError};
 pub use runs::Runs;
 pub use spec::{CommandRaceSpec, OutputChoice, Shell, SpecError};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::command_race::distinct;
+use crate::names::distinct;
 
 /// Names for two programs as they were given on a command line: the names of
 /// their files where these differ, or else all of what was given. The same
