@@ -10,6 +10,7 @@ mod cores;
 mod counters;
 mod error;
 mod function;
+mod heard;
 mod interrupt;
 #[cfg(feature = "commands")]
 mod launcher;
