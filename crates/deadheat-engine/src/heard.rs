@@ -26,6 +26,9 @@ const MOST_ERRORS: usize = 4 << 10;
 /// What a process said until it ended.
 pub(crate) struct Heard {
     pub(crate) output: Vec<u8>,
+    /// What it said last on standard error, in one line.
+    #[cfg(feature = "commands")]
+    pub(crate) last_words: String,
     /// What went wrong, if anything did.
     pub(crate) problem: Option<Problem>,
 }
@@ -122,6 +125,8 @@ pub(crate) fn hear_out(
         Err(error) => {
             return Ok(Heard {
                 output: Vec::new(),
+                #[cfg(feature = "commands")]
+                last_words: String::new(),
                 problem: Some(Problem {
                     ending: Ending::NotStarted(error.to_string()),
                     last_words: String::new(),
@@ -146,6 +151,8 @@ pub(crate) fn hear_out(
     let last_words = lines.collect::<Vec<_>>().join(" | ");
     Ok(Heard {
         output: std::mem::take(&mut running.output),
+        #[cfg(feature = "commands")]
+        last_words: last_words.clone(),
         problem: ending.map(|ending| Problem { ending, last_words }),
     })
 }
