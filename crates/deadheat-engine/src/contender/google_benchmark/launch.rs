@@ -133,8 +133,11 @@ impl<'a> Launcher<'a> {
         }
         let text = String::from_utf8_lossy(&heard.output);
         if text.trim().is_empty() {
-            return Err(failure(Problem::NoReport {
-                last_words: heard.last_words,
+            let last_words = heard.last_words;
+            // Older releases begin no report at all then.
+            return Err(failure(match last_words.contains("match any benchmarks") {
+                true => Problem::Missing,
+                false => Problem::NoReport { last_words },
             }));
         }
         repetitions(&text, launch.benchmark).map_err(failure)
