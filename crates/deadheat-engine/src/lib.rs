@@ -49,8 +49,8 @@ pub use launcher::{ImageError, LauncherError};
 pub use machine::environment;
 pub use order::Schedule;
 #[cfg(feature = "commands")]
-pub use placement::CommandPlacements;
-pub use placement::{LinkProgram, PLACEMENTS_VARIABLE, Variant};
+pub use placement::{CommandPlacements, find_executable};
+pub use placement::{LinkProgram, PLACEMENTS_VARIABLE, Variant, is_executable};
 pub use session::{NeverStop, Progress, Session, StopRequest, Unwatched, Watcher};
 pub use terminal::terminal_width;
 pub use worker::{

@@ -62,6 +62,9 @@ pub mod answer;
 pub mod command_race;
 pub mod exit;
 mod harness;
+mod names;
+#[cfg(feature = "commands")]
+pub mod pairing;
 mod race;
 pub mod settings;
 pub mod suite;
