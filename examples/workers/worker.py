@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""A worker for deadheat, described in docs/protocol.md. Put your own functions into BENCHMARKS, then:
-    deadheat bench examples/workers/worker.py
-"""
+"""A worker, as docs/protocol.md describes it. Put your own functions into BENCHMARKS, then
+    deadheat bench examples/workers/worker.py"""
 import json, os, random, sys, time
 
 def numbers(seed):
@@ -76,8 +75,7 @@ def answer(kind, asked, prepared):
     action = {"calibrate": calibrate, "warm_up": warm_up, "block": block, "smoke": smoke}.get(kind)
     if not prepared or not action:
         return failed({"out_of_turn": {}})
-    make, functions = prepared
-    return action(functions, make(asked.pop("seed")), **asked)
+    return action(prepared[1], prepared[0](asked.pop("seed")), **asked)
 
 if "DEADHEAT_WORKER" not in os.environ:
     sys.exit("This is a worker. To race its functions: deadheat bench " + sys.argv[0])
