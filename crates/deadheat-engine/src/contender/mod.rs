@@ -15,6 +15,8 @@ mod function;
 mod function_links;
 #[cfg(feature = "commands")]
 mod google_benchmark;
+mod inspection;
+mod lineup;
 mod local;
 #[cfg(feature = "commands")]
 mod output_check;
@@ -34,7 +36,8 @@ pub use google_benchmark::{
     ArgumentProblem, GoogleBenchmarkArguments, GoogleBenchmarkCause, GoogleBenchmarkContenders,
     GoogleBenchmarkOptions, GoogleBenchmarkPilot, GoogleBenchmarkProblem, GoogleBenchmarkSide,
 };
+pub use inspection::{InspectionFailure, inspect};
 pub use local::LocalContenders;
 #[cfg(feature = "simulated")]
 pub use simulated::{Noise, SimulatedContenders, Simulation};
-pub use workers::{FunctionOptions, Lineup};
+pub use workers::FunctionOptions;
