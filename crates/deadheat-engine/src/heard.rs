@@ -99,7 +99,7 @@ pub(crate) fn hear_out(
     patience: Option<Duration>,
     interrupts: &Interrupts,
 ) -> Result<Heard, EngineError> {
-    let (answers, there, shown) = match answer {
+    let (answers, there, shown): (Option<PipeReader>, Option<PipeWriter>, bool) = match answer {
         Answer::Printed => (None, None, false),
         #[cfg(feature = "commands")]
         Answer::Piped { here, there, shown } => (Some(here), Some(there), shown),
