@@ -10,7 +10,6 @@ mod commands;
 mod executable;
 mod helper;
 mod placer;
-mod process;
 mod seeds;
 mod variant;
 

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+#[cfg(feature = "commands")]
+use crate::contender::GoogleBenchmarkCause;
 use crate::error::{Moment, signal_name};
 use crate::placement::{Variant, on_link};
 
@@ -95,6 +97,10 @@ pub enum FunctionCause {
     /// The process says what no worker says.
     #[error("does not speak the protocol of workers: {0}")]
     Protocol(String),
+    /// It is a Google Benchmark executable, and this went wrong.
+    #[cfg(feature = "commands")]
+    #[error("{0}")]
+    GoogleBenchmark(Box<GoogleBenchmarkCause>),
 }
 
 fn printing(printed: &str) -> String {
