@@ -1,9 +1,10 @@
 //! What is said when there is nothing to race, and what `--list` prints.
 
 use std::fmt::Write as _;
+use std::io::{self, Write as _};
 
-use deadheat::exit::Failure;
-use deadheat::model::{Benchmark, LeftOut};
+use deadheat::exit::{Failure, Status};
+use deadheat::model::LeftOut;
 use deadheat::report::{Glyphs, escape, sentences};
 use deadheat::terminal;
 
@@ -37,10 +38,29 @@ pub fn nothing_in_common(left_out: &[LeftOut], names: &[String; 2]) -> Failure {
     })
 }
 
-/// That no benchmark is asked for, and which there are.
-pub fn nothing_selected(all: &[Benchmark], left_out: &[LeftOut]) -> String {
+/// Prints a listing. A reader that has gone has seen enough.
+pub fn print(text: &str) -> Result<Status, Failure> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::writing("standard output", error))
+        }
+        _ => Ok(Status::Done),
+    }
+}
+
+/// Tells that no benchmark is asked for, and which there are. That is no error,
+/// as it is none for a bench target.
+pub fn nothing_selected<'a>(
+    names: impl Iterator<Item = &'a str>,
+    left_out: &'a [LeftOut],
+) -> Status {
+    eprintln!("deadheat: {}", no_name_fits(names, left_out));
+    Status::Done
+}
+
+fn no_name_fits<'a>(names: impl Iterator<Item = &'a str>, left_out: &'a [LeftOut]) -> String {
     let glyphs = Glyphs::new(terminal::speaks_unicode());
-    let names = all.iter().map(|one| one.name.as_str());
     let names = names.chain(left_out.iter().map(|one| one.benchmark.as_str()));
     let names: Vec<String> = names.map(|name| escape(name, glyphs)).collect();
     let (shown, more) = names.split_at(names.len().min(NAMES_SHOWN));
@@ -86,12 +106,9 @@ mod tests {
 
     #[test]
     fn of_many_benchmarks_some_are_named_where_none_is_selected() {
-        let named = |number| Benchmark {
-            name: format!("b{number}"),
-            ..Benchmark::default()
-        };
-        let all: Vec<Benchmark> = (0..12).map(named).collect();
-        let text = nothing_selected(&all, &[only("x", "old")]);
+        let all: Vec<String> = (0..12).map(|number| format!("b{number}")).collect();
+        let left_out = [only("x", "old")];
+        let text = no_name_fits(all.iter().map(String::as_str), &left_out);
         assert!(text.contains("there are b0, b1,"), "{text}");
         assert!(text.ends_with("b9 and 3 more (--list)"), "{text}");
     }

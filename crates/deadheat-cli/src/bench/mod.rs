@@ -3,6 +3,7 @@
 mod arguments;
 mod entrants;
 mod entries;
+mod google;
 mod inspection;
 mod options;
 mod race;

@@ -7,7 +7,8 @@ use deadheat::settings::{Ignored, Selection};
 use deadheat::{Entries, race_workers};
 
 use super::entrants::{Entrants, Target};
-use super::entries::{listing, nothing_in_common, nothing_selected};
+use super::entries::{listing, nothing_in_common, nothing_selected, print};
+use super::google;
 use super::inspection::{Field, inspect};
 use super::options::BenchOptions;
 use crate::answering::tell;
@@ -22,7 +23,7 @@ pub fn race(entrants: &Entrants, options: &BenchOptions) -> Result<Status, Failu
             let pair = |selection: &Selection| pairing::pair(&targets, sides, selection);
             workers(pair, Some(sides), options)
         }
-        Field::GoogleBenchmark(_) => Err(Failure::Usage("not yet".to_owned())),
+        Field::GoogleBenchmark(targets) => google::pairs(&targets, sides, options),
     }
 }
 
@@ -38,7 +39,10 @@ pub fn race_alone(program: Program, options: &BenchOptions) -> Result<Status, Fa
             let pair = |selection: &Selection| pairing::race_alone(&targets, selection);
             workers(pair, None, options)
         }
-        Field::GoogleBenchmark(_) => Err(Failure::Usage("not yet".to_owned())),
+        Field::GoogleBenchmark(targets) => match &targets[..] {
+            [target, ..] => google::alone(target, options),
+            [] => Err(Failure::Internal("nobody was asked".to_owned())),
+        },
     }
 }
 
@@ -58,21 +62,13 @@ fn workers(
         });
     }
     let pairing = pair(&options.selection());
+    if pairing.benchmarks.is_empty() {
+        let names = all.benchmarks.iter().map(|one| one.name.as_str());
+        return Ok(nothing_selected(names, &all.left_out));
+    }
     if options.list {
         let names = pairing.benchmarks.iter().map(|one| one.name.as_str());
-        options
-            .answer
-            .answer()
-            .print_text(&listing(names, &pairing.left_out))?;
-        return Ok(Status::Done);
-    }
-    if pairing.benchmarks.is_empty() {
-        // Not an error, as it is none for a bench target.
-        eprintln!(
-            "deadheat: {}",
-            nothing_selected(&all.benchmarks, &all.left_out)
-        );
-        return Ok(Status::Done);
+        return print(&listing(names, &pairing.left_out));
     }
     let mut progress = LiveProgress::new(&pairing.benchmarks, options.quiet);
     let entries = Entries {
