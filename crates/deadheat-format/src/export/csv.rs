@@ -7,9 +7,9 @@ use std::path::Path;
 use csv::Writer;
 use deadheat_model::{Flags, Metric, Origin, Run};
 
-use crate::column::column_name;
 use crate::error::{FormatError, cannot_write, create_folder_of};
 use crate::number::{push_integer, push_value};
+use deadheat_model::column_name;
 
 use super::names::{benchmark_names, told_apart};
 
