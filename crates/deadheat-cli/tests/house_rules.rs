@@ -8,11 +8,12 @@ use std::process::Command;
 
 /// Every arrow there may be. A room may use the rooms listed behind it and no
 /// other room of deadheat.
-const ARROWS: [(&str, &[&str]); 9] = [
+const ARROWS: [(&str, &[&str]); 10] = [
     ("deadheat-model", &[]),
     ("deadheat-stats", &[]),
     ("deadheat-engine", &["deadheat-model"]),
     ("deadheat-link", &["deadheat-model"]),
+    ("deadheat-build", &["deadheat-link"]),
     ("deadheat-format", &["deadheat-model"]),
     ("deadheat-analysis", &["deadheat-model", "deadheat-stats"]),
     ("deadheat-report", &["deadheat-model"]),
@@ -26,7 +27,7 @@ const ARROWS: [(&str, &[&str]); 9] = [
             "deadheat-model",
         ],
     ),
-    ("deadheat-cli", &["deadheat", "deadheat-link"]),
+    ("deadheat-cli", &["deadheat", "deadheat-build", "deadheat-link"]),
 ];
 
 /// Crates at most, ours included, that come with `deadheat = "0.1"`: who adds
