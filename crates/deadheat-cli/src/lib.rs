@@ -9,6 +9,7 @@ mod options;
 mod placements;
 mod program;
 mod progress;
+mod rev;
 mod run;
 
 pub use cargo_deadheat::cargo_deadheat;

@@ -1,10 +1,11 @@
 //! The `deadheat` command: its subcommands, and which of them is called.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::{analyze, link, options, placements, run};
+use crate::{analyze, cargo_deadheat, link, options, placements, rev, run};
 
 /// Races too close to call: is B faster than A, by how much, how sure?
 #[derive(Debug, Parser)]
@@ -19,6 +20,9 @@ enum Command {
     /// Race whole commands; the first is the baseline
     #[command(after_help = run::EXAMPLES)]
     Run(Box<run::RunArgs>),
+    /// Race two git revisions, or one and the working tree
+    #[command(after_help = rev::EXAMPLES)]
+    Rev(rev::RevArgs),
     /// Analyse a recorded run or a tidy CSV file again
     Analyze(analyze::AnalyzeArgs),
     /// Link as asked, and record the link for races with many placements
@@ -31,12 +35,19 @@ enum Command {
 
 /// The whole program, from the arguments of this process to its exit code.
 pub fn deadheat() -> ExitCode {
+    let mut args = std::env::args_os();
+    let name = PathBuf::from(args.next().unwrap_or_default());
+    // Cargo starts it by other names while revisions are built.
+    if let Some(code) = cargo_deadheat::role(&name, &args.collect::<Vec<_>>()) {
+        return code;
+    }
     if let Some(args) = link::LinkArgs::of(std::env::args_os()) {
         return link::link(&args).into();
     }
     let cli = Cli::parse_from(options::normalise(std::env::args_os()));
     let done = match cli.command {
         Command::Run(args) => run::run(*args),
+        Command::Rev(args) => rev::rev(&args),
         Command::Analyze(args) => analyze::analyze(&args),
         Command::Link(args) => return link::link(&args).into(),
         Command::Placements(args) => placements::placements(&args),
