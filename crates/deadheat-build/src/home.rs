@@ -28,10 +28,21 @@ impl Home {
     /// working tree. Only where cargo would there take configuration of the
     /// working tree for that of the commit, in the user's cache.
     pub(crate) fn of(repository: &Repository<'_>, commit: &Commit) -> Result<Self, BuildError> {
-        let inside = Self::inside(&repository.top);
-        match Self::outside(&repository.top) {
-            Some(outside) if sees_the_working_tree(repository, commit)? => Ok(outside),
-            _ => Ok(inside),
+        let top = &repository.top;
+        match Self::outside(top) {
+            Some(outside) if sees_the_working_tree(repository, commit)? => {
+                outside.create(top)?;
+                Ok(outside.as_git_says_it())
+            }
+            _ => Ok(Self::inside(top)),
+        }
+    }
+
+    /// The same without symbolic links, once it is there.
+    fn as_git_says_it(self) -> Self {
+        match self.folder.canonicalize() {
+            Ok(folder) => Self { folder },
+            Err(_) => self,
         }
     }
 
@@ -62,7 +73,11 @@ impl Home {
     /// All there may be for this working tree.
     pub(crate) fn all(top: &Path) -> Vec<Self> {
         let homes = [Some(Self::inside(top)), Self::outside(top)];
-        homes.into_iter().flatten().collect()
+        homes
+            .into_iter()
+            .flatten()
+            .map(Self::as_git_says_it)
+            .collect()
     }
 
     /// Makes the folder; at the top of a working tree, one that git ignores.
