@@ -32,14 +32,14 @@ impl Home {
         match Self::outside(top) {
             Some(outside) if sees_the_working_tree(repository, commit)? => {
                 outside.create(top)?;
-                Ok(outside.as_git_says_it())
+                Ok(outside.resolved())
             }
             _ => Ok(Self::inside(top)),
         }
     }
 
     /// The same without symbolic links, once it is there.
-    fn as_git_says_it(self) -> Self {
+    fn resolved(self) -> Self {
         match self.folder.canonicalize() {
             Ok(folder) => Self { folder },
             Err(_) => self,
@@ -73,11 +73,7 @@ impl Home {
     /// All there may be for this working tree.
     pub(crate) fn all(top: &Path) -> Vec<Self> {
         let homes = [Some(Self::inside(top)), Self::outside(top)];
-        homes
-            .into_iter()
-            .flatten()
-            .map(Self::as_git_says_it)
-            .collect()
+        homes.into_iter().flatten().map(Self::resolved).collect()
     }
 
     /// Makes the folder; at the top of a working tree, one that git ignores.

@@ -2,6 +2,8 @@
 //! one function here.
 
 mod analyze;
+mod answering;
+pub mod bench;
 mod cargo_deadheat;
 mod exports;
 mod link;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::{analyze, cargo_deadheat, link, options, placements, rev, run};
+use crate::{analyze, bench, cargo_deadheat, link, options, placements, rev, run};
 
 /// Races too close to call: is B faster than A, by how much, how sure?
 #[derive(Debug, Parser)]
@@ -20,9 +20,12 @@ enum Command {
     /// Race whole commands; the first is the baseline
     #[command(after_help = run::EXAMPLES)]
     Run(Box<run::RunArgs>),
+    /// Race two builds, benchmark by benchmark, or the contenders of one
+    #[command(after_help = bench::EXAMPLES)]
+    Bench(Box<bench::BenchArgs>),
     /// Race two git revisions, or one and the working tree
     #[command(after_help = rev::EXAMPLES)]
-    Rev(rev::RevArgs),
+    Rev(Box<rev::RevArgs>),
     /// Analyse a recorded run or a tidy CSV file again
     Analyze(analyze::AnalyzeArgs),
     /// Link as asked, and record the link for races with many placements
@@ -44,10 +47,11 @@ pub fn deadheat() -> ExitCode {
     if let Some(args) = link::LinkArgs::of(std::env::args_os()) {
         return link::link(&args).into();
     }
-    let cli = Cli::parse_from(options::normalise(std::env::args_os()));
+    let cli = Cli::parse_from(bench::passed_on(options::normalise(std::env::args_os())));
     let done = match cli.command {
         Command::Run(args) => run::run(*args),
-        Command::Rev(args) => rev::rev(&args),
+        Command::Bench(args) => bench::bench(*args),
+        Command::Rev(args) => rev::rev(*args),
         Command::Analyze(args) => analyze::analyze(&args),
         Command::Link(args) => return link::link(&args).into(),
         Command::Placements(args) => placements::placements(&args),

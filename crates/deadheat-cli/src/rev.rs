@@ -3,21 +3,23 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, Parser};
 use deadheat::engine::Interrupts;
 use deadheat::exit::{Failure, Status};
+use deadheat::model::Program;
 use deadheat_build::{
-    BuildError, CargoBuild, CommandBuild, Fault, Interruption, Recipe, Request, Revisions, Sides,
-    build,
+    BuildError, CargoBuild, CommandBuild, Fault, Interruption, Recipe, Request, Revisions, Side,
+    Sides, build,
 };
 
+use crate::bench::{BenchOptions, Entrants, Target, race};
 use crate::cargo_deadheat::{Arguments, Bench};
 
 /// Shown at the end of `deadheat rev --help`.
 pub const EXAMPLES: &str = "\
 Examples:
   deadheat rev main
-  deadheat rev HEAD~1 -- --bench text
+  deadheat rev HEAD~1 parse --margin 2% -- --bench text
   deadheat rev v1.0..v1.1 -- -p parser --features simd
   deadheat rev main --build 'make bench' --exe build/bench";
 
@@ -45,27 +47,33 @@ pub struct RevArgs {
     #[arg(long, help_heading = "Build")]
     no_run: bool,
 
+    /// Parts of the names of benchmarks that are meant [default: all]
+    #[arg(value_name = "FILTER")]
+    filters: Vec<String>,
+    #[command(flatten)]
+    options: BenchOptions,
+
     /// Options of cargo bench that say what is built
     #[arg(last = true, value_name = "CARGO BENCH ARGS")]
     cargo: Vec<OsString>,
 }
 
 /// Builds and races.
-pub fn rev(args: &RevArgs) -> Result<Status, Failure> {
-    let Some(command) = &args.build else {
+pub fn rev(mut args: RevArgs) -> Result<Status, Failure> {
+    args.options.filters = std::mem::take(&mut args.filters);
+    let Some(command) = args.build else {
         return args.cargo_race()?.race();
     };
     let recipe = Recipe::Command(CommandBuild {
-        command: command.clone(),
-        executables: args.exe.clone(),
+        command,
+        executables: args.exe,
     });
-    let sides = built(&args.revisions, &recipe)?;
-    show(&sides);
-    Ok(Status::Done)
+    let sides = built(&args.revisions, &recipe, "")?;
+    raced(&sides, (!args.no_run).then_some(&args.options))
 }
 
 impl RevArgs {
-    fn cargo_race(&self) -> Result<CargoRace, Failure> {
+    fn cargo_race(self) -> Result<CargoRace, Failure> {
         let bench = match Arguments::read(&self.cargo) {
             Arguments::Bench(bench) => bench,
             Arguments::Stray(word) => return Err(stray(&word)),
@@ -82,12 +90,11 @@ impl RevArgs {
             return Err(stray(word));
         }
         Ok(CargoRace {
-            bench: Bench {
-                no_run: bench.no_run || self.no_run,
-                ..bench
-            },
             cargo: "cargo".into(),
-            revisions: self.revisions.clone(),
+            revisions: self.revisions,
+            options: (!bench.no_run && !self.no_run).then_some(self.options),
+            bench,
+            hint: "",
         })
     }
 }
@@ -99,6 +106,20 @@ fn stray(word: &str) -> Failure {
     ))
 }
 
+/// What stands behind `--` of `cargo deadheat BASE`.
+#[derive(Debug, Parser)]
+#[command(
+    name = "cargo deadheat BASE [OPTIONS OF cargo bench] --",
+    max_term_width = 100
+)]
+struct RaceArgs {
+    /// Parts of the names of benchmarks that are meant [default: all]
+    #[arg(value_name = "FILTER")]
+    filters: Vec<String>,
+    #[command(flatten)]
+    options: BenchOptions,
+}
+
 /// Two revisions whose bench targets are raced.
 #[derive(Debug)]
 pub struct CargoRace {
@@ -108,9 +129,28 @@ pub struct CargoRace {
     pub cargo: OsString,
     /// `BASE` or `BASE..HEAD`.
     pub revisions: String,
+    /// How they are raced; `None` when they are only built.
+    pub options: Option<BenchOptions>,
+    /// What to add where there is no such revision.
+    pub hint: &'static str,
 }
 
 impl CargoRace {
+    /// What `cargo deadheat BASE` asks for.
+    pub fn of(bench: Bench, cargo: OsString, base: String) -> Self {
+        let name = OsString::from("cargo deadheat BASE");
+        let mut race = RaceArgs::parse_from(std::iter::once(&name).chain(&bench.race));
+        race.options.filters = race.filters;
+        Self {
+            cargo,
+            revisions: base,
+            options: (!bench.no_run).then_some(race.options),
+            bench,
+            hint: "\n  to race only the benchmarks whose names contain a word, put that behind \
+                   `--`: cargo deadheat -- ",
+        }
+    }
+
     /// Builds and races.
     pub fn race(self) -> Result<Status, Failure> {
         if self.bench.message_format {
@@ -129,16 +169,58 @@ impl CargoRace {
             target_dir: self.bench.target_dir,
             metadata: self.bench.metadata,
         });
-        let sides = built(&self.revisions, &recipe)?;
-        show(&sides);
-        Ok(Status::Done)
+        let sides = built(&self.revisions, &recipe, self.hint)?;
+        raced(&sides, self.options.as_ref())
     }
 }
 
-/// Builds both sides, and lets those who ask to stop have their way.
-fn built(revisions: &str, recipe: &Recipe) -> Result<Sides, Failure> {
-    let revisions =
-        Revisions::parse(revisions).map_err(|error| Failure::Usage(error.to_string()))?;
+/// Races what was built, or tells where it is.
+fn raced(sides: &Sides, options: Option<&BenchOptions>) -> Result<Status, Failure> {
+    match options {
+        Some(options) => race(&entrants(sides), options),
+        None => {
+            show(sides);
+            Ok(Status::Done)
+        }
+    }
+}
+
+/// Executables of the same name race against each other.
+fn entrants(sides: &Sides) -> Entrants {
+    let [old, new] = [&sides.baseline, &sides.candidate];
+    let named = |side: &Side, name: &str| {
+        let found = side.executables.iter().find(|one| one.name == name)?;
+        Some(Program {
+            executable: found.path.clone(),
+            arguments: Vec::new(),
+        })
+    };
+    let mut names: Vec<&str> = Vec::new();
+    for executable in new.executables.iter().chain(&old.executables) {
+        if !names.contains(&&*executable.name) {
+            names.push(&executable.name);
+        }
+    }
+    let is_alone = names.len() == 1;
+    let targets = names.into_iter().map(|name| Target {
+        name: (!is_alone).then(|| name.to_owned()),
+        baseline: named(old, name),
+        candidate: named(new, name),
+    });
+    let candidate = match old.name == new.name {
+        true => format!("{} again", new.name),
+        false => new.name.clone(),
+    };
+    Entrants {
+        targets: targets.collect(),
+        names: [old.name.clone(), candidate],
+    }
+}
+
+/// Builds both sides, and lets those who ask to stop have their way. `hint`
+/// and the text of the revisions follow where there are no such revisions.
+fn built(text: &str, recipe: &Recipe, hint: &str) -> Result<Sides, Failure> {
+    let revisions = Revisions::parse(text).map_err(|error| Failure::Usage(error.to_string()))?;
     let directory = std::env::current_dir()
         .map_err(|problem| Failure::Internal(format!("the current folder: {problem}")))?;
     let request = Request {
@@ -152,9 +234,17 @@ fn built(revisions: &str, recipe: &Recipe) -> Result<Sides, Failure> {
     let built = build(&request, Interruption(&is_interrupted), &mut |note| {
         eprintln!("deadheat: {note}");
     });
-    built.map_err(|error| match (failure(error), interrupts.requested()) {
-        (Failure::Interrupted { text, .. }, Some(signal)) => Failure::Interrupted { text, signal },
-        (failure, _) => failure,
+    built.map_err(|error| match (error, interrupts.requested()) {
+        (BuildError::Interrupted, Some(signal)) => Failure::Interrupted {
+            text: BuildError::Interrupted.to_string(),
+            signal,
+        },
+        (error @ (BuildError::NoRepository { .. } | BuildError::UnknownRevision { .. }), _)
+            if !hint.is_empty() =>
+        {
+            Failure::Usage(format!("{error}{hint}{text}"))
+        }
+        (error, _) => failure(error),
     })
 }
 

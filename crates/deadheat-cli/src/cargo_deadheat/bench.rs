@@ -61,27 +61,11 @@ pub fn bench(mut args: Vec<OsString>) -> Result<Status, Failure> {
             )));
         }
         Arguments::Bench(bench) => match bench.base.clone() {
-            Some(base) => return revisions(&base, bench),
+            Some(base) => return rev::CargoRace::of(bench, cargo(), base).race(),
             None => return Err(race(&bench, &args)),
         },
     }
     Ok(Status::Done)
-}
-
-/// Races revisions, instead of what is in one program.
-fn revisions(base: &str, bench: Bench) -> Result<Status, Failure> {
-    let race = rev::CargoRace {
-        bench,
-        cargo: cargo(),
-        revisions: base.to_owned(),
-    };
-    race.race().map_err(|failure| match failure {
-        Failure::Usage(text) if text.contains(&format!("'{base}'")) => Failure::Usage(format!(
-            "{text}\n  to race only the benchmarks whose names contain '{base}', put it behind \
-             `--`: cargo deadheat -- {base}"
-        )),
-        failure => failure,
-    })
 }
 
 fn cargo() -> OsString {

@@ -68,6 +68,11 @@ impl Object {
         named.map(|(_, value)| value)
     }
 
+    /// All names and values, in order.
+    pub fn fields(&self) -> impl Iterator<Item = (&str, &Json)> {
+        self.fields.iter().map(|(name, value)| (&**name, value))
+    }
+
     /// The name and value of an object that has just one.
     pub fn only(&self) -> Option<(&str, &Json)> {
         match self.fields.as_slice() {
@@ -103,6 +108,14 @@ impl Json {
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Json::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// True or false.
+    pub fn as_bool(&self) -> Option<bool> {
+        match self {
+            Json::Bool(value) => Some(*value),
             _ => None,
         }
     }
