@@ -7,6 +7,7 @@ use deadheat_model::{SampleError, SinkError};
 use crate::affinity::AffinityError;
 #[cfg(feature = "commands")]
 use crate::contender::ContenderFailure;
+use crate::contender::InspectionFailure;
 #[cfg(feature = "commands")]
 use crate::launcher::{ImageError, LauncherError};
 use crate::worker::FunctionFailure;
@@ -31,6 +32,12 @@ pub enum EngineError {
         /// What is wrong with it.
         source: ImageError,
     },
+    /// The plan holds something other than functions of one program, or of two.
+    #[error("benchmark '{0}': worker processes call functions of one program, or of two")]
+    NoFunctions(String),
+    /// A program does not say what it can race.
+    #[error(transparent)]
+    Inspection(#[from] Box<InspectionFailure>),
     /// The contenders cannot be pinned as asked.
     #[error(transparent)]
     Affinity(#[from] AffinityError),
@@ -87,7 +94,9 @@ impl EngineError {
         match self {
             #[cfg(feature = "commands")]
             EngineError::Contender(_) => true,
-            EngineError::Function(_) | EngineError::Sample { .. } => true,
+            EngineError::Function(_) | EngineError::Inspection(_) | EngineError::Sample { .. } => {
+                true
+            }
             _ => false,
         }
     }
@@ -99,7 +108,7 @@ impl EngineError {
             EngineError::Command { .. }
             | EngineError::TooManyCommands { .. }
             | EngineError::NotRunnable { .. } => true,
-            EngineError::Affinity(_) => true,
+            EngineError::Affinity(_) | EngineError::NoFunctions(_) => true,
             _ => false,
         }
     }

@@ -32,7 +32,8 @@ pub use clock::{Clock, ClockCheck, ClockSource, OsClock, SampleClock, unix_secon
 #[cfg(feature = "commands")]
 pub use contender::{Cause, CommandContenders, CommandOptions, ContenderFailure};
 pub use contender::{
-    Contenders, FunctionContenders, FunctionOptions, Lineup, LocalContenders, Piloted,
+    Contenders, FunctionContenders, FunctionOptions, InspectionFailure, LocalContenders, Piloted,
+    inspect,
 };
 #[cfg(feature = "simulated")]
 pub use contender::{Noise, SimulatedContenders, Simulation};
@@ -48,11 +49,11 @@ pub use launcher::{ImageError, LauncherError};
 pub use machine::environment;
 pub use order::Schedule;
 #[cfg(feature = "commands")]
-pub use placement::CommandPlacements;
-pub use placement::{LinkProgram, PLACEMENTS_VARIABLE, Variant};
+pub use placement::{CommandPlacements, find_executable};
+pub use placement::{LinkProgram, PLACEMENTS_VARIABLE, Variant, is_executable};
 pub use session::{NeverStop, Progress, Session, StopRequest, Unwatched, Watcher};
 pub use terminal::terminal_width;
 pub use worker::{
     FunctionCause, FunctionFailure, Inspected, ListedBenchmark, WorkerListing, WorkerPipes,
-    WorkerProgram, serve,
+    WorkerProgram, WorkerSuite, serve,
 };

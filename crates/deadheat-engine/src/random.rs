@@ -16,6 +16,7 @@ pub(crate) enum Purpose {
     Process = 6,
     Core = 7,
     Placement = 8,
+    Loading = 9,
 }
 
 /// The stream for one purpose at one place of the run.

@@ -281,7 +281,7 @@ fn a_pilot_finds_more_calls_for_a_shorter_function() {
     let calls = |steps| {
         let mut benchmark = ByReference::new(|_| ());
         benchmark.add(move |()| work(steps));
-        pilot(&mut benchmark, 1, &gauge()).iterations
+        pilot(&mut benchmark, 1, 0.0, &gauge()).iterations
     };
     let (short, long) = (calls(10), calls(1_000_000));
     assert!(short > 10 * long, "{short} {long}");

@@ -15,7 +15,6 @@
 //! who only records a run builds nothing that reads one. With `read` but not
 //! `csv` tables are answered with [`FormatError::CsvLeftOut`].
 
-mod column;
 mod default_path;
 #[cfg(feature = "read")]
 mod detect;
@@ -27,7 +26,7 @@ mod number;
 mod run_file;
 mod text;
 
-pub use column::{column_name, metric_of_column};
+pub use deadheat_model::{column_name, metric_of_column};
 pub use default_path::{create_run_folder, default_run_path};
 #[cfg(feature = "read")]
 pub use detect::{Source, detect, read_any};

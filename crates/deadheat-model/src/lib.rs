@@ -9,6 +9,7 @@
 //! ```
 
 mod analysis;
+mod column;
 mod command;
 mod environment;
 mod estimate;
@@ -32,6 +33,7 @@ pub use analysis::{
     Analysis, Comparison, Ending, FailedBenchmark, MetricComparison, Processes, Side, Spreads,
     Standing,
 };
+pub use column::{FIXED_COLUMNS, column_name, metric_of_column};
 pub use command::{CommandLine, ExitPolicy, Hooks, Input, Output};
 pub use environment::{ClockFacts, CounterAccess, Environment};
 pub use estimate::{BlockDiagnostics, Estimate, Interval};

@@ -190,6 +190,15 @@ impl Workload {
             Workload::Command(_) | Workload::GoogleBenchmark(_) | Workload::Recording => None,
         }
     }
+
+    /// The same, to be changed.
+    pub fn calls_mut(&mut self) -> Option<&mut FunctionCalls> {
+        match self {
+            Workload::Function(calls) => Some(calls),
+            Workload::Worker(worker) => Some(&mut worker.calls),
+            Workload::Command(_) | Workload::GoogleBenchmark(_) | Workload::Recording => None,
+        }
+    }
 }
 
 /// How a function is called in each slot.

@@ -70,6 +70,11 @@ impl Answer {
         to_stdout(&self.told(analysis))
     }
 
+    /// Prints what is no answer, such as a listing, to standard output.
+    pub fn print_text(&self, text: &str) -> Result<(), Failure> {
+        to_stdout(text)
+    }
+
     /// Prints a line below the answer where people read it: JSON and Markdown
     /// are documents that nothing may follow.
     pub fn print_note(&self, line: &str) -> Result<(), Failure> {

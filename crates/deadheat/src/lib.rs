@@ -62,6 +62,9 @@ pub mod answer;
 pub mod command_race;
 pub mod exit;
 mod harness;
+mod names;
+#[cfg(feature = "commands")]
+pub mod pairing;
 mod race;
 pub mod settings;
 pub mod suite;
@@ -75,7 +78,7 @@ pub use deadheat_report as report;
 
 pub use deadheat_engine::{AsyncExecutor, CountingAllocator};
 pub use harness::{Compare, compare, compare_with, main};
-pub use race::{RaceError, RaceOutcome};
+pub use race::{Entries, RaceError, RaceOutcome, WorkerRace, inspect_program, race_workers};
 #[cfg(feature = "commands")]
 pub use race::{RaceOptions, race_commands, resume_commands};
 pub use suite::Suite;

@@ -1,19 +1,25 @@
 //! Functions in worker processes: a fresh one for every replicate.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use deadheat_model::{Block, BlockRecord, ClockFacts, Metric, Placed, Plan, Slot};
+use deadheat_model::{Benchmark, Block, BlockRecord, ClockFacts, Metric, Placed, Plan, Slot};
 
 use super::Contenders;
-use super::function_links::{FunctionLinks, naming_link};
+use super::function_links::FunctionLinks;
+use super::lineup::Lineup;
 use super::readings::fill;
-use super::workers::{FunctionOptions, Lineup, Workers, unexpected};
+use super::workers::{FunctionOptions, Member, Occasion, Workers, unexpected};
 use crate::error::{EngineError, Moment};
 use crate::function::Pilot;
 use crate::interrupt::Interrupts;
-use crate::placement::Variant;
-use crate::random::Purpose;
-use crate::worker::{Reply, Request, WorkerProcess};
+use crate::worker::{Reply, Request};
+
+/// Trial blocks at most, beside the first.
+const MOST_BLOCKS: u64 = 16;
+/// Blocks that take longer than this, in nanoseconds, are not tried.
+const LONG_BLOCK_NS: f64 = 1e8;
+/// No trial block starts after this much time.
+const TRIAL: Duration = Duration::from_millis(40);
 
 /// What the pilot of one benchmark found.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,23 +30,22 @@ pub struct Piloted {
     pub process_ns: f64,
 }
 
-/// The functions of a suite, raced in worker processes.
+/// Functions, raced in worker processes: those of one program, or of two that
+/// take turns.
 pub struct FunctionContenders<'a> {
     pub(super) workers: Workers<'a>,
     pub(super) lineups: Vec<Lineup>,
     pub(super) links: FunctionLinks,
     /// Where the code lies in the replicate that has just begun.
     pub(super) placed: Option<Placed>,
-    /// The process of the replicate that runs.
-    pub(super) worker: Option<Running>,
+    /// The processes of the replicate that runs.
+    pub(super) running: Option<Running>,
 }
 
-/// The process of a replicate.
+/// The processes of a replicate.
 pub(super) struct Running {
     pub(super) replicate: u32,
-    pub(super) worker: WorkerProcess,
-    /// The neutral link it runs on.
-    pub(super) variant: Option<Variant>,
+    pub(super) team: Vec<Member>,
 }
 
 impl<'a> FunctionContenders<'a> {
@@ -53,7 +58,7 @@ impl<'a> FunctionContenders<'a> {
             lineups: Vec::new(),
             links,
             placed: None,
-            worker: None,
+            running: None,
         })
     }
 
@@ -73,38 +78,124 @@ impl<'a> FunctionContenders<'a> {
         self.workers.cores.choices()
     }
 
-    /// Finds out in a process of its own how many calls of this benchmark make
-    /// a sample. `index` is its place in the plan to come; the iterations of
-    /// the line-up are not looked at.
-    pub fn pilot(&mut self, index: usize, lineup: &Lineup) -> Result<Piloted, EngineError> {
-        let (moment, place) = (Moment::Pilot, [index as u64, u64::MAX, 0]);
+    /// Finds out, in processes of its own, how many calls of this benchmark
+    /// make a sample. `index` is its place in the plan to come; the iterations
+    /// planned so far are not looked at.
+    pub fn pilot(&mut self, index: usize, benchmark: &Benchmark) -> Result<Piloted, EngineError> {
+        let lineup = self.lineup(benchmark)?;
+        let occasion = Occasion {
+            lineup: &lineup,
+            moment: Moment::Pilot,
+            place: [index as u64, u64::MAX, 0],
+        };
         let began = Instant::now();
-        let mut worker = self.workers.start(lineup, moment, place, None)?;
+        let mut team = self.start_team(occasion)?;
         let process_ns = began.elapsed().as_nanos() as f64;
-        let seed = self.workers.draw(Purpose::Input, place);
-        let request = Request::Calibrate { seed };
-        match self.workers.ask(&mut worker, lineup, moment, &request)? {
-            Reply::Calibrated(pilot) => {
-                worker.leave();
-                Ok(Piloted { pilot, process_ns })
-            }
-            reply => Err(unexpected(lineup, moment, &reply)),
+        let least_ns = self.workers.least_ns(&lineup);
+        let mut found: Option<Pilot> = None;
+        for member in &mut team {
+            let request = Request::Calibrate {
+                seed: self.workers.input_seed(occasion.place),
+                least_ns,
+            };
+            let pilot = match self.workers.ask(member, occasion, &request)? {
+                Reply::Calibrated(pilot) if makes_sense(&pilot, &lineup) => pilot,
+                reply => return Err(unexpected(occasion, member, &reply)),
+            };
+            found = Some(match found {
+                None => pilot,
+                Some(before) => beside(before, pilot),
+            });
         }
+        let mut pilot = found.expect("there is at least one process");
+        if lineup.contenders.len() == 2 && pilot.blocks_ns.is_empty() {
+            self.try_blocks(&mut team, occasion, &mut pilot)?;
+        }
+        for member in team {
+            member.worker.leave();
+        }
+        Ok(Piloted { pilot, process_ns })
+    }
+
+    /// Runs blocks as a race would, each on an input of its own, as long as
+    /// that does not take long.
+    fn try_blocks(
+        &self,
+        team: &mut [Member],
+        occasion: Occasion<'_>,
+        pilot: &mut Pilot,
+    ) -> Result<(), EngineError> {
+        let round_ns: f64 = pilot.call_ns.iter().sum::<f64>() * pilot.iterations as f64;
+        if 2.0 * round_ns >= LONG_BLOCK_NS {
+            return Ok(());
+        }
+        let metrics = &self.workers.options.metrics;
+        let wall = metrics.iter().position(|metric| *metric == Metric::Wall);
+        let trial = Instant::now();
+        // The first block finds everything cold.
+        for index in 0..=MOST_BLOCKS {
+            let [benchmark, replicate, _] = occasion.place;
+            let occasion = Occasion {
+                place: [benchmark, replicate, index],
+                ..occasion
+            };
+            let began = Instant::now();
+            let order = [0, 1, 1, 0];
+            let values = self
+                .workers
+                .block(team, occasion, pilot.iterations, None, &order)?;
+            if index > 0 {
+                let slots = values.chunks_exact(metrics.len());
+                let walls: Vec<f64> = slots.map(|slot| slot[wall.unwrap_or(0)]).collect();
+                pilot.blocks_ns.extend(<[f64; 4]>::try_from(walls));
+                let cost_ns = began.elapsed().as_nanos() as f64;
+                let least = pilot
+                    .block_cost_ns
+                    .map_or(cost_ns, |least| least.min(cost_ns));
+                pilot.block_cost_ns = Some(least);
+            }
+            if trial.elapsed() > TRIAL {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Calls every contender of a benchmark once, in a process of its own.
-    pub fn smoke(&mut self, lineup: &Lineup) -> Result<(), EngineError> {
-        let (moment, place) = (Moment::Pilot, [0, u64::MAX, 1]);
-        let mut worker = self.workers.start(lineup, moment, place, None)?;
-        let seed = self.workers.draw(Purpose::Input, place);
-        let request = Request::Smoke { seed };
-        match self.workers.ask(&mut worker, lineup, moment, &request)? {
-            Reply::Sound => {
-                worker.leave();
-                Ok(())
+    pub fn smoke(&mut self, benchmark: &Benchmark) -> Result<(), EngineError> {
+        let lineup = self.lineup(benchmark)?;
+        let occasion = Occasion {
+            lineup: &lineup,
+            moment: Moment::Pilot,
+            place: [0, u64::MAX, 1],
+        };
+        for mut member in self.start_team(occasion)? {
+            let seed = self.workers.input_seed(occasion.place);
+            let request = Request::Smoke { seed };
+            match self.workers.ask(&mut member, occasion, &request)? {
+                Reply::Sound => member.worker.leave(),
+                reply => return Err(unexpected(occasion, &member, &reply)),
             }
-            reply => Err(unexpected(lineup, moment, &reply)),
         }
+        Ok(())
+    }
+
+    /// The processes of a benchmark as the user linked them, got ready.
+    fn start_team(&mut self, occasion: Occasion<'_>) -> Result<Vec<Member>, EngineError> {
+        self.workers.settle(occasion)?;
+        let batons = occasion.batons()?;
+        let seats = 0..occasion.lineup.seats.len();
+        seats
+            .map(|seat| {
+                let baton = batons.as_ref().map(|batons| &batons[seat]);
+                self.workers.start(occasion, seat, None, baton)
+            })
+            .collect()
+    }
+
+    fn lineup(&mut self, benchmark: &Benchmark) -> Result<Lineup, EngineError> {
+        let lineup = Lineup::of(benchmark, &mut self.workers.programs);
+        lineup.ok_or_else(|| EngineError::NoFunctions(benchmark.name.clone()))
     }
 
     /// What a step of the clock amounts to, in nanoseconds.
@@ -113,32 +204,20 @@ impl<'a> FunctionContenders<'a> {
     }
 
     /// Takes over the plan that the pilots led to.
-    pub fn enter(&mut self, plan: &Plan) {
-        let lineups = plan.benchmarks.iter().map(|benchmark| {
-            let calls = benchmark
-                .contenders
-                .iter()
-                .find_map(|contender| contender.workload.calls());
-            Lineup {
-                name: benchmark.name.clone(),
-                contenders: benchmark
-                    .contenders
-                    .iter()
-                    .map(|c| c.name.clone())
-                    .collect(),
-                iterations: calls.map_or(1, |calls| calls.iterations),
-                threads: calls.map_or(1, |calls| calls.threads),
-                own_link: benchmark.own_link.is_some(),
-            }
-        });
-        self.lineups = lineups.collect();
+    pub fn enter(&mut self, plan: &Plan) -> Result<(), EngineError> {
+        let lineups = plan
+            .benchmarks
+            .iter()
+            .map(|benchmark| self.lineup(benchmark));
+        self.lineups = lineups.collect::<Result<_, _>>()?;
         self.links.enter(plan);
+        Ok(())
     }
 }
 
 impl Contenders for FunctionContenders<'_> {
     fn metrics(&self) -> &[Metric] {
-        self.workers.metrics
+        &self.workers.options.metrics
     }
 
     fn open(&mut self, _benchmark: usize) -> Result<(), EngineError> {
@@ -151,46 +230,45 @@ impl Contenders for FunctionContenders<'_> {
     }
 
     fn run(&mut self, block: &Block, record: &mut BlockRecord) -> Result<(), EngineError> {
-        let running = self.worker.as_ref().map(|running| running.replicate);
+        let running = self.running.as_ref().map(|running| running.replicate);
         if running != Some(block.replicate) {
             self.enter_replicate(block.benchmark, block.replicate)?;
         }
         let lineup = &self.lineups[block.benchmark];
-        let moment = Moment::Block {
-            replicate: block.replicate,
-            block: block.index,
-            slot: None,
+        let occasion = Occasion {
+            lineup,
+            moment: Moment::Block {
+                replicate: block.replicate,
+                block: block.index,
+                slot: None,
+            },
+            place: [
+                block.benchmark as u64,
+                u64::from(block.replicate),
+                u64::from(block.index),
+            ],
         };
-        let place = [
-            block.benchmark as u64,
-            u64::from(block.replicate),
-            u64::from(block.index),
-        ];
-        let request = Request::Block {
-            seed: self.workers.draw(Purpose::Input, place),
-            iterations: lineup.iterations,
-            prime: block.prime.map(|slot| slot.contender.index()),
-            slots: block
-                .slots
-                .iter()
-                .map(|slot| slot.contender.index())
-                .collect(),
-        };
-        let mut running = self.worker.take().expect("entered above");
-        let reply = self
-            .workers
-            .ask(&mut running.worker, lineup, moment, &request);
-        let width = self.workers.metrics.len();
-        let filled = reply.and_then(|reply| match reply {
-            Reply::Block { values } if values.len() == width * block.slots.len() => {
-                let (iterations, threads) = (lineup.iterations, lineup.threads);
-                fill(record, block, &values, width, iterations, threads);
-                Ok(())
-            }
-            reply => Err(unexpected(lineup, moment, &reply)),
-        });
-        filled.map_err(|error| naming_link(error, running.variant.clone()))?;
-        self.worker = Some(running);
+        let contender = |slot: &Slot| slot.contender.index();
+        let prime = block.prime.as_ref().map(contender);
+        let slots: Vec<usize> = block.slots.iter().map(contender).collect();
+        let mut running = self.running.take().expect("entered above");
+        let values = self.workers.block(
+            &mut running.team,
+            occasion,
+            lineup.iterations,
+            prime,
+            &slots,
+        )?;
+        let metrics = &self.workers.options.metrics;
+        fill(
+            record,
+            block,
+            &values,
+            metrics,
+            lineup.iterations,
+            lineup.threads,
+        );
+        self.running = Some(running);
         Ok(())
     }
 
@@ -203,9 +281,36 @@ impl Contenders for FunctionContenders<'_> {
     }
 
     fn close(&mut self, _benchmark: usize) -> Result<(), EngineError> {
-        if let Some(running) = self.worker.take() {
-            running.worker.leave();
-        }
+        self.leave();
         Ok(())
+    }
+}
+
+/// Whether a pilot can be planned with.
+fn makes_sense(pilot: &Pilot, lineup: &Lineup) -> bool {
+    let called = match lineup.takes_turns() {
+        true => 1,
+        false => lineup.contenders.len(),
+    };
+    pilot.iterations > 0
+        && pilot.call_ns.len() == called
+        && pilot.call_ns.iter().all(|ns| ns.is_finite() && *ns >= 0.0)
+        && pilot.most_iterations != Some(0)
+}
+
+/// The pilot of a benchmark from those of its processes: the sample of the
+/// fastest contender is long enough.
+fn beside(one: Pilot, other: Pilot) -> Pilot {
+    let most = [one.most_iterations, other.most_iterations];
+    let most = most.into_iter().flatten().min();
+    Pilot {
+        iterations: one
+            .iterations
+            .max(other.iterations)
+            .min(most.unwrap_or(u64::MAX)),
+        most_iterations: most,
+        call_ns: one.call_ns.into_iter().chain(other.call_ns).collect(),
+        blocks_ns: Vec::new(),
+        block_cost_ns: None,
     }
 }

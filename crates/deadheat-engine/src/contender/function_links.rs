@@ -1,148 +1,234 @@
 //! Functions on neutral links: every replicate a process of another one, tried
 //! before its first block.
 
-use deadheat_model::{NeutralLinks, Placed, Placing, Plan};
+use deadheat_model::{Benchmark, NeutralLinks, Placed, Placing, Plan};
 use rand_core::Rng;
 
 use super::function::{FunctionContenders, Running};
-use super::workers::{FunctionOptions, Lineup, unexpected};
+use super::lineup::Lineup;
+use super::workers::{FunctionOptions, Member, Occasion, unexpected};
 use crate::error::{EngineError, Moment};
 use crate::placement::{Executable, Helper, Links, Placer, Variant};
 use crate::random::{Purpose, shuffle};
-use crate::worker::{FunctionCause, FunctionFailure, Reply, Request, WorkerProcess};
+use crate::worker::{Baton, FunctionCause, FunctionFailure, Reply, Request, SEEDS};
 
-/// What is known of neutral links of the program.
+/// What is known of neutral links of the programs.
 pub(super) struct FunctionLinks {
     helper: Option<Helper>,
-    /// The executable and what its links are made from, once somebody asked.
-    known: Option<(Executable, Links)>,
-    placer: Option<Placer>,
+    /// By program: its executable and what links are made from, where there are
+    /// any.
+    known: Vec<Option<(Executable, Links)>>,
+    /// By program.
+    placers: Vec<Option<Placer>>,
 }
 
 impl FunctionLinks {
     pub(super) fn new(options: &FunctionOptions) -> Self {
         Self {
             helper: options.placements.clone().map(Helper::new),
-            known: None,
-            placer: None,
+            known: Vec::new(),
+            placers: Vec::new(),
         }
     }
 
     /// Knows the looks now that the links have to be ready for.
     pub(super) fn enter(&mut self, plan: &Plan) {
-        let known = self.helper.clone().zip(self.known.clone());
-        self.placer = known.map(|(helper, (executable, links))| {
+        let Some(helper) = &self.helper else { return };
+        let placer = |(program, known): (usize, &Option<(Executable, Links)>)| {
+            let (executable, links) = known.clone()?;
             let looks = &plan.design.looks;
-            let place = [0, 0, 0];
-            Placer::new(helper, executable, &links.record, looks, plan.seed, place)
-        });
+            let place = [program as u64, 0, 0];
+            let helper = helper.clone();
+            let record = &links.record;
+            Some(Placer::new(
+                helper, executable, record, looks, plan.seed, place,
+            ))
+        };
+        self.placers = self.known.iter().enumerate().map(placer).collect();
+    }
+
+    fn placer(&mut self, program: usize) -> Option<&mut Placer> {
+        self.placers.get_mut(program)?.as_mut()
+    }
+
+    /// Whether a benchmark is raced on neutral links, as far as there are any.
+    fn concern(&self, lineup: &Lineup) -> bool {
+        let linked = |program: usize| matches!(self.placers.get(program), Some(Some(_)));
+        !lineup.own_link && lineup.seats.iter().any(|seat| linked(seat.program))
     }
 }
 
 impl FunctionContenders<'_> {
-    /// Finds out whether there are neutral links of the program, to be called
-    /// before the plan is frozen; `None` when nobody makes any.
-    pub fn neutral_links(&mut self) -> Result<Option<NeutralLinks>, EngineError> {
-        let Some(helper) = &self.links.helper else {
-            return Ok(None);
+    /// Finds out whether there are neutral links of the programs that the
+    /// pilots ran, to be called before the plan is frozen. Nothing is said of
+    /// programs that nobody makes any of: those without a record of how they
+    /// were linked, unless they are the one that races.
+    pub fn neutral_links(&mut self) -> Result<Vec<NeutralLinks>, EngineError> {
+        let Some(helper) = self.links.helper.clone() else {
+            return Ok(Vec::new());
         };
-        let program = &self.workers.options.program.executable;
-        let (named, links) = match Executable::at(program) {
-            Ok(executable) => {
-                let answer = helper.ask(&executable, &[], self.workers.interrupts)?;
-                let named = executable.path.display().to_string();
-                (named, answer.links.map(|links| (executable, links)))
+        let mut facts = Vec::new();
+        for program in self.workers.programs.iter() {
+            let found = Executable::at(&program.executable);
+            let recorded = found.as_ref().is_ok_and(Executable::has_record);
+            if !self.workers.programs.is_own(program) && !recorded {
+                self.links.known.push(None);
+                continue;
             }
-            Err(reason) => (program.display().to_string(), Err(reason)),
-        };
-        self.links.known = links.as_ref().ok().cloned();
-        let (made_by, unsectioned) = match links {
-            Ok((_, links)) => (Ok(links.linker), links.unsectioned),
-            Err(reason) => (Err(reason), Vec::new()),
-        };
-        Ok(Some(NeutralLinks {
-            executable: named,
-            made_by,
-            unsectioned,
-        }))
+            let (named, links) = match found {
+                Ok(executable) => {
+                    let answer = helper.ask(&executable, &[], self.workers.interrupts)?;
+                    let named = executable.path.display().to_string();
+                    (named, answer.links.map(|links| (executable, links)))
+                }
+                Err(reason) => (program.executable.display().to_string(), Err(reason)),
+            };
+            self.links.known.push(links.as_ref().ok().cloned());
+            let (made_by, unsectioned) = match links {
+                Ok((_, links)) => (Ok(links.linker), links.unsectioned),
+                Err(reason) => (Err(reason), Vec::new()),
+            };
+            let fact = NeutralLinks {
+                executable: named,
+                made_by,
+                unsectioned,
+            };
+            // The same file on both sides.
+            if !facts.contains(&fact) {
+                facts.push(fact);
+            }
+        }
+        Ok(facts)
     }
 
-    /// Ends the process of the last replicate and starts that of the next,
+    /// Whether neutral links are raced in a benchmark of the plan to come.
+    pub fn has_neutral_links(&mut self, benchmark: &Benchmark) -> bool {
+        let lineup = Lineup::of(benchmark, &mut self.workers.programs);
+        lineup.is_some_and(|lineup| {
+            let known = |program: usize| matches!(self.links.known.get(program), Some(Some(_)));
+            lineup.seats.iter().any(|seat| known(seat.program))
+        })
+    }
+
+    /// Lets the processes of the last replicate go.
+    pub(super) fn leave(&mut self) {
+        for member in self.running.take().into_iter().flat_map(|r| r.team) {
+            member.worker.leave();
+        }
+    }
+
+    /// Ends the processes of the last replicate and starts those of the next,
     /// with all contenders warm. Nothing is linked any more when this returns.
     pub(super) fn enter_replicate(
         &mut self,
         benchmark: usize,
         replicate: u32,
     ) -> Result<(), EngineError> {
-        if let Some(running) = self.worker.take() {
-            running.worker.leave();
-        }
+        self.leave();
         self.workers.check_clock()?;
         let lineup = self.lineups[benchmark].clone();
-        let place = [benchmark as u64, u64::from(replicate), 0];
-        if lineup.own_link || self.links.placer.is_none() {
-            let worker = self.warm_worker(&lineup, place, None)?;
-            self.worker = Some(Running {
-                replicate,
-                worker,
-                variant: None,
-            });
-            return Ok(());
-        }
-        let (worker, variant) = self.linked_worker(&lineup, place, replicate)?;
-        let placing = match &variant {
-            Some(variant) => Placing::Neutral(variant.link.clone()),
-            None => Placing::Own,
+        let occasion = Occasion {
+            lineup: &lineup,
+            moment: Moment::WarmUp,
+            place: [benchmark as u64, u64::from(replicate), 0],
         };
-        let placer = self.links.placer.as_mut();
-        let told = placer.map(|placer| {
-            let fallen_back = placer.fallen_back().filter(|_| variant.is_none());
-            let fallen_back = fallen_back.map(str::to_owned);
-            (placer.take_refused(replicate), fallen_back)
-        });
-        let (refused, fallen_back) = told.unwrap_or_default();
-        self.placed = Some(Placed {
-            benchmark,
-            replicate,
-            contenders: vec![placing; lineup.contenders.len()],
-            refused,
-            fallen_back,
-        });
-        self.worker = Some(Running {
-            replicate,
-            worker,
-            variant,
-        });
+        self.make_links(&lineup, replicate)?;
+        self.workers.settle(occasion)?;
+        let batons = occasion.batons()?;
+        // A fair coin for who is loaded first, and finds memory untouched.
+        let mut seats: Vec<usize> = (0..lineup.seats.len()).collect();
+        let mut coin = self.workers.stream(Purpose::Loading, occasion.place);
+        shuffle(&mut coin, &mut seats);
+        let mut team = Vec::new();
+        for seat in seats {
+            let baton = batons.as_ref().map(|batons| &batons[seat]);
+            team.push(self.linked(occasion, seat, replicate, baton)?);
+        }
+        team.sort_by_key(|member| member.seat);
+        if self.links.concern(&lineup) {
+            self.placed = Some(self.placed_as(&team, &lineup, benchmark, replicate));
+        }
+        self.running = Some(Running { replicate, team });
         Ok(())
     }
 
-    /// A warm process on the first link that stands the trial, or on the
-    /// user's own when none does.
-    fn linked_worker(
+    /// Has the links of a replicate made before any of its processes is there
+    /// to be disturbed.
+    fn make_links(&mut self, lineup: &Lineup, replicate: u32) -> Result<(), EngineError> {
+        if lineup.own_link {
+            return Ok(());
+        }
+        for seat in &lineup.seats {
+            if let Some(placer) = self.links.placer(seat.program) {
+                placer.link(replicate, self.workers.interrupts)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the code of a replicate lies, and what was refused for it.
+    fn placed_as(
         &mut self,
+        team: &[Member],
         lineup: &Lineup,
-        place: [u64; 3],
+        benchmark: usize,
         replicate: u32,
-    ) -> Result<(WorkerProcess, Option<Variant>), EngineError> {
+    ) -> Placed {
+        let placing = |contender: usize| {
+            let seat = lineup.seat_of(contender);
+            match &team[seat].variant {
+                Some(variant) => Placing::Neutral(variant.link.clone()),
+                None => Placing::Own,
+            }
+        };
+        let mut placed = Placed {
+            benchmark,
+            replicate,
+            contenders: (0..lineup.contenders.len()).map(placing).collect(),
+            refused: Vec::new(),
+            fallen_back: None,
+        };
+        for (member, seat) in team.iter().zip(&lineup.seats) {
+            let Some(placer) = self.links.placer(seat.program) else {
+                continue;
+            };
+            let fallen_back = placer.fallen_back().filter(|_| member.variant.is_none());
+            let fallen_back = fallen_back.map(str::to_owned);
+            placed.fallen_back = placed.fallen_back.or(fallen_back);
+            placed.refused.extend(placer.take_refused(replicate));
+        }
+        placed
+    }
+
+    /// A warm process on the first link that stands the trial, or on the
+    /// user's own when none does, or none is to be had.
+    fn linked(
+        &mut self,
+        occasion: Occasion<'_>,
+        seat: usize,
+        replicate: u32,
+        baton: Option<&Baton>,
+    ) -> Result<Member, EngineError> {
+        let program = occasion.lineup.seats[seat].program;
         // What became of the same request on the user's own link.
         let mut own: Option<Result<(), Box<FunctionFailure>>> = None;
         loop {
             let interrupts = self.workers.interrupts;
-            let placer = self.links.placer.as_mut();
+            let placer = self.links.placer(program);
+            let placer = placer.filter(|_| !occasion.lineup.own_link);
             let link = placer.map(|placer| placer.link(replicate, interrupts));
             let Some(variant) = link.transpose()?.flatten() else {
-                let worker = self.warm_worker(lineup, place, None)?;
-                return Ok((worker, None));
+                return self.warm(occasion, seat, None, baton);
             };
-            let failure = match self.warm_worker(lineup, place, Some(&variant)) {
-                Ok(worker) => return Ok((worker, Some(variant))),
+            let failure = match self.warm(occasion, seat, Some(&variant), baton) {
+                Ok(member) => return Ok(member),
                 Err(EngineError::Function(failure)) => failure,
                 Err(error) => return Err(error),
             };
             if own.is_none() {
-                own = Some(match self.warm_worker(lineup, place, None) {
-                    Ok(worker) => {
-                        worker.leave();
+                own = Some(match self.warm(occasion, seat, None, baton) {
+                    Ok(member) => {
+                        member.worker.leave();
                         Ok(())
                     }
                     Err(EngineError::Function(failure)) => Err(failure),
@@ -154,39 +240,49 @@ impl FunctionContenders<'_> {
             {
                 return Err(EngineError::Function(own.clone()));
             }
+            let failure = FunctionFailure {
+                link: None,
+                ..*failure
+            };
             let reason = format!(
                 "{}; on your own link it does not; see {}",
                 failure.within_benchmark(),
                 variant.executable.display()
             );
-            if let Some(placer) = &mut self.links.placer {
+            if let Some(placer) = self.links.placer(program) {
                 placer.refuse(replicate, reason);
             }
         }
     }
 
-    /// A process in which all contenders are warm.
-    fn warm_worker(
+    /// A process in which all its contenders are warm.
+    fn warm(
         &mut self,
-        lineup: &Lineup,
-        place: [u64; 3],
+        occasion: Occasion<'_>,
+        seat: usize,
         variant: Option<&Variant>,
-    ) -> Result<WorkerProcess, EngineError> {
-        let moment = Moment::WarmUp;
-        let mut worker = self.workers.start(lineup, moment, place, variant)?;
+        baton: Option<&Baton>,
+    ) -> Result<Member, EngineError> {
+        let lineup = occasion.lineup;
+        let mut member = self.workers.start(occasion, seat, variant, baton)?;
         // A fair coin for who comes first: the first to run is the first to
         // find its place in caches and heap.
-        let mut order: Vec<usize> = (0..lineup.contenders.len()).collect();
-        let mut rng = self.workers.stream(Purpose::WarmUp, place);
+        let called = match lineup.takes_turns() {
+            true => 1,
+            false => lineup.contenders.len(),
+        };
+        let mut order: Vec<usize> = (0..called).collect();
+        let mut rng = self.workers.stream(Purpose::WarmUp, occasion.place);
         shuffle(&mut rng, &mut order);
         let request = Request::WarmUp {
-            seed: rng.next_u64(),
+            // The same for both sides: they warm up on the same inputs.
+            seed: rng.next_u64() % SEEDS,
             order,
             iterations: lineup.iterations,
         };
-        match self.workers.ask(&mut worker, lineup, moment, &request)? {
-            Reply::Warm { .. } => Ok(worker),
-            reply => Err(unexpected(lineup, moment, &reply)),
+        match self.workers.ask(&mut member, occasion, &request)? {
+            Reply::Warm { .. } => Ok(member),
+            reply => Err(unexpected(occasion, &member, &reply)),
         }
     }
 }
@@ -197,15 +293,5 @@ fn alike(one: &FunctionCause, other: &FunctionCause) -> bool {
     match (one, other) {
         (FunctionCause::Panicked(_), FunctionCause::Panicked(_)) => true,
         (one, other) => one == other,
-    }
-}
-
-/// The same error, telling which link it happened on.
-pub(super) fn naming_link(error: EngineError, link: Option<Variant>) -> EngineError {
-    match error {
-        EngineError::Function(failure) => {
-            EngineError::Function(Box::new(FunctionFailure { link, ..*failure }))
-        }
-        error => error,
     }
 }

@@ -116,7 +116,14 @@ impl Contenders for LocalContenders<'_> {
             values.extend_from_slice(&reading.values()[..width]);
         }
         let threads = self.benchmark.threads();
-        fill(record, block, &values, width, self.iterations, threads);
+        fill(
+            record,
+            block,
+            &values,
+            self.metrics,
+            self.iterations,
+            threads,
+        );
         let moment = Moment::Block {
             replicate: block.replicate,
             block: block.index,

@@ -13,6 +13,8 @@ mod command_links;
 mod contenders;
 mod function;
 mod function_links;
+mod inspection;
+mod lineup;
 mod local;
 #[cfg(feature = "commands")]
 mod output_check;
@@ -27,7 +29,8 @@ pub use cause::{Cause, ContenderFailure};
 pub use command::{CommandContenders, CommandOptions};
 pub use contenders::Contenders;
 pub use function::{FunctionContenders, Piloted};
+pub use inspection::{InspectionFailure, inspect};
 pub use local::LocalContenders;
 #[cfg(feature = "simulated")]
 pub use simulated::{Noise, SimulatedContenders, Simulation};
-pub use workers::{FunctionOptions, Lineup};
+pub use workers::FunctionOptions;

@@ -2,20 +2,20 @@
 
 use std::time::Duration;
 
-use deadheat_model::{Metric, Pinning};
+use deadheat_model::{Metric, Pinning, column_name};
 use rand_core::Rng;
 
-use crate::allocation::allocations_of_this_thread;
+use super::lineup::{Lineup, Programs};
 use crate::clock::{ClockCheck, SampleClock};
 use crate::cores::Cores;
 use crate::error::{EngineError, Moment};
-use crate::function::{Gauge, Reading};
+use crate::function::{Gauge, primes};
 use crate::interrupt::Interrupts;
 use crate::placement::{LinkProgram, Variant};
 use crate::random::{Purpose, below, stream};
 use crate::worker::{
-    FunctionCause, FunctionFailure, PROTOCOL, Problem, Reply, Request, Silence, WorkerProcess,
-    WorkerProgram, WorkerStart, adopt_orphans,
+    Baton, BlockRequest, FunctionCause, FunctionFailure, Problem, Reply, Request, SEEDS, Silence,
+    WorkerProcess, WorkerProgram, WorkerStart, adopt_orphans, hear, hear_all,
 };
 
 /// Bytes of the environment that a replicate may be padded with: the stack
@@ -28,7 +28,19 @@ const MOST_HEAP: u64 = 64 << 10;
 
 /// What a process may take until its `main` has made the suite, however little
 /// a sample may take.
-const START_UP: Duration = Duration::from_secs(10);
+pub(super) const START_UP: Duration = Duration::from_secs(10);
+
+/// What a sample lasts at least where processes take turns: handing over and
+/// finding the caches again are then a small part of it.
+const TAKING_TURNS: Duration = Duration::from_micros(200);
+
+/// Where processes take turns, what is not recorded has so many times fewer
+/// calls: it is there to find the input and the way back into the caches. Of a
+/// few long calls nothing is thrown away: the first finds things cold, on either
+/// side alike, and half of the time would go into it.
+const PRIMES_SHORTER: u64 = 10;
+/// Characters shown of an answer that makes no sense.
+const SHOWN: usize = 200;
 
 /// How far, relatively, the clock of the samples may stray from the system's.
 const CLOCKS_APART: f64 = 0.01;
@@ -36,31 +48,61 @@ const CLOCKS_APART: f64 = 0.01;
 /// How functions are raced.
 #[derive(Clone, Debug)]
 pub struct FunctionOptions {
-    /// What a worker process runs.
-    pub program: WorkerProgram,
+    /// What a worker process runs where the plan names no program: the program
+    /// that races functions of its own.
+    pub program: Option<WorkerProgram>,
+    /// Whether what the programs of the plan print is shown.
+    pub shown: bool,
+    /// The metrics of every sample; each worker must have them all.
+    pub metrics: Vec<Metric>,
+    /// What a sample should last at least, where it may be short for the
+    /// clock: the default is longer for processes that take turns.
+    pub sample_time: Option<Duration>,
     /// What one sample may take, and making an input; forever when `None`.
     pub timeout: Option<Duration>,
     /// Cores to draw from.
     pub pinning: Pinning,
     /// The seed of the run.
     pub seed: u64,
-    /// Who makes neutral links of the program, if anybody is to.
+    /// Who makes neutral links of the programs, if anybody is to.
     pub placements: Option<LinkProgram>,
 }
 
-/// Who races in a benchmark, and how it is called.
-#[derive(Clone, Debug, Default)]
-pub struct Lineup {
-    /// The benchmark's name, by which a worker knows it.
-    pub name: String,
-    /// The names of its contenders, the baseline first.
-    pub contenders: Vec<String>,
-    /// Calls in a sample by each thread.
-    pub iterations: u64,
-    /// Threads that call at the same time.
-    pub threads: u32,
-    /// Whether it runs as the user linked it, whatever links there are.
-    pub own_link: bool,
+impl Occasion<'_> {
+    /// The pipes between two processes that take turns.
+    pub(super) fn batons(&self) -> Result<Option<[Baton; 2]>, EngineError> {
+        if !self.lineup.takes_turns() {
+            return Ok(None);
+        }
+        let batons = Baton::pair().map_err(|error| {
+            let cause = FunctionCause::NotStarted(error.to_string());
+            failure(*self, 0, None, cause, None)
+        })?;
+        Ok(Some(batons))
+    }
+}
+
+/// A process of a replicate, started and with its benchmark ready.
+pub(super) struct Member {
+    pub(super) seat: usize,
+    pub(super) worker: WorkerProcess,
+    /// The neutral link it runs on.
+    pub(super) variant: Option<Variant>,
+    /// Where the metrics of the run stand among those of its samples.
+    columns: Vec<usize>,
+    /// Values of one of its samples.
+    width: usize,
+    /// Whether every block of it has an input of its own.
+    pub(super) renews_input: bool,
+}
+
+/// Where in the run something happens.
+#[derive(Clone, Copy)]
+pub(super) struct Occasion<'a> {
+    pub(super) lineup: &'a Lineup,
+    pub(super) moment: Moment,
+    /// Benchmark, replicate and block.
+    pub(super) place: [u64; 3],
 }
 
 /// Everything it takes to start a worker process and to talk to it.
@@ -72,7 +114,7 @@ pub(super) struct Workers<'a> {
     check: ClockCheck,
     /// Why the counter of the processor does not serve as clock.
     pub(super) fallback: Option<String>,
-    pub(super) metrics: &'static [Metric],
+    pub(super) programs: Programs,
     /// Processes started since somebody last asked.
     pub(super) launched: u64,
 }
@@ -92,7 +134,7 @@ impl<'a> Workers<'a> {
             gauge: Gauge::new(clock),
             check: ClockCheck::start(&clock),
             fallback,
-            metrics: Reading::metrics(allocations_of_this_thread().is_some()),
+            programs: Programs::new(options.program.clone(), options.shown),
             launched: 0,
             options,
         })
@@ -117,116 +159,271 @@ impl<'a> Workers<'a> {
         }
     }
 
-    /// Starts a process for one benchmark, on the user's own link or another:
-    /// its core, its environment, its heap and its stack drawn from the seed at
-    /// this place.
-    pub(super) fn start(
-        &mut self,
-        lineup: &Lineup,
-        moment: Moment,
-        place: [u64; 3],
-        variant: Option<&Variant>,
-    ) -> Result<WorkerProcess, EngineError> {
-        let mut rng = stream(self.options.seed, Purpose::Process, place);
-        match lineup.threads {
-            // Shared with the worker that is started now.
-            1 => self.cores.settle(self.draw(Purpose::Core, place))?,
+    /// A seed of an input, which every worker can read.
+    pub(super) fn input_seed(&self, place: [u64; 3]) -> u64 {
+        below(&mut self.stream(Purpose::Input, place), SEEDS)
+    }
+
+    /// What a sample of this line-up should last at least, in nanoseconds.
+    pub(super) fn least_ns(&self, lineup: &Lineup) -> f64 {
+        let least = match self.options.sample_time {
+            Some(time) => time,
+            None if lineup.takes_turns() => TAKING_TURNS,
+            None => Duration::ZERO,
+        };
+        least.as_nanos() as f64
+    }
+
+    /// Settles on the core of a replicate, which is drawn for all its
+    /// processes.
+    pub(super) fn settle(&self, occasion: Occasion<'_>) -> Result<(), EngineError> {
+        match occasion.lineup.threads {
+            // Shared with the workers that are started now.
+            1 => self
+                .cores
+                .settle(self.draw(Purpose::Core, occasion.place))?,
             _ => self.cores.release(),
         }
+        Ok(())
+    }
+
+    /// Starts one process of a replicate, on the user's own link or another:
+    /// its environment, its heap and its stack drawn from the seed.
+    pub(super) fn start(
+        &mut self,
+        occasion: Occasion<'_>,
+        seat: usize,
+        variant: Option<&Variant>,
+        baton: Option<&Baton>,
+    ) -> Result<Member, EngineError> {
+        let lineup = occasion.lineup;
+        let sitting = &lineup.seats[seat];
+        let [benchmark, replicate, more] = occasion.place;
+        let place = [benchmark, replicate, more + ((seat as u64) << 32)];
+        let mut rng = self.stream(Purpose::Process, place);
+        let fail = |cause| failure(occasion, seat, None, cause, variant.cloned());
+        self.programs.check(sitting.program).map_err(fail)?;
         let start = WorkerStart {
-            program: &self.options.program,
+            program: self.programs.get(sitting.program),
             variant: variant.map(|variant| variant.executable.as_path()),
             padding: below(&mut rng, MOST_PADDING) as usize,
+            baton,
+            probe: None,
+            output: None,
             mask: self.interrupts.original_mask(),
         };
-        let mut worker =
-            WorkerProcess::start(&start).map_err(|cause| failure(lineup, None, moment, cause))?;
+        let mut worker = WorkerProcess::start(start).map_err(fail)?;
         self.launched += 1;
         let patience = self.options.timeout.map(|timeout| timeout.max(START_UP));
-        let hello = worker
-            .hear(patience, Some(self.interrupts))
-            .map_err(|silence| silent(lineup, None, moment, silence))?;
-        if hello != (Reply::Hello { protocol: PROTOCOL }) {
-            return Err(unexpected(lineup, moment, &hello));
-        }
+        let hello = hear(&mut worker, patience, Some(self.interrupts))
+            .map_err(|silence| silent(silence, |_, cause| fail(cause)))?;
+        let (columns, width) = columns_of(&hello, &self.options.metrics).map_err(fail)?;
+        let mut member = Member {
+            seat,
+            worker,
+            variant: variant.cloned(),
+            columns,
+            width,
+            renews_input: false,
+        };
         let request = Request::Prepare {
-            benchmark: lineup.name.clone(),
+            benchmark: sitting.benchmark.clone(),
+            contender: sitting.contender.clone(),
             clock: self.gauge.clock().to_words(),
             cpu_overhead_ns: self.gauge.cpu_overhead_ns(),
             heap_bytes: below(&mut rng, MOST_HEAP) as usize,
             stack_bytes: below(&mut rng, MOST_STACK) as usize,
         };
-        let reply = self.ask(&mut worker, lineup, moment, &request)?;
-        match reply {
-            Reply::Prepared { values } if values == self.metrics.len() => Ok(worker),
-            reply => Err(unexpected(lineup, moment, &reply)),
+        match self.ask(&mut member, occasion, &request)? {
+            Reply::Prepared { renews_input } => member.renews_input = renews_input,
+            reply => return Err(unexpected(occasion, &member, &reply)),
         }
+        Ok(member)
     }
 
-    /// Asks, waits for the answer and makes sense of a failure.
+    /// Asks one process, waits for the answer and makes sense of a failure.
     pub(super) fn ask(
         &self,
-        worker: &mut WorkerProcess,
-        lineup: &Lineup,
-        moment: Moment,
+        member: &mut Member,
+        occasion: Occasion<'_>,
         request: &Request,
     ) -> Result<Reply, EngineError> {
-        let reply = worker
-            .ask(request, self.options.timeout, Some(self.interrupts))
-            .map_err(|silence| silent(lineup, worker.last_called(), moment, silence))?;
-        match reply {
-            Reply::Failed { contender, problem } => {
-                let contender = contender.or_else(|| worker.last_called());
-                let baseline = || lineup.contenders.first().cloned().unwrap_or_default();
-                let cause = match problem {
-                    Problem::Panicked(message) => FunctionCause::Panicked(message),
-                    Problem::OutputVaries => FunctionCause::OutputVaries,
-                    Problem::OutputDiffers => FunctionCause::OutputDiffers {
-                        baseline: baseline(),
-                    },
-                    Problem::Unknown => FunctionCause::Protocol(
-                        "it does not know this benchmark; is the suite the same in every process?"
-                            .to_owned(),
-                    ),
-                    Problem::OutOfTurn => {
-                        FunctionCause::Protocol("it was asked out of turn".to_owned())
-                    }
-                };
-                Err(failure(lineup, contender, moment, cause))
-            }
-            reply => Ok(reply),
+        member.worker.ask(request);
+        let mut replies = self.hear(std::slice::from_mut(member), occasion)?;
+        Ok(replies.remove(0))
+    }
+
+    /// Waits for an answer of each process.
+    fn hear(&self, team: &mut [Member], occasion: Occasion<'_>) -> Result<Vec<Reply>, EngineError> {
+        let mut workers: Vec<&mut WorkerProcess> =
+            team.iter_mut().map(|member| &mut member.worker).collect();
+        let heard = hear_all(&mut workers, self.options.timeout, Some(self.interrupts));
+        let replies = heard.map_err(|silence| {
+            silent(silence, |worker, cause| {
+                team[worker].failure(occasion, None, cause)
+            })
+        })?;
+        let failed = |peer_gone: bool| {
+            replies.iter().position(|reply| {
+                matches!(
+                    reply,
+                    Some(Reply::Failed { problem, .. })
+                        if (*problem == Problem::PeerGone) == peer_gone
+                )
+            })
+        };
+        let failed = failed(false).or_else(|| failed(true));
+        if let Some(place) = failed
+            && let Some(Reply::Failed { contender, problem }) = &replies[place]
+        {
+            let cause = cause_of(problem, occasion.lineup);
+            return Err(team[place].failure(occasion, *contender, cause));
         }
+        Ok(replies.into_iter().flatten().collect())
+    }
+
+    /// Runs a block in which the contenders run in this order, and gives back
+    /// the values of all slots, one slot after the other.
+    pub(super) fn block(
+        &self,
+        team: &mut [Member],
+        occasion: Occasion<'_>,
+        iterations: u64,
+        prime: Option<usize>,
+        slots: &[usize],
+    ) -> Result<Vec<f64>, EngineError> {
+        let lineup = occasion.lineup;
+        let renewed = team.iter().any(|member| member.renews_input);
+        let unrecorded_iterations = match lineup.takes_turns() {
+            false => iterations,
+            true => iterations / PRIMES_SHORTER,
+        };
+        let mut order: Vec<usize> = match unrecorded_iterations {
+            0 => Vec::new(),
+            _ => primes(renewed, prime, slots).collect(),
+        };
+        let unrecorded = order.len();
+        order.extend_from_slice(slots);
+        let seed = self.input_seed(occasion.place);
+        for member in team.iter_mut() {
+            member.worker.ask(&Request::Block(BlockRequest {
+                seed,
+                iterations,
+                turns: lineup.turns_of(member.seat, &order),
+                unrecorded,
+                unrecorded_iterations,
+            }));
+        }
+        let replies = self.hear(team, occasion)?;
+        let mut taken: Vec<std::vec::IntoIter<f64>> = Vec::new();
+        for (member, reply) in team.iter_mut().zip(replies) {
+            let turns = slots
+                .iter()
+                .filter(|slot| lineup.seat_of(**slot) == member.seat);
+            match reply {
+                Reply::Block { values } if values.len() == turns.count() * member.width => {
+                    taken.push(values.into_iter());
+                }
+                reply => return Err(unexpected(occasion, member, &reply)),
+            }
+        }
+        let mut values = Vec::with_capacity(slots.len() * self.options.metrics.len());
+        for slot in slots {
+            let seat = lineup.seat_of(*slot);
+            let at = team.iter().position(|member| member.seat == seat);
+            let at = at.expect("every seat is taken");
+            let sample: Vec<f64> = taken[at].by_ref().take(team[at].width).collect();
+            values.extend(team[at].columns.iter().map(|column| sample[*column]));
+        }
+        Ok(values)
+    }
+}
+
+impl Member {
+    /// What went wrong in this process; `called` is the contender, as the
+    /// process numbers them, where it says so.
+    fn failure(
+        &mut self,
+        occasion: Occasion<'_>,
+        called: Option<usize>,
+        cause: FunctionCause,
+    ) -> EngineError {
+        let called = called.or_else(|| self.worker.last_called());
+        failure(occasion, self.seat, called, cause, self.variant.clone())
+    }
+}
+
+/// Where the metrics of the run stand among those of a worker, and how many
+/// those are.
+fn columns_of(hello: &Reply, wanted: &[Metric]) -> Result<(Vec<usize>, usize), FunctionCause> {
+    let measured = super::inspection::greeted(hello)?;
+    let place = |metric: &Metric| {
+        let found = measured.iter().position(|other| other == metric);
+        found.ok_or_else(|| {
+            let column = column_name(metric);
+            FunctionCause::Protocol(format!("it does not measure {column} any more"))
+        })
+    };
+    let columns: Result<Vec<usize>, FunctionCause> = wanted.iter().map(place).collect();
+    Ok((columns?, measured.len()))
+}
+
+fn cause_of(problem: &Problem, lineup: &Lineup) -> FunctionCause {
+    match problem {
+        Problem::Panicked(message) => FunctionCause::Panicked(message.clone()),
+        Problem::OutputVaries => FunctionCause::OutputVaries,
+        Problem::OutputDiffers => FunctionCause::OutputDiffers {
+            baseline: lineup.contenders.first().cloned().unwrap_or_default(),
+        },
+        Problem::Unknown => FunctionCause::Protocol(
+            "it does not know this benchmark; is the suite the same in every process?".to_owned(),
+        ),
+        Problem::OutOfTurn => FunctionCause::Protocol("it was asked out of turn".to_owned()),
+        Problem::PeerGone => FunctionCause::Protocol(
+            "it says that the process it takes turns with is gone, which is not so".to_owned(),
+        ),
     }
 }
 
 fn failure(
-    lineup: &Lineup,
-    contender: Option<usize>,
-    moment: Moment,
+    occasion: Occasion<'_>,
+    seat: usize,
+    called: Option<usize>,
     cause: FunctionCause,
+    link: Option<Variant>,
 ) -> EngineError {
+    let lineup = occasion.lineup;
+    let contender = match (called, lineup.takes_turns()) {
+        (Some(number), _) => Some(lineup.contender_of(seat, number)),
+        // Whatever happens there, it happens to this one.
+        (None, true) => Some(seat),
+        (None, false) => None,
+    };
     EngineError::Function(Box::new(FunctionFailure {
         benchmark: lineup.name.clone(),
         contender: contender.and_then(|index| lineup.contenders.get(index).cloned()),
-        moment,
+        moment: occasion.moment,
         cause,
-        link: None,
+        link,
     }))
 }
 
 fn silent(
-    lineup: &Lineup,
-    contender: Option<usize>,
-    moment: Moment,
     silence: Silence,
+    blame: impl FnOnce(usize, FunctionCause) -> EngineError,
 ) -> EngineError {
     match silence {
         Silence::Interrupted => EngineError::Interrupted,
-        Silence::Cause(cause) => failure(lineup, contender, moment, cause),
+        Silence::Cause { worker, cause } => blame(worker, cause),
     }
 }
 
-pub(super) fn unexpected(lineup: &Lineup, moment: Moment, reply: &Reply) -> EngineError {
-    let said = FunctionCause::Protocol(format!("it answers {reply:?}"));
-    failure(lineup, None, moment, said)
+pub(super) fn unexpected(occasion: Occasion<'_>, member: &Member, reply: &Reply) -> EngineError {
+    let mut said = format!("{reply:?}");
+    if let Some((end, _)) = said.char_indices().nth(SHOWN) {
+        said.truncate(end);
+        said.push('…');
+    }
+    let cause = FunctionCause::Protocol(format!("it answers {said}"));
+    failure(occasion, member.seat, None, cause, member.variant.clone())
 }

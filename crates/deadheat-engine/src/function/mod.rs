@@ -2,6 +2,7 @@
 //! what is not to be timed. What runs here runs inside one process; who
 //! starts such processes stands in [`crate::worker`].
 
+mod alone;
 mod asynchronous;
 mod benchmark;
 mod by_reference;
@@ -14,6 +15,7 @@ mod pilot;
 mod priming;
 mod warm_up;
 
+pub(crate) use alone::Alone;
 pub use asynchronous::{AsyncExecutor, Asynchronous};
 pub use benchmark::{ComparesOutputs, Disagreement, FunctionBenchmark};
 pub use by_reference::ByReference;

@@ -29,6 +29,8 @@ const LONG_NS: f64 = 5e6;
 pub struct Pilot {
     /// Calls in a sample, for all contenders.
     pub iterations: u64,
+    /// The most calls a sample may have; `None` when nothing limits them.
+    pub most_iterations: Option<u64>,
     /// Nanoseconds of a call, by contender.
     pub call_ns: Vec<f64>,
     /// Wall times of trial blocks of two contenders, slot by slot in ABBA
@@ -48,14 +50,21 @@ const LONG_BLOCK_NS: f64 = 1e8;
 const TRIAL_NS: f64 = 2e7;
 
 /// Finds the number of calls that makes the sample of the fastest contender
-/// long enough.
-pub fn pilot(benchmark: &mut dyn FunctionBenchmark, seed: u64, gauge: &Gauge) -> Pilot {
+/// long enough: for the clock, and at least `least_ns`.
+pub fn pilot(
+    benchmark: &mut dyn FunctionBenchmark,
+    seed: u64,
+    least_ns: f64,
+    gauge: &Gauge,
+) -> Pilot {
     let clock = gauge.clock();
     let least_ns = (MIN_TICKS * clock.tick_ns())
         .max(MIN_READINGS * clock.overhead_ns())
-        .max(MIN_NS);
+        .max(MIN_NS)
+        .max(least_ns);
     benchmark.prepare(seed);
-    let most = benchmark.most_iterations().min(MOST_ITERATIONS);
+    let limit = benchmark.most_iterations();
+    let most = limit.min(MOST_ITERATIONS);
     let call_ns: Vec<f64> = (0..benchmark.contenders())
         .map(|contender| call_ns(benchmark, contender, least_ns, most, gauge))
         .collect();
@@ -73,6 +82,7 @@ pub fn pilot(benchmark: &mut dyn FunctionBenchmark, seed: u64, gauge: &Gauge) ->
     let block_cost_ns = (!blocks_ns.is_empty()).then(|| cost_ns / blocks_ns.len() as f64);
     Pilot {
         iterations,
+        most_iterations: (limit < u64::MAX).then_some(limit),
         call_ns,
         blocks_ns,
         block_cost_ns,
@@ -174,7 +184,7 @@ mod tests {
             call_ns: call_ns.to_vec(),
             most,
         };
-        pilot(&mut fixed, 1, &Gauge::new(SampleClock::os()))
+        pilot(&mut fixed, 1, 0.0, &Gauge::new(SampleClock::os()))
     }
 
     #[test]
@@ -185,6 +195,17 @@ mod tests {
             assert!(sample >= MIN_NS, "{ns}: {sample}");
             assert!(pilot.iterations == 1 || sample < 1e6, "{ns}: {sample}");
         }
+    }
+
+    #[test]
+    fn a_sample_may_be_asked_to_be_longer() {
+        let mut fixed = Fixed {
+            call_ns: vec![10.0],
+            most: u64::MAX,
+        };
+        let gauge = Gauge::new(SampleClock::os());
+        let pilot = pilot(&mut fixed, 1, 1e6, &gauge);
+        assert_eq!((pilot.iterations, pilot.most_iterations), (100_000, None));
     }
 
     #[test]

@@ -66,9 +66,42 @@ pub enum FunctionCause {
     /// The process could not be started.
     #[error("cannot be started: {0}")]
     NotStarted(String),
+    /// It was made for another release of deadheat.
+    #[error(
+        "speaks version {theirs} of the worker protocol, and this deadheat version {ours}; build \
+         it with a release of deadheat that speaks {ours}"
+    )]
+    OtherProtocol {
+        /// Its version.
+        theirs: u32,
+        /// The version spoken here.
+        ours: u32,
+    },
+    /// It runs on as if nobody had asked.
+    #[error(
+        "says no hello within {0:?} and was killed: it is no worker (docs/protocol.md) and no \
+         Google Benchmark executable"
+    )]
+    NoHello(Duration),
+    /// It ends without having named any benchmark.
+    #[error(
+        "holds no benchmarks: it is no worker (docs/protocol.md) and no Google Benchmark \
+         executable{}", printing(.printed)
+    )]
+    NoBenchmarks {
+        /// What it printed.
+        printed: String,
+    },
     /// The process says what no worker says.
     #[error("does not speak the protocol of workers: {0}")]
     Protocol(String),
+}
+
+fn printing(printed: &str) -> String {
+    match printed.trim() {
+        "" => ", and prints nothing".to_owned(),
+        text => format!("; it prints '{text}'"),
+    }
 }
 
 #[cfg(test)]

@@ -6,8 +6,10 @@
 //! (panic, abort, hang, exit, a hundred threads) costs that process and
 //! nothing else.
 
+mod baton;
 mod death;
 mod failure;
+mod hearing;
 mod listing;
 mod process;
 mod protocol;
@@ -15,10 +17,12 @@ mod serve;
 mod trace;
 mod wire;
 
+pub(crate) use baton::Baton;
 pub(crate) use death::{DeathWatch, adopt_orphans, collect_group};
 pub use failure::{FunctionCause, FunctionFailure};
+pub(crate) use hearing::{Silence, hear, hear_all};
 pub use listing::{Inspected, ListedBenchmark, WorkerListing};
 pub use process::WorkerProgram;
-pub(crate) use process::{Silence, WorkerProcess, WorkerStart};
-pub(crate) use protocol::{PROTOCOL, Problem, Reply, Request};
-pub use serve::{WorkerPipes, serve};
+pub(crate) use process::{WorkerProcess, WorkerStart};
+pub(crate) use protocol::{BlockRequest, PROTOCOL, Problem, Reply, Request, SEEDS};
+pub use serve::{WorkerPipes, WorkerSuite, serve};

@@ -1,17 +1,28 @@
 //! What a coordinator and its workers say to each other, over pipes of their
-//! own. How it is written stands in `wire.rs`.
+//! own. How it is written stands in `wire.rs`; `docs/protocol.md` explains it
+//! to those who write a worker in another language.
 
+use deadheat_model::Metric;
+
+use super::listing::ListedBenchmark;
 use crate::function::Pilot;
 
 /// The version both sides must speak.
-pub(crate) const PROTOCOL: u32 = 1;
+pub(crate) const PROTOCOL: u32 = 2;
+
+/// Seeds lie below this: every reader of JSON has such an integer exactly.
+pub(crate) const SEEDS: u64 = 1 << 53;
 
 /// What the coordinator asks.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Request {
+    /// Name the benchmarks.
+    List,
     /// Get a benchmark ready; once per process.
     Prepare {
         benchmark: String,
+        /// The only contender wanted, which is number 0 from then on.
+        contender: Option<String>,
         /// The clock as the coordinator measured it.
         clock: String,
         /// What reading the CPU clock shows of itself, in nanoseconds.
@@ -21,8 +32,8 @@ pub(crate) enum Request {
         /// Bytes to move the stack by.
         stack_bytes: usize,
     },
-    /// Find out how many calls make a sample.
-    Calibrate { seed: u64 },
+    /// Find out how many calls make a sample, which should last this long.
+    Calibrate { seed: u64, least_ns: f64 },
     /// Call every contender once on the input of this seed.
     Smoke { seed: u64 },
     /// Call the contenders in this order until they are warm.
@@ -31,32 +42,51 @@ pub(crate) enum Request {
         order: Vec<usize>,
         iterations: u64,
     },
-    /// Run one block on the input of this seed.
-    Block {
-        seed: u64,
-        iterations: u64,
-        /// Who runs before the first slot, unrecorded.
-        prime: Option<usize>,
-        slots: Vec<usize>,
-    },
+    /// Run one block.
+    Block(BlockRequest),
     /// The replicate is over.
     Bye,
+}
+
+/// One block on the input of one seed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct BlockRequest {
+    pub(crate) seed: u64,
+    /// Calls in a recorded sample.
+    pub(crate) iterations: u64,
+    /// Who runs when; `None` is somebody in the other process.
+    pub(crate) turns: Vec<Option<usize>>,
+    /// So many of the first turns are not recorded.
+    pub(crate) unrecorded: usize,
+    /// Calls in each of them.
+    pub(crate) unrecorded_iterations: u64,
 }
 
 /// What a worker answers; the first line comes unasked.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Reply {
     /// The worker is there.
-    Hello { protocol: u32 },
-    /// The benchmark is ready, and so many values come with every sample.
-    Prepared { values: usize },
+    Hello {
+        protocol: u32,
+        /// Who it is, for people.
+        worker: String,
+        /// The columns of its samples.
+        metrics: Vec<Metric>,
+    },
+    /// What it can race.
+    Listed(Vec<ListedBenchmark>),
+    /// The benchmark is ready.
+    Prepared {
+        /// Whether every block has an input of its own.
+        renews_input: bool,
+    },
     /// What the pilot found.
     Calibrated(Pilot),
     /// Every contender was called and nothing happened.
     Sound,
     /// The contenders are warm.
     Warm { rounds: u64 },
-    /// The values of all slots, one slot after the other.
+    /// The values of all recorded turns of this process, one after the other.
     Block { values: Vec<f64> },
     /// The benchmark cannot go on.
     Failed {
@@ -68,7 +98,7 @@ pub(crate) enum Reply {
 /// Why a worker cannot go on.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Problem {
-    /// There is no such benchmark in this program.
+    /// There is no such benchmark or contender in this program.
     Unknown,
     /// The request makes no sense here.
     OutOfTurn,
@@ -78,4 +108,6 @@ pub(crate) enum Problem {
     OutputDiffers,
     /// A contender does not agree with itself.
     OutputVaries,
+    /// The process on the other end of the baton is gone.
+    PeerGone,
 }

@@ -31,6 +31,13 @@ impl<'a> Traced<'a> {
     }
 }
 
+impl Traced<'_> {
+    /// Notes that nobody is called any more: another process goes on.
+    pub(super) fn idle(&self) {
+        self.note(NOBODY);
+    }
+}
+
 impl FunctionBenchmark for Traced<'_> {
     fn contenders(&self) -> usize {
         self.benchmark.contenders()

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use deadheat_model::{Flags, Metric, Role};
 
-use crate::column::{FIXED, metric_of_column};
 use crate::error::{CellError, FormatError};
+use deadheat_model::{FIXED_COLUMNS, metric_of_column};
 
 /// Where each column of tidy CSV stands; what is `None` is not there.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ impl Columns {
         let metrics = header
             .iter()
             .enumerate()
-            .filter(|(_, name)| !FIXED.contains(name))
+            .filter(|(_, name)| !FIXED_COLUMNS.contains(name))
             .map(|(place, name)| MetricColumn {
                 place,
                 name: (*name).to_owned(),

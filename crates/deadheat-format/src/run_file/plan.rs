@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::command::CommandLine;
 use super::program::{GoogleBenchmark, Worker};
-use crate::column::metric_of_column;
+use deadheat_model::metric_of_column;
 
 /// Everything of a plan but its seed, which stands beside it.
 #[derive(Debug, Deserialize)]

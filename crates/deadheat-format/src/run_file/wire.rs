@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::environment::Environment;
 use super::plan::Plan;
-use crate::column::metric_of_column;
+use deadheat_model::metric_of_column;
 
 #[derive(Debug, Deserialize)]
 struct Tool {

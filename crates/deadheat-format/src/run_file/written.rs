@@ -8,7 +8,7 @@ use deadheat_model::{
 };
 
 use super::written_plan::plan;
-use crate::column::column_name;
+use deadheat_model::column_name;
 
 /// The schema written, and the latest that is read.
 pub const SCHEMA: &str = "deadheat.run/1";

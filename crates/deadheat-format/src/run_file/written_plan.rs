@@ -9,7 +9,7 @@ use deadheat_model::{
     Throughput, WorkerCalls, Workload,
 };
 
-use crate::column::column_name;
+use deadheat_model::column_name;
 
 /// Everything of a plan but its seed, which stands beside it. `Err` gives back
 /// a path that cannot be written on this system.

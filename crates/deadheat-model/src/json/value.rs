@@ -107,6 +107,14 @@ impl Json {
         }
     }
 
+    /// True or false.
+    pub fn as_bool(&self) -> Option<bool> {
+        match self {
+            Json::Bool(value) => Some(*value),
+            _ => None,
+        }
+    }
+
     /// The number, whole or not.
     pub fn as_number(&self) -> Option<f64> {
         match self {

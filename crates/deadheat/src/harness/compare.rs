@@ -162,7 +162,7 @@ impl Compare {
     fn race(&self, functions: &mut dyn FunctionBenchmark) -> Run {
         let (clock, fallback) = SampleClock::choose();
         let gauge = Gauge::new(clock);
-        let piloted = pilot(functions, self.seed, &gauge);
+        let piloted = pilot(functions, self.seed, 0.0, &gauge);
         let round_ns = piloted.call_ns.iter().sum::<f64>() * piloted.iterations as f64;
         let block_ns = (3.0 * round_ns).max(1.0);
         let blocks = self.budget.as_nanos() as f64 / block_ns;

@@ -11,7 +11,7 @@ use super::listing::listing;
 use super::racing::race;
 use super::smoke::smoke;
 use crate::exit::{Failure, Status};
-use crate::race::FunctionRace;
+use crate::race::WorkerRace;
 use crate::settings::{Placement, random_seed};
 use crate::suite::Suite;
 
@@ -46,7 +46,7 @@ pub fn main(build: impl FnOnce(&mut Suite)) {
     build(&mut suite);
     let code = match worker {
         Some(pipes) => {
-            serve(pipes, |name| suite.take(name));
+            serve(pipes, suite);
             0
         }
         None => match run(&suite, std::env::args_os().skip(1)) {
@@ -81,9 +81,11 @@ fn run(suite: &Suite, words: impl Iterator<Item = OsString>) -> Result<Status, F
     }
 }
 
-fn settings(arguments: &Arguments) -> Result<FunctionRace, Failure> {
-    Ok(FunctionRace {
-        program: this_program(arguments.shown)?,
+fn settings(arguments: &Arguments) -> Result<WorkerRace, Failure> {
+    Ok(WorkerRace {
+        program: Some(this_program(arguments.shown)?),
+        shown: arguments.shown,
+        sample_time: None,
         margin: arguments.margin,
         alpha: arguments.alpha,
         max_replicates: arguments.max_replicates,

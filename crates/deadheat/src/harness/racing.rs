@@ -1,6 +1,7 @@
 //! `cargo bench`: race what was selected, answer, write what was asked for.
 
 use deadheat_analysis::{analyse, histograms};
+use deadheat_engine::LocalContenders;
 use deadheat_format::{ensure_writable, write_hdr, write_text};
 use deadheat_model::EndReason;
 use deadheat_report::{MarkdownOptions, to_markdown_with};
@@ -8,19 +9,22 @@ use deadheat_report::{MarkdownOptions, to_markdown_with};
 use super::arguments::Arguments;
 use super::progress::Line;
 use crate::exit::{Failure, Status};
-use crate::race::{FunctionRace, RaceOutcome, race_functions};
+use crate::race::{Entries, RaceOutcome, WorkerRace, race_workers};
 use crate::suite::{Registered, Suite};
 
 /// Races and answers.
 pub(super) fn race(
-    race: &FunctionRace,
+    race: &WorkerRace,
     suite: &Suite,
     arguments: &Arguments,
 ) -> Result<Status, Failure> {
     let selected: Vec<&Registered> = suite
         .registered()
         .iter()
-        .filter(|benchmark| arguments.selection.runs(benchmark))
+        .filter(|benchmark| {
+            let selection = &arguments.selection;
+            selection.names(&benchmark.name) && selection.runs(benchmark.ignored)
+        })
         .collect();
     if selected.is_empty() {
         // Not an error: `cargo bench NAME` asks every bench target of a
@@ -38,9 +42,18 @@ pub(super) fn race(
         );
     }
     let mut line = Line::new(arguments.quiet);
-    let outcome = race_functions(race, &selected, &mut line)?;
+    let outcome = race_workers(race, entries(&selected), &mut line)?;
     line.finish();
     answer(&outcome, arguments)
+}
+
+/// What worker processes of this program are to race.
+pub(super) fn entries(benchmarks: &[&Registered]) -> Entries {
+    Entries {
+        benchmarks: benchmarks.iter().map(|b| b.planned()).collect(),
+        metrics: LocalContenders::metrics_here().to_vec(),
+        left_out: Vec::new(),
+    }
 }
 
 fn answer(outcome: &RaceOutcome, arguments: &Arguments) -> Result<Status, Failure> {

@@ -3,33 +3,34 @@
 use std::fmt::Write as _;
 
 use crate::exit::{Failure, Status};
-use crate::race::{FunctionRace, RaceError, smoke_test};
+use crate::race::{RaceError, WorkerRace, smoke_test};
+use crate::settings::Selection;
 use crate::suite::Registered;
 
-use super::selection::Selection;
+use super::racing::entries;
 
 /// Calls everything once and tells about it in the manner of libtest.
 /// `say` prints.
 pub(super) fn smoke(
-    race: &FunctionRace,
+    race: &WorkerRace,
     benchmarks: &[Registered],
     selection: &Selection,
     mut say: impl FnMut(&str) -> Result<(), Failure>,
 ) -> Result<Status, Failure> {
     let named: Vec<&Registered> = benchmarks
         .iter()
-        .filter(|benchmark| selection.lists(benchmark))
+        .filter(|benchmark| selection.names(&benchmark.name) && selection.lists(benchmark.ignored))
         .collect();
     let noun = if named.len() == 1 { "test" } else { "tests" };
     say(&format!("\nrunning {} {noun}\n", named.len()))?;
     let (runs, ignored): (Vec<&Registered>, Vec<&Registered>) = named
         .iter()
-        .partition(|benchmark| selection.runs(benchmark));
+        .partition(|benchmark| selection.runs(benchmark.ignored));
     for benchmark in &ignored {
         say(&format!("test {} ... ignored\n", benchmark.name))?;
     }
     let mut failures: Vec<(String, String)> = Vec::new();
-    smoke_test(race, &runs, |benchmark, outcome| {
+    smoke_test(race, &entries(&runs), |benchmark, outcome| {
         let name = &benchmark.name;
         match outcome {
             Ok(()) => say(&format!("test {name} ... ok\n")),

@@ -2,12 +2,13 @@
 
 #[cfg(feature = "commands")]
 mod commands;
-mod functions;
 mod outcome;
 mod own_links;
 mod planning;
+mod workers;
 
 #[cfg(feature = "commands")]
 pub use commands::{RaceOptions, race_commands, resume_commands};
-pub(crate) use functions::{FunctionRace, race_functions, smoke_test};
 pub use outcome::{RaceError, RaceOutcome};
+pub(crate) use workers::smoke_test;
+pub use workers::{Entries, WorkerRace, inspect_program, race_workers};

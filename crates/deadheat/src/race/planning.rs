@@ -2,44 +2,35 @@
 
 use deadheat_analysis::planned_blocks;
 use deadheat_engine::Piloted;
-use deadheat_model::{Benchmark, Contender, FunctionCalls, Workload};
-
-use crate::suite::Registered;
+use deadheat_model::Benchmark;
 
 /// What a block costs beside its samples, in nanoseconds: handing over,
 /// writing the record, reading the counters.
 const BLOCK_OVERHEAD_NS: f64 = 50_000.0;
+/// Where processes take turns, the blocks of a replicate take so many times as
+/// long as starting its processes: two of them for a benchmark or a few, and
+/// most of the time would go into that.
+const BLOCKS_TO_START: f64 = 9.0;
+/// Blocks in a replicate at most.
+const MOST_BLOCKS: u32 = 200;
 /// Rounds that a warm-up takes at least.
 const WARM_UP_ROUNDS: f64 = 3.0;
 
-/// A benchmark as planned; one whose pilot failed is planned all the same, so
-/// that it has a place in the run.
-pub(super) fn benchmark(
-    registered: &Registered,
-    piloted: Option<&Piloted>,
-    blocks: Option<u32>,
-) -> Benchmark {
-    let calls = FunctionCalls {
-        iterations: piloted.map_or(1, |piloted| piloted.pilot.iterations),
-        threads: registered.threads(),
-    };
-    let contender = |name: &String| Contender {
-        name: name.clone(),
-        workload: Workload::Function(calls),
-    };
-    Benchmark {
-        name: registered.name.clone(),
-        parameters: registered.parameters.clone(),
-        contenders: registered.contenders.iter().map(contender).collect(),
-        blocks_per_replicate: blocks.or_else(|| piloted.map(blocks_that_fit)),
-        throughput: registered.throughput,
-        own_link: None,
-        counters: Vec::new(),
+/// Fills in what the pilot found; a benchmark whose pilot failed is planned all
+/// the same, so that it has a place in the run.
+pub(super) fn complete(benchmark: &mut Benchmark, piloted: Option<&Piloted>, blocks: Option<u32>) {
+    for contender in &mut benchmark.contenders {
+        if let (Some(calls), Some(piloted)) = (contender.workload.calls_mut(), piloted) {
+            calls.iterations = piloted.pilot.iterations;
+        }
     }
+    let turns = benchmark.processes_per_replicate() > Some(1);
+    let found = piloted.map(|piloted| blocks_that_fit(piloted, turns));
+    benchmark.blocks_per_replicate = blocks.or(found);
 }
 
 /// Blocks in a replicate that make the most of the time.
-fn blocks_that_fit(piloted: &Piloted) -> u32 {
+fn blocks_that_fit(piloted: &Piloted, taking_turns: bool) -> u32 {
     let pilot = &piloted.pilot;
     let round_ns: f64 = pilot.call_ns.iter().sum::<f64>() * pilot.iterations as f64;
     // Each once to prime it, then two of each in ABBA, or one of each in a row
@@ -48,7 +39,14 @@ fn blocks_that_fit(piloted: &Piloted) -> u32 {
     let samples_ns = pilot.block_cost_ns.unwrap_or(round_ns * rounds);
     let block_ns = samples_ns + BLOCK_OVERHEAD_NS;
     let process_ns = piloted.process_ns + WARM_UP_ROUNDS * round_ns;
-    planned_blocks(process_ns, block_ns, &pilot.blocks_ns)
+    let fitting = planned_blocks(process_ns, block_ns, &pilot.blocks_ns);
+    match taking_turns {
+        false => fitting,
+        true => {
+            let starting = piloted.process_ns / block_ns * BLOCKS_TO_START;
+            fitting.max((starting as u32).min(MOST_BLOCKS))
+        }
+    }
 }
 
 #[cfg(test)]
@@ -60,6 +58,7 @@ mod tests {
         Piloted {
             pilot: Pilot {
                 iterations,
+                most_iterations: None,
                 call_ns: vec![call_ns; 2],
                 blocks_ns: Vec::new(),
                 block_cost_ns: None,
@@ -70,11 +69,20 @@ mod tests {
 
     #[test]
     fn short_functions_get_many_blocks_and_slow_ones_few() {
-        let short = blocks_that_fit(&piloted(1.0, 20_000));
-        let long = blocks_that_fit(&piloted(1e7, 1));
-        let slow = blocks_that_fit(&piloted(1e9, 1));
+        let short = blocks_that_fit(&piloted(1.0, 20_000), false);
+        let long = blocks_that_fit(&piloted(1e7, 1), false);
+        let slow = blocks_that_fit(&piloted(1e9, 1), false);
         assert!(short >= 10, "{short}");
         assert!((5..10).contains(&long), "{long}");
         assert_eq!(slow, 1);
+    }
+
+    #[test]
+    fn starting_processes_that_take_turns_is_a_small_part_of_a_replicate() {
+        let short = piloted(200_000.0, 1);
+        let alone = blocks_that_fit(&short, false);
+        let turns = blocks_that_fit(&short, true);
+        assert!(alone < turns && turns <= MOST_BLOCKS, "{alone} {turns}");
+        assert_eq!(blocks_that_fit(&piloted(1e9, 1), true), 1);
     }
 }

@@ -4,10 +4,13 @@ use std::cell::RefCell;
 use std::fmt::Display;
 use std::rc::Rc;
 
-use deadheat_engine::{Disagreement, FunctionBenchmark, Gauge, Lineup, Reading};
-use deadheat_model::Throughput;
+use deadheat_engine::{
+    Disagreement, FunctionBenchmark, Gauge, ListedBenchmark, Reading, WorkerSuite,
+};
+use deadheat_model::{Contender, FunctionCalls, Throughput, Workload};
 
 use super::benchmark::Benchmark;
+use crate::names::distinct;
 
 /// The benchmarks of a program.
 #[derive(Default)]
@@ -31,14 +34,22 @@ impl Registered {
         self.functions.threads()
     }
 
-    /// Who races, for whoever starts worker processes.
-    pub(crate) fn lineup(&self) -> Lineup {
-        Lineup {
-            name: self.name.clone(),
-            contenders: self.contenders.clone(),
-            iterations: 1,
+    /// The benchmark as a plan has it before its pilot.
+    pub(crate) fn planned(&self) -> deadheat_model::Benchmark {
+        let calls = FunctionCalls {
             threads: self.threads(),
-            own_link: false,
+            ..FunctionCalls::default()
+        };
+        let contender = |name: &String| Contender {
+            name: name.clone(),
+            workload: Workload::Function(calls),
+        };
+        deadheat_model::Benchmark {
+            name: self.name.clone(),
+            parameters: self.parameters.clone(),
+            contenders: self.contenders.iter().map(contender).collect(),
+            throughput: self.throughput,
+            ..deadheat_model::Benchmark::default()
         }
     }
 }
@@ -141,9 +152,24 @@ impl Suite {
         let twice = names.windows(2).find(|pair| pair[0] == pair[1]);
         twice.map(|pair| pair[0])
     }
+}
 
-    /// The functions of the benchmark of this name; the others are dropped.
-    pub(crate) fn take(self, name: &str) -> Option<Box<dyn FunctionBenchmark>> {
+impl WorkerSuite for Suite {
+    fn list(&self) -> Vec<ListedBenchmark> {
+        let listed = |benchmark: &Registered| ListedBenchmark {
+            name: benchmark.name.clone(),
+            // A contender against itself has a name of its own for whoever
+            // asks for one of the two.
+            contenders: distinct(benchmark.contenders.clone()),
+            parameters: benchmark.parameters.clone(),
+            throughput: benchmark.throughput,
+            threads: benchmark.threads(),
+            ignored: benchmark.ignored,
+        };
+        self.benchmarks.iter().map(listed).collect()
+    }
+
+    fn take(self, name: &str) -> Option<Box<dyn FunctionBenchmark>> {
         let mut benchmarks = self.benchmarks.into_iter();
         let found = benchmarks.find(|benchmark| benchmark.name == name)?;
         Some(Box::new(found.functions))
@@ -163,6 +189,16 @@ mod tests {
                 .candidate("two", || 2);
         }
         suite
+    }
+
+    #[test]
+    fn a_contender_against_itself_can_be_asked_for_by_name() {
+        let mut suite = Suite::new();
+        suite
+            .benchmark("a / a")
+            .baseline("a", || 1)
+            .candidate("a", || 1);
+        assert_eq!(suite.list()[0].contenders, ["a", "a (2)"]);
     }
 
     #[test]

@@ -1,14 +1,4 @@
-//! The `cargo-deadheat` command: races of `cargo bench` with placements drawn
-//! anew. Cargo and rustc start it again under other names, to compile and to
-//! link, and bench programs ask it for neutral links.
-
-mod arguments;
-mod bench;
-mod compilation;
-// One subcommand of two programs.
-#[path = "../../placements.rs"]
-mod placements;
-mod rustc;
+//! The `cargo-deadheat` command: which of its parts is called.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -16,6 +6,9 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use deadheat_link::Roles;
+
+use super::{bench, rustc};
+use crate::placements;
 
 /// Make neutral links of an executable, for programs
 #[derive(Debug, Parser)]
@@ -25,7 +18,9 @@ struct Placements {
     args: placements::PlacementsArgs,
 }
 
-fn main() -> ExitCode {
+/// The whole program, from the name and arguments of this process to its exit
+/// code.
+pub fn cargo_deadheat() -> ExitCode {
     let mut args = std::env::args_os();
     let name = PathBuf::from(args.next().unwrap_or_default());
     let args: Vec<OsString> = args.collect();

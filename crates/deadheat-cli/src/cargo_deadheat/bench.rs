@@ -9,8 +9,8 @@ use deadheat::exit::{Failure, Status};
 use deadheat::model::Json;
 use deadheat_link::Roles;
 
-use crate::arguments::{Arguments, Bench};
-use crate::rustc::WRAPPED;
+use super::arguments::{Arguments, Bench};
+use super::rustc::WRAPPED;
 
 const HELP: &str = "\
 Races the bench targets of a package with a new placement per replicate

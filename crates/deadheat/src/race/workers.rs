@@ -1,22 +1,22 @@
-//! The whole way of a race of functions: suite in, recorded run out.
+//! The whole way of a race of functions in worker processes: planned benchmarks
+//! in, recorded run out.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use deadheat_analysis::{LooksError, PlannedRule, planned_looks};
 use deadheat_engine::{
-    Contenders, EngineError, FunctionContenders, FunctionOptions, Interrupts, LinkProgram, OsClock,
-    Session, Watcher, WorkerProgram, environment, unix_seconds,
+    Contenders, EngineError, FunctionContenders, FunctionOptions, Inspected, Interrupts,
+    LinkProgram, OsClock, Session, Watcher, WorkerProgram, environment, inspect, unix_seconds,
 };
 use deadheat_format::{FormatError, RunFileWriter};
 use deadheat_model::{
-    BenchmarkFailure, Design, Environment, Metric, Origin, Pinning, Plan, RecordSink, Run,
-    RunHeader,
+    Benchmark, BenchmarkFailure, Design, Environment, LeftOut, Metric, Origin, Pinning, Plan,
+    RecordSink, Run, RunHeader,
 };
 
 use super::outcome::{RaceError, RaceOutcome, blocks, finish, run_file, take_over_signals};
 use super::{own_links, planning};
-use crate::suite::Registered;
 
 /// Blocks in a replicate where neither the user nor a pilot says.
 const BLOCKS: u32 = 25;
@@ -24,44 +24,66 @@ const BLOCKS: u32 = 25;
 /// Replicates of a benchmark on the user's own link, beside neutral ones.
 const OWN_LINK_REPLICATES: u32 = 6;
 
-/// How a suite is raced.
+/// How functions are raced.
 #[derive(Clone, Debug)]
-pub(crate) struct FunctionRace {
-    /// What a worker process runs.
-    pub(crate) program: WorkerProgram,
+pub struct WorkerRace {
+    /// What a worker process runs where a benchmark names no program: the
+    /// program that races functions of its own.
+    pub program: Option<WorkerProgram>,
+    /// Whether what other programs print is shown, on standard error.
+    pub shown: bool,
     /// Smallest relative change worth acting on.
-    pub(crate) margin: f64,
+    pub margin: f64,
     /// Chance of any wrong verdict that is accepted.
-    pub(crate) alpha: f64,
+    pub alpha: f64,
     /// Replicates of each benchmark at most.
-    pub(crate) max_replicates: u32,
+    pub max_replicates: u32,
     /// Blocks in a replicate; found by the pilot when `None`.
-    pub(crate) blocks: Option<u32>,
+    pub blocks: Option<u32>,
     /// No block starts after so much time.
-    pub(crate) budget: Option<Duration>,
+    pub budget: Option<Duration>,
+    /// What a sample lasts at least, where not only its clock decides.
+    pub sample_time: Option<Duration>,
     /// What one sample may take.
-    pub(crate) timeout: Option<Duration>,
+    pub timeout: Option<Duration>,
     /// The source of every random choice.
-    pub(crate) seed: u64,
+    pub seed: u64,
     /// The metric judged.
-    pub(crate) judged: Metric,
+    pub judged: Metric,
     /// Cores to draw from.
-    pub(crate) pinning: Pinning,
+    pub pinning: Pinning,
     /// The run file; `None` for a new one below `.deadheat/runs`.
-    pub(crate) save: Option<PathBuf>,
+    pub save: Option<PathBuf>,
     /// The folder that `.deadheat` is looked for in.
-    pub(crate) folder: PathBuf,
-    /// The program that makes neutral links, if replicates are to run on some.
-    pub(crate) placements: Option<PathBuf>,
+    pub folder: PathBuf,
+    /// The program that makes neutral links, if replicates are to run on some:
+    /// one that understands `placements EXECUTABLE SEED…`.
+    pub placements: Option<PathBuf>,
 }
 
-impl FunctionRace {
+/// What is raced, and what is not.
+#[derive(Clone, Debug, Default)]
+pub struct Entries {
+    /// The benchmarks, their functions to be called once in each sample: how
+    /// often they are really called a pilot finds.
+    pub benchmarks: Vec<Benchmark>,
+    /// What every sample measures.
+    pub metrics: Vec<Metric>,
+    /// Benchmarks that somebody might look for.
+    pub left_out: Vec<LeftOut>,
+}
+
+impl WorkerRace {
     fn contenders<'a>(
         &self,
+        metrics: &[Metric],
         interrupts: &'a Interrupts,
     ) -> Result<FunctionContenders<'a>, RaceError> {
         let options = FunctionOptions {
             program: self.program.clone(),
+            shown: self.shown,
+            metrics: metrics.to_vec(),
+            sample_time: self.sample_time,
             timeout: self.timeout,
             pinning: self.pinning.clone(),
             seed: self.seed,
@@ -87,11 +109,21 @@ impl FunctionRace {
     }
 }
 
-/// Races these benchmarks, each replicate in a process of its own, and records
+/// Finds out what kind of program this is, and what it can race. `patience` is
+/// how long it may take.
+pub fn inspect_program(
+    program: &WorkerProgram,
+    patience: Option<Duration>,
+) -> Result<Inspected, RaceError> {
+    let interrupts = take_over_signals()?;
+    inspect(program, patience, &interrupts).map_err(|error| not_started(error, &interrupts))
+}
+
+/// Races these benchmarks, each replicate in processes of its own, and records
 /// the run as it happens. A benchmark that fails costs itself only.
-pub(crate) fn race_functions(
-    race: &FunctionRace,
-    benchmarks: &[&Registered],
+pub fn race_workers(
+    race: &WorkerRace,
+    entries: Entries,
     watcher: &mut dyn Watcher,
 ) -> Result<RaceOutcome, RaceError> {
     let interrupts = take_over_signals()?;
@@ -104,23 +136,22 @@ pub(crate) fn race_functions(
         let file = file.clone();
         return Err(RaceError::Save(FormatError::AlreadyExists { file }));
     }
-    let mut contenders = race.contenders(&interrupts)?;
-    if !contenders.metrics().contains(&race.judged) {
-        let known: Vec<&str> = contenders.metrics().iter().map(Metric::name).collect();
+    if !entries.metrics.contains(&race.judged) {
+        let known: Vec<&str> = entries.metrics.iter().map(Metric::name).collect();
         return Err(RaceError::MetricNotMeasured {
             metric: race.judged.clone(),
             reason: format!("of functions there are {}", known.join(", ")),
         });
     }
+    let mut contenders = race.contenders(&entries.metrics, &interrupts)?;
     let mut plan = Plan {
         design,
         seed: race.seed,
-        benchmarks: Vec::new(),
+        benchmarks: entries.benchmarks,
     };
     let mut failures = Vec::new();
-    for (index, registered) in benchmarks.iter().enumerate() {
-        let piloted = contenders.pilot(index, &registered.lineup());
-        let piloted = match piloted {
+    for (index, benchmark) in plan.benchmarks.iter_mut().enumerate() {
+        let piloted = match contenders.pilot(index, benchmark) {
             Ok(piloted) => Some(piloted),
             Err(error) if error.is_of_a_contender() => {
                 failures.push(BenchmarkFailure {
@@ -131,24 +162,29 @@ pub(crate) fn race_functions(
             }
             Err(error) => return Err(not_started(error, &interrupts)),
         };
-        let planned = planning::benchmark(registered, piloted.as_ref(), race.blocks);
-        plan.benchmarks.push(planned);
+        planning::complete(benchmark, piloted.as_ref(), race.blocks);
     }
     plan.validate()
         .map_err(|error| RaceError::Design(error.to_string()))?;
     let links = contenders
         .neutral_links()
         .map_err(|error| not_started(error, &interrupts))?;
-    if links.as_ref().is_some_and(|links| links.made_by.is_ok()) {
-        let raced = |of| !failures.iter().any(|failure| failure.benchmark == of);
-        own_links::add(&mut plan, OWN_LINK_REPLICATES, raced);
-    }
-    contenders.enter(&plan);
+    let linked: Vec<bool> = plan
+        .benchmarks
+        .iter()
+        .map(|benchmark| contenders.has_neutral_links(benchmark))
+        .collect();
+    let raced = |of: usize| !failures.iter().any(|failure| failure.benchmark == of);
+    own_links::add(&mut plan, OWN_LINK_REPLICATES, |of| linked[of] && raced(of));
+    contenders
+        .enter(&plan)
+        .map_err(|error| not_started(error, &interrupts))?;
     let machine = Environment {
-        neutral_links: links.into_iter().collect(),
+        neutral_links: links,
+        debug_build: race.program.is_some() && cfg!(debug_assertions),
         ..machine
     };
-    let header = header(plan, machine, &contenders);
+    let header = header(plan, machine, entries.left_out, &contenders);
     let path = run_file(race.save.as_deref(), &race.folder, &header)?;
     let mut writer = RunFileWriter::create(&path, &header).map_err(RaceError::Save)?;
     let mut rule = PlannedRule::new(&header);
@@ -196,7 +232,12 @@ fn unplannable(error: &LooksError) -> String {
     }
 }
 
-fn header(plan: Plan, machine: Environment, contenders: &FunctionContenders<'_>) -> RunHeader {
+fn header(
+    plan: Plan,
+    machine: Environment,
+    left_out: Vec<LeftOut>,
+    contenders: &FunctionContenders<'_>,
+) -> RunHeader {
     RunHeader {
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         started_at: unix_seconds(),
@@ -204,12 +245,11 @@ fn header(plan: Plan, machine: Environment, contenders: &FunctionContenders<'_>)
         environment: Environment {
             pinned: contenders.pinned().to_vec(),
             clock: Some(contenders.clock_facts()),
-            debug_build: cfg!(debug_assertions),
             ..machine
         },
         metrics: contenders.metrics().to_vec(),
         tick_ns: Some(contenders.tick_ns()),
-        left_out: Vec::new(),
+        left_out,
         plan,
     }
 }
@@ -217,14 +257,14 @@ fn header(plan: Plan, machine: Environment, contenders: &FunctionContenders<'_>)
 /// Calls every contender of these benchmarks once, each benchmark in a process
 /// of its own, and tells what came of it as it comes.
 pub(crate) fn smoke_test<E: From<RaceError>>(
-    race: &FunctionRace,
-    benchmarks: &[&Registered],
-    mut tell: impl FnMut(&Registered, Result<(), RaceError>) -> Result<(), E>,
+    race: &WorkerRace,
+    entries: &Entries,
+    mut tell: impl FnMut(&Benchmark, Result<(), RaceError>) -> Result<(), E>,
 ) -> Result<(), E> {
     let interrupts = take_over_signals()?;
-    let mut contenders = race.contenders(&interrupts)?;
-    for benchmark in benchmarks {
-        let outcome = contenders.smoke(&benchmark.lineup());
+    let mut contenders = race.contenders(&entries.metrics, &interrupts)?;
+    for benchmark in &entries.benchmarks {
+        let outcome = contenders.smoke(benchmark);
         tell(
             benchmark,
             outcome.map_err(|error| not_started(error, &interrupts)),

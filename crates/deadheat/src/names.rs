@@ -2,7 +2,7 @@
 
 /// Makes every name the only one of its kind: the second `true` of an A/A
 /// race becomes `true (2)`.
-pub(super) fn distinct(names: Vec<String>) -> Vec<String> {
+pub(crate) fn distinct(names: Vec<String>) -> Vec<String> {
     let mut taken: Vec<String> = Vec::with_capacity(names.len());
     for name in &names {
         let mut unique = name.clone();

@@ -8,7 +8,7 @@ use std::process::Command;
 use deadheat::exit::{Failure, Status};
 use deadheat_link::Roles;
 
-use crate::compilation::Compilation;
+use super::compilation::Compilation;
 
 /// The variable that names the linker driver that the user had.
 const DRIVER: &str = "DEADHEAT_DRIVER";

@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 
-use deadheat_model::{Metric, Unit};
+use crate::metric::{Metric, Unit};
 
 /// Marks the column of a custom metric whose name alone would be mistaken for
 /// something else.
 const CUSTOM: &str = "custom:";
 
 /// Columns of tidy CSV that are not metrics.
-pub(crate) const FIXED: [&str; 8] = [
+pub const FIXED_COLUMNS: [&str; 8] = [
     "benchmark",
     "replicate",
     "block",
@@ -61,7 +61,7 @@ fn built_in_column(metric: &Metric) -> String {
 fn is_taken(name: &str) -> bool {
     name.is_empty()
         || name.starts_with(CUSTOM)
-        || FIXED.contains(&name)
+        || FIXED_COLUMNS.contains(&name)
         || metric_of_column(name) != Metric::Custom(name.to_owned())
 }
 
@@ -96,7 +96,7 @@ mod tests {
             let metric = Metric::Custom(name.to_owned());
             let column = column_name(&metric).into_owned();
             assert_eq!(metric_of_column(&column), metric);
-            assert!(!FIXED.contains(&column.as_str()));
+            assert!(!FIXED_COLUMNS.contains(&column.as_str()));
         }
     }
 

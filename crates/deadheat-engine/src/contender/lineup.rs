@@ -1,0 +1,262 @@
+//! Who races in a benchmark of functions, and in which process each is called.
+
+use deadheat_model::{Benchmark, Program, Workload};
+
+use crate::placement::Executable;
+use crate::worker::{FunctionCause, WorkerProgram};
+
+/// Who races in a benchmark, and how it is called.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Lineup {
+    /// The benchmark's name.
+    pub(super) name: String,
+    /// The names of its contenders, the baseline first.
+    pub(super) contenders: Vec<String>,
+    /// The processes of a replicate: one in which all contenders are called,
+    /// or one for each of them.
+    pub(super) seats: Vec<Seat>,
+    /// Calls in a sample by each thread.
+    pub(super) iterations: u64,
+    /// Threads that call at the same time.
+    pub(super) threads: u32,
+    /// Whether it runs as the user linked it, whatever links there are.
+    pub(super) own_link: bool,
+}
+
+/// A process of a replicate: what is started, and what it gets ready.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Seat {
+    /// The program, as an index among those of the run.
+    pub(super) program: usize,
+    /// The benchmark, by which the program knows it.
+    pub(super) benchmark: String,
+    /// The only contender wanted, by which the program knows it.
+    pub(super) contender: Option<String>,
+}
+
+/// The programs of a run.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Programs {
+    own: Option<WorkerProgram>,
+    shown: bool,
+    known: Vec<Known>,
+}
+
+/// A program as it was when it was first asked for.
+#[derive(Clone, Debug)]
+struct Known {
+    program: WorkerProgram,
+    /// The process of a replicate that runs it.
+    process: usize,
+    /// Its file; `None` where the system knows best what to start.
+    file: Option<Executable>,
+}
+
+impl Programs {
+    /// `own` is the program of functions of which the plan names none. What the
+    /// others print is shown on request.
+    pub(super) fn new(own: Option<WorkerProgram>, shown: bool) -> Self {
+        Self {
+            own,
+            shown,
+            known: Vec::new(),
+        }
+    }
+
+    /// All that were asked for so far.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &WorkerProgram> {
+        self.known.iter().map(|known| &known.program)
+    }
+
+    /// Whether a program is the one that races, and not one that it names.
+    pub(super) fn is_own(&self, program: &WorkerProgram) -> bool {
+        self.own.as_ref() == Some(program)
+    }
+
+    pub(super) fn get(&self, index: usize) -> &WorkerProgram {
+        &self.known[index].program
+    }
+
+    /// The index of a program in this process of a replicate. The same file in
+    /// two processes is two programs: each is linked anew for itself.
+    fn index_of(&mut self, program: WorkerProgram, process: usize) -> usize {
+        let same = |known: &Known| known.program == program && known.process == process;
+        if let Some(known) = self.known.iter().position(same) {
+            return known;
+        }
+        let file = match self.is_own(&program) {
+            true => None,
+            false => Executable::at(&program.executable).ok(),
+        };
+        self.known.push(Known {
+            program,
+            process,
+            file,
+        });
+        self.known.len() - 1
+    }
+
+    /// `Err` when another file lies there now: replicates of two builds would
+    /// be compared as if they were one.
+    pub(super) fn check(&self, index: usize) -> Result<(), FunctionCause> {
+        match &self.known[index].file {
+            None => Ok(()),
+            Some(file) => file.check().map_err(FunctionCause::NotStarted),
+        }
+    }
+
+    fn of_user(&self, program: &Program) -> WorkerProgram {
+        WorkerProgram {
+            executable: program.executable.clone(),
+            arguments: program.arguments.iter().map(Into::into).collect(),
+            shown: self.shown,
+        }
+    }
+}
+
+impl Lineup {
+    /// Who races in a planned benchmark; `None` when that is not one of
+    /// functions.
+    pub(super) fn of(benchmark: &Benchmark, programs: &mut Programs) -> Option<Self> {
+        let calls = benchmark
+            .contenders
+            .iter()
+            .find_map(|c| c.workload.calls())?;
+        let mut seats: Vec<(usize, Seat)> = Vec::new();
+        for contender in &benchmark.contenders {
+            let (process, seat) = match &contender.workload {
+                Workload::Function(_) => {
+                    let own = programs.own.clone()?;
+                    let seat = Seat {
+                        program: programs.index_of(own, 0),
+                        benchmark: benchmark.name.clone(),
+                        contender: None,
+                    };
+                    (0, seat)
+                }
+                Workload::Worker(calls) => {
+                    let program = programs.of_user(&calls.program);
+                    let seat = Seat {
+                        program: programs.index_of(program, calls.process),
+                        benchmark: calls.benchmark.clone(),
+                        contender: Some(calls.contender.clone()),
+                    };
+                    (calls.process, seat)
+                }
+                _ => return None,
+            };
+            match seats.iter_mut().find(|(other, _)| *other == process) {
+                // All of its contenders, numbered as the program has them.
+                Some((_, shared)) => shared.contender = None,
+                None => seats.push((process, seat)),
+            }
+        }
+        let shared = seats.len() == 1;
+        // The baton goes between two.
+        if !shared && (seats.len() != 2 || seats.len() != benchmark.contenders.len()) {
+            return None;
+        }
+        Some(Self {
+            name: benchmark.name.clone(),
+            contenders: benchmark
+                .contenders
+                .iter()
+                .map(|c| c.name.clone())
+                .collect(),
+            seats: seats.into_iter().map(|(_, seat)| seat).collect(),
+            iterations: calls.iterations,
+            threads: calls.threads,
+            own_link: benchmark.own_link.is_some(),
+        })
+    }
+
+    /// Whether each contender has a process of its own.
+    pub(super) fn takes_turns(&self) -> bool {
+        self.seats.len() > 1
+    }
+
+    /// The process that a contender is called in.
+    pub(super) fn seat_of(&self, contender: usize) -> usize {
+        if self.takes_turns() { contender } else { 0 }
+    }
+
+    /// The contender that a process knows by this number.
+    pub(super) fn contender_of(&self, seat: usize, number: usize) -> usize {
+        if self.takes_turns() { seat } else { number }
+    }
+
+    /// An order of contenders, as one of the processes is told of it.
+    pub(super) fn turns_of(&self, seat: usize, order: &[usize]) -> Vec<Option<usize>> {
+        let turn = |contender: &usize| match self.takes_turns() {
+            false => Some(*contender),
+            true => (*contender == seat).then_some(0),
+        };
+        order.iter().map(turn).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadheat_model::{Contender, FunctionCalls, WorkerCalls};
+
+    fn benchmark(workloads: Vec<Workload>) -> Benchmark {
+        let named = workloads.into_iter().zip(["old", "new", "third"]);
+        Benchmark {
+            name: "sum".to_owned(),
+            contenders: named
+                .map(|(workload, name)| Contender {
+                    name: name.to_owned(),
+                    workload,
+                })
+                .collect(),
+            ..Benchmark::default()
+        }
+    }
+
+    fn worker(executable: &str, process: usize) -> Workload {
+        Workload::Worker(Box::new(WorkerCalls {
+            program: Program {
+                executable: executable.into(),
+                arguments: vec![],
+            },
+            process,
+            benchmark: "sum".to_owned(),
+            contender: "fold".to_owned(),
+            calls: FunctionCalls::default(),
+        }))
+    }
+
+    #[test]
+    fn two_builds_take_turns_and_are_two_programs_even_when_they_are_one_file() {
+        let mut programs = Programs::default();
+        let pair = benchmark(vec![worker("/a", 0), worker("/a", 1)]);
+        let lineup = Lineup::of(&pair, &mut programs).unwrap();
+        assert!(lineup.takes_turns());
+        let seats: Vec<usize> = lineup.seats.iter().map(|seat| seat.program).collect();
+        assert_eq!(seats, [0, 1]);
+        assert_eq!(lineup.seats[1].contender.as_deref(), Some("fold"));
+        let turns = lineup.turns_of(1, &[1, 0, 0, 1]);
+        assert_eq!(turns, [Some(0), None, None, Some(0)]);
+        assert_eq!((lineup.seat_of(1), lineup.contender_of(1, 0)), (1, 1));
+    }
+
+    #[test]
+    fn contenders_of_one_process_are_all_got_ready() {
+        let mut programs = Programs::default();
+        let alone = benchmark(vec![worker("/a", 0), worker("/a", 0), worker("/a", 0)]);
+        let lineup = Lineup::of(&alone, &mut programs).unwrap();
+        assert_eq!((lineup.seats.len(), programs.iter().count()), (1, 1));
+        assert_eq!(lineup.seats[0].contender, None);
+        assert_eq!(lineup.turns_of(0, &[2, 0]), [Some(2), Some(0)]);
+        assert_eq!((lineup.seat_of(2), lineup.contender_of(0, 2)), (0, 2));
+    }
+
+    #[test]
+    fn what_is_not_called_has_no_lineup() {
+        let recording = benchmark(vec![Workload::Recording, Workload::Recording]);
+        assert!(Lineup::of(&recording, &mut Programs::default()).is_none());
+        let crowd = benchmark(vec![worker("/a", 0), worker("/a", 0), worker("/b", 1)]);
+        assert!(Lineup::of(&crowd, &mut Programs::default()).is_none());
+    }
+}

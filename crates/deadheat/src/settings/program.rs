@@ -1,0 +1,92 @@
+//! Programs that hold benchmarks, as people name them.
+
+use std::path::{Path, PathBuf};
+
+use deadheat_engine::{find_executable, is_executable};
+use deadheat_model::Program;
+
+/// The path of an executable file, or words as in a shell: a program, which is
+/// looked up in `PATH`, and its arguments.
+pub fn program(text: &str) -> Result<Program, String> {
+    if is_executable(Path::new(text)) {
+        return Ok(Program {
+            executable: in_this_folder(text),
+            arguments: Vec::new(),
+        });
+    }
+    if Path::new(text).is_file() {
+        return Err(format!(
+            "'{text}' is not executable; make it so with chmod +x, or name what runs it, as in \
+             'python3 {text}'"
+        ));
+    }
+    let words = shell_words::split(text).map_err(|_| format!("'{text}': a quote is not closed"))?;
+    let Some((name, arguments)) = words.split_first().filter(|(name, _)| !name.is_empty()) else {
+        return Err("the name of a program is empty".to_owned());
+    };
+    let executable = match is_executable(Path::new(name)) {
+        true => in_this_folder(name),
+        false => find_executable(name).ok_or_else(|| format!("there is no program '{name}'"))?,
+    };
+    Ok(Program {
+        executable,
+        arguments: arguments.to_vec(),
+    })
+}
+
+/// Whether a word names a program where it could also be part of the name of a
+/// benchmark: an executable file, anything that begins like a path, or several
+/// words of which the first is a program.
+pub fn is_program(text: &str) -> bool {
+    let like_a_path = ["/", "./", "../"].iter().any(|sign| text.starts_with(sign));
+    like_a_path
+        || is_executable(Path::new(text))
+        || (text.contains(char::is_whitespace) && program(text).is_ok())
+}
+
+/// A bare name would be looked up in `PATH` once more.
+fn in_this_folder(path: &str) -> PathBuf {
+    match path.contains('/') {
+        true => PathBuf::from(path),
+        false => Path::new(".").join(path),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_a_file_or_words_whose_first_is_found() {
+        let sh = program("/bin/sh").unwrap();
+        assert_eq!(sh.executable, Path::new("/bin/sh"));
+        assert_eq!(sh.arguments, [""; 0]);
+        let script = program("sh 'my worker.sh' --fast").unwrap();
+        assert!(script.executable.is_absolute());
+        assert_eq!(script.arguments, ["my worker.sh", "--fast"]);
+    }
+
+    #[test]
+    fn what_is_no_program_is_told() {
+        for (text, told) in [
+            ("no-such-program-anywhere", "there is no program"),
+            ("./no-such-file x", "'./no-such-file'"),
+            ("Cargo.toml", "is not executable"),
+            ("sh 'a", "quote"),
+            ("  ", "empty"),
+        ] {
+            let problem = program(text).unwrap_err();
+            assert!(problem.contains(told), "{text}: {problem}");
+        }
+    }
+
+    #[test]
+    fn a_filter_is_told_from_a_program() {
+        for text in ["/bin/sh", "./not/there", "../x", "sh worker.sh"] {
+            assert!(is_program(text), "{text}");
+        }
+        for text in ["sum", "sort/1000", "sum (loop)", "sh", "Cargo.toml"] {
+            assert!(!is_program(text), "{text}");
+        }
+    }
+}
