@@ -11,6 +11,7 @@ mod options;
 mod placements;
 mod program;
 mod progress;
+mod rev;
 mod run;
 
 pub use cargo_deadheat::cargo_deadheat;

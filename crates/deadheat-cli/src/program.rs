@@ -1,10 +1,11 @@
 //! The `deadheat` command: its subcommands, and which of them is called.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::{analyze, bench, link, options, placements, run};
+use crate::{analyze, bench, cargo_deadheat, link, options, placements, rev, run};
 
 /// Races too close to call: is B faster than A, by how much, how sure?
 #[derive(Debug, Parser)]
@@ -22,6 +23,9 @@ enum Command {
     /// Race two builds, benchmark by benchmark, or the contenders of one
     #[command(after_help = bench::EXAMPLES)]
     Bench(Box<bench::BenchArgs>),
+    /// Race two git revisions, or one and the working tree
+    #[command(after_help = rev::EXAMPLES)]
+    Rev(Box<rev::RevArgs>),
     /// Analyse a recorded run or a tidy CSV file again
     Analyze(analyze::AnalyzeArgs),
     /// Link as asked, and record the link for races with many placements
@@ -34,6 +38,12 @@ enum Command {
 
 /// The whole program, from the arguments of this process to its exit code.
 pub fn deadheat() -> ExitCode {
+    let mut args = std::env::args_os();
+    let name = PathBuf::from(args.next().unwrap_or_default());
+    // Cargo starts it by other names while revisions are built.
+    if let Some(code) = cargo_deadheat::role(&name, &args.collect::<Vec<_>>()) {
+        return code;
+    }
     if let Some(args) = link::LinkArgs::of(std::env::args_os()) {
         return link::link(&args).into();
     }
@@ -41,6 +51,7 @@ pub fn deadheat() -> ExitCode {
     let done = match cli.command {
         Command::Run(args) => run::run(*args),
         Command::Bench(args) => bench::bench(*args),
+        Command::Rev(args) => rev::rev(*args),
         Command::Analyze(args) => analyze::analyze(&args),
         Command::Link(args) => return link::link(&args).into(),
         Command::Placements(args) => placements::placements(&args),

@@ -37,17 +37,28 @@ pub enum Arguments {
     Version,
     /// A race.
     Bench(Bench),
-    /// Nothing: this word is neither an option nor the value of one.
+    /// Nothing: this word is neither an option nor the value of one, and not
+    /// the first such word, which names revisions.
     Stray(String),
 }
 
 /// What a race needs to know.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bench {
+    /// The revisions to race against, `BASE` or `BASE..HEAD`.
+    pub base: Option<String>,
     /// `--target-dir`, which `cargo metadata` would not understand.
     pub target_dir: Option<PathBuf>,
     /// Options that `cargo metadata` needs to see too.
     pub metadata: Vec<OsString>,
+    /// Options that say what is built, and not where, nor what is printed.
+    pub building: Vec<OsString>,
+    /// `--no-run`.
+    pub no_run: bool,
+    /// `--message-format`.
+    pub message_format: bool,
+    /// What stands behind `--`.
+    pub race: Vec<OsString>,
 }
 
 impl Arguments {
@@ -60,6 +71,10 @@ impl Arguments {
             let text = arg.to_string_lossy();
             let option = match Word::of(&text) {
                 Word::End => break,
+                Word::Stray if bench.base.is_none() => {
+                    bench.base = Some(text.into_owned());
+                    continue;
+                }
                 Word::Stray => return Self::Stray(text.into_owned()),
                 Word::Option(option) => option,
             };
@@ -69,30 +84,45 @@ impl Arguments {
                 _ => {}
             }
             let follows = |next: &&OsString| !next.as_encoded_bytes().starts_with(b"-");
-            let value = match option.value {
-                Some(value) => Some(OsString::from(value)),
-                None if option.takes_value => args.next_if(follows).cloned(),
-                None => None,
+            let next = match option.value {
+                None if option.takes_value => args.next_if(follows),
+                _ => None,
             };
-            bench.heed(&option, value.as_deref());
+            let value = option.value.map(OsString::from).or_else(|| next.cloned());
+            if bench.heed(&option, value.as_deref()) {
+                bench
+                    .building
+                    .extend([Some(arg), next].into_iter().flatten().cloned());
+            }
         }
+        bench.race = args.cloned().collect();
         Self::Bench(bench)
     }
 }
 
 impl Bench {
-    fn heed(&mut self, option: &LongOrShort<'_>, value: Option<&OsStr>) {
+    /// Takes note of an option. Returns whether it says what is built.
+    fn heed(&mut self, option: &LongOrShort<'_>, value: Option<&OsStr>) -> bool {
         let name = match option.name {
             name @ ("manifest-path" | "config" | "lockfile-path") => format!("--{name}"),
             "Z" => "-Z".to_owned(),
             "target-dir" => {
                 self.target_dir = value.map(PathBuf::from);
-                return;
+                return false;
             }
-            _ => return,
+            "no-run" => {
+                self.no_run = true;
+                return false;
+            }
+            "message-format" => {
+                self.message_format = true;
+                return false;
+            }
+            _ => return true,
         };
         self.metadata.push(name.into());
         self.metadata.extend(value.map(OsStr::to_owned));
+        true
     }
 }
 
@@ -186,18 +216,41 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_belongs_to_no_option_is_found() {
-        for (line, word) in [
+    fn the_first_word_that_belongs_to_no_option_names_revisions() {
+        for (line, base) in [
             ("main", "main"),
-            ("--bench text sum", "sum"),
-            ("--quiet sum --bench text", "sum"),
-            ("-q sum", "sum"),
-            ("-j4 sum", "sum"),
-            ("--bench=text sum", "sum"),
+            ("--bench text HEAD~1", "HEAD~1"),
+            ("--quiet main..topic --bench text", "main..topic"),
+            ("-q v1 -p one", "v1"),
+            ("-j4 v1 -- v2", "v1"),
+            ("--bench=text v1", "v1"),
             ("-", "-"),
         ] {
-            assert_eq!(read(line), Arguments::Stray(word.to_owned()), "{line}");
+            assert_eq!(bench(line).base.as_deref(), Some(base), "{line}");
         }
+        assert_eq!(bench("--bench text -- sum").base, None);
+        assert_eq!(bench("--bench text -- sum -x").race, ["sum", "-x"]);
+        for line in ["main sum", "--bench text main --quiet sum"] {
+            assert_eq!(read(line), Arguments::Stray("sum".to_owned()), "{line}");
+        }
+    }
+
+    #[test]
+    fn where_to_build_and_what_to_print_is_not_among_what_is_built() {
+        let line = "--bench text main --target-dir t --no-run -p one --message-format=json -j4 \
+                    --manifest-path a/Cargo.toml -- sum";
+        let bench = bench(line);
+        let building = [
+            "--bench",
+            "text",
+            "-p",
+            "one",
+            "-j4",
+            "--manifest-path",
+            "a/Cargo.toml",
+        ];
+        assert_eq!(bench.building, building);
+        assert!(bench.no_run && bench.message_format);
     }
 
     #[test]

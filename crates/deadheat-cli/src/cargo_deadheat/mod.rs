@@ -8,4 +8,6 @@ mod compilation;
 mod program;
 mod rustc;
 
+pub(crate) use arguments::{Arguments, Bench};
 pub use program::cargo_deadheat;
+pub(crate) use program::role;

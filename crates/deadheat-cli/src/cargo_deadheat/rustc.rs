@@ -6,15 +6,13 @@ use std::path::Path;
 use std::process::Command;
 
 use deadheat::exit::{Failure, Status};
+use deadheat_build::WRAPPED;
 use deadheat_link::Roles;
 
 use super::compilation::Compilation;
 
 /// The variable that names the linker driver that the user had.
 const DRIVER: &str = "DEADHEAT_DRIVER";
-
-/// The variable that names the wrapper of rustc that the user had.
-pub const WRAPPED: &str = "DEADHEAT_WRAPPED";
 
 /// Becomes the compiler, which is the first argument. `name` is what this
 /// program was called.
