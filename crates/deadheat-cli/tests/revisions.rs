@@ -448,3 +448,40 @@ fn configuration_is_that_of_the_commit_unless_it_is_the_user_s_own() {
         assert_eq!(repo.worktrees(), 1);
     }
 }
+
+#[test]
+fn a_package_elsewhere_that_changed_is_noticed_though_the_commit_is_the_same() {
+    let elsewhere = Repo::new(&[
+        (
+            "Cargo.toml",
+            "[package]\nname = \"other\"\nedition = \"2024\"\n[workspace]\n",
+        ),
+        ("src/lib.rs", "pub fn how() -> u8 { 1 }\n"),
+    ]);
+    let manifest = format!(
+        "{}[dependencies]\nother = {{ path = {:?} }}\n",
+        PACKAGE[0].1,
+        elsewhere.path("")
+    );
+    let repo = Repo::new(&PACKAGE);
+    repo.commit(&[
+        ("Cargo.toml", &manifest),
+        ("src/lib.rs", "pub fn value() -> u8 { other::how() }\n"),
+    ]);
+    let says = |sides: &str, value: &str| {
+        let done = repo.cargo(&["HEAD", "--no-run"]);
+        let said = format!("{value} slow read");
+        assert_eq!(
+            say(&done),
+            pairs(&[("HEAD", &said), ("working tree", &said)]),
+            "{sides}"
+        );
+        done.stderr
+    };
+    says("first", "1");
+    let again = says("again", "1");
+    assert!(!again.contains("building"), "{again}");
+    elsewhere.write("src/lib.rs", "pub fn how() -> u8 { 12 }\n");
+    let changed = says("changed", "12");
+    assert!(changed.contains("building HEAD"), "{changed}");
+}
