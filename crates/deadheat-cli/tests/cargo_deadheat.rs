@@ -484,7 +484,7 @@ fn revisions_get_verdicts(packages: &Packages, answer: &[&str]) {
     );
     let named = |part: &str| {
         let found = benchmarks.as_array().unwrap().iter().find(|benchmark| {
-            let name = benchmark["name"].as_str().unwrap();
+            let name = benchmark["benchmark"].as_str().unwrap();
             name.contains(part)
         });
         found
