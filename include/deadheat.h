@@ -873,7 +873,8 @@ static void deadheat_check_name_(const char *name)
         deadheat_refuse_("a benchmark, a contender or a parameter has an empty name");
     for (; *at != '\0'; at += deadheat_utf8_(at))
         if (deadheat_utf8_(at) == 0)
-            deadheat_refuse_("the name '%s' is not UTF-8", name);
+            deadheat_refuse_("the name that begins with '%.*s' is not UTF-8", (int)(at - name),
+                             name);
 }
 
 static const char *deadheat_place_(const deadheat_entry_ *entry, char *text, size_t room)

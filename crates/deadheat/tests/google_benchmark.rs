@@ -204,3 +204,23 @@ fn what_one_source_says_of_repetitions_holds_for_the_other_side_too() {
     let (length, repetitions, _) = calls(&outcome.run, 1);
     assert_eq!((length, repetitions), (RepetitionLength::Own, 3));
 }
+
+#[test]
+fn a_side_alone_is_launched_once_a_replicate_and_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut race = race(
+        &["sum/100"],
+        &["--benchmark_min_time=0.0005"],
+        folder.path(),
+    );
+    race.benchmarks[0].sides = vec![1];
+    race.benchmarks[0].in_sides.pop();
+    let outcome = raced(&race).unwrap();
+    // One launch to pilot, one to rehearse.
+    assert_eq!(outcome.run.launches, 2 + 6);
+    let analysis = analyse(&outcome.run, Options::default());
+    assert_eq!(analysis.comparisons[0].baseline.name, "NEW");
+    race.benchmarks[0].sides = vec![2];
+    let message = raced(&race).unwrap_err().to_string();
+    assert!(message.contains("'sum/100'"), "{message}");
+}

@@ -50,7 +50,7 @@ pub fn bench(args: BenchArgs) -> Result<Status, Failure> {
     };
     options.filters = words;
     let started = |text: &str| -> Result<Program, Failure> {
-        let mut program = program(text).map_err(Failure::Usage)?;
+        let mut program = program(text)?;
         program.arguments.extend(args.arguments.iter().cloned());
         Ok(program)
     };

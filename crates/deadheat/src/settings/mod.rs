@@ -19,7 +19,7 @@ pub use fail_on::FailOn;
 pub use pinning::pinning;
 pub use placement::Placement;
 #[cfg(feature = "commands")]
-pub use program::{is_program, program};
+pub use program::{ProgramError, is_program, program};
 pub use quantities::{duration, fraction};
 pub use seed::random_seed;
 pub use selection::{Ignored, Selection};

@@ -5,9 +5,29 @@ use std::path::{Path, PathBuf};
 use deadheat_engine::{find_executable, is_executable};
 use deadheat_model::Program;
 
+/// Why words name no program.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ProgramError {
+    /// A quote is not closed.
+    #[error("'{0}': a quote is not closed")]
+    Quotes(String),
+    /// There are no words.
+    #[error("the name of a program is empty")]
+    Empty,
+    /// It is found nowhere.
+    #[error("there is no program '{0}'")]
+    NotFound(String),
+    /// It is a file of another kind.
+    #[error(
+        "'{0}' is not executable; make it so with chmod +x, or name what runs it, as in \
+         'python3 {0}'"
+    )]
+    NotExecutable(String),
+}
+
 /// The path of an executable file, or words as in a shell: a program, which is
 /// looked up in `PATH`, and its arguments.
-pub fn program(text: &str) -> Result<Program, String> {
+pub fn program(text: &str) -> Result<Program, ProgramError> {
     if is_executable(Path::new(text)) {
         return Ok(Program {
             executable: in_this_folder(text),
@@ -15,18 +35,15 @@ pub fn program(text: &str) -> Result<Program, String> {
         });
     }
     if Path::new(text).is_file() {
-        return Err(format!(
-            "'{text}' is not executable; make it so with chmod +x, or name what runs it, as in \
-             'python3 {text}'"
-        ));
+        return Err(ProgramError::NotExecutable(text.to_owned()));
     }
-    let words = shell_words::split(text).map_err(|_| format!("'{text}': a quote is not closed"))?;
+    let words = shell_words::split(text).map_err(|_| ProgramError::Quotes(text.to_owned()))?;
     let Some((name, arguments)) = words.split_first().filter(|(name, _)| !name.is_empty()) else {
-        return Err("the name of a program is empty".to_owned());
+        return Err(ProgramError::Empty);
     };
     let executable = match is_executable(Path::new(name)) {
         true => in_this_folder(name),
-        false => find_executable(name).ok_or_else(|| format!("there is no program '{name}'"))?,
+        false => find_executable(name).ok_or_else(|| ProgramError::NotFound(name.clone()))?,
     };
     Ok(Program {
         executable,
@@ -39,9 +56,10 @@ pub fn program(text: &str) -> Result<Program, String> {
 /// words of which the first is a program.
 pub fn is_program(text: &str) -> bool {
     let like_a_path = ["/", "./", "../"].iter().any(|sign| text.starts_with(sign));
-    like_a_path
-        || is_executable(Path::new(text))
-        || (text.contains(char::is_whitespace) && program(text).is_ok())
+    // As in 'sort (quick)', where there is a program called sort.
+    let like_a_pair = text.ends_with(')') && text.contains(" (");
+    let several_words = text.contains(char::is_whitespace) && !like_a_pair;
+    like_a_path || is_executable(Path::new(text)) || (several_words && program(text).is_ok())
 }
 
 /// A bare name would be looked up in `PATH` once more.
@@ -75,7 +93,7 @@ mod tests {
             ("sh 'a", "quote"),
             ("  ", "empty"),
         ] {
-            let problem = program(text).unwrap_err();
+            let problem = program(text).unwrap_err().to_string();
             assert!(problem.contains(told), "{text}: {problem}");
         }
     }
@@ -85,7 +103,7 @@ mod tests {
         for text in ["/bin/sh", "./not/there", "../x", "sh worker.sh"] {
             assert!(is_program(text), "{text}");
         }
-        for text in ["sum", "sort/1000", "sum (loop)", "sh", "Cargo.toml"] {
+        for text in ["sum", "sort/1000", "sh (loop)", "sh", "Cargo.toml"] {
             assert!(!is_program(text), "{text}");
         }
     }
