@@ -485,3 +485,28 @@ fn a_package_elsewhere_that_changed_is_noticed_though_the_commit_is_the_same() {
     let changed = says("changed", "12");
     assert!(changed.contains("building HEAD"), "{changed}");
 }
+
+#[test]
+fn a_commit_that_asks_for_another_toolchain_is_built_by_the_same_compiler() {
+    let repo = Repo::new(&PACKAGE);
+    repo.commit(&[("rust-toolchain.toml", "[toolchain]\nchannel = \"1.0.0\"\n")]);
+    fs::remove_file(repo.path("rust-toolchain.toml")).unwrap();
+    for building in [true, false] {
+        // Rustup, if it is here, would have to fetch the other one.
+        let mut command = repo.command(env!("CARGO_BIN_EXE_deadheat"));
+        command.args(["rev", "HEAD", "--no-run"]);
+        command.env_remove("RUSTUP_TOOLCHAIN");
+        let done = Finished::from(command.output().unwrap());
+        let expected = pairs(&[("HEAD", "old slow read"), ("working tree", "old slow read")]);
+        assert_eq!(say(&done), expected);
+        assert_eq!(
+            done.stderr.contains("building"),
+            building,
+            "{}",
+            done.stderr
+        );
+        let told =
+            "HEAD asks for another toolchain (rust-toolchain.toml); both sides are built by rustc";
+        assert!(done.stderr.contains(told), "{}", done.stderr);
+    }
+}
