@@ -7,6 +7,7 @@ use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
+use crate::elsewhere::Elsewhere;
 use crate::note::Note;
 
 const SCHEMA: &str = "deadheat.build/1";
@@ -23,6 +24,8 @@ pub(crate) struct Index {
     pub(crate) executables: Vec<Kept>,
     /// What later builds may take over, below the folder `target`.
     pub(crate) dependencies: Vec<PathBuf>,
+    /// What it was made of besides the commit.
+    pub(crate) elsewhere: Vec<Elsewhere>,
     /// What there was to say, and is as true when it is raced again.
     pub(crate) notes: Vec<Note>,
     /// All that it takes on the disk.
@@ -44,6 +47,7 @@ impl Index {
             commit: commit.to_owned(),
             executables: Vec::new(),
             dependencies: Vec::new(),
+            elsewhere: Vec::new(),
             notes: Vec::new(),
             bytes: 0,
         }
@@ -71,6 +75,19 @@ impl Index {
             let _ = fs::remove_file(&new);
         }
         written
+    }
+
+    /// Whether a build now would be made of the same.
+    pub(crate) fn is_current(&self) -> bool {
+        self.elsewhere.iter().all(Elsewhere::is_unchanged)
+    }
+
+    /// Lets the build be made again.
+    pub(crate) fn forget(&self) -> io::Result<()> {
+        match fs::remove_file(self.folder.join(FILE)) {
+            Err(problem) if problem.kind() != io::ErrorKind::NotFound => Err(problem),
+            _ => Ok(()),
+        }
     }
 
     /// Remembers that the build was used just now.

@@ -12,6 +12,7 @@
 mod cargo;
 mod child;
 mod command;
+mod elsewhere;
 mod error;
 mod home;
 mod index;

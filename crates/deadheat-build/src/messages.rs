@@ -72,6 +72,19 @@ impl Messages {
         kept
     }
 
+    /// The folders of packages outside of `sources` that were named by path.
+    pub(crate) fn elsewhere(&self, sources: &Path) -> BTreeSet<PathBuf> {
+        let packages = self.0.iter().filter(|message| {
+            let by_path =
+                message.package_id.starts_with("path+") || message.package_id.contains("(path+");
+            by_path && message.manifest_path.is_absolute()
+        });
+        packages
+            .filter_map(|message| Some(message.manifest_path.parent()?.to_owned()))
+            .filter(|folder| !folder.starts_with(sources))
+            .collect()
+    }
+
     /// What was made of packages from outside of `sources`, as files and
     /// folders below `target`. With them another build need not make it again.
     pub(crate) fn dependencies(&self, sources: &Path, target: &Path) -> Vec<PathBuf> {
@@ -203,6 +216,8 @@ mod tests {
             ("two/race", "/t/race-2"),
         ];
         assert_eq!(named, expected);
+        let elsewhere = Messages::read(text[0].as_bytes()).elsewhere(Path::new("/tree"));
+        assert_eq!(elsewhere, [PathBuf::from("/r")].into());
         assert_eq!(package("one 0.1.0 (path+file:///r/one)"), "one");
     }
 
@@ -246,6 +261,10 @@ mod tests {
             executed("/r/Cargo.toml", "release/build/own-00/out"),
         ];
         let messages = Messages::read(text.join("\n").as_bytes());
+        assert!(
+            messages.elsewhere(Path::new("/r")).is_empty(),
+            "none is named by path"
+        );
         let found = messages.dependencies(Path::new("/r"), target);
         let mut expected = [
             format!("release/.fingerprint/dep-{hash}"),

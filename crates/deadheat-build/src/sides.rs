@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cargo::{Site, configuration_above, configuration_of_the_user};
 use crate::child::Interruption;
+use crate::elsewhere::Elsewhere;
 use crate::error::BuildError;
 use crate::home::{Home, size};
 use crate::index::{Index, Kept};
@@ -210,6 +211,9 @@ impl<'a> Workshop<'a> {
             };
             let interruption = &self.repository.interruption;
             match Slot::open(&home.folder, &key, interruption, &mut waiting)? {
+                Found::Finished(_slot, index) if !index.is_current() => {
+                    index.forget().map_err(BuildError::at(&home.folder))?;
+                }
                 Found::Finished(slot, index) if self.is_recorded(&slot)? => {
                     // It counts as used even if that cannot be noted.
                     let _ = index.touch();
@@ -314,6 +318,8 @@ impl<'a> Workshop<'a> {
                 };
                 let messages = build.run_apart(&site, self.repository, self.tell)?;
                 index.dependencies = messages.dependencies(&tree.path, &site.target);
+                let elsewhere = messages.elsewhere(&tree.path).into_iter();
+                index.elsewhere = elsewhere.map(Elsewhere::now).collect();
                 messages.benches()
             }
         };

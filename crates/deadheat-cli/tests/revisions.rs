@@ -448,3 +448,65 @@ fn configuration_is_that_of_the_commit_unless_it_is_the_user_s_own() {
         assert_eq!(repo.worktrees(), 1);
     }
 }
+
+#[test]
+fn a_package_elsewhere_that_changed_is_noticed_though_the_commit_is_the_same() {
+    let elsewhere = Repo::new(&[
+        (
+            "Cargo.toml",
+            "[package]\nname = \"other\"\nedition = \"2024\"\n[workspace]\n",
+        ),
+        ("src/lib.rs", "pub fn how() -> u8 { 1 }\n"),
+    ]);
+    let manifest = format!(
+        "{}[dependencies]\nother = {{ path = {:?} }}\n",
+        PACKAGE[0].1,
+        elsewhere.path("")
+    );
+    let repo = Repo::new(&PACKAGE);
+    repo.commit(&[
+        ("Cargo.toml", &manifest),
+        ("src/lib.rs", "pub fn value() -> u8 { other::how() }\n"),
+    ]);
+    let says = |sides: &str, value: &str| {
+        let done = repo.cargo(&["HEAD", "--no-run"]);
+        let said = format!("{value} slow read");
+        assert_eq!(
+            say(&done),
+            pairs(&[("HEAD", &said), ("working tree", &said)]),
+            "{sides}"
+        );
+        done.stderr
+    };
+    says("first", "1");
+    let again = says("again", "1");
+    assert!(!again.contains("building"), "{again}");
+    elsewhere.write("src/lib.rs", "pub fn how() -> u8 { 12 }\n");
+    let changed = says("changed", "12");
+    assert!(changed.contains("building HEAD"), "{changed}");
+}
+
+#[test]
+fn a_commit_that_asks_for_another_toolchain_is_built_by_the_same_compiler() {
+    let repo = Repo::new(&PACKAGE);
+    repo.commit(&[("rust-toolchain.toml", "[toolchain]\nchannel = \"1.0.0\"\n")]);
+    fs::remove_file(repo.path("rust-toolchain.toml")).unwrap();
+    for building in [true, false] {
+        // Rustup, if it is here, would have to fetch the other one.
+        let mut command = repo.command(env!("CARGO_BIN_EXE_deadheat"));
+        command.args(["rev", "HEAD", "--no-run"]);
+        command.env_remove("RUSTUP_TOOLCHAIN");
+        let done = Finished::from(command.output().unwrap());
+        let expected = pairs(&[("HEAD", "old slow read"), ("working tree", "old slow read")]);
+        assert_eq!(say(&done), expected);
+        assert_eq!(
+            done.stderr.contains("building"),
+            building,
+            "{}",
+            done.stderr
+        );
+        let told =
+            "HEAD asks for another toolchain (rust-toolchain.toml); both sides are built by rustc";
+        assert!(done.stderr.contains(told), "{}", done.stderr);
+    }
+}
