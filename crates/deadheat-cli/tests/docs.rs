@@ -269,7 +269,9 @@ fn every_link_from_one_document_to_another_arrives() {
     for document in documents().into_iter().chain(["CHANGELOG.md".to_owned()]) {
         let folder = repository().join(&document);
         let folder = folder.parent().unwrap();
-        for link in text(&document).split("](").skip(1) {
+        // A lambda of C++ in a program looks like a link.
+        let prose: String = text(&document).split("```").step_by(2).collect();
+        for link in prose.split("](").skip(1) {
             let target = link.split([')', '#']).next().unwrap();
             if target.is_empty() || target.starts_with("http") {
                 continue;
