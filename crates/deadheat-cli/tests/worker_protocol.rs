@@ -438,3 +438,42 @@ fn the_reference_worker_is_short_and_needs_the_standard_library_only() {
     assert_eq!(names[0]["name"], "sum");
     assert_eq!(names[0]["contenders"].as_array().unwrap().len(), 2);
 }
+
+#[test]
+fn the_page_of_the_protocol_shows_messages_as_they_are() {
+    let page = fs::read_to_string(repository().join("docs/protocol.md")).unwrap();
+    let blocks = |language: &str| -> Vec<String> {
+        let fence = format!("```{language}\n");
+        let blocks = page.split(&fence).skip(1);
+        let blocks = blocks.map(|block| block.split("```").next().unwrap().to_owned());
+        blocks.collect()
+    };
+    let kinds = |lines: &str| -> Vec<String> {
+        let lines = lines.lines().map(|line| {
+            let message: Value = serde_json::from_str(line).unwrap_or_else(|error| {
+                panic!("{error}: {line}");
+            });
+            message.as_object().unwrap().keys().next().unwrap().clone()
+        });
+        lines.collect()
+    };
+    let shown: Vec<String> = blocks("json")
+        .iter()
+        .flat_map(|block| kinds(block))
+        .collect();
+    assert_eq!(shown.len(), 15, "{shown:?}");
+
+    // What the shell is told to do gives what stands below it.
+    let script = &blocks("sh")[0];
+    let done = std::process::Command::new("sh")
+        .args(["-c", script])
+        .current_dir(repository())
+        .output()
+        .unwrap();
+    let done = common::Finished::from(done);
+    let given = kinds(&done.succeeds().stdout);
+    let claimed = blocks("text").pop().unwrap();
+    assert_eq!(given, kinds(&claimed));
+    assert_eq!(done.stdout.lines().next(), claimed.lines().next());
+    assert_eq!(done.stdout.lines().nth(1), claimed.lines().nth(1));
+}
