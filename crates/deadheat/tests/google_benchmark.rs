@@ -111,7 +111,7 @@ fn every_kind_of_benchmark_races_against_itself_and_is_read_back() {
     let message = &run.failures[0].message;
     assert!(message.contains("no \"database\" here"), "{message}");
 
-    assert_eq!(calls(run, 1), (RepetitionLength::Own, 8, 1));
+    assert_eq!(calls(run, 1), (RepetitionLength::Own, 4, 1));
     let (_, repetitions, _) = calls(run, 2);
     assert_eq!(repetitions, 3);
     let (_, repetitions, _) = calls(run, 3);
