@@ -1,7 +1,7 @@
 //! What was promised, what was measured, and whether the one is kept by the
 //! other.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use crate::process::median;
 
@@ -63,6 +63,13 @@ impl Bar {
             measured: measured.into(),
             kept,
         }
+    }
+}
+
+impl fmt::Display for Bar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kept = if self.kept { "kept" } else { "MISSED" };
+        write!(f, "{kept}: {}: {} ({})", self.what, self.measured, self.bar)
     }
 }
 

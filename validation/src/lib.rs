@@ -1,5 +1,6 @@
 //! What the programs of this workspace share.
 
+pub mod answer;
 pub mod bars;
 pub mod binomial;
 pub mod machine;

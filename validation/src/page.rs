@@ -48,6 +48,9 @@ impl Page<'_> {
         for (what, question) in questions {
             eprintln!("{what} ...");
             let section = question(setting);
+            for bar in &section.bars {
+                eprintln!("  {bar}");
+            }
             bars.extend(section.bars);
             texts += &section.text;
         }

@@ -2,7 +2,7 @@
 
 use deadheat_model::{
     Analysis, Benchmark, BlockDiagnostics, Comparison, ContenderId, Ending, FailedBenchmark,
-    LogRatio, Metric, Origin, Plan, Processes, Run, Samples, Scope, Verdict, Warning,
+    LogRatio, Metric, Origin, Plan, Processes, Run, Samples, Scope, Verdict, Warning, Workload,
 };
 use deadheat_stats::{Call, minimum_detectable_effect, replicates_to_settle, sign_flip_p};
 use rand_core::SeedableRng;
@@ -103,10 +103,15 @@ fn failures(run: &Run) -> Vec<FailedBenchmark> {
 
 /// What the processes of a run were there for.
 fn processes(plan: &Plan) -> Processes {
-    match plan.benchmarks.iter().any(Benchmark::calls_functions) {
-        true => Processes::Workers,
-        false => Processes::Launches,
-    }
+    let contenders = plan.benchmarks.iter().flat_map(|one| &one.contenders);
+    let kinds = contenders.map(|contender| match contender.workload {
+        Workload::Function(_) => Processes::Workers,
+        Workload::Worker(_) => Processes::ProgramWorkers,
+        Workload::GoogleBenchmark(_) => Processes::GoogleBenchmark,
+        Workload::Command(_) | Workload::Recording => Processes::Launches,
+    });
+    let mut others = kinds.filter(|kind| *kind != Processes::Launches);
+    others.next().unwrap_or_default()
 }
 
 fn benchmark(

@@ -1,8 +1,8 @@
 //! The warnings a comparison deserves.
 
 use deadheat_model::{
-    Benchmark, Comparison, CounterAccess, LogRatio, Metric, Origin, RunHeader, Samples, Verdict,
-    Warning,
+    Benchmark, Comparison, Contender, CounterAccess, LogRatio, Metric, Origin, RunHeader, Samples,
+    Verdict, Warning, Workload,
 };
 use deadheat_stats::summary::mean;
 use deadheat_stats::{
@@ -171,13 +171,15 @@ pub(crate) fn about_the_code(
     benchmark: &Benchmark,
 ) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    if header.environment.debug_build {
+    // It is known of the program that raced, not of what others built.
+    let ours = |contender: &Contender| matches!(contender.workload, Workload::Function(_));
+    if header.environment.debug_build && benchmark.contenders.iter().any(ours) {
         warnings.push(Warning::DebugBuild);
     }
     let wall = comparison.metrics.iter();
     let wall = wall.filter(|row| row.metric == Metric::Wall);
     for side in wall.flat_map(|row| [Some(&row.baseline), row.candidate.as_ref()]) {
-        if let Some(side) = side.filter(|_| benchmark.calls_functions())
+        if let Some(side) = side.filter(|_| is_called(benchmark))
             && side.median < BELOW_A_CYCLE_NS
         {
             warnings.push(Warning::OptimisedAway {
@@ -197,6 +199,13 @@ pub(crate) fn about_the_code(
         });
     }
     warnings
+}
+
+/// Whether a sample is made of calls: of a function in a worker, or of the
+/// iterations of Google Benchmark.
+fn is_called(benchmark: &Benchmark) -> bool {
+    // Those of Google Benchmark are one launch for all blocks of a replicate.
+    benchmark.calls_functions() || benchmark.keeps_order()
 }
 
 /// What the reader should know of how the race was run.
@@ -225,7 +234,7 @@ pub(crate) fn about_the_race(
             planned,
         });
     }
-    let launched = header.origin == Origin::Race && !benchmark.calls_functions();
+    let launched = header.origin == Origin::Race && !is_called(benchmark);
     if launched && comparison.metric == Metric::Wall {
         let slower = comparison
             .candidate

@@ -1,6 +1,6 @@
 //! Samples → one effect per block.
 
-use deadheat_model::{Benchmark, ContenderId, Metric, RunHeader, Sample, Samples};
+use deadheat_model::{ContenderId, Metric, RunHeader, Sample, Samples};
 use deadheat_stats::{
     BlockFlags, Clusters, Diagnostics, Floor, Order, block_effect, diagnostics,
     summary::median_in_place,
@@ -14,13 +14,14 @@ pub(crate) const MOST_ZEROS: f64 = 0.01;
 pub(crate) fn tick(metric: &Metric, header: &RunHeader) -> Option<f64> {
     match metric {
         Metric::Wall => header.tick_ns,
-        // A thread reads its own clock, which counts nanoseconds.
+        // A thread reads its own clock, which counts nanoseconds; so does Google
+        // Benchmark.
         Metric::Cpu
             if header
                 .plan
                 .benchmarks
                 .iter()
-                .any(Benchmark::calls_functions) =>
+                .any(|benchmark| benchmark.calls_functions() || benchmark.keeps_order()) =>
         {
             Some(1.0)
         }

@@ -4,8 +4,9 @@ use deadheat_analysis::{Options, PlannedRule, analyse, fixed_look};
 use deadheat_model::{
     Analysis, Benchmark, BenchmarkFailure, BlockRecord, ClockCause, ClockFacts, CommandLine,
     Comparison, Contender, ContenderId, Decision, Design, EndReason, Environment, ExitPolicy,
-    Flags, FunctionCalls, Hooks, Input, Metric, Origin, Output, Pinning, Plan, Processes, Run,
-    RunEnd, RunHeader, Sample, StoppingRule, Throughput, Verdict, Warning, Workload,
+    Flags, FunctionCalls, GoogleBenchmarkCalls, Hooks, Input, LeftOut, LeftOutReason, Metric,
+    Origin, Output, Pinning, Plan, Processes, Program, RepetitionLength, Run, RunEnd, RunHeader,
+    Sample, StoppingRule, Throughput, Verdict, Warning, WorkerCalls, Workload,
 };
 
 const ITERATIONS: u64 = 100;
@@ -338,6 +339,79 @@ fn a_debug_build_and_another_clock_are_told() {
             .warnings
             .contains(&Warning::ClockFallback { reason })
     );
+}
+
+/// Workloads of programs that somebody else built.
+fn of_others() -> [(Workload, Processes); 2] {
+    let worker = WorkerCalls {
+        calls: FunctionCalls {
+            iterations: ITERATIONS,
+            threads: 1,
+        },
+        ..WorkerCalls::default()
+    };
+    let launched = GoogleBenchmarkCalls {
+        program: Program::default(),
+        benchmark: "b".to_owned(),
+        length: RepetitionLength::Iterations(ITERATIONS),
+        repetitions: 25,
+        threads: 1,
+    };
+    [
+        (
+            Workload::Worker(Box::new(worker)),
+            Processes::ProgramWorkers,
+        ),
+        (
+            Workload::GoogleBenchmark(Box::new(launched)),
+            Processes::GoogleBenchmark,
+        ),
+    ]
+}
+
+#[test]
+fn programs_of_others_are_told_apart_and_warned_of_calls_and_not_of_launches() {
+    for (workload, processes) in of_others() {
+        let mut run = race(&workload, 1, 25, &[Metric::Wall]);
+        fill(&mut run, 0, 1, 25, |contender, _, _| {
+            vec![if contender == 1 { 10.0 } else { 1000.0 }]
+        });
+        // How deadheat itself was built says nothing of them.
+        run.header.environment.debug_build = true;
+        let found = analysis(&run);
+        assert_eq!(found.processes, processes);
+        let told = codes(&found.comparisons[0]);
+        assert!(told.contains(&"optimised-away"), "{told:?}");
+        for not in ["debug-build", "short-command"] {
+            assert!(!told.contains(&not), "{told:?}");
+        }
+    }
+}
+
+#[test]
+fn benchmarks_that_were_left_out_and_counters_of_one_come_through() {
+    let (workload, _) = &of_others()[1];
+    let mut run = race(workload, 1, 25, &[Metric::Wall]);
+    let cells = Metric::Custom("cells".to_owned());
+    run.header.plan.benchmarks[0].counters = vec![cells.clone()];
+    run.header.left_out = vec![LeftOut {
+        benchmark: "gpu".to_owned(),
+        reason: LeftOutReason::Skipped("no device".to_owned()),
+    }];
+    let mut run = Run {
+        end: run.end.clone(),
+        ..Run::new(run.header)
+    };
+    fill(&mut run, 0, 1, 25, |contender, block, slot| {
+        vec![wobbling(contender, block, slot, 1.0), 4096.0]
+    });
+    let found = analysis(&run);
+    assert_eq!(found.left_out, run.header.left_out);
+    let row = found.comparisons[0].metrics.iter();
+    let row = row.filter(|row| row.metric == cells).collect::<Vec<_>>();
+    assert_eq!(row.len(), 1);
+    // As reported, and not divided by iterations.
+    assert_eq!(row[0].baseline.median, 4096.0);
 }
 
 #[test]

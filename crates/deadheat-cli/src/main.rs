@@ -1,53 +1,7 @@
 //! The `deadheat` command.
 
-mod analyze;
-mod exports;
-mod link;
-mod options;
-mod placements;
-mod progress;
-mod run;
-
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
-
-/// Races too close to call: is B faster than A, by how much, how sure?
-#[derive(Debug, Parser)]
-#[command(name = "deadheat", version, max_term_width = 100)]
-struct Cli {
-    #[command(subcommand)]
-    command: Command,
-}
-
-#[derive(Debug, Subcommand)]
-enum Command {
-    /// Race whole commands; the first is the baseline
-    #[command(after_help = run::EXAMPLES)]
-    Run(Box<run::RunArgs>),
-    /// Analyse a recorded run or a tidy CSV file again
-    Analyze(analyze::AnalyzeArgs),
-    /// Link as asked, and record the link for races with many placements
-    #[command(after_help = link::EXAMPLES)]
-    Link(link::LinkArgs),
-    /// Make neutral links of an executable, for programs
-    #[command(hide = true)]
-    Placements(placements::PlacementsArgs),
-}
-
 fn main() -> ExitCode {
-    if let Some(args) = link::LinkArgs::of(std::env::args_os()) {
-        return link::link(&args).into();
-    }
-    let cli = Cli::parse_from(options::normalise(std::env::args_os()));
-    let done = match cli.command {
-        Command::Run(args) => run::run(*args),
-        Command::Analyze(args) => analyze::analyze(&args),
-        Command::Link(args) => return link::link(&args).into(),
-        Command::Placements(args) => placements::placements(&args),
-    };
-    match done {
-        Ok(status) => status.into(),
-        Err(failure) => failure.report().into(),
-    }
+    deadheat_cli::deadheat()
 }

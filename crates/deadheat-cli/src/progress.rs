@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use console::Term;
 use deadheat::engine::{Progress, Watcher};
-use deadheat::model::Plan;
+use deadheat::model::Benchmark;
 use deadheat::report::{Glyphs, progress_line};
 use deadheat::terminal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
@@ -14,14 +14,14 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
 pub struct LiveProgress {
     bar: ProgressBar,
     shown: bool,
-    /// Names of each benchmark's contenders.
-    contenders: Vec<Vec<String>>,
+    /// Each benchmark's name and those of its contenders.
+    benchmarks: Vec<(String, Vec<String>)>,
     glyphs: Glyphs,
 }
 
 impl LiveProgress {
-    /// Progress of a race of `plan`.
-    pub fn new(plan: &Plan, quiet: bool) -> Self {
+    /// Progress of a race of these.
+    pub fn new(benchmarks: &[Benchmark], quiet: bool) -> Self {
         let shown = !quiet && std::io::stderr().is_terminal();
         // Drawn at most ten times a second, between blocks, by the thread
         // that waits anyway: nothing of it runs while a command is timed.
@@ -34,22 +34,16 @@ impl LiveProgress {
         if let Ok(style) = ProgressStyle::with_template("{msg}") {
             bar.set_style(style);
         }
-        let contenders = plan
-            .benchmarks
-            .iter()
-            .map(|benchmark| {
-                benchmark
-                    .contenders
-                    .iter()
-                    .map(|c| c.name.clone())
-                    .collect()
-            })
-            .collect();
+        let named = |benchmark: &Benchmark| {
+            let contenders = benchmark.contenders.iter().map(|c| c.name.clone());
+            (benchmark.name.clone(), contenders.collect())
+        };
+        let benchmarks = benchmarks.iter().map(named).collect();
         let glyphs = Glyphs::new(terminal::speaks_unicode());
         Self {
             bar,
             shown,
-            contenders,
+            benchmarks,
             glyphs,
         }
     }
@@ -123,9 +117,11 @@ impl Watcher for LiveProgress {
     }
 
     fn block_done(&mut self, progress: &Progress<'_>) {
-        let names = &self.contenders[progress.index];
-        let candidate = match &progress.standing {
-            Some(standing) if names.len() > 2 => names.get(standing.candidate),
+        // What is raced once more as the user linked it comes after all others.
+        let of_index = self.benchmarks.get(progress.index);
+        let of_index = of_index.filter(|(name, _)| name == progress.benchmark);
+        let candidate = match (&progress.standing, of_index) {
+            (Some(standing), Some((_, names))) if names.len() > 2 => names.get(standing.candidate),
             _ => None,
         };
         let own = if progress.own_link { ", own link" } else { "" };

@@ -4,16 +4,16 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use deadheat::analysis::analyse;
 use deadheat::command_race::{
     CommandRaceSpec, OutputChoice, Parameter, ParameterError, Runs, Shell, SpecError,
 };
 use deadheat::exit::{Failure, Status};
 use deadheat::format::read_header;
-use deadheat::model::{EndReason, ExitPolicy, Input, Metric, Output, Pinning, RunEnd};
+use deadheat::model::{ExitPolicy, Input, Metric, Output, Pinning};
 use deadheat::settings::{Placement, duration, fraction, pinning, random_seed};
-use deadheat::{RaceOptions, RaceOutcome, race_commands, resume_commands};
+use deadheat::{RaceOptions, race_commands, resume_commands};
 
+use crate::answering::tell;
 use crate::exports::ExportArgs;
 use crate::options::AnswerArgs;
 use crate::progress::LiveProgress;
@@ -213,7 +213,7 @@ pub fn run(args: RunArgs) -> Result<Status, Failure> {
                 }
                 .into());
             }
-            let mut progress = LiveProgress::new(&plan, args.quiet);
+            let mut progress = LiveProgress::new(&plan.benchmarks, args.quiet);
             resume_commands(path, more, args.budget, &options, &mut progress)?
         }
         None => {
@@ -224,11 +224,11 @@ pub fn run(args: RunArgs) -> Result<Status, Failure> {
                     eprintln!("deadheat: hint: {hint}");
                 }
             }
-            let mut progress = LiveProgress::new(&plan, args.quiet);
+            let mut progress = LiveProgress::new(&plan.benchmarks, args.quiet);
             race_commands(plan, &options, &mut progress)?
         }
     };
-    args.answer(&outcome)
+    tell(&outcome, &args.answer, &args.exports)
 }
 
 impl RunArgs {
@@ -294,23 +294,6 @@ impl RunArgs {
             parameters.push(Parameter::list(&list[0], &list[1])?);
         }
         Ok(parameters)
-    }
-
-    fn answer(&self, outcome: &RaceOutcome) -> Result<Status, Failure> {
-        let answer = self.answer.answer();
-        let analysis = analyse(&outcome.run, answer.analysis_options());
-        self.exports
-            .write(&outcome.run, &analysis, answer.figures)?;
-        answer.print(&analysis)?;
-        answer.print_note(&format!("  recorded in {}", outcome.path.display()))?;
-        if let Some(RunEnd {
-            reason: EndReason::Interrupted(signal),
-            ..
-        }) = outcome.run.end
-        {
-            return Ok(Status::Interrupted(signal));
-        }
-        Ok(answer.status(&analysis))
     }
 }
 

@@ -341,7 +341,7 @@ fn a_wrapper_of_the_compiler_stays_in_use() {
 fn what_it_is_told_in_vain_it_says() {
     let packages = Packages::new(&WORKSPACE);
     let done = packages.cargo(&["deadheat", "--bench", "race", "sum"]);
-    done.fails_with(2, &["'sum'", "cargo deadheat -- sum"]);
+    done.fails_with(2, &["git working tree", "cargo deadheat -- sum"]);
     let done = packages.cargo(&["deadheat", "--manifest-path", "nowhere/Cargo.toml"]);
     done.fails_with(2, &["nowhere/Cargo.toml", "which package"]);
     packages.write("target/deadheat", "a file");
@@ -446,4 +446,59 @@ fn a_suite_gets_verdicts_on_its_source_and_on_the_binary_when_it_asks_for_that()
     let plain = Finished::from(plain.arg("--bench").args(answer).output().unwrap());
     let plain = plain.succeeds().json()["benchmarks"][0].clone();
     assert_eq!(plain["scope"], "binary", "{plain}");
+    revisions_get_verdicts(&packages, &answer);
+}
+
+/// Goes on where a test has built all dependencies.
+fn revisions_get_verdicts(packages: &Packages, answer: &[&str]) {
+    let git = |args: &[&str]| {
+        let mut command = packages.command("git");
+        command.args(["-c", "user.name=n", "-c", "user.email=e@x"]);
+        Finished::from(command.args(args).output().unwrap())
+            .succeeds()
+            .stdout
+            .clone()
+    };
+    packages.write(".gitignore", "/target\n");
+    git(&["init", "--quiet"]);
+    git(&["add", "--all"]);
+    git(&["commit", "--quiet", "--message", "as it was"]);
+    // One of the twins does its work twice.
+    let source = fs::read_to_string(packages.path("src/lib.rs")).unwrap();
+    let slower = source.replacen("(0..n)", "(0..2 * n)", 1);
+    packages.write("src/lib.rs", &slower);
+    let race = |args: &[&str]| {
+        let done = packages.cargo(&[&["deadheat"], args, &["--"], answer].concat());
+        (done.succeeds().json()["benchmarks"].clone(), done.stderr)
+    };
+    let (benchmarks, said) = race(&["HEAD"]);
+    assert!(said.contains("building HEAD"), "{said}");
+    // Only what differs between commits was compiled for it.
+    let compiled: Vec<&str> = said
+        .lines()
+        .filter(|line| line.contains("Compiling"))
+        .collect();
+    assert!(
+        compiled.iter().all(|line| line.contains(" suite ")),
+        "{said}"
+    );
+    let named = |part: &str| {
+        let found = benchmarks.as_array().unwrap().iter().find(|benchmark| {
+            let name = benchmark["benchmark"].as_str().unwrap();
+            name.contains(part)
+        });
+        found
+            .unwrap_or_else(|| panic!("{part}: {benchmarks}"))
+            .clone()
+    };
+    let first = named("first");
+    assert_eq!(first["scope"], "source", "{first}");
+    assert!(first.to_string().contains("\"slower\""), "{first}");
+    let second = named("second");
+    assert!(!second.to_string().contains("\"slower\""), "{second}");
+    let (again, said) = race(&["HEAD..HEAD"]);
+    assert!(!said.contains("Compiling"), "{said}");
+    assert_eq!(again.as_array().unwrap().len(), 2);
+    assert_eq!(git(&["worktree", "list"]).lines().count(), 1);
+    assert_eq!(git(&["status", "--porcelain"]), " M src/lib.rs\n");
 }

@@ -8,11 +8,12 @@ use std::process::Command;
 
 /// Every arrow there may be. A room may use the rooms listed behind it and no
 /// other room of deadheat.
-const ARROWS: [(&str, &[&str]); 9] = [
+const ARROWS: [(&str, &[&str]); 10] = [
     ("deadheat-model", &[]),
     ("deadheat-stats", &[]),
     ("deadheat-engine", &["deadheat-model"]),
     ("deadheat-link", &["deadheat-model"]),
+    ("deadheat-build", &["deadheat-link"]),
     ("deadheat-format", &["deadheat-model"]),
     ("deadheat-analysis", &["deadheat-model", "deadheat-stats"]),
     ("deadheat-report", &["deadheat-model"]),
@@ -26,7 +27,10 @@ const ARROWS: [(&str, &[&str]); 9] = [
             "deadheat-model",
         ],
     ),
-    ("deadheat-cli", &["deadheat", "deadheat-link"]),
+    (
+        "deadheat-cli",
+        &["deadheat", "deadheat-build", "deadheat-link"],
+    ),
 ];
 
 /// Crates at most, ours included, that come with `deadheat = "0.1"`: who adds
@@ -113,7 +117,10 @@ fn no_room_knows_another_that_the_plan_of_the_house_does_not_show() {
 #[test]
 fn the_arrows_are_read_from_the_manifests_and_not_from_thin_air() {
     assert!(arrows_from("deadheat").contains(&"deadheat-engine".to_owned()));
-    assert_eq!(arrows_from("deadheat-cli"), ["deadheat", "deadheat-link"]);
+    assert_eq!(
+        arrows_from("deadheat-cli"),
+        ["deadheat", "deadheat-build", "deadheat-link"]
+    );
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod cores;
 mod counters;
 mod error;
 mod function;
+mod heard;
 mod interrupt;
 #[cfg(feature = "commands")]
 mod launcher;
@@ -30,7 +31,11 @@ pub use allocation::{Allocations, CountingAllocator, allocations_of_this_thread}
 pub use clock::SimulatedClock;
 pub use clock::{Clock, ClockCheck, ClockSource, OsClock, SampleClock, unix_seconds};
 #[cfg(feature = "commands")]
-pub use contender::{Cause, CommandContenders, CommandOptions, ContenderFailure};
+pub use contender::{
+    ArgumentProblem, Cause, CommandContenders, CommandOptions, ContenderFailure,
+    GoogleBenchmarkArguments, GoogleBenchmarkCause, GoogleBenchmarkContenders,
+    GoogleBenchmarkOptions, GoogleBenchmarkPilot, GoogleBenchmarkProblem, GoogleBenchmarkSide,
+};
 pub use contender::{
     Contenders, FunctionContenders, FunctionOptions, InspectionFailure, LocalContenders, Piloted,
     inspect,
@@ -49,8 +54,8 @@ pub use launcher::{ImageError, LauncherError};
 pub use machine::environment;
 pub use order::Schedule;
 #[cfg(feature = "commands")]
-pub use placement::CommandPlacements;
-pub use placement::{LinkProgram, PLACEMENTS_VARIABLE, Variant};
+pub use placement::{CommandPlacements, find_executable};
+pub use placement::{LinkProgram, PLACEMENTS_VARIABLE, Variant, is_executable};
 pub use session::{NeverStop, Progress, Session, StopRequest, Unwatched, Watcher};
 pub use terminal::terminal_width;
 pub use worker::{

@@ -199,6 +199,7 @@ impl Session<'_> {
     ) -> Result<EndReason, EngineError> {
         let schedule = Schedule::new(plan);
         let blocks_per_replicate = plan.blocks_per_replicate(benchmark);
+        let keeps_order = plan.benchmarks[benchmark].keeps_order();
         let started_ns = self.clock.elapsed_ns();
         let warm_up = schedule.warm_up(benchmark);
         self.contenders.warm_up(benchmark, &warm_up)?;
@@ -214,10 +215,14 @@ impl Session<'_> {
         };
         for replicate in first..self.max_replicates {
             for index in 0..blocks_per_replicate {
-                if self.stop.requested().is_some() {
+                // Where the first block took the samples of all, what is left
+                // is to write them down.
+                let measured = keeps_order && index > 0;
+                if !measured && self.stop.requested().is_some() {
                     return Err(EngineError::Interrupted);
                 }
-                if deadline.is_some_and(|deadline| self.clock.elapsed_ns() >= deadline) {
+                if !measured && deadline.is_some_and(|deadline| self.clock.elapsed_ns() >= deadline)
+                {
                     return Ok(EndReason::Budget);
                 }
                 let block = schedule.block(benchmark, replicate, index, previous);

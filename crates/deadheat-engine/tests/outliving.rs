@@ -2,14 +2,16 @@
 
 mod common;
 
+use std::time::Duration;
+
 use deadheat_engine::{
-    Contenders, EngineError, FunctionCause, FunctionFailure, Moment, NeverStop, Session,
-    SimulatedClock, Unwatched,
+    Clock, Contenders, EngineError, FunctionCause, FunctionFailure, Moment, NeverStop, Session,
+    SimulatedClock, StopRequest, Unwatched,
 };
 use deadheat_model::{
     Benchmark, BenchmarkFailure, Block, BlockRecord, Contender, Decision, EndReason, Flags,
-    FunctionCalls, Metric, Placed, RecordSink, Run, RunEnd, Sample, Samples, SinkError, Slot,
-    Standing, StoppingRule, Workload,
+    FunctionCalls, GoogleBenchmarkCalls, Metric, Placed, Program, RecordSink, RepetitionLength,
+    Run, RunEnd, Sample, Samples, SinkError, Slot, Standing, StoppingRule, Workload,
 };
 
 /// Every benchmark works but one.
@@ -198,4 +200,91 @@ fn a_benchmark_that_failed_before_the_race_is_not_opened() {
     race(&mut run, &mut contenders, true).0.unwrap();
     assert_eq!(contenders.open, [1, 2]);
     assert_eq!(run.failures.len(), 2);
+}
+
+/// Every block takes a second; as a watch over signals, one comes after the
+/// first block.
+struct Slow(SimulatedClock);
+
+impl Contenders for Slow {
+    fn metrics(&self) -> &[Metric] {
+        &[Metric::Wall]
+    }
+
+    fn open(&mut self, _benchmark: usize) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    fn warm_up(&mut self, _benchmark: usize, _slots: &[Slot]) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    fn run(&mut self, block: &Block, record: &mut BlockRecord) -> Result<(), EngineError> {
+        self.0.advance(1_000_000_000);
+        for slot in &block.slots {
+            record.values.push(10.0);
+            record.samples.push(Sample {
+                contender: slot.contender,
+                flags: Flags::NONE,
+                exit_code: None,
+                iterations: 1,
+            });
+        }
+        Ok(())
+    }
+
+    fn launched(&mut self) -> u64 {
+        1
+    }
+
+    fn close(&mut self, _benchmark: usize) -> Result<(), EngineError> {
+        Ok(())
+    }
+}
+
+impl StopRequest for Slow {
+    fn requested(&self) -> Option<i32> {
+        (self.0.elapsed_ns() > 0).then_some(15)
+    }
+}
+
+#[test]
+fn a_replicate_whose_samples_are_all_taken_is_recorded_whole() {
+    let google = Workload::GoogleBenchmark(Box::new(GoogleBenchmarkCalls {
+        program: Program::default(),
+        benchmark: "sound".to_owned(),
+        length: RepetitionLength::Own,
+        repetitions: 2,
+        threads: 1,
+    }));
+    let blocks = |workload: Option<&Workload>, budget, stop: Option<()>| {
+        let mut run = run();
+        run.header.plan.benchmarks.truncate(1);
+        if let Some(workload) = workload {
+            for contender in &mut run.header.plan.benchmarks[0].contenders {
+                contender.workload = workload.clone();
+            }
+        }
+        let clock = SimulatedClock::default();
+        let signal = Slow(clock.clone());
+        Session {
+            contenders: &mut Slow(clock.clone()),
+            clock: &clock,
+            rule: &mut Never,
+            sink: &mut Failures::default(),
+            watcher: &mut Unwatched,
+            stop: stop.map_or(&NeverStop as &dyn StopRequest, |()| &signal),
+            max_replicates: 3,
+            budget,
+            outlive_failures: true,
+        }
+        .race(&mut run)
+        .unwrap();
+        run.benchmarks[0].blocks().len()
+    };
+    let second = Some(Duration::from_secs(1));
+    for (budget, stop) in [(second, None), (None, Some(()))] {
+        assert_eq!(blocks(None, budget, stop), 1, "in the middle");
+        assert_eq!(blocks(Some(&google), budget, stop), 2, "the replicate");
+    }
 }

@@ -2,6 +2,9 @@
 
 mod common;
 
+use std::fs;
+use std::path::{Path, PathBuf};
+
 use common::{blocks, header};
 use deadheat_format::{
     FormatError, RecordingPlan, RunFileWriter, Source, detect, read_any, read_csv_from, read_run,
@@ -12,6 +15,43 @@ use deadheat_model::{
     Workload,
 };
 use proptest::prelude::*;
+
+#[test]
+fn a_counter_that_only_some_benchmarks_have_comes_back_to_these() {
+    let csv = fs::read_to_string(golden("programs.csv")).unwrap();
+    let plan = RecordingPlan {
+        margin: 0.01,
+        alpha: 0.05,
+        judged: Metric::Wall,
+    };
+    let read = |csv: &str| read_csv_from(csv.as_bytes(), "run.csv", &plan);
+    let run = read(&csv).unwrap();
+    assert_eq!(run.header.metrics, [Metric::Wall, Metric::Cpu]);
+    let cells = Metric::Custom("cells".to_owned());
+    let counters = |run: &Run| -> Vec<usize> {
+        let benchmarks = run.header.plan.benchmarks.iter();
+        benchmarks.map(|one| one.counters.len()).collect()
+    };
+    assert_eq!(counters(&run), [0, 2, 0]);
+    assert_eq!(run.benchmarks[1].column(&cells), Some(&[4096.5; 4][..]));
+    let mut again = Vec::new();
+    write_csv_to(&run, &mut again, "run.csv").unwrap();
+    assert_eq!(String::from_utf8(again).unwrap(), csv);
+    // Where a benchmark has it in some rows only, it is no metric.
+    let torn = csv.replacen(",4096.5,4096.5\n", ",,4096.5\n", 1);
+    assert_eq!(counters(&read(&torn).unwrap()), [0, 1, 0]);
+    // A column of deadheat's own that is torn is an error with its place.
+    let torn = torn.replacen("waited_ns", "user_ns", 1);
+    let torn = torn.replacen(",,4096.5\n", ",4096.5,\n", 1);
+    let error = read(&torn).unwrap_err().to_string();
+    assert!(error.contains("user_ns"), "{error}");
+}
+
+fn golden(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/golden")
+        .join(name)
+}
 
 fn plan() -> RecordingPlan {
     RecordingPlan {

@@ -7,7 +7,8 @@ use std::fs;
 use std::path::Path;
 
 use common::{
-    block, blocks, end, fallen_back, function_block, function_header, header, placed, placed_header,
+    block, blocks, end, fallen_back, function_block, function_header, header, placed,
+    placed_header, program_block, program_header,
 };
 use deadheat_format::{RunFileWriter, read_run, write_csv_to, write_hdr_to, write_hyperfine_to};
 use deadheat_model::{
@@ -93,6 +94,47 @@ fn recorded_with_placements() -> tempfile::NamedTempFile {
 fn a_run_with_placements_is_written_as_before() {
     let file = recorded_with_placements();
     compare("placements.jsonl", &fs::read(file.path()).unwrap());
+}
+
+/// A run of two builds.
+fn recorded_programs() -> tempfile::NamedTempFile {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::remove_file(file.path()).unwrap();
+    let mut writer = RunFileWriter::create(file.path(), &program_header()).unwrap();
+    for benchmark in 0..3 {
+        writer.block(&program_block(benchmark)).unwrap();
+    }
+    writer.end(&end(EndReason::Finished, 10)).unwrap();
+    file
+}
+
+#[test]
+fn a_run_of_programs_is_written_as_before_and_read_back_whole() {
+    let file = recorded_programs();
+    compare("programs.jsonl", &fs::read(file.path()).unwrap());
+    let run = read_run(file.path()).unwrap();
+    assert_eq!(run.header, program_header());
+    let cells = Metric::Custom("cells".to_owned());
+    assert_eq!(run.benchmarks[1].column(&cells), Some(&[4096.5; 4][..]));
+    assert_eq!(run.benchmarks[2].column(&cells), None);
+}
+
+#[test]
+fn counters_of_some_benchmarks_are_empty_cells_in_the_rows_of_others() {
+    let run = read_run(recorded_programs().path()).unwrap();
+    let mut csv = Vec::new();
+    write_csv_to(&run, &mut csv, "run.csv").unwrap();
+    compare("programs.csv", &csv);
+    let mut json = Vec::new();
+    write_hyperfine_to(&run, &mut json, "run.json").unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    let commands: Vec<&str> = json["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|result| result["command"].as_str().unwrap())
+        .collect();
+    assert_eq!(commands[..3], ["sum/100/old", "sum/100/new", "counted/old"]);
 }
 
 #[test]

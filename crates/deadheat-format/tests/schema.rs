@@ -43,12 +43,18 @@ fn line_schema(kind: &str) -> Validator {
 }
 
 /// The lines of the golden run files, which are kept equal to fresh ones: first
-/// a run of commands, then two of functions, the last with neutral links.
+/// a run of commands, then two of functions, the second with neutral links, then
+/// one of programs.
 fn lines() -> Vec<Value> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
-    let text = ["run.jsonl", "functions.jsonl", "placements.jsonl"]
-        .map(|name| fs::read_to_string(folder.join(name)).unwrap())
-        .concat();
+    let text = [
+        "run.jsonl",
+        "functions.jsonl",
+        "placements.jsonl",
+        "programs.jsonl",
+    ]
+    .map(|name| fs::read_to_string(folder.join(name)).unwrap())
+    .concat();
     text.lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()

@@ -140,8 +140,12 @@ pub enum Processes {
     /// there were none.
     #[default]
     Launches,
-    /// Workers, in which functions were called.
+    /// Workers of the program that raced, in which functions were called.
     Workers,
+    /// Workers of programs that somebody else built.
+    ProgramWorkers,
+    /// Launches of Google Benchmark executables.
+    GoogleBenchmark,
 }
 
 /// A run, analysed.

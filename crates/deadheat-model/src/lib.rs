@@ -19,7 +19,6 @@ mod json;
 mod metric;
 mod placement;
 mod plan;
-mod program;
 mod record;
 mod rule;
 mod run;
@@ -28,6 +27,7 @@ mod schedule;
 mod units;
 mod verdict;
 mod warning;
+mod workload;
 
 pub use analysis::{
     Analysis, Comparison, Ending, FailedBenchmark, MetricComparison, Processes, Side, Spreads,
@@ -46,10 +46,8 @@ pub use json::{Json, Object};
 pub use metric::{Metric, Unit};
 pub use placement::{NeutralLink, NeutralLinks, Placed, Placing, RefusedLink};
 pub use plan::{
-    Benchmark, Contender, Design, FunctionCalls, Looks, OwnLink, Pinning, Plan, PlanError,
-    Throughput, Workload,
+    Benchmark, Contender, Design, Looks, OwnLink, Pinning, Plan, PlanError, Throughput,
 };
-pub use program::{GoogleBenchmarkCalls, Program, RepetitionLength, WorkerCalls};
 pub use record::{BlockRecord, RecordSink, SinkError};
 pub use rule::{Decision, StoppingRule};
 pub use run::{
@@ -60,3 +58,6 @@ pub use schedule::{Block, ContenderId, Role, Slot};
 pub use units::{LogRatio, Nanoseconds};
 pub use verdict::{Scope, Verdict};
 pub use warning::{ClockCause, Observation, Warning};
+pub use workload::{
+    FunctionCalls, GoogleBenchmarkCalls, Program, RepetitionLength, WorkerCalls, Workload,
+};

@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use crate::command::CommandLine;
 use crate::metric::Metric;
-use crate::program::{GoogleBenchmarkCalls, WorkerCalls};
 use crate::schedule::ContenderId;
+use crate::workload::Workload;
 
 /// Everything that is decided before the first sample is taken.
 #[derive(Clone, Debug, PartialEq)]
@@ -164,61 +163,6 @@ pub struct Contender {
     pub name: String,
     /// What it does.
     pub workload: Workload,
-}
-
-/// What a contender does when its turn comes.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Workload {
-    /// A process is launched.
-    Command(Box<CommandLine>),
-    /// A function of the program that races is called inside a worker process.
-    Function(FunctionCalls),
-    /// A function of another program is called inside a worker process.
-    Worker(Box<WorkerCalls>),
-    /// A Google Benchmark executable is launched.
-    GoogleBenchmark(Box<GoogleBenchmarkCalls>),
-    /// Nothing: its samples were read from a file.
-    Recording,
-}
-
-impl Workload {
-    /// How a function is called, when this is one.
-    pub fn calls(&self) -> Option<FunctionCalls> {
-        match self {
-            Workload::Function(calls) => Some(*calls),
-            Workload::Worker(worker) => Some(worker.calls),
-            Workload::Command(_) | Workload::GoogleBenchmark(_) | Workload::Recording => None,
-        }
-    }
-
-    /// The same, to be changed.
-    pub fn calls_mut(&mut self) -> Option<&mut FunctionCalls> {
-        match self {
-            Workload::Function(calls) => Some(calls),
-            Workload::Worker(worker) => Some(&mut worker.calls),
-            Workload::Command(_) | Workload::GoogleBenchmark(_) | Workload::Recording => None,
-        }
-    }
-}
-
-/// How a function is called in each slot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FunctionCalls {
-    /// Calls in a sample by each thread, the same for all contenders of a
-    /// benchmark.
-    pub iterations: u64,
-    /// Threads that call it at the same time.
-    pub threads: u32,
-}
-
-impl Default for FunctionCalls {
-    /// One call by one thread.
-    fn default() -> Self {
-        Self {
-            iterations: 1,
-            threads: 1,
-        }
-    }
 }
 
 /// Why a plan cannot be run.

@@ -17,8 +17,12 @@ pub struct Called<'a> {
 pub enum Source {
     /// deadheat raced commands, so the flags of `deadheat run` help.
     Commands,
-    /// deadheat raced functions, which have fewer flags.
+    /// deadheat raced functions of one program, which have fewer flags.
     Functions,
+    /// deadheat raced functions of programs that somebody else built.
+    Programs,
+    /// deadheat raced Google Benchmark executables.
+    GoogleBenchmark,
     /// The samples were read from a file.
     Recording,
 }
@@ -30,6 +34,8 @@ impl Source {
             (Ending::Recording, _) => Source::Recording,
             (_, Processes::Launches) => Source::Commands,
             (_, Processes::Workers) => Source::Functions,
+            (_, Processes::ProgramWorkers) => Source::Programs,
+            (_, Processes::GoogleBenchmark) => Source::GoogleBenchmark,
         }
     }
 }

@@ -84,7 +84,8 @@ pub fn told(
 /// What can be given more work.
 fn unit_of_work(source: Source) -> &'static str {
     match source {
-        Source::Functions => "call",
+        Source::Functions | Source::Programs => "call",
+        Source::GoogleBenchmark => "iteration",
         Source::Commands | Source::Recording => "launch",
     }
 }
@@ -96,7 +97,9 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
         Source::Commands => {
             "Allow more with --max-replicates or --budget, or go on with --resume FILE."
         }
-        Source::Functions => "Allow more with --max-replicates or --budget.",
+        Source::Functions | Source::Programs | Source::GoogleBenchmark => {
+            "Allow more with --max-replicates or --budget."
+        }
         Source::Recording => "Record more replicates and analyze them together.",
     };
     let more_work = format!(
@@ -154,7 +157,7 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
                     "Raise --max-replicates, hold the contenders on one core with --pin auto, and \
                      add warm-up launches with -w.",
                 // Every process has its core already.
-                Source::Functions =>
+                Source::Functions | Source::Programs | Source::GoogleBenchmark =>
                     "Where code and data come to lie may do that. Raise --max-replicates.",
                 Source::Recording => "Record more replicates, on a machine that does nothing else.",
             }
@@ -174,7 +177,7 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
                 false => "the mean".to_owned(),
             };
             let advice = match source {
-                Source::Functions => "",
+                Source::Functions | Source::Programs | Source::GoogleBenchmark => "",
                 Source::Commands | Source::Recording => {
                     "; if the first launches are slow, warm up with -w"
                 }
@@ -195,7 +198,7 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
             if *count == 1 { "it" } else { "them" },
             change(*change_with_all),
             match source {
-                Source::Functions => "",
+                Source::Functions | Source::Programs | Source::GoogleBenchmark => "",
                 Source::Commands | Source::Recording => " with --pin auto",
             }
         ),
@@ -204,7 +207,7 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
              kept: the contenders themselves may cause it. Compare --metric cpu{}.",
             two_digits(*p),
             match source {
-                Source::Functions => "",
+                Source::Functions | Source::Programs | Source::GoogleBenchmark => "",
                 Source::Commands | Source::Recording =>
                     ", or hold them on one core with --pin auto",
             }
@@ -214,7 +217,7 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
              kept. Quieten the machine, {}or judge --metric cpu.",
             share(*blocks),
             match source {
-                Source::Functions => "",
+                Source::Functions | Source::Programs | Source::GoogleBenchmark => "",
                 Source::Commands | Source::Recording => "try --pin auto, ",
             }
         ),
@@ -245,7 +248,8 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
             "The race was decided after {replicates} of at most {planned} replicates; estimates \
              at an early stop lean a little away from zero. For a sharper one {}.",
             match source {
-                Source::Functions => "give every replicate more --blocks",
+                Source::Functions | Source::Programs | Source::GoogleBenchmark =>
+                    "give every replicate more --blocks",
                 Source::Commands | Source::Recording => "fix the number of runs with -r",
             }
         ),
@@ -256,7 +260,7 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
             "The time budget ended the race after {replicates} of at most {planned} replicates. \
              {}",
             match source {
-                Source::Functions => "Raise --budget.",
+                Source::Functions | Source::Programs | Source::GoogleBenchmark => "Raise --budget.",
                 Source::Commands | Source::Recording =>
                     "Raise --budget, or go on with --resume FILE.",
             }
@@ -302,11 +306,22 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
              that is shipped. Build it with optimisation, as cargo bench does, and race again."
             .to_owned(),
         Warning::OptimisedAway { contender, ns } => format!(
-            "A call of '{}' takes {}, less than a cycle of the processor, so the compiler has \
-             left nothing of it to be timed. Pass its input through black_box, and return its \
-             result.",
+            "{} of '{}' takes {}, less than a cycle of the processor, so the compiler has left \
+             nothing of it to be timed. {}",
+            match source {
+                Source::GoogleBenchmark => "An iteration",
+                _ => "A call",
+            },
             names::shorten(&names::escape(contender, glyphs), 60, glyphs),
-            quantity(Unit::Nanoseconds, *ns, glyphs)
+            quantity(Unit::Nanoseconds, *ns, glyphs),
+            match source {
+                Source::Programs =>
+                    "Keep its input from the compiler and make use of its result, as black_box \
+                     does in Rust.",
+                Source::GoogleBenchmark =>
+                    "Pass its input and its result through benchmark::DoNotOptimize.",
+                _ => "Pass its input through black_box, and return its result.",
+            }
         ),
         Warning::ShortCommand { median_ns } => format!(
             "The slower command takes only {}, so starting the process is a large part of what \

@@ -11,8 +11,10 @@ use crate::units::{counted, waiting};
 pub fn effort(analysis: &Analysis) -> Option<String> {
     let processes = match Source::of(analysis) {
         Source::Recording => return None,
-        Source::Commands => counted(analysis.launches, "launch", "launches"),
-        Source::Functions => counted(analysis.launches, "process", "processes"),
+        Source::Commands | Source::GoogleBenchmark => {
+            counted(analysis.launches, "launch", "launches")
+        }
+        Source::Functions | Source::Programs => counted(analysis.launches, "process", "processes"),
     };
     let mut text = format!("{processes}, {}", waiting(analysis.elapsed_seconds));
     if let Some(seed) = analysis.seed {
@@ -24,7 +26,7 @@ pub fn effort(analysis: &Analysis) -> Option<String> {
 /// How the run ended, when that is worth a sentence.
 pub fn ending(ending: &Ending, source: Source, glyphs: Glyphs) -> Option<String> {
     // Only a race of commands can be taken up.
-    let again = source != Source::Functions;
+    let again = matches!(source, Source::Commands | Source::Recording);
     match ending {
         Ending::Recording | Ending::Recorded(EndReason::Finished) => None,
         Ending::Recorded(EndReason::Budget) => Some(format!(

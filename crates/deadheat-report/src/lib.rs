@@ -21,6 +21,7 @@ mod figures;
 mod glyphs;
 mod json;
 mod layout;
+mod left_out;
 mod markdown;
 mod names;
 mod paired;

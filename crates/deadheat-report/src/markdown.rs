@@ -1,10 +1,11 @@
 //! The answer for a pull request or an issue.
 
-use deadheat_model::{Analysis, Comparison, FailedBenchmark, Side};
+use deadheat_model::{Analysis, Comparison, Side};
 
 use crate::doubts;
 use crate::figures;
 use crate::glyphs::Glyphs;
+use crate::left_out;
 use crate::names::{labels, shorten};
 use crate::rate::rate_cells;
 use crate::sentences::{self, Called, Source};
@@ -34,16 +35,23 @@ pub fn to_markdown(analysis: &Analysis) -> String {
 pub fn to_markdown_with(analysis: &Analysis, options: &MarkdownOptions) -> String {
     let groups = suite::groups(&analysis.comparisons);
     let failures = &analysis.failures;
+    let rows = left_out::rows(&analysis.left_out, GLYPHS);
+    let left_out: Vec<String> = sentences::left_out(&analysis.left_out, GLYPHS)
+        .iter()
+        .map(|sentence| format!("- {}\n", prose(sentence)))
+        .collect();
     if groups.is_empty() && failures.is_empty() {
-        return "Nothing was measured.\n".to_owned();
+        let gap = if left_out.is_empty() { "" } else { "\n" };
+        return format!("Nothing was measured.\n{gap}{}", left_out.concat());
     }
-    let several = groups.len() + failures.len() > 1;
+    let several = groups.len() + failures.len() + rows.len() > 1;
     let columns = Columns {
         contender: match Source::of(analysis) {
             Source::Functions => "Function",
+            Source::Programs | Source::GoogleBenchmark => "Contender",
             Source::Commands | Source::Recording => "Command",
         },
-        benchmark: several || !failures.is_empty(),
+        benchmark: several || !failures.is_empty() || !rows.is_empty(),
         rate: groups
             .iter()
             .any(|group| rate_cells(group, GLYPHS).is_some()),
@@ -53,7 +61,11 @@ pub fn to_markdown_with(analysis: &Analysis, options: &MarkdownOptions) -> Strin
         text += &table_rows(group, &columns);
     }
     for failure in failures {
-        text += &failed_row(failure, &columns);
+        let title = suite::failed_title(failure, GLYPHS);
+        text += &row_without_answer(&title, sentences::FAILED_CELL, &columns);
+    }
+    for (benchmark, cell) in &rows {
+        text += &row_without_answer(benchmark, cell, &columns);
     }
     text.push('\n');
     for group in &groups {
@@ -64,6 +76,7 @@ pub fn to_markdown_with(analysis: &Analysis, options: &MarkdownOptions) -> Strin
         let sentence = sentences::failed(&title, failure, GLYPHS);
         text += &format!("- {}\n", prose(&sentence));
     }
+    text += &left_out.concat();
     let alone = groups.first().filter(|_| !several);
     let counts = alone.map(|group| sentences::rests_on(group, Source::of(analysis)));
     let effort = sentences::effort(analysis);
@@ -156,11 +169,11 @@ impl Columns {
 }
 
 /// A benchmark without an answer has a row that says so.
-fn failed_row(failure: &FailedBenchmark, columns: &Columns) -> String {
-    let benchmark = code(&suite::failed_title(failure, GLYPHS));
+fn row_without_answer(title: &str, why: &str, columns: &Columns) -> String {
+    let benchmark = code(&shorten(title, NAME_AT_MOST, GLYPHS));
     let empty = 6 + usize::from(columns.rate);
     let cells = " |".repeat(empty);
-    format!("| {benchmark} |{cells} {} |\n", sentences::FAILED_CELL)
+    format!("| {benchmark} |{cells} {why} |\n")
 }
 
 fn table_rows(group: &[Comparison], columns: &Columns) -> String {

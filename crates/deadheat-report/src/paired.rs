@@ -57,8 +57,8 @@ pub fn to_paired(analysis: &Analysis, width: usize, glyphs: Glyphs) -> String {
         }
     }
     let Some(first) = analysis.comparisons.first().filter(|_| !rows.is_empty()) else {
-        let tally = sentences::tally(&[], &analysis.failures);
-        return format!("{tally}\n{}", failed(analysis, width, glyphs));
+        let tally = sentences::tally(&[], &analysis.failures, &analysis.left_out);
+        return format!("{tally}\n{}", unanswered(analysis, width, glyphs));
     };
     let unit = first.metric.unit().name();
     let title = format!("{}, {unit}", sentences::metric(&first.metric, glyphs));
@@ -101,19 +101,22 @@ pub fn to_paired(analysis: &Analysis, width: usize, glyphs: Glyphs) -> String {
         row[0] = name.within(room, glyphs);
     }
     let table = layout::table(&header, &rows, "lrrrrrrrl", INDENT, width);
-    table + &failed(analysis, width, glyphs)
+    table + &unanswered(analysis, width, glyphs)
 }
 
-/// Benchmarks that broke down have no times; they have a line each all the
-/// same.
-fn failed(analysis: &Analysis, width: usize, glyphs: Glyphs) -> String {
+/// Benchmarks that broke down or were left out have no times; they are named
+/// all the same.
+fn unanswered(analysis: &Analysis, width: usize, glyphs: Glyphs) -> String {
     let failures = analysis.failures.iter();
     let sentences = failures.map(|failure| {
         let title = suite::failed_title(failure, glyphs);
         let sentence = sentences::failed(&title, failure, glyphs);
         layout::wrap("! ", &sentence, width)
     });
-    sentences.collect()
+    let left_out = sentences::left_out(&analysis.left_out, glyphs);
+    let left_out = left_out.iter();
+    let left_out = left_out.map(|sentence| layout::wrap("", sentence, width));
+    sentences.chain(left_out).collect()
 }
 
 /// All cells but the name.

@@ -16,8 +16,9 @@ const REASON: usize = 200;
 /// why that did not come about although somebody asked for it.
 pub(crate) fn fixed(reason: Option<&str>, source: Source, glyphs: Glyphs) -> String {
     let linked = match source {
-        Source::Functions => "binary as it was",
-        Source::Commands | Source::Recording => "binaries as they were",
+        Source::Functions => "binary as it was linked",
+        Source::Commands | Source::Recording => "binaries as they were linked",
+        Source::Programs | Source::GoogleBenchmark => "programs as they were built",
     };
     let why = match reason {
         Some(reason) => format!(
@@ -30,6 +31,11 @@ pub(crate) fn fixed(reason: Option<&str>, source: Source, glyphs: Glyphs) -> Str
         (Source::Recording, _) => {
             "so before a small change is credited to the source, link anew and record again."
         }
+        (Source::Programs | Source::GoogleBenchmark, None) => {
+            "so before a small change is credited to the source of compiled programs, link them \
+             with deadheat link, or let deadheat rev build them, and race again: their code is \
+             placed anew for every replicate."
+        }
         (_, Some(_)) => "so mend that before a small change is credited to the source.",
         (Source::Functions, None) => {
             "so before a small change is credited to the source, run cargo deadheat instead of \
@@ -41,7 +47,7 @@ pub(crate) fn fixed(reason: Option<&str>, source: Source, glyphs: Glyphs) -> Str
         }
     };
     format!(
-        "This speaks of the {linked} linked{why}. Where the linker puts the code can alone move a \
+        "This speaks of the {linked}{why}. Where the linker puts the code can alone move a \
          result by several percent, {advice}"
     )
 }
@@ -118,6 +124,7 @@ mod tests {
         let told = |reason, source| fixed(reason, source, Glyphs::Ascii);
         assert!(told(None, Source::Functions).contains("cargo deadheat instead of cargo bench"));
         assert!(told(None, Source::Commands).contains("deadheat link"));
+        assert!(told(None, Source::Programs).contains("deadheat rev"));
         let recorded = told(None, Source::Recording);
         assert!(recorded.contains("record again") && !recorded.contains("deadheat"));
         for source in [Source::Functions, Source::Commands] {

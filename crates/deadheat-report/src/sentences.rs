@@ -7,12 +7,14 @@
 //! margin, or too close to call.
 
 use deadheat_model::{
-    Comparison, Estimate, FailedBenchmark, LogRatio, Metric, Observation, Scope, Verdict, Warning,
+    Comparison, Estimate, FailedBenchmark, LeftOut, LogRatio, Metric, Observation, Scope, Verdict,
+    Warning,
 };
 
 pub use crate::called::{Called, Source};
 pub use crate::ending::{effort, ending};
 use crate::glyphs::Glyphs;
+pub use crate::left_out::left_out;
 use crate::names;
 use crate::units::{Precision, counted, share, spread, two_digits};
 
@@ -47,6 +49,13 @@ pub fn verdict(
             }
             Source::Functions => {
                 format!("'{baseline}' was measured alone; add a candidate to race it.")
+            }
+            Source::Programs => format!(
+                "'{baseline}' was measured alone; give its benchmark another contender, or \
+                 deadheat bench a second build."
+            ),
+            Source::GoogleBenchmark => {
+                format!("'{baseline}' was measured alone; give deadheat bench a second build.")
             }
             Source::Recording => {
                 format!("'{baseline}' was recorded alone; analyze a second one with it.")
@@ -283,7 +292,7 @@ pub fn rests_on(comparisons: &[Comparison], source: Source) -> Option<String> {
         None => replicates.map(|count| counted(count as u64, "replicate", "replicates")),
     };
     let samples = match source {
-        Source::Commands | Source::Functions => None,
+        Source::Commands | Source::Functions | Source::Programs | Source::GoogleBenchmark => None,
         Source::Recording => {
             let baseline = comparisons
                 .first()
@@ -312,8 +321,12 @@ pub fn failed(title: &str, failure: &FailedBenchmark, glyphs: Glyphs) -> String 
 }
 
 /// How many comparisons came to which verdict, and how many benchmarks to none
-/// since they failed.
-pub fn tally(comparisons: &[Comparison], failures: &[FailedBenchmark]) -> String {
+/// since they failed or were left out.
+pub fn tally(
+    comparisons: &[Comparison],
+    failures: &[FailedBenchmark],
+    left_out: &[LeftOut],
+) -> String {
     let count = |verdict| {
         let raced = comparisons.iter().filter(|c| c.candidate.is_some());
         raced.filter(|c| c.verdict == verdict).count() as u64
@@ -331,6 +344,7 @@ pub fn tally(comparisons: &[Comparison], failures: &[FailedBenchmark]) -> String
         (count(None), "without a verdict", "without a verdict"),
         (alone, "measured alone", "measured alone"),
         (failures.len() as u64, "failed", "failed"),
+        (left_out.len() as u64, "left out", "left out"),
     ];
     let told = phrases.into_iter().filter(|(count, ..)| *count > 0);
     let told: Vec<String> = told

@@ -5,6 +5,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::glyphs::Glyphs;
 use crate::layout;
+use crate::left_out;
 use crate::names::{escape, labels, shorten};
 use crate::rate::rate_cells;
 use crate::sentences;
@@ -108,7 +109,8 @@ fn seen(row: &MetricComparison) -> bool {
     sides.into_iter().flatten().any(|side| side.max > 0.0)
 }
 
-/// One line per comparison of a suite, and one per benchmark that failed.
+/// One line per comparison of a suite, and one per benchmark that failed or
+/// says that it does not run.
 pub(crate) fn summary(analysis: &Analysis, width: usize, glyphs: Glyphs) -> String {
     let header = ["benchmark", "candidate", "change", "interval", "verdict"];
     let mut rows: Vec<Vec<String>> = Vec::new();
@@ -137,6 +139,16 @@ pub(crate) fn summary(analysis: &Analysis, width: usize, glyphs: Glyphs) -> Stri
             nothing(),
             nothing(),
             sentences::FAILED_CELL.to_owned(),
+        ]);
+    }
+    for (benchmark, cell) in left_out::rows(&analysis.left_out, glyphs) {
+        let nothing = || glyphs.nothing().to_owned();
+        rows.push(vec![
+            benchmark,
+            nothing(),
+            nothing(),
+            nothing(),
+            cell.to_owned(),
         ]);
     }
     // The two names share what the figures leave.

@@ -6,6 +6,7 @@ use crate::doubts::{self, Told};
 use crate::figures;
 use crate::glyphs::Glyphs;
 use crate::layout;
+use crate::left_out;
 use crate::names::{labels, shorten};
 use crate::sentences::{self, Called, Source};
 use crate::suite;
@@ -67,7 +68,8 @@ impl Painter<'_> {
         let mut doubts: Vec<Vec<Told>> = groups.iter().map(|group| self.doubts(group)).collect();
         let mut shared = suite::shared_doubts(&doubts);
         let failures = &self.analysis.failures;
-        let several = groups.len() + failures.len() > 1;
+        let rows = left_out::rows(&self.analysis.left_out, self.glyphs).len();
+        let several = groups.len() + failures.len() + rows > 1;
         // How the run ended concerns all of it, so it leads what is said last.
         let last = match doubts.as_mut_slice() {
             [only] if !several => only,
@@ -100,11 +102,22 @@ impl Painter<'_> {
             text.push('\n');
             text += &self.wrapped(
                 "",
-                &sentences::tally(&self.analysis.comparisons, &self.analysis.failures),
+                &sentences::tally(
+                    &self.analysis.comparisons,
+                    failures,
+                    &self.analysis.left_out,
+                ),
             );
             if let Some(effort) = sentences::effort(self.analysis) {
                 text += &self.wrapped("", &effort);
             }
+        }
+        let left_out = sentences::left_out(&self.analysis.left_out, self.glyphs);
+        for (index, sentence) in left_out.iter().enumerate() {
+            if index == 0 && !several {
+                text.push('\n');
+            }
+            text += &self.wrapped("", sentence);
         }
         text + &self.paragraph_of_doubts(shared.iter())
     }

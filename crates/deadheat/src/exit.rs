@@ -8,6 +8,8 @@ use deadheat_format::FormatError;
 #[cfg(feature = "commands")]
 use crate::command_race::SpecError;
 use crate::race::RaceError;
+#[cfg(feature = "commands")]
+use crate::settings::ProgramError;
 
 /// The code of a contender that failed, whether the race went on or not.
 const CONTENDER_FAILED: u8 = 3;
@@ -114,6 +116,17 @@ impl Failure {
 impl From<SpecError> for Failure {
     fn from(error: SpecError) -> Self {
         Failure::Usage(error.to_string())
+    }
+}
+
+#[cfg(feature = "commands")]
+impl From<ProgramError> for Failure {
+    fn from(error: ProgramError) -> Self {
+        let text = error.to_string();
+        match error {
+            ProgramError::Quotes(_) | ProgramError::Empty => Failure::Usage(text),
+            ProgramError::NotFound(_) | ProgramError::NotExecutable(_) => Failure::Contender(text),
+        }
     }
 }
 

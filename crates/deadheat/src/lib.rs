@@ -50,7 +50,7 @@
 //!
 //! | feature | adds | costs |
 //! | --- | --- | --- |
-//! | `commands` | `command_race`, `race_commands` and `resume_commands`; `engine::CommandContenders` with hardware counters; reading run files back; tidy CSV; the JSON of hyperfine | some twenty more crates |
+//! | `commands` | `command_race`, `race_commands` and `resume_commands`; `race_google_benchmark`; `engine::CommandContenders` with hardware counters; reading run files back; tidy CSV; the JSON of hyperfine | some twenty more crates |
 
 #![allow(
     clippy::needless_doctest_main,
@@ -62,6 +62,9 @@ pub mod answer;
 pub mod command_race;
 pub mod exit;
 mod harness;
+mod names;
+#[cfg(feature = "commands")]
+pub mod pairing;
 mod race;
 pub mod settings;
 pub mod suite;
@@ -77,5 +80,8 @@ pub use deadheat_engine::{AsyncExecutor, CountingAllocator};
 pub use harness::{Compare, compare, compare_with, main};
 pub use race::{Entries, RaceError, RaceOutcome, WorkerRace, inspect_program, race_workers};
 #[cfg(feature = "commands")]
-pub use race::{RaceOptions, race_commands, resume_commands};
+pub use race::{
+    Families, FamilyProblem, GoogleBenchmarkRace, GoogleEntry, GoogleSide, RaceOptions, families,
+    race_commands, race_google_benchmark, resume_commands,
+};
 pub use suite::Suite;

@@ -9,8 +9,8 @@ use deadheat_validation_kernels::kernels::{
 
 use crate::Setting;
 use crate::linked::Linked;
-use crate::race::{Change, Race};
 use crate::summary::Summary;
+use deadheat_validation::answer::{Change, Race};
 
 /// Links the user may have got.
 const ORDERS: usize = 12;

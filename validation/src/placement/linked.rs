@@ -9,7 +9,7 @@ use deadheat_validation::programs::built_by;
 use deadheat_validation_kernels::kernels::{COMPILERS, KERNELS};
 
 use crate::Setting;
-use crate::race::Race;
+use deadheat_validation::answer::Race;
 
 /// Package and bench target, to any command of cargo.
 pub const TARGET: [&str; 4] = ["-p", "deadheat-validation-linked", "--bench", "placement"];

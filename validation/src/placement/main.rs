@@ -13,7 +13,6 @@ mod cost;
 mod kernels;
 mod linked;
 mod pairs;
-mod race;
 mod summary;
 
 use std::fs;

@@ -9,8 +9,8 @@ use deadheat_validation_kernels::kernels::{COMPILERS, PAIRS, pair};
 
 use crate::Setting;
 use crate::linked::Linked;
-use crate::race::Race;
 use crate::summary::Summary;
+use deadheat_validation::answer::Race;
 
 const ALPHA: f64 = 0.05;
 
@@ -147,7 +147,7 @@ fn row<'r>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::race::Change;
+    use deadheat_validation::answer::Change;
     use deadheat_validation::bars::table;
 
     fn races(apart: usize) -> Vec<Race> {

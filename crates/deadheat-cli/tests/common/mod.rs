@@ -1,6 +1,8 @@
 //! Running the real program in a folder of its own.
 #![allow(dead_code, reason = "every test file uses its own part")]
 
+pub mod worker;
+
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};

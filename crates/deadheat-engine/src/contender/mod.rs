@@ -13,6 +13,8 @@ mod command_links;
 mod contenders;
 mod function;
 mod function_links;
+#[cfg(feature = "commands")]
+mod google_benchmark;
 mod inspection;
 mod lineup;
 mod local;
@@ -31,6 +33,11 @@ pub use cause::{Cause, ContenderFailure};
 pub use command::{CommandContenders, CommandOptions};
 pub use contenders::Contenders;
 pub use function::{FunctionContenders, Piloted};
+#[cfg(feature = "commands")]
+pub use google_benchmark::{
+    ArgumentProblem, GoogleBenchmarkArguments, GoogleBenchmarkCause, GoogleBenchmarkContenders,
+    GoogleBenchmarkOptions, GoogleBenchmarkPilot, GoogleBenchmarkProblem, GoogleBenchmarkSide,
+};
 pub use inspection::{InspectionFailure, inspect};
 pub use local::LocalContenders;
 #[cfg(feature = "simulated")]

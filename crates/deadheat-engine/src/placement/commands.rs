@@ -1,4 +1,4 @@
-//! The neutral links of a plan's commands.
+//! The neutral links of what a plan launches.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use crate::error::EngineError;
 use crate::interrupt::Interrupts;
 use crate::launcher::image::program_paths;
 
-/// Which commands of a plan have neutral links.
+/// Which commands and Google Benchmark executables of a plan have neutral links.
 #[derive(Debug, Default)]
 pub struct CommandPlacements {
     /// One per executable that has some.
@@ -40,7 +40,11 @@ impl CommandPlacements {
             return Ok(found);
         };
         let helper = Helper::new(program);
-        let mut known: Vec<(PathBuf, Option<usize>)> = Vec::new();
+        // Commands of the same executable share its links, so that a race of
+        // two of its functions is one of functions. A Google Benchmark
+        // executable is a build, and each side draws for itself, also when it
+        // is raced against itself.
+        let mut known: Vec<(PathBuf, Option<usize>, Option<usize>)> = Vec::new();
         for (index, benchmark) in plan.benchmarks.iter().enumerate() {
             let mut places = vec![None; benchmark.contenders.len()];
             let places_drawn = match benchmark.own_link {
@@ -55,11 +59,18 @@ impl CommandPlacements {
                 if before.is_some_and(|before| !before.iter().any(had)) {
                     continue;
                 }
+                let side = match &benchmark.contenders[contender].workload {
+                    Workload::GoogleBenchmark(_) => Some(contender),
+                    _ => None,
+                };
                 let candidates = program_paths(Path::new(named));
                 let Some(executable) = Executable::among(candidates) else {
                     continue;
                 };
-                if let Some((_, same)) = known.iter().find(|(path, _)| *path == executable.path) {
+                let same = known
+                    .iter()
+                    .find(|(path, of, _)| *path == executable.path && *of == side);
+                if let Some((.., same)) = same {
                     *place = *same;
                     continue;
                 }
@@ -84,16 +95,18 @@ impl CommandPlacements {
                     found.placers.push(placer);
                     found.placers.len() - 1
                 });
-                known.push((path, *place));
+                known.push((path, side, *place));
                 let (made_by, unsectioned) = match links {
                     Ok(links) => (Ok(links.linker), links.unsectioned),
                     Err(reason) => (Err(reason), Vec::new()),
                 };
-                found.facts.push(NeutralLinks {
-                    executable: named.to_owned(),
-                    made_by,
-                    unsectioned,
-                });
+                if !found.facts.iter().any(|facts| facts.executable == named) {
+                    found.facts.push(NeutralLinks {
+                        executable: named.to_owned(),
+                        made_by,
+                        unsectioned,
+                    });
+                }
             }
             found.places.push(places);
         }
@@ -202,10 +215,11 @@ impl CommandPlacements {
     }
 }
 
-/// The program of a command, as it was named.
+/// The program that is launched, as it was named.
 fn program_of(benchmark: &Benchmark, contender: usize) -> Option<&str> {
     match &benchmark.contenders[contender].workload {
         Workload::Command(command) => command.words.first().map(String::as_str),
+        Workload::GoogleBenchmark(calls) => calls.program.executable.to_str(),
         _ => None,
     }
 }

@@ -2,7 +2,7 @@
 //! one it was.
 
 use std::fs::{canonicalize, metadata};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// A file as it was when the race began.
@@ -57,6 +57,18 @@ impl Executable {
     }
 }
 
+/// Whether there is a file that may be executed.
+pub fn is_executable(path: &Path) -> bool {
+    metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+/// The executable that a name leads to: through `PATH`, unless it has a slash.
+#[cfg(feature = "commands")]
+pub fn find_executable(name: &str) -> Option<PathBuf> {
+    let mut candidates = crate::launcher::image::program_paths(Path::new(name)).into_iter();
+    candidates.find(|candidate| is_executable(candidate))
+}
+
 /// Enough to know a file again: one that is written anew has another time, one
 /// that is renamed into its place another number.
 fn identity(path: &Path) -> std::io::Result<[i64; 5]> {
@@ -94,6 +106,20 @@ mod tests {
         fs::remove_file(&file).unwrap();
         assert!(found.check().is_err());
         assert!(Executable::at(&file).unwrap_err().contains("deleted"));
+    }
+
+    #[cfg(feature = "commands")]
+    #[test]
+    fn a_program_is_found_in_the_path_or_where_it_lies_if_it_may_be_executed() {
+        let found = find_executable("sh").unwrap();
+        assert!(found.is_absolute() && is_executable(&found));
+        assert_eq!(find_executable("/bin/sh"), Some("/bin/sh".into()));
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("data");
+        fs::write(&file, "").unwrap();
+        assert!(!is_executable(&file) && !is_executable(folder.path()));
+        assert_eq!(find_executable(file.to_str().unwrap()), None);
+        assert_eq!(find_executable("no-such-program-anywhere"), None);
     }
 
     #[cfg(feature = "commands")]

@@ -10,9 +10,9 @@ use nix::unistd::Pid;
 
 use super::answer::Line;
 use super::executable::Executable;
-use super::process::hear_out;
 use super::variant::{PLACEMENTS_VARIABLE, Variant};
 use crate::error::EngineError;
+use crate::heard::{self, hear_out};
 use crate::interrupt::Interrupts;
 
 /// How long the links of a large program may take until the first is there.
@@ -88,12 +88,23 @@ impl Helper {
             .args(seeds.iter().map(u32::to_string))
             .env_remove(PLACEMENTS_VARIABLE);
         let cores = self.cores.as_ref();
-        let heard = hear_out(command, cores, self.program.patience, interrupts)?;
+        let heard = hear_out(
+            command,
+            heard::Answer::Printed,
+            cores,
+            Some(self.program.patience),
+            interrupts,
+        )?;
         let about = |problem: &str| {
             let program = self.program.executable.display();
             format!("'{program} placements' {problem}")
         };
-        Ok(understand(&heard.output, heard.problem, seeds, about))
+        Ok(understand(
+            &heard.output,
+            heard.problem.map(|problem| problem.to_string()),
+            seeds,
+            about,
+        ))
     }
 }
 

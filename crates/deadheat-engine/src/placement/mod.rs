@@ -10,13 +10,15 @@ mod commands;
 mod executable;
 mod helper;
 mod placer;
-mod process;
 mod seeds;
 mod variant;
 
 #[cfg(feature = "commands")]
 pub use commands::CommandPlacements;
 pub(crate) use executable::Executable;
+#[cfg(feature = "commands")]
+pub use executable::find_executable;
+pub use executable::is_executable;
 pub use helper::LinkProgram;
 pub(crate) use helper::{Helper, Links};
 pub(crate) use placer::Placer;

@@ -4,6 +4,8 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
+#[cfg(feature = "commands")]
+use crate::contender::GoogleBenchmarkCause;
 use crate::error::{Moment, signal_name};
 use crate::placement::{Variant, on_link};
 
@@ -122,6 +124,10 @@ pub enum FunctionCause {
     /// The process says what no worker says.
     #[error("does not speak the protocol of workers: {0}")]
     Protocol(String),
+    /// It is a Google Benchmark executable, and this went wrong.
+    #[cfg(feature = "commands")]
+    #[error("{0}")]
+    GoogleBenchmark(Box<GoogleBenchmarkCause>),
 }
 
 impl FunctionCause {

@@ -17,7 +17,8 @@ use super::names::{benchmark_names, told_apart};
 ///
 /// Exit codes, the plan and the environment are left behind; the samples read
 /// back as they were. Of an unpaired recording the columns `block` and `slot`
-/// are left out, so that it does not read back as more than it is.
+/// are left out, so that it does not read back as more than it is. A counter
+/// that only some benchmarks have is an empty cell in the rows of the others.
 pub fn write_csv(run: &Run, path: impl AsRef<Path>) -> Result<(), FormatError> {
     let path = path.as_ref();
     create_folder_of(path)?;
@@ -40,10 +41,16 @@ fn write_rows(run: &Run, out: impl Write) -> io::Result<()> {
     let recorded = &run.header.metrics;
     let paired = run.header.origin != Origin::UnpairedRecording;
     let cpu = recorded.contains(&Metric::Cpu);
-    let others: Vec<&Metric> = recorded
+    let mut others: Vec<&Metric> = recorded
         .iter()
         .filter(|metric| !matches!(metric, Metric::Wall | Metric::Cpu))
         .collect();
+    let benchmarks = &run.header.plan.benchmarks;
+    for counter in benchmarks.iter().flat_map(|one| &one.counters) {
+        if !recorded.contains(counter) && !others.contains(&counter) {
+            others.push(counter);
+        }
+    }
     let mut table = Table {
         writer: Writer::from_writer(out),
         number: Vec::new(),
@@ -68,13 +75,13 @@ fn write_rows(run: &Run, out: impl Write) -> io::Result<()> {
     }
     table.end_row()?;
 
-    let benchmarks = &run.header.plan.benchmarks;
     let names = benchmark_names(benchmarks);
     for ((benchmark, samples), name) in benchmarks.iter().zip(&run.benchmarks).zip(&names) {
         let contenders = told_apart(benchmark.contenders.iter().map(|c| c.name.clone()), " #");
         let column = |metric| samples.column(metric).unwrap_or_default();
         let (wall, cpu) = (column(&Metric::Wall), cpu.then(|| column(&Metric::Cpu)));
-        let others: Vec<&[f64]> = others.iter().map(|metric| column(metric)).collect();
+        let others: Vec<Option<&[f64]>> =
+            others.iter().map(|metric| samples.column(metric)).collect();
         for block in samples.blocks() {
             for (slot, at) in block.range().enumerate() {
                 let sample = &samples.samples()[at];
@@ -93,7 +100,10 @@ fn write_rows(run: &Run, out: impl Write) -> io::Result<()> {
                 }
                 table.text(flag_words(sample.flags))?;
                 for other in &others {
-                    table.value(other[at])?;
+                    match other {
+                        Some(other) => table.value(other[at])?,
+                        None => table.text("")?,
+                    }
                 }
                 table.end_row()?;
             }

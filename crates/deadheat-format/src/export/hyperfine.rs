@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use deadheat_model::{Benchmark, ContenderId, Metric, Nanoseconds, Run, Samples};
+use deadheat_model::{Benchmark, ContenderId, Metric, Nanoseconds, Run, Samples, Workload};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -38,12 +38,12 @@ pub fn write_hyperfine_to(
     let mut results = Vec::new();
     let raced = run.header.plan.benchmarks.iter().zip(&run.benchmarks);
     for (benchmark, samples) in raced.filter(|(benchmark, _)| benchmark.own_link.is_none()) {
-        for (index, contender) in benchmark.contenders.iter().enumerate() {
+        for index in 0..benchmark.contenders.len() {
             let own = OwnSamples {
                 samples,
                 contender: ContenderId(index as u8),
             };
-            results.extend(Outcome::of(&contender.name, benchmark, &own));
+            results.extend(Outcome::of(&command(benchmark, index), benchmark, &own));
         }
     }
     serde_json::to_writer_pretty(&mut out, &Results { results })
@@ -51,6 +51,18 @@ pub fn write_hyperfine_to(
         .and_then(|()| out.write_all(b"\n"))
         .and_then(|()| out.flush())
         .map_err(cannot_write(file))
+}
+
+/// What stands for the command: the name of the contender, which for anything
+/// but commands tells too little without its benchmark.
+fn command(benchmark: &Benchmark, index: usize) -> String {
+    let contender = &benchmark.contenders[index];
+    match contender.workload {
+        Workload::Command(_) | Workload::Recording => contender.name.clone(),
+        Workload::Function(_) | Workload::Worker(_) | Workload::GoogleBenchmark(_) => {
+            format!("{}/{}", benchmark.name, contender.name)
+        }
+    }
 }
 
 #[derive(Serialize)]

@@ -7,7 +7,7 @@ use std::path::Path;
 use csv::{ErrorKind, ReaderBuilder, StringRecord};
 use deadheat_model::{Flags, Metric, Run};
 
-use super::recording::{Recording, Row};
+use super::recording::{Kept, Recording, Row};
 use super::recording_plan::RecordingPlan;
 use super::table::{
     Columns, MetricColumn, Place, parse_flags, parse_iterations, parse_number, parse_role,
@@ -20,7 +20,8 @@ use crate::error::{FormatError, cannot_read};
 /// The columns `benchmark`, `contender` and `wall_ns` must be there. With
 /// `replicate`, `block` and `slot` the recording is paired, in whatever order
 /// the rows come; without any of them it is unpaired. Other numeric columns
-/// are kept as metrics. A last block of a benchmark that was cut off is left
+/// are kept as metrics; one that is empty in all rows of a benchmark is a
+/// counter of the others alone. A last block of a benchmark that was cut off is left
 /// out; anything else that does not fit is an error that names its place.
 pub fn read_csv(path: impl AsRef<Path>, plan: &RecordingPlan) -> Result<Run, FormatError> {
     let path = path.as_ref();
@@ -121,7 +122,7 @@ fn read_row(
                 return Err(place.error(&column.name, problem));
             }
         } else {
-            foreign.note(index, cell, value, recording.rows.len());
+            foreign.note(index, benchmark, cell, value, recording.rows.len());
         }
         recording.values.push(value.unwrap_or(0.0));
     }
@@ -145,8 +146,11 @@ struct ForeignColumns(Vec<Seen>);
 #[derive(Default)]
 struct Seen {
     numbers: bool,
-    /// The first cell that is not a number.
+    /// The first cell that is neither a number nor empty.
     text: Option<(usize, String)>,
+    /// Of each benchmark, whether cells of it hold numbers, and the row of the
+    /// first that is empty.
+    of_benchmarks: Vec<(bool, Option<usize>)>,
     /// The first number that cannot be a measurement, and why.
     unsound: Option<(usize, String)>,
 }
@@ -156,14 +160,29 @@ impl ForeignColumns {
         ForeignColumns(columns.iter().map(|_| Seen::default()).collect())
     }
 
-    fn note(&mut self, column: usize, cell: &str, value: Option<f64>, row: usize) {
+    fn note(
+        &mut self,
+        column: usize,
+        benchmark: usize,
+        cell: &str,
+        value: Option<f64>,
+        row: usize,
+    ) {
         let seen = &mut self.0[column];
+        if seen.of_benchmarks.len() <= benchmark {
+            seen.of_benchmarks.resize(benchmark + 1, (false, None));
+        }
+        let (numbers, empty) = &mut seen.of_benchmarks[benchmark];
         match value {
             Some(value) => {
                 seen.numbers = true;
+                *numbers = true;
                 if seen.unsound.is_none() {
                     seen.unsound = unsound(cell, value).map(|problem| (row, problem));
                 }
+            }
+            None if cell.is_empty() => {
+                empty.get_or_insert(row);
             }
             None if seen.text.is_none() => {
                 seen.text = Some((row, format!("'{cell}' is not a number")));
@@ -174,16 +193,26 @@ impl ForeignColumns {
 
     /// The columns that are metrics, by their place among `columns`. Text in
     /// a column with a name of its own says that it is none; a column of
-    /// deadheat's own must hold numbers, or nothing but text.
+    /// deadheat's own must hold numbers, or nothing but text. Empty cells count
+    /// as text, unless all of a benchmark are.
     fn settle(
         self,
         file: &Path,
         recording: &Recording,
         columns: &[MetricColumn],
-    ) -> Result<Vec<usize>, FormatError> {
-        let mut kept = Vec::new();
+    ) -> Result<Kept, FormatError> {
+        let mut kept = Kept {
+            everywhere: Vec::new(),
+            counters: vec![Vec::new(); recording.benchmarks.len()],
+        };
         for (index, (seen, column)) in self.0.into_iter().zip(columns).enumerate() {
-            let problem = match seen.text {
+            let gap = |(numbers, empty): &(bool, Option<usize>)| empty.filter(|_| *numbers);
+            let gap = seen.of_benchmarks.iter().find_map(gap);
+            let gap = gap.map(|row| (row, "'' is not a number".to_owned()));
+            // Wall times need no look: those are numbers or an error.
+            let seen_any = column.metric == Metric::Wall || seen.numbers;
+            let problem = match seen.text.or(gap) {
+                None if !seen_any => continue,
                 Some(_) if !column.must_be_numeric() || !seen.numbers => continue,
                 Some(text) => Some(text),
                 None => seen.unsound,
@@ -191,7 +220,16 @@ impl ForeignColumns {
             if let Some((row, problem)) = problem {
                 return Err(recording.place(file, row).error(&column.name, problem));
             }
-            kept.push(index);
+            let has = |(numbers, _): &(bool, Option<usize>)| *numbers;
+            if column.metric == Metric::Wall || seen.of_benchmarks.iter().all(has) {
+                kept.everywhere.push(index);
+                continue;
+            }
+            for (benchmark, of) in seen.of_benchmarks.iter().enumerate() {
+                if has(of) {
+                    kept.counters[benchmark].push(index);
+                }
+            }
         }
         Ok(kept)
     }

@@ -27,6 +27,15 @@ pub(super) struct Row {
     pub(super) iterations: u64,
 }
 
+/// The columns that are metrics, by their places in a row of values.
+#[derive(Debug)]
+pub(super) struct Kept {
+    /// Of all benchmarks.
+    pub(super) everywhere: Vec<usize>,
+    /// Of each benchmark beside those.
+    pub(super) counters: Vec<Vec<usize>>,
+}
+
 /// All rows of a table, before anything is known of their order.
 #[derive(Debug)]
 pub(super) struct Recording {
@@ -76,13 +85,12 @@ impl Recording {
         }
     }
 
-    /// Orders the rows and makes a run of them that has the metrics at the
-    /// places `kept`.
+    /// Orders the rows and makes a run of them that has the metrics `kept`.
     pub(super) fn into_run(
         mut self,
         file: &Path,
         metrics: Vec<Metric>,
-        kept: &[usize],
+        kept: &Kept,
         judged_by: &RecordingPlan,
     ) -> Result<Run, FormatError> {
         if self.rows.is_empty() {
@@ -100,6 +108,13 @@ impl Recording {
             .iter()
             .map(|benchmark| benchmark.seats(file))
             .collect::<Result<_, _>>()?;
+        let metrics_at = |places: &[usize]| -> Vec<Metric> {
+            places.iter().map(|place| metrics[*place].clone()).collect()
+        };
+        let mut plan = self.plan(&seats, &blocks, judged_by);
+        for (benchmark, counters) in plan.benchmarks.iter_mut().zip(&kept.counters) {
+            benchmark.counters = metrics_at(counters);
+        }
         let header = RunHeader {
             tool_version: String::new(),
             started_at: None,
@@ -108,9 +123,9 @@ impl Recording {
             } else {
                 Origin::UnpairedRecording
             },
-            plan: self.plan(&seats, &blocks, judged_by),
+            plan,
             environment: Environment::default(),
-            metrics: kept.iter().map(|place| metrics[*place].clone()).collect(),
+            metrics: metrics_at(&kept.everywhere),
             tick_ns: None,
             left_out: Vec::new(),
         };
@@ -276,13 +291,8 @@ impl Recording {
         }
     }
 
-    /// A block as the model takes it, with the values at the places `kept`.
-    fn record(
-        &self,
-        block: &RecordedBlock<'_>,
-        seats: &[ContenderId],
-        kept: &[usize],
-    ) -> BlockRecord {
+    /// A block as the model takes it, with the values that are kept.
+    fn record(&self, block: &RecordedBlock<'_>, seats: &[ContenderId], kept: &Kept) -> BlockRecord {
         let sample = |row: &u32| {
             let row = self.row(*row);
             Sample {
@@ -294,7 +304,9 @@ impl Recording {
         };
         let values = |row: &u32| {
             let values = &self.values[*row as usize * self.width..];
-            kept.iter().map(|place| values[*place])
+            let counters = &kept.counters[block.benchmark];
+            let places = kept.everywhere.iter().chain(counters);
+            places.map(|place| values[*place])
         };
         BlockRecord {
             benchmark: block.benchmark,

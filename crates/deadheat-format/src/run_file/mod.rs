@@ -12,6 +12,7 @@ mod journal;
 mod placed;
 #[cfg(feature = "read")]
 mod plan;
+#[cfg(feature = "read")]
 mod program;
 #[cfg(feature = "read")]
 mod reader;

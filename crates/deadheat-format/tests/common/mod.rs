@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use deadheat_model::{
     Benchmark, BlockRecord, ClockFacts, CommandLine, Contender, ContenderId, CounterAccess, Design,
-    EndReason, Environment, ExitPolicy, Flags, FunctionCalls, Hooks, Input, Looks, Metric,
-    NeutralLink, NeutralLinks, Origin, Output, OwnLink, Pinning, Placed, Placing, Plan,
-    RefusedLink, RunEnd, RunHeader, Sample, Throughput, Workload,
+    EndReason, Environment, ExitPolicy, Flags, FunctionCalls, GoogleBenchmarkCalls, Hooks, Input,
+    LeftOut, LeftOutReason, Looks, Metric, NeutralLink, NeutralLinks, Origin, Output, OwnLink,
+    Pinning, Placed, Placing, Plan, Program, RefusedLink, RepetitionLength, RunEnd, RunHeader,
+    Sample, Throughput, WorkerCalls, Workload,
 };
 
 fn words(text: &str) -> Vec<String> {
@@ -179,6 +180,103 @@ pub fn function_header() -> RunHeader {
         ],
         ..commands
     }
+}
+
+/// Programs of two builds: workers of either, and Google Benchmark executables,
+/// one of which has a counter of its own; and benchmarks that do not race.
+pub fn program_header() -> RunHeader {
+    let program = |executable: &str| Program {
+        executable: executable.into(),
+        arguments: words("--quick -n 3"),
+    };
+    let worker = |name: &str, process, contender: &str| Contender {
+        name: name.to_owned(),
+        workload: Workload::Worker(Box::new(WorkerCalls {
+            program: program(name),
+            process,
+            benchmark: "sum/100".to_owned(),
+            contender: contender.to_owned(),
+            calls: FunctionCalls {
+                iterations: 700,
+                threads: 1,
+            },
+        })),
+    };
+    let launched = |name: &str, length| Contender {
+        name: name.to_owned(),
+        workload: Workload::GoogleBenchmark(Box::new(GoogleBenchmarkCalls {
+            program: program(name),
+            benchmark: "BM_Sum/100".to_owned(),
+            length,
+            repetitions: 10,
+            threads: 2,
+        })),
+    };
+    let google = |name: &str, length| Benchmark {
+        name: name.to_owned(),
+        contenders: vec![launched("old", length), launched("new", length)],
+        ..Benchmark::default()
+    };
+    let left_out = |benchmark: &str, reason| LeftOut {
+        benchmark: benchmark.to_owned(),
+        reason,
+    };
+    let functions = function_header();
+    RunHeader {
+        plan: Plan {
+            benchmarks: vec![
+                Benchmark {
+                    name: "sum/100".to_owned(),
+                    contenders: vec![worker("old", 0, "loop"), worker("new", 1, "fold")],
+                    ..Benchmark::default()
+                },
+                Benchmark {
+                    counters: vec![
+                        Metric::Custom("cells".to_owned()),
+                        Metric::Custom("waited_ns".to_owned()),
+                    ],
+                    ..google("counted", RepetitionLength::Iterations(120))
+                },
+                google("timed", RepetitionLength::Seconds(0.005)),
+                google("own", RepetitionLength::Own),
+            ],
+            ..functions.plan
+        },
+        environment: Environment {
+            clock: None,
+            debug_build: false,
+            ..functions.environment
+        },
+        metrics: vec![Metric::Wall, Metric::Cpu],
+        left_out: vec![
+            left_out("hash", LeftOutReason::OnlyIn("new".to_owned())),
+            left_out("gpu", LeftOutReason::Skipped("no such device".to_owned())),
+            left_out("sort", LeftOutReason::NotAlike("2 threads".to_owned())),
+        ],
+        ..functions
+    }
+}
+
+/// The first block of a benchmark of that run.
+pub fn program_block(benchmark: usize) -> BlockRecord {
+    let counters = if benchmark == 1 { 2 } else { 0 };
+    let mut block = BlockRecord {
+        benchmark,
+        elapsed_ns: (benchmark as u64 + 1) * 1_000_000,
+        ..BlockRecord::default()
+    };
+    for (slot, contender) in [0u8, 1, 1, 0].into_iter().enumerate() {
+        block.samples.push(Sample {
+            contender: ContenderId(contender),
+            flags: Flags::NONE,
+            exit_code: None,
+            iterations: 120,
+        });
+        let wall = 5_000_000.0 + slot as f64;
+        block.values.extend([wall, wall - 0.5]);
+        block.values.extend(std::iter::repeat_n(4096.5, counters));
+    }
+    block
 }
 
 /// The same functions raced with neutral links, and beside the first of them

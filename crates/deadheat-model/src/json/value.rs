@@ -68,6 +68,11 @@ impl Object {
         named.map(|(_, value)| value)
     }
 
+    /// All names and values, in order.
+    pub fn fields(&self) -> impl Iterator<Item = (&str, &Json)> {
+        self.fields.iter().map(|(name, value)| (&**name, value))
+    }
+
     /// The name and value of an object that has just one.
     pub fn only(&self) -> Option<(&str, &Json)> {
         match self.fields.as_slice() {

@@ -6,7 +6,8 @@
 
 use deadheat_model::{
     Analysis, BlockDiagnostics, Comparison, EndReason, Ending, Estimate, FailedBenchmark, Interval,
-    Json, LogRatio, MetricComparison, Object, Side, Spreads, Throughput, Warning,
+    Json, LeftOut, LeftOutReason, LogRatio, MetricComparison, Object, Side, Spreads, Throughput,
+    Warning,
 };
 
 use super::figures::figures;
@@ -38,6 +39,13 @@ fn whole(analysis: &Analysis) -> Object {
     let source = Source::of(analysis);
     let failures = (!analysis.failures.is_empty())
         .then(|| analysis.failures.iter().map(failed).collect::<Json>());
+    let left_out = (!analysis.left_out.is_empty()).then(|| {
+        analysis
+            .left_out
+            .iter()
+            .map(self::left_out)
+            .collect::<Json>()
+    });
     let benchmarks = analysis.comparisons.iter();
     let benchmarks: Json = benchmarks.map(|one| comparison(one, source)).collect();
     Object::new()
@@ -55,7 +63,22 @@ fn whole(analysis: &Analysis) -> Object {
         .with_some("signal", signal)
         .with_some("failure", failure)
         .with_some("failures", failures)
+        .with_some("left_out", left_out)
         .with("benchmarks", benchmarks)
+}
+
+/// Why a benchmark is not raced, by the words of the run file.
+fn left_out(left_out: &LeftOut) -> Object {
+    let (reason, side, message) = match &left_out.reason {
+        LeftOutReason::OnlyIn(side) => ("only-in", Some(side), None),
+        LeftOutReason::Skipped(message) => ("skipped", None, Some(message)),
+        LeftOutReason::NotAlike(message) => ("not-alike", None, Some(message)),
+    };
+    Object::new()
+        .with("benchmark", &left_out.benchmark)
+        .with("reason", reason)
+        .with_some("side", side)
+        .with_some("message", message)
 }
 
 fn comparison(comparison: &Comparison, source: Source) -> Object {

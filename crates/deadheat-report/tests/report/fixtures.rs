@@ -2,10 +2,10 @@
 
 use deadheat_model::{
     Analysis, BetweenFigures, BlockDiagnostics, Change, ClockCause, Comparison, EndReason, Ending,
-    Estimate, FailedBenchmark, Family, Figures, FirstHalf, Fit, Interval, LogRatio, Metric,
-    MetricComparison, Observation, OppositePeaks, PairSigns, Processes, RankSums, Scope, Side,
-    SideFigures, SignedRanks, Spread, Spreads, StabilityFigures, TTested, Tested, Throughput,
-    Verdict, Warning,
+    Estimate, FailedBenchmark, Family, Figures, FirstHalf, Fit, Interval, LeftOut, LeftOutReason,
+    LogRatio, Metric, MetricComparison, Observation, OppositePeaks, PairSigns, Processes, RankSums,
+    Scope, Side, SideFigures, SignedRanks, Spread, Spreads, StabilityFigures, TTested, Tested,
+    Throughput, Verdict, Warning,
 };
 
 pub fn side(name: &str, median: f64, samples: usize) -> Side {
@@ -412,6 +412,68 @@ pub fn with_failures() -> Analysis {
     Analysis { failures, ..one }
 }
 
+fn left_out(benchmark: &str, reason: LeftOutReason) -> LeftOut {
+    LeftOut {
+        benchmark: benchmark.to_owned(),
+        reason,
+    }
+}
+
+/// Two builds, raced: benchmarks that only one of them has, and one that is
+/// other work in each.
+pub fn builds() -> Analysis {
+    let mut races = functions().comparisons;
+    for one in &mut races {
+        one.baseline.name = "old/sums".to_owned();
+        one.candidate.as_mut().unwrap().name = "new/sums".to_owned();
+        one.warnings = vec![
+            Warning::OptimisedAway {
+                contender: "new/sums".to_owned(),
+                ns: 0.1,
+            },
+            Warning::PlacementFixed { reason: None },
+        ];
+    }
+    let only = |side: &str| LeftOutReason::OnlyIn(side.to_owned());
+    let unlike = "'old/sums' calls it on 1 thread, 'new/sums' on 4 threads";
+    Analysis {
+        processes: Processes::ProgramWorkers,
+        left_out: vec![
+            left_out("hash", only("new/sums")),
+            left_out("sort/10", LeftOutReason::NotAlike(unlike.to_owned())),
+            left_out("hash/10", only("new/sums")),
+            left_out("gone", only("old/sums")),
+        ],
+        ..analysis(races)
+    }
+}
+
+/// Two Google Benchmark executables, whose benchmark counts for itself and of
+/// which another one does not run.
+pub fn google() -> Analysis {
+    let mut one = builds().comparisons.swap_remove(0);
+    one.benchmark = "BM_Sum/4096".to_owned();
+    one.metrics = vec![
+        metric(Metric::Wall, 685.9, -0.0213, 0.0041),
+        metric(Metric::Cpu, 684.1, -0.0214, 0.0043),
+        metric(Metric::Custom("cells".to_owned()), 4096.0, 0.0, 0.0),
+    ];
+    let skipped = "no such device |\u{1b}[2J".to_owned();
+    Analysis {
+        processes: Processes::GoogleBenchmark,
+        left_out: vec![left_out("BM_Gpu", LeftOutReason::Skipped(skipped))],
+        ..analysis(vec![one])
+    }
+}
+
+/// Two builds that have nothing in common.
+pub fn nothing_in_common() -> Analysis {
+    Analysis {
+        comparisons: vec![],
+        ..builds()
+    }
+}
+
 /// A run of which nothing but a failure came.
 pub fn only_a_failure() -> Analysis {
     let mut one = with_failures();
@@ -547,6 +609,9 @@ pub fn everything() -> Vec<Analysis> {
         placed_suite(),
         with_failures(),
         only_a_failure(),
+        builds(),
+        google(),
+        nothing_in_common(),
         analysis(vec![]),
     ];
     let verdicts = [

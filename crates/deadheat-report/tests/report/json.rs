@@ -227,3 +227,18 @@ fn the_own_link_and_the_spreads_are_relative_changes_and_absent_where_there_are_
         assert!(race["benchmarks"][0].get(field).is_none(), "{field}");
     }
 }
+
+#[test]
+fn what_was_left_out_is_told_to_programs_with_its_reason() {
+    let value = parsed(&to_json(&builds()));
+    let left_out = value["left_out"].as_array().expect("a list");
+    assert_eq!(left_out.len(), 4);
+    assert_eq!(
+        left_out[0],
+        serde_json::json!({"benchmark": "hash", "reason": "only-in", "side": "new/sums"})
+    );
+    assert_eq!(left_out[1]["reason"], "not-alike");
+    let skipped = parsed(&to_json(&google()));
+    assert_eq!(skipped["left_out"][0]["reason"], "skipped");
+    assert!(parsed(&to_json(&race())).get("left_out").is_none());
+}

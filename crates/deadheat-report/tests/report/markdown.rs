@@ -72,3 +72,13 @@ fn benchmarks_that_failed_have_rows_in_markdown() {
 fn a_race_on_neutral_links_as_markdown() {
     insta::assert_snapshot!(to_markdown(&placed()));
 }
+
+#[test]
+fn what_was_left_out_is_named_in_markdown() {
+    insta::assert_snapshot!(to_markdown(&builds()));
+}
+
+#[test]
+fn a_skipped_benchmark_has_a_row_in_markdown() {
+    insta::assert_snapshot!(to_markdown(&google()));
+}

@@ -293,6 +293,26 @@ fn a_function_alone_asks_for_a_candidate_and_not_for_a_command() {
 }
 
 #[test]
+fn what_two_builds_do_not_share_is_counted_and_named() {
+    insta::assert_snapshot!(to_text(&builds(), &BRIEF));
+}
+
+#[test]
+fn a_skipped_benchmark_has_a_row_and_counters_stand_among_the_metrics() {
+    insta::assert_snapshot!(to_text(&google(), &UNICODE));
+}
+
+#[test]
+fn builds_with_nothing_in_common_are_told_what_each_has() {
+    let text = to_text(&nothing_in_common(), &BRIEF);
+    assert!(text.starts_with("nothing was measured.\n"), "{text}");
+    assert!(
+        text.contains("2 benchmarks only in 'new/sums': hash, hash/10."),
+        "{text}"
+    );
+}
+
+#[test]
 fn advice_for_functions_names_no_flag_of_commands() {
     let of_commands = [
         "short-command",
@@ -303,12 +323,16 @@ fn advice_for_functions_names_no_flag_of_commands() {
     let warnings = every_warning();
     let called = warnings.iter().filter(|w| !of_commands.contains(&w.code()));
     let endings = every_ending();
-    let told = called
-        .map(|warning| doubts::sentence(warning, Source::Functions, Glyphs::Ascii))
-        .chain(endings.iter().filter_map(|ending| {
+    let called: Vec<&Warning> = called.collect();
+    let sources = [Source::Functions, Source::Programs, Source::GoogleBenchmark];
+    let told = sources.into_iter().flat_map(|source| {
+        let doubts = called.iter();
+        let doubts = doubts.map(move |warning| doubts::sentence(warning, source, Glyphs::Ascii));
+        doubts.chain(endings.iter().filter_map(move |ending| {
             let failed = matches!(ending, Ending::Recorded(EndReason::Failed(_)));
-            sentences::ending(ending, Source::Functions, Glyphs::Ascii).filter(|_| !failed)
-        }));
+            sentences::ending(ending, source, Glyphs::Ascii).filter(|_| !failed)
+        }))
+    });
     for told in told {
         for word in ["-S", "-w", "-r", "launch", "command", "--resume"] {
             let words = told.split([' ', '.', ',', ';', ')', '(']);

@@ -1,7 +1,6 @@
 //! A race of whole commands: from a [`CommandRaceSpec`] to a frozen plan.
 
 mod hints;
-mod names;
 mod parameters;
 mod placeholders;
 mod planning;

@@ -2,11 +2,11 @@
 
 use deadheat_model::{Benchmark, CommandLine, Contender, Design, Hooks, Output, Plan, Workload};
 
-use super::names::distinct;
 use super::parameters::combinations;
 use super::placeholders::substitute;
 use super::spec::{CommandRaceSpec, SpecError};
 use super::words::words;
+use crate::names::distinct;
 
 /// One contender before its parameters are filled in.
 struct Template<'a> {

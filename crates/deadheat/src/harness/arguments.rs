@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use deadheat_model::{Metric, Pinning};
 
-use super::selection::{Ignored, Selection};
 use crate::answer::{Answer, Format};
-use crate::settings::{Color, FailOn, Placement, duration, fraction, pinning};
+use crate::settings::{Color, FailOn, Ignored, Placement, Selection, duration, fraction, pinning};
 
 /// What the program is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,14 +2,15 @@
 
 use std::fmt::Write as _;
 
-use super::selection::Selection;
+use crate::settings::Selection;
 use crate::suite::Registered;
 
 /// One line per benchmark, and for people how many there are.
 pub(super) fn listing(benchmarks: &[Registered], selection: &Selection, terse: bool) -> String {
     let mut text = String::new();
     let mut count = 0;
-    for benchmark in benchmarks.iter().filter(|b| selection.lists(b)) {
+    let listed = |b: &&Registered| selection.names(&b.name) && selection.lists(b.ignored);
+    for benchmark in benchmarks.iter().filter(listed) {
         count += 1;
         let _ = writeln!(text, "{}: benchmark", benchmark.name);
     }
@@ -28,7 +29,7 @@ pub(super) fn listing(benchmarks: &[Registered], selection: &Selection, terse: b
 mod tests {
     use super::*;
     use crate::Suite;
-    use crate::harness::selection::Ignored;
+    use crate::settings::Ignored;
 
     #[test]
     fn a_listing_has_a_line_per_benchmark_and_counts_them_for_people() {

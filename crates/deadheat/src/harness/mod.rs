@@ -6,7 +6,6 @@ mod entry;
 mod listing;
 mod progress;
 mod racing;
-mod selection;
 mod smoke;
 
 pub use compare::{Compare, compare, compare_with};

@@ -21,7 +21,10 @@ pub(super) fn race(
     let selected: Vec<&Registered> = suite
         .registered()
         .iter()
-        .filter(|benchmark| arguments.selection.runs(benchmark))
+        .filter(|benchmark| {
+            let selection = &arguments.selection;
+            selection.names(&benchmark.name) && selection.runs(benchmark.ignored)
+        })
         .collect();
     if selected.is_empty() {
         // Not an error: `cargo bench NAME` asks every bench target of a

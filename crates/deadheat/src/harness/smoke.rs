@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use crate::exit::{Failure, Status};
 use crate::race::{RaceError, WorkerRace, smoke_test};
+use crate::settings::Selection;
 use crate::suite::Registered;
 
 use super::racing::entries;
-use super::selection::Selection;
 
 /// Calls everything once and tells about it in the manner of libtest.
 /// `say` prints.
@@ -19,13 +19,13 @@ pub(super) fn smoke(
 ) -> Result<Status, Failure> {
     let named: Vec<&Registered> = benchmarks
         .iter()
-        .filter(|benchmark| selection.lists(benchmark))
+        .filter(|benchmark| selection.names(&benchmark.name) && selection.lists(benchmark.ignored))
         .collect();
     let noun = if named.len() == 1 { "test" } else { "tests" };
     say(&format!("\nrunning {} {noun}\n", named.len()))?;
     let (runs, ignored): (Vec<&Registered>, Vec<&Registered>) = named
         .iter()
-        .partition(|benchmark| selection.runs(benchmark));
+        .partition(|benchmark| selection.runs(benchmark.ignored));
     for benchmark in &ignored {
         say(&format!("test {} ... ignored\n", benchmark.name))?;
     }

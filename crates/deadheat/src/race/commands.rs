@@ -6,15 +6,17 @@ use std::time::Duration;
 
 use deadheat_analysis::{AnytimeRule, PlannedRule};
 use deadheat_engine::{
-    CommandContenders, CommandOptions, CommandPlacements, Contenders, EngineError, Interrupts,
-    LinkProgram, OsClock, Session, Watcher, environment, unix_seconds,
+    CommandContenders, CommandOptions, CommandPlacements, Contenders, Interrupts, LinkProgram,
+    OsClock, Session, Watcher, environment, unix_seconds,
 };
 use deadheat_format::{RunFileWriter, read_header, read_run};
 use deadheat_model::{
     CounterAccess, Environment, Metric, NeutralLinks, Origin, Plan, Run, RunHeader, Workload,
 };
 
-use super::outcome::{RaceError, RaceOutcome, blocks, finish, run_file, take_over_signals};
+use super::outcome::{
+    RaceError, RaceOutcome, blocks, finish, not_started, run_file, take_over_signals,
+};
 use super::own_links;
 
 /// Where a race leaves its traces.
@@ -159,12 +161,8 @@ fn placements(
     interrupts: &Interrupts,
 ) -> Result<CommandPlacements, RaceError> {
     let program = options.placements.clone().map(LinkProgram::new);
-    CommandPlacements::find(program, plan, before, interrupts).map_err(|error| {
-        match (error, interrupts.requested()) {
-            (EngineError::Interrupted, Some(signal)) => RaceError::Interrupted { signal },
-            (error, _) => RaceError::NotStarted(error),
-        }
-    })
+    CommandPlacements::find(program, plan, before, interrupts)
+        .map_err(|error| not_started(error, interrupts))
 }
 
 fn contenders<'a>(

@@ -2,13 +2,23 @@
 
 #[cfg(feature = "commands")]
 mod commands;
+#[cfg(feature = "commands")]
+mod families;
+#[cfg(feature = "commands")]
+mod google_benchmark;
 mod outcome;
 mod own_links;
 mod planning;
+mod recorded;
+mod terms;
 mod workers;
 
 #[cfg(feature = "commands")]
 pub use commands::{RaceOptions, race_commands, resume_commands};
+#[cfg(feature = "commands")]
+pub use families::{Families, FamilyProblem, families};
+#[cfg(feature = "commands")]
+pub use google_benchmark::{GoogleBenchmarkRace, GoogleEntry, GoogleSide, race_google_benchmark};
 pub use outcome::{RaceError, RaceOutcome};
 pub(crate) use workers::smoke_test;
 pub use workers::{Entries, WorkerRace, inspect_program, race_workers};

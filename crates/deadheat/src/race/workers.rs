@@ -4,18 +4,17 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use deadheat_analysis::{LooksError, PlannedRule, planned_looks};
 use deadheat_engine::{
-    Contenders, EngineError, FunctionContenders, FunctionOptions, Inspected, Interrupts,
-    LinkProgram, OsClock, Session, Watcher, WorkerProgram, environment, inspect, unix_seconds,
+    Contenders, FunctionContenders, FunctionOptions, Inspected, Interrupts, LinkProgram, Watcher,
+    WorkerProgram, environment, inspect, unix_seconds,
 };
-use deadheat_format::{FormatError, RunFileWriter};
 use deadheat_model::{
-    Benchmark, BenchmarkFailure, Design, Environment, LeftOut, Metric, Origin, Pinning, Plan,
-    RecordSink, Run, RunHeader,
+    Benchmark, BenchmarkFailure, Environment, LeftOut, Metric, Origin, Pinning, Plan, RunHeader,
 };
 
-use super::outcome::{RaceError, RaceOutcome, blocks, finish, run_file, take_over_signals};
+use super::outcome::{RaceError, RaceOutcome, not_started, take_over_signals};
+use super::recorded::Recorded;
+use super::terms::{Terms, refuse_existing, refuse_unmeasured};
 use super::{own_links, planning};
 
 /// Blocks in a replicate where neither the user nor a pilot says.
@@ -92,20 +91,16 @@ impl WorkerRace {
         FunctionContenders::new(options, interrupts).map_err(RaceError::NotStarted)
     }
 
-    /// The design, with everything checked that the user could get wrong.
-    fn design(&self) -> Result<Design, RaceError> {
-        let looks = planned_looks(0, self.max_replicates, self.alpha)
-            .map_err(|error| RaceError::Design(unplannable(&error)))?;
-        Ok(Design {
+    fn terms(&self) -> Terms<'_> {
+        Terms {
             margin: self.margin,
             alpha: self.alpha,
-            looks,
-            blocks_per_replicate: self.blocks.unwrap_or(BLOCKS),
-            warmup: 0,
+            max_replicates: self.max_replicates,
+            blocks: self.blocks.unwrap_or(BLOCKS),
             budget: self.budget,
-            judged: self.judged.clone(),
-            pinning: self.pinning.clone(),
-        })
+            judged: &self.judged,
+            pinning: &self.pinning,
+        }
     }
 }
 
@@ -129,20 +124,9 @@ pub fn race_workers(
     let interrupts = take_over_signals()?;
     // Before deadheat settles on one core and takes that for the machine.
     let machine = environment();
-    let design = race.design()?;
-    if let Some(file) = race.save.as_ref().filter(|file| file.exists()) {
-        // The file is created once the pilots are done, but nobody should have
-        // to wait for them to hear this.
-        let file = file.clone();
-        return Err(RaceError::Save(FormatError::AlreadyExists { file }));
-    }
-    if !entries.metrics.contains(&race.judged) {
-        let known: Vec<&str> = entries.metrics.iter().map(Metric::name).collect();
-        return Err(RaceError::MetricNotMeasured {
-            metric: race.judged.clone(),
-            reason: format!("of functions there are {}", known.join(", ")),
-        });
-    }
+    let design = race.terms().design()?;
+    refuse_existing(race.save.as_deref())?;
+    refuse_unmeasured(&race.judged, &entries.metrics, "functions")?;
     let mut contenders = race.contenders(&entries.metrics, &interrupts)?;
     let mut plan = Plan {
         design,
@@ -185,51 +169,13 @@ pub fn race_workers(
         ..machine
     };
     let header = header(plan, machine, entries.left_out, &contenders);
-    let path = run_file(race.save.as_deref(), &race.folder, &header)?;
-    let mut writer = RunFileWriter::create(&path, &header).map_err(RaceError::Save)?;
-    let mut rule = PlannedRule::new(&header);
-    let mut run = Run::new(header);
-    for failure in failures {
-        writer
-            .failed(&failure)
-            .map_err(|error| RaceError::NotStarted(EngineError::Sink(error)))?;
-        run.failures.push(failure);
-    }
-    let raced = Session {
-        contenders: &mut contenders,
-        clock: &OsClock::start(),
-        rule: &mut rule,
-        sink: &mut writer,
+    Recorded {
+        save: race.save.as_deref(),
+        folder: &race.folder,
+        interrupts: &interrupts,
         watcher,
-        stop: &interrupts,
-        max_replicates: race.max_replicates,
-        budget: race.budget,
-        outlive_failures: true,
     }
-    .race(&mut run);
-    if raced.is_err() && blocks(&run) == 0 {
-        // That it cannot be removed either changes nothing about the cause.
-        let _ = writer.discard();
-    }
-    finish(raced, run, path)
-}
-
-fn not_started(error: EngineError, interrupts: &Interrupts) -> RaceError {
-    match (error, interrupts.requested()) {
-        (EngineError::Interrupted, Some(signal)) => RaceError::Interrupted { signal },
-        (error, _) => RaceError::NotStarted(error),
-    }
-}
-
-fn unplannable(error: &LooksError) -> String {
-    match error {
-        LooksError::Range { max, .. } => {
-            format!("--max-replicates must be at least 1, not {max}")
-        }
-        LooksError::Alpha(alpha) => {
-            format!("--alpha must be above 0 and at most 0.5, not {alpha}")
-        }
-    }
+    .race(header, failures, &mut contenders)
 }
 
 fn header(

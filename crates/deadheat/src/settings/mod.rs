@@ -8,12 +8,18 @@ mod color;
 mod fail_on;
 mod pinning;
 mod placement;
+#[cfg(feature = "commands")]
+mod program;
 mod quantities;
 mod seed;
+mod selection;
 
 pub use color::Color;
 pub use fail_on::FailOn;
 pub use pinning::pinning;
 pub use placement::Placement;
+#[cfg(feature = "commands")]
+pub use program::{ProgramError, is_program, program};
 pub use quantities::{duration, fraction};
 pub use seed::random_seed;
+pub use selection::{Ignored, Selection};

@@ -10,6 +10,7 @@ use deadheat_engine::{
 use deadheat_model::{Contender, FunctionCalls, Throughput, Workload};
 
 use super::benchmark::Benchmark;
+use crate::names::distinct;
 
 /// The benchmarks of a program.
 #[derive(Default)]
@@ -157,7 +158,9 @@ impl WorkerSuite for Suite {
     fn list(&self) -> Vec<ListedBenchmark> {
         let listed = |benchmark: &Registered| ListedBenchmark {
             name: benchmark.name.clone(),
-            contenders: benchmark.contenders.clone(),
+            // A contender against itself has a name of its own for whoever
+            // asks for one of the two.
+            contenders: distinct(benchmark.contenders.clone()),
             parameters: benchmark.parameters.clone(),
             throughput: benchmark.throughput,
             threads: benchmark.threads(),
@@ -186,6 +189,16 @@ mod tests {
                 .candidate("two", || 2);
         }
         suite
+    }
+
+    #[test]
+    fn a_contender_against_itself_can_be_asked_for_by_name() {
+        let mut suite = Suite::new();
+        suite
+            .benchmark("a / a")
+            .baseline("a", || 1)
+            .candidate("a", || 1);
+        assert_eq!(suite.list()[0].contenders, ["a", "a (2)"]);
     }
 
     #[test]

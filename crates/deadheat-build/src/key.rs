@@ -1,0 +1,175 @@
+//! What a build depends on, as one short name.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use deadheat_link::Digest;
+
+use crate::repository::{Commit, Repository};
+
+/// Variables that builds listen to.
+const VARIABLES: [&str; 13] = [
+    "RUSTC",
+    "RUSTFLAGS",
+    "RUSTC_BOOTSTRAP",
+    "CARGO_ENCODED_RUSTFLAGS",
+    "CC",
+    "CXX",
+    "AR",
+    "LD",
+    "CPPFLAGS",
+    "CFLAGS",
+    "CXXFLAGS",
+    "LDFLAGS",
+    "PKG_CONFIG_PATH",
+];
+const PREFIXES: [&str; 12] = [
+    "CARGO_BUILD_",
+    "CARGO_PROFILE_",
+    "CARGO_TARGET_",
+    "CARGO_UNSTABLE_",
+    "CC_",
+    "CXX_",
+    "AR_",
+    "CFLAGS_",
+    "CXXFLAGS_",
+    "CMAKE_",
+    "HOST_",
+    "TARGET_",
+];
+/// Those among them that change where and how fast, but not what is built.
+const INDIFFERENT: [&str; 6] = [
+    "CARGO_TARGET_DIR",
+    "CARGO_BUILD_TARGET_DIR",
+    "CARGO_BUILD_BUILD_DIR",
+    "CARGO_BUILD_JOBS",
+    "CARGO_BUILD_RUSTC_WRAPPER",
+    "CARGO_BUILD_RUSTC_WORKSPACE_WRAPPER",
+];
+
+/// Programs whose replacement makes another build.
+const TOOLS: [&str; 14] = [
+    "cc", "c++", "gcc", "g++", "clang", "clang++", "ld", "lld", "mold", "cmake", "make", "go",
+    "rustc", "cargo",
+];
+
+/// All that goes into a key, in pieces that cannot run into each other.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ingredients(Vec<u8>);
+
+impl Ingredients {
+    /// What every build of this machine and this moment depends on.
+    pub(crate) fn of_the_surroundings(repository: &Repository<'_>) -> Self {
+        let mut this = Self::default();
+        this.add("deadheat", env!("CARGO_PKG_VERSION"));
+        this.add("inside", &repository.inside);
+        let mut variables: Vec<_> = std::env::vars_os()
+            .filter(|(name, _)| heeded(name))
+            .collect();
+        variables.sort();
+        for (name, value) in variables {
+            this.add("variable", name);
+            this.add("value", value);
+        }
+        for tool in TOOLS {
+            if let Some((path, about)) = found(tool) {
+                this.add("tool", path);
+                let stamp = [about.size(), about.mtime().cast_unsigned(), about.ino()];
+                this.add("stamp", format!("{stamp:?}"));
+            }
+        }
+        this
+    }
+
+    /// Adds a file that is read where it is, if it is there.
+    pub(crate) fn add_file(&mut self, file: &Path) {
+        if let Ok(bytes) = fs::read(file) {
+            self.add("file", file);
+            self.add("content", Digest::of(&bytes).0);
+        }
+    }
+
+    pub(crate) fn add(&mut self, kind: &str, value: impl AsRef<OsStr>) {
+        for bytes in [kind.as_bytes(), value.as_ref().as_bytes()] {
+            self.0.extend_from_slice(&bytes.len().to_le_bytes());
+            self.0.extend_from_slice(bytes);
+        }
+    }
+
+    /// The name of a build of this commit.
+    pub(crate) fn key(&self, commit: &Commit) -> String {
+        let mut all = self.clone();
+        all.add("commit", &commit.id);
+        let Digest(digest) = Digest::of(&all.0);
+        format!("{}-{}", commit.short(), &digest[..16])
+    }
+}
+
+fn heeded(name: &OsStr) -> bool {
+    let Some(name) = name.to_str() else {
+        return false;
+    };
+    let is_wrapper = name.starts_with("CARGO_TARGET_") && name.ends_with("_RUNNER");
+    let listed = VARIABLES.contains(&name) || PREFIXES.iter().any(|start| name.starts_with(start));
+    listed && !is_wrapper && !INDIFFERENT.contains(&name)
+}
+
+/// A program as it is found in `PATH`.
+fn found(tool: &str) -> Option<(PathBuf, fs::Metadata)> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).find_map(|folder| {
+        let file = folder.join(tool).canonicalize().ok()?;
+        let about = fs::metadata(&file).ok().filter(fs::Metadata::is_file)?;
+        Some((file, about))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_goes_into_a_build_changes_its_name() {
+        let commit = |id: &str| Commit {
+            name: "main".to_owned(),
+            id: id.to_owned(),
+        };
+        let (one, two) = (commit("0123456789abcdef"), commit("0123456789abcdee"));
+        let mut plain = Ingredients::default();
+        plain.add("a", "bc");
+        let mut other = Ingredients::default();
+        other.add("ab", "c");
+        let keys = [plain.key(&one), plain.key(&two), other.key(&one)];
+        assert!(
+            keys.iter().all(|key| key.starts_with("01234567-")),
+            "{keys:?}"
+        );
+        assert!(keys[0] != keys[1] && keys[0] != keys[2] && keys[1] != keys[2]);
+        assert_eq!(plain.key(&one), plain.clone().key(&one));
+    }
+
+    #[test]
+    fn only_variables_that_change_the_outcome_are_heeded() {
+        for name in [
+            "RUSTFLAGS",
+            "CARGO_PROFILE_BENCH_LTO",
+            "CFLAGS_x86_64",
+            "CXX",
+        ] {
+            assert!(heeded(name.as_ref()), "{name}");
+        }
+        for name in [
+            "CARGO",
+            "CARGO_TARGET_DIR",
+            "CARGO_BUILD_JOBS",
+            "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER",
+            "PATH",
+            "HOME",
+        ] {
+            assert!(!heeded(name.as_ref()), "{name}");
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! What there is to say while revisions are built.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// Something the user should know; not an error.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Note {
+    /// A commit is about to be built.
+    Building {
+        /// The side.
+        revision: String,
+        /// The commit, abbreviated.
+        commit: String,
+    },
+    /// Another deadheat builds the same.
+    Waiting {
+        /// The side.
+        revision: String,
+    },
+    /// Submodules with changes of their own.
+    DirtySubmodules {
+        /// Below the top of the repository.
+        paths: Vec<PathBuf>,
+        /// Whether the working tree is a side of the race.
+        raced: bool,
+    },
+    /// A submodule that the user has not initialised is left out.
+    SubmoduleLeftOut {
+        /// The side.
+        revision: String,
+        /// Below the top of the repository.
+        path: PathBuf,
+    },
+    /// The commit has no lock file, so that of the working tree is used.
+    BorrowedLock {
+        /// The side.
+        revision: String,
+        /// Below the top of the repository.
+        path: PathBuf,
+    },
+    /// The commit asks for another toolchain than the working tree.
+    OtherToolchain {
+        /// The side.
+        revision: String,
+        /// The file that asks, below the top of the repository.
+        path: PathBuf,
+        /// What compiles both sides.
+        compiler: String,
+    },
+    /// The record of how an executable was linked is gone.
+    LinkedAgain {
+        /// The executable.
+        executable: PathBuf,
+    },
+}
+
+impl Note {
+    /// The same of a commit that goes by another name now.
+    pub(crate) fn of(mut self, name: &str) -> Self {
+        if let Self::SubmoduleLeftOut { revision, .. } | Self::BorrowedLock { revision, .. } =
+            &mut self
+        {
+            name.clone_into(revision);
+        }
+        self
+    }
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Building { revision, commit } => write!(f, "building {revision} ({commit})"),
+            Self::Waiting { revision } => {
+                write!(
+                    f,
+                    "waiting for another deadheat, which is building {revision}"
+                )
+            }
+            Self::DirtySubmodules { paths, raced } => {
+                let names: Vec<String> = paths.iter().map(|p| p.display().to_string()).collect();
+                let names = names.join(", ");
+                match raced {
+                    true => write!(
+                        f,
+                        "changes inside submodules ({names}) are part of the working tree, and \
+                         of no commit"
+                    ),
+                    false => write!(
+                        f,
+                        "changes inside submodules ({names}) are part of no commit, and are not \
+                         raced"
+                    ),
+                }
+            }
+            Self::SubmoduleLeftOut { revision, path } => write!(
+                f,
+                "{revision} is built without the submodule {}, which is not initialised here",
+                path.display()
+            ),
+            Self::BorrowedLock { revision, path } => write!(
+                f,
+                "{revision} has no {} of its own; it is built with that of the working tree",
+                path.display()
+            ),
+            Self::OtherToolchain {
+                revision,
+                path,
+                compiler,
+            } => write!(
+                f,
+                "{revision} asks for another toolchain ({}); both sides are built by {compiler}",
+                path.display()
+            ),
+            Self::LinkedAgain { executable } => write!(
+                f,
+                "the record of how {} was linked is gone; it is linked again",
+                executable.display()
+            ),
+        }
+    }
+}

@@ -1,0 +1,402 @@
+//! Two sides, each with its executables.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::cargo::{Site, configuration_above, configuration_of_the_user};
+use crate::child::Interruption;
+use crate::elsewhere::Elsewhere;
+use crate::error::BuildError;
+use crate::home::{Home, size};
+use crate::index::{Index, Kept};
+use crate::key::Ingredients;
+use crate::note::Note;
+use crate::recipe::Recipe;
+use crate::repository::{Commit, Repository};
+use crate::revisions::Revisions;
+use crate::seed::Seed;
+use crate::slot::{Found, Slot};
+use crate::submodules::Submodules;
+use crate::tree::Tree;
+
+/// What is to be built, and how.
+#[derive(Debug)]
+pub struct Request<'a> {
+    /// Where the user stands, in a working tree of git.
+    pub directory: &'a Path,
+    /// The two sides.
+    pub revisions: &'a Revisions,
+    /// How each is built.
+    pub recipe: &'a Recipe,
+}
+
+/// Both sides, built.
+#[derive(Debug)]
+pub struct Sides {
+    /// What is compared against.
+    pub baseline: Side,
+    /// What is judged.
+    pub candidate: Side,
+}
+
+/// One side. Its executables are there at least as long as this lives.
+#[derive(Debug)]
+pub struct Side {
+    /// As the user named it.
+    pub name: String,
+    /// What was built, in the order of the request, or of their names.
+    pub executables: Vec<Executable>,
+    /// Whether it was built before.
+    pub was_kept: bool,
+    _slot: Option<Slot>,
+}
+
+/// What came of a build.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Executable {
+    /// Of the bench target, or of the file.
+    pub name: String,
+    /// Absolute.
+    pub path: PathBuf,
+}
+
+/// Builds both sides, or finds what was built before. The working tree is
+/// built where it is; a commit in a place of its own, below `.deadheat`.
+///
+/// `tell` hears what the user should know, as it comes. What compilers say
+/// goes to standard error.
+///
+/// # Errors
+///
+/// [`BuildError`]; then nothing is left of worktrees or of builds that were
+/// not finished.
+pub fn build(
+    request: &Request<'_>,
+    interruption: Interruption<'_>,
+    tell: &mut dyn FnMut(Note),
+) -> Result<Sides, BuildError> {
+    let repository = Repository::around(request.directory, interruption)?;
+    if let Recipe::Command(build) = request.recipe {
+        build.check(&repository)?;
+    }
+    let revisions = request.revisions;
+    let base = repository.commit(&revisions.base)?;
+    let head = revisions.head.as_ref().map(|head| repository.commit(head));
+    let head = head.transpose()?;
+    let dirty = repository.dirty_submodules()?;
+    if !dirty.is_empty() {
+        tell(Note::DirtySubmodules {
+            paths: dirty,
+            raced: head.is_none(),
+        });
+    }
+    for home in Home::all(&repository.top) {
+        home.clear_abandoned(&repository)?;
+    }
+    let mut workshop = Workshop::new(&repository, request.recipe, tell)?;
+    // First the side that is built in any case: it fails sooner, and the
+    // other may take over its dependencies.
+    let here = match head {
+        None => Some(workshop.working_tree()?),
+        Some(_) => None,
+    };
+    let baseline = workshop.commit(&base)?;
+    let candidate = match (here, head) {
+        (Some(here), _) => here,
+        (None, Some(head)) => workshop.commit(&head)?,
+        (None, None) => unreachable!("without a head there is the working tree"),
+    };
+    Ok(Sides {
+        baseline,
+        candidate,
+    })
+}
+
+/// All that builds of one request have in common.
+struct Workshop<'a> {
+    repository: &'a Repository<'a>,
+    recipe: &'a Recipe,
+    ingredients: Ingredients,
+    compiler: String,
+    seed: Option<Seed>,
+    tell: &'a mut dyn FnMut(Note),
+}
+
+impl<'a> Workshop<'a> {
+    fn new(
+        repository: &'a Repository<'a>,
+        recipe: &'a Recipe,
+        tell: &'a mut dyn FnMut(Note),
+    ) -> Result<Self, BuildError> {
+        let mut ingredients = Ingredients::of_the_surroundings(repository);
+        let mut compiler = String::new();
+        match recipe {
+            Recipe::Cargo(build) => {
+                ingredients.add("by", "cargo");
+                for argument in build.moved(&repository.top, Path::new("/")) {
+                    ingredients.add("argument", argument);
+                }
+                let here = repository.top.join(&repository.inside);
+                compiler = build.compiler(&here, &repository.interruption)?;
+                ingredients.add("compiler", &compiler);
+                for file in configuration_above(&repository.top) {
+                    ingredients.add_file(&file);
+                }
+                for file in configuration_of_the_user() {
+                    ingredients.add_file(&file);
+                }
+            }
+            Recipe::Command(build) => {
+                ingredients.add("by", &build.command);
+                for path in &build.executables {
+                    ingredients.add("executable", path);
+                }
+            }
+        }
+        Ok(Self {
+            repository,
+            recipe,
+            ingredients,
+            compiler,
+            seed: None,
+            tell,
+        })
+    }
+
+    /// Builds the working tree where it is.
+    fn working_tree(&mut self) -> Result<Side, BuildError> {
+        let revision = Revisions::WORKING_TREE;
+        let top = &self.repository.top;
+        let directory = top.join(&self.repository.inside);
+        let interruption = &self.repository.interruption;
+        let built = match self.recipe {
+            Recipe::Command(build) => build.run(revision, &directory, interruption, None)?,
+            Recipe::Cargo(build) => {
+                let named = build.target_dir.as_deref();
+                let target =
+                    crate::cargo::target_dir(&build.cargo, &directory, named, &build.metadata)?;
+                let site = Site {
+                    revision,
+                    top,
+                    directory,
+                    target,
+                    lock: None,
+                };
+                let messages = build.run_here(&site, interruption, self.tell)?;
+                self.seed = Some(Seed {
+                    files: messages.dependencies(top, &site.target),
+                    target: site.target,
+                });
+                messages.benches()
+            }
+        };
+        self.side(revision, built, None, false)
+    }
+
+    /// Builds a commit, or finds what was built of it before.
+    fn commit(&mut self, commit: &Commit) -> Result<Side, BuildError> {
+        let home = Home::of(self.repository, commit)?;
+        let locks = self.borrowed_locks(commit)?;
+        let mut ingredients = self.ingredients.clone();
+        for lock in &locks {
+            ingredients.add_file(&self.repository.top.join(lock));
+        }
+        home.create(&self.repository.top)?;
+        let key = ingredients.key(commit);
+        loop {
+            let mut waiting = || {
+                (self.tell)(Note::Waiting {
+                    revision: commit.name.clone(),
+                });
+            };
+            let interruption = &self.repository.interruption;
+            match Slot::open(&home.folder, &key, interruption, &mut waiting)? {
+                Found::Finished(_slot, index) if !index.is_current() => {
+                    index.forget().map_err(BuildError::at(&home.folder))?;
+                }
+                Found::Finished(slot, index) if self.is_recorded(&slot)? => {
+                    // It counts as used even if that cannot be noted.
+                    let _ = index.touch();
+                    return self.found(commit, slot, index, true);
+                }
+                // It misses an executable now.
+                Found::Finished(..) => {}
+                Found::Nothing(slot) => {
+                    let (slot, index) = self.make(commit, slot, &locks)?;
+                    home.trim();
+                    return self.found(commit, slot, index, false);
+                }
+            }
+        }
+    }
+
+    /// Whether executables still have the records they were built with.
+    fn is_recorded(&self, slot: &Slot) -> Result<bool, BuildError> {
+        match self.recipe {
+            Recipe::Command(_) => Ok(true),
+            Recipe::Cargo(build) => {
+                let target = slot.folder.join("target");
+                let roles = deadheat_link::Roles::give(&target, &build.program)?;
+                Ok(roles.remove_unrecorded()?.is_empty())
+            }
+        }
+    }
+
+    fn found(
+        &mut self,
+        commit: &Commit,
+        slot: Slot,
+        index: Index,
+        was_kept: bool,
+    ) -> Result<Side, BuildError> {
+        for note in index.notes {
+            (self.tell)(note.of(&commit.name));
+        }
+        if let Some(note) = self.other_toolchain(commit, &slot.folder.join(crate::tree::NAME)) {
+            (self.tell)(note);
+        }
+        if self.seed.is_none() {
+            self.seed = Some(Seed {
+                target: slot.folder.join("target"),
+                files: index.dependencies,
+            });
+        }
+        self.side(&commit.name, index.executables, Some(slot), was_kept)
+    }
+
+    /// Builds a commit into an empty slot.
+    fn make(
+        &mut self,
+        commit: &Commit,
+        slot: Slot,
+        locks: &[PathBuf],
+    ) -> Result<(Slot, Index), BuildError> {
+        (self.tell)(Note::Building {
+            revision: commit.name.clone(),
+            commit: commit.short().to_owned(),
+        });
+        let folder = slot.folder.clone();
+        let mut index = Index::new(&folder, &commit.id);
+        let tree = Tree::check_out(self.repository, commit, slot)?;
+        let mut submodules = Submodules {
+            repository: self.repository,
+            commit,
+            scratch: &folder.join("submodule-index"),
+            notes: Vec::new(),
+        };
+        submodules.fill(&tree.path)?;
+        index.notes = submodules.notes;
+        for lock in locks {
+            let to = tree.path.join(lock);
+            fs::copy(self.repository.top.join(lock), &to).map_err(BuildError::at(&to))?;
+            index.notes.push(Note::BorrowedLock {
+                revision: commit.name.clone(),
+                path: lock.clone(),
+            });
+        }
+        let directory = tree.path.join(&self.repository.inside);
+        if !directory.is_dir() {
+            return Err(BuildError::NoFolder {
+                revision: commit.name.clone(),
+                folder: self.repository.inside.clone(),
+            });
+        }
+        let (revision, interruption) = (&*commit.name, &self.repository.interruption);
+        index.executables = match self.recipe {
+            Recipe::Command(build) => build.run(revision, &directory, interruption, tree.lock())?,
+            Recipe::Cargo(build) => {
+                let target = folder.join("target");
+                if let Some(seed) = &self.seed {
+                    seed.plant(&target);
+                }
+                let site = Site {
+                    revision,
+                    top: &tree.path,
+                    directory,
+                    target,
+                    lock: tree.lock(),
+                };
+                let messages = build.run_apart(&site, self.repository, self.tell)?;
+                index.dependencies = messages.dependencies(&tree.path, &site.target);
+                let elsewhere = messages.elsewhere(&tree.path).into_iter();
+                index.elsewhere = elsewhere.map(Elsewhere::now).collect();
+                messages.benches()
+            }
+        };
+        if index.executables.is_empty() {
+            return Err(BuildError::NoBench {
+                revision: commit.name.clone(),
+            });
+        }
+        tree.detach()?;
+        index.bytes = size(&folder);
+        index.write().map_err(BuildError::at(&folder))?;
+        let Some(slot) = tree.keep() else {
+            unreachable!("a tree has its slot until it is kept");
+        };
+        slot.share().map_err(BuildError::at(&folder))?;
+        Ok((slot, index))
+    }
+
+    /// Lock files of cargo that git does not know, and that the commit should
+    /// be built with, as the working tree is.
+    fn borrowed_locks(&self, commit: &Commit) -> Result<Vec<PathBuf>, BuildError> {
+        let Recipe::Cargo(build) = self.recipe else {
+            return Ok(Vec::new());
+        };
+        let mut borrowed = Vec::new();
+        for folder in build.lock_folders(self.repository) {
+            let lock = folder.join("Cargo.lock");
+            let theirs = |file: &Path| self.repository.file_of(commit, file);
+            if self.repository.top.join(&lock).is_file()
+                && theirs(&lock)?.is_none()
+                && theirs(&folder.join("Cargo.toml"))?.is_some()
+            {
+                borrowed.push(lock);
+            }
+        }
+        Ok(borrowed)
+    }
+
+    /// Whether the commit asks for another toolchain than it got.
+    fn other_toolchain(&self, commit: &Commit, tree: &Path) -> Option<Note> {
+        let Recipe::Cargo(_) = self.recipe else {
+            return None;
+        };
+        let folders = self.repository.inside.ancestors();
+        let mut files = folders.flat_map(|folder| {
+            ["rust-toolchain.toml", "rust-toolchain"].map(|name| folder.join(name))
+        });
+        let read = |top: &Path, file: &Path| fs::read(top.join(file)).ok();
+        let path = files.find(|file| {
+            let theirs = read(tree, file);
+            theirs.is_some() && theirs != read(&self.repository.top, file)
+        })?;
+        Some(Note::OtherToolchain {
+            revision: commit.name.clone(),
+            path,
+            compiler: self.compiler.lines().next().unwrap_or_default().to_owned(),
+        })
+    }
+
+    fn side(
+        &self,
+        name: &str,
+        built: Vec<Kept>,
+        slot: Option<Slot>,
+        was_kept: bool,
+    ) -> Result<Side, BuildError> {
+        if built.is_empty() {
+            return Err(BuildError::NoBench {
+                revision: name.to_owned(),
+            });
+        }
+        let executable = |Kept { name, path }| Executable { name, path };
+        Ok(Side {
+            name: name.to_owned(),
+            executables: built.into_iter().map(executable).collect(),
+            was_kept,
+            _slot: slot,
+        })
+    }
+}

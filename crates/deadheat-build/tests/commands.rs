@@ -1,0 +1,315 @@
+//! Commits and working trees built by a command, in real repositories.
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Barrier;
+use std::thread;
+
+use common::{Repo, SCRIPT, run, says};
+use deadheat_build::{BuildError, Fault, Note};
+
+#[test]
+fn a_commit_is_built_apart_and_the_working_tree_as_it_is() {
+    let repo = Repo::new();
+    repo.write("value", "three\n");
+    repo.write("new", "not known to git\n");
+    let status = repo.git(&["status", "--porcelain"]);
+    let (sides, notes) = repo.build("HEAD~1");
+    let sides = sides.unwrap();
+    assert_eq!(says(&sides.baseline), "one");
+    assert_eq!(says(&sides.candidate), "three");
+    assert_eq!(sides.baseline.name, "HEAD~1");
+    assert_eq!(sides.candidate.name, "working tree");
+    assert_eq!(sides.baseline.executables[0].name, "program");
+    assert_eq!(
+        sides.candidate.executables[0].path,
+        repo.path("out/program")
+    );
+    assert!(matches!(&notes[..], [Note::Building { revision, .. }] if revision == "HEAD~1"));
+    assert_eq!(repo.git(&["status", "--porcelain"]), status);
+    assert_eq!(fs::read(repo.path("value")).unwrap(), b"three\n");
+    assert_eq!(repo.worktrees(), 1);
+    let ignore = fs::read_to_string(repo.path(".deadheat/.gitignore")).unwrap();
+    assert_eq!(ignore, "*\n");
+}
+
+#[test]
+fn what_was_built_once_is_found_again_whatever_it_is_called() {
+    let repo = Repo::new();
+    let (first, _) = repo.build("first..main");
+    let first = first.unwrap();
+    assert_eq!(
+        (says(&first.baseline), says(&first.candidate)),
+        ("one".into(), "two".into())
+    );
+    assert_eq!(repo.count(), 2);
+    drop(first);
+    let (again, notes) = repo.build("HEAD~1..HEAD");
+    let again = again.unwrap();
+    assert!(again.baseline.was_kept && again.candidate.was_kept);
+    assert_eq!(
+        (says(&again.baseline), says(&again.candidate)),
+        ("one".into(), "two".into())
+    );
+    assert_eq!(repo.count(), 2, "nothing was built");
+    assert!(notes.is_empty(), "{notes:?}");
+    // The same on both sides.
+    let (twins, _) = repo.build("first..first");
+    assert_eq!(says(&twins.unwrap().candidate), "one");
+    // Another command is another build.
+    let (other, _) = repo.build_by("first..main", &format!("{SCRIPT}\n:"), &["out/program"]);
+    assert!(!other.unwrap().baseline.was_kept);
+    assert_eq!(repo.count(), 4);
+}
+
+#[test]
+fn an_executable_that_is_gone_is_built_again() {
+    let repo = Repo::new();
+    let (sides, _) = repo.build("first");
+    fs::remove_file(&sides.unwrap().baseline.executables[0].path).unwrap();
+    let (sides, _) = repo.build("first");
+    let sides = sides.unwrap();
+    assert!(!sides.baseline.was_kept);
+    assert_eq!(says(&sides.baseline), "one");
+}
+
+#[test]
+fn a_build_that_fails_names_its_side_and_leaves_nothing() {
+    let repo = Repo::new();
+    let fails = format!("{SCRIPT}\ngrep -q two value");
+    let (sides, _) = repo.build_by("first", &fails, &["out/program"]);
+    let error = sides.unwrap_err();
+    assert_eq!(error.fault(), Fault::Side);
+    let said = error.to_string();
+    assert!(said.starts_with("first does not build"), "{said}");
+    assert!(said.contains("exit status: 1"), "{said}");
+    repo.is_clean();
+    let (sides, _) = repo.build_by(
+        "first",
+        "mkdir -p out; grep -q two value && exit 1; :",
+        &["out/x"],
+    );
+    let said = sides.unwrap_err().to_string();
+    assert!(said.starts_with("working tree does not build"), "{said}");
+    repo.is_clean();
+}
+
+#[test]
+fn a_build_without_its_executable_is_none() {
+    let repo = Repo::new();
+    for (command, exe, words) in [
+        ("true", "out/program", "is not there"),
+        ("mkdir -p out/program", "out/program", "is no file"),
+        ("true", "value", "is not executable"),
+    ] {
+        let (sides, _) = repo.build_by("first..main", command, &[exe]);
+        let error = sides.unwrap_err();
+        assert_eq!(error.fault(), Fault::Side);
+        let said = error.to_string();
+        assert!(
+            said.starts_with("first: ") && said.contains(words),
+            "{said}"
+        );
+        repo.is_clean();
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_said_before_anything_is_built() {
+    let repo = Repo::new();
+    let fault = |revisions: &str, exe: &[&str], words: &[&str]| {
+        let (sides, _) = repo.build_by(revisions, SCRIPT, exe);
+        let error = sides.unwrap_err();
+        assert_eq!(error.fault(), Fault::Request, "{error}");
+        for word in words {
+            assert!(error.to_string().contains(word), "'{word}': {error}");
+        }
+    };
+    let exe = &["out/program"][..];
+    fault("nowhere", exe, &["'nowhere'", "git says", "fatal"]);
+    fault("first..nowhere", exe, &["'nowhere'"]);
+    fault("first:value", exe, &["'first:value'"]);
+    fault("first", &["../program"], &["--exe ../program"]);
+    fault("first", &["/bin/true"], &["--exe /bin/true"]);
+    fault("first", &[], &["--exe"]);
+    assert_eq!(repo.count(), 0);
+    repo.is_clean();
+}
+
+#[test]
+fn outside_of_a_repository_there_are_no_revisions() {
+    let folder = tempfile::tempdir().unwrap();
+    let repo = Repo { folder };
+    let (sides, _) = repo.build("main");
+    let error = sides.unwrap_err();
+    assert_eq!(error.fault(), Fault::Request);
+    assert!(error.to_string().contains("git working tree"), "{error}");
+}
+
+#[test]
+fn a_folder_of_the_repository_is_a_place_to_build_in() {
+    let repo = Repo::new();
+    repo.write("deep/er/value", "deep\n");
+    repo.commit("a folder");
+    let exes = ["out/program", "../../out/program"];
+    let script = format!("{SCRIPT}\n(cd ../..; {SCRIPT})");
+    let (sides, _) = repo.build_at("deep/er", "HEAD..HEAD", &script, &exes, &|| false);
+    let baseline = sides.unwrap().baseline;
+    assert_eq!(run(&baseline.executables[0].path), "deep");
+    assert_eq!(run(&baseline.executables[1].path), "two");
+    assert_eq!(baseline.executables[1].name, "../../out/program");
+    let (sides, _) = repo.build_at("deep/er", "first", &script, &exes, &|| false);
+    let error = sides.unwrap_err();
+    assert_eq!(error.fault(), Fault::Request);
+    assert!(
+        error.to_string().contains("first has no folder `deep/er`"),
+        "{error}"
+    );
+    assert_eq!(repo.worktrees(), 1);
+    assert_eq!(repo.builds().len(), 1, "that of HEAD");
+}
+
+#[test]
+fn two_at_a_time_build_the_same_commit_once() {
+    let repo = Repo::new();
+    let slow = format!("sleep 0.3\n{SCRIPT}");
+    let together = Barrier::new(2);
+    let waited = thread::scope(|scope| {
+        let build = || {
+            together.wait();
+            let (sides, notes) = repo.build_by("first..first", &slow, &["out/program"]);
+            assert_eq!(says(&sides.unwrap().baseline), "one");
+            notes.contains(&Note::Waiting {
+                revision: "first".to_owned(),
+            })
+        };
+        let both = [scope.spawn(build), scope.spawn(build)];
+        both.map(|one| one.join().unwrap())
+    });
+    assert_eq!(repo.count(), 1);
+    assert_eq!(waited.iter().filter(|waited| **waited).count(), 1);
+    assert_eq!(repo.worktrees(), 1);
+}
+
+#[test]
+fn two_at_a_time_do_not_disturb_each_other_over_different_commits() {
+    let repo = Repo::new();
+    let slow = format!("sleep 0.2\n{SCRIPT}");
+    thread::scope(|scope| {
+        for (revision, value) in [("first", "one"), ("main", "two"), ("first", "one")] {
+            let (repo, slow) = (&repo, &slow);
+            scope.spawn(move || {
+                let revisions = format!("{revision}..{revision}");
+                let (sides, _) = repo.build_by(&revisions, slow, &["out/program"]);
+                assert_eq!(says(&sides.unwrap().candidate), value);
+            });
+        }
+    });
+    assert_eq!(repo.count(), 2);
+    assert_eq!(repo.worktrees(), 1);
+}
+
+#[test]
+fn an_interrupted_build_leaves_nothing() {
+    let repo = Repo::new();
+    let started = repo.path(".git/started");
+    let slow = format!("touch {}; sleep 100", started.display());
+    let stop = || started.exists();
+    let (sides, _) = repo.build_at("", "first..main", &slow, &["out/program"], &stop);
+    let error = sides.unwrap_err();
+    assert!(matches!(error, BuildError::Interrupted), "{error}");
+    assert_eq!(error.fault(), Fault::Interruption);
+    repo.is_clean();
+}
+
+#[test]
+fn what_a_killed_deadheat_left_behind_is_cleared_away_by_the_next() {
+    let repo = Repo::new();
+    repo.build("main..main").0.unwrap();
+    let home = repo.path(".deadheat/builds");
+    let left = |key: &str| home.join(key).join("tree");
+    // One that was building, one that git was just making, one without files.
+    for key in ["a-building", "b-initializing", "c-vanished"] {
+        fs::create_dir(home.join(key)).unwrap();
+        let path = left(key).display().to_string();
+        repo.git(&["worktree", "add", "--quiet", "--detach", &path, "first"]);
+    }
+    let path = left("b-initializing").display().to_string();
+    repo.git(&["worktree", "lock", "--reason", "initializing", &path]);
+    fs::remove_dir_all(home.join("c-vanished")).unwrap();
+    assert_eq!(repo.worktrees(), 4);
+    let (sides, _) = repo.build("main..main");
+    assert!(sides.unwrap().baseline.was_kept, "what is finished stays");
+    assert_eq!(repo.worktrees(), 1);
+    assert_eq!(repo.builds().len(), 1);
+    assert!(!repo.path(".git/worktrees").exists());
+}
+
+#[test]
+fn worktrees_of_the_user_s_stay_even_where_their_folders_are_away() {
+    let repo = Repo::new();
+    let away = tempfile::tempdir().unwrap();
+    let path = away.path().join("own").display().to_string();
+    repo.git(&["worktree", "add", "--quiet", &path, "-b", "topic", "first"]);
+    fs::remove_dir_all(&path).unwrap();
+    repo.build("first..main").0.unwrap();
+    assert_eq!(repo.worktrees(), 2);
+}
+
+#[test]
+fn a_linked_worktree_is_a_working_tree_like_any_other() {
+    let repo = Repo::new();
+    let away = tempfile::tempdir().unwrap();
+    let path = away.path().join("own").display().to_string();
+    repo.git(&["worktree", "add", "--quiet", &path, "-b", "topic", "first"]);
+    fs::write(Path::new(&path).join("value"), "own\n").unwrap();
+    let (sides, _) = repo.build_at(&path, "main", SCRIPT, &["out/program"], &|| false);
+    let sides = sides.unwrap();
+    assert_eq!(
+        (says(&sides.baseline), says(&sides.candidate)),
+        ("two".into(), "own".into())
+    );
+    assert!(
+        sides.baseline.executables[0]
+            .path
+            .starts_with(away.path().canonicalize().unwrap())
+    );
+    assert_eq!(repo.worktrees(), 2);
+}
+
+#[test]
+fn hooks_are_not_run_for_a_tree_nobody_works_in() {
+    let repo = Repo::new();
+    repo.write(
+        ".git/hooks/post-checkout",
+        "#!/bin/sh\ntouch \"$(git rev-parse --git-common-dir)/hooked\"\n",
+    );
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(repo.path(".git/hooks/post-checkout"), mode).unwrap();
+    repo.build("first..main").0.unwrap();
+    assert!(!repo.path(".git/hooked").exists());
+}
+
+#[test]
+fn a_build_that_cannot_be_noted_down_is_not_taken_for_finished() {
+    let repo = Repo::new();
+    // Something is in the way of the index.
+    let blocks = format!("{SCRIPT}\nmkdir -p ../index.json/x");
+    let (sides, _) = repo.build_by("first..main", &blocks, &["out/program"]);
+    let error = sides.unwrap_err();
+    assert_eq!(error.fault(), Fault::Internal);
+    assert!(error.to_string().contains(".deadheat/builds/"), "{error}");
+    repo.is_clean();
+}
+
+#[test]
+fn the_sources_of_a_build_stay_beside_it_without_git() {
+    let repo = Repo::new();
+    let (sides, _) = repo.build("first..main");
+    let exe = sides.unwrap().baseline.executables[0].path.clone();
+    let tree: PathBuf = exe.ancestors().nth(2).unwrap().to_owned();
+    assert_eq!(fs::read(tree.join("value")).unwrap(), b"one\n");
+    assert!(!tree.join(".git").exists());
+}

@@ -1,0 +1,147 @@
+//! Submodules of commits, from what the user has of them.
+
+mod common;
+
+use std::fs;
+use std::path::PathBuf;
+
+use common::{Repo, says};
+use deadheat_build::{Fault, Note};
+
+/// Prints the value of the submodule, and of one inside it.
+const SCRIPT: &str = "mkdir -p out
+printf '#!/bin/sh\\necho %s\\n' \"$(cat */value | tr '\\n' ' ')$(cat */inner/value 2>&1 | tail -1)\" > out/program
+chmod +x out/program";
+
+/// A library inside a library inside a repository. The commit `first` has the
+/// library as it was at first, and at another path.
+struct Nested {
+    repo: Repo,
+    _others: [Repo; 2],
+}
+
+fn nested() -> Nested {
+    let inner = Repo::empty();
+    inner.write("value", "inner\n");
+    inner.commit("inner");
+    let library = Repo::empty();
+    library.write("value", "old\n");
+    let source = inner.path("").display().to_string();
+    library.git(&["submodule", "--quiet", "add", &source, "inner"]);
+    library.commit("old");
+    let repo = Repo::empty();
+    repo.write(".gitignore", "out\n");
+    let source = library.path("").display().to_string();
+    repo.git(&[
+        "submodule",
+        "--quiet",
+        "add",
+        "--name",
+        "library",
+        &source,
+        "before",
+    ]);
+    repo.git(&["submodule", "--quiet", "update", "--init", "--recursive"]);
+    repo.commit("first");
+    repo.git(&["tag", "first"]);
+    repo.git(&["mv", "before", "after"]);
+    library.write("value", "new\n");
+    library.commit("new");
+    repo.git(&["-C", "after", "pull", "--quiet"]);
+    repo.commit("second");
+    Nested {
+        repo,
+        _others: [inner, library],
+    }
+}
+
+#[test]
+fn submodules_are_those_of_the_commit_and_need_no_network() {
+    let nested = nested();
+    let repo = nested.repo;
+    // Where they came from is gone.
+    drop(nested._others);
+    let config = fs::read_to_string(repo.path(".git/config")).unwrap();
+    let (sides, notes) = repo.build_by("first", SCRIPT, &["out/program"]);
+    let sides = sides.unwrap();
+    assert_eq!(says(&sides.baseline), "old inner");
+    assert_eq!(says(&sides.candidate), "new inner");
+    assert!(matches!(&notes[..], [Note::Building { .. }]), "{notes:?}");
+    assert_eq!(repo.git(&["status", "--porcelain"]), "");
+    assert_eq!(
+        fs::read_to_string(repo.path(".git/config")).unwrap(),
+        config
+    );
+    assert_eq!(repo.worktrees(), 1);
+    let entries = fs::read_dir(&repo.builds()[0]).unwrap().flatten();
+    let mut left: Vec<_> = entries.map(|entry| entry.file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["index.json", "tree"]);
+}
+
+#[test]
+fn changes_inside_a_submodule_are_of_the_working_tree_and_it_is_said() {
+    let Nested { repo, _others } = nested();
+    repo.write("after/value", "dirty\n");
+    let (sides, notes) = repo.build_by("HEAD", SCRIPT, &["out/program"]);
+    let sides = sides.unwrap();
+    assert_eq!(says(&sides.baseline), "new inner");
+    assert_eq!(says(&sides.candidate), "dirty inner");
+    let dirty = |raced| Note::DirtySubmodules {
+        paths: vec![PathBuf::from("after")],
+        raced,
+    };
+    assert_eq!(notes[0], dirty(true));
+    assert!(notes[0].to_string().contains("part of the working tree"));
+    let (_, notes) = repo.build_by("first..HEAD", SCRIPT, &["out/program"]);
+    assert_eq!(notes[0], dirty(false));
+    assert!(notes[0].to_string().contains("not raced"));
+}
+
+#[test]
+fn a_submodule_that_is_not_initialised_is_left_out_and_it_is_said_every_time() {
+    let Nested { repo, _others } = nested();
+    let clone = Repo {
+        folder: tempfile::tempdir().unwrap(),
+    };
+    let source = repo.path("").display().to_string();
+    clone.git(&["clone", "--quiet", &source, "."]);
+    for name in ["first", "HEAD~1"] {
+        let revisions = format!("{name}..{name}");
+        let script = "mkdir -p out; cp /bin/true out/program";
+        let (sides, notes) = clone.build_by(&revisions, script, &["out/program"]);
+        sides.unwrap();
+        let left_out = Note::SubmoduleLeftOut {
+            revision: name.to_owned(),
+            path: PathBuf::from("before"),
+        };
+        assert!(notes.contains(&left_out), "{notes:?}");
+    }
+}
+
+#[test]
+fn a_commit_of_a_submodule_that_is_not_here_is_named_with_the_way_to_get_it() {
+    let Nested { repo, _others } = nested();
+    let [_, library] = &_others;
+    library.write("value", "newer\n");
+    library.commit("newer");
+    let newer = library.git(&["rev-parse", "HEAD"]);
+    let entry = format!("160000,{},after", newer.trim());
+    repo.git(&["update-index", "--cacheinfo", &entry]);
+    repo.git(&["commit", "--quiet", "-m", "third"]);
+    let (sides, _) = repo.build_by("HEAD..first", SCRIPT, &["out/program"]);
+    let error = sides.unwrap_err();
+    assert_eq!(error.fault(), Fault::Request);
+    let said = error.to_string();
+    assert!(said.contains(newer.trim()), "{said}");
+    assert!(said.contains("git -C after fetch"), "{said}");
+    repo.is_clean_of_builds();
+}
+
+impl Repo {
+    #[track_caller]
+    fn is_clean_of_builds(&self) {
+        assert_eq!(self.worktrees(), 1);
+        assert!(self.builds().is_empty());
+    }
+}

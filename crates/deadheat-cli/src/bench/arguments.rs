@@ -1,0 +1,146 @@
+//! The command line of `deadheat bench`: which words are programs.
+
+use std::ffi::OsString;
+
+use clap::Args;
+use deadheat::exit::{Failure, Status};
+use deadheat::model::Program;
+use deadheat::pairing::side_names;
+use deadheat::settings::{is_program, program};
+
+use super::entrants::{Entrants, Target};
+use super::options::BenchOptions;
+use super::race::{race, race_alone};
+
+/// Shown at the end of `deadheat bench --help`.
+pub const EXAMPLES: &str = "Examples:
+  deadheat bench ./old ./new
+  deadheat bench ./old ./new sort --margin 2% --fail-on slower
+  deadheat bench ./native 'python3 worker.py'
+  deadheat bench ./old ./new --benchmark_min_time=0.1s
+  deadheat bench ./suite                                # its own head-to-head races
+  deadheat bench ./google_benchmarks 'BM_Std' 'BM_Own'  # families in one program";
+
+/// Options of `deadheat bench`.
+#[derive(Debug, Args)]
+pub struct BenchArgs {
+    /// The baseline: a program with benchmarks, or one and its arguments, quoted
+    #[arg(value_name = "OLD")]
+    old: String,
+    /// The candidate, when it names a program; and parts of names of benchmarks
+    #[arg(value_name = "NEW or FILTER")]
+    words: Vec<String>,
+    /// Arguments of both programs
+    #[arg(last = true, value_name = "ARGS")]
+    arguments: Vec<String>,
+    /// Name of a side (once per program)
+    #[arg(short = 'n', long = "name", value_name = "NAME")]
+    names: Vec<String>,
+    #[command(flatten)]
+    options: BenchOptions,
+}
+
+/// Races two programs, or the contenders of one.
+pub fn bench(args: BenchArgs) -> Result<Status, Failure> {
+    let mut options = args.options;
+    let mut words = args.words;
+    let new = match words.first() {
+        Some(first) if is_program(first) => Some(words.remove(0)),
+        _ => None,
+    };
+    options.filters = words;
+    let started = |text: &str| -> Result<Program, Failure> {
+        let mut program = program(text)?;
+        program.arguments.extend(args.arguments.iter().cloned());
+        Ok(program)
+    };
+    let old = started(&args.old)?;
+    let Some(new_text) = new else {
+        if let [name, ..] = &args.names[..] {
+            return Err(Failure::Usage(format!(
+                "--name {name}: one program races its own contenders, which have their names"
+            )));
+        }
+        return race_alone(old, &options);
+    };
+    let names = match &args.names[..] {
+        [] => side_names([&args.old, &new_text]),
+        [old, new] if old != new => [old.clone(), new.clone()],
+        [old, _] => {
+            return Err(Failure::Usage(format!(
+                "--name {old}: the two sides need names that differ"
+            )));
+        }
+        names => {
+            return Err(Failure::Usage(format!(
+                "--name was given {} times for 2 programs; give it twice",
+                names.len()
+            )));
+        }
+    };
+    let target = Target {
+        name: None,
+        baseline: Some(old),
+        candidate: Some(started(&new_text)?),
+    };
+    let entrants = Entrants {
+        targets: vec![target],
+        names,
+    };
+    race(&entrants, &options)
+}
+
+/// Lets options of Google Benchmark stand among those of `deadheat bench`:
+/// they are moved behind `--`, where the arguments of the programs are.
+pub fn passed_on(args: Vec<OsString>) -> Vec<OsString> {
+    if args.get(1).is_none_or(|command| command != "bench") {
+        return args;
+    }
+    let end = args.iter().position(|arg| arg == "--");
+    let (ours, theirs) = args.split_at(end.unwrap_or(args.len()));
+    let of_google = |arg: &&OsString| arg.as_encoded_bytes().starts_with(b"--benchmark_");
+    let (moved, mut kept): (Vec<&OsString>, Vec<&OsString>) = ours.iter().partition(of_google);
+    let separator = OsString::from("--");
+    if !moved.is_empty() || end.is_some() {
+        kept.push(&separator);
+    }
+    kept.into_iter()
+        .chain(moved)
+        .chain(theirs.iter().skip(1))
+        .cloned()
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn moved(line: &str) -> String {
+        let words = line.split(' ').map(OsString::from).collect();
+        let words = passed_on(words).into_iter();
+        let words: Vec<String> = words.map(|word| word.into_string().unwrap()).collect();
+        words.join(" ")
+    }
+
+    #[test]
+    fn options_of_google_benchmark_go_to_the_programs_wherever_they_stand() {
+        for (line, expected) in [
+            ("deadheat bench a b x", "deadheat bench a b x"),
+            (
+                "deadheat bench a --benchmark_x=1 b",
+                "deadheat bench a b -- --benchmark_x=1",
+            ),
+            (
+                "deadheat bench --benchmark_x=1 a -- --b --benchmark_y",
+                "deadheat bench a -- --benchmark_x=1 --b --benchmark_y",
+            ),
+            ("deadheat bench a -- b", "deadheat bench a -- b"),
+            (
+                "deadheat run --benchmark_x=1",
+                "deadheat run --benchmark_x=1",
+            ),
+        ] {
+            assert_eq!(moved(line), expected);
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Races of Google Benchmark executables.
+
+use std::path::PathBuf;
+
+use deadheat::exit::{Failure, Status};
+use deadheat::model::LeftOut;
+use deadheat::pairing::{NamedTarget, pair_names};
+use deadheat::settings::{Ignored, Selection};
+use deadheat::{GoogleBenchmarkRace, GoogleEntry, GoogleSide, families, race_google_benchmark};
+
+use super::entries::{listing, nothing_in_common, nothing_selected, print};
+use super::inspection::Launched;
+use super::options::BenchOptions;
+use crate::answering::tell;
+use crate::progress::LiveProgress;
+
+/// What is raced, and what is not.
+struct Field {
+    sides: Vec<GoogleSide>,
+    entries: Vec<GoogleEntry>,
+    left_out: Vec<LeftOut>,
+}
+
+/// Races two builds, which are called by `names`.
+pub fn pairs(
+    targets: &[Launched],
+    names: &[String; 2],
+    options: &BenchOptions,
+) -> Result<Status, Failure> {
+    let everything = Selection {
+        ignored: Ignored::In,
+        ..Selection::default()
+    };
+    let all = pairs_of(targets, names, &everything);
+    if all.entries.is_empty() {
+        return Err(nothing_in_common(&all.left_out, names));
+    }
+    let field = pairs_of(targets, names, &options.selection());
+    if field.entries.is_empty() {
+        let held = all.entries.iter().map(|entry| entry.name.as_str());
+        return Ok(nothing_selected(held, &all.left_out));
+    }
+    race(field, options)
+}
+
+fn pairs_of(targets: &[Launched], names: &[String; 2], selection: &Selection) -> Field {
+    let named: Vec<NamedTarget> = targets
+        .iter()
+        .map(|target| NamedTarget {
+            name: target.name.clone(),
+            sides: [0, 1].map(|side| target.sides[side].as_ref().map(|(_, held)| held.clone())),
+        })
+        .collect();
+    let (pairs, left_out) = pair_names(&named, names, selection);
+    let mut sides = Vec::new();
+    let mut entries = Vec::new();
+    for (place, target) in targets.iter().enumerate() {
+        let [Some((old, _)), Some((new, _))] = &target.sides else {
+            continue;
+        };
+        let first = sides.len();
+        for (name, program) in names.iter().zip([old, new]) {
+            sides.push(GoogleSide {
+                name: name.clone(),
+                program: program.clone(),
+            });
+        }
+        let of_target = pairs.iter().filter(|pair| pair.target == place);
+        entries.extend(of_target.map(|pair| GoogleEntry {
+            name: pair.shown.clone(),
+            in_sides: vec![pair.benchmark.clone(); 2],
+            sides: vec![first, first + 1],
+        }));
+    }
+    Field {
+        sides,
+        entries,
+        left_out,
+    }
+}
+
+/// Races two families of one program, which two filters name; with any other
+/// number of filters every benchmark is measured for itself.
+pub fn alone(target: &Launched, options: &BenchOptions) -> Result<Status, Failure> {
+    let Some((program, held)) = target.sides.iter().flatten().next() else {
+        return Err(Failure::Internal("nobody was asked".to_owned()));
+    };
+    let side = |name: &str| GoogleSide {
+        name: name.to_owned(),
+        program: program.clone(),
+    };
+    let mut selection = options.selection();
+    let field = match (&options.filters[..], selection.exact) {
+        ([baseline, candidate], false) => {
+            selection.filters.clear();
+            let mut held = held.clone();
+            held.retain(|name| selection.names(name));
+            let found = families(&held, baseline, candidate)
+                .map_err(|problem| Failure::Usage(problem.to_string()))?;
+            if found.pairs.is_empty() {
+                let names = [baseline.clone(), candidate.clone()];
+                return Err(nothing_in_common(&found.left_out, &names));
+            }
+            let entry = |(name, in_sides): (String, [String; 2])| GoogleEntry {
+                name,
+                in_sides: in_sides.to_vec(),
+                sides: vec![0, 1],
+            };
+            Field {
+                sides: vec![side(baseline), side(candidate)],
+                entries: found.pairs.into_iter().map(entry).collect(),
+                left_out: found.left_out,
+            }
+        }
+        _ => {
+            let selected = held.iter().filter(|name| selection.names(name));
+            let entry = |name: &String| GoogleEntry {
+                name: name.clone(),
+                in_sides: vec![name.clone()],
+                sides: vec![0],
+            };
+            let file = program.executable.file_name().unwrap_or_default();
+            Field {
+                sides: vec![side(&file.to_string_lossy())],
+                entries: selected.map(entry).collect(),
+                left_out: Vec::new(),
+            }
+        }
+    };
+    if field.entries.is_empty() {
+        return Ok(nothing_selected(held.iter().map(String::as_str), &[]));
+    }
+    race(field, options)
+}
+
+fn race(field: Field, options: &BenchOptions) -> Result<Status, Failure> {
+    if options.list {
+        let names = field.entries.iter().map(|entry| entry.name.as_str());
+        return print(&listing(names, &field.left_out));
+    }
+    if options.sample_time.is_some() {
+        return Err(Failure::Usage(
+            "--sample-time: how long a sample of a Google Benchmark executable is, \
+             --benchmark_min_time says"
+                .to_owned(),
+        ));
+    }
+    let race = GoogleBenchmarkRace {
+        sides: field.sides,
+        benchmarks: field.entries,
+        left_out: field.left_out,
+        margin: options.margin,
+        alpha: options.alpha,
+        max_replicates: options.max_replicates,
+        blocks: options.blocks,
+        budget: options.budget,
+        timeout: options.timeout(),
+        seed: options.seed(),
+        judged: options.judged(),
+        pinning: options.pin.clone(),
+        save: options.save.clone(),
+        folder: PathBuf::new(),
+        placements: options.placements(),
+        shown: options.nocapture,
+    };
+    // Nobody has more than two contenders, so none needs to be named.
+    let mut progress = LiveProgress::new(&[], options.quiet);
+    let outcome = race_google_benchmark(&race, &mut progress)?;
+    progress.finish();
+    tell(&outcome, &options.answer, &options.exports)
+}

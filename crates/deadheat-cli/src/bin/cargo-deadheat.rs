@@ -1,0 +1,7 @@
+//! The `cargo-deadheat` command.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    deadheat_cli::cargo_deadheat()
+}

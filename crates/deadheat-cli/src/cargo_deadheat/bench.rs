@@ -1,0 +1,103 @@
+//! `cargo deadheat`: `cargo bench`, with compiler and linker stood in for.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+
+use deadheat::exit::{Failure, Status};
+use deadheat_build::{stand_in, target_dir};
+
+use super::arguments::{Arguments, Bench};
+use crate::rev;
+
+const HELP: &str = "\
+Races the bench targets of a package, or two revisions of them, with a new
+placement per replicate
+
+Usage: cargo deadheat [BASE[..HEAD]] [OPTIONS OF cargo bench] [-- OPTIONS OF THE RACES]
+
+With BASE, a revision of git, every benchmark of it is raced against the same
+one of the working tree as it is, or of HEAD. Both are built with the same
+options, and what is built of a commit is kept.
+
+  cargo deadheat main
+  cargo deadheat HEAD~1 --bench text -- sum
+  cargo deadheat v1.0..v1.1
+
+Without BASE, the benchmarks race what they put against each other.
+This is `cargo bench`, except that what it links is recorded, and linked anew
+for the races: function sections aligned, and shuffled by a seed. So a verdict
+speaks of the source, and not of where the linker happened to put the code.
+Cargo.toml and profiles stay as they are.
+
+  cargo deadheat --bench text
+  cargo deadheat --bench text -- sum --margin 0.5%
+  cargo deadheat --bench text -- --help
+
+Names of benchmarks stand behind `--`, as do all options of the races.
+
+Options:
+  -h, --help     Print this
+      --version  Print the version
+
+All other options are those of `cargo bench`, see `cargo bench --help`.";
+
+/// Understands `cargo-deadheat deadheat …`, which is what cargo makes of
+/// `cargo deadheat …`, and `cargo-deadheat …`.
+pub fn bench(mut args: Vec<OsString>) -> Result<Status, Failure> {
+    if args.first().is_some_and(|first| first == "deadheat") {
+        args.remove(0);
+    }
+    match Arguments::read(&args) {
+        Arguments::Help => println!("{HELP}"),
+        Arguments::Version => println!("cargo-deadheat {}", env!("CARGO_PKG_VERSION")),
+        Arguments::Stray(word) => {
+            return Err(Failure::Usage(format!(
+                "cargo deadheat does not know what to do with '{word}': one revision, or \
+                 BASE..HEAD, is all it needs; to race only the benchmarks whose names contain \
+                 it, put it behind `--`: cargo deadheat -- {word} (a value of an option can \
+                 stand after `=`: --option={word})"
+            )));
+        }
+        Arguments::Bench(bench) => match bench.base.clone() {
+            Some(base) => return rev::CargoRace::of(bench, cargo(), base).race(),
+            None => return Err(race(&bench, &args)),
+        },
+    }
+    Ok(Status::Done)
+}
+
+fn cargo() -> OsString {
+    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
+}
+
+/// Becomes `cargo bench`, and returns only when it cannot.
+fn race(bench: &Bench, args: &[OsString]) -> Failure {
+    let cargo = cargo();
+    match prepared(bench, &cargo) {
+        Err(failure) => failure,
+        Ok(mut command) => {
+            let problem = command.args(args).exec();
+            Failure::Internal(format!("{}: {problem}", cargo.display()))
+        }
+    }
+}
+
+/// `cargo bench` without the arguments.
+fn prepared(bench: &Bench, cargo: &OsStr) -> Result<Command, Failure> {
+    let program = std::env::current_exe().map_err(|problem| {
+        Failure::Internal(format!("cargo-deadheat cannot find itself: {problem}"))
+    })?;
+    let named = bench.target_dir.as_deref();
+    let target = target_dir(cargo, Path::new("."), named, &bench.metadata)
+        .map_err(|error| rev::failure(error.into()))?;
+    let mut command = Command::new(cargo);
+    command.arg("bench").env("DEADHEAT_PLACEMENTS", &program);
+    let notes = stand_in(&mut command, &target, &program)
+        .map_err(|error| Failure::Internal(error.to_string()))?;
+    for note in notes {
+        eprintln!("deadheat: {note}");
+    }
+    Ok(command)
+}

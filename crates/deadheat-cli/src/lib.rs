@@ -1,0 +1,18 @@
+//! The commands `deadheat` and `cargo deadheat`: each of their programs calls
+//! one function here.
+
+mod analyze;
+mod answering;
+pub mod bench;
+mod cargo_deadheat;
+mod exports;
+mod link;
+mod options;
+mod placements;
+mod program;
+mod progress;
+mod rev;
+mod run;
+
+pub use cargo_deadheat::cargo_deadheat;
+pub use program::deadheat;

@@ -1,0 +1,63 @@
+//! The `deadheat` command: its subcommands, and which of them is called.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::{analyze, bench, cargo_deadheat, link, options, placements, rev, run};
+
+/// Races too close to call: is B faster than A, by how much, how sure?
+#[derive(Debug, Parser)]
+#[command(name = "deadheat", version, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Race whole commands; the first is the baseline
+    #[command(after_help = run::EXAMPLES)]
+    Run(Box<run::RunArgs>),
+    /// Race two builds, benchmark by benchmark, or the contenders of one
+    #[command(after_help = bench::EXAMPLES)]
+    Bench(Box<bench::BenchArgs>),
+    /// Race two git revisions, or one and the working tree
+    #[command(after_help = rev::EXAMPLES)]
+    Rev(Box<rev::RevArgs>),
+    /// Analyse a recorded run or a tidy CSV file again
+    Analyze(analyze::AnalyzeArgs),
+    /// Link as asked, and record the link for races with many placements
+    #[command(after_help = link::EXAMPLES)]
+    Link(link::LinkArgs),
+    /// Make neutral links of an executable, for programs
+    #[command(hide = true)]
+    Placements(placements::PlacementsArgs),
+}
+
+/// The whole program, from the arguments of this process to its exit code.
+pub fn deadheat() -> ExitCode {
+    let mut args = std::env::args_os();
+    let name = PathBuf::from(args.next().unwrap_or_default());
+    // Cargo starts it by other names while revisions are built.
+    if let Some(code) = cargo_deadheat::role(&name, &args.collect::<Vec<_>>()) {
+        return code;
+    }
+    if let Some(args) = link::LinkArgs::of(std::env::args_os()) {
+        return link::link(&args).into();
+    }
+    let cli = Cli::parse_from(bench::passed_on(options::normalise(std::env::args_os())));
+    let done = match cli.command {
+        Command::Run(args) => run::run(*args),
+        Command::Bench(args) => bench::bench(*args),
+        Command::Rev(args) => rev::rev(*args),
+        Command::Analyze(args) => analyze::analyze(&args),
+        Command::Link(args) => return link::link(&args).into(),
+        Command::Placements(args) => placements::placements(&args),
+    };
+    match done {
+        Ok(status) => status.into(),
+        Err(failure) => failure.report().into(),
+    }
+}

@@ -1,0 +1,270 @@
+//! `deadheat rev` and `cargo deadheat BASE`: race git revisions.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Parser};
+use deadheat::engine::Interrupts;
+use deadheat::exit::{Failure, Status};
+use deadheat::model::Program;
+use deadheat_build::{
+    BuildError, CargoBuild, CommandBuild, Fault, Interruption, Recipe, Request, Revisions, Side,
+    Sides, build,
+};
+
+use crate::bench::{BenchOptions, Entrants, Target, race};
+use crate::cargo_deadheat::{Arguments, Bench};
+
+/// Shown at the end of `deadheat rev --help`.
+pub const EXAMPLES: &str = "\
+Examples:
+  deadheat rev main
+  deadheat rev HEAD~1 parse --margin 2% -- --bench text
+  deadheat rev v1.0..v1.1 -- -p parser --features simd
+  deadheat rev main --build 'make bench' --exe build/bench";
+
+/// Options of `deadheat rev`.
+#[derive(Debug, Args)]
+pub struct RevArgs {
+    /// The baseline, a revision of git; it is raced against the working tree as it is, or
+    /// against HEAD
+    #[arg(value_name = "BASE[..HEAD]")]
+    revisions: String,
+
+    /// Build both sides by this command, run by 'sh -c' in this folder of each [default: cargo
+    /// bench --no-run]
+    #[arg(
+        long,
+        value_name = "CMD",
+        help_heading = "Build",
+        conflicts_with = "cargo"
+    )]
+    build: Option<String>,
+    /// An executable with benchmarks that --build makes (may be repeated)
+    #[arg(long, value_name = "PATH", help_heading = "Build", requires = "build")]
+    exe: Vec<PathBuf>,
+    /// Build both sides, tell where the executables are, and race nothing
+    #[arg(long, help_heading = "Build")]
+    no_run: bool,
+
+    /// Parts of the names of benchmarks that are meant [default: all]
+    #[arg(value_name = "FILTER")]
+    filters: Vec<String>,
+    #[command(flatten)]
+    options: BenchOptions,
+
+    /// Options of cargo bench that say what is built
+    #[arg(last = true, value_name = "CARGO BENCH ARGS")]
+    cargo: Vec<OsString>,
+}
+
+/// Builds and races.
+pub fn rev(mut args: RevArgs) -> Result<Status, Failure> {
+    args.options.filters = std::mem::take(&mut args.filters);
+    let Some(command) = args.build else {
+        return args.cargo_race()?.race();
+    };
+    let recipe = Recipe::Command(CommandBuild {
+        command,
+        executables: args.exe,
+    });
+    let sides = built(&args.revisions, &recipe, "")?;
+    raced(&sides, (!args.no_run).then_some(&args.options))
+}
+
+impl RevArgs {
+    fn cargo_race(self) -> Result<CargoRace, Failure> {
+        let bench = match Arguments::read(&self.cargo) {
+            Arguments::Bench(bench) => bench,
+            Arguments::Stray(word) => return Err(stray(&word)),
+            Arguments::Help | Arguments::Version => {
+                return Err(Failure::Usage(
+                    "options behind `--` are those of `cargo bench` that say what is built; see \
+                     `cargo bench --help`"
+                        .to_owned(),
+                ));
+            }
+        };
+        let race = bench.race.first().map(|word| word.to_string_lossy());
+        if let Some(word) = bench.base.as_deref().or(race.as_deref()) {
+            return Err(stray(word));
+        }
+        Ok(CargoRace {
+            cargo: "cargo".into(),
+            revisions: self.revisions,
+            options: (!bench.no_run && !self.no_run).then_some(self.options),
+            bench,
+            hint: "",
+        })
+    }
+}
+
+fn stray(word: &str) -> Failure {
+    Failure::Usage(format!(
+        "behind `--` stand options of `cargo bench`, and '{word}' is none; names of benchmarks and \
+         options of the race stand before it"
+    ))
+}
+
+/// What stands behind `--` of `cargo deadheat BASE`.
+#[derive(Debug, Parser)]
+#[command(
+    name = "cargo deadheat BASE [OPTIONS OF cargo bench] --",
+    max_term_width = 100
+)]
+struct RaceArgs {
+    /// Parts of the names of benchmarks that are meant [default: all]
+    #[arg(value_name = "FILTER")]
+    filters: Vec<String>,
+    #[command(flatten)]
+    options: BenchOptions,
+}
+
+/// Two revisions whose bench targets are raced.
+#[derive(Debug)]
+pub struct CargoRace {
+    /// What is asked of cargo.
+    pub bench: Bench,
+    /// Cargo itself.
+    pub cargo: OsString,
+    /// `BASE` or `BASE..HEAD`.
+    pub revisions: String,
+    /// How they are raced; `None` when they are only built.
+    pub options: Option<BenchOptions>,
+    /// What to add where there is no such revision.
+    pub hint: &'static str,
+}
+
+impl CargoRace {
+    /// What `cargo deadheat BASE` asks for.
+    pub fn of(bench: Bench, cargo: OsString, base: String) -> Self {
+        let name = OsString::from("cargo deadheat BASE");
+        let mut race = RaceArgs::parse_from(std::iter::once(&name).chain(&bench.race));
+        race.options.filters = race.filters;
+        Self {
+            cargo,
+            revisions: base,
+            options: (!bench.no_run).then_some(race.options),
+            bench,
+            hint: "\n  to race only the benchmarks whose names contain a word, put that behind \
+                   `--`: cargo deadheat -- ",
+        }
+    }
+
+    /// Builds and races.
+    pub fn race(self) -> Result<Status, Failure> {
+        if self.bench.message_format {
+            return Err(Failure::Usage(
+                "--message-format: what cargo says to programs is read here; leave it out"
+                    .to_owned(),
+            ));
+        }
+        let program = std::env::current_exe().map_err(|problem| {
+            Failure::Internal(format!("deadheat cannot find itself: {problem}"))
+        })?;
+        let recipe = Recipe::Cargo(CargoBuild {
+            cargo: self.cargo,
+            program,
+            arguments: self.bench.building,
+            target_dir: self.bench.target_dir,
+            metadata: self.bench.metadata,
+        });
+        let sides = built(&self.revisions, &recipe, self.hint)?;
+        raced(&sides, self.options.as_ref())
+    }
+}
+
+/// Races what was built, or tells where it is.
+fn raced(sides: &Sides, options: Option<&BenchOptions>) -> Result<Status, Failure> {
+    match options {
+        Some(options) => race(&entrants(sides), options),
+        None => {
+            show(sides);
+            Ok(Status::Done)
+        }
+    }
+}
+
+/// Executables of the same name race against each other.
+fn entrants(sides: &Sides) -> Entrants {
+    let [old, new] = [&sides.baseline, &sides.candidate];
+    let named = |side: &Side, name: &str| {
+        let found = side.executables.iter().find(|one| one.name == name)?;
+        Some(Program {
+            executable: found.path.clone(),
+            arguments: Vec::new(),
+        })
+    };
+    let mut names: Vec<&str> = Vec::new();
+    for executable in new.executables.iter().chain(&old.executables) {
+        if !names.contains(&&*executable.name) {
+            names.push(&executable.name);
+        }
+    }
+    let is_alone = names.len() == 1;
+    let targets = names.into_iter().map(|name| Target {
+        name: (!is_alone).then(|| name.to_owned()),
+        baseline: named(old, name),
+        candidate: named(new, name),
+    });
+    let candidate = match old.name == new.name {
+        true => format!("{} again", new.name),
+        false => new.name.clone(),
+    };
+    Entrants {
+        targets: targets.collect(),
+        names: [old.name.clone(), candidate],
+    }
+}
+
+/// Builds both sides, and lets those who ask to stop have their way. `hint`
+/// and the text of the revisions follow where there are no such revisions.
+fn built(text: &str, recipe: &Recipe, hint: &str) -> Result<Sides, Failure> {
+    let revisions = Revisions::parse(text).map_err(|error| Failure::Usage(error.to_string()))?;
+    let directory = std::env::current_dir()
+        .map_err(|problem| Failure::Internal(format!("the current folder: {problem}")))?;
+    let request = Request {
+        directory: &directory,
+        revisions: &revisions,
+        recipe,
+    };
+    let interrupts = Interrupts::install()
+        .map_err(|problem| Failure::Internal(format!("signals: {problem}")))?;
+    let is_interrupted = || interrupts.requested().is_some();
+    let built = build(&request, Interruption(&is_interrupted), &mut |note| {
+        eprintln!("deadheat: {note}");
+    });
+    built.map_err(|error| match (error, interrupts.requested()) {
+        (BuildError::Interrupted, Some(signal)) => Failure::Interrupted {
+            text: BuildError::Interrupted.to_string(),
+            signal,
+        },
+        (error @ (BuildError::NoRepository { .. } | BuildError::UnknownRevision { .. }), _)
+            if !hint.is_empty() =>
+        {
+            Failure::Usage(format!("{error}{hint}{text}"))
+        }
+        (error, _) => failure(error),
+    })
+}
+
+/// Tells where the executables of both sides are.
+fn show(sides: &Sides) {
+    for side in [&sides.baseline, &sides.candidate] {
+        for executable in &side.executables {
+            let path = executable.path.display();
+            println!("{}\t{}\t{path}", side.name, executable.name);
+        }
+    }
+}
+
+/// Whose fault it is that there is no build.
+pub fn failure(error: BuildError) -> Failure {
+    let text = error.to_string();
+    match error.fault() {
+        Fault::Request => Failure::Usage(text),
+        Fault::Side => Failure::Contender(text),
+        Fault::Internal => Failure::Internal(text),
+        Fault::Interruption => Failure::Interrupted { text, signal: 2 },
+    }
+}

@@ -1,0 +1,299 @@
+//! `deadheat bench` with real programs: Rust, Python and shell, racing or
+//! refusing to.
+
+mod common;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use common::{Finished, Track, text};
+
+/// Few replicates, and always the same choices: what is asserted are directions
+/// and words, not times.
+const QUICK: [&str; 4] = ["--max-replicates", "6", "--seed", "7"];
+
+/// The suite of `examples/suite.rs`.
+fn suite() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let profile = test.parent().and_then(Path::parent).unwrap();
+    let example = profile.join("examples/suite");
+    assert!(
+        example.exists(),
+        "there is no {}; cargo test --test builds no examples, cargo test does",
+        example.display()
+    );
+    example
+}
+
+/// The worker in Python that the documents show.
+fn worker() -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let worker = root.join("examples/workers/worker.py");
+    format!("python3 {}", worker.canonicalize().unwrap().display())
+}
+
+impl Track {
+    /// Puts the suite here under another name.
+    fn build(&self, name: &str) -> PathBuf {
+        let path = self.path(name);
+        fs::copy(suite(), &path).unwrap();
+        path
+    }
+
+    fn script(&self, name: &str, body: &str) {
+        let path = self.path(name);
+        fs::write(&path, format!("#!/bin/sh\n{body}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    fn bench(&self, args: &[&str]) -> Finished {
+        let mut all = vec!["bench"];
+        all.extend(args);
+        self.run(&all)
+    }
+}
+
+/// The verdicts by benchmark.
+fn verdicts(done: &Finished) -> Vec<(String, String)> {
+    let json = done.json();
+    let benchmarks = json["benchmarks"].as_array().unwrap().iter();
+    let words = benchmarks.map(|one| {
+        let word = |field: &str| one[field].as_str().unwrap_or("none").to_owned();
+        (word("benchmark"), word("verdict"))
+    });
+    words.collect()
+}
+
+#[test]
+fn a_build_that_does_twice_the_work_is_slower_and_the_other_benchmark_is_raced_too() {
+    let track = Track::new();
+    let (old, new) = (track.build("old"), track.build("new"));
+    let slower = format!("{} --slow", text(&new));
+    let mut args = vec!["./old", &slower, "work", "several", "--json"];
+    args.extend(["--fail-on", "slower"]);
+    args.extend(QUICK);
+    let done = track.bench(&args);
+    assert_eq!(done.code, Some(1), "{done:?}");
+    let verdicts = verdicts(&done);
+    assert_eq!(verdicts[0], ("work".to_owned(), "slower".to_owned()));
+    let names: Vec<&str> = verdicts.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["work", "several (few)", "several (many)"]);
+    let json = done.json();
+    let one = &json["benchmarks"][0];
+    assert_eq!(one["baseline"]["name"], "old");
+    assert_eq!(one["candidate"]["name"], slower.as_str());
+    assert!(one["change"].as_f64().unwrap() > 0.5, "{one}");
+    assert!(json.get("left_out").is_none(), "{json}");
+    // Two processes per replicate, and two for the pilot.
+    assert!(json["launches"].as_u64().unwrap() >= 3 * 2 * 4, "{json}");
+    drop(old);
+    // The record can be analysed again, to the same bytes.
+    let [record] = &track.recorded()[..] else {
+        panic!("one run was recorded");
+    };
+    let again = track.run(&["analyze", "--json", text(record)]);
+    assert_eq!(again.succeeds().stdout, done.stdout);
+}
+
+#[test]
+fn contenders_of_one_program_race_each_other() {
+    let track = Track::new();
+    track.build("old");
+    let mut args = vec!["./old", "several", "-q"];
+    args.extend(QUICK);
+    let done = track.bench(&args);
+    let said = &done.succeeds().stdout;
+    assert!(said.contains("'many' is slower than 'few' by"), "{said}");
+    assert!(said.contains(" processes, "), "{said}");
+}
+
+#[test]
+fn programs_in_two_languages_race_what_both_have_and_the_rest_is_named() {
+    let track = Track::new();
+    track.build("rust");
+    let worker = worker();
+    let mut args = vec!["./rust", &worker, "-n", "rust", "-n", "python"];
+    args.extend(["--export-csv", "samples.csv", "--max-replicates", "2"]);
+    let done = track.bench(&args);
+    let said = &done.succeeds().stdout;
+    assert!(
+        said.contains("2 benchmarks only in 'rust': work, several."),
+        "{said}"
+    );
+    assert!(
+        said.contains("1 benchmark only in 'python': sum."),
+        "{said}"
+    );
+    // Metrics that only one of them has are left away.
+    let csv = fs::read_to_string(track.path("samples.csv")).unwrap();
+    assert!(csv.starts_with(
+        "benchmark,replicate,block,slot,contender,role,iterations,wall_ns,cpu_ns,flags\n"
+    ));
+    assert!(csv.contains("\nsort,0,0,"), "{csv}");
+}
+
+#[test]
+fn a_list_names_pairs_and_what_is_left_out_and_races_nothing() {
+    let track = Track::new();
+    track.build("rust");
+    let done = track.bench(&["./rust", &worker(), "-n", "a", "-n", "b", "--list"]);
+    assert_eq!(
+        done.succeeds().stdout,
+        "sort: benchmark\n2 benchmarks only in 'a': work, several.\n\
+         1 benchmark only in 'b': sum.\n"
+    );
+    assert!(track.recorded().is_empty());
+    let all = track.bench(&["./rust", "--list", "--include-ignored", "--skip", "so"]);
+    let all = &all.succeeds().stdout;
+    assert_eq!(
+        all,
+        "work: benchmark\nseveral: benchmark\nbroken: benchmark\n"
+    );
+}
+
+#[test]
+fn a_filter_that_fits_nothing_is_told_and_is_no_failure() {
+    let track = Track::new();
+    track.build("old");
+    let done = track.bench(&["./old", "./old", "nothing"]);
+    assert!(
+        done.succeeds()
+            .stderr
+            .contains("no benchmark is selected; there are work,")
+    );
+    let exact = track.bench(&["./old", "./old", "several", "--exact", "--list"]);
+    let exact = &exact.succeeds().stdout;
+    assert_eq!(
+        exact,
+        "several (few): benchmark\nseveral (many): benchmark\n"
+    );
+}
+
+#[test]
+fn a_benchmark_that_breaks_down_costs_itself_only() {
+    let track = Track::new();
+    track.build("old");
+    let mut args = vec!["./old", "./old", "--include-ignored", "broken", "work"];
+    args.extend(QUICK);
+    let done = track.bench(&args);
+    assert_eq!(done.code, Some(3), "{done:?}");
+    assert!(
+        done.stdout.contains("benchmark 'broken' failed: "),
+        "{done:?}"
+    );
+    assert!(done.stdout.contains("out of cheese"), "{done:?}");
+    assert!(done.stdout.contains("1 failed."), "{done:?}");
+    assert!(done.stdout.contains("work"), "{done:?}");
+}
+
+#[test]
+fn programs_that_hold_no_benchmarks_are_named_with_what_they_did() {
+    let track = Track::new();
+    track.build("old");
+    track.script("other", "echo other things; exit 1");
+    fs::write(track.path("data"), "").unwrap();
+    track
+        .bench(&["./old", "./missing"])
+        .fails_with(3, &["there is no program './missing'"]);
+    track
+        .bench(&["./data", "./old"])
+        .fails_with(3, &["'./data' is not executable", "chmod +x"]);
+    track
+        .bench(&["./old", "/bin/true"])
+        .fails_with(3, &["'/bin/true' holds no benchmarks", "docs/protocol.md"]);
+    track
+        .bench(&["./old", "./other"])
+        .fails_with(3, &["'./other'", "exit code 1"]);
+    track
+        .bench(&["./old", "sh 'a"])
+        .fails_with(0, &["no benchmark is selected"]);
+}
+
+#[test]
+fn a_worker_of_another_release_is_told_apart_from_one_that_is_broken() {
+    let track = Track::new();
+    track.build("new");
+    let hello = r#"{"hello":{"protocol":1,"worker":"w","metrics":["wall_ns"]}}"#;
+    let body = format!("w=${{DEADHEAT_WORKER#*,}}; echo '{hello}' > /proc/self/fd/${{w%%,*}}");
+    track.script("old", &body);
+    track.bench(&["./old", "./new"]).fails_with(
+        3,
+        &[
+            "'./old'",
+            "version 1 of the worker protocol",
+            "this deadheat version 2",
+        ],
+    );
+}
+
+#[test]
+fn programs_of_two_kinds_or_with_nothing_in_common_cannot_race() {
+    let track = Track::new();
+    track.build("worker");
+    track.script("google", "echo BM_Sum/8; echo BM_Sort");
+    track.script("another", "echo BM_Other");
+    track.bench(&["./worker", "./google"]).fails_with(
+        2,
+        &["'./worker' is a worker and './google' a Google Benchmark executable"],
+    );
+    track.bench(&["./google", "./another"]).fails_with(
+        2,
+        &[
+            "'google' and 'another' have no benchmark in common",
+            "2 benchmarks only in 'google': BM_Sum/8, BM_Sort.",
+            "1 benchmark only in 'another': BM_Other.",
+        ],
+    );
+    let listed = track.bench(&["./google", "Sum", "Sort", "--list"]);
+    listed.fails_with(2, &["have no benchmark in common"]);
+    let listed = track.bench(&["./google", "./google", "--list"]);
+    let listed = &listed.succeeds().stdout;
+    assert_eq!(listed, "BM_Sum/8: benchmark\nBM_Sort: benchmark\n");
+}
+
+#[test]
+fn what_makes_no_sense_names_its_option() {
+    let track = Track::new();
+    track.build("old");
+    for (args, told) in [
+        (
+            &["./old", "./old", "-n", "a"][..],
+            "--name was given 1 times",
+        ),
+        (&["./old", "./old", "-n", "a", "-n", "a"], "--name a"),
+        (&["./old", "-n", "a"], "--name a"),
+        (&["./old", "--metric", "cycles", "work"], "--metric cycles"),
+        (&["./old", "--timeout", "soon"], "--timeout"),
+        (
+            &["./old", "--max-replicates", "0", "work"],
+            "--max-replicates",
+        ),
+    ] {
+        track.bench(args).fails_with(2, &[told]);
+    }
+}
+
+#[test]
+fn arguments_behind_the_dashes_reach_both_programs() {
+    let track = Track::new();
+    track.script("seen", "echo \"$@\" >> seen.txt; echo BM_One");
+    let done = track.bench(&[
+        "./seen",
+        "--benchmark_x=1",
+        "./seen",
+        "--list",
+        "--",
+        "--mine",
+    ]);
+    done.succeeds();
+    let seen = fs::read_to_string(track.path("seen.txt")).unwrap();
+    assert_eq!(seen.lines().count(), 2);
+    for line in seen.lines() {
+        let words: Vec<&str> = line.split(' ').collect();
+        assert!(
+            words.contains(&"--benchmark_x=1") && words.contains(&"--mine"),
+            "{line}"
+        );
+    }
+}

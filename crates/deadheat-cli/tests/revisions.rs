@@ -1,0 +1,512 @@
+//! `deadheat rev` and `cargo deadheat BASE`: what is built, what is kept, and
+//! what is left behind when something goes wrong.
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use common::{Finished, lives, wait_until};
+use tempfile::TempDir;
+
+/// A repository of git, gone when dropped, and a place for caches.
+struct Repo {
+    folder: TempDir,
+    cache: TempDir,
+}
+
+impl Repo {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let repo = Self {
+            folder: TempDir::new().unwrap(),
+            cache: TempDir::new().unwrap(),
+        };
+        repo.git(&["init", "--quiet", "--initial-branch", "main"]);
+        repo.write(".gitignore", "target\nout\n");
+        repo.commit(files);
+        repo
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join(path)
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn commit(&self, files: &[(&str, &str)]) {
+        for (path, text) in files {
+            self.write(path, text);
+        }
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "--quiet", "--message", "change"]);
+    }
+
+    #[track_caller]
+    fn git(&self, args: &[&str]) -> String {
+        let mut command = self.command("git");
+        command.args(["-c", "user.name=n", "-c", "user.email=e@x"]);
+        let done = Finished::from(command.args(args).output().unwrap());
+        done.succeeds().stdout.clone()
+    }
+
+    /// A program here, with nothing of the cargo that runs these tests.
+    fn command(&self, program: &str) -> Command {
+        let ours = Path::new(env!("CARGO_BIN_EXE_cargo-deadheat"));
+        let mut found = vec![ours.parent().unwrap().to_owned()];
+        found.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap()));
+        let mut command = Command::new(program);
+        command
+            .current_dir(self.folder.path())
+            .env("LC_ALL", "C.UTF-8")
+            .env("PATH", std::env::join_paths(found).unwrap())
+            .env("XDG_CACHE_HOME", self.cache.path())
+            .env("CARGO_NET_OFFLINE", "true")
+            .env("CARGO_TERM_COLOR", "never")
+            .stdin(Stdio::null());
+        for variable in [
+            "CARGO_TARGET_DIR",
+            "CARGO_BUILD_TARGET_DIR",
+            "RUSTFLAGS",
+            "CARGO_ENCODED_RUSTFLAGS",
+            "RUSTC_WORKSPACE_WRAPPER",
+            "CARGO_PROFILE_BENCH_DEBUG",
+            "CFLAGS",
+        ] {
+            command.env_remove(variable);
+        }
+        command
+    }
+
+    fn run(&self, program: &str, args: &[&str]) -> Finished {
+        Finished::from(self.command(program).args(args).output().unwrap())
+    }
+
+    fn cargo(&self, args: &[&str]) -> Finished {
+        self.run(env!("CARGO"), &[&["deadheat"], args].concat())
+    }
+
+    fn rev(&self, args: &[&str]) -> Finished {
+        self.run(env!("CARGO_BIN_EXE_deadheat"), &[&["rev"], args].concat())
+    }
+
+    /// How many worktrees git knows.
+    fn worktrees(&self) -> usize {
+        self.git(&["worktree", "list"]).lines().count()
+    }
+
+    /// Asserts that nothing of a build is left.
+    #[track_caller]
+    fn is_clean(&self) {
+        assert_eq!(self.worktrees(), 1);
+        let builds = self.path(".deadheat/builds").read_dir();
+        let left = builds.map_or(0, |entries| {
+            let paths = entries.map(|entry| entry.unwrap().path());
+            paths.filter(|path| path.is_dir()).count()
+        });
+        assert_eq!(left, 0);
+    }
+}
+
+/// What the executables of both sides print, by the lines of `--no-run`.
+#[track_caller]
+fn say(done: &Finished) -> Vec<(String, String)> {
+    let lines = done.succeeds().stdout.lines();
+    lines
+        .map(|line| {
+            let mut parts = line.split('\t');
+            let [side, _, path] = [(); 3].map(|()| parts.next().unwrap());
+            let said = Command::new(path).output().unwrap().stdout;
+            (
+                side.to_owned(),
+                String::from_utf8(said).unwrap().trim().to_owned(),
+            )
+        })
+        .collect()
+}
+
+fn pairs(said: &[(&str, &str)]) -> Vec<(String, String)> {
+    let owned = |(a, b): &(&str, &str)| ((*a).to_owned(), (*b).to_owned());
+    said.iter().map(owned).collect()
+}
+
+fn two() -> Repo {
+    let repo = Repo::new(&[("value", "one\n")]);
+    repo.commit(&[("value", "two\n")]);
+    repo
+}
+
+const COPY: &str = "mkdir -p out
+printf '#!/bin/sh\\necho %s\\n' \"$(cat value)\" > out/program
+chmod +x out/program";
+
+const EXE: [&str; 3] = ["--no-run", "--exe", "out/program"];
+
+#[test]
+fn a_project_of_any_kind_is_built_by_a_command() {
+    let repo = two();
+    repo.write("value", "three\n");
+    let args = [&["HEAD~1", "--build", COPY], &EXE[..]].concat();
+    let first = repo.rev(&args);
+    assert_eq!(
+        say(&first),
+        pairs(&[("HEAD~1", "one"), ("working tree", "three")])
+    );
+    assert!(first.stderr.contains("building HEAD~1"), "{}", first.stderr);
+    let second = repo.rev(&args);
+    assert_eq!(say(&second), say(&first));
+    assert!(!second.stderr.contains("building"), "{}", second.stderr);
+    assert_eq!(repo.worktrees(), 1);
+    assert_eq!(repo.git(&["status", "--porcelain"]), " M value\n");
+    // Another environment is another build.
+    let mut command = repo.command(env!("CARGO_BIN_EXE_deadheat"));
+    command.arg("rev").args(&args).env("CFLAGS", "-O3");
+    let other = Finished::from(command.output().unwrap());
+    assert!(other.stderr.contains("building HEAD~1"), "{}", other.stderr);
+}
+
+#[test]
+fn what_git_tells_a_hook_is_not_told_to_the_builds() {
+    let repo = two();
+    let script = format!("git rev-parse --show-toplevel > where\n{COPY}");
+    let mut command = repo.command(env!("CARGO_BIN_EXE_deadheat"));
+    command
+        .args(["rev", "HEAD~1..HEAD", "--build", &script])
+        .args(EXE);
+    command.env("GIT_DIR", repo.path(".git"));
+    command.env("GIT_INDEX_FILE", repo.path(".git/index"));
+    let index = fs::read(repo.path(".git/index")).unwrap();
+    let done = Finished::from(command.output().unwrap());
+    assert_eq!(say(&done), pairs(&[("HEAD~1", "one"), ("HEAD", "two")]));
+    assert_eq!(fs::read(repo.path(".git/index")).unwrap(), index);
+    let path = done
+        .stdout
+        .lines()
+        .next()
+        .unwrap()
+        .split('\t')
+        .nth(2)
+        .unwrap();
+    let tree = Path::new(path).ancestors().nth(2).unwrap();
+    let where_it_was = fs::read_to_string(tree.join("where")).unwrap();
+    assert_eq!(Path::new(where_it_was.trim()), tree);
+}
+
+#[test]
+fn what_makes_no_sense_is_said_with_a_way_out() {
+    let repo = two();
+    repo.rev(&["nowhere"])
+        .fails_with(2, &["'nowhere'", "git says: fatal"]);
+    repo.rev(&["HEAD~1...HEAD"])
+        .fails_with(2, &["three dots", "merge-base HEAD~1 HEAD"]);
+    repo.rev(&["HEAD", "--build", "make"])
+        .fails_with(2, &["--exe"]);
+    repo.rev(&["HEAD", "--exe", "x"])
+        .fails_with(2, &["--build"]);
+    repo.rev(&["HEAD", "--", "--bench", "race", "sum"])
+        .fails_with(2, &["'sum'", "before it"]);
+    repo.rev(&["HEAD", "--", "--message-format=json"])
+        .fails_with(2, &["--message-format"]);
+    repo.cargo(&["nowhere"])
+        .fails_with(2, &["'nowhere'", "cargo deadheat -- nowhere"]);
+    repo.cargo(&["main", "sum"])
+        .fails_with(2, &["'sum'", "BASE..HEAD"]);
+    repo.is_clean();
+}
+
+/// Starts a race whose baseline takes for ever to build, and waits for that.
+/// The second is the process that builds.
+fn stuck(repo: &Repo) -> (Child, String) {
+    let file = repo.path(".git/pid");
+    let script = format!("echo $$ > {}; sleep 100; :", file.display());
+    let mut command = repo.command(env!("CARGO_BIN_EXE_deadheat"));
+    command
+        .args(["rev", "HEAD~1..HEAD", "--build", &script])
+        .args(EXE);
+    let child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let pid = || fs::read_to_string(&file).unwrap_or_default();
+    wait_until("it builds", || pid().ends_with('\n'));
+    assert_eq!(repo.worktrees(), 2);
+    (child, pid())
+}
+
+fn signal(name: &str, pid: &str) {
+    let sent = Command::new("kill").args([name, pid.trim()]).status();
+    assert!(sent.unwrap().success());
+}
+
+#[test]
+fn ctrl_c_while_building_ends_the_build_and_leaves_nothing() {
+    let repo = two();
+    for (name, code) in [("-INT", 130), ("-TERM", 143)] {
+        let (child, pid) = stuck(&repo);
+        signal(name, &child.id().to_string());
+        let done = Finished::from(child.wait_with_output().unwrap());
+        done.fails_with(code, &["interrupted while building"]);
+        assert!(!lives(&pid));
+        repo.is_clean();
+        fs::remove_file(repo.path(".git/pid")).unwrap();
+    }
+}
+
+#[test]
+fn after_kill_9_the_next_run_leaves_alone_what_still_builds_and_then_clears_it_away() {
+    let repo = two();
+    let (mut child, pid) = stuck(&repo);
+    signal("-KILL", &child.id().to_string());
+    child.wait().unwrap();
+    assert!(lives(&pid), "nobody could tell it");
+    // Another build is not in its way, nor the other way round.
+    let args = [&["HEAD..HEAD", "--build", COPY], &EXE[..]].concat();
+    assert_eq!(
+        say(&repo.rev(&args)),
+        pairs(&[("HEAD", "two"), ("HEAD", "two")])
+    );
+    assert_eq!(repo.worktrees(), 2, "in use");
+    let group = format!("-{}", pid.trim());
+    let sent = Command::new("kill").args(["-KILL", "--", &group]).status();
+    assert!(sent.unwrap().success());
+    wait_until("it is gone", || !lives(&pid));
+    repo.rev(&args).succeeds();
+    assert_eq!(repo.worktrees(), 1);
+}
+
+#[test]
+fn a_full_disk_is_told_and_leaves_nothing() {
+    let repo = two();
+    repo.commit(&[("large", &"0123456789abcdef\n".repeat(20_000))]);
+    let deadheat = env!("CARGO_BIN_EXE_deadheat");
+    // No file may become larger than 100 KiB, as if there were no room.
+    let script = format!(
+        "trap '' XFSZ; ulimit -f 200; exec {deadheat} rev HEAD..HEAD --build true --exe large"
+    );
+    let mut command = repo.command("sh");
+    let done = Finished::from(command.args(["-c", &script]).output().unwrap());
+    done.fails_with(5, &["HEAD", "git worktree add", "large"]);
+    repo.is_clean();
+}
+
+/// A package with a bench target that runs on its own and needs nobody.
+const PACKAGE: [(&str, &str); 4] = [
+    (
+        "Cargo.toml",
+        r#"
+[package]
+name = "one"
+version = "0.1.0"
+edition = "2024"
+
+[lib]
+bench = false
+
+[[bench]]
+name = "race"
+harness = false
+
+[workspace]
+"#,
+    ),
+    ("src/lib.rs", "pub fn value() -> &'static str { \"old\" }\n"),
+    (
+        "benches/race.rs",
+        r#"
+fn main() {
+    let how = if cfg!(fast) { "fast" } else { "slow" };
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("file");
+    let file = std::fs::read_to_string(file).unwrap_or_default();
+    println!("{} {how} {}", one::value(), file.trim());
+}
+"#,
+    ),
+    ("file", "read\n"),
+];
+
+const NEW: &str = "pub fn value() -> &'static str { \"new\" }\n";
+
+#[test]
+fn bench_targets_of_a_commit_are_built_as_those_of_the_working_tree() {
+    let repo = Repo::new(&PACKAGE);
+    repo.write("src/lib.rs", NEW);
+    repo.write(
+        "Cargo.lock",
+        "version = 4\n\n[[package]]\nname = \"one\"\nversion = \"0.1.0\"\n",
+    );
+    let status = repo.git(&["status", "--porcelain"]);
+    let args = ["--no-run", "HEAD", "--bench", "race"];
+    let first = repo.cargo(&args);
+    let expected = pairs(&[("HEAD", "old slow read"), ("working tree", "new slow read")]);
+    assert_eq!(say(&first), expected);
+    assert!(
+        first.stderr.contains("with that of the working tree"),
+        "{}",
+        first.stderr
+    );
+    assert_eq!(repo.git(&["status", "--porcelain"]), status);
+    assert_eq!(repo.worktrees(), 1);
+    // Both are linked anew for the race, the sources long unknown to git.
+    for line in first.stdout.lines() {
+        let path = line.split('\t').nth(2).unwrap();
+        let placed = repo.run(env!("CARGO_BIN_EXE_deadheat"), &["placements", path, "1"]);
+        assert!(placed.succeeds().stdout.contains("placed"), "{placed:?}");
+    }
+    // The same by the other name, and nothing is built again.
+    let second = repo.rev(&["--no-run", "HEAD", "--", "--bench", "race"]);
+    assert_eq!(second.succeeds().stdout, first.stdout);
+    assert!(!second.stderr.contains("Compiling"), "{}", second.stderr);
+    assert!(!second.stderr.contains("building"), "{}", second.stderr);
+    // A profile of its own is a build of its own.
+    let other = repo.cargo(&["HEAD", "--profile", "dev", "--no-run"]);
+    assert_eq!(say(&other), expected);
+    assert!(other.stderr.contains("building HEAD"), "{}", other.stderr);
+}
+
+#[test]
+fn a_commit_that_does_not_compile_is_named_under_the_words_of_the_compiler() {
+    let repo = Repo::new(&PACKAGE);
+    repo.commit(&[("src/lib.rs", "pub fn value() -> u8 { \"broken\" }\n")]);
+    repo.write("src/lib.rs", NEW);
+    let done = repo.cargo(&["main", "--no-run"]);
+    done.fails_with(3, &["main does not build", "error[E0308]", "src/lib.rs:1"]);
+    repo.is_clean();
+    let done = repo.cargo(&["main~1", "--bench", "nowhere", "--no-run"]);
+    done.fails_with(3, &["working tree does not build", "`nowhere`"]);
+    repo.is_clean();
+}
+
+#[test]
+fn a_package_without_bench_targets_has_nothing_to_race() {
+    let repo = Repo::new(&[
+        (
+            "Cargo.toml",
+            "[package]\nname = \"one\"\nedition = \"2024\"\n[workspace]\n",
+        ),
+        ("src/lib.rs", NEW),
+        (
+            "Cargo.lock",
+            "version = 4\n[[package]]\nname = \"one\"\nversion = \"0.0.0\"\n",
+        ),
+    ]);
+    let done = repo.cargo(&["main"]);
+    done.fails_with(2, &["working tree", "no bench target", "[[bench]]"]);
+    let done = repo.cargo(&["main..main"]);
+    done.fails_with(2, &["main: ", "no bench target"]);
+    repo.is_clean();
+}
+
+#[test]
+fn a_folder_below_the_top_and_a_manifest_elsewhere_lead_to_the_same_of_the_commit() {
+    let below: Vec<(String, &str)> = PACKAGE
+        .iter()
+        .map(|(path, text)| (format!("deep/{path}"), *text))
+        .collect();
+    let below: Vec<(&str, &str)> = below.iter().map(|(path, text)| (&**path, *text)).collect();
+    let repo = Repo::new(&below);
+    repo.write("deep/src/lib.rs", NEW);
+    let expected = pairs(&[("HEAD", "old slow read"), ("working tree", "new slow read")]);
+    let manifest = repo.path("deep/Cargo.toml");
+    for manifest in ["deep/Cargo.toml", common::text(&manifest)] {
+        let done = repo.cargo(&["HEAD", "--no-run", "--manifest-path", manifest]);
+        assert_eq!(say(&done), expected);
+    }
+    let mut command = repo.command(env!("CARGO"));
+    command
+        .args(["deadheat", "HEAD", "--no-run"])
+        .current_dir(repo.path("deep"));
+    let done = Finished::from(command.output().unwrap());
+    assert_eq!(say(&done), expected);
+    assert!(repo.path(".deadheat/builds").exists(), "at the top");
+}
+
+#[test]
+fn configuration_is_that_of_the_commit_unless_it_is_the_user_s_own() {
+    let fast = "[build]\nrustflags = [\"--cfg\", \"fast\", \"--check-cfg\", \"cfg(fast)\"]\n";
+    let repo = Repo::new(&PACKAGE);
+    repo.git(&["tag", "slow"]);
+    // Git does not know it.
+    repo.write(".git/info/exclude", ".cargo\n");
+    repo.write(".cargo/config.toml", fast);
+    let done = repo.cargo(&["slow", "--no-run"]);
+    let expected = pairs(&[("slow", "old fast read"), ("working tree", "old fast read")]);
+    assert_eq!(say(&done), expected);
+    // It does.
+    repo.git(&["add", "--force", ".cargo/config.toml"]);
+    repo.commit(&[]);
+    let expected = pairs(&[("slow", "old slow read"), ("working tree", "old fast read")]);
+    for building in [true, false] {
+        let done = repo.cargo(&["slow", "--no-run"]);
+        assert_eq!(say(&done), expected);
+        assert_eq!(
+            done.stderr.contains("building"),
+            building,
+            "{}",
+            done.stderr
+        );
+        assert_eq!(repo.worktrees(), 1);
+    }
+}
+
+#[test]
+fn a_package_elsewhere_that_changed_is_noticed_though_the_commit_is_the_same() {
+    let elsewhere = Repo::new(&[
+        (
+            "Cargo.toml",
+            "[package]\nname = \"other\"\nedition = \"2024\"\n[workspace]\n",
+        ),
+        ("src/lib.rs", "pub fn how() -> u8 { 1 }\n"),
+    ]);
+    let manifest = format!(
+        "{}[dependencies]\nother = {{ path = {:?} }}\n",
+        PACKAGE[0].1,
+        elsewhere.path("")
+    );
+    let repo = Repo::new(&PACKAGE);
+    repo.commit(&[
+        ("Cargo.toml", &manifest),
+        ("src/lib.rs", "pub fn value() -> u8 { other::how() }\n"),
+    ]);
+    let says = |sides: &str, value: &str| {
+        let done = repo.cargo(&["HEAD", "--no-run"]);
+        let said = format!("{value} slow read");
+        assert_eq!(
+            say(&done),
+            pairs(&[("HEAD", &said), ("working tree", &said)]),
+            "{sides}"
+        );
+        done.stderr
+    };
+    says("first", "1");
+    let again = says("again", "1");
+    assert!(!again.contains("building"), "{again}");
+    elsewhere.write("src/lib.rs", "pub fn how() -> u8 { 12 }\n");
+    let changed = says("changed", "12");
+    assert!(changed.contains("building HEAD"), "{changed}");
+}
+
+#[test]
+fn a_commit_that_asks_for_another_toolchain_is_built_by_the_same_compiler() {
+    let repo = Repo::new(&PACKAGE);
+    repo.commit(&[("rust-toolchain.toml", "[toolchain]\nchannel = \"1.0.0\"\n")]);
+    fs::remove_file(repo.path("rust-toolchain.toml")).unwrap();
+    for building in [true, false] {
+        // Rustup, if it is here, would have to fetch the other one.
+        let mut command = repo.command(env!("CARGO_BIN_EXE_deadheat"));
+        command.args(["rev", "HEAD", "--no-run"]);
+        command.env_remove("RUSTUP_TOOLCHAIN");
+        let done = Finished::from(command.output().unwrap());
+        let expected = pairs(&[("HEAD", "old slow read"), ("working tree", "old slow read")]);
+        assert_eq!(say(&done), expected);
+        assert_eq!(
+            done.stderr.contains("building"),
+            building,
+            "{}",
+            done.stderr
+        );
+        let told =
+            "HEAD asks for another toolchain (rust-toolchain.toml); both sides are built by rustc";
+        assert!(done.stderr.contains(told), "{}", done.stderr);
+    }
+}

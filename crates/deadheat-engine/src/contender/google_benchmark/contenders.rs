@@ -1,0 +1,281 @@
+//! The benchmarks of Google Benchmark executables, raced launch by launch.
+
+use std::time::Duration;
+
+use deadheat_model::{
+    Block, BlockRecord, Contender, Flags, GoogleBenchmarkCalls, Metric, NeutralLinks, Pinning,
+    Placed, Plan, Sample, Slot, Workload,
+};
+
+use super::super::Contenders;
+use super::arguments::GoogleBenchmarkArguments;
+use super::cause::GoogleBenchmarkProblem as Problem;
+use super::launch::{Launch, Launcher, Who, failure};
+use super::links::Linked;
+use super::pilot::Understanding;
+use super::report::Repetition;
+use crate::error::{EngineError, Moment};
+use crate::interrupt::Interrupts;
+use crate::placement::{CommandPlacements, Variant};
+
+/// What is reported of every repetition.
+const METRICS: [Metric; 2] = [Metric::Wall, Metric::Cpu];
+
+/// How Google Benchmark executables are raced.
+#[derive(Clone, Debug)]
+pub struct GoogleBenchmarkOptions {
+    /// What one launch may take; forever when `None`.
+    pub timeout: Option<Duration>,
+    /// Cores to draw from.
+    pub pinning: Pinning,
+    /// The seed of the run.
+    pub seed: u64,
+    /// Whether what the executables print is shown on standard error.
+    pub shown: bool,
+    /// What the user wants instead of what the pilot finds.
+    pub wanted: GoogleBenchmarkArguments,
+}
+
+/// A benchmark of the plan.
+#[derive(Debug)]
+pub(super) struct Entered {
+    name: String,
+    pub(super) contenders: Vec<(String, GoogleBenchmarkCalls)>,
+    counters: Vec<Metric>,
+}
+
+/// The replicate whose launches are over.
+struct Measured {
+    benchmark: usize,
+    replicate: u32,
+    /// The repetitions of each slot.
+    slots: Vec<Vec<Repetition>>,
+}
+
+/// The benchmarks of Google Benchmark executables. A replicate is one launch
+/// for every slot of a block; the repetitions of the launches are its blocks.
+pub struct GoogleBenchmarkContenders<'a> {
+    pub(super) launcher: Launcher<'a>,
+    pub(super) understanding: Understanding,
+    pub(super) benchmarks: Vec<Entered>,
+    pub(super) linked: Linked,
+    measured: Option<Measured>,
+}
+
+impl<'a> GoogleBenchmarkContenders<'a> {
+    /// Finds the cores; starts nothing yet.
+    pub fn new(
+        options: GoogleBenchmarkOptions,
+        interrupts: &'a Interrupts,
+    ) -> Result<Self, EngineError> {
+        Ok(Self {
+            launcher: Launcher::new(options, interrupts)?,
+            understanding: Understanding::default(),
+            benchmarks: Vec::new(),
+            linked: Linked::default(),
+            measured: None,
+        })
+    }
+
+    /// Cores that replicates are drawn on; empty when they are not pinned.
+    pub fn pinned(&self) -> &[u32] {
+        self.launcher.cores.choices()
+    }
+
+    /// Takes over the plan that the pilots led to, and the neutral links of
+    /// its executables.
+    pub fn enter(&mut self, plan: &Plan, placements: CommandPlacements) -> Result<(), EngineError> {
+        let mut benchmarks = Vec::new();
+        for benchmark in &plan.benchmarks {
+            let calls = |contender: &Contender| match &contender.workload {
+                Workload::GoogleBenchmark(calls) => {
+                    Ok((contender.name.clone(), GoogleBenchmarkCalls::clone(calls)))
+                }
+                _ => Err(EngineError::NotRunnable {
+                    benchmark: benchmark.name.clone(),
+                    contender: contender.name.clone(),
+                }),
+            };
+            let contenders = benchmark.contenders.iter().map(calls);
+            benchmarks.push(Entered {
+                name: benchmark.name.clone(),
+                contenders: contenders.collect::<Result<_, _>>()?,
+                counters: benchmark.counters.clone(),
+            });
+        }
+        self.benchmarks = benchmarks;
+        self.linked.placements = placements;
+        Ok(())
+    }
+
+    /// What is known of neutral links; empty when there was nobody to ask.
+    pub fn neutral_links(&self) -> &[NeutralLinks] {
+        self.linked.placements.neutral_links()
+    }
+
+    /// Launches all slots of a replicate.
+    fn enter_replicate(&mut self, block: &Block) -> Result<(), EngineError> {
+        self.measured = None;
+        let contenders = &self.benchmarks[block.benchmark].contenders;
+        let threads = contenders.iter().map(|(_, calls)| calls.threads).max();
+        let place = [block.benchmark as u64, u64::from(block.replicate), 0];
+        self.launcher.settle(place, threads.unwrap_or(1))?;
+        self.link(block)?;
+        if let Some(prime) = block.prime {
+            let contender = prime.contender.index();
+            let variant = self.linked.variants[contender].clone();
+            self.once(block, contender, variant.as_ref(), prime.padding.into())?;
+        }
+        let mut slots = Vec::new();
+        for (index, slot) in block.slots.iter().enumerate() {
+            slots.push(self.slot(block, index, *slot)?);
+        }
+        self.measured = Some(Measured {
+            benchmark: block.benchmark,
+            replicate: block.replicate,
+            slots,
+        });
+        Ok(())
+    }
+
+    /// One launch with one repetition, discarded.
+    pub(super) fn once(
+        &mut self,
+        block: &Block,
+        contender: usize,
+        variant: Option<&Variant>,
+        padding: usize,
+    ) -> Result<(), EngineError> {
+        let benchmark = &self.benchmarks[block.benchmark];
+        let (name, calls) = &benchmark.contenders[contender];
+        let launch = Launch {
+            repetitions: 1,
+            ..launch(calls, variant, padding)
+        };
+        let who = who(&benchmark.name, name, block, None);
+        self.launcher.launch(who, &launch).map(|_| ())
+    }
+
+    /// The launch of one slot, with everything checked that the blocks need.
+    fn slot(
+        &mut self,
+        block: &Block,
+        index: usize,
+        slot: Slot,
+    ) -> Result<Vec<Repetition>, EngineError> {
+        let benchmark = &self.benchmarks[block.benchmark];
+        let (name, calls) = &benchmark.contenders[slot.contender.index()];
+        let variant = self.linked.variants[slot.contender.index()].as_ref();
+        let launch = launch(calls, variant, slot.padding.into());
+        let who = who(&benchmark.name, name, block, Some(index));
+        let repetitions = self.launcher.launch(who, &launch)?;
+        let found = repetitions.len();
+        if found != calls.repetitions as usize {
+            let expected = calls.repetitions;
+            let problem = Problem::Repetitions { found, expected };
+            return Err(failure(who, &launch, problem));
+        }
+        for (repetition, row) in repetitions.iter().enumerate() {
+            for counter in &benchmark.counters {
+                let counter = counter.name();
+                row.counter(counter).map_err(|found| {
+                    let counter = counter.to_owned();
+                    let problem = Problem::Counter {
+                        counter,
+                        repetition,
+                        found,
+                    };
+                    failure(who, &launch, problem)
+                })?;
+            }
+        }
+        Ok(repetitions)
+    }
+}
+
+fn launch<'c>(
+    calls: &'c GoogleBenchmarkCalls,
+    variant: Option<&'c Variant>,
+    padding: usize,
+) -> Launch<'c> {
+    Launch {
+        program: &calls.program,
+        benchmark: &calls.benchmark,
+        length: calls.length,
+        repetitions: calls.repetitions,
+        variant,
+        padding,
+    }
+}
+
+fn who<'c>(benchmark: &'c str, contender: &'c str, block: &Block, slot: Option<usize>) -> Who<'c> {
+    Who {
+        benchmark,
+        contender,
+        moment: Moment::Block {
+            replicate: block.replicate,
+            block: block.index,
+            slot,
+        },
+    }
+}
+
+impl Contenders for GoogleBenchmarkContenders<'_> {
+    fn metrics(&self) -> &[Metric] {
+        &METRICS
+    }
+
+    fn open(&mut self, _benchmark: usize) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    /// Nothing: every launch warms up for itself.
+    fn warm_up(&mut self, _benchmark: usize, _slots: &[Slot]) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    fn run(&mut self, block: &Block, record: &mut BlockRecord) -> Result<(), EngineError> {
+        let is_of = |measured: &Measured| {
+            (measured.benchmark, measured.replicate) == (block.benchmark, block.replicate)
+        };
+        if !self.measured.as_ref().is_some_and(is_of) {
+            self.enter_replicate(block)?;
+        }
+        let counters = &self.benchmarks[block.benchmark].counters;
+        let measured = self.measured.iter().flat_map(|measured| &measured.slots);
+        for (slot, repetitions) in block.slots.iter().zip(measured) {
+            let Some(row) = repetitions.get(block.index as usize) else {
+                continue;
+            };
+            record.samples.push(Sample {
+                contender: slot.contender,
+                flags: Flags::NONE,
+                exit_code: None,
+                iterations: row.iterations,
+            });
+            let iterations = row.iterations as f64;
+            record
+                .values
+                .extend([row.wall_ns * iterations, row.cpu_ns * iterations]);
+            // Counters are not divided by the iterations: whether one adds up
+            // is known to nobody but its author, who asks Google Benchmark to
+            // divide it where it does.
+            let counted = counters.iter().map(|counter| row.counter(counter.name()));
+            record.values.extend(counted.flatten());
+        }
+        Ok(())
+    }
+
+    fn placed(&mut self) -> Option<Placed> {
+        self.linked.placed.take()
+    }
+
+    fn launched(&mut self) -> u64 {
+        std::mem::take(&mut self.launcher.launched)
+    }
+
+    fn close(&mut self, _benchmark: usize) -> Result<(), EngineError> {
+        self.measured = None;
+        Ok(())
+    }
+}

@@ -1,0 +1,284 @@
+//! One launch of a Google Benchmark executable, and its report.
+
+use std::io::pipe;
+use std::os::fd::AsRawFd;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use deadheat_model::{Program, RepetitionLength};
+use nix::fcntl::{FcntlArg, FdFlag, fcntl};
+use rand_core::Rng;
+
+use super::cause::{GoogleBenchmarkCause, GoogleBenchmarkProblem as Problem};
+use super::contenders::GoogleBenchmarkOptions;
+use super::name;
+use super::report::{Repetition, repetitions};
+use crate::cores::Cores;
+use crate::error::{EngineError, Moment};
+use crate::heard::{Answer, hear_out};
+use crate::interrupt::Interrupts;
+use crate::placement::{PLACEMENTS_VARIABLE, Variant};
+use crate::random::{Purpose, stream};
+use crate::worker::{FunctionCause, FunctionFailure, adopt_orphans};
+
+/// Variables by which Google Benchmark takes flags that would break a launch.
+const VARIABLES: [&str; 3] = [
+    "BENCHMARK_LIST_TESTS",
+    "BENCHMARK_DRY_RUN",
+    "BENCHMARK_FORMAT",
+];
+
+/// Seconds of iterations before the first repetition when their number is
+/// fixed: otherwise finding that number is what warms up.
+const WARM_UP_SECONDS: f64 = 0.003;
+const WARM_UP_FLAG: &str = "--benchmark_min_warmup_time=";
+
+/// What is launched.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Launch<'a> {
+    pub(super) program: &'a Program,
+    /// By which the program knows it.
+    pub(super) benchmark: &'a str,
+    pub(super) length: RepetitionLength,
+    pub(super) repetitions: u32,
+    /// A neutral link of the program, started instead under the same name.
+    pub(super) variant: Option<&'a Variant>,
+    /// Bytes of padding in the environment.
+    pub(super) padding: usize,
+}
+
+/// For whom, for the message should it fail.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Who<'a> {
+    pub(super) benchmark: &'a str,
+    pub(super) contender: &'a str,
+    pub(super) moment: Moment,
+}
+
+/// Everything it takes to launch.
+pub(super) struct Launcher<'a> {
+    pub(super) options: GoogleBenchmarkOptions,
+    pub(super) interrupts: &'a Interrupts,
+    pub(super) cores: Cores,
+    /// Processes started since somebody last asked.
+    pub(super) launched: u64,
+}
+
+impl<'a> Launcher<'a> {
+    pub(super) fn new(
+        options: GoogleBenchmarkOptions,
+        interrupts: &'a Interrupts,
+    ) -> Result<Self, EngineError> {
+        adopt_orphans();
+        Ok(Self {
+            cores: Cores::new(&options.pinning)?,
+            options,
+            interrupts,
+            launched: 0,
+        })
+    }
+
+    /// Random numbers for one purpose at one place of the run.
+    pub(super) fn stream(&self, purpose: Purpose, place: [u64; 3]) -> impl Rng + use<> {
+        stream(self.options.seed, purpose, place)
+    }
+
+    /// Settles on the core of this place, or on none when several threads need
+    /// more than one.
+    pub(super) fn settle(&self, place: [u64; 3], threads: u32) -> Result<(), EngineError> {
+        match threads {
+            1 => {
+                let draw = self.stream(Purpose::Core, place).next_u64();
+                Ok(self.cores.settle(draw)?)
+            }
+            _ => {
+                self.cores.release();
+                Ok(())
+            }
+        }
+    }
+
+    /// Launches it and reads its report: all repetitions of the benchmark, at
+    /// least one.
+    pub(super) fn launch(
+        &mut self,
+        who: Who<'_>,
+        launch: &Launch<'_>,
+    ) -> Result<Vec<Repetition>, EngineError> {
+        let failure = |problem| failure(who, launch, problem);
+        let not_started = |error: std::io::Error| failure(Problem::NotStarted(error.to_string()));
+        let (here, there) = pipe().map_err(not_started)?;
+        fcntl(&there, FcntlArg::F_SETFD(FdFlag::empty()))
+            .map_err(|errno| not_started(errno.into()))?;
+        let own = startable(&launch.program.executable);
+        let mut command = Command::new(launch.variant.map_or(&own, |v| &v.executable));
+        command
+            .arg0(&own)
+            .args(arguments(launch))
+            .arg(format!("--benchmark_out=/dev/fd/{}", there.as_raw_fd()))
+            .arg("--benchmark_out_format=json")
+            .env_remove(PLACEMENTS_VARIABLE)
+            .env("DEADHEAT_PADDING", "x".repeat(launch.padding));
+        for variable in VARIABLES {
+            command.env_remove(variable);
+        }
+        let shown = self.options.shown;
+        let answer = Answer::Piped { here, there, shown };
+        let patience = self.options.timeout;
+        let heard = hear_out(command, answer, None, patience, self.interrupts)?;
+        self.launched += 1;
+        if let Some(problem) = heard.problem {
+            return Err(failure(Problem::of_process(problem)));
+        }
+        let text = String::from_utf8_lossy(&heard.output);
+        if text.trim().is_empty() {
+            let last_words = heard.last_words;
+            // Older releases begin no report at all then.
+            return Err(failure(match last_words.contains("match any benchmarks") {
+                true => Problem::Missing,
+                false => Problem::NoReport { last_words },
+            }));
+        }
+        repetitions(&text, launch.benchmark).map_err(failure)
+    }
+}
+
+/// What went wrong with a launch, and for whom.
+pub(super) fn failure(who: Who<'_>, launch: &Launch<'_>, problem: Problem) -> EngineError {
+    let cause = GoogleBenchmarkCause {
+        what: problem,
+        launch: again(launch),
+    };
+    EngineError::Function(Box::new(FunctionFailure {
+        benchmark: who.benchmark.to_owned(),
+        contender: Some(who.contender.to_owned()),
+        moment: who.moment,
+        cause: FunctionCause::GoogleBenchmark(Box::new(cause)),
+        link: launch.variant.cloned(),
+    }))
+}
+
+/// What went wrong, if it was a launch that failed.
+pub(super) fn problem_of(error: &EngineError) -> Option<&Problem> {
+    match error {
+        EngineError::Function(failure) => match &failure.cause {
+            FunctionCause::GoogleBenchmark(cause) => Some(&cause.what),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The user's arguments, and behind them ours, which win.
+fn arguments(launch: &Launch<'_>) -> Vec<String> {
+    let mut arguments = launch.program.arguments.clone();
+    let warms_up = arguments.iter().any(|a| a.starts_with(WARM_UP_FLAG));
+    arguments.push(format!(
+        "--benchmark_filter={}",
+        name::filter(launch.benchmark)
+    ));
+    arguments.push(format!("--benchmark_repetitions={}", launch.repetitions));
+    match launch.length {
+        RepetitionLength::Iterations(count) => {
+            arguments.push(format!("--benchmark_min_time={count}x"));
+            if !warms_up {
+                arguments.push(format!("{WARM_UP_FLAG}{WARM_UP_SECONDS}"));
+            }
+        }
+        // Without a unit: releases before 1.8 know none.
+        RepetitionLength::Seconds(seconds) => {
+            arguments.push(format!("--benchmark_min_time={seconds}"));
+        }
+        RepetitionLength::Own => {}
+    }
+    arguments.push("--benchmark_report_aggregates_only=false".to_owned());
+    arguments
+}
+
+/// A file beside us is started from there and not looked for in `PATH`.
+pub(super) fn startable(executable: &Path) -> PathBuf {
+    match executable.components().count() {
+        1 => Path::new(".").join(executable),
+        _ => executable.to_owned(),
+    }
+}
+
+/// The launch as somebody would type it.
+fn again(launch: &Launch<'_>) -> String {
+    let executable = startable(&launch.program.executable);
+    let words = [executable.display().to_string()].into_iter();
+    let words = words.chain(arguments(launch)).map(|word| quoted(&word));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// A word as a shell reads it.
+fn quoted(word: &str) -> String {
+    let plain = |sign: char| sign.is_ascii_alphanumeric() || "_-./=:,+@%".contains(sign);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(length: RepetitionLength, own: &[&str]) -> Vec<String> {
+        let program = Program {
+            executable: "bench".into(),
+            arguments: own.iter().map(|a| (*a).to_owned()).collect(),
+        };
+        arguments(&Launch {
+            program: &program,
+            benchmark: "a.b",
+            length,
+            repetitions: 8,
+            variant: None,
+            padding: 0,
+        })
+    }
+
+    #[test]
+    fn the_users_arguments_come_first_so_that_ours_win() {
+        let own = ["--benchmark_filter=.", "--verbose"];
+        assert_eq!(
+            words(RepetitionLength::Seconds(0.003), &own),
+            [
+                "--benchmark_filter=.",
+                "--verbose",
+                r"--benchmark_filter=^a\.b$",
+                "--benchmark_repetitions=8",
+                "--benchmark_min_time=0.003",
+                "--benchmark_report_aggregates_only=false",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_fixed_number_of_iterations_is_warmed_up_unless_the_user_says_how() {
+        let words_of = |own: &[&str]| words(RepetitionLength::Iterations(70), own).join(" ");
+        let without = words_of(&[]);
+        assert!(without.contains("--benchmark_min_time=70x --benchmark_min_warmup_time=0.003"));
+        let with = words_of(&["--benchmark_min_warmup_time=1"]);
+        assert_eq!(with.matches("warmup").count(), 1, "{with}");
+        let own = words(RepetitionLength::Own, &[]).join(" ");
+        assert!(!own.contains("min_time"), "{own}");
+    }
+
+    #[test]
+    fn what_is_typed_again_is_quoted_for_a_shell() {
+        assert_eq!(
+            quoted("--benchmark_min_time=0.003"),
+            "--benchmark_min_time=0.003"
+        );
+        assert_eq!(
+            quoted("--benchmark_filter=^a's$"),
+            r"'--benchmark_filter=^a'\''s$'"
+        );
+        assert_eq!(quoted(""), "''");
+        assert_eq!(startable(Path::new("bench")), Path::new("./bench"));
+        assert_eq!(startable(Path::new("b/bench")), Path::new("b/bench"));
+    }
+}

@@ -1,0 +1,433 @@
+//! Before the plan is frozen: how long a repetition is and how many make a
+//! launch, found by launching each side once or twice.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use deadheat_model::{GoogleBenchmarkCalls, Metric, Program, RepetitionLength};
+
+use super::cause::GoogleBenchmarkProblem as Problem;
+use super::contenders::GoogleBenchmarkContenders;
+use super::launch::{Launch, Launcher, Who, failure, problem_of, startable};
+use super::name;
+use super::report::Repetition;
+use crate::error::{EngineError, Moment};
+
+/// What a repetition takes at least, in seconds, unless one iteration takes
+/// longer: a few thousand times the step of any clock.
+const REPETITION_SECONDS: f64 = 0.003;
+/// What a repetition of the slower side should take at most, in nanoseconds.
+const LONGEST_REPETITION_NS: f64 = 50e6;
+/// Repetitions of a launch at most. What differs from launch to launch counts
+/// more than what more of them would tell: with eight the intervals of six
+/// benchmarks were as wide as with three, and took 2.4 times as long.
+const MOST_REPETITIONS: f64 = 4.0;
+/// What all repetitions of a launch should take at most, in nanoseconds.
+const LAUNCH_NS: f64 = 200e6;
+
+/// One side of a benchmark.
+#[derive(Clone, Copy, Debug)]
+pub struct GoogleBenchmarkSide<'a> {
+    /// The contender's name.
+    pub contender: &'a str,
+    /// Who is launched.
+    pub program: &'a Program,
+    /// The benchmark, by which the program knows it.
+    pub benchmark: &'a str,
+}
+
+/// What the pilot of one benchmark found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GoogleBenchmarkPilot {
+    /// How each side is launched, in the order asked for.
+    pub calls: Vec<GoogleBenchmarkCalls>,
+    /// Counters that all sides give.
+    pub counters: Vec<Metric>,
+}
+
+/// Which executables understand a fixed number of iterations, as far as
+/// somebody found out.
+#[derive(Debug, Default)]
+pub(super) struct Understanding(Vec<(PathBuf, bool)>);
+
+impl Understanding {
+    /// Whether all of these do; `None` when that is not known.
+    fn of_all(&self, sides: &[GoogleBenchmarkSide<'_>]) -> Option<bool> {
+        let known = sides.iter().map(|side| {
+            let mut known = self.0.iter();
+            let known = known.find(|(path, _)| *path == side.program.executable);
+            known.map(|(_, understands)| *understands)
+        });
+        let known: Vec<Option<bool>> = known.collect();
+        match known.contains(&Some(false)) {
+            true => Some(false),
+            false => known.into_iter().try_fold(true, |_, one| one),
+        }
+    }
+
+    fn note(&mut self, program: &Program, understands: bool) {
+        if !self.0.iter().any(|(path, _)| *path == program.executable) {
+            self.0.push((program.executable.clone(), understands));
+        }
+    }
+}
+
+/// What came of launching a side.
+struct Tried {
+    repetitions: Vec<Repetition>,
+    took_ns: f64,
+}
+
+impl Tried {
+    fn slowest_ns(&self) -> f64 {
+        let took = self.repetitions.iter().map(Repetition::took_ns);
+        took.fold(0.0, f64::max)
+    }
+
+    /// Iterations of each thread.
+    fn iterations(&self) -> u64 {
+        let first = &self.repetitions[0];
+        (first.iterations / u64::from(first.threads)).max(1)
+    }
+}
+
+impl GoogleBenchmarkContenders<'_> {
+    /// Launches every side of a benchmark to find out how it is to be raced;
+    /// `index` is its place in the plan to come, and nothing is settled on a
+    /// core when this returns. A benchmark that skips itself is the error of
+    /// that name.
+    pub fn pilot(
+        &mut self,
+        index: usize,
+        benchmark: &str,
+        sides: &[GoogleBenchmarkSide<'_>],
+    ) -> Result<GoogleBenchmarkPilot, EngineError> {
+        let piloting = Piloting {
+            launcher: &mut self.launcher,
+            understanding: &mut self.understanding,
+            benchmark,
+            sides,
+        };
+        let found = piloting.pilot(index);
+        self.launcher.cores.release();
+        found
+    }
+}
+
+struct Piloting<'p, 'a> {
+    launcher: &'p mut Launcher<'a>,
+    understanding: &'p mut Understanding,
+    benchmark: &'p str,
+    sides: &'p [GoogleBenchmarkSide<'p>],
+}
+
+impl<'p> Piloting<'p, '_> {
+    fn pilot(mut self, index: usize) -> Result<GoogleBenchmarkPilot, EngineError> {
+        let named = self.sides.iter().map(|side| name::threads(side.benchmark));
+        let threads = named.max().unwrap_or(1);
+        self.launcher.settle([index as u64, u64::MAX, 0], threads)?;
+        let wanted = self.launcher.options.wanted.clone();
+        let free = wanted
+            .length
+            .unwrap_or(RepetitionLength::Seconds(REPETITION_SECONDS));
+        let mut lengths = self.lengths(free);
+        let mut tried = Vec::new();
+        for (side, length) in lengths.iter().enumerate() {
+            tried.push(self.attempt(side, *length, 1)?);
+        }
+        let own = self.own_repetitions(&tried, &lengths)?;
+        let slowest_ns = tried.iter().map(Tried::slowest_ns).fold(0.0, f64::max);
+        let mut repetitions = own
+            .or(wanted.repetitions)
+            .unwrap_or_else(|| repetitions_that_fit(slowest_ns));
+        let mut counted = false;
+        if wanted.length.is_none() && lengths.contains(&free) {
+            // With one repetition nothing more is launched to find out.
+            let understood = self.understanding.of_all(self.sides);
+            counted = understood.unwrap_or(repetitions > 1);
+        }
+        if counted {
+            lengths = self.lengths(RepetitionLength::Iterations(iterations(&tried)));
+        }
+        let mut seen = tried;
+        while repetitions > 1 || counted {
+            match self.rehearsal(&lengths, repetitions, counted)? {
+                Rehearsed::Well(rehearsed) => {
+                    if own.or(wanted.repetitions).is_none() {
+                        let cost = cost_of_repetition(&seen, &rehearsed);
+                        repetitions = repetitions.min(repetitions_that_fit(cost));
+                    }
+                    seen.extend(rehearsed);
+                    break;
+                }
+                Rehearsed::NotCounting => {
+                    counted = false;
+                    lengths = self.lengths(free);
+                }
+                // Of a single repetition there are no aggregates.
+                Rehearsed::OnlyAggregates => repetitions = 1,
+            }
+        }
+        let counters = counters(&seen);
+        let threads = seen.iter().flat_map(|tried| &tried.repetitions);
+        let threads = threads.map(|row| row.threads).max().unwrap_or(1);
+        let calls = self.sides.iter().zip(lengths);
+        let calls = calls.map(|(side, length)| GoogleBenchmarkCalls {
+            program: Program {
+                // As the launches here, so that others find the same file.
+                executable: startable(&side.program.executable),
+                arguments: side.program.arguments.clone(),
+            },
+            benchmark: side.benchmark.to_owned(),
+            length,
+            repetitions,
+            threads,
+        });
+        Ok(GoogleBenchmarkPilot {
+            calls: calls.collect(),
+            counters,
+        })
+    }
+
+    /// How long the repetitions of each side are: as their source says, or
+    /// else this.
+    fn lengths(&self, free: RepetitionLength) -> Vec<RepetitionLength> {
+        let lengths = self
+            .sides
+            .iter()
+            .map(|side| match name::has_own_length(side.benchmark) {
+                true => RepetitionLength::Own,
+                false => free,
+            });
+        lengths.collect()
+    }
+
+    /// Launches one side.
+    fn attempt(
+        &mut self,
+        side: usize,
+        length: RepetitionLength,
+        repetitions: u32,
+    ) -> Result<Tried, EngineError> {
+        let (who, launch) = self.launch_of(side, length, repetitions);
+        let began = Instant::now();
+        let repetitions = self.launcher.launch(who, &launch)?;
+        Ok(Tried {
+            repetitions,
+            took_ns: began.elapsed().as_nanos() as f64,
+        })
+    }
+
+    fn launch_of(
+        &self,
+        side: usize,
+        length: RepetitionLength,
+        repetitions: u32,
+    ) -> (Who<'p>, Launch<'p>) {
+        let of = &self.sides[side];
+        let who = Who {
+            benchmark: self.benchmark,
+            contender: of.contender,
+            moment: Moment::Pilot,
+        };
+        let launch = Launch {
+            program: of.program,
+            benchmark: of.benchmark,
+            length,
+            repetitions,
+            variant: None,
+            padding: 0,
+        };
+        (who, launch)
+    }
+
+    /// How often the source of the benchmark repeats it, whatever is asked
+    /// for.
+    fn own_repetitions(
+        &self,
+        tried: &[Tried],
+        lengths: &[RepetitionLength],
+    ) -> Result<Option<u32>, EngineError> {
+        let mut all: Option<u32> = None;
+        for (side, tried) in tried.iter().enumerate() {
+            let found = tried.repetitions.len() as u32;
+            let says = name::own_repetitions(self.sides[side].benchmark);
+            if found == 1 && says != Some(1) {
+                continue;
+            }
+            match all {
+                Some(baseline) if baseline != found => {
+                    let (who, launch) = self.launch_of(side, lengths[side], 1);
+                    return Err(failure(who, &launch, Problem::NotAlike { found, baseline }));
+                }
+                _ => all = Some(found),
+            }
+        }
+        Ok(all)
+    }
+
+    /// Launches every side as it would be in the race.
+    fn rehearsal(
+        &mut self,
+        lengths: &[RepetitionLength],
+        repetitions: u32,
+        counted: bool,
+    ) -> Result<Rehearsed, EngineError> {
+        let mut rehearsed = Vec::new();
+        for (side, length) in lengths.iter().enumerate() {
+            let known = self.understanding.of_all(&self.sides[side..=side]);
+            let program = self.sides[side].program;
+            let tried = match self.attempt(side, *length, repetitions) {
+                Ok(tried) => tried,
+                Err(error) => match problem_of(&error) {
+                    Some(Problem::Exited { .. }) if counted && known.is_none() => {
+                        self.understanding.note(program, false);
+                        return Ok(Rehearsed::NotCounting);
+                    }
+                    Some(Problem::OnlyAggregates) if repetitions > 1 => {
+                        return Ok(Rehearsed::OnlyAggregates);
+                    }
+                    _ => return Err(error),
+                },
+            };
+            if let RepetitionLength::Iterations(count) = *length
+                && counted
+                && known.is_none()
+            {
+                // A main that passes over flags it does not understand.
+                let understands = tried.iterations() == count
+                    || tried.repetitions.iter().all(|row| row.iterations == count);
+                self.understanding.note(program, understands);
+                if !understands {
+                    return Ok(Rehearsed::NotCounting);
+                }
+            }
+            let found = tried.repetitions.len();
+            if found != repetitions as usize {
+                let (who, launch) = self.launch_of(side, *length, repetitions);
+                let expected = repetitions;
+                let problem = Problem::Repetitions { found, expected };
+                return Err(failure(who, &launch, problem));
+            }
+            rehearsed.push(tried);
+        }
+        Ok(Rehearsed::Well(rehearsed))
+    }
+}
+
+/// What came of launching every side as in the race.
+enum Rehearsed {
+    Well(Vec<Tried>),
+    /// Somebody does not understand a fixed number of iterations.
+    NotCounting,
+    OnlyAggregates,
+}
+
+/// Iterations of a repetition: as the faster side needs them, but not so many
+/// that the slower one takes all day.
+fn iterations(tried: &[Tried]) -> u64 {
+    let most = tried.iter().map(Tried::iterations).max().unwrap_or(1);
+    let bearable = tried.iter().map(|tried| {
+        let iteration_ns = tried.slowest_ns() / tried.iterations() as f64;
+        let most = (LONGEST_REPETITION_NS / iteration_ns.max(f64::MIN_POSITIVE)) as u64;
+        most.max(tried.iterations())
+    });
+    bearable.min().unwrap_or(most).min(most)
+}
+
+fn repetitions_that_fit(repetition_ns: f64) -> u32 {
+    let fit = LAUNCH_NS / repetition_ns.max(1.0);
+    fit.clamp(1.0, MOST_REPETITIONS) as u32
+}
+
+/// What one more repetition costs a launch, in nanoseconds: more than it
+/// reports where it makes its input anew or stops its clock.
+fn cost_of_repetition(single: &[Tried], several: &[Tried]) -> f64 {
+    let costs = single.iter().zip(several).map(|(single, several)| {
+        let more = several.repetitions.len() - single.repetitions.len();
+        match more {
+            0 => 0.0,
+            more => (several.took_ns - single.took_ns).max(0.0) / more as f64,
+        }
+    });
+    costs.fold(0.0, f64::max)
+}
+
+/// Counters with a number in every repetition seen.
+fn counters(seen: &[Tried]) -> Vec<Metric> {
+    let rows = || seen.iter().flat_map(|tried| &tried.repetitions);
+    let names = rows().next().map_or(&[][..], |first| &first.counters);
+    let names = names.iter().map(|(name, _)| name);
+    let usable = names.filter(|name| rows().all(|row| row.counter(name).is_ok()));
+    usable.map(|name| Metric::Custom(name.clone())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tried(iterations: u64, wall_ns: f64, repetitions: usize, took_ns: f64) -> Tried {
+        let row = Repetition {
+            iterations,
+            wall_ns,
+            cpu_ns: wall_ns,
+            threads: 1,
+            counters: Vec::new(),
+        };
+        Tried {
+            repetitions: vec![row; repetitions],
+            took_ns,
+        }
+    }
+
+    #[test]
+    fn the_faster_side_decides_how_many_iterations_there_are() {
+        let fast = || tried(100_000, 30.0, 1, 0.0);
+        assert_eq!(iterations(&[fast(), tried(50_000, 60.0, 1, 0.0)]), 100_000);
+        // 100,000 iterations of 1 ms would be a minute and a half.
+        assert_eq!(iterations(&[fast(), tried(3, 1e6, 1, 0.0)]), 50);
+        assert_eq!(iterations(&[fast(), tried(1, 1e9, 1, 0.0)]), 1);
+    }
+
+    #[test]
+    fn short_repetitions_are_many_and_slow_ones_stand_alone() {
+        assert_eq!(repetitions_that_fit(3e6), 4);
+        assert_eq!(repetitions_that_fit(90e6), 2);
+        assert_eq!(repetitions_that_fit(7e8), 1);
+        assert_eq!(repetitions_that_fit(0.0), 4);
+    }
+
+    #[test]
+    fn what_a_repetition_costs_beside_its_time_is_found_out() {
+        let single = [tried(1, 1.0, 1, 10e6), tried(1, 1.0, 1, 10e6)];
+        let several = [tried(1, 1.0, 8, 17e6), tried(1, 1.0, 8, 710e6)];
+        assert_eq!(cost_of_repetition(&single, &several), 100e6);
+    }
+
+    #[test]
+    fn only_counters_that_are_numbers_everywhere_are_taken() {
+        let with = |counters: &[(&str, Option<f64>)]| {
+            let mut tried = tried(1, 1.0, 1, 0.0);
+            let named = counters
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), *value));
+            tried.repetitions[0].counters = named.collect();
+            tried
+        };
+        let seen = [
+            with(&[
+                ("a", Some(1.0)),
+                ("b", Some(1.0)),
+                ("c", Some(1.0)),
+                ("d", Some(1.0)),
+            ]),
+            with(&[
+                ("a", Some(0.0)),
+                ("b", None),
+                ("c", Some(-1.0)),
+                ("e", Some(1.0)),
+            ]),
+        ];
+        assert_eq!(counters(&seen), [Metric::Custom("a".to_owned())]);
+    }
+}

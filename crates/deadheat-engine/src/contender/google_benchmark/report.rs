@@ -1,0 +1,264 @@
+//! The report of a launch: the JSON of Google Benchmark, read.
+
+use deadheat_model::{Json, Object};
+
+use super::cause::GoogleBenchmarkProblem as Problem;
+use super::tokens::without_odd_numbers;
+
+/// Fields of a repetition that are not counters of the user.
+const KNOWN: [&str; 19] = [
+    "name",
+    "family_index",
+    "per_family_instance_index",
+    "run_name",
+    "run_type",
+    "repetitions",
+    "repetition_index",
+    "threads",
+    "iterations",
+    "real_time",
+    "cpu_time",
+    "time_unit",
+    "label",
+    "error_occurred",
+    "error_message",
+    "skipped",
+    "skip_message",
+    "aggregate_name",
+    "aggregate_unit",
+];
+
+/// One repetition.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Repetition {
+    /// Iterations of all its threads.
+    pub(super) iterations: u64,
+    /// Nanoseconds per iteration.
+    pub(super) wall_ns: f64,
+    pub(super) cpu_ns: f64,
+    pub(super) threads: u32,
+    /// Values of the user's counters; `None` where there is no number. A value
+    /// may be negative.
+    pub(super) counters: Vec<(String, Option<f64>)>,
+}
+
+impl Repetition {
+    /// The value of a counter, when it is one that can be recorded.
+    pub(super) fn counter(&self, name: &str) -> Result<f64, String> {
+        let mut counters = self.counters.iter();
+        match counters.find(|(known, _)| known == name) {
+            Some((_, Some(value))) if *value >= 0.0 => Ok(*value),
+            Some((_, Some(value))) => Err(value.to_string()),
+            Some((_, None)) => Err("no finite number".to_owned()),
+            None => Err("it is not there".to_owned()),
+        }
+    }
+
+    /// What the whole repetition took, in nanoseconds.
+    pub(super) fn took_ns(&self) -> f64 {
+        self.wall_ns * self.iterations as f64
+    }
+}
+
+/// The repetitions of one benchmark in a report, in the order they ran; never
+/// none.
+pub(super) fn repetitions(text: &str, benchmark: &str) -> Result<Vec<Repetition>, Problem> {
+    let report = Json::parse(&without_odd_numbers(text));
+    let report = report.as_ref().and_then(Json::as_object);
+    let rows = report.and_then(|report| report.get("benchmarks")?.as_list());
+    let rows = rows.ok_or_else(|| Problem::garbled(text))?;
+    let rows: Vec<&Object> = rows.iter().filter_map(Json::as_object).collect();
+    let is_of_it = |row: &&&Object| {
+        let named = |field| row.get(field).and_then(Json::as_text) == Some(benchmark);
+        named("name") || named("run_name")
+    };
+    let (single, aggregates): (Vec<&Object>, Vec<&Object>) =
+        rows.iter().filter(is_of_it).partition(|row| {
+            // Releases before 1.5 tell no type; there aggregates have a name of
+            // their own.
+            row.get("run_type")
+                .is_none_or(|kind| kind.as_text() == Some("iteration"))
+        });
+    if single.is_empty() {
+        return Err(match aggregates.is_empty() {
+            true => Problem::Missing,
+            false => Problem::OnlyAggregates,
+        });
+    }
+    let read = single.iter().enumerate();
+    read.map(|(index, row)| repetition(row, index)).collect()
+}
+
+fn repetition(row: &Object, index: usize) -> Result<Repetition, Problem> {
+    let message = |flag, text| {
+        let set = row.get(flag) == Some(&Json::Bool(true));
+        let message = row.get(text).and_then(Json::as_text).unwrap_or_default();
+        set.then(|| match message.is_empty() {
+            true => "it gives no reason".to_owned(),
+            false => message.to_owned(),
+        })
+    };
+    if let Some(message) = message("error_occurred", "error_message") {
+        return Err(Problem::Error(message));
+    }
+    if let Some(message) = message("skipped", "skip_message") {
+        return Err(Problem::Skipped(message));
+    }
+    let no = |field: &'static str| Problem::Number {
+        field,
+        repetition: index,
+        found: row.get(field).map_or_else(
+            || "it is not there".to_owned(),
+            |found| match found {
+                Json::Null => "no finite number".to_owned(),
+                found => found.as_number().map_or_else(
+                    || found.as_text().unwrap_or("no number").to_owned(),
+                    |number| number.to_string(),
+                ),
+            },
+        ),
+    };
+    let unit = match row.get("time_unit").and_then(Json::as_text) {
+        None | Some("ns") => 1.0,
+        Some("us") => 1e3,
+        Some("ms") => 1e6,
+        Some("s") => 1e9,
+        Some(_) => return Err(no("time_unit")),
+    };
+    let time = |field| {
+        let time = row.get(field).and_then(Json::as_number);
+        let time = time.filter(|time| *time >= 0.0);
+        time.map(|time| time * unit).ok_or_else(|| no(field))
+    };
+    let iterations = row.get("iterations").and_then(Json::as_number);
+    let iterations = iterations.filter(|iterations| *iterations >= 1.0);
+    let threads = row.get("threads").and_then(Json::as_u64).unwrap_or(1);
+    let counters = row.fields().filter_map(|(name, value)| {
+        let value = match value {
+            Json::Null => None,
+            value => Some(value.as_number()?),
+        };
+        (!KNOWN.contains(&name)).then(|| (name.to_owned(), value))
+    });
+    Ok(Repetition {
+        iterations: iterations.ok_or_else(|| no("iterations"))? as u64,
+        wall_ns: time("real_time")?,
+        cpu_ns: time("cpu_time")?,
+        threads: threads.clamp(1, u64::from(u32::MAX)) as u32,
+        counters: counters.collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(rows: &[&str]) -> String {
+        format!(
+            r#"{{"context": {{"num_cpus": 2}}, "benchmarks": [{}]}}"#,
+            rows.join(",")
+        )
+    }
+
+    const ONE: &str = r#"{"name": "a", "run_name": "a", "run_type": "iteration", "threads": 2,
+        "iterations": 10, "real_time": 1.5, "cpu_time": 2e0, "time_unit": "us",
+        "bytes_per_second": 8.0, "odd": -NaN, "debt": -3, "label": "x", "future": {"a": 1}}"#;
+
+    #[test]
+    fn times_are_nanoseconds_and_other_numbers_are_counters() {
+        let read = repetitions(&report(&[ONE]), "a").unwrap();
+        let expected = Repetition {
+            iterations: 10,
+            wall_ns: 1500.0,
+            cpu_ns: 2000.0,
+            threads: 2,
+            counters: vec![
+                ("bytes_per_second".to_owned(), Some(8.0)),
+                ("odd".to_owned(), None),
+                ("debt".to_owned(), Some(-3.0)),
+            ],
+        };
+        assert_eq!(read, [expected]);
+        assert_eq!(read[0].took_ns(), 15_000.0);
+        assert_eq!(read[0].counter("bytes_per_second"), Ok(8.0));
+        for (counter, found) in [("odd", "finite"), ("debt", "-3"), ("none", "not there")] {
+            let reason = read[0].counter(counter).unwrap_err();
+            assert!(reason.contains(found), "{reason}");
+        }
+    }
+
+    #[test]
+    fn aggregates_fits_and_other_benchmarks_are_passed_over() {
+        let mean = r#"{"name": "a_mean", "run_name": "a", "run_type": "aggregate", "iterations": 3,
+            "real_time": 1, "cpu_time": 1}"#;
+        let fit = r#"{"name": "a_BigO", "run_name": "a", "run_type": "aggregate",
+            "cpu_coefficient": 1, "big_o": "N", "time_unit": "ns"}"#;
+        let other = r#"{"name": "b", "run_type": "iteration", "iterations": 3,
+            "real_time": 1, "cpu_time": 1}"#;
+        let text = report(&[ONE, other, ONE, mean, fit]);
+        assert_eq!(repetitions(&text, "a").unwrap().len(), 2);
+        assert_eq!(
+            repetitions(&report(&[mean]), "a"),
+            Err(Problem::OnlyAggregates)
+        );
+        assert_eq!(repetitions(&text, "c"), Err(Problem::Missing));
+    }
+
+    #[test]
+    fn reports_of_old_releases_are_read_too() {
+        let row = r#"{"name": "a", "iterations": 10, "real_time": 15, "cpu_time": 14}"#;
+        let mean = r#"{"name": "a_mean", "iterations": 10, "real_time": 15, "cpu_time": 14}"#;
+        let read = repetitions(&report(&[row, mean]), "a").unwrap();
+        assert_eq!((read.len(), read[0].wall_ns, read[0].threads), (1, 15.0, 1));
+    }
+
+    #[test]
+    fn errors_and_skips_come_with_their_message() {
+        let row = |fields: &str| {
+            report(&[&format!(
+                r#"{{"name": "a", "iterations": 0, {fields}, "real_time": 0, "cpu_time": 0}}"#
+            )])
+        };
+        let error = row(r#""error_occurred": true, "error_message": "no \"db\"""#);
+        let expected = Problem::Error("no \"db\"".to_owned());
+        assert_eq!(repetitions(&error, "a"), Err(expected));
+        let skipped = row(r#""skipped": true, "skip_message": "too old""#);
+        let expected = Problem::Skipped("too old".to_owned());
+        assert_eq!(repetitions(&skipped, "a"), Err(expected));
+    }
+
+    #[test]
+    fn numbers_that_cannot_be_are_named() {
+        for (row, named) in [
+            (
+                r#""iterations": 0, "real_time": 1, "cpu_time": 1"#,
+                "iterations",
+            ),
+            (
+                r#""iterations": 1, "real_time": NaN, "cpu_time": 1"#,
+                "real_time",
+            ),
+            (
+                r#""iterations": 1, "real_time": 1, "cpu_time": -1"#,
+                "cpu_time",
+            ),
+            (
+                r#""iterations": 1, "real_time": 1, "cpu_time": 1, "time_unit": "d""#,
+                "time_unit",
+            ),
+        ] {
+            let text = report(&[&format!(r#"{{"name": "a", {row}}}"#)]);
+            let problem = repetitions(&text, "a").unwrap_err().to_string();
+            assert!(problem.contains(named), "{problem}");
+            assert!(problem.contains("repetition 0"), "{problem}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_report_is_quoted() {
+        for text in ["hello", "{}", r#"{"benchmarks": 1}"#, r#"{"benchmarks": ["#] {
+            let problem = repetitions(text, "a").unwrap_err();
+            assert_eq!(problem, Problem::Garbled(text.to_owned()));
+        }
+    }
+}

@@ -1,0 +1,366 @@
+//! A process that is asked something, heard out, and gone when that is over.
+
+use std::fmt;
+use std::io::{ErrorKind, PipeReader, PipeWriter, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+use nix::sys::signal::{SigmaskHow, Signal, killpg};
+use nix::sys::time::TimeSpec;
+use nix::sys::wait::WaitStatus;
+use nix::unistd::Pid;
+
+use crate::error::{EngineError, signal_name};
+use crate::interrupt::Interrupts;
+use crate::worker::{DeathWatch, collect_group};
+
+/// More than any honest answer has.
+const MOST_OUTPUT: usize = 4 << 20;
+/// Bytes of the standard error that are kept: the last ones.
+const MOST_ERRORS: usize = 4 << 10;
+
+/// What a process said until it ended.
+pub(crate) struct Heard {
+    pub(crate) output: Vec<u8>,
+    /// What it said last on standard error, in one line.
+    #[cfg(feature = "commands")]
+    pub(crate) last_words: String,
+    /// What went wrong, if anything did.
+    pub(crate) problem: Option<Problem>,
+}
+
+/// What went wrong with a process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Problem {
+    pub(crate) ending: Ending,
+    /// What it said last on standard error, in one line.
+    pub(crate) last_words: String,
+}
+
+/// How a process ended that did not end well.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// It never began.
+    NotStarted(String),
+    /// It said nothing for so long, and was killed.
+    Silent(Duration),
+    /// It said more than any honest answer has, and was killed.
+    Endless,
+    Exited(i32),
+    Signalled(i32),
+    /// Anything else, in words.
+    Odd(String),
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.ending {
+            Ending::NotStarted(reason) => write!(f, "cannot be started: {reason}"),
+            Ending::Silent(patience) => write!(f, "said nothing for {patience:?} and was killed"),
+            Ending::Endless => f.write_str("talks without end and was killed"),
+            Ending::Exited(code) => write!(f, "exited with code {code}"),
+            Ending::Signalled(signal) => {
+                write!(f, "was killed by signal {signal}{}", signal_name(*signal))
+            }
+            Ending::Odd(status) => write!(f, "ended unexpectedly ({status})"),
+        }?;
+        match self.last_words.is_empty() {
+            true => Ok(()),
+            false => write!(f, ": {}", self.last_words),
+        }
+    }
+}
+
+/// Where a process gives its answer.
+pub(crate) enum Answer {
+    /// On its standard output.
+    Printed,
+    /// Into this pipe, whose other end it inherits. Its standard output is
+    /// nobody's business, but may be shown with its standard error.
+    #[cfg(feature = "commands")]
+    Piped {
+        here: PipeReader,
+        there: PipeWriter,
+        shown: bool,
+    },
+}
+
+/// Starts a process on these cores, whatever core deadheat has settled on, and
+/// hears it out. It may be silent for as long as `patience`, forever when
+/// `None`. When this returns it is gone, with all it started.
+pub(crate) fn hear_out(
+    mut command: Command,
+    answer: Answer,
+    cores: Option<&CpuSet>,
+    patience: Option<Duration>,
+    interrupts: &Interrupts,
+) -> Result<Heard, EngineError> {
+    let (answers, there, shown): (Option<PipeReader>, Option<PipeWriter>, bool) = match answer {
+        Answer::Printed => (None, None, false),
+        #[cfg(feature = "commands")]
+        Answer::Piped { here, there, shown } => (Some(here), Some(there), shown),
+    };
+    let printed = match (&answers, shown) {
+        (None, _) => Stdio::piped(),
+        (Some(_), false) => Stdio::null(),
+        // Never deadheat's own standard output, which holds the answer.
+        (Some(_), true) => std::io::stderr()
+            .as_fd()
+            .try_clone_to_owned()
+            .map_or_else(|_| Stdio::null(), Stdio::from),
+    };
+    command
+        .stdin(Stdio::null())
+        .stdout(printed)
+        .stderr(Stdio::piped())
+        // A Ctrl-C in the terminal reaches deadheat alone, and all that it
+        // starts can be killed as one.
+        .process_group(0);
+    let mut child = match start(&mut command, cores, interrupts) {
+        Ok(child) => child,
+        Err(error) => {
+            return Ok(Heard {
+                output: Vec::new(),
+                #[cfg(feature = "commands")]
+                last_words: String::new(),
+                problem: Some(Problem {
+                    ending: Ending::NotStarted(error.to_string()),
+                    last_words: String::new(),
+                }),
+            });
+        }
+    };
+    // What only the process holds ends with it.
+    drop(there);
+    let printed = child.stdout.take().map(OwnedFd::from);
+    let mut running = Running {
+        death: DeathWatch::over(Pid::from_raw(child.id() as i32)),
+        answers: answers.or(printed.map(PipeReader::from)),
+        child,
+        shown,
+        output: Vec::new(),
+        errors: Vec::new(),
+    };
+    let ending = running.listen(patience, interrupts)?;
+    let last_words = String::from_utf8_lossy(&running.errors);
+    let lines = last_words.trim().lines().map(str::trim);
+    let last_words = lines.collect::<Vec<_>>().join(" | ");
+    Ok(Heard {
+        output: std::mem::take(&mut running.output),
+        #[cfg(feature = "commands")]
+        last_words: last_words.clone(),
+        problem: ending.map(|ending| Problem { ending, last_words }),
+    })
+}
+
+/// Starts it where deadheat was before it settled, with the signals that were
+/// held back from deadheat and no others.
+fn start(
+    command: &mut Command,
+    cores: Option<&CpuSet>,
+    interrupts: &Interrupts,
+) -> std::io::Result<Child> {
+    let this = Pid::from_raw(0);
+    let here = cores.and_then(|cores| {
+        let here = sched_getaffinity(this).ok()?;
+        sched_setaffinity(this, cores).ok().map(|()| here)
+    });
+    let held = interrupts
+        .original_mask()
+        .thread_swap_mask(SigmaskHow::SIG_SETMASK);
+    let child = command.spawn();
+    if let Ok(held) = held {
+        let _ = held.thread_set_mask();
+    }
+    if let Some(here) = here {
+        let _ = sched_setaffinity(this, &here);
+    }
+    child
+}
+
+/// Killed, with all it started, when dropped.
+struct Running {
+    child: Child,
+    death: DeathWatch,
+    /// Where the answer comes from, until that ends.
+    answers: Option<PipeReader>,
+    /// Whether what it says on standard error is shown.
+    shown: bool,
+    output: Vec<u8>,
+    errors: Vec<u8>,
+}
+
+impl Running {
+    /// Hears it out; what went wrong, if anything did.
+    fn listen(
+        &mut self,
+        patience: Option<Duration>,
+        interrupts: &Interrupts,
+    ) -> Result<Option<Ending>, EngineError> {
+        let mut since = Instant::now();
+        loop {
+            if interrupts.requested().is_some() {
+                return Err(EngineError::Interrupted);
+            }
+            let left = patience.map(|patience| patience.saturating_sub(since.elapsed()));
+            if let (Some(patience), Some(Duration::ZERO)) = (patience, left) {
+                return Ok(Some(Ending::Silent(patience)));
+            }
+            let pause = [left, self.death.pause()].into_iter().flatten().min();
+            let before = self.output.len();
+            if self.read(pause, interrupts) {
+                if self.output.len() > MOST_OUTPUT {
+                    return Ok(Some(Ending::Endless));
+                }
+                if self.output.len() > before {
+                    since = Instant::now();
+                }
+            } else if let Some(status) = self.death.ended() {
+                // What it left running may hold its pipes open and go on.
+                let _ = killpg(self.pid(), Signal::SIGKILL);
+                let at_once = Some(Duration::ZERO);
+                while self.output.len() <= MOST_OUTPUT && self.read(at_once, interrupts) {}
+                return Ok(match status {
+                    WaitStatus::Exited(_, 0) => None,
+                    WaitStatus::Exited(_, code) => Some(Ending::Exited(code)),
+                    WaitStatus::Signaled(_, signal, _) => Some(Ending::Signalled(signal as i32)),
+                    other => Some(Ending::Odd(format!("{other:?}"))),
+                });
+            }
+        }
+    }
+
+    /// Reads what comes within this time, before the process ends; whether
+    /// anything came.
+    fn read(&mut self, pause: Option<Duration>, interrupts: &Interrupts) -> bool {
+        let Self {
+            child,
+            death,
+            answers,
+            shown,
+            output,
+            errors,
+        } = self;
+        let mut fds = Vec::with_capacity(3);
+        let watch = |fd| PollFd::new(fd, PollFlags::POLLIN);
+        let pipes: [Option<BorrowedFd<'_>>; 2] = [
+            answers.as_ref().map(|pipe| pipe.as_fd()),
+            child.stderr.as_ref().map(|pipe| pipe.as_fd()),
+        ];
+        fds.extend(pipes.iter().flatten().map(|fd| watch(*fd)));
+        fds.extend(death.notice().map(watch));
+        // Interrupted or too early: the next round finds out.
+        let mask = Some(*interrupts.original_mask());
+        let _ = ppoll(&mut fds, pause.map(TimeSpec::from_duration), mask);
+        let mut ready = fds.iter().map(|fd| fd.any() == Some(true));
+        let [out, err] = pipes.map(|pipe| pipe.is_some() && ready.next() == Some(true));
+        let mut any = false;
+        if out {
+            any |= receive(&mut answers.as_mut(), output);
+            if !any {
+                *answers = None;
+            }
+        }
+        if err {
+            let before = errors.len();
+            let more = receive(&mut child.stderr.as_mut(), errors);
+            if !more {
+                child.stderr = None;
+            }
+            if *shown {
+                // Who closed deadheat's standard error wants to see nothing.
+                let _ = std::io::stderr().write_all(&errors[before..]);
+            }
+            errors.drain(..errors.len().saturating_sub(MOST_ERRORS));
+            any |= more;
+        }
+        any
+    }
+
+    fn pid(&self) -> Pid {
+        Pid::from_raw(self.child.id() as i32)
+    }
+}
+
+/// Reads once; `false` at the end of the pipe.
+fn receive(pipe: &mut Option<&mut impl Read>, into: &mut Vec<u8>) -> bool {
+    let mut buffer = [0; 4096];
+    match pipe.as_mut().map(|pipe| pipe.read(&mut buffer)) {
+        Some(Ok(bytes)) => {
+            into.extend_from_slice(&buffer[..bytes]);
+            bytes > 0
+        }
+        Some(Err(error)) => error.kind() == ErrorKind::Interrupted,
+        None => false,
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let group = self.pid();
+        let _ = killpg(group, Signal::SIGKILL);
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        collect_group(group);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn script(text: &str, patience: Duration) -> Heard {
+        let interrupts = Interrupts::install().unwrap();
+        let mut command = Command::new("sh");
+        command.args(["-c", text]);
+        hear_out(command, Answer::Printed, None, Some(patience), &interrupts).unwrap()
+    }
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn all_that_is_said_is_heard() {
+        let heard = script("seq 1 20000; echo last", LONG);
+        assert_eq!(heard.problem, None);
+        let text = String::from_utf8(heard.output).unwrap();
+        assert_eq!(text.lines().count(), 20_001);
+        assert!(text.ends_with("20000\nlast\n"));
+    }
+
+    #[test]
+    fn a_failure_comes_with_its_last_words() {
+        let heard = script("echo out; echo 'disk full' >&2; exit 3", LONG);
+        assert_eq!(heard.output, b"out\n");
+        assert_eq!(
+            heard.problem.unwrap().to_string(),
+            "exited with code 3: disk full"
+        );
+        let killed = script("kill -9 $$", LONG).problem.unwrap().to_string();
+        assert!(killed.contains("signal 9 (SIGKILL)"), "{killed}");
+    }
+
+    #[test]
+    fn one_that_hangs_is_killed_and_one_that_never_ends_too() {
+        let heard = script("echo here; sleep 1000", Duration::from_millis(300));
+        assert_eq!(heard.output, b"here\n");
+        assert!(
+            heard
+                .problem
+                .unwrap()
+                .to_string()
+                .contains("said nothing for")
+        );
+        let endless = script("yes", LONG).problem.unwrap().to_string();
+        assert!(endless.contains("without end"), "{endless}");
+    }
+
+    #[test]
+    fn a_child_that_holds_the_pipes_open_is_not_waited_for() {
+        let heard = script("echo here; sleep 1000 & exit 0", LONG);
+        assert_eq!((heard.output, heard.problem), (b"here\n".to_vec(), None));
+    }
+}

@@ -1,0 +1,470 @@
+//! Launches of Google Benchmark executables that a script pretends to be: how
+//! they are raced, and everything that can go wrong.
+#![cfg(feature = "commands")]
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use deadheat_engine::{
+    CommandPlacements, Contenders, EngineError, FunctionCause, GoogleBenchmarkArguments,
+    GoogleBenchmarkContenders, GoogleBenchmarkOptions, GoogleBenchmarkPilot,
+    GoogleBenchmarkProblem, GoogleBenchmarkSide, Interrupts, LinkProgram, Schedule,
+};
+use deadheat_model::{
+    Benchmark, BlockRecord, Contender, ContenderId, Design, Looks, Metric, Pinning, Placed,
+    Placing, Plan, Program, RepetitionLength, Workload,
+};
+
+/// What every script begins with: it notes how it was launched and reads its
+/// arguments. `n` is the number of the launch, from 1 on.
+const HEAD: &str = r#"
+echo "$0 $@" >> "$folder/launches"
+n=$(wc -l < "$folder/launches")
+for argument; do case "$argument" in
+  --benchmark_out=*) out=${argument#*=};;
+  --benchmark_repetitions=*) repetitions=${argument#*=};;
+  --benchmark_min_time=*) time=${argument#*=};;
+esac; done
+case "$time" in *x) count=${time%x};; *) count=1000;; esac
+real=3000; more=''
+rows() {
+  k=0
+  while [ $k -lt $repetitions ]; do
+    [ $k = 0 ] || echo ,
+    echo '{"name":"a/8","run_name":"a/8","run_type":"iteration","threads":1,"iterations":'$count','
+    echo '"real_time":'$real.$k',"cpu_time":2,"time_unit":"ns"'"$more"'}'
+    k=$((k+1))
+  done
+}
+report() { echo '{"context":{},"benchmarks":['; rows; echo ']}'; }
+"#;
+
+/// How much time a launch has unless that is the point.
+const LONG: Duration = Duration::from_secs(60);
+
+/// A folder with scripts.
+struct Track {
+    folder: tempfile::TempDir,
+    interrupts: Interrupts,
+}
+
+impl Track {
+    fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            interrupts: Interrupts::install().unwrap(),
+        }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// An executable that does this behind the head. Written by another
+    /// process: no child of this one may have it open.
+    fn executable(&self, name: &str, script: &str) -> Program {
+        let folder = self.folder.path().display();
+        let text = format!("#!/bin/sh\nfolder={folder}\n{script}\n");
+        self.install(name, &text);
+        Program {
+            executable: self.path(name),
+            arguments: Vec::new(),
+        }
+    }
+
+    fn install(&self, name: &str, text: &str) {
+        let (draft, file) = (self.path("draft"), self.path(name));
+        fs::write(&draft, text).unwrap();
+        let installed = Command::new("install").arg(draft).arg(file).status();
+        assert!(installed.unwrap().success());
+    }
+
+    fn launches(&self) -> Vec<String> {
+        let text = fs::read_to_string(self.path("launches")).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    fn contenders(&self, timeout: Duration) -> GoogleBenchmarkContenders<'_> {
+        let options = GoogleBenchmarkOptions {
+            timeout: Some(timeout),
+            pinning: Pinning::Auto,
+            seed: 7,
+            shown: false,
+            wanted: GoogleBenchmarkArguments::default(),
+        };
+        GoogleBenchmarkContenders::new(options, &self.interrupts).unwrap()
+    }
+}
+
+fn sides<'a>(programs: &'a [Program; 2]) -> [GoogleBenchmarkSide<'a>; 2] {
+    let side = |contender, program| GoogleBenchmarkSide {
+        contender,
+        program,
+        benchmark: "a/8",
+    };
+    [side("OLD", &programs[0]), side("NEW", &programs[1])]
+}
+
+/// What the pilot says of two executables that do this.
+fn piloted(script: &str, timeout: Duration) -> Result<GoogleBenchmarkPilot, EngineError> {
+    let track = Track::new();
+    let script = format!("{HEAD}\n{script}");
+    let programs = ["old", "new"].map(|name| track.executable(name, &script));
+    let mut contenders = track.contenders(timeout);
+    contenders.pilot(0, "a/8", &sides(&programs))
+}
+
+fn plan(piloted: GoogleBenchmarkPilot) -> Plan {
+    let names = ["OLD", "NEW"].into_iter();
+    let contenders = names.zip(piloted.calls).map(|(name, calls)| Contender {
+        name: name.to_owned(),
+        workload: Workload::GoogleBenchmark(Box::new(calls)),
+    });
+    let contenders: Vec<Contender> = contenders.collect();
+    let Workload::GoogleBenchmark(calls) = &contenders[0].workload else {
+        panic!("{contenders:?}")
+    };
+    Plan {
+        design: Design {
+            margin: 0.01,
+            alpha: 0.05,
+            looks: Looks {
+                at: vec![6],
+                levels: vec![0.05],
+                weights: vec![1.0],
+            },
+            blocks_per_replicate: 1,
+            warmup: 0,
+            budget: None,
+            judged: Metric::Wall,
+            pinning: Pinning::Auto,
+        },
+        seed: 7,
+        benchmarks: vec![Benchmark {
+            name: "a/8".to_owned(),
+            blocks_per_replicate: Some(calls.repetitions),
+            contenders,
+            counters: piloted.counters,
+            ..Benchmark::default()
+        }],
+    }
+}
+
+/// Pilots, plans, and runs all blocks of so many replicates.
+fn raced(
+    track: &Track,
+    programs: &[Program; 2],
+    helper: Option<LinkProgram>,
+    replicates: u32,
+) -> Result<(Plan, Vec<BlockRecord>, Vec<Placed>), EngineError> {
+    let mut contenders = track.contenders(LONG);
+    let piloted = contenders.pilot(0, "a/8", &sides(programs))?;
+    let plan = plan(piloted);
+    let placements = CommandPlacements::find(helper, &plan, None, &track.interrupts)?;
+    contenders.enter(&plan, placements)?;
+    let schedule = Schedule::new(&plan);
+    let (mut records, mut placed, mut previous) = (Vec::new(), Vec::new(), None);
+    for replicate in 0..replicates {
+        for index in 0..plan.blocks_per_replicate(0) {
+            let block = schedule.block(0, replicate, index, previous);
+            let mut record = BlockRecord {
+                replicate,
+                index,
+                ..BlockRecord::default()
+            };
+            contenders.run(&block, &mut record)?;
+            placed.extend(contenders.placed());
+            previous = block.slots.last().map(|slot| slot.contender);
+            records.push(record);
+        }
+    }
+    Ok((plan, records, placed))
+}
+
+fn problem(error: EngineError) -> (GoogleBenchmarkProblem, String) {
+    let text = error.to_string();
+    let EngineError::Function(failure) = error else {
+        panic!("{text}")
+    };
+    let FunctionCause::GoogleBenchmark(cause) = failure.cause else {
+        panic!("{text}")
+    };
+    (cause.what, text)
+}
+
+#[test]
+fn a_replicate_is_a_launch_for_every_slot_and_a_block_one_repetition_of_each() {
+    let track = Track::new();
+    // The launch is seen in the time, the repetition behind the point.
+    let script = format!("{HEAD}\nreal=$((n * 100)); report > $out");
+    let programs = ["old", "new"].map(|name| track.executable(name, &script));
+    let (plan, records, placed) = raced(&track, &programs, None, 3).unwrap();
+    assert!(placed.is_empty());
+    assert_eq!(plan.blocks_per_replicate(0), 8);
+    assert_eq!(records.len(), 24);
+    let launches = track.launches();
+    let filters = launches
+        .iter()
+        .filter(|l| l.contains("--benchmark_filter=^a/8$"));
+    assert_eq!(filters.count(), launches.len());
+    for replicate in records.chunks(8) {
+        let order: Vec<ContenderId> = replicate[0].samples.iter().map(|s| s.contender).collect();
+        assert_eq!((order[0], order[1]), (order[3], order[2]));
+        assert_ne!(order[0], order[1]);
+        let first = replicate[0].values[0] / 1000.0;
+        for (k, record) in replicate.iter().enumerate() {
+            let of: Vec<ContenderId> = record.samples.iter().map(|s| s.contender).collect();
+            assert_eq!(of, order, "the order of the first block is kept");
+            for (slot, sample) in record.samples.iter().enumerate() {
+                assert_eq!(sample.iterations, 1000);
+                let wall_ns = record.values[2 * slot] / 1000.0;
+                let expected = first + 100.0 * slot as f64 + k as f64 / 10.0;
+                assert!((wall_ns - expected).abs() < 1e-6, "{wall_ns} {expected}");
+                assert_eq!(record.values[2 * slot + 1], 2000.0);
+            }
+            // Whose launch it was stands in the note of that launch.
+            let launch = |slot: usize| &launches[(first / 100.0) as usize + slot - 1];
+            let name = |id: ContenderId| ["/old ", "/new "][id.index()];
+            assert!((0..4).all(|slot| launch(slot).contains(name(order[slot]))));
+        }
+    }
+}
+
+#[test]
+fn counters_are_recorded_as_they_are_reported() {
+    let track = Track::new();
+    let script = format!(
+        r#"{HEAD}
+more=',"rows":'$n',"odd":NaN,"debt":-1,"label":"x"'; report > $out"#
+    );
+    let programs = ["old", "new"].map(|name| track.executable(name, &script));
+    let (plan, records, _) = raced(&track, &programs, None, 1).unwrap();
+    let rows = Metric::Custom("rows".to_owned());
+    assert_eq!(plan.benchmarks[0].counters, [rows]);
+    let first = records[0].values[2];
+    let of_slots: Vec<f64> = records[0]
+        .values
+        .iter()
+        .skip(2)
+        .step_by(3)
+        .copied()
+        .collect();
+    assert_eq!(of_slots, [first, first + 1.0, first + 2.0, first + 3.0]);
+}
+
+#[test]
+fn iterations_are_fixed_where_the_executable_understands_that() {
+    let length = |script: &str| {
+        let piloted = piloted(script, LONG).unwrap();
+        (piloted.calls[0].length, piloted.calls[1].length)
+    };
+    let counted = RepetitionLength::Iterations(1000);
+    assert_eq!(length("report > $out"), (counted, counted));
+    let seconds = RepetitionLength::Seconds(0.003);
+    // As 1.7 does, and a main that passes over what it does not know.
+    for old in [
+        r#"case "$time" in *x) echo "unknown flag" >&2; exit 1;; esac; report > $out"#,
+        "count=170000; report > $out",
+    ] {
+        assert_eq!(length(old), (seconds, seconds), "{old}");
+    }
+    // Where one side does not, neither side is told.
+    let mixed = r#"case "$0$time" in *new*x) exit 1;; esac; report > $out"#;
+    assert_eq!(length(mixed), (seconds, seconds));
+}
+
+#[test]
+fn a_slow_benchmark_has_one_repetition_and_one_of_aggregates_too() {
+    let slow = piloted("count=1; real=700000000; report > $out", LONG).unwrap();
+    assert_eq!(slow.calls[0].repetitions, 1);
+    let aggregates = r#"
+if [ $repetitions = 1 ]; then report > $out; else
+  echo '{"benchmarks":[{"name":"a/8_mean","run_name":"a/8","run_type":"aggregate"}]}' > $out
+fi"#;
+    assert_eq!(piloted(aggregates, LONG).unwrap().calls[1].repetitions, 1);
+    let always = piloted("repetitions=5; report > $out", LONG).unwrap();
+    assert_eq!(always.calls[0].repetitions, 5, "as the source says");
+}
+
+#[test]
+fn whatever_goes_wrong_in_the_pilot_names_benchmark_and_side_and_says_what_to_do() {
+    let flagged = |flag: &str, text: &str| {
+        format!(r#"more=',"{flag}":true,"{text}":"too old"'; report > $out"#)
+    };
+    for (script, told) in [
+        ("echo no disk >&2; exit 3", "exit code 3, saying: no disk"),
+        ("kill -9 $$", "killed by signal 9 (SIGKILL)"),
+        ("exit 0", "wrote no report"),
+        (
+            "echo 'Failed to match any benchmarks against regex: x' >&2",
+            "ran no benchmark of this name",
+        ),
+        (
+            "echo hello > $out",
+            "not the JSON of Google Benchmark: 'hello'",
+        ),
+        (r#"echo '{"benchmarks":[' > $out"#, "not the JSON"),
+        (r#"echo '{"benchmarks":[]}' > $out"#, "ran no benchmark"),
+        ("yes > $out", "wrote more than any report"),
+        (
+            "count=0; report > $out",
+            "no usable iterations in repetition 0",
+        ),
+        (
+            &flagged("error_occurred", "error_message"),
+            "an error: too old",
+        ),
+        (&flagged("skipped", "skip_message"), "skips itself: too old"),
+        (
+            "case $0 in */new) repetitions=3;; *) repetitions=2;; esac; report > $out",
+            "repeats itself 3 times, as its source says, and the baseline 2 times",
+        ),
+    ] {
+        let (_, text) = problem(piloted(script, LONG).unwrap_err());
+        assert!(text.contains(told), "{script}: {text}");
+        assert!(text.contains("benchmark 'a/8', pilot: '"), "{text}");
+        assert!(text.contains("to see for yourself: /"), "{text}");
+    }
+}
+
+#[test]
+fn a_launch_that_hangs_is_killed_with_all_it_started() {
+    let hangs = "sleep 1000 & echo $! > $folder/child; wait";
+    let track = Track::new();
+    let script = format!("{HEAD}\n{hangs}");
+    let programs = ["old", "new"].map(|name| track.executable(name, &script));
+    let mut contenders = track.contenders(Duration::from_millis(400));
+    let error = contenders.pilot(0, "a/8", &sides(&programs)).unwrap_err();
+    let (_, text) = problem(error);
+    assert!(
+        text.contains("400ms") && text.contains("--timeout"),
+        "{text}"
+    );
+    let child = fs::read_to_string(track.path("child")).unwrap();
+    let alive = Command::new("kill").args(["-0", child.trim()]).output();
+    assert!(!alive.unwrap().status.success(), "{child}");
+}
+
+#[test]
+fn an_executable_that_is_not_there_says_so() {
+    let track = Track::new();
+    let programs = ["old", "new"].map(|name| Program {
+        executable: track.path(name),
+        arguments: Vec::new(),
+    });
+    let mut contenders = track.contenders(LONG);
+    let error = contenders.pilot(0, "a/8", &sides(&programs)).unwrap_err();
+    let (what, _) = problem(error);
+    assert!(
+        matches!(what, GoogleBenchmarkProblem::NotStarted(_)),
+        "{what:?}"
+    );
+}
+
+#[test]
+fn whatever_goes_wrong_in_the_race_names_the_replicate_too() {
+    // The pilot takes four launches, the discarded one and a replicate five.
+    for (script, told) in [
+        ("[ $n -lt 12 ] || exit 3; report > $out", "exit code 3"),
+        (
+            "[ $n -lt 12 ] || repetitions=2; report > $out",
+            "reports 2 repetitions where 8 were planned",
+        ),
+        (
+            r#"rows=$n; [ $n -lt 12 ] || rows=NaN; more=',"rows":'$rows; report > $out"#,
+            "counter 'rows' in repetition 0: no finite number",
+        ),
+        (
+            r#"[ $n -lt 12 ] || more=',"skipped":true,"skip_message":"tired"'; report > $out"#,
+            "skips itself: tired",
+        ),
+    ] {
+        let track = Track::new();
+        let script = format!("{HEAD}\n{script}");
+        let programs = ["old", "new"].map(|name| track.executable(name, &script));
+        let error = raced(&track, &programs, None, 3).unwrap_err();
+        assert!(error.is_of_a_contender());
+        let (_, text) = problem(error);
+        assert!(text.contains(told), "{script}: {text}");
+        assert!(
+            text.contains("benchmark 'a/8', replicate 1, block 0: '"),
+            "{text}"
+        );
+    }
+}
+
+/// A pretended linker that copies the executable; every link of a seed that
+/// ends in `refused` does not run.
+fn helper(track: &Track, copy: &str) -> LinkProgram {
+    let records = track.path(".deadheat/links");
+    fs::create_dir_all(&records).unwrap();
+    for name in ["old.json", "new.json"] {
+        fs::write(records.join(name), "{}").unwrap();
+    }
+    let program = track.executable(
+        "helper",
+        &format!(
+            r#"exe=$2
+shift 2
+echo '{{"links":{{"executable":"x","linker":"COPIED 1","record":"00","unsectioned":[]}}}}'
+for seed; do
+  {copy}
+  echo '{{"placed":{{"seed":'$seed',"executable":"'$folder/$seed'","hash":"0"}}}}'
+done"#
+        ),
+    );
+    LinkProgram::new(program.executable)
+}
+
+#[test]
+fn each_side_draws_links_of_its_own_also_when_both_are_the_same_file() {
+    let track = Track::new();
+    let helper = helper(&track, "cp $exe $folder/$seed");
+    let program = track.executable("old", &format!("{HEAD}\nreport > $out"));
+    let programs = [program.clone(), program];
+    let (_, _, placed) = raced(&track, &programs, Some(helper), 2).unwrap();
+    assert_eq!(placed.len(), 2);
+    let seeds: Vec<u32> = placed
+        .iter()
+        .flat_map(|placed| &placed.contenders)
+        .map(|placing| match placing {
+            Placing::Neutral(link) => link.seed,
+            placing => panic!("{placing:?}"),
+        })
+        .collect();
+    let distinct: std::collections::BTreeSet<&u32> = seeds.iter().collect();
+    assert_eq!(distinct.len(), 4, "{seeds:?}");
+    let launches = track.launches();
+    for seed in seeds {
+        // Tried once, then raced twice; the first of all primes the block.
+        let of_it = launches
+            .iter()
+            .filter(|l| l.contains(&format!("/{seed} ")))
+            .count();
+        assert!((3..=4).contains(&of_it), "{of_it} launches of {seed}");
+    }
+}
+
+#[test]
+fn a_link_that_does_not_run_is_refused_and_another_one_drawn() {
+    let track = Track::new();
+    // The first link made is broken.
+    let copy = r#"if [ -e $folder/made ]; then cp $exe $folder/$seed; else
+  printf '#!/bin/sh\nexit 9\n' > $folder/$seed; chmod +x $folder/$seed; touch $folder/made
+fi"#;
+    let helper = helper(&track, copy);
+    let programs =
+        ["old", "new"].map(|name| track.executable(name, &format!("{HEAD}\nreport > $out")));
+    let (_, _, placed) = raced(&track, &programs, Some(helper), 1).unwrap();
+    let refused = &placed[0].refused;
+    assert_eq!(refused.len(), 1);
+    let reason = &refused[0].reason;
+    assert!(
+        reason.contains("exit code 9") && reason.contains("your own link"),
+        "{reason}"
+    );
+    let neutral = |placing: &Placing| matches!(placing, Placing::Neutral(_));
+    assert!(placed[0].contenders.iter().all(neutral));
+}

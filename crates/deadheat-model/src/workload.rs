@@ -1,0 +1,114 @@
+//! What a contender does when its turn comes: a command, a function in a
+//! worker process, or a program that holds benchmarks.
+
+use std::path::PathBuf;
+
+use crate::command::CommandLine;
+
+/// What a contender does when its turn comes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Workload {
+    /// A process is launched.
+    Command(Box<CommandLine>),
+    /// A function of the program that races is called inside a worker process.
+    Function(FunctionCalls),
+    /// A function of another program is called inside a worker process.
+    Worker(Box<WorkerCalls>),
+    /// A Google Benchmark executable is launched.
+    GoogleBenchmark(Box<GoogleBenchmarkCalls>),
+    /// Nothing: its samples were read from a file.
+    Recording,
+}
+
+impl Workload {
+    /// How a function is called, when this is one.
+    pub fn calls(&self) -> Option<FunctionCalls> {
+        match self {
+            Workload::Function(calls) => Some(*calls),
+            Workload::Worker(worker) => Some(worker.calls),
+            Workload::Command(_) | Workload::GoogleBenchmark(_) | Workload::Recording => None,
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn calls_mut(&mut self) -> Option<&mut FunctionCalls> {
+        match self {
+            Workload::Function(calls) => Some(calls),
+            Workload::Worker(worker) => Some(&mut worker.calls),
+            Workload::Command(_) | Workload::GoogleBenchmark(_) | Workload::Recording => None,
+        }
+    }
+}
+
+/// How a function is called in each slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FunctionCalls {
+    /// Calls in a sample by each thread, the same for all contenders of a
+    /// benchmark.
+    pub iterations: u64,
+    /// Threads that call it at the same time.
+    pub threads: u32,
+}
+
+impl Default for FunctionCalls {
+    /// One call by one thread.
+    fn default() -> Self {
+        Self {
+            iterations: 1,
+            threads: 1,
+        }
+    }
+}
+
+/// An executable and what it is told, as it is started for every replicate.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Program {
+    /// The executable, or a script that names its interpreter.
+    pub executable: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+}
+
+/// A function of a program that speaks the worker protocol.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WorkerCalls {
+    /// Who is started.
+    pub program: Program,
+    /// The process of the replicate that calls it: contenders of a benchmark
+    /// with the same number share one, which has this program.
+    pub process: usize,
+    /// The benchmark, by which the program knows it.
+    pub benchmark: String,
+    /// The contender, by which the program knows it.
+    pub contender: String,
+    /// How it is called.
+    pub calls: FunctionCalls,
+}
+
+/// A benchmark of a Google Benchmark executable.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GoogleBenchmarkCalls {
+    /// Who is launched.
+    pub program: Program,
+    /// The benchmark, by which the program knows it.
+    pub benchmark: String,
+    /// How long each repetition is.
+    pub length: RepetitionLength,
+    /// Repetitions in a launch, each a sample.
+    pub repetitions: u32,
+    /// Threads that the benchmark runs on.
+    pub threads: u32,
+}
+
+/// How long a repetition of Google Benchmark is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RepetitionLength {
+    /// So many iterations, whatever they take.
+    Iterations(u64),
+    /// As many iterations as take at least so many seconds, which the
+    /// executable finds anew in every launch: releases before 1.8 know no
+    /// other way.
+    Seconds(f64),
+    /// As the source of the benchmark says.
+    Own,
+}

@@ -1,0 +1,452 @@
+//! The pairs themselves.
+
+use deadheat_engine::ListedBenchmark;
+use deadheat_model::{
+    Benchmark, Contender, FunctionCalls, LeftOut, LeftOutReason, Program, WorkerCalls, Workload,
+};
+
+use super::alike::unlike;
+use super::shown::Shown;
+use super::target::{Listed, Pairing, Target};
+use crate::settings::Selection;
+
+/// Pairs the benchmarks of two builds, which are called by `sides`, the old one
+/// first.
+///
+/// Benchmarks pair by name. Where both have one contender these two race,
+/// whatever they are called; otherwise each contender races its namesake, as
+/// `NAME (CONTENDER)`. What only one side has and what is not the same work is
+/// left out with a reason. Every replicate of a pair has a process of the old
+/// build, number 0, and one of the new.
+pub fn pair(targets: &[Target], sides: &[String; 2], selection: &Selection) -> Pairing {
+    let mut pairing = Pairing::default();
+    for (target, prefix) in named(targets) {
+        let before = pairing.benchmarks.len();
+        let mut of_target = OfTarget {
+            target,
+            sides,
+            selection,
+            pairing: &mut pairing,
+        };
+        of_target.pair(prefix);
+        if pairing.benchmarks.len() > before {
+            let listed = [&target.baseline, &target.candidate];
+            for (place, side) in listed.into_iter().flatten().enumerate() {
+                pairing.meet(&side.listing, before + place == 0);
+            }
+        }
+    }
+    pairing
+}
+
+/// The races of single programs: the contenders of each benchmark against each
+/// other, all in one process per replicate.
+pub fn race_alone(targets: &[Target], selection: &Selection) -> Pairing {
+    let mut pairing = Pairing::default();
+    for (target, prefix) in named(targets) {
+        let Some(listed) = target.baseline.as_ref().or(target.candidate.as_ref()) else {
+            continue;
+        };
+        let before = pairing.benchmarks.len();
+        for benchmark in &listed.listing.benchmarks {
+            let shown = Shown::benchmark(prefix, &benchmark.name);
+            if !shown.is_selected(selection, benchmark.ignored) {
+                continue;
+            }
+            let contenders = benchmark.contenders.iter();
+            let contenders = contenders
+                .map(|name| contender(name, &listed.program, 0, benchmark, name))
+                .collect();
+            pairing.benchmarks.push(Benchmark {
+                name: shown.whole,
+                parameters: benchmark.parameters.clone(),
+                contenders,
+                throughput: benchmark.throughput,
+                ..Benchmark::default()
+            });
+        }
+        if pairing.benchmarks.len() > before {
+            pairing.meet(&listed.listing, before == 0);
+        }
+    }
+    pairing
+}
+
+/// The targets with the name that their benchmarks are called after, which
+/// only those need that are not alone.
+fn named(targets: &[Target]) -> impl Iterator<Item = (&Target, Option<&str>)> {
+    let several = targets.iter().filter(|target| target.holds_any()).count() > 1;
+    let named = move |target: &'_ Target| -> bool { several && target.name.is_some() };
+    targets.iter().map(move |target| {
+        let name = target.name.as_deref().filter(|_| named(target));
+        (target, name)
+    })
+}
+
+/// The pairs of one target.
+struct OfTarget<'a> {
+    target: &'a Target,
+    sides: &'a [String; 2],
+    selection: &'a Selection,
+    pairing: &'a mut Pairing,
+}
+
+impl OfTarget<'_> {
+    fn pair(&mut self, prefix: Option<&str>) {
+        let old = Target::of(self.target.baseline.as_ref());
+        let new = Target::of(self.target.candidate.as_ref());
+        let namesake = |among: &'_ [ListedBenchmark], name: &str| {
+            among.iter().position(|other| other.name == name)
+        };
+        for benchmark in old {
+            let shown = Shown::benchmark(prefix, &benchmark.name);
+            match namesake(new, &benchmark.name) {
+                Some(place) => self.both(&shown, benchmark, &new[place]),
+                None => self.only_in(0, &shown, benchmark.ignored),
+            }
+        }
+        for benchmark in new {
+            if namesake(old, &benchmark.name).is_none() {
+                let shown = Shown::benchmark(prefix, &benchmark.name);
+                self.only_in(1, &shown, benchmark.ignored);
+            }
+        }
+    }
+
+    fn both(&mut self, shown: &Shown, old: &ListedBenchmark, new: &ListedBenchmark) {
+        let ignored = old.ignored || new.ignored;
+        if let Some(reason) = unlike(old, new, self.sides) {
+            self.leave_out(shown, ignored, LeftOutReason::NotAlike(reason));
+            return;
+        }
+        if let ([one], [other]) = (&old.contenders[..], &new.contenders[..]) {
+            self.race(shown, (old, one), (new, other));
+            return;
+        }
+        for name in &old.contenders {
+            let shown = shown.contender(name);
+            match new.contenders.contains(name) {
+                true => self.race(&shown, (old, name), (new, name)),
+                false => self.only_in(0, &shown, ignored),
+            }
+        }
+        for name in &new.contenders {
+            if !old.contenders.contains(name) {
+                self.only_in(1, &shown.contender(name), ignored);
+            }
+        }
+    }
+
+    fn race(
+        &mut self,
+        shown: &Shown,
+        (old, baseline): (&ListedBenchmark, &str),
+        (new, candidate): (&ListedBenchmark, &str),
+    ) {
+        let ignored = old.ignored || new.ignored;
+        if !shown.is_selected(self.selection, ignored) {
+            return;
+        }
+        let sides = [
+            (&self.target.baseline, old, baseline),
+            (&self.target.candidate, new, candidate),
+        ];
+        let mut contenders = Vec::with_capacity(sides.len());
+        for (process, (listed, benchmark, name)) in sides.into_iter().enumerate() {
+            let Some(Listed { program, .. }) = listed else {
+                return;
+            };
+            let side = &self.sides[process];
+            contenders.push(contender(side, program, process, benchmark, name));
+        }
+        self.pairing.benchmarks.push(Benchmark {
+            name: shown.whole.clone(),
+            parameters: old.parameters.clone(),
+            contenders,
+            throughput: old.throughput.filter(|_| old.throughput == new.throughput),
+            ..Benchmark::default()
+        });
+    }
+
+    fn only_in(&mut self, side: usize, shown: &Shown, ignored: bool) {
+        let side = self.sides[side].clone();
+        self.leave_out(shown, ignored, LeftOutReason::OnlyIn(side));
+    }
+
+    fn leave_out(&mut self, shown: &Shown, ignored: bool, reason: LeftOutReason) {
+        if shown.is_selected(self.selection, ignored) {
+            self.pairing.left_out.push(LeftOut {
+                benchmark: shown.whole.clone(),
+                reason,
+            });
+        }
+    }
+}
+
+/// A contender, shown by one name and known to its program by another.
+fn contender(
+    shown: &str,
+    program: &Program,
+    process: usize,
+    benchmark: &ListedBenchmark,
+    name: &str,
+) -> Contender {
+    Contender {
+        name: shown.to_owned(),
+        workload: Workload::Worker(Box::new(WorkerCalls {
+            program: program.clone(),
+            process,
+            benchmark: benchmark.name.clone(),
+            contender: name.to_owned(),
+            calls: FunctionCalls {
+                iterations: 1,
+                threads: benchmark.threads,
+            },
+        })),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Ignored;
+    use deadheat_engine::WorkerListing;
+    use deadheat_model::{Metric, Throughput};
+    use proptest::prelude::*;
+
+    fn bench(name: &str, contenders: &[&str]) -> ListedBenchmark {
+        ListedBenchmark {
+            name: name.to_owned(),
+            contenders: contenders.iter().map(|name| (*name).to_owned()).collect(),
+            parameters: Vec::new(),
+            throughput: None,
+            threads: 1,
+            ignored: false,
+        }
+    }
+
+    fn listed(program: &str, metrics: &[Metric], benchmarks: Vec<ListedBenchmark>) -> Listed {
+        Listed {
+            program: Program {
+                executable: program.into(),
+                arguments: Vec::new(),
+            },
+            listing: WorkerListing {
+                worker: "test".to_owned(),
+                metrics: metrics.to_vec(),
+                benchmarks,
+            },
+        }
+    }
+
+    fn target(old: Vec<ListedBenchmark>, new: Vec<ListedBenchmark>) -> Target {
+        let wall = [Metric::Wall];
+        Target {
+            name: None,
+            baseline: Some(listed("./old", &wall, old)),
+            candidate: Some(listed("./new", &wall, new)),
+        }
+    }
+
+    fn sides() -> [String; 2] {
+        ["old", "new"].map(str::to_owned)
+    }
+
+    fn paired(targets: &[Target]) -> Pairing {
+        pair(targets, &sides(), &Selection::default())
+    }
+
+    /// Name, and process, benchmark and contender of each side.
+    fn rows(pairing: &Pairing) -> Vec<String> {
+        let side = |contender: &Contender| match &contender.workload {
+            Workload::Worker(calls) => format!(
+                "{}={}:{}:{}",
+                contender.name, calls.process, calls.benchmark, calls.contender
+            ),
+            other => panic!("{other:?}"),
+        };
+        let row = |benchmark: &Benchmark| {
+            let sides: Vec<String> = benchmark.contenders.iter().map(side).collect();
+            format!("{} {}", benchmark.name, sides.join(" "))
+        };
+        pairing.benchmarks.iter().map(row).collect()
+    }
+
+    fn only(benchmark: &str, side: &str) -> LeftOut {
+        LeftOut {
+            benchmark: benchmark.to_owned(),
+            reason: LeftOutReason::OnlyIn(side.to_owned()),
+        }
+    }
+
+    #[test]
+    fn one_contender_on_each_side_race_whatever_they_are_called() {
+        let old = vec![bench("sum", &["loop"]), bench("gone", &["gone"])];
+        let new = vec![bench("added", &["added"]), bench("sum", &["fold"])];
+        let pairing = paired(&[target(old, new)]);
+        assert_eq!(rows(&pairing), ["sum old=0:sum:loop new=1:sum:fold"]);
+        assert_eq!(
+            pairing.left_out,
+            [only("gone", "old"), only("added", "new")]
+        );
+    }
+
+    #[test]
+    fn of_several_contenders_each_races_its_namesake() {
+        let old = vec![bench("sum", &["loop", "fold"])];
+        let new = vec![bench("sum", &["simd", "loop"])];
+        let pairing = paired(&[target(old, new)]);
+        assert_eq!(rows(&pairing), ["sum (loop) old=0:sum:loop new=1:sum:loop"]);
+        let left_out = [only("sum (fold)", "old"), only("sum (simd)", "new")];
+        assert_eq!(pairing.left_out, left_out);
+    }
+
+    #[test]
+    fn other_work_under_the_same_name_is_left_out_and_rates_need_both_sides() {
+        let four = ListedBenchmark {
+            threads: 4,
+            ..bench("threads", &["a"])
+        };
+        let items = |items| ListedBenchmark {
+            throughput: Some(Throughput::Items(items)),
+            ..bench("rate", &["a"])
+        };
+        let old = vec![bench("threads", &["a"]), items(1)];
+        let same = paired(&[target(old.clone(), vec![four.clone(), items(1)])]);
+        assert_eq!(same.benchmarks[0].throughput, Some(Throughput::Items(1)));
+        assert!(matches!(
+            &same.left_out[..],
+            [LeftOut { benchmark, reason: LeftOutReason::NotAlike(_) }] if benchmark == "threads"
+        ));
+        let other = paired(&[target(old, vec![four, items(2)])]);
+        assert_eq!(other.benchmarks[0].throughput, None);
+    }
+
+    #[test]
+    fn what_nobody_asked_for_has_no_row() {
+        let ignored = |name| ListedBenchmark {
+            ignored: true,
+            ..bench(name, &["a"])
+        };
+        let targets = [target(
+            vec![bench("sum", &["a"]), bench("sort", &["a"]), ignored("slow")],
+            vec![bench("sum", &["a"]), bench("slow", &["a"])],
+        )];
+        let asked = |selection: Selection| {
+            let pairing = pair(&targets, &sides(), &selection);
+            let rows = pairing.benchmarks.iter().map(|one| one.name.clone());
+            let left_out = pairing.left_out.iter().map(|one| one.benchmark.clone());
+            (rows.collect::<Vec<_>>(), left_out.collect::<Vec<_>>())
+        };
+        let none: Vec<String> = Vec::new();
+        let sort = vec!["sort".to_owned()];
+        assert_eq!(asked(Selection::default()), (vec!["sum".to_owned()], sort));
+        let filtered = Selection {
+            filters: vec!["su".to_owned()],
+            ..Selection::default()
+        };
+        assert_eq!(asked(filtered), (vec!["sum".to_owned()], none.clone()));
+        let only_ignored = Selection {
+            ignored: Ignored::Only,
+            ..Selection::default()
+        };
+        assert_eq!(asked(only_ignored), (vec!["slow".to_owned()], none));
+    }
+
+    #[test]
+    fn targets_are_named_when_more_than_one_holds_anything() {
+        let named = |name: &str, target: Target| Target {
+            name: Some(name.to_owned()),
+            ..target
+        };
+        let one = || vec![bench("sum", &["a"])];
+        let text = named("text", target(one(), one()));
+        let empty = named("empty", target(Vec::new(), Vec::new()));
+        let gone = Target {
+            candidate: None,
+            ..named("gone", target(one(), Vec::new()))
+        };
+        let alone = paired(&[text.clone(), empty]);
+        assert_eq!(alone.benchmarks[0].name, "sum");
+        let both = paired(&[text, gone]);
+        assert_eq!(both.benchmarks[0].name, "text::sum");
+        assert_eq!(both.left_out, [only("gone::sum", "old")]);
+    }
+
+    #[test]
+    fn the_metrics_are_those_that_all_have_in_the_order_of_the_old_build() {
+        let one = || vec![bench("sum", &["a"])];
+        let all = [Metric::Wall, Metric::Cpu, Metric::Allocations];
+        let fewer = [Metric::Allocations, Metric::Wall];
+        let target = Target {
+            name: None,
+            baseline: Some(listed("./old", &all, one())),
+            candidate: Some(listed("./new", &fewer, one())),
+        };
+        let metrics = paired(&[target]).metrics;
+        assert_eq!(metrics, [Metric::Wall, Metric::Allocations]);
+    }
+
+    #[test]
+    fn a_program_alone_races_its_contenders_in_one_process() {
+        let target = Target {
+            candidate: None,
+            ..target(vec![bench("sum", &["loop", "fold"])], Vec::new())
+        };
+        let pairing = race_alone(&[target], &Selection::default());
+        assert_eq!(rows(&pairing), ["sum loop=0:sum:loop fold=0:sum:fold"]);
+        assert_eq!(pairing.metrics, [Metric::Wall]);
+    }
+
+    fn listing() -> impl Strategy<Value = Vec<ListedBenchmark>> {
+        let names = prop::sample::subsequence(vec!["a", "b", "c", "d"], 0..=4);
+        let contenders = prop::sample::subsequence(vec!["x", "y", "z"], 1..=3);
+        let rest = (1u32..3, any::<bool>(), contenders);
+        (names, prop::collection::vec(rest, 4)).prop_map(|(names, rests)| {
+            let benchmark =
+                |(name, (threads, ignored, contenders)): (&str, (u32, bool, Vec<&str>))| {
+                    ListedBenchmark {
+                        threads,
+                        ignored,
+                        ..bench(name, &contenders)
+                    }
+                };
+            names.into_iter().zip(rests).map(benchmark).collect()
+        })
+    }
+
+    proptest! {
+        /// Every benchmark of either side, by side and contender, is in exactly
+        /// one pair or on the list of what is left out.
+        #[test]
+        fn nothing_that_is_listed_gets_lost(old in listing(), new in listing()) {
+            let everything = Selection { ignored: Ignored::In, ..Selection::default() };
+            let target = target(old.clone(), new.clone());
+            let pairing = pair(&[target], &sides(), &everything);
+            for (process, (side, listed)) in [("old", &old), ("new", &new)].iter().enumerate() {
+                for benchmark in listed.iter() {
+                    for contender in &benchmark.contenders {
+                        let raced = pairing.benchmarks.iter().filter(|pair| {
+                            let calls = match &pair.contenders[process].workload {
+                                Workload::Worker(calls) => calls,
+                                other => panic!("{other:?}"),
+                            };
+                            calls.process == process
+                                && calls.benchmark == benchmark.name
+                                && calls.contender == *contender
+                        });
+                        let whole = format!("{} ({contender})", benchmark.name);
+                        let left_out = pairing.left_out.iter().filter(|one| {
+                            let named = one.benchmark == benchmark.name || one.benchmark == whole;
+                            named && match &one.reason {
+                                LeftOutReason::OnlyIn(name) => name == side,
+                                _ => true,
+                            }
+                        });
+                        prop_assert_eq!(raced.count() + left_out.count(), 1, "{} of {}", whole, side);
+                    }
+                }
+            }
+        }
+    }
+}

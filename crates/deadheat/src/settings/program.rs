@@ -1,0 +1,110 @@
+//! Programs that hold benchmarks, as people name them.
+
+use std::path::{Path, PathBuf};
+
+use deadheat_engine::{find_executable, is_executable};
+use deadheat_model::Program;
+
+/// Why words name no program.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ProgramError {
+    /// A quote is not closed.
+    #[error("'{0}': a quote is not closed")]
+    Quotes(String),
+    /// There are no words.
+    #[error("the name of a program is empty")]
+    Empty,
+    /// It is found nowhere.
+    #[error("there is no program '{0}'")]
+    NotFound(String),
+    /// It is a file of another kind.
+    #[error(
+        "'{0}' is not executable; make it so with chmod +x, or name what runs it, as in \
+         'python3 {0}'"
+    )]
+    NotExecutable(String),
+}
+
+/// The path of an executable file, or words as in a shell: a program, which is
+/// looked up in `PATH`, and its arguments.
+pub fn program(text: &str) -> Result<Program, ProgramError> {
+    if is_executable(Path::new(text)) {
+        return Ok(Program {
+            executable: in_this_folder(text),
+            arguments: Vec::new(),
+        });
+    }
+    if Path::new(text).is_file() {
+        return Err(ProgramError::NotExecutable(text.to_owned()));
+    }
+    let words = shell_words::split(text).map_err(|_| ProgramError::Quotes(text.to_owned()))?;
+    let Some((name, arguments)) = words.split_first().filter(|(name, _)| !name.is_empty()) else {
+        return Err(ProgramError::Empty);
+    };
+    let executable = match is_executable(Path::new(name)) {
+        true => in_this_folder(name),
+        false => find_executable(name).ok_or_else(|| ProgramError::NotFound(name.clone()))?,
+    };
+    Ok(Program {
+        executable,
+        arguments: arguments.to_vec(),
+    })
+}
+
+/// Whether a word names a program where it could also be part of the name of a
+/// benchmark: an executable file, anything that begins like a path, or several
+/// words of which the first is a program.
+pub fn is_program(text: &str) -> bool {
+    let like_a_path = ["/", "./", "../"].iter().any(|sign| text.starts_with(sign));
+    // As in 'sort (quick)', where there is a program called sort.
+    let like_a_pair = text.ends_with(')') && text.contains(" (");
+    let several_words = text.contains(char::is_whitespace) && !like_a_pair;
+    like_a_path || is_executable(Path::new(text)) || (several_words && program(text).is_ok())
+}
+
+/// A bare name would be looked up in `PATH` once more.
+fn in_this_folder(path: &str) -> PathBuf {
+    match path.contains('/') {
+        true => PathBuf::from(path),
+        false => Path::new(".").join(path),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_a_file_or_words_whose_first_is_found() {
+        let sh = program("/bin/sh").unwrap();
+        assert_eq!(sh.executable, Path::new("/bin/sh"));
+        assert_eq!(sh.arguments, [""; 0]);
+        let script = program("sh 'my worker.sh' --fast").unwrap();
+        assert!(script.executable.is_absolute());
+        assert_eq!(script.arguments, ["my worker.sh", "--fast"]);
+    }
+
+    #[test]
+    fn what_is_no_program_is_told() {
+        for (text, told) in [
+            ("no-such-program-anywhere", "there is no program"),
+            ("./no-such-file x", "'./no-such-file'"),
+            ("Cargo.toml", "is not executable"),
+            ("sh 'a", "quote"),
+            ("  ", "empty"),
+        ] {
+            let problem = program(text).unwrap_err().to_string();
+            assert!(problem.contains(told), "{text}: {problem}");
+        }
+    }
+
+    #[test]
+    fn a_filter_is_told_from_a_program() {
+        for text in ["/bin/sh", "./not/there", "../x", "sh worker.sh"] {
+            assert!(is_program(text), "{text}");
+        }
+        for text in ["sum", "sort/1000", "sh (loop)", "sh", "Cargo.toml"] {
+            assert!(!is_program(text), "{text}");
+        }
+    }
+}

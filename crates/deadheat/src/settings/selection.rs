@@ -1,0 +1,120 @@
+//! Which benchmarks of a suite are meant, in the manner of libtest.
+
+/// What the command line says about names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// A benchmark is meant when its name contains one of these, or always
+    /// when there are none.
+    pub filters: Vec<String>,
+    /// It is not meant when its name contains one of these.
+    pub skips: Vec<String>,
+    /// Names must be equal, not contain.
+    pub exact: bool,
+    /// What becomes of ignored ones.
+    pub ignored: Ignored,
+}
+
+/// What becomes of benchmarks that are marked as ignored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ignored {
+    /// They are left out.
+    #[default]
+    Out,
+    /// Only they are meant.
+    Only,
+    /// They are treated as all others.
+    In,
+}
+
+impl Selection {
+    /// Whether the name is meant.
+    pub fn names(&self, name: &str) -> bool {
+        self.names_any(&[name])
+    }
+
+    /// Whether what goes by all these names is meant: any of them may match a
+    /// filter, and none may be skipped.
+    pub fn names_any(&self, names: &[&str]) -> bool {
+        let matches = |pattern: &String| {
+            names.iter().any(|name| match self.exact {
+                true => name == pattern,
+                false => name.contains(pattern.as_str()),
+            })
+        };
+        (self.filters.is_empty() || self.filters.iter().any(matches))
+            && !self.skips.iter().any(matches)
+    }
+
+    /// Whether a benchmark with such a mark is run, if its name is meant.
+    pub fn runs(&self, ignored: bool) -> bool {
+        match self.ignored {
+            Ignored::Out => !ignored,
+            Ignored::Only => ignored,
+            Ignored::In => true,
+        }
+    }
+
+    /// Whether it is listed, if its name is meant: `--list` shows ignored ones
+    /// too, and with `--ignored` only them.
+    pub fn lists(&self, ignored: bool) -> bool {
+        self.ignored != Ignored::Only || ignored
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn selection(filters: &[&str], skips: &[&str], exact: bool) -> Selection {
+        let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+        Selection {
+            filters: owned(filters),
+            skips: owned(skips),
+            exact,
+            ignored: Ignored::Out,
+        }
+    }
+
+    #[test]
+    fn a_name_is_meant_when_it_contains_any_filter() {
+        let some = selection(&["sort", "utf8"], &[], false);
+        assert!(some.names("utf8/std") && some.names("quicksort"));
+        assert!(!some.names("hash"));
+        assert!(selection(&[], &[], false).names("anything"));
+    }
+
+    #[test]
+    fn exact_means_equal() {
+        let exact = selection(&["utf8"], &[], true);
+        assert!(exact.names("utf8") && !exact.names("utf8/std"));
+    }
+
+    #[test]
+    fn what_is_skipped_is_not_meant_even_when_it_is_named() {
+        let some = selection(&["utf8"], &["rev"], false);
+        assert!(some.names("utf8/std") && !some.names("utf8/rev"));
+    }
+
+    #[test]
+    fn of_several_names_one_that_matches_is_enough_and_one_that_is_skipped_too_much() {
+        let names = ["sum", "sum (loop)"];
+        assert!(selection(&["sum"], &[], true).names_any(&names));
+        assert!(selection(&["sum (loop)"], &[], true).names_any(&names));
+        assert!(!selection(&["loop"], &[], true).names_any(&names));
+        assert!(!selection(&["sum"], &["loop"], false).names_any(&names));
+    }
+
+    #[test]
+    fn ignored_ones_run_when_somebody_asks_for_them() {
+        let marked = |ignored| {
+            let selection = Selection {
+                ignored,
+                ..Selection::default()
+            };
+            [true, false].map(|mark| (selection.runs(mark), selection.lists(mark)))
+        };
+        assert_eq!(marked(Ignored::Out), [(false, true), (true, true)]);
+        assert_eq!(marked(Ignored::Only), [(true, true), (false, false)]);
+        assert_eq!(marked(Ignored::In), [(true, true), (true, true)]);
+    }
+}

@@ -1,0 +1,226 @@
+//! Races of a real executable of Google Benchmark: the library must be
+//! installed, and `c++`.
+#![cfg(feature = "commands")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{LazyLock, Mutex};
+use std::time::Duration;
+
+use deadheat::analysis::{Options, analyse};
+use deadheat::engine::Unwatched;
+use deadheat::format::read_run;
+use deadheat::model::{Metric, Pinning, Program, RepetitionLength, Run, Workload};
+use deadheat::{
+    GoogleBenchmarkRace, GoogleEntry, GoogleSide, RaceError, RaceOutcome, race_google_benchmark,
+};
+
+/// Signals and the core a thread has settled on belong to the process.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+static BUILT: LazyLock<(tempfile::TempDir, PathBuf)> = LazyLock::new(|| {
+    let folder = tempfile::tempdir().unwrap();
+    let executable = folder.path().join("benchmarks");
+    let source =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/google_benchmark/benchmarks.cpp");
+    let built = Command::new("c++")
+        .args(["-O2", "-o"])
+        .args([&executable, &source])
+        .args(["-lbenchmark", "-lpthread"])
+        .status();
+    assert!(built.unwrap().success());
+    (folder, executable)
+});
+
+/// The executable against itself, in these benchmarks: pairs of names, or one
+/// for both sides.
+fn race(benchmarks: &[&str], arguments: &[&str], folder: &Path) -> GoogleBenchmarkRace {
+    let side = |name: &str| GoogleSide {
+        name: name.to_owned(),
+        program: Program {
+            executable: BUILT.1.clone(),
+            arguments: arguments.iter().map(|a| (*a).to_owned()).collect(),
+        },
+    };
+    let entry = |name: &&str| {
+        let (old, new) = name.split_once(" vs. ").unwrap_or((name, name));
+        GoogleEntry {
+            name: (*name).to_owned(),
+            in_sides: vec![old.to_owned(), new.to_owned()],
+            sides: vec![0, 1],
+        }
+    };
+    GoogleBenchmarkRace {
+        sides: vec![side("OLD"), side("NEW")],
+        benchmarks: benchmarks.iter().map(entry).collect(),
+        left_out: Vec::new(),
+        margin: 0.01,
+        alpha: 0.05,
+        max_replicates: 6,
+        blocks: None,
+        budget: None,
+        timeout: Some(Duration::from_secs(60)),
+        seed: 7,
+        judged: Metric::Wall,
+        pinning: Pinning::Auto,
+        save: None,
+        folder: folder.to_owned(),
+        placements: None,
+        shown: false,
+    }
+}
+
+fn raced(race: &GoogleBenchmarkRace) -> Result<RaceOutcome, RaceError> {
+    let alone = ONE_AT_A_TIME.lock();
+    let _alone = alone.unwrap_or_else(|poison| poison.into_inner());
+    race_google_benchmark(race, &mut Unwatched)
+}
+
+/// How a benchmark of the run is launched.
+fn calls(run: &Run, benchmark: usize) -> (RepetitionLength, u32, u32) {
+    let contenders = &run.header.plan.benchmarks[benchmark].contenders;
+    match &contenders[1].workload {
+        Workload::GoogleBenchmark(calls) => (calls.length, calls.repetitions, calls.threads),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn every_kind_of_benchmark_races_against_itself_and_is_read_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = [
+        "sum/100",
+        "own_length/100/iterations:70",
+        "own_repetitions/100/repeats:3",
+        "aggregates/100",
+        "threads/100/real_time/threads:2",
+        "odd.name(1|2)/100",
+        "by_hand/manual_time",
+        "broken",
+    ];
+    let short = ["--benchmark_min_time=0.0005"];
+    let outcome = raced(&race(&names, &short, folder.path())).unwrap();
+    let run = &outcome.run;
+    assert_eq!(read_run(&outcome.path).unwrap().benchmarks, run.benchmarks);
+    let failed: Vec<usize> = run
+        .failures
+        .iter()
+        .map(|failure| failure.benchmark)
+        .collect();
+    assert_eq!(failed, [7], "{:?}", run.failures);
+    let message = &run.failures[0].message;
+    assert!(message.contains("no \"database\" here"), "{message}");
+
+    assert_eq!(calls(run, 1), (RepetitionLength::Own, 4, 1));
+    let (_, repetitions, _) = calls(run, 2);
+    assert_eq!(repetitions, 3);
+    let (_, repetitions, _) = calls(run, 3);
+    assert_eq!(repetitions, 1);
+    let (_, _, threads) = calls(run, 4);
+    assert_eq!(threads, 2);
+    let counters = |names: &[&str]| {
+        let names = names.iter().map(|name| Metric::Custom((*name).to_owned()));
+        names.collect::<Vec<_>>()
+    };
+    let plan = &run.header.plan;
+    assert_eq!(
+        plan.benchmarks[0].counters,
+        counters(&["bytes_per_second", "rows"])
+    );
+    assert_eq!(plan.benchmarks[6].counters, []);
+    let rows = run.benchmarks[0].column(&Metric::Custom("rows".to_owned()));
+    assert!(rows.unwrap().iter().all(|rows| *rows == 100.0));
+    for benchmark in 0..7 {
+        let samples = &run.benchmarks[benchmark];
+        let blocks = 6 * plan.blocks_per_replicate(benchmark) as usize;
+        assert_eq!(samples.blocks().len(), blocks, "benchmark {benchmark}");
+        assert!(
+            samples
+                .column(&Metric::Wall)
+                .unwrap()
+                .iter()
+                .all(|ns| *ns > 0.0)
+        );
+    }
+    assert_eq!(run.benchmarks[1].samples()[0].iterations, 70);
+
+    let analysis = analyse(run, Options::default());
+    assert_eq!(analysis.comparisons.len(), 7);
+    for comparison in &analysis.comparisons {
+        assert!(comparison.verdict.is_some(), "{}", comparison.benchmark);
+    }
+    assert_eq!(analysis.failures.len(), 1);
+}
+
+#[test]
+fn a_benchmark_that_takes_four_times_as_long_is_slower() {
+    let folder = tempfile::tempdir().unwrap();
+    let outcome = raced(&race(&["sum/100 vs. sum/400"], &[], folder.path())).unwrap();
+    let analysis = analyse(&outcome.run, Options::default());
+    let comparison = &analysis.comparisons[0];
+    assert!(
+        comparison.estimate.unwrap().effect.0 > 0.0,
+        "{comparison:?}"
+    );
+}
+
+#[test]
+fn what_the_user_passes_on_decides_about_repetitions() {
+    let folder = tempfile::tempdir().unwrap();
+    let passed = ["--benchmark_min_time=0.002", "--benchmark_repetitions=2"];
+    let outcome = raced(&race(&["sum/100"], &passed, folder.path())).unwrap();
+    let length = RepetitionLength::Seconds(0.002);
+    assert_eq!(calls(&outcome.run, 0), (length, 2, 1));
+    let refused = race(&["sum/100"], &["--benchmark_out=x.json"], folder.path());
+    let message = raced(&refused).unwrap_err().to_string();
+    assert!(message.starts_with("--benchmark_out=x.json: "), "{message}");
+}
+
+#[test]
+fn cpu_time_can_be_judged_and_counters_only_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut race = race(&["sum/100"], &[], folder.path());
+    race.judged = Metric::Cpu;
+    let outcome = raced(&race).unwrap();
+    let analysis = analyse(&outcome.run, Options::default());
+    assert_eq!(analysis.comparisons[0].metric, Metric::Cpu);
+    race.judged = Metric::Custom("rows".to_owned());
+    let message = raced(&race).unwrap_err().to_string();
+    assert!(
+        message.contains("--metric rows: ") && message.contains("wall, cpu"),
+        "{message}"
+    );
+}
+
+#[test]
+fn what_one_source_says_of_repetitions_holds_for_the_other_side_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = [
+        "sum/100",
+        "own_repetitions/100/repeats:3 vs. own_length/100/iterations:70",
+    ];
+    let outcome = raced(&race(&names, &[], folder.path())).unwrap();
+    assert_eq!(outcome.run.header.left_out, []);
+    let (length, repetitions, _) = calls(&outcome.run, 1);
+    assert_eq!((length, repetitions), (RepetitionLength::Own, 3));
+}
+
+#[test]
+fn a_side_alone_is_launched_once_a_replicate_and_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut race = race(
+        &["sum/100"],
+        &["--benchmark_min_time=0.0005"],
+        folder.path(),
+    );
+    race.benchmarks[0].sides = vec![1];
+    race.benchmarks[0].in_sides.pop();
+    let outcome = raced(&race).unwrap();
+    // One launch to pilot, one to rehearse.
+    assert_eq!(outcome.run.launches, 2 + 6);
+    let analysis = analyse(&outcome.run, Options::default());
+    assert_eq!(analysis.comparisons[0].baseline.name, "NEW");
+    race.benchmarks[0].sides = vec![2];
+    let message = raced(&race).unwrap_err().to_string();
+    assert!(message.contains("'sum/100'"), "{message}");
+}
