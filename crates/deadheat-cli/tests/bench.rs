@@ -199,9 +199,14 @@ fn programs_that_hold_no_benchmarks_are_named_with_what_they_did() {
     track
         .bench(&["./data", "./old"])
         .fails_with(3, &["'./data' is not executable", "chmod +x"]);
-    track
-        .bench(&["./old", "/bin/true"])
-        .fails_with(3, &["'/bin/true' holds no benchmarks", "docs/protocol.md"]);
+    track.bench(&["./old", "/bin/true"]).fails_with(
+        3,
+        &[
+            "'/bin/true' ended its process with exit code 0",
+            "says no hello",
+            "docs/protocol.md",
+        ],
+    );
     track
         .bench(&["./old", "./other"])
         .fails_with(3, &["'./other'", "exit code 1"]);

@@ -156,6 +156,7 @@ pub(super) fn failure(who: Who<'_>, launch: &Launch<'_>, problem: Problem) -> En
         moment: who.moment,
         cause: FunctionCause::GoogleBenchmark(Box::new(cause)),
         link: launch.variant.cloned(),
+        last_words: None,
     }))
 }
 
