@@ -15,8 +15,8 @@ use crate::random::{Purpose, shuffle};
 use crate::worker::{Baton, FunctionCause, FunctionFailure, Reply, Request, SEEDS};
 
 /// Why a build runs as it is where another runs on neutral links.
-const UNRECORDED: &str = "no record of its link lies beside it, as of the other build; build both \
-                          with neutral links";
+const UNRECORDED: &str = "no record of its link lies beside it, as beside the other build; link it \
+                          through deadheat link, see docs/placement.md";
 
 /// What is known of neutral links of the programs.
 pub(super) struct FunctionLinks {
