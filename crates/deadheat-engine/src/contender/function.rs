@@ -17,7 +17,7 @@ use crate::interrupt::Interrupts;
 use crate::worker::{Reply, Request, SEEDS};
 
 /// Trial blocks at most, beside the first.
-const MOST_BLOCKS: u64 = 16;
+const MOST_BLOCKS: u64 = 8;
 /// Blocks that take longer than this, in nanoseconds, are not tried.
 const LONG_BLOCK_NS: f64 = 1e8;
 /// No trial block starts after this much time.

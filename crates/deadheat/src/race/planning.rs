@@ -7,10 +7,11 @@ use deadheat_model::Benchmark;
 /// What a block costs beside its samples, in nanoseconds: handing over,
 /// writing the record, reading the counters.
 const BLOCK_OVERHEAD_NS: f64 = 50_000.0;
-/// Where processes take turns, the blocks of a replicate take so many times as
-/// long as starting its processes: two of them for a benchmark or a few, and
-/// most of the time would go into that.
-const BLOCKS_TO_START: f64 = 9.0;
+/// Where processes take turns, the blocks of a replicate take at least so many
+/// times as long as starting its processes took in the pilot. Half as much again goes
+/// into warming them up and seeing the last ones off: at 9, a quarter of
+/// the time of a race was spent before its first sample.
+const BLOCKS_TO_START: f64 = 18.0;
 /// Blocks in a replicate at most.
 const MOST_BLOCKS: u32 = 200;
 /// Rounds that a warm-up takes at least.
