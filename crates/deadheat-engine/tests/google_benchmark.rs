@@ -202,14 +202,14 @@ fn a_replicate_is_a_launch_for_every_slot_and_a_block_one_repetition_of_each() {
     let programs = ["old", "new"].map(|name| track.executable(name, &script));
     let (plan, records, placed) = raced(&track, &programs, None, 3).unwrap();
     assert!(placed.is_empty());
-    assert_eq!(plan.blocks_per_replicate(0), 8);
-    assert_eq!(records.len(), 24);
+    assert_eq!(plan.blocks_per_replicate(0), 4);
+    assert_eq!(records.len(), 12);
     let launches = track.launches();
     let filters = launches
         .iter()
         .filter(|l| l.contains("--benchmark_filter=^a/8$"));
     assert_eq!(filters.count(), launches.len());
-    for replicate in records.chunks(8) {
+    for replicate in records.chunks(4) {
         let order: Vec<ContenderId> = replicate[0].samples.iter().map(|s| s.contender).collect();
         assert_eq!((order[0], order[1]), (order[3], order[2]));
         assert_ne!(order[0], order[1]);
@@ -370,7 +370,7 @@ fn whatever_goes_wrong_in_the_race_names_the_replicate_too() {
         ("[ $n -lt 12 ] || exit 3; report > $out", "exit code 3"),
         (
             "[ $n -lt 12 ] || repetitions=2; report > $out",
-            "reports 2 repetitions where 8 were planned",
+            "reports 2 repetitions where 4 were planned",
         ),
         (
             r#"rows=$n; [ $n -lt 12 ] || rows=NaN; more=',"rows":'$rows; report > $out"#,

@@ -15,8 +15,10 @@ const LOOSENED: u64 = 1 << 20;
 /// How soon to look again whether one that prints fills the memory. Looking may
 /// cost a sample some microseconds, so it is done seldom.
 const LOOK_AT_PRINTERS: Duration = Duration::from_millis(100);
-/// The same for one that has printed nothing so far.
-const LOOK_AT_OTHERS: Duration = Duration::from_secs(1);
+/// The same for one that has printed nothing since. Looking wakes deadheat on the
+/// core of the sample, which counts as a pre-emption there: samples of a second
+/// should not have to bear it.
+const LOOK_AT_OTHERS: Duration = Duration::from_secs(5);
 /// Characters shown of them.
 const SHOWN: usize = 200;
 /// Lines shown of them.
@@ -28,8 +30,10 @@ const LINES: usize = 3;
 pub(super) struct LastWords {
     /// `None` where the system has no such files: then nothing is kept.
     file: Option<File>,
+    /// Bytes printed when memory was last given back.
+    given_back: u64,
     /// Bytes printed when somebody last looked.
-    printed: u64,
+    seen: u64,
 }
 
 impl LastWords {
@@ -37,7 +41,8 @@ impl LastWords {
     pub(super) fn new() -> Self {
         Self {
             file: in_memory().ok(),
-            printed: 0,
+            given_back: 0,
+            seen: 0,
         }
     }
 
@@ -45,7 +50,8 @@ impl LastWords {
     pub(super) fn none() -> Self {
         Self {
             file: None,
-            printed: 0,
+            given_back: 0,
+            seen: 0,
         }
     }
 
@@ -60,13 +66,14 @@ impl LastWords {
     pub(super) fn forget_most(&mut self) -> Option<Duration> {
         let file = self.file.as_ref()?;
         let printed = file.metadata().ok()?.len();
-        if printed.saturating_sub(self.printed) > LOOSENED {
+        if printed.saturating_sub(self.given_back) > LOOSENED {
             give_back(file, printed - KEPT);
-            self.printed = printed;
+            self.given_back = printed;
         }
-        match printed {
-            0 => Some(LOOK_AT_OTHERS),
-            _ => Some(LOOK_AT_PRINTERS),
+        let before = std::mem::replace(&mut self.seen, printed);
+        match printed > before {
+            false => Some(LOOK_AT_OTHERS),
+            true => Some(LOOK_AT_PRINTERS),
         }
     }
 
@@ -175,6 +182,8 @@ mod tests {
             print(&words, &"x".repeat(100_000));
             assert_eq!(words.forget_most(), Some(LOOK_AT_PRINTERS));
         }
+        // A banner in the beginning is no reason to look often.
+        assert_eq!(words.forget_most(), Some(LOOK_AT_OTHERS));
         print(&words, "\nthe end\n");
         let held = words.file.as_ref().unwrap().metadata().unwrap().blocks() * 512;
         assert!(held <= 2 * LOOSENED, "{held}");
