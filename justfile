@@ -36,8 +36,8 @@ fuzz seconds="300":
     cd fuzz && cargo +nightly fuzz run csv corpus/csv seeds/csv -- -dict=csv.dict -max_len=6000 -max_total_time={{seconds}}
     cd fuzz && cargo +nightly fuzz run run_file corpus/run_file seeds/run_file -- -dict=run_file.dict -max_len=6000 -max_total_time={{seconds}}
 
-# What is promised, measured on a machine that does nothing else: races of commands, then of functions
-validate: validate-commands validate-functions validate-placement
+# What is promised, measured on a machine that does nothing else: races of commands, of functions, on neutral links, of two builds
+validate: validate-commands validate-functions validate-placement validate-builds
 
 # Races of commands beside hyperfine, and against themselves: some ten minutes
 validate-commands:
@@ -51,6 +51,10 @@ validate-functions *options:
 # Races on neutral links, every bar of theirs: some three minutes (gcc, clang, lld); `just validate-placement --quick` only tries it
 validate-placement *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin placement -- {{options}}
+
+# Races of two builds, every bar of theirs: some twenty minutes (gcc, g++, lld, git, Google Benchmark; libbenchmark-tools and scipy for compare.py); `just validate-builds --quick` only tries it
+validate-builds *options:
+    cargo run --release --manifest-path validation/Cargo.toml --bin builds -- {{options}}
 
 # Accept what is written now as golden; read the difference before committing
 bless:

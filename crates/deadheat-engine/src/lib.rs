@@ -21,6 +21,7 @@ mod random;
 mod session;
 #[cfg(feature = "commands")]
 mod settled;
+mod spelling;
 mod terminal;
 mod williams;
 mod worker;

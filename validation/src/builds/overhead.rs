@@ -13,7 +13,7 @@ const BAR: f64 = 25.0;
 pub fn section(setting: &Setting) -> Section {
     let copy = setting.scratched("copy");
     fs::copy(&setting.copies, &copy).expect("a copy");
-    let races = setting.count(10, 2);
+    let races = setting.count(6, 2);
     let (mut outside, mut seconds, mut lengths) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..races {
         let words = [text(&setting.copies), text(&copy), "--placement", "own"];

@@ -145,6 +145,7 @@ impl<'a> Look<'a> {
         let worker = WorkerProcess::start(WorkerStart {
             program,
             variant: None,
+            spelling: None,
             padding: 0,
             baton: None,
             probe,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use deadheat_model::{Metric, Pinning};
 use rand_core::Rng;
 
-use super::lineup::{Lineup, Programs};
+use super::lineup::{Lineup, Programs, Seat};
 use super::member::Member;
 use super::occasion::{Occasion, cause_of};
 use crate::clock::{ClockCheck, SampleClock};
@@ -15,6 +15,7 @@ use crate::function::{Gauge, primes};
 use crate::interrupt::Interrupts;
 use crate::placement::{LinkProgram, Variant};
 use crate::random::{Purpose, below, stream};
+use crate::spelling::{MOST_SPELLING, Spelling};
 use crate::worker::{
     Baton, BlockRequest, Patience, Problem, Reply, Request, SEEDS, Silence, WorkerProcess,
     WorkerProgram, WorkerStart, adopt_orphans, hear_all,
@@ -153,6 +154,19 @@ impl<'a> Workers<'a> {
         Ok(())
     }
 
+    /// How the paths of a replicate's programs are spelled, where it has two.
+    fn spelling(&self, occasion: Occasion<'_>) -> Option<Spelling> {
+        let lineup = occasion.lineup;
+        let more = below(
+            &mut self.stream(Purpose::Spelling, occasion.place),
+            MOST_SPELLING,
+        );
+        let program = |seat: &Seat| self.programs.get(seat.program).executable.as_path();
+        let paths = lineup.seats.iter().map(program);
+        let spelling = Spelling::of(paths, more as usize);
+        lineup.takes_turns().then_some(spelling)
+    }
+
     /// Starts one process of a replicate, on the user's own link or another:
     /// its environment, its heap and its stack drawn from the seed.
     pub(super) fn start(
@@ -175,6 +189,7 @@ impl<'a> Workers<'a> {
         let start = WorkerStart {
             program: self.programs.get(sitting.program),
             variant: variant.map(|variant| variant.executable.as_path()),
+            spelling: self.spelling(occasion),
             padding: below(&mut rng, MOST_PADDING) as usize,
             baton,
             probe: None,

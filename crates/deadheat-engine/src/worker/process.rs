@@ -91,9 +91,13 @@ impl WorkerProcess {
             replies_end.as_raw_fd(),
             notes_end.as_raw_fd(),
         ];
-        let mut command = Command::new(image);
+        let (started, named) = match &start.spelling {
+            None => (image.to_owned(), own.to_owned()),
+            Some(spelling) => (spelling.started(image), spelling.named(own)),
+        };
+        let mut command = Command::new(started);
         command
-            .arg0(own)
+            .arg0(named)
             .args(&start.program.arguments)
             .args(start.probe)
             .env(VARIABLE, numbers(&inherited))

@@ -17,6 +17,8 @@ use super::report::Repetition;
 use crate::error::{EngineError, Moment};
 use crate::interrupt::Interrupts;
 use crate::placement::{CommandPlacements, Variant};
+use crate::random::{Purpose, below};
+use crate::spelling::{MOST_SPELLING, Spelling};
 
 /// What is reported of every repetition.
 const METRICS: [Metric; 2] = [Metric::Wall, Metric::Cpu];
@@ -150,10 +152,22 @@ impl<'a> GoogleBenchmarkContenders<'a> {
         let (name, calls) = &benchmark.contenders[contender];
         let launch = Launch {
             repetitions: 1,
-            ..launch(calls, variant, padding)
+            ..launch(calls, variant, self.spelling(block), padding)
         };
         let who = who(&benchmark.name, name, block, None);
         self.launcher.launch(who, &launch).map(|_| ())
+    }
+
+    /// How the paths of both sides are spelled in a replicate.
+    fn spelling(&self, block: &Block) -> Spelling {
+        let place = [block.benchmark as u64, u64::from(block.replicate), 0];
+        let mut draw = self.launcher.stream(Purpose::Spelling, place);
+        let more = below(&mut draw, MOST_SPELLING) as usize;
+        let contenders = self.benchmarks[block.benchmark].contenders.iter();
+        Spelling::of(
+            contenders.map(|(_, calls)| calls.program.executable.as_path()),
+            more,
+        )
     }
 
     /// The launch of one slot, with everything checked that the blocks need.
@@ -166,7 +180,7 @@ impl<'a> GoogleBenchmarkContenders<'a> {
         let benchmark = &self.benchmarks[block.benchmark];
         let (name, calls) = &benchmark.contenders[slot.contender.index()];
         let variant = self.linked.variants[slot.contender.index()].as_ref();
-        let launch = launch(calls, variant, slot.padding.into());
+        let launch = launch(calls, variant, self.spelling(block), slot.padding.into());
         let who = who(&benchmark.name, name, block, Some(index));
         let repetitions = self.launcher.launch(who, &launch)?;
         let found = repetitions.len();
@@ -196,6 +210,7 @@ impl<'a> GoogleBenchmarkContenders<'a> {
 fn launch<'c>(
     calls: &'c GoogleBenchmarkCalls,
     variant: Option<&'c Variant>,
+    spelling: Spelling,
     padding: usize,
 ) -> Launch<'c> {
     Launch {
@@ -204,6 +219,7 @@ fn launch<'c>(
         length: calls.length,
         repetitions: calls.repetitions,
         variant,
+        spelling: Some(spelling),
         padding,
     }
 }

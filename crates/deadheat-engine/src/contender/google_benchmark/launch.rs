@@ -20,6 +20,7 @@ use crate::heard::{Answer, hear_out};
 use crate::interrupt::Interrupts;
 use crate::placement::{PLACEMENTS_VARIABLE, Variant};
 use crate::random::{Purpose, stream};
+use crate::spelling::Spelling;
 use crate::worker::{FunctionCause, FunctionFailure, adopt_orphans};
 
 /// Variables by which Google Benchmark takes flags that would break a launch.
@@ -44,6 +45,8 @@ pub(super) struct Launch<'a> {
     pub(super) repetitions: u32,
     /// A neutral link of the program, started instead under the same name.
     pub(super) variant: Option<&'a Variant>,
+    /// How its path is spelled beside that of the other side.
+    pub(super) spelling: Option<Spelling>,
     /// Bytes of padding in the environment.
     pub(super) padding: usize,
 }
@@ -112,9 +115,14 @@ impl<'a> Launcher<'a> {
         fcntl(&there, FcntlArg::F_SETFD(FdFlag::empty()))
             .map_err(|errno| not_started(errno.into()))?;
         let own = startable(&launch.program.executable);
-        let mut command = Command::new(launch.variant.map_or(&own, |v| &v.executable));
+        let image = launch.variant.map_or(&own, |v| &v.executable);
+        let (started, named) = match &launch.spelling {
+            None => (image.clone(), own.clone()),
+            Some(spelling) => (spelling.started(image), spelling.named(&own)),
+        };
+        let mut command = Command::new(started);
         command
-            .arg0(&own)
+            .arg0(named)
             .args(arguments(launch))
             .arg(format!("--benchmark_out=/dev/fd/{}", there.as_raw_fd()))
             .arg("--benchmark_out_format=json")
@@ -237,6 +245,7 @@ mod tests {
             length,
             repetitions: 8,
             variant: None,
+            spelling: None,
             padding: 0,
         })
     }

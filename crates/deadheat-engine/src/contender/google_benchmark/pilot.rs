@@ -236,6 +236,7 @@ impl<'p> Piloting<'p, '_> {
             length,
             repetitions,
             variant: None,
+            spelling: None,
             padding: 0,
         };
         (who, launch)
