@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_number_halfway_between_two_texts_reads_back() {
-        assert!(is_written_as_by_others(798_403_336_413_266.25));
+        assert!(is_written_as_by_others(798_403_336_413_266.0 + 0.25));
     }
 
     proptest! {
