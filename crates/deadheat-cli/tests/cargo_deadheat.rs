@@ -501,4 +501,10 @@ fn revisions_get_verdicts(packages: &Packages, answer: &[&str]) {
     assert_eq!(again.as_array().unwrap().len(), 2);
     assert_eq!(git(&["worktree", "list"]).lines().count(), 1);
     assert_eq!(git(&["status", "--porcelain"]), " M src/lib.rs\n");
+    // Once it is committed, the same commit is the one before: it is kept.
+    git(&["commit", "--quiet", "--all", "--message", "twice the work"]);
+    let (benchmarks, said) = race(&["HEAD~1"]);
+    assert!(!said.contains("Compiling"), "{said}");
+    let verdicts = benchmarks.to_string();
+    assert!(verdicts.contains("\"slower\""), "{verdicts}");
 }
