@@ -157,14 +157,13 @@ impl<'a> Workers<'a> {
     /// How the paths of a replicate's programs are spelled, where it has two.
     fn spelling(&self, occasion: Occasion<'_>) -> Option<Spelling> {
         let lineup = occasion.lineup;
-        let more = below(
-            &mut self.stream(Purpose::Spelling, occasion.place),
-            MOST_SPELLING,
-        );
+        if !lineup.takes_turns() {
+            return None;
+        }
+        let mut draw = self.stream(Purpose::Spelling, occasion.place);
+        let more = below(&mut draw, MOST_SPELLING) as usize;
         let program = |seat: &Seat| self.programs.get(seat.program).executable.as_path();
-        let paths = lineup.seats.iter().map(program);
-        let spelling = Spelling::of(paths, more as usize);
-        lineup.takes_turns().then_some(spelling)
+        Some(Spelling::of(lineup.seats.iter().map(program), more))
     }
 
     /// Starts one process of a replicate, on the user's own link or another:

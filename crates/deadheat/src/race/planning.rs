@@ -8,9 +8,9 @@ use deadheat_model::Benchmark;
 /// writing the record, reading the counters.
 const BLOCK_OVERHEAD_NS: f64 = 50_000.0;
 /// Where processes take turns, the blocks of a replicate take at least so many
-/// times as long as starting its processes took in the pilot. Half as much again goes
-/// into warming them up and seeing the last ones off: at 9, a quarter of
-/// the time of a race was spent before its first sample.
+/// times as long as starting its processes took in the pilot. As much again goes
+/// into warming them up and seeing the last ones off: at 9, a fifth of the time
+/// of a race lay between its replicates.
 const BLOCKS_TO_START: f64 = 18.0;
 /// Blocks in a replicate at most.
 const MOST_BLOCKS: u32 = 200;
