@@ -28,6 +28,8 @@ mod number;
 mod run_file;
 mod text;
 
+#[cfg(feature = "saved")]
+pub use content::{Found, found_at, read_content};
 pub use deadheat_model::{column_name, metric_of_column};
 pub use default_path::{create_run_folder, default_run_path};
 #[cfg(feature = "read")]
@@ -41,7 +43,9 @@ pub use export::{write_hyperfine, write_hyperfine_to};
 #[cfg(feature = "read")]
 pub use import::RecordingPlan;
 #[cfg(feature = "saved")]
-pub use import::{SavedFormat, read_results, read_results_from, saved_format};
+pub use import::{
+    Recording, SavedFormat, read_recording, read_results, read_results_from, saved_format,
+};
 #[cfg(feature = "csv")]
 pub use import::{read_csv, read_csv_from};
 pub use run_file::{RunFileWriter, SCHEMA};

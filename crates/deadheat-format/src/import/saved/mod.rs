@@ -4,8 +4,11 @@ mod format;
 mod google_benchmark;
 mod google_benchmark_row;
 mod json;
+mod own;
 mod read;
+mod recording;
 mod rows;
 
 pub use format::{SavedFormat, saved_format};
 pub use read::{read_results, read_results_from};
+pub use recording::{Recording, read_recording};
