@@ -41,7 +41,10 @@ pub use export::{write_hyperfine, write_hyperfine_to};
 #[cfg(feature = "read")]
 pub use import::RecordingPlan;
 #[cfg(feature = "saved")]
-pub use import::{SavedFormat, read_results, read_results_from, saved_format};
+pub use import::{
+    SavedFormat, criterion_baselines, read_criterion, read_criterion_set, read_results,
+    read_results_from, saved_format,
+};
 #[cfg(feature = "csv")]
 pub use import::{read_csv, read_csv_from};
 pub use run_file::{RunFileWriter, SCHEMA};

@@ -1,9 +1,11 @@
 //! Result files of other tools, each read into [`Results`](deadheat_model::Results).
 
+mod criterion;
 mod format;
 mod json;
 mod read;
 mod rows;
 
+pub use criterion::{criterion_baselines, read_criterion, read_criterion_set};
 pub use format::{SavedFormat, saved_format};
 pub use read::{read_results, read_results_from};
