@@ -2,6 +2,8 @@
 
 mod criterion;
 mod format;
+mod google_benchmark;
+mod google_benchmark_row;
 mod json;
 mod read;
 mod rows;
