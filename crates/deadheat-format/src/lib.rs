@@ -44,7 +44,8 @@ pub use export::{write_hyperfine, write_hyperfine_to};
 pub use import::RecordingPlan;
 #[cfg(feature = "saved")]
 pub use import::{
-    Recording, SavedFormat, read_recording, read_results, read_results_from, saved_format,
+    Recording, SavedFormat, criterion_baselines, read_criterion, read_criterion_set,
+    read_recording, read_results, read_results_from, saved_format,
 };
 #[cfg(feature = "csv")]
 pub use import::{read_csv, read_csv_from};

@@ -1,5 +1,6 @@
 //! Result files of other tools, each read into [`Results`](deadheat_model::Results).
 
+mod criterion;
 mod format;
 mod google_benchmark;
 mod google_benchmark_row;
@@ -9,6 +10,7 @@ mod read;
 mod recording;
 mod rows;
 
+pub use criterion::{criterion_baselines, read_criterion, read_criterion_set};
 pub use format::{SavedFormat, saved_format};
 pub use read::{read_results, read_results_from};
 pub use recording::{Recording, read_recording};
