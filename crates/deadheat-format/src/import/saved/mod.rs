@@ -1,6 +1,11 @@
 //! Result files of other tools, each read into [`Results`](deadheat_model::Results).
 
+mod benchmark_dotnet;
 mod format;
+mod go;
+mod go_line;
+mod go_unit;
+mod jmh;
 mod json;
 mod read;
 mod rows;
