@@ -189,10 +189,11 @@ fn name(benchmark: &Benchmark) -> String {
         name = first.to_uppercase().chain(letters).collect();
     }
     // A number at the end would be read as that of threads.
-    if let Some((rest, digits)) = name.rsplit_once('-') {
-        if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
-            name = format!("{rest}_{digits}");
-        }
+    if let Some((rest, digits)) = name.rsplit_once('-')
+        && !digits.is_empty()
+        && digits.bytes().all(|byte| byte.is_ascii_digit())
+    {
+        name = format!("{rest}_{digits}");
     }
     name
 }

@@ -29,10 +29,10 @@ pub(super) fn parse(line: &str) -> Result<Line<'_>, String> {
     if let Some(rest) = line.strip_prefix("Benchmark") {
         return result(rest).map_err(|problem| problem.into_owned());
     }
-    if let Some(rest) = line.strip_prefix("Unit") {
-        if rest.starts_with([' ', '\t']) {
-            return Ok(Line::Unit(rest));
-        }
+    if let Some(rest) = line.strip_prefix("Unit")
+        && rest.starts_with([' ', '\t'])
+    {
+        return Ok(Line::Unit(rest));
     }
     if matches!(line, "PASS" | "FAIL") || line.starts_with("ok  \t") || line.starts_with("FAIL\t") {
         return Ok(Line::End);
