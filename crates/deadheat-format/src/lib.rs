@@ -9,6 +9,7 @@
 //! | run file, `deadheat.run/1` | `read_run`, feature `read` | [`RunFileWriter`] |
 //! | tidy CSV, feature `csv` | `read_csv` | `write_csv` |
 //! | hyperfine's JSON, feature `hyperfine` | | `write_hyperfine` |
+//! | Go benchmark text, feature `saved` | `read_results` | `write_go` |
 //! | HDR histogram log | | [`write_hdr`] |
 //!
 //! `read_any` tells them apart by their content. No feature is on by default:
@@ -37,6 +38,8 @@ pub use detect::{Source, detect, read_any};
 pub use error::{CellError, FormatError};
 #[cfg(feature = "csv")]
 pub use export::{write_csv, write_csv_to};
+#[cfg(feature = "saved")]
+pub use export::{write_go, write_go_to};
 pub use export::{write_hdr, write_hdr_to};
 #[cfg(feature = "hyperfine")]
 pub use export::{write_hyperfine, write_hyperfine_to};

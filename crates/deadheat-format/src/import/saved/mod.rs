@@ -1,9 +1,15 @@
 //! Result files of other tools, each read into [`Results`](deadheat_model::Results).
 
+mod benchmark_dotnet;
 mod criterion;
 mod format;
+mod go;
+mod go_line;
+mod go_unit;
 mod google_benchmark;
 mod google_benchmark_row;
+mod jmh;
+mod jmh_unit;
 mod json;
 mod own;
 mod read;
