@@ -15,6 +15,7 @@ use crate::figures::Figured;
 use crate::judge::Judgement;
 use crate::metrics::{metric_rows, on_the_same_pairs};
 use crate::placement::Placement;
+use crate::recordings::about_the_recordings;
 use crate::rule::estimate;
 use crate::ruling::Ruling;
 use crate::side::{Members, side};
@@ -70,6 +71,9 @@ pub fn analyse(run: &Run, options: Options) -> Analysis {
         comparisons: comparisons.into_iter().flatten().collect(),
         failures: failures(run),
         left_out: run.header.left_out.clone(),
+        overall: Vec::new(),
+        warnings: about_the_recordings(&run.sides),
+        sides: run.sides.clone(),
         processes: processes(plan),
         launches: run.launches,
         elapsed_seconds: run.elapsed_ns as f64 / 1e9,
@@ -123,7 +127,7 @@ fn benchmark(
     let header = &run.header;
     let plan = &header.plan;
     let benchmark = &plan.benchmarks[index];
-    let judged = &plan.design.judged;
+    let judged = plan.judged(index);
     let name = |id: ContenderId| benchmark.contenders[id.index()].name.as_str();
     let members = Members::of(samples, benchmark.contenders.len());
     let mut baseline_values = members.values(samples, judged, ContenderId::BASELINE);
@@ -131,9 +135,12 @@ fn benchmark(
         // Nothing was measured, or not this metric: no row can be filled in.
         return (Vec::new(), Vec::new());
     };
+    let saved = benchmark.saved.as_ref();
     let empty = Comparison {
         benchmark: benchmark.name.clone(),
         parameters: benchmark.parameters.clone(),
+        label: saved.and_then(|saved| saved.label.clone()),
+        threads: saved.and_then(|saved| saved.threads),
         throughput: benchmark.throughput,
         metric: judged.clone(),
         baseline,
@@ -157,7 +164,7 @@ fn benchmark(
     };
     let figured = match options.without_figures {
         true => None,
-        false => Figured::of(header, samples, &members),
+        false => Figured::of(header, samples, judged, &members),
     };
     if benchmark.contenders.len() == 1 {
         let metrics = metric_rows(run, samples, index, &members, None, |_| None);
@@ -316,6 +323,7 @@ fn unpaired(
     let header = &run.header;
     let design = &header.plan.design;
     let benchmark = &header.plan.benchmarks[index];
+    let judged = header.plan.judged(index);
     let candidates = benchmark.contenders.len().saturating_sub(1);
     // As for pairs, all intervals hold together.
     let level = design.alpha / candidates.max(1) as f64;
@@ -327,7 +335,7 @@ fn unpaired(
     let mut comparisons = Vec::new();
     let mut p_values = Vec::new();
     for id in benchmark.candidates() {
-        let mut values = members.values(samples, &design.judged, id);
+        let mut values = members.values(samples, judged, id);
         let Some(candidate) = side(&benchmark.contenders[id.index()].name, &mut values) else {
             continue;
         };
@@ -338,17 +346,17 @@ fn unpaired(
             let candidate = (id, &candidate);
             Some(compare(header, samples, metric, baseline, candidate, level))
         };
-        let Some(found) = against(&design.judged) else {
+        let Some(found) = against(judged) else {
             continue;
         };
         let metrics = metric_rows(run, samples, index, members, Some(id), |metric| {
-            if *metric == design.judged {
+            if metric == judged {
                 let call = found.judged.as_ref()?.call;
                 return Some((found.estimate()?, call.map(verdict)));
             }
             let other = against(metric)?;
             let estimate = other.estimate_of_the_table()?;
-            let call = estimate.interval.and(other.judged.as_ref()?.call);
+            let call = estimate.interval.and(other.call_of_the_table(metric));
             Some((estimate, call.map(verdict)))
         });
         let judged = found.judged.as_ref();
@@ -363,6 +371,8 @@ fn unpaired(
             ..empty.clone()
         };
         let mut warnings = found.doubts();
+        let summary = benchmark.saved.as_ref().and_then(|s| s.summary.clone());
+        warnings.extend(summary.map(|statistic| Warning::OnlySummaries { statistic }));
         let margin = design.margin;
         warnings.extend(doubts::about_the_tails(
             baseline_values,

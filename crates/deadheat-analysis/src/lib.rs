@@ -16,6 +16,7 @@ mod judge;
 mod looks;
 mod metrics;
 mod placement;
+mod recordings;
 mod rule;
 mod ruling;
 mod side;

@@ -11,7 +11,8 @@
 use std::collections::HashMap;
 
 use deadheat_model::{
-    ContenderId, Estimate, Interval, LogRatio, Metric, Observation, RunHeader, Samples, Warning,
+    Better, ContenderId, Estimate, Interval, LogRatio, Metric, Observation, RunHeader, Samples,
+    Warning,
 };
 use deadheat_stats::dist::{normal_cdf, normal_quantile};
 use deadheat_stats::{
@@ -93,6 +94,15 @@ pub(crate) struct Unpaired {
     ticks: Option<f64>,
 }
 
+impl Unpaired {
+    /// What may be said of a metric that is only shown: nothing where nobody
+    /// told which way it improves.
+    pub(crate) fn call_of_the_table(&self, metric: &Metric) -> Option<Call> {
+        let call = self.judged.as_ref()?.call?;
+        (metric.better() != Better::Unknown).then_some(call)
+    }
+}
+
 /// What an unpaired recording says.
 pub(crate) struct UnpairedJudgement {
     shift: f64,
@@ -103,8 +113,10 @@ pub(crate) struct UnpairedJudgement {
     pub(crate) call: Option<Call>,
     /// Observations of baseline and candidate.
     counts: (usize, usize),
-    /// Observations of each side that an interval at this level needs.
+    /// Observations of each side that a verdict at this level needs.
     need: usize,
+    /// The smallest p-value that so many observations can reach.
+    least_p: Option<f64>,
     /// The observations show no scatter.
     timer_limited: bool,
 }
@@ -138,7 +150,14 @@ pub(crate) fn compare(
         .then(|| {
             let (first, second) = (baseline.observations(each), candidate.observations(each));
             let margin = header.plan.design.margin;
-            judge(&first, &second, each, level, margin, ticks.map(f64::recip))
+            let terms = Terms {
+                each,
+                level,
+                margin,
+                better: metric.better(),
+                relative_tick: ticks.map(f64::recip),
+            };
+            judge(&first, &second, &terms)
         })
         .flatten();
     Unpaired {
@@ -149,17 +168,33 @@ pub(crate) fn compare(
     }
 }
 
-fn judge(
-    first: &[f64],
-    second: &[f64],
+/// By what two samples are judged.
+struct Terms {
     each: Observation,
+    /// Two-sided.
     level: f64,
     margin: f64,
+    better: Better,
+    /// A tick of the clock as a share of a typical sample.
     relative_tick: Option<f64>,
-) -> Option<UnpairedJudgement> {
+}
+
+impl Terms {
+    /// What may be said of an interval, which for a throughput reads the other
+    /// way round.
+    fn call(&self, (low, high): (f64, f64)) -> Call {
+        match self.better {
+            Better::More => call((-high, -low), self.margin),
+            Better::Less | Better::Unknown => call((low, high), self.margin),
+        }
+    }
+}
+
+fn judge(first: &[f64], second: &[f64], terms: &Terms) -> Option<UnpairedJudgement> {
+    let Terms { each, level, .. } = *terms;
     let shift = hodges_lehmann_shift(first, second)?;
     let fewer = first.len().min(second.len());
-    let by_rank = shift_interval(first, second, level).filter(|_| fewer >= MIN_BLOCKS);
+    let by_rank = shift_interval(first, second, level);
     let timer_limited = by_rank.is_some_and(|(low, high)| low == high);
     let allowance = match each {
         Observation::Process => 0.0,
@@ -168,7 +203,8 @@ fn judge(
     let interval = by_rank
         .map(|(low, high)| {
             // No scatter at all is the clock's doing, not certainty.
-            let least = relative_tick.filter(|_| timer_limited).unwrap_or(0.0);
+            let least = terms.relative_tick.filter(|_| timer_limited);
+            let least = least.unwrap_or(0.0);
             let half = |end: f64| (end - shift).hypot(allowance).max(least);
             (shift - half(low), shift + half(high))
         })
@@ -181,14 +217,19 @@ fn judge(
     if by_rank.is_none() {
         need = need.max(fewer + 1);
     }
+    let least_p = least_p(first.len(), second.len());
     Some(UnpairedJudgement {
         shift,
-        call: interval.map(|interval| call(interval, margin)),
+        // Four a side can reach a level, yet so few carry no verdict.
+        call: interval
+            .filter(|_| fewer >= MIN_BLOCKS)
+            .map(|interval| terms.call(interval)),
         interval,
         confidence: 1.0 - level,
         p_value,
         counts: (first.len(), second.len()),
         need,
+        least_p,
         timer_limited,
     })
 }
@@ -203,6 +244,20 @@ fn fewest_for(level: f64) -> usize {
         p *= n / (2.0 * (2.0 * n - 1.0));
     }
     (n as usize).max(MIN_BLOCKS)
+}
+
+/// The smallest two-sided p-value of a rank test on so many observations:
+/// 2/C(n + m, n), all of one side below all of the other.
+fn least_p(first: usize, second: usize) -> Option<f64> {
+    let fewer = first.min(second) as u64;
+    let all = (first + second) as u64;
+    // Beyond so many it is too small to be of interest, or to be a number.
+    (fewer <= 100).then(|| {
+        let ways: f64 = (0..fewer)
+            .map(|i| (all - i) as f64 / (fewer - i) as f64)
+            .product();
+        (2.0 / ways).min(1.0)
+    })
 }
 
 /// The p-value with the layout allowance added to the standard error that
@@ -264,12 +319,13 @@ impl Unpaired {
         };
         if judged.timer_limited {
             warnings.push(Warning::TimerLimited);
-        } else if judged.interval.is_none() {
+        } else if judged.call.is_none() {
             warnings.push(Warning::FewObservations {
                 baseline: judged.counts.0,
                 candidate: judged.counts.1,
                 need: judged.need,
                 each: self.each,
+                least_p: judged.least_p,
             });
         }
         warnings
@@ -279,6 +335,36 @@ impl Unpaired {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn terms(each: Observation, relative_tick: Option<f64>) -> Terms {
+        Terms {
+            each,
+            level: 0.05,
+            margin: 0.01,
+            better: Better::Less,
+            relative_tick,
+        }
+    }
+
+    #[test]
+    fn more_of_a_throughput_is_faster() {
+        let first: Vec<f64> = (0..8).map(|i| f64::from(i) * 1e-3).collect();
+        let second: Vec<f64> = first.iter().map(|x| x + 0.2).collect();
+        let mut terms = terms(Observation::Process, None);
+        let call = |terms: &Terms| judge(&first, &second, terms).unwrap().call;
+        assert_eq!(call(&terms), Some(Call::Slower));
+        terms.better = Better::More;
+        assert_eq!(call(&terms), Some(Call::Faster));
+    }
+
+    #[test]
+    fn four_a_side_have_an_interval_and_no_verdict() {
+        let first = [0.0, 0.001, 0.002, 0.003];
+        let second = first.map(|x| x + 0.2);
+        let found = judge(&first, &second, &terms(Observation::Process, None)).unwrap();
+        assert!(found.interval.is_some() && found.call.is_none());
+        assert!((found.least_p.unwrap() - 2.0 / 70.0).abs() < 1e-15);
+    }
 
     #[test]
     fn six_a_side_reach_five_percent_and_stricter_levels_ask_for_more() {
@@ -294,7 +380,7 @@ mod tests {
         let first: Vec<f64> = (0..200).map(|i| f64::from(i % 20) * 1e-3).collect();
         for shift in [0.0, 0.004, 0.008, 0.0105, 0.02, 0.2] {
             let second: Vec<f64> = first.iter().map(|x| x + shift).collect();
-            let found = judge(&first, &second, Observation::Sample, 0.05, 0.01, None).unwrap();
+            let found = judge(&first, &second, &terms(Observation::Sample, None)).unwrap();
             let (low, high) = found.interval.unwrap();
             assert!(low < found.shift && found.shift < high);
             assert!(high - low > 2.0 * 1.959 * LAYOUT_ALLOWANCE);
@@ -316,9 +402,9 @@ mod tests {
     fn observations_without_scatter_are_as_uncertain_as_one_tick() {
         let flat = [3.0; 8];
         let each = Observation::Process;
-        let ticking = judge(&flat, &flat, each, 0.05, 0.01, Some(0.25)).unwrap();
+        let ticking = judge(&flat, &flat, &terms(each, Some(0.25))).unwrap();
         assert_eq!(ticking.interval, Some((-0.25, 0.25)));
-        let unknown = judge(&flat, &flat, each, 0.05, 0.01, None).unwrap();
+        let unknown = judge(&flat, &flat, &terms(each, None)).unwrap();
         assert!(unknown.interval.is_none() && unknown.call.is_none() && unknown.timer_limited);
     }
 }

@@ -87,6 +87,18 @@ pub enum FormatError {
         /// What it seems to be.
         found: String,
     },
+    /// It holds results of no tool that is known.
+    #[error(
+        "{file} is {found}; deadheat reads results of Google Benchmark, hyperfine, criterion \
+         (its folder), pyperf, pytest-benchmark, JMH, Go, BenchmarkDotNet, tidy CSV and its own \
+         run files"
+    )]
+    UnknownResults {
+        /// The file.
+        file: PathBuf,
+        /// What it seems to be.
+        found: String,
+    },
     /// A later deadheat wrote it.
     #[error(
         "{file} has schema {schema}: it needs a later deadheat; this one reads {}",
@@ -127,6 +139,31 @@ pub enum FormatError {
         file: PathBuf,
         /// What the model said.
         source: PlanError,
+    },
+    /// It is not the JSON that its format asks for.
+    #[error("{file}:{line}:{column}: {problem}{}", at(path))]
+    Json {
+        /// The file.
+        file: PathBuf,
+        /// The line, counted from 1.
+        line: u64,
+        /// The column, counted from 1.
+        column: u64,
+        /// The place in the tree, such as `benchmarks[3].real_time`; empty
+        /// where it is no tree.
+        path: String,
+        /// What is wrong there.
+        problem: String,
+    },
+    /// A result in it cannot be what its format says.
+    #[error("{file}: {place}: {problem}")]
+    Saved {
+        /// The file.
+        file: PathBuf,
+        /// The line, or the place in the JSON.
+        place: String,
+        /// What is wrong there.
+        problem: String,
     },
     /// A column that must be there is not.
     #[error("{file}:1: column {column} is missing; the nearest column present is '{nearest}'")]
@@ -193,6 +230,14 @@ pub enum FormatError {
     },
 }
 
+/// ", at benchmarks[3].real_time".
+fn at(path: &str) -> String {
+    match path {
+        "" | "." => String::new(),
+        path => format!(", at {path}"),
+    }
+}
+
 /// A cell of a table that does not hold what its column promises, with as much
 /// of its place as was read before it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -251,10 +296,13 @@ impl FormatError {
             | FormatError::CsvLeftOut { file }
             | FormatError::NoRows { file }
             | FormatError::UnknownFormat { file, .. }
+            | FormatError::UnknownResults { file, .. }
             | FormatError::NewerSchema { file, .. }
             | FormatError::Line { file, .. }
             | FormatError::Sample { file, .. }
             | FormatError::Plan { file, .. }
+            | FormatError::Json { file, .. }
+            | FormatError::Saved { file, .. }
             | FormatError::MissingColumn { file, .. }
             | FormatError::DuplicateRow { file, .. }
             | FormatError::IncompleteBlock { file, .. }
@@ -267,6 +315,7 @@ impl FormatError {
     pub fn line(&self) -> Option<u64> {
         match self {
             FormatError::Line { line, .. }
+            | FormatError::Json { line, .. }
             | FormatError::Sample { line, .. }
             | FormatError::DuplicateRow { line, .. }
             | FormatError::IncompleteBlock { line, .. } => Some(*line),

@@ -15,6 +15,8 @@
 //! who only records a run builds nothing that reads one. With `read` but not
 //! `csv` tables are answered with [`FormatError::CsvLeftOut`].
 
+#[cfg(feature = "saved")]
+mod content;
 mod default_path;
 #[cfg(feature = "read")]
 mod detect;
@@ -38,6 +40,8 @@ pub use export::{write_hdr, write_hdr_to};
 pub use export::{write_hyperfine, write_hyperfine_to};
 #[cfg(feature = "read")]
 pub use import::RecordingPlan;
+#[cfg(feature = "saved")]
+pub use import::{SavedFormat, read_results, read_results_from, saved_format};
 #[cfg(feature = "csv")]
 pub use import::{read_csv, read_csv_from};
 pub use run_file::{RunFileWriter, SCHEMA};

@@ -4,6 +4,7 @@ use crate::estimate::{BlockDiagnostics, Estimate};
 use crate::figures::Figures;
 use crate::metric::Metric;
 use crate::plan::Throughput;
+use crate::results::ResultSide;
 use crate::run::{EndReason, LeftOut};
 use crate::units::LogRatio;
 use crate::verdict::{Scope, Verdict};
@@ -52,6 +53,10 @@ pub struct Comparison {
     pub benchmark: String,
     /// Parameter values filled into its commands.
     pub parameters: Vec<(String, String)>,
+    /// What it says of itself beside its name, where a file told.
+    pub label: Option<String>,
+    /// Threads it ran on, where a file told.
+    pub threads: Option<u32>,
     /// What one iteration gets done.
     pub throughput: Option<Throughput>,
     /// The metric judged.
@@ -166,6 +171,13 @@ pub struct Analysis {
     pub failures: Vec<FailedBenchmark>,
     /// Benchmarks that were not raced, and why.
     pub left_out: Vec<LeftOut>,
+    /// The change over all benchmarks of a recording, per candidate; empty
+    /// where fewer than two were compared.
+    pub overall: Vec<Overall>,
+    /// Doubts about the recordings as a whole.
+    pub warnings: Vec<Warning>,
+    /// The files each side was read from; empty where deadheat measured.
+    pub sides: Vec<ResultSide>,
     /// What the processes counted in `launches` were for.
     pub processes: Processes,
     /// Processes launched, discarded ones included.
@@ -174,6 +186,19 @@ pub struct Analysis {
     pub elapsed_seconds: f64,
     /// How the run ended.
     pub ending: Ending,
+}
+
+/// The change over all benchmarks that both sides have: the geometric mean of
+/// the ratios of cost, so that below one is better whatever was measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Overall {
+    /// The candidate's name.
+    pub candidate: String,
+    /// Benchmarks in it.
+    pub benchmarks: usize,
+    /// Their mean effect; the interval speaks of these benchmarks, not of
+    /// others that one might have chosen.
+    pub estimate: Estimate,
 }
 
 /// Where a race stands while it goes on. The interval holds at whatever

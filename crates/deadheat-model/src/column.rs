@@ -25,11 +25,16 @@ pub const FIXED_COLUMNS: [&str; 8] = [
 /// ends in is not repeated, as in `allocated_bytes`.
 ///
 /// A custom metric keeps its own name, with `custom:` before it when that name
-/// is taken by another column.
+/// is taken by another column; so does a foreign one, which is read back as a
+/// custom one.
 pub fn column_name(metric: &Metric) -> Cow<'_, str> {
     match metric {
         Metric::Custom(name) if is_taken(name) => format!("{CUSTOM}{name}").into(),
         Metric::Custom(name) => name.into(),
+        Metric::Foreign(foreign) if is_taken(&foreign.name) => {
+            format!("{CUSTOM}{}", foreign.name).into()
+        }
+        Metric::Foreign(foreign) => (&foreign.name).into(),
         built_in => built_in_column(built_in).into(),
     }
 }
@@ -50,7 +55,7 @@ fn built_in_column(metric: &Metric) -> String {
     let unit = match metric.unit() {
         Unit::Nanoseconds => "_ns",
         Unit::Bytes => "_bytes",
-        Unit::Count => "",
+        Unit::Count | Unit::BytesPerSecond | Unit::PerSecond => "",
     };
     match name.ends_with(unit) {
         true => name,

@@ -20,6 +20,7 @@ mod metric;
 mod placement;
 mod plan;
 mod record;
+mod results;
 mod rule;
 mod run;
 mod samples;
@@ -30,8 +31,8 @@ mod warning;
 mod workload;
 
 pub use analysis::{
-    Analysis, Comparison, Ending, FailedBenchmark, MetricComparison, Processes, Side, Spreads,
-    Standing,
+    Analysis, Comparison, Ending, FailedBenchmark, MetricComparison, Overall, Processes, Side,
+    Spreads, Standing,
 };
 pub use column::{FIXED_COLUMNS, column_name, metric_of_column};
 pub use command::{CommandLine, ExitPolicy, Hooks, Input, Output};
@@ -43,12 +44,13 @@ pub use figures::{
 };
 pub use histogram::{ContenderHistogram, HistogramUnit, Histograms};
 pub use json::{Json, Object};
-pub use metric::{Metric, Unit};
+pub use metric::{Better, ForeignMetric, Metric, Unit};
 pub use placement::{NeutralLink, NeutralLinks, Placed, Placing, RefusedLink};
 pub use plan::{
-    Benchmark, Contender, Design, Looks, OwnLink, Pinning, Plan, PlanError, Throughput,
+    Benchmark, Contender, Design, Looks, OwnLink, Pinning, Plan, PlanError, Saved, Throughput,
 };
 pub use record::{BlockRecord, RecordSink, SinkError};
+pub use results::{ResultBenchmark, ResultFacts, ResultSide, ResultSource, ResultState, Results};
 pub use rule::{Decision, StoppingRule};
 pub use run::{
     BenchmarkFailure, EndReason, LeftOut, LeftOutReason, Origin, Run, RunEnd, RunHeader,

@@ -3,14 +3,18 @@
 use std::fmt;
 
 /// The unit a metric is recorded in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unit {
     /// Nanoseconds.
     Nanoseconds,
     /// Bytes.
     Bytes,
-    /// A plain count of events.
+    /// A plain count of events, or a number whose unit only its name tells.
     Count,
+    /// Bytes in a second.
+    BytesPerSecond,
+    /// So many in a second.
+    PerSecond,
 }
 
 impl Unit {
@@ -20,11 +24,36 @@ impl Unit {
             Unit::Nanoseconds => "ns",
             Unit::Bytes => "bytes",
             Unit::Count => "count",
+            Unit::BytesPerSecond => "bytes/s",
+            Unit::PerSecond => "1/s",
         }
     }
 }
 
-/// One quantity recorded for every sample. Less is better for all of them.
+/// Which way a quantity improves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Better {
+    /// The smaller, the better, as of all times.
+    Less,
+    /// The larger, the better, as of a throughput.
+    More,
+    /// Nobody told.
+    Unknown,
+}
+
+/// A quantity that another tool recorded, and what it says of it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ForeignMetric {
+    /// Its name there.
+    pub name: String,
+    /// The unit its values were brought to.
+    pub unit: Unit,
+    /// Which way it improves.
+    pub better: Better,
+}
+
+/// One quantity recorded for every sample. Less is better for all that deadheat
+/// measures itself.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Metric {
     /// Elapsed time by the monotonic clock.
@@ -61,6 +90,8 @@ pub enum Metric {
     CacheMisses,
     /// Anything else a recording brings along, kept under its own name.
     Custom(String),
+    /// Something that another tool recorded and described.
+    Foreign(Box<ForeignMetric>),
 }
 
 impl Metric {
@@ -104,6 +135,7 @@ impl Metric {
             Metric::BranchMisses => "branch-misses",
             Metric::CacheMisses => "cache-misses",
             Metric::Custom(name) => name,
+            Metric::Foreign(foreign) => &foreign.name,
         }
     }
 
@@ -122,6 +154,7 @@ impl Metric {
             Metric::PeakRss | Metric::AllocatedBytes => Unit::Bytes,
             Metric::Custom(name) if name.ends_with("_ns") => Unit::Nanoseconds,
             Metric::Custom(name) if name.ends_with("_bytes") => Unit::Bytes,
+            Metric::Foreign(foreign) => foreign.unit,
             _ => Unit::Count,
         }
     }
@@ -130,7 +163,28 @@ impl Metric {
     /// that it is divided by their number. A peak does not, and of a foreign
     /// metric we cannot know.
     pub fn adds_up(&self) -> bool {
-        !matches!(self, Metric::PeakRss | Metric::Custom(_))
+        !matches!(
+            self,
+            Metric::PeakRss | Metric::Custom(_) | Metric::Foreign(_)
+        )
+    }
+
+    /// Which way it improves. A custom metric, of which only a name is known,
+    /// counts as a cost.
+    pub fn better(&self) -> Better {
+        match self {
+            Metric::Foreign(foreign) => foreign.better,
+            _ => Better::Less,
+        }
+    }
+
+    /// A metric of another tool.
+    pub fn foreign(name: impl Into<String>, unit: Unit, better: Better) -> Metric {
+        Metric::Foreign(Box::new(ForeignMetric {
+            name: name.into(),
+            unit,
+            better,
+        }))
     }
 }
 

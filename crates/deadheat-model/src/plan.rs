@@ -90,6 +90,22 @@ pub struct Benchmark {
     /// Metrics of this benchmark beside those of the run, in column order
     /// after them.
     pub counters: Vec<Metric>,
+    /// What a file of another tool told of it; `None` when deadheat measures.
+    pub saved: Option<Saved>,
+}
+
+/// What a file of another tool tells of a benchmark beside its values.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Saved {
+    /// What the verdict speaks of where that is not the metric of the design:
+    /// the benchmarks of a file need not measure the same.
+    pub judged: Option<Metric>,
+    /// What the benchmark says of itself beside its name.
+    pub label: Option<String>,
+    /// Threads it ran on.
+    pub threads: Option<u32>,
+    /// The statistic that is all that was kept of one side: "median".
+    pub summary: Option<String>,
 }
 
 /// A benchmark raced once more as the user linked it, beside neutral links.
@@ -221,6 +237,17 @@ impl Plan {
         own.and_then(|benchmark| benchmark.blocks_per_replicate)
             .unwrap_or(self.design.blocks_per_replicate)
             .max(1)
+    }
+
+    /// The metric that the verdict on a benchmark speaks of.
+    pub fn judged(&self, benchmark: usize) -> &Metric {
+        let saved = self
+            .benchmarks
+            .get(benchmark)
+            .and_then(|b| b.saved.as_ref());
+        saved
+            .and_then(|saved| saved.judged.as_ref())
+            .unwrap_or(&self.design.judged)
     }
 
     /// Checks every invariant of the plan.

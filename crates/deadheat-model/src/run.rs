@@ -4,6 +4,7 @@ use crate::environment::Environment;
 use crate::metric::Metric;
 use crate::placement::Placed;
 use crate::plan::Plan;
+use crate::results::ResultSide;
 use crate::samples::Samples;
 
 /// Where the samples come from, which decides how they may be judged.
@@ -110,6 +111,9 @@ pub struct Run {
     pub header: RunHeader,
     /// Samples of each benchmark, parallel to the plan's benchmarks.
     pub benchmarks: Vec<Samples>,
+    /// Which files the samples of each contender were read from; empty where
+    /// deadheat measured.
+    pub sides: Vec<ResultSide>,
     /// Where the code lay in each replicate, where that was drawn.
     pub placed: Vec<Placed>,
     /// Benchmarks that failed, in the order it happened.
@@ -135,6 +139,7 @@ impl Run {
         Self {
             header,
             benchmarks,
+            sides: Vec::new(),
             placed: Vec::new(),
             failures: Vec::new(),
             resumed_at: None,

@@ -155,6 +155,38 @@ pub enum Warning {
         need: usize,
         /// What was counted.
         each: Observation,
+        /// The smallest p-value that so many can reach.
+        least_p: Option<f64>,
+    },
+    /// Of one side only a summary was kept, so nothing tells how sure it is.
+    OnlySummaries {
+        /// Which: "median".
+        statistic: String,
+    },
+    /// The sides were recorded on machines that are not the same.
+    DifferentMachines {
+        /// What is told of the baseline's.
+        baseline: String,
+        /// What is told of the candidate's.
+        candidate: String,
+    },
+    /// The sides were recorded by different tools or runtimes, or by other
+    /// versions of them.
+    DifferentTools {
+        /// Those of the baseline.
+        baseline: String,
+        /// Those of the candidate.
+        candidate: String,
+    },
+    /// The frequency of the processor was being scaled.
+    CpuScaling {
+        /// While these sides were recorded.
+        sides: Vec<String>,
+    },
+    /// A debug build was recorded, or a debug build of the library recorded.
+    DebugRecording {
+        /// These sides.
+        sides: Vec<String>,
     },
     /// Hardware counters could not be read.
     NoCounters {
@@ -209,6 +241,11 @@ impl Warning {
             Warning::JudgedAnytime => "judged-anytime",
             Warning::Unpaired { .. } => "unpaired",
             Warning::FewObservations { .. } => "few-observations",
+            Warning::OnlySummaries { .. } => "only-summaries",
+            Warning::DifferentMachines { .. } => "different-machines",
+            Warning::DifferentTools { .. } => "different-tools",
+            Warning::CpuScaling { .. } => "cpu-scaling",
+            Warning::DebugRecording { .. } => "debug-recording",
             Warning::NoCounters { .. } => "no-counters",
             Warning::ClockFallback { .. } => "clock-fallback",
             Warning::DebugBuild => "debug-build",

@@ -287,10 +287,49 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
             candidate,
             need,
             each,
+            least_p,
         } => format!(
-            "{} were recorded, and a verdict at this confidence needs {need} of each. Record \
+            "{} were recorded, and a verdict at this confidence needs {need} of each{}. Record \
              more of them, better still interleaved by deadheat run.",
-            observations(*baseline, *candidate, *each)
+            observations(*baseline, *candidate, *each),
+            least_p.map_or_else(String::new, |p| format!(
+                ": so few can reach p = {} at best, whatever their values",
+                two_digits(p)
+            ))
+        ),
+        Warning::OnlySummaries { statistic } => format!(
+            "Of one side at least only its {} was kept, one number of which nothing tells how \
+             sure it is. Save every repetition (Google Benchmark: without \
+             --benchmark_report_aggregates_only).",
+            names::shorten(&names::escape(statistic, glyphs), 40, glyphs)
+        ),
+        Warning::DifferentMachines {
+            baseline,
+            candidate,
+        } => format!(
+            "The sides were not recorded on the same machine: {} and {}. What differs may be the \
+             machines.",
+            quoted(baseline, glyphs),
+            quoted(candidate, glyphs)
+        ),
+        Warning::DifferentTools {
+            baseline,
+            candidate,
+        } => format!(
+            "The sides were not recorded by the same tool and runtime: {} and {}. They may time \
+             differently.",
+            quoted(baseline, glyphs),
+            quoted(candidate, glyphs)
+        ),
+        Warning::CpuScaling { sides } => format!(
+            "The frequency of the processor was being scaled while {} recorded. Set the governor \
+             to performance, or interleave the two.",
+            were(sides, glyphs)
+        ),
+        Warning::DebugRecording { sides } => format!(
+            "A debug build was at work while {} recorded, so this may not be the code that is \
+             shipped.",
+            were(sides, glyphs)
         ),
         Warning::NoCounters { reason } => format!(
             "Hardware counters could not be read ({}), so cycles and instructions are \
@@ -328,5 +367,24 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
              is timed. Give it more work, and leave out -S, which starts a shell as well.",
             quantity(Unit::Nanoseconds, *median_ns, glyphs)
         ),
+    }
+}
+
+/// Words of others, fit to be shown.
+fn quoted(text: &str, glyphs: Glyphs) -> String {
+    names::shorten(&names::escape(text, glyphs), 120, glyphs)
+}
+
+/// "'a' and 'b' were".
+fn were(sides: &[String], glyphs: Glyphs) -> String {
+    let quoted: Vec<String> = sides
+        .iter()
+        .map(|side| format!("'{}'", quoted(side, glyphs)))
+        .collect();
+    let verb = if sides.len() == 1 { "was" } else { "were" };
+    match quoted.split_last() {
+        Some((last, [])) => format!("{last} {verb}"),
+        Some((last, others)) => format!("{} and {last} {verb}", others.join(", ")),
+        None => verb.to_owned(),
     }
 }

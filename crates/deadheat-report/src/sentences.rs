@@ -7,8 +7,8 @@
 //! margin, or too close to call.
 
 use deadheat_model::{
-    Comparison, Estimate, FailedBenchmark, LeftOut, LogRatio, Metric, Observation, Scope, Verdict,
-    Warning,
+    Better, Comparison, Estimate, FailedBenchmark, LeftOut, LogRatio, Metric, Observation, Scope,
+    Verdict, Warning,
 };
 
 pub use crate::called::{Called, Source};
@@ -27,6 +27,9 @@ pub fn metric(metric: &Metric, glyphs: Glyphs) -> String {
         Metric::System => "system time".to_owned(),
         Metric::PeakRss => "peak memory".to_owned(),
         Metric::Custom(name) => names::shorten(&names::escape(name, glyphs), 24, glyphs),
+        Metric::Foreign(foreign) => {
+            names::shorten(&names::escape(&foreign.name, glyphs), 24, glyphs)
+        }
         Metric::MinorFaults => "minor page faults".to_owned(),
         Metric::MajorFaults => "major page faults".to_owned(),
         built_in => built_in.name().replace('-', " "),
@@ -123,7 +126,8 @@ fn than(metric: &Metric, more: bool, baseline: &str, glyphs: Glyphs) -> String {
             format!("is {} than '{baseline}' in {metric}", pace(more))
         }
         other => {
-            let side = side(more);
+            // Slower is below in what the more of is the better.
+            let side = side(more != (other.better() == Better::More));
             let metric = self::metric(other, glyphs);
             format!("is {side} '{baseline}' in {metric}")
         }
@@ -242,6 +246,7 @@ fn why_no_verdict(comparison: &Comparison) -> String {
                 candidate,
                 need,
                 each,
+                ..
             } => {
                 let counted = observations(*baseline, *candidate, *each);
                 return format!("{counted} are too few for a verdict, which needs {need} of each");

@@ -67,6 +67,8 @@ impl Scale {
                 (1_073_741_824.0, "GiB"),
             ],
             Unit::Count => [(1.0, ""), (1e3, "k"), (1e6, "M"), (1e9, "G")],
+            Unit::BytesPerSecond => [(1.0, "B/s"), (1e3, "kB/s"), (1e6, "MB/s"), (1e9, "GB/s")],
+            Unit::PerSecond => [(1.0, "/s"), (1e3, "k/s"), (1e6, "M/s"), (1e9, "G/s")],
         };
         let plain = unit == Unit::Count && is_whole(value) && value < PLAIN_COUNTS;
         let (factor, symbol) = steps

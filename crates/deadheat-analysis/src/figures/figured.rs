@@ -1,6 +1,6 @@
 //! One benchmark, read once for the figures of all its candidates.
 
-use deadheat_model::{ContenderId, Figures, RunHeader, Samples};
+use deadheat_model::{ContenderId, Figures, Metric, RunHeader, Samples};
 
 use super::between::between;
 use super::measured::Measured;
@@ -23,9 +23,10 @@ impl<'a> Figured<'a> {
     pub(crate) fn of(
         header: &'a RunHeader,
         samples: &'a Samples,
+        judged: &Metric,
         members: &'a Members,
     ) -> Option<Self> {
-        let measured = Measured::of(header, samples, &header.plan.design.judged)?;
+        let measured = Measured::of(header, samples, judged)?;
         let baseline = SideData::of(&measured, members.indices(ContenderId::BASELINE));
         Some(Self {
             header,

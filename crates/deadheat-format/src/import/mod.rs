@@ -9,6 +9,8 @@ mod no_csv;
 #[cfg(feature = "csv")]
 mod recording;
 mod recording_plan;
+#[cfg(feature = "saved")]
+mod saved;
 #[cfg(feature = "csv")]
 mod table;
 
@@ -17,3 +19,5 @@ pub use csv::{read_csv, read_csv_from};
 #[cfg(not(feature = "csv"))]
 pub(crate) use no_csv::read_csv_from;
 pub use recording_plan::RecordingPlan;
+#[cfg(feature = "saved")]
+pub use saved::{SavedFormat, read_results, read_results_from, saved_format};

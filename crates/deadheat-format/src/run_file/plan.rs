@@ -157,6 +157,7 @@ impl Benchmark {
                 Throughput::Bytes(bytes) => model::Throughput::Bytes(bytes),
                 Throughput::Items(items) => model::Throughput::Items(items),
             }),
+            saved: None,
             own_link: self.own_link.map(|own_link| model::OwnLink {
                 of: own_link.of,
                 replicates: own_link.replicates,

@@ -1,0 +1,250 @@
+//! Which tool wrote a file, by its content.
+
+use std::path::Path;
+
+use super::json::{end_of_string, without_mark};
+use crate::error::FormatError;
+
+/// A format that results are read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SavedFormat {
+    /// A run recorded by deadheat.
+    RunFile,
+    /// A table of samples.
+    TidyCsv,
+    /// The JSON of Google Benchmark.
+    GoogleBenchmark,
+    /// The JSON of hyperfine.
+    Hyperfine,
+    /// The JSON of pyperf.
+    Pyperf,
+    /// The JSON of pytest-benchmark.
+    PytestBenchmark,
+    /// The JSON of the Java Microbenchmark Harness.
+    Jmh,
+    /// What Go's `testing` prints.
+    Go,
+    /// The full JSON of BenchmarkDotNet.
+    BenchmarkDotNet,
+}
+
+impl SavedFormat {
+    /// What people call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            SavedFormat::RunFile => "a run file of deadheat",
+            SavedFormat::TidyCsv => "tidy CSV",
+            SavedFormat::GoogleBenchmark => "Google Benchmark JSON",
+            SavedFormat::Hyperfine => "hyperfine JSON",
+            SavedFormat::Pyperf => "pyperf JSON",
+            SavedFormat::PytestBenchmark => "pytest-benchmark JSON",
+            SavedFormat::Jmh => "JMH JSON",
+            SavedFormat::Go => "Go benchmark text",
+            SavedFormat::BenchmarkDotNet => "BenchmarkDotNet JSON",
+        }
+    }
+}
+
+/// Tells which tool wrote a text, by its first line or by the fields of its
+/// outermost object.
+pub fn saved_format(file: &Path, text: &[u8]) -> Result<SavedFormat, FormatError> {
+    let text = without_mark(text).trim_ascii_start();
+    match text.first() {
+        None => Err(FormatError::Empty {
+            file: file.to_owned(),
+        }),
+        Some(b'{') => of_object(text).ok_or_else(|| unknown(file, "JSON of a shape unknown here")),
+        Some(b'[') => of_array(text).ok_or_else(|| unknown(file, "a JSON list unknown here")),
+        Some(_) => of_lines(text).ok_or_else(|| unknown(file, "neither JSON nor a table")),
+    }
+}
+
+fn unknown(file: &Path, found: &str) -> FormatError {
+    FormatError::UnknownResults {
+        file: file.to_owned(),
+        found: found.to_owned(),
+    }
+}
+
+/// An object, by its fields in the order in which they come. What has been cut
+/// off is told by what is left.
+fn of_object(text: &[u8]) -> Option<SavedFormat> {
+    let mut benchmarks = false;
+    for key in Keys::of(text) {
+        match key {
+            b"schema" => return Some(SavedFormat::RunFile),
+            b"context" => return Some(SavedFormat::GoogleBenchmark),
+            b"results" => return Some(SavedFormat::Hyperfine),
+            b"machine_info" | b"commit_info" => return Some(SavedFormat::PytestBenchmark),
+            b"Title" | b"HostEnvironmentInfo" | b"Benchmarks" => {
+                return Some(SavedFormat::BenchmarkDotNet);
+            }
+            b"metadata" if benchmarks => return Some(SavedFormat::Pyperf),
+            b"version" if benchmarks && !contains(text, b"\"fullname\"") => {
+                return Some(SavedFormat::Pyperf);
+            }
+            b"datetime" if benchmarks => return Some(SavedFormat::PytestBenchmark),
+            b"benchmarks" => benchmarks = true,
+            _ => {}
+        }
+    }
+    // Only the list itself is left to tell whose it is.
+    benchmarks.then_some(())?;
+    if contains(text, b"\"runs\"") {
+        Some(SavedFormat::Pyperf)
+    } else if contains(text, b"\"fullname\"") {
+        Some(SavedFormat::PytestBenchmark)
+    } else {
+        Some(SavedFormat::GoogleBenchmark)
+    }
+}
+
+fn of_array(text: &[u8]) -> Option<SavedFormat> {
+    let first = text[1..].trim_ascii_start();
+    let jmh = first.starts_with(b"{")
+        && Keys::of(first).any(|key| matches!(key, b"primaryMetric" | b"jmhVersion"));
+    // Of no benchmarks at all JMH, too, writes an empty list.
+    (jmh || first.starts_with(b"]") || first.is_empty()).then_some(SavedFormat::Jmh)
+}
+
+/// A text that is no JSON: a table has the columns of one in its first line,
+/// Go's has lines that begin with `Benchmark`.
+fn of_lines(text: &[u8]) -> Option<SavedFormat> {
+    let mut lines = text.split(|byte| *byte == b'\n');
+    let first = lines.clone().next()?;
+    let columns: Vec<&[u8]> = first.split(|byte| *byte == b',').map(bare).collect();
+    let table = columns.len() > 1
+        && [&b"benchmark"[..], b"contender", b"wall_ns"]
+            .iter()
+            .filter(|name| columns.contains(name))
+            .count()
+            >= 2;
+    if table {
+        return Some(SavedFormat::TidyCsv);
+    }
+    lines
+        .any(|line| line.starts_with(b"Benchmark"))
+        .then_some(SavedFormat::Go)
+}
+
+/// A name without blanks and quotes around it.
+fn bare(name: &[u8]) -> &[u8] {
+    let name = name.trim_ascii();
+    name.strip_prefix(b"\"")
+        .and_then(|name| name.strip_suffix(b"\""))
+        .unwrap_or(name)
+}
+
+fn contains(text: &[u8], part: &[u8]) -> bool {
+    // Such words come early; a whole file need not be searched for them.
+    let beginning = &text[..text.len().min(1 << 20)];
+    beginning.windows(part.len()).any(|window| window == part)
+}
+
+/// The keys of the outermost object of a text, which need not be whole.
+struct Keys<'a> {
+    text: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Keys<'a> {
+    /// `text` begins with a brace.
+    fn of(text: &'a [u8]) -> Self {
+        Keys { text, at: 1 }
+    }
+}
+
+impl<'a> Iterator for Keys<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let mut depth = 0_usize;
+        while let Some(byte) = self.text.get(self.at) {
+            match byte {
+                b'"' => {
+                    let begin = self.at;
+                    self.at = end_of_string(self.text, begin);
+                    let rest = self.text[self.at..].trim_ascii_start();
+                    if depth == 0 && rest.first() == Some(&b':') {
+                        return self.text.get(begin + 1..self.at - 1);
+                    }
+                }
+                b'{' | b'[' => {
+                    depth += 1;
+                    self.at += 1;
+                }
+                b'}' | b']' => {
+                    depth = depth.checked_sub(1)?;
+                    self.at += 1;
+                }
+                _ => self.at += 1,
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str) -> Option<SavedFormat> {
+        saved_format(Path::new("a"), text.as_bytes()).ok()
+    }
+
+    #[test]
+    fn a_file_is_known_by_its_fields_whatever_their_order() {
+        use SavedFormat::*;
+        for (text, format) in [
+            (r#"{"schema":"deadheat.run/1"}"#, RunFile),
+            (r#"{"context":{},"benchmarks":[]}"#, GoogleBenchmark),
+            (
+                r#"{"benchmarks":[{"name":"a"}],"context":{}}"#,
+                GoogleBenchmark,
+            ),
+            (
+                r#"{"benchmarks":[{"name":"a","real_time":1}]}"#,
+                GoogleBenchmark,
+            ),
+            (r#"{"results":[]}"#, Hyperfine),
+            (r#"{"benchmarks":[],"metadata":{},"version":"1.0"}"#, Pyperf),
+            (r#"{"benchmarks":[{"runs":[]}],"version":"1.0"}"#, Pyperf),
+            (r#"{"machine_info":{},"benchmarks":[]}"#, PytestBenchmark),
+            (
+                r#"{"benchmarks":[],"datetime":"","version":"5"}"#,
+                PytestBenchmark,
+            ),
+            (r#"{"Title":"a","Benchmarks":[]}"#, BenchmarkDotNet),
+            (r#" [ {"jmhVersion":"1.37"} ]"#, Jmh),
+            ("[]", Jmh),
+            ("goos: linux\nBenchmarkA 1 2 ns/op\n", Go),
+            ("BenchmarkA-8 1 2 ns/op", Go),
+            ("benchmark,contender,wall_ns\n", TidyCsv),
+            ("\"contender\", \"wall_ns\"\n", TidyCsv),
+        ] {
+            assert_eq!(told(text), Some(format), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_cut_off_is_told_by_what_is_left() {
+        assert_eq!(
+            told(r#"{"context":{"da"#),
+            Some(SavedFormat::GoogleBenchmark)
+        );
+        assert_eq!(
+            told(r#"{"benchmarks":[{"runs":[{"#),
+            Some(SavedFormat::Pyperf)
+        );
+        assert_eq!(told("{"), None);
+        assert_eq!(told("{\"a"), None);
+        assert_eq!(told("\"\\"), None);
+    }
+
+    #[test]
+    fn other_texts_are_nobodys() {
+        for text in ["", " \n", "{}", "[1]", "hello", "a,b\n1,2\n", "}]", "{]}"] {
+            assert_eq!(told(text), None, "{text}");
+        }
+    }
+}

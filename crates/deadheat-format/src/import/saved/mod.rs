@@ -1,0 +1,9 @@
+//! Result files of other tools, each read into [`Results`](deadheat_model::Results).
+
+mod format;
+mod json;
+mod read;
+mod rows;
+
+pub use format::{SavedFormat, saved_format};
+pub use read::{read_results, read_results_from};

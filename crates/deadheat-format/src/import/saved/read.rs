@@ -1,0 +1,42 @@
+//! A file of any tool, read.
+
+use std::path::Path;
+
+use deadheat_model::Results;
+
+use super::format::saved_format;
+use crate::content::read_content;
+use crate::error::FormatError;
+
+/// Reads a file of results, told by its content; `-` is standard input, and
+/// what gzip or zstd packed is unpacked.
+pub fn read_results(path: impl AsRef<Path>) -> Result<Results, FormatError> {
+    let path = path.as_ref();
+    read_results_from(path, &read_content(path)?)
+}
+
+/// The same of a text that is in memory; `file` is for errors.
+pub fn read_results_from(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
+    match saved_format(file, text)? {
+        other => Err(FormatError::UnknownResults {
+            file: file.to_owned(),
+            found: other.name().to_owned(),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn what_is_packed_is_read_as_if_it_were_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.json");
+        let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        packer.write_all(b"{\"results\":[]}").unwrap();
+        std::fs::write(&path, packer.finish().unwrap()).unwrap();
+        assert_eq!(read_content(&path).unwrap(), b"{\"results\":[]}");
+    }
+}
