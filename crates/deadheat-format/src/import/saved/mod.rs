@@ -1,7 +1,10 @@
 //! Result files of other tools, each read into [`Results`](deadheat_model::Results).
 
 mod format;
+mod hyperfine;
 mod json;
+mod pyperf;
+mod pytest_benchmark;
 mod read;
 mod rows;
 
