@@ -209,7 +209,7 @@ fn too_few_observations_get_an_estimate_and_are_counted() {
         let row = judged(&rows(sizes, samples, LAYOUTS, 0.5, true, &mut rng));
         assert_eq!((row.verdict, row.provisional), (None, false));
         let estimate = row.estimate.as_ref().unwrap();
-        assert!(estimate.interval.is_none() && estimate.effect.change() > 0.4);
+        assert!(estimate.effect.change() > 0.4);
         let counted = row.warnings.iter().any(|warning| {
             matches!(warning, Warning::FewObservations { need: 6, each: what, .. } if *what == each)
         });

@@ -1,6 +1,6 @@
 //! All bytes of a file, of standard input or of a pipe, unpacked.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -47,14 +47,4 @@ fn frames(mut packed: &[u8], all: &mut Vec<u8>) -> io::Result<usize> {
         frame.map_err(io::Error::other)?.read_to_end(all)?;
     }
     Ok(all.len())
-}
-
-/// The first bytes of a file, at most `most`; fewer where it is shorter.
-pub fn read_beginning(path: impl AsRef<Path>, most: u64) -> Result<Vec<u8>, FormatError> {
-    let path = path.as_ref();
-    let mut bytes = Vec::new();
-    let opened = File::open(path).map_err(cannot_read(path))?;
-    let read = opened.take(most).read_to_end(&mut bytes);
-    read.map_err(cannot_read(path))?;
-    Ok(bytes)
 }

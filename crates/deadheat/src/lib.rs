@@ -66,6 +66,8 @@ mod names;
 #[cfg(feature = "commands")]
 pub mod pairing;
 mod race;
+#[cfg(feature = "commands")]
+pub mod saved;
 pub mod settings;
 pub mod suite;
 pub mod terminal;

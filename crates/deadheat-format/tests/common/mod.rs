@@ -153,6 +153,7 @@ pub fn function_header() -> RunHeader {
                     throughput: Some(Throughput::Bytes(4096)),
                     own_link: None,
                     counters: vec![],
+                    saved: None,
                 },
                 Benchmark {
                     name: "sort".to_owned(),

@@ -157,6 +157,8 @@ pub fn comparison(verdict: Option<Verdict>, change: f64, half_width: f64) -> Com
     Comparison {
         benchmark: "old against new".to_owned(),
         parameters: vec![],
+        label: None,
+        threads: None,
         throughput: None,
         metric: Metric::Wall,
         baseline: wall.baseline.clone(),
@@ -201,6 +203,9 @@ pub fn analysis(comparisons: Vec<Comparison>) -> Analysis {
         comparisons,
         failures: vec![],
         left_out: vec![],
+        overall: Vec::new(),
+        warnings: Vec::new(),
+        sides: Vec::new(),
         processes: Processes::Launches,
         launches: 93,
         elapsed_seconds: 1.94,
@@ -558,12 +563,14 @@ pub fn every_warning() -> Vec<Warning> {
             candidate: 12,
             need: 6,
             each: Observation::Process,
+            least_p: None,
         },
         Warning::FewObservations {
             baseline: 6,
             candidate: 6,
             need: 7,
             each: Observation::Sample,
+            least_p: None,
         },
         Warning::NoCounters {
             reason: "perf_event_open: permission\u{1b}[2J denied".to_owned(),

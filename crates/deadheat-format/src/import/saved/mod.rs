@@ -1,6 +1,8 @@
 //! Result files of other tools, each read into [`Results`](deadheat_model::Results).
 
 mod format;
+mod google_benchmark;
+mod google_benchmark_row;
 mod hyperfine;
 mod json;
 mod pyperf;

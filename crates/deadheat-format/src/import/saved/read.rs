@@ -5,7 +5,7 @@ use std::path::Path;
 use deadheat_model::Results;
 
 use super::format::{SavedFormat, saved_format};
-use super::{hyperfine, pyperf, pytest_benchmark};
+use super::{google_benchmark, hyperfine, pyperf, pytest_benchmark};
 use crate::content::read_content;
 use crate::error::FormatError;
 
@@ -19,6 +19,7 @@ pub fn read_results(path: impl AsRef<Path>) -> Result<Results, FormatError> {
 /// The same of a text that is in memory; `file` is for errors.
 pub fn read_results_from(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
     match saved_format(file, text)? {
+        SavedFormat::GoogleBenchmark => google_benchmark::read(file, text),
         SavedFormat::Hyperfine => hyperfine::read(file, text),
         SavedFormat::Pyperf => pyperf::read(file, text),
         SavedFormat::PytestBenchmark => pytest_benchmark::read(file, text),

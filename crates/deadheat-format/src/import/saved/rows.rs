@@ -60,7 +60,9 @@ mod tests {
             rows.begin(process);
             rows.set(Metric::Wall, f64::from(process) + 1.0);
             rows.set(Metric::Wall, 99.0);
-            memory.map(|bytes| rows.set(Metric::PeakRss, bytes));
+            if let Some(bytes) = memory {
+                rows.set(Metric::PeakRss, bytes);
+            }
             rows.set(Metric::Cpu, 3.0);
         }
         rows.set(Metric::Allocations, 1.0);

@@ -1,0 +1,256 @@
+//! The JSON of Google Benchmark, of all releases so far.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use deadheat_model::{Better, Metric, ResultBenchmark, ResultState, Results, Unit};
+use serde::Deserialize;
+
+use super::google_benchmark_row::{Aggregate, Row};
+use super::json::from_json;
+use super::rows::Rows;
+use crate::error::FormatError;
+
+/// The version of the JSON that is known. Files before it had one say nothing.
+const SCHEMA_VERSION: i64 = 1;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Context {
+    date: Option<String>,
+    host_name: Option<String>,
+    num_cpus: Option<u32>,
+    cpu_scaling_enabled: Option<bool>,
+    library_version: Option<String>,
+    library_build_type: Option<String>,
+    json_schema_version: Option<i64>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Wire {
+    #[serde(default)]
+    context: Context,
+    benchmarks: Vec<Row>,
+}
+
+/// Reads a file.
+pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
+    let Wire {
+        context,
+        benchmarks: rows,
+    } = from_json(file, text)?;
+    if let Some(version) = context.json_schema_version.filter(|v| *v != SCHEMA_VERSION) {
+        return Err(FormatError::Saved {
+            file: file.to_owned(),
+            place: "context.json_schema_version".to_owned(),
+            problem: format!("version {version} is not known; deadheat reads {SCHEMA_VERSION}"),
+        });
+    }
+    let tool = match &context.library_version {
+        Some(version) => format!("Google Benchmark {}", version.trim_start_matches('v')),
+        None => "Google Benchmark".to_owned(),
+    };
+    let mut results = Results::new(file.to_string_lossy(), tool);
+    results.facts.host = context.host_name;
+    results.facts.cores = context.num_cpus;
+    results.facts.date = context.date;
+    results.facts.cpu_scaling = context.cpu_scaling_enabled;
+    results.facts.debug_build = context.library_build_type.map(|build| build == "debug");
+    let mut families = Families::default();
+    let old_summaries = OldSummaries::of(&rows);
+    for (index, mut row) in rows.into_iter().enumerate() {
+        old_summaries.mark(&mut row);
+        families.take(file, index, row)?;
+    }
+    for benchmark in families.benchmarks {
+        results.push(benchmark.done());
+    }
+    Ok(results)
+}
+
+/// Releases before 1.5 did not say which rows are summaries: they are known by
+/// how their names end, where the rows they sum up are there, or the mean
+/// beside the standard deviation.
+struct OldSummaries {
+    names: std::collections::HashSet<String>,
+}
+
+impl OldSummaries {
+    fn of(rows: &[Row]) -> Self {
+        let old = rows.iter().any(|row| row.run_type.is_none());
+        let names = rows.iter().filter(|_| old).map(|row| row.name.clone());
+        Self {
+            names: names.collect(),
+        }
+    }
+
+    fn mark(&self, row: &mut Row) {
+        if row.run_type.is_some() {
+            return;
+        }
+        let Some((base, statistic)) = row.name.rsplit_once('_') else {
+            return;
+        };
+        let named = |statistic: &str| self.names.contains(&format!("{base}_{statistic}"));
+        let summed = self.names.contains(base) || (named("mean") && named("stddev"));
+        let known = ["mean", "median", "stddev", "cv", "BigO", "RMS"];
+        if known.contains(&statistic) && (summed || matches!(statistic, "BigO" | "RMS")) {
+            row.run_name = Some(base.to_owned());
+            row.aggregate_name = Some(statistic.to_owned());
+            row.run_type = Some(super::google_benchmark_row::RunType::Aggregate);
+        }
+    }
+}
+
+/// Benchmarks by name and by what they were registered as.
+#[derive(Default)]
+struct Families {
+    benchmarks: Vec<Family>,
+    /// By name: those of that name, which differ in what they were
+    /// registered as.
+    by_name: HashMap<String, Vec<usize>>,
+}
+
+/// One benchmark while its rows come in.
+struct Family {
+    registered: (Option<u64>, Option<u64>),
+    benchmark: ResultBenchmark,
+    rows: Rows,
+    /// The central one of its summaries.
+    summary: Option<(Aggregate, Rows)>,
+}
+
+impl Families {
+    /// Takes in the row that stands at this place of the list.
+    fn take(&mut self, file: &Path, index: usize, row: Row) -> Result<(), FormatError> {
+        let aggregate = row.aggregate();
+        if aggregate == Some(Aggregate::Other) {
+            return Ok(());
+        }
+        let name = match aggregate {
+            Some(_) => row.run_name.as_deref().unwrap_or(&row.name),
+            None => &row.name,
+        };
+        let family = self.family(name, (row.family_index, row.per_family_instance_index));
+        let benchmark = &mut family.benchmark;
+        if benchmark.label.is_none() {
+            benchmark.label = row.label.clone().filter(|label| !label.is_empty());
+        }
+        benchmark.threads = benchmark.threads.or(row.threads);
+        if row.error_occurred {
+            let message = row.error_message.unwrap_or_default();
+            benchmark.state = ResultState::Failed(message);
+            return Ok(());
+        }
+        if row.skipped {
+            if benchmark.state == ResultState::Measured {
+                benchmark.state = ResultState::Skipped(row.skip_message.unwrap_or_default());
+            }
+            return Ok(());
+        }
+        let rows = match aggregate {
+            None => &mut family.rows,
+            Some(aggregate) => {
+                let known = family.summary.as_ref().map(|(known, _)| *known);
+                // The median says more than the mean, whichever comes first.
+                if known.is_some_and(|known| known >= aggregate) {
+                    return Ok(());
+                }
+                &mut family.summary.insert((aggregate, Rows::default())).1
+            }
+        };
+        let fail = |field: &str, problem: String| FormatError::Saved {
+            file: file.to_owned(),
+            place: format!("benchmarks[{index}].{field}"),
+            problem,
+        };
+        let factor = match row.time_unit.as_deref() {
+            Some("ns") => 1.0,
+            Some("us") => 1e3,
+            Some("ms") => 1e6,
+            Some("s") => 1e9,
+            Some(other) => {
+                let problem = format!("'{other}' is no unit of time; they are ns, us, ms, s");
+                return Err(fail("time_unit", problem));
+            }
+            None => return Err(fail("time_unit", "the field is missing".to_owned())),
+        };
+        // All repetitions of a launch share one process.
+        rows.begin(0);
+        for (field, value, metric) in [
+            ("real_time", row.real_time, Metric::Wall),
+            ("cpu_time", row.cpu_time, Metric::Cpu),
+        ] {
+            let place = || format!("benchmarks[{index}].{field}");
+            let value = value.ok_or_else(|| fail(field, "the field is missing".to_owned()))?;
+            rows.set(metric, value.measured(factor, file, place)?);
+        }
+        for (name, value) in row.counters {
+            if let Some(value) = value.optional(1.0) {
+                rows.set(counter(name), value);
+            }
+        }
+        Ok(())
+    }
+
+    fn family(&mut self, name: &str, registered: (Option<u64>, Option<u64>)) -> &mut Family {
+        let same = self.by_name.get(name);
+        let known = same.and_then(|all| {
+            let mut all = all.iter().copied();
+            all.find(|index| self.benchmarks[*index].registered == registered)
+        });
+        let index = known.unwrap_or_else(|| {
+            let index = self.benchmarks.len();
+            self.by_name.entry(name.to_owned()).or_default().push(index);
+            self.benchmarks.push(Family {
+                registered,
+                benchmark: ResultBenchmark {
+                    name: name.to_owned(),
+                    ..ResultBenchmark::default()
+                },
+                rows: Rows::default(),
+                summary: None,
+            });
+            index
+        });
+        &mut self.benchmarks[index]
+    }
+}
+
+impl Family {
+    fn done(mut self) -> ResultBenchmark {
+        let summary = self.summary.filter(|_| self.rows.len() == 0);
+        match summary {
+            Some((aggregate, rows)) => {
+                rows.give_to(&mut self.benchmark);
+                if self.benchmark.state == ResultState::Measured {
+                    let statistic = aggregate.name().to_owned();
+                    self.benchmark.state = ResultState::Summarised { statistic };
+                }
+            }
+            None => self.rows.give_to(&mut self.benchmark),
+        }
+        self.benchmark
+    }
+}
+
+/// What a counter measures, and which way it improves where that is known.
+fn counter(name: String) -> Metric {
+    let (unit, better) = match name.as_str() {
+        "bytes_per_second" => (Unit::BytesPerSecond, Better::More),
+        "items_per_second" => (Unit::PerSecond, Better::More),
+        "allocs_per_iter" => return Metric::Allocations,
+        "max_bytes_used" | "total_allocated_bytes" | "net_heap_growth" => {
+            (Unit::Bytes, Better::Less)
+        }
+        "CYCLES" => return Metric::Cycles,
+        "INSTRUCTIONS" => return Metric::Instructions,
+        "BRANCH-MISSES" => return Metric::BranchMisses,
+        "CACHE-MISSES" => return Metric::CacheMisses,
+        name if name.ends_with("_per_second") || name.ends_with("/s") => {
+            (Unit::PerSecond, Better::More)
+        }
+        _ => (Unit::Count, Better::Unknown),
+    };
+    Metric::foreign(name, unit, better)
+}
