@@ -10,6 +10,10 @@
 //! | tidy CSV, feature `csv` | `read_csv` | `write_csv` |
 //! | hyperfine's JSON, feature `hyperfine` | | `write_hyperfine` |
 //! | HDR histogram log | | [`write_hdr`] |
+//! | a folder of criterion, feature `saved` | `read_criterion` | |
+//! | Google Benchmark's JSON, feature `trackers` | | `write_google_benchmark` |
+//! | `customSmallerIsBetter` of github-action-benchmark, feature `trackers` | | `write_smaller_is_better` |
+//! | Bencher Metric Format, feature `trackers` | | `write_bmf` |
 //!
 //! `read_any` tells them apart by their content. No feature is on by default:
 //! who only records a run builds nothing that reads one. With `read` but not
@@ -33,6 +37,11 @@ pub use default_path::{create_run_folder, default_run_path};
 #[cfg(feature = "read")]
 pub use detect::{Source, detect, read_any};
 pub use error::{CellError, FormatError};
+#[cfg(feature = "trackers")]
+pub use export::{
+    GoogleSide, write_bmf, write_bmf_to, write_google_benchmark, write_google_benchmark_to,
+    write_smaller_is_better, write_smaller_is_better_to,
+};
 #[cfg(feature = "csv")]
 pub use export::{write_csv, write_csv_to};
 pub use export::{write_hdr, write_hdr_to};
