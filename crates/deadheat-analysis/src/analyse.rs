@@ -14,6 +14,7 @@ use crate::effects::Effects;
 use crate::figures::Figured;
 use crate::judge::Judgement;
 use crate::metrics::{metric_rows, on_the_same_pairs};
+use crate::overall::overall;
 use crate::placement::Placement;
 use crate::recordings::about_the_recordings;
 use crate::rule::estimate;
@@ -63,15 +64,16 @@ pub fn analyse(run: &Run, options: Options) -> Analysis {
             comparison.p_adjusted = *p;
         }
     }
+    let comparisons: Vec<Comparison> = comparisons.into_iter().flatten().collect();
     Analysis {
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         seed: (run.header.origin == Origin::Race).then_some(plan.seed),
         alpha: plan.design.alpha,
         margin: plan.design.margin,
-        comparisons: comparisons.into_iter().flatten().collect(),
         failures: failures(run),
         left_out: run.header.left_out.clone(),
-        overall: Vec::new(),
+        overall: overall(run, &comparisons),
+        comparisons,
         warnings: about_the_recordings(&run.sides),
         sides: run.sides.clone(),
         processes: processes(plan),

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use deadheat::analysis::histograms;
 use deadheat::format::{
-    GoogleSide, ensure_writable, is_same_file, write_bmf, write_csv, write_google_benchmark,
-    write_hdr, write_hyperfine, write_smaller_is_better, write_text,
+    GoogleSide, ensure_writable, is_same_file, write_bmf, write_csv, write_go,
+    write_google_benchmark, write_hdr, write_hyperfine, write_smaller_is_better, write_text,
 };
 use deadheat::model::{Analysis, Run};
 use deadheat::report::{MarkdownOptions, to_markdown_with};
@@ -34,6 +34,9 @@ pub struct ExportArgs {
     /// Write the baseline in Google Benchmark's JSON format
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     export_google_baseline: Option<PathBuf>,
+    /// Write every sample as Go's benchmarks print them, for benchstat
+    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    export_go: Option<PathBuf>,
     /// Write the candidate for github-action-benchmark's customSmallerIsBetter
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     export_smaller_is_better: Option<PathBuf>,
@@ -49,6 +52,7 @@ enum Shape {
     Hdr,
     Markdown,
     GoogleBenchmark(GoogleSide),
+    Go,
     SmallerIsBetter,
     Bmf,
 }
@@ -89,6 +93,7 @@ impl ExportArgs {
                 Shape::Csv => write_csv(run, path),
                 Shape::Hdr => write_hdr(run, &histograms(run), path),
                 Shape::GoogleBenchmark(side) => write_google_benchmark(run, side, path),
+                Shape::Go => write_go(run, path),
                 Shape::SmallerIsBetter => write_smaller_is_better(analysis, path),
                 Shape::Bmf => write_bmf(analysis, path),
                 Shape::Markdown => {
@@ -117,6 +122,7 @@ impl ExportArgs {
                 &self.export_google_baseline,
                 Shape::GoogleBenchmark(GoogleSide::Baseline),
             ),
+            ("--export-go", &self.export_go, Shape::Go),
             (
                 "--export-smaller-is-better",
                 &self.export_smaller_is_better,

@@ -210,6 +210,7 @@ fn an_export_never_replaces_the_recording_it_comes_from() {
         "markdown",
         "google-benchmark",
         "google-baseline",
+        "go",
         "smaller-is-better",
         "bmf",
     ] {

@@ -321,13 +321,14 @@ fn exports_for_services_hold_the_candidate() {
 
 #[test]
 fn what_was_recorded_exports_to_the_bytes_that_the_race_exported() {
-    const SHAPES: [&str; 8] = [
+    const SHAPES: [&str; 9] = [
         "json",
         "csv",
         "hdr",
         "markdown",
         "google-benchmark",
         "google-baseline",
+        "go",
         "smaller-is-better",
         "bmf",
     ];

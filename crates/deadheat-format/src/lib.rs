@@ -9,6 +9,7 @@
 //! | run file, `deadheat.run/1` | `read_run`, feature `read` | [`RunFileWriter`] |
 //! | tidy CSV, feature `csv` | `read_csv` | `write_csv` |
 //! | hyperfine's JSON, feature `hyperfine` | | `write_hyperfine` |
+//! | Go benchmark text, feature `saved` | `read_results` | `write_go` |
 //! | HDR histogram log | | [`write_hdr`] |
 //! | a folder of criterion, feature `saved` | `read_criterion` | |
 //! | Google Benchmark's JSON, feature `trackers` | | `write_google_benchmark` |
@@ -32,6 +33,8 @@ mod number;
 mod run_file;
 mod text;
 
+#[cfg(feature = "saved")]
+pub use content::{Found, found_at, read_content};
 pub use deadheat_model::{column_name, metric_of_column};
 pub use default_path::{create_run_folder, default_run_path};
 #[cfg(feature = "read")]
@@ -44,6 +47,8 @@ pub use export::{
 };
 #[cfg(feature = "csv")]
 pub use export::{write_csv, write_csv_to};
+#[cfg(feature = "saved")]
+pub use export::{write_go, write_go_to};
 pub use export::{write_hdr, write_hdr_to};
 #[cfg(feature = "hyperfine")]
 pub use export::{write_hyperfine, write_hyperfine_to};
@@ -51,8 +56,8 @@ pub use export::{write_hyperfine, write_hyperfine_to};
 pub use import::RecordingPlan;
 #[cfg(feature = "saved")]
 pub use import::{
-    SavedFormat, criterion_baselines, read_criterion, read_criterion_set, read_results,
-    read_results_from, saved_format,
+    Recording, SavedFormat, criterion_baselines, read_criterion, read_criterion_set,
+    read_recording, read_results, read_results_from, saved_format,
 };
 #[cfg(feature = "csv")]
 pub use import::{read_csv, read_csv_from};

@@ -4,6 +4,8 @@
 mod bmf;
 #[cfg(feature = "csv")]
 mod csv;
+#[cfg(feature = "saved")]
+mod go;
 #[cfg(feature = "trackers")]
 mod google_benchmark;
 #[cfg(feature = "trackers")]
@@ -22,6 +24,8 @@ mod tracked;
 pub use bmf::{write_bmf, write_bmf_to};
 #[cfg(feature = "csv")]
 pub use csv::{write_csv, write_csv_to};
+#[cfg(feature = "saved")]
+pub use go::{write_go, write_go_to};
 #[cfg(feature = "trackers")]
 pub use google_benchmark::{GoogleSide, write_google_benchmark, write_google_benchmark_to};
 pub use hdr::{write_hdr, write_hdr_to};

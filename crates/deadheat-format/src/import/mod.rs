@@ -21,6 +21,6 @@ pub(crate) use no_csv::read_csv_from;
 pub use recording_plan::RecordingPlan;
 #[cfg(feature = "saved")]
 pub use saved::{
-    SavedFormat, criterion_baselines, read_criterion, read_criterion_set, read_results,
-    read_results_from, saved_format,
+    Recording, SavedFormat, criterion_baselines, read_criterion, read_criterion_set,
+    read_recording, read_results, read_results_from, saved_format,
 };
