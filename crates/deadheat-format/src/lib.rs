@@ -29,6 +29,8 @@ mod number;
 mod run_file;
 mod text;
 
+#[cfg(feature = "saved")]
+pub use content::{Found, found_at, read_content};
 pub use deadheat_model::{column_name, metric_of_column};
 pub use default_path::{create_run_folder, default_run_path};
 #[cfg(feature = "read")]
@@ -44,7 +46,10 @@ pub use export::{write_hyperfine, write_hyperfine_to};
 #[cfg(feature = "read")]
 pub use import::RecordingPlan;
 #[cfg(feature = "saved")]
-pub use import::{SavedFormat, read_results, read_results_from, saved_format};
+pub use import::{
+    Recording, SavedFormat, criterion_baselines, read_criterion, read_criterion_set,
+    read_recording, read_results, read_results_from, saved_format,
+};
 #[cfg(feature = "csv")]
 pub use import::{read_csv, read_csv_from};
 pub use run_file::{RunFileWriter, SCHEMA};

@@ -4,15 +4,7 @@
 use deadheat_model::Results;
 use regex_lite::{NoExpand, Regex};
 
-/// A filter that is no pattern.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("filter '{filter}' is no regular expression: {problem}")]
-pub struct FilterProblem {
-    /// The filter.
-    pub filter: String,
-    /// What is wrong with it.
-    pub problem: String,
-}
+use crate::race::FamilyProblem;
 
 /// Keeps the benchmarks that a filter fits, and puts `shown` where it does, so
 /// that two families meet under one name; without `shown` the names stay.
@@ -20,8 +12,8 @@ pub fn family(
     results: &mut Results,
     filter: &str,
     shown: Option<&str>,
-) -> Result<(), FilterProblem> {
-    let pattern = Regex::new(filter).map_err(|error| FilterProblem {
+) -> Result<(), FamilyProblem> {
+    let pattern = Regex::new(filter).map_err(|error| FamilyProblem {
         filter: filter.to_owned(),
         problem: error.to_string(),
     })?;

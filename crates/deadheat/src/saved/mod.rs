@@ -9,7 +9,7 @@ mod side;
 mod terms;
 
 pub use alone::alone;
-pub use families::{FilterProblem, family};
+pub use families::family;
 pub use join::join;
 pub use side::{Side, side_names_of};
 pub use terms::{SavedError, Terms};
