@@ -21,7 +21,7 @@ pub use hodges_lehmann::hodges_lehmann;
 pub use mann_whitney::{
     RankSum, mann_whitney_asymptotic_p, mann_whitney_exact_p, mann_whitney_p, rank_sum, rank_sum_p,
 };
-pub use shift::{hodges_lehmann_shift, shift_interval};
+pub use shift::{hodges_lehmann_shift, shift_interval, shift_interval_at, shift_order};
 pub use sign_test::{Signs, count_signs};
 pub use signed_rank::{
     MOST_EXACT, SignedRanks, signed_rank_asymptotic_p, signed_rank_exact_p, signed_ranks,
