@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::{analyze, bench, cargo_deadheat, link, options, placements, rev, run};
+use crate::{analyze, bench, cargo_deadheat, compare, link, options, placements, rev, run};
 
 /// Races too close to call: is B faster than A, by how much, how sure?
 #[derive(Debug, Parser)]
@@ -42,6 +42,9 @@ pub fn deadheat() -> ExitCode {
     let name = PathBuf::from(args.next().unwrap_or_default());
     // Cargo starts it by other names while revisions are built.
     if let Some(code) = cargo_deadheat::role(&name, &args.collect::<Vec<_>>()) {
+        return code;
+    }
+    if let Some(code) = compare::role(std::env::args_os()) {
         return code;
     }
     if let Some(args) = link::LinkArgs::of(std::env::args_os()) {

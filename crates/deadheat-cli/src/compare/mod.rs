@@ -1,0 +1,6 @@
+//! `deadheat compare`: saved results side by side.
+
+mod compat;
+mod held_output;
+
+pub(crate) use compat::role;
