@@ -57,7 +57,7 @@ fn told(analysis: &Analysis, options: &BenchOptions, layout: &LayoutArgs) -> Str
     match layout.format {
         Shape::Text => to_comparison(analysis, &shown),
         Shape::Markdown => to_comparison_markdown(analysis, &shown),
-        Shape::Csv => to_comparison_csv(analysis, &shown),
+        Shape::Csv => to_comparison_csv(analysis, shown.sort, shown.only_changed),
         Shape::Json => to_json(analysis),
     }
 }

@@ -14,7 +14,8 @@ pub fn program(
     filter: Option<&str>,
     quiet: bool,
 ) -> Result<Results, Failure> {
-    let file = TemporaryFile::new().map_err(|error| Failure::Internal(error.to_string()))?;
+    let file = TemporaryFile::create_in(std::env::temp_dir())
+        .map_err(|error| Failure::Internal(error.to_string()))?;
     let mut arguments = program.arguments.clone();
     arguments.extend(filter.map(|filter| format!("--benchmark_filter={filter}")));
     arguments.push(format!("--benchmark_out={}", file.path().display()));

@@ -8,6 +8,7 @@
 //! | how often? | [`count_signs`] | [`rank_sum`] |
 
 mod arrangements;
+pub mod as_scipy;
 pub mod centre;
 pub mod hodges_lehmann;
 pub mod mann_whitney;
@@ -16,6 +17,7 @@ pub mod sign_test;
 pub mod signed_rank;
 mod staircase;
 
+pub use as_scipy::scipy_mann_whitney_p;
 pub use centre::{signed_rank_interval, signed_rank_one_sided_p};
 pub use hodges_lehmann::hodges_lehmann;
 pub use mann_whitney::{
