@@ -11,6 +11,10 @@
 //! | hyperfine's JSON, feature `hyperfine` | | `write_hyperfine` |
 //! | Go benchmark text, feature `saved` | `read_results` | `write_go` |
 //! | HDR histogram log | | [`write_hdr`] |
+//! | a folder of criterion, feature `saved` | `read_criterion` | |
+//! | Google Benchmark's JSON, feature `trackers` | | `write_google_benchmark` |
+//! | `customSmallerIsBetter` of github-action-benchmark, feature `trackers` | | `write_smaller_is_better` |
+//! | Bencher Metric Format, feature `trackers` | | `write_bmf` |
 //!
 //! `read_any` tells them apart by their content. No feature is on by default:
 //! who only records a run builds nothing that reads one. With `read` but not
@@ -36,6 +40,11 @@ pub use default_path::{create_run_folder, default_run_path};
 #[cfg(feature = "read")]
 pub use detect::{Source, detect, read_any};
 pub use error::{CellError, FormatError};
+#[cfg(feature = "trackers")]
+pub use export::{
+    GoogleSide, write_bmf, write_bmf_to, write_google_benchmark, write_google_benchmark_to,
+    write_smaller_is_better, write_smaller_is_better_to,
+};
 #[cfg(feature = "csv")]
 pub use export::{write_csv, write_csv_to};
 #[cfg(feature = "saved")]
