@@ -14,6 +14,7 @@ use crate::effects::Effects;
 use crate::figures::Figured;
 use crate::judge::Judgement;
 use crate::metrics::{metric_rows, on_the_same_pairs};
+use crate::overall::overall;
 use crate::placement::Placement;
 use crate::recordings::about_the_recordings;
 use crate::rule::estimate;
@@ -21,7 +22,7 @@ use crate::ruling::Ruling;
 use crate::side::{Members, side};
 use crate::spreads::spreads;
 use crate::suite::pay_for_the_suite;
-use crate::unpaired::{Logs, compare};
+use crate::unpaired::{Logs, Orders, compare};
 
 /// Choices of someone who analyses a recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,6 +45,7 @@ pub fn analyse(run: &Run, options: Options) -> Analysis {
     let mut comparisons = Vec::new();
     // p-values before they pay for the suite: per benchmark, per candidate.
     let mut p_values: Vec<Vec<Option<f64>>> = Vec::new();
+    let orders = Orders::default();
     for (index, samples) in run.benchmarks.iter().enumerate() {
         if run.failures.iter().any(|failed| failed.benchmark == index) {
             // Half a race has no answer, and pays for nobody's.
@@ -53,7 +55,7 @@ pub fn analyse(run: &Run, options: Options) -> Analysis {
             // It is shown beside another, decides nothing and pays for nobody.
             continue;
         }
-        let (some, p) = benchmark(run, index, samples, options);
+        let (some, p) = benchmark(run, index, samples, options, &orders);
         comparisons.push(some);
         p_values.push(p);
     }
@@ -63,15 +65,16 @@ pub fn analyse(run: &Run, options: Options) -> Analysis {
             comparison.p_adjusted = *p;
         }
     }
+    let comparisons: Vec<Comparison> = comparisons.into_iter().flatten().collect();
     Analysis {
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         seed: (run.header.origin == Origin::Race).then_some(plan.seed),
         alpha: plan.design.alpha,
         margin: plan.design.margin,
-        comparisons: comparisons.into_iter().flatten().collect(),
         failures: failures(run),
         left_out: run.header.left_out.clone(),
-        overall: Vec::new(),
+        overall: overall(run, &comparisons),
+        comparisons,
         warnings: about_the_recordings(&run.sides),
         sides: run.sides.clone(),
         processes: processes(plan),
@@ -123,6 +126,7 @@ fn benchmark(
     index: usize,
     samples: &Samples,
     options: Options,
+    orders: &Orders,
 ) -> (Vec<Comparison>, Vec<Option<f64>>) {
     let header = &run.header;
     let plan = &header.plan;
@@ -184,12 +188,11 @@ fn benchmark(
         let figured = figured.as_ref();
         return unpaired(
             run,
-            samples,
-            index,
-            &members,
+            (index, samples, &members),
             empty,
             &baseline_values,
             figured,
+            orders,
         );
     }
     let (bench, ruling) = Ruling::of(run, index, samples, options);
@@ -313,12 +316,11 @@ fn confirm(effects: &Effects, judgement: &Judgement, seed: u64) -> Option<f64> {
 /// and a verdict that is provisional.
 fn unpaired(
     run: &Run,
-    samples: &Samples,
-    index: usize,
-    members: &Members,
+    (index, samples, members): (usize, &Samples, &Members),
     empty: Comparison,
     baseline_values: &[f64],
     figured: Option<&Figured>,
+    orders: &Orders,
 ) -> (Vec<Comparison>, Vec<Option<f64>>) {
     let header = &run.header;
     let design = &header.plan.design;
@@ -344,7 +346,9 @@ fn unpaired(
             let baseline = baselines[place].as_ref()?;
             let candidate = Logs::of(header, samples, metric, id)?;
             let candidate = (id, &candidate);
-            Some(compare(header, samples, metric, baseline, candidate, level))
+            Some(compare(
+                header, samples, metric, baseline, candidate, level, orders,
+            ))
         };
         let Some(found) = against(judged) else {
             continue;

@@ -15,6 +15,7 @@ mod histograms;
 mod judge;
 mod looks;
 mod metrics;
+mod overall;
 mod placement;
 mod recordings;
 mod rule;

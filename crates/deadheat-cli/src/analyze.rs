@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use deadheat::analysis::{Options, analyse};
 use deadheat::exit::{Failure, Status};
-use deadheat::format::{RecordingPlan, read_any};
+use deadheat::format::{Recording, RecordingPlan, read_recording};
 use deadheat::model::Metric;
+use deadheat::saved::{SavedError, Terms, alone};
 use deadheat::settings::fraction;
 
 use crate::exports::ExportArgs;
@@ -15,7 +16,7 @@ use crate::options::AnswerArgs;
 /// Options of `deadheat analyze`.
 #[derive(Debug, Args)]
 pub struct AnalyzeArgs {
-    /// A run file or a tidy CSV file
+    /// A run file, a tidy CSV file, or results of another tool
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// Smallest change worth acting on, for recordings (a run carries its own)
@@ -24,9 +25,9 @@ pub struct AnalyzeArgs {
     /// Accepted chance of a wrong verdict, for recordings
     #[arg(long, value_name = "P", default_value = "0.05", value_parser = fraction, allow_hyphen_values = true)]
     alpha: f64,
-    /// What is judged, for recordings
-    #[arg(long, value_name = "METRIC", default_value = "wall")]
-    metric: String,
+    /// What is judged, for recordings [default: wall]
+    #[arg(long, value_name = "METRIC")]
+    metric: Option<String>,
     /// Replay the looks of a race over a recording instead of judging it once
     #[arg(long)]
     looks: bool,
@@ -42,18 +43,31 @@ pub fn analyze(args: &AnalyzeArgs) -> Result<Status, Failure> {
     let plan = RecordingPlan {
         margin: args.margin,
         alpha: args.alpha,
-        judged: Metric::from_name(&args.metric),
+        judged: args
+            .metric
+            .as_deref()
+            .map_or(Metric::Wall, Metric::from_name),
     };
+    let terms = Terms {
+        margin: args.margin,
+        alpha: args.alpha,
+        metric: args.metric.clone(),
+    };
+    let usage = |error: SavedError| Failure::Usage(error.to_string());
     let answer = args.answer.answer();
     let mut status = Status::Done;
     for file in &args.files {
-        let run = read_any(file, &plan).map_err(Failure::reading)?;
+        let run = match read_recording(file, &plan).map_err(Failure::reading)? {
+            Recording::Run(run) => *run,
+            Recording::Results(results) => alone(*results, &terms).map_err(usage)?,
+        };
         run.header
             .plan
             .validate()
             .map_err(|error| Failure::Usage(error.to_string()))?;
         let judged = &run.header.plan.design.judged;
-        if !run.header.metrics.contains(judged) {
+        let recorded = run.sides.is_empty();
+        if recorded && !run.header.metrics.contains(judged) {
             let known: Vec<&str> = run.header.metrics.iter().map(Metric::name).collect();
             let known = known.join(", ");
             let file = file.display();

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use deadheat::analysis::histograms;
 use deadheat::format::{
-    ensure_writable, is_same_file, write_csv, write_hdr, write_hyperfine, write_text,
+    GoogleSide, ensure_writable, is_same_file, write_bmf, write_csv, write_go,
+    write_google_benchmark, write_hdr, write_hyperfine, write_smaller_is_better, write_text,
 };
 use deadheat::model::{Analysis, Run};
 use deadheat::report::{MarkdownOptions, to_markdown_with};
@@ -27,6 +28,21 @@ pub struct ExportArgs {
     /// Write the answer as a Markdown table
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     export_markdown: Option<PathBuf>,
+    /// Write the candidate in Google Benchmark's JSON format, for compare.py
+    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    export_google_benchmark: Option<PathBuf>,
+    /// Write the baseline in Google Benchmark's JSON format
+    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    export_google_baseline: Option<PathBuf>,
+    /// Write every sample as Go's benchmarks print them, for benchstat
+    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    export_go: Option<PathBuf>,
+    /// Write the candidate for github-action-benchmark's customSmallerIsBetter
+    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    export_smaller_is_better: Option<PathBuf>,
+    /// Write the candidate in the Bencher Metric Format
+    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    export_bmf: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +51,10 @@ enum Shape {
     Csv,
     Hdr,
     Markdown,
+    GoogleBenchmark(GoogleSide),
+    Go,
+    SmallerIsBetter,
+    Bmf,
 }
 
 impl ExportArgs {
@@ -72,6 +92,10 @@ impl ExportArgs {
                 Shape::Hyperfine => write_hyperfine(run, path),
                 Shape::Csv => write_csv(run, path),
                 Shape::Hdr => write_hdr(run, &histograms(run), path),
+                Shape::GoogleBenchmark(side) => write_google_benchmark(run, side, path),
+                Shape::Go => write_go(run, path),
+                Shape::SmallerIsBetter => write_smaller_is_better(analysis, path),
+                Shape::Bmf => write_bmf(analysis, path),
                 Shape::Markdown => {
                     let options = MarkdownOptions { figures };
                     write_text(path, &to_markdown_with(analysis, &options))
@@ -88,6 +112,23 @@ impl ExportArgs {
             ("--export-csv", &self.export_csv, Shape::Csv),
             ("--export-hdr", &self.export_hdr, Shape::Hdr),
             ("--export-markdown", &self.export_markdown, Shape::Markdown),
+            (
+                "--export-google-benchmark",
+                &self.export_google_benchmark,
+                Shape::GoogleBenchmark(GoogleSide::Candidate),
+            ),
+            (
+                "--export-google-baseline",
+                &self.export_google_baseline,
+                Shape::GoogleBenchmark(GoogleSide::Baseline),
+            ),
+            ("--export-go", &self.export_go, Shape::Go),
+            (
+                "--export-smaller-is-better",
+                &self.export_smaller_is_better,
+                Shape::SmallerIsBetter,
+            ),
+            ("--export-bmf", &self.export_bmf, Shape::Bmf),
         ]
         .into_iter()
         .filter_map(|(flag, path, shape)| Some((flag, path.as_deref()?, shape)))

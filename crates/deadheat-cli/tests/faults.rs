@@ -203,7 +203,17 @@ fn an_export_never_replaces_the_recording_it_comes_from() {
     let run = recorded(&track);
     let kept = std::fs::read(&run).unwrap();
     let again = track.path("./run.jsonl");
-    for shape in ["json", "csv", "hdr", "markdown"] {
+    for shape in [
+        "json",
+        "csv",
+        "hdr",
+        "markdown",
+        "google-benchmark",
+        "google-baseline",
+        "go",
+        "smaller-is-better",
+        "bmf",
+    ] {
         let flag = format!("--export-{shape}");
         let done = track.run(&["analyze", &flag, text(&again), text(&run)]);
         done.fails_with(2, &[&flag, "is the recording itself"]);

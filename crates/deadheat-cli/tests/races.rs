@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::path::Path;
+
 use common::{Track, text};
 use serde_json::Value;
 
@@ -277,13 +279,65 @@ fn exports_hold_the_run_in_four_shapes() {
 }
 
 #[test]
+fn exports_for_services_hold_the_candidate() {
+    let track = Track::new();
+    let [new, old, action, bmf] = ["n.json", "o.json", "a.json", "b.json"].map(|it| track.path(it));
+    let args = [
+        "run",
+        "-q",
+        "-r",
+        "4",
+        "--export-google-benchmark",
+        text(&new),
+        "--export-google-baseline",
+        text(&old),
+        "--export-smaller-is-better",
+        text(&action),
+        "--export-bmf",
+        text(&bmf),
+        "--",
+        "true",
+        "sleep 0.002",
+    ];
+    track.run(&args).succeeds();
+    let json =
+        |path: &Path| -> Value { serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap() };
+    let (new, old) = (json(&new), json(&old));
+    for side in [&new, &old] {
+        assert_eq!(side["context"]["json_schema_version"], 1);
+        assert_eq!(side["benchmarks"].as_array().unwrap().len(), 8);
+        assert_eq!(side["benchmarks"][0]["name"], "run");
+        assert_eq!(side["benchmarks"][4]["name"], "run_mean");
+    }
+    let median = |side: &Value| side["benchmarks"][5]["real_time"].as_f64().unwrap();
+    assert!(median(&new) > 2e6 && median(&old) < median(&new));
+    let action = json(&action);
+    assert_eq!(action[0]["name"], "sleep 0.002");
+    let near = |value: &Value| (value.as_f64().unwrap() / median(&new) - 1.0).abs() < 1e-12;
+    assert!(near(&action[0]["value"]));
+    let bmf = json(&bmf);
+    assert!(near(&bmf["sleep 0.002"]["latency"]["value"]));
+}
+
+#[test]
 fn what_was_recorded_exports_to_the_bytes_that_the_race_exported() {
+    const SHAPES: [&str; 9] = [
+        "json",
+        "csv",
+        "hdr",
+        "markdown",
+        "google-benchmark",
+        "google-baseline",
+        "go",
+        "smaller-is-better",
+        "bmf",
+    ];
     let track = Track::new();
     let files = |folder: &str| {
         let file = |name: &str| track.path(&format!("{folder}{name}"));
-        ["x.json", "x.csv", "x.hlog", "x.md"].map(file)
+        SHAPES.map(file)
     };
-    let flags = ["json", "csv", "hdr", "markdown"].map(|shape| format!("--export-{shape}"));
+    let flags = SHAPES.map(|shape| format!("--export-{shape}"));
     let exported = |folder: &str, args: &[&str]| {
         let files = files(folder);
         let mut all = args[..1].to_vec();

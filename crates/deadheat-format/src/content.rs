@@ -1,6 +1,6 @@
 //! All bytes of a file, of standard input or of a pipe, unpacked.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -26,8 +26,13 @@ pub fn read_content(path: impl AsRef<Path>) -> Result<Vec<u8>, FormatError> {
     unpacked(path, bytes)
 }
 
+/// Whether a file that begins like this is packed.
+pub(crate) fn is_packed(beginning: &[u8]) -> bool {
+    beginning.starts_with(GZIP) || beginning.starts_with(ZSTD)
+}
+
 /// The bytes themselves, or what was packed in them.
-fn unpacked(path: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, FormatError> {
+pub(crate) fn unpacked(path: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, FormatError> {
     let mut all = Vec::new();
     let read = if bytes.starts_with(GZIP) {
         MultiGzDecoder::new(&bytes[..]).read_to_end(&mut all)
@@ -47,4 +52,77 @@ fn frames(mut packed: &[u8], all: &mut Vec<u8>) -> io::Result<usize> {
         frame.map_err(io::Error::other)?.read_to_end(all)?;
     }
     Ok(all.len())
+}
+
+/// What stands under a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// A folder.
+    Folder,
+    /// An executable file: of the system, or a script that names its
+    /// interpreter.
+    Program,
+    /// Anything that can be read, or standard input.
+    Data,
+    /// Nothing.
+    Nothing,
+}
+
+/// Tells what stands under a name, by the first bytes of a file. A pipe is not
+/// read from: it holds data.
+pub fn found_at(path: impl AsRef<Path>) -> Result<Found, FormatError> {
+    let path = path.as_ref();
+    if path == Path::new("-") {
+        return Ok(Found::Data);
+    }
+    let about = match fs::metadata(path) {
+        Ok(about) => about,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
+        Err(error) => return Err(cannot_read(path)(error)),
+    };
+    if about.is_dir() {
+        return Ok(Found::Folder);
+    }
+    if !about.is_file() {
+        return Ok(Found::Data);
+    }
+    let mut beginning = Vec::new();
+    let opened = File::open(path).map_err(cannot_read(path))?;
+    let read = opened.take(4).read_to_end(&mut beginning);
+    read.map_err(cannot_read(path))?;
+    let programs: [&[u8]; 5] = [
+        b"\x7fELF",
+        b"#!",
+        b"MZ",
+        b"\xcf\xfa\xed\xfe",
+        b"\xca\xfe\xba\xbe",
+    ];
+    Ok(
+        match programs.iter().any(|sign| beginning.starts_with(sign)) {
+            true => Found::Program,
+            false => Found::Data,
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_and_data_are_told_by_their_first_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        let found = |name: &str, bytes: &[u8]| {
+            let path = folder.path().join(name);
+            fs::write(&path, bytes).unwrap();
+            found_at(path).unwrap()
+        };
+        assert_eq!(found("a", b"\x7fELF\x02"), Found::Program);
+        assert_eq!(found("b.json", b"#!/bin/sh\n"), Found::Program);
+        assert_eq!(found("c", b"{}"), Found::Data);
+        assert_eq!(found("d", b""), Found::Data);
+        assert_eq!(found_at(folder.path()).unwrap(), Found::Folder);
+        assert_eq!(found_at(folder.path().join("e")).unwrap(), Found::Nothing);
+        assert_eq!(found_at("-").unwrap(), Found::Data);
+    }
 }

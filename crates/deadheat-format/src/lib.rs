@@ -9,7 +9,12 @@
 //! | run file, `deadheat.run/1` | `read_run`, feature `read` | [`RunFileWriter`] |
 //! | tidy CSV, feature `csv` | `read_csv` | `write_csv` |
 //! | hyperfine's JSON, feature `hyperfine` | | `write_hyperfine` |
+//! | Go benchmark text, feature `saved` | `read_results` | `write_go` |
 //! | HDR histogram log | | [`write_hdr`] |
+//! | a folder of criterion, feature `saved` | `read_criterion` | |
+//! | Google Benchmark's JSON, feature `trackers` | | `write_google_benchmark` |
+//! | `customSmallerIsBetter` of github-action-benchmark, feature `trackers` | | `write_smaller_is_better` |
+//! | Bencher Metric Format, feature `trackers` | | `write_bmf` |
 //!
 //! `read_any` tells them apart by their content. No feature is on by default:
 //! who only records a run builds nothing that reads one. With `read` but not
@@ -22,26 +27,40 @@ mod default_path;
 mod detect;
 mod error;
 mod export;
+mod foreign_file;
 #[cfg(feature = "read")]
 mod import;
 mod number;
 mod run_file;
 mod text;
 
+#[cfg(feature = "saved")]
+pub use content::{Found, found_at, read_content};
 pub use deadheat_model::{column_name, metric_of_column};
 pub use default_path::{create_run_folder, default_run_path};
 #[cfg(feature = "read")]
 pub use detect::{Source, detect, read_any};
 pub use error::{CellError, FormatError};
+#[cfg(feature = "trackers")]
+pub use export::{
+    GoogleSide, write_bmf, write_bmf_to, write_google_benchmark, write_google_benchmark_to,
+    write_smaller_is_better, write_smaller_is_better_to,
+};
 #[cfg(feature = "csv")]
 pub use export::{write_csv, write_csv_to};
+#[cfg(feature = "saved")]
+pub use export::{write_go, write_go_to};
 pub use export::{write_hdr, write_hdr_to};
 #[cfg(feature = "hyperfine")]
 pub use export::{write_hyperfine, write_hyperfine_to};
+pub use foreign_file::{FileKind, TemporaryFile, ensure_readable, file_kind, read_bytes};
 #[cfg(feature = "read")]
 pub use import::RecordingPlan;
 #[cfg(feature = "saved")]
-pub use import::{SavedFormat, read_results, read_results_from, saved_format};
+pub use import::{
+    Recording, SavedFormat, criterion_baselines, read_criterion, read_criterion_set,
+    read_recording, read_results, read_results_from, saved_format,
+};
 #[cfg(feature = "csv")]
 pub use import::{read_csv, read_csv_from};
 pub use run_file::{RunFileWriter, SCHEMA};

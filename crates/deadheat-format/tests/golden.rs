@@ -10,7 +10,10 @@ use common::{
     block, blocks, end, fallen_back, function_block, function_header, header, placed,
     placed_header, program_block, program_header,
 };
-use deadheat_format::{RunFileWriter, read_run, write_csv_to, write_hdr_to, write_hyperfine_to};
+use deadheat_format::{
+    RunFileWriter, read_results_from, read_run, write_csv_to, write_go_to, write_hdr_to,
+    write_hyperfine_to,
+};
 use deadheat_model::{
     BenchmarkFailure, ContenderHistogram, ContenderId, EndReason, HistogramUnit, Histograms,
     Metric, RecordSink,
@@ -170,6 +173,67 @@ fn the_json_of_hyperfine_is_written_as_before() {
     let mut json = Vec::new();
     write_hyperfine_to(&run, &mut json, "run.json").unwrap();
     compare("hyperfine.json", &json);
+}
+
+/// The run in the Go benchmark format.
+fn as_go(run: &deadheat_model::Run) -> Vec<u8> {
+    let mut text = Vec::new();
+    write_go_to(run, &mut text, "run.txt").unwrap();
+    text
+}
+
+#[test]
+fn go_benchmark_text_is_written_as_before() {
+    let run = read_run(recorded().path()).unwrap();
+    compare("go.txt", &as_go(&run));
+    let programs = read_run(recorded_programs().path()).unwrap();
+    compare("go_programs.txt", &as_go(&programs));
+    let placed = read_run(recorded_with_placements().path()).unwrap();
+    let text = String::from_utf8(as_go(&placed)).unwrap();
+    let lines = |name: &str| text.lines().filter(|line| line.starts_with(name)).count();
+    assert_eq!((lines("BenchmarkSum\t"), lines("Benchmark")), (40, 40));
+}
+
+#[test]
+fn go_benchmark_text_is_read_back_with_every_value() {
+    let run = read_run(recorded_programs().path()).unwrap();
+    let results = read_results_from(Path::new("go.txt"), &as_go(&run)).unwrap();
+    let raced = run.header.plan.benchmarks.iter().zip(&run.benchmarks);
+    for (benchmark, samples) in raced.filter(|(_, samples)| !samples.samples().is_empty()) {
+        let wall = samples.column(&Metric::Wall).unwrap();
+        for (index, contender) in benchmark.contenders.iter().enumerate() {
+            let own = samples.samples().iter().zip(wall);
+            let own = own.filter(|(sample, _)| usize::from(sample.contender.0) == index);
+            let expected: Vec<f64> = own.map(|(s, wall)| wall / s.iterations as f64).collect();
+            let told = format!("contender={}", contender.name);
+            let read: Vec<Vec<f64>> = results
+                .benchmarks
+                .iter()
+                .filter(|one| one.name.contains(&told))
+                .map(|one| {
+                    one.values
+                        .chunks(one.metrics.len())
+                        .map(|row| row[0])
+                        .collect()
+                })
+                .collect();
+            assert!(read.contains(&expected), "{} {told}", benchmark.name);
+        }
+    }
+}
+
+#[test]
+fn what_failed_is_written_as_go_tells_it() {
+    let mut run = deadheat_model::Run::new(header());
+    run.benchmarks[1].push(&block(1, 0, &[0, 1, 2])).unwrap();
+    run.failures.push(BenchmarkFailure {
+        benchmark: 0,
+        message: "it crashed\nwith SIGSEGV".to_owned(),
+    });
+    let results = read_results_from(Path::new("go.txt"), &as_go(&run)).unwrap();
+    let failed = deadheat_model::ResultState::Failed("it crashed".to_owned());
+    let states: Vec<_> = results.benchmarks.iter().map(|one| &one.state).collect();
+    assert!(states.contains(&&failed), "{states:?}");
 }
 
 #[test]

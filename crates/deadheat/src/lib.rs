@@ -66,6 +66,8 @@ mod names;
 #[cfg(feature = "commands")]
 pub mod pairing;
 mod race;
+#[cfg(feature = "commands")]
+pub mod saved;
 pub mod settings;
 pub mod suite;
 pub mod terminal;
@@ -82,6 +84,6 @@ pub use race::{Entries, RaceError, RaceOutcome, WorkerRace, inspect_program, rac
 #[cfg(feature = "commands")]
 pub use race::{
     Families, FamilyProblem, GoogleBenchmarkRace, GoogleEntry, GoogleSide, RaceOptions, families,
-    race_commands, race_google_benchmark, resume_commands,
+    families_between, race_commands, race_google_benchmark, resume_commands,
 };
 pub use suite::Suite;

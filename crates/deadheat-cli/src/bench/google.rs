@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 
 use deadheat::exit::{Failure, Status};
-use deadheat::model::LeftOut;
+use deadheat::model::{LeftOut, Program};
 use deadheat::pairing::{NamedTarget, pair_names};
 use deadheat::settings::{Ignored, Selection};
-use deadheat::{GoogleBenchmarkRace, GoogleEntry, GoogleSide, families, race_google_benchmark};
+use deadheat::{
+    GoogleBenchmarkRace, GoogleEntry, GoogleSide, families, families_between, race_google_benchmark,
+};
 
 use super::entries::{listing, nothing_in_common, nothing_selected, print};
 use super::inspection::Launched;
@@ -130,6 +132,40 @@ pub fn alone(target: &Launched, options: &BenchOptions) -> Result<Status, Failur
     if field.entries.is_empty() {
         return Ok(nothing_selected(held.iter().map(String::as_str), &[]));
     }
+    race(field, options)
+}
+
+/// Races a family of one program against a family of another: each of the
+/// filters chooses among the benchmarks of its side.
+pub fn filtered(
+    target: &Launched,
+    filters: &[String; 2],
+    names: &[String; 2],
+    options: &BenchOptions,
+) -> Result<Status, Failure> {
+    let [Some((old, held_by_old)), Some((new, held_by_new))] = &target.sides else {
+        return Err(Failure::Internal("a side was not asked".to_owned()));
+    };
+    let [baseline, candidate] = filters;
+    let found = families_between([held_by_old, held_by_new], baseline, candidate)
+        .map_err(|problem| Failure::Usage(problem.to_string()))?;
+    if found.pairs.is_empty() {
+        return Err(nothing_in_common(&found.left_out, filters));
+    }
+    let side = |name: &String, program: &Program| GoogleSide {
+        name: name.clone(),
+        program: program.clone(),
+    };
+    let entry = |(name, in_sides): (String, [String; 2])| GoogleEntry {
+        name,
+        in_sides: in_sides.to_vec(),
+        sides: vec![0, 1],
+    };
+    let field = Field {
+        sides: vec![side(&names[0], old), side(&names[1], new)],
+        entries: found.pairs.into_iter().map(entry).collect(),
+        left_out: found.left_out,
+    };
     race(field, options)
 }
 

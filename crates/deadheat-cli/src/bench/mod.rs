@@ -11,4 +11,4 @@ mod race;
 pub use arguments::{BenchArgs, EXAMPLES, bench, passed_on};
 pub use entrants::{Entrants, Target};
 pub use options::BenchOptions;
-pub use race::race;
+pub use race::{race, race_alone, race_families};

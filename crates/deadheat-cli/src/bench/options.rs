@@ -62,14 +62,9 @@ pub struct BenchOptions {
     /// Kill what takes longer for a single sample, or none [default: 60s]
     #[arg(long, value_name = "TIME", value_parser = timeout, help_heading = "Design")]
     timeout: Option<Timeout>,
-    /// What is judged: wall, cpu, … or what the programs measure themselves
-    #[arg(
-        long,
-        value_name = "METRIC",
-        default_value = "wall",
-        help_heading = "Design"
-    )]
-    metric: String,
+    /// What is judged: wall, cpu, … or what the programs measure themselves [default: wall]
+    #[arg(long, value_name = "METRIC", help_heading = "Design")]
+    pub metric: Option<String>,
     /// Cores of the programs: auto (one core per replicate, drawn), none or a list
     #[arg(long, value_name = "CORES", default_value = "auto", value_parser = pinning, help_heading = "Design")]
     pub pin: Pinning,
@@ -137,7 +132,8 @@ impl BenchOptions {
 
     /// The metric judged.
     pub fn judged(&self) -> Metric {
-        Metric::from_name(&self.metric)
+        let name = self.metric.as_deref();
+        name.map_or(Metric::Wall, Metric::from_name)
     }
 
     /// The source of every random choice.

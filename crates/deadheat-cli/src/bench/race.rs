@@ -46,6 +46,26 @@ pub fn race_alone(program: Program, options: &BenchOptions) -> Result<Status, Fa
     }
 }
 
+/// Races a family of one program against a family of another.
+pub fn race_families(
+    entrants: &Entrants,
+    filters: &[String; 2],
+    options: &BenchOptions,
+) -> Result<Status, Failure> {
+    options.exports.check(None)?;
+    match inspect(&entrants.targets, options)? {
+        Field::GoogleBenchmark(targets) => match &targets[..] {
+            [target, ..] => google::filtered(target, filters, &entrants.names, options),
+            [] => Err(Failure::Internal("nobody was asked".to_owned())),
+        },
+        Field::Workers(_) => Err(Failure::Usage(
+            "families are chosen by filters in Google Benchmark executables only; workers have \
+             contenders for that"
+                .to_owned(),
+        )),
+    }
+}
+
 fn workers(
     pair: impl Fn(&Selection) -> Pairing,
     sides: Option<&[String; 2]>,

@@ -20,4 +20,7 @@ pub use csv::{read_csv, read_csv_from};
 pub(crate) use no_csv::read_csv_from;
 pub use recording_plan::RecordingPlan;
 #[cfg(feature = "saved")]
-pub use saved::{SavedFormat, read_results, read_results_from, saved_format};
+pub use saved::{
+    Recording, SavedFormat, criterion_baselines, read_criterion, read_criterion_set,
+    read_recording, read_results, read_results_from, saved_format,
+};

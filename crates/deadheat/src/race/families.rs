@@ -31,10 +31,27 @@ pub fn families(
     baseline: &str,
     candidate: &str,
 ) -> Result<Families, FamilyProblem> {
+    let mut found = families_between([names, names], baseline, candidate)?;
+    // What fits both filters may race after all.
+    let pairs = &found.pairs;
+    let races = |name: &String| pairs.iter().any(|(_, pair)| pair.contains(name));
+    found
+        .left_out
+        .retain(|left_out| !races(&left_out.benchmark));
+    Ok(found)
+}
+
+/// The same of two programs: `baseline` chooses among the names of the first,
+/// `candidate` among those of the second.
+pub fn families_between(
+    names: [&[String]; 2],
+    baseline: &str,
+    candidate: &str,
+) -> Result<Families, FamilyProblem> {
     let place = format!("[{baseline} vs. {candidate}]");
     let [ours, theirs] = [
-        selected(names, baseline, &place)?,
-        selected(names, candidate, &place)?,
+        selected(names[0], baseline, &place)?,
+        selected(names[1], candidate, &place)?,
     ];
     let mut found = Families::default();
     for (shown, name) in &ours {
@@ -63,12 +80,6 @@ pub fn families(
             found.leave_out(name, LeftOutReason::OnlyIn(candidate.to_owned()));
         }
     }
-    // What fits both filters may race after all.
-    let pairs = &found.pairs;
-    let races = |name: &String| pairs.iter().any(|(_, pair)| pair.contains(name));
-    found
-        .left_out
-        .retain(|left_out| !races(&left_out.benchmark));
     Ok(found)
 }
 

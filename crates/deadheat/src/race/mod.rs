@@ -16,7 +16,7 @@ mod workers;
 #[cfg(feature = "commands")]
 pub use commands::{RaceOptions, race_commands, resume_commands};
 #[cfg(feature = "commands")]
-pub use families::{Families, FamilyProblem, families};
+pub use families::{Families, FamilyProblem, families, families_between};
 #[cfg(feature = "commands")]
 pub use google_benchmark::{GoogleBenchmarkRace, GoogleEntry, GoogleSide, race_google_benchmark};
 pub use outcome::{RaceError, RaceOutcome};

@@ -112,27 +112,11 @@ fn of_array(text: &[u8]) -> Option<SavedFormat> {
 fn of_lines(text: &[u8]) -> Option<SavedFormat> {
     let mut lines = text.split(|byte| *byte == b'\n');
     let first = lines.clone().next()?;
-    let columns: Vec<&[u8]> = first.split(|byte| *byte == b',').map(bare).collect();
-    let table = columns.len() > 1
-        && [&b"benchmark"[..], b"contender", b"wall_ns"]
-            .iter()
-            .filter(|name| columns.contains(name))
-            .count()
-            >= 2;
-    if table {
-        return Some(SavedFormat::TidyCsv);
+    if lines.any(|line| line.starts_with(b"Benchmark")) {
+        return Some(SavedFormat::Go);
     }
-    lines
-        .any(|line| line.starts_with(b"Benchmark"))
-        .then_some(SavedFormat::Go)
-}
-
-/// A name without blanks and quotes around it.
-fn bare(name: &[u8]) -> &[u8] {
-    let name = name.trim_ascii();
-    name.strip_prefix(b"\"")
-        .and_then(|name| name.strip_suffix(b"\""))
-        .unwrap_or(name)
+    // Which of its columns are missing is for its reader to tell.
+    first.contains(&b',').then_some(SavedFormat::TidyCsv)
 }
 
 fn contains(text: &[u8], part: &[u8]) -> bool {
@@ -243,7 +227,7 @@ mod tests {
 
     #[test]
     fn other_texts_are_nobodys() {
-        for text in ["", " \n", "{}", "[1]", "hello", "a,b\n1,2\n", "}]", "{]}"] {
+        for text in ["", " \n", "{}", "[1]", "hello", "}]", "{]}"] {
             assert_eq!(told(text), None, "{text}");
         }
     }

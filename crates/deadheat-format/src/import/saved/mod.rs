@@ -1,11 +1,25 @@
 //! Result files of other tools, each read into [`Results`](deadheat_model::Results).
 
+mod benchmark_dotnet;
+mod criterion;
 mod format;
+mod go;
+mod go_line;
+mod go_unit;
 mod google_benchmark;
 mod google_benchmark_row;
+mod hyperfine;
+mod jmh;
+mod jmh_unit;
 mod json;
+mod own;
+mod pyperf;
+mod pytest_benchmark;
 mod read;
+mod recording;
 mod rows;
 
+pub use criterion::{criterion_baselines, read_criterion, read_criterion_set};
 pub use format::{SavedFormat, saved_format};
 pub use read::{read_results, read_results_from};
+pub use recording::{Recording, read_recording};

@@ -1,0 +1,130 @@
+//! The change over all benchmarks of saved results.
+//!
+//! The mean of the effects is the logarithm of the geometric mean of the
+//! ratios. Its interval speaks of these benchmarks and of no others. Where a
+//! side is one file, all its benchmarks were recorded by one process as far as
+//! anyone knows, so the allowance for its layout does not average out; where
+//! each side is several files, these are the observations.
+
+use deadheat_model::{
+    Better, Comparison, ContenderId, Estimate, Interval, LogRatio, Overall, Run, Samples,
+};
+use deadheat_stats::dist::normal_quantile;
+use deadheat_stats::{LAYOUT_ALLOWANCE, hodges_lehmann, welch};
+
+/// One entry per candidate that at least two benchmarks compare with the
+/// baseline.
+pub(crate) fn overall(run: &Run, comparisons: &[Comparison]) -> Vec<Overall> {
+    let candidates = run.sides.len().saturating_sub(1);
+    let level = run.header.plan.design.alpha / candidates.max(1) as f64;
+    let of_candidate = |place: usize| {
+        let name = &run.sides[place].name;
+        let compared: Vec<(&Comparison, &Estimate)> = comparisons
+            .iter()
+            .filter(|one| {
+                one.candidate
+                    .as_ref()
+                    .is_some_and(|side| side.name == *name)
+            })
+            .filter_map(|one| Some((one, one.estimate.as_ref()?)))
+            .collect();
+        if compared.len() < 2 {
+            return None;
+        }
+        let count = compared.len() as f64;
+        let cost = |(one, estimate): &(&Comparison, &Estimate)| {
+            sign(one.metric.better()) * estimate.effect.0
+        };
+        let effect = compared.iter().map(cost).sum::<f64>() / count;
+        let pooled = [&run.sides[0], &run.sides[place]].map(|side| side.files.len());
+        let half = match pooled {
+            [1, _] | [_, 1] => by_benchmarks(&compared, level),
+            files => by_files(run, name, files, level),
+        };
+        let interval = half
+            .filter(|half| *half > 0.0 && (effect.abs() + half).is_finite())
+            .map(|half| Interval {
+                low: LogRatio(effect - half),
+                high: LogRatio(effect + half),
+                confidence: 1.0 - level,
+            });
+        Some(Overall {
+            candidate: name.clone(),
+            benchmarks: compared.len(),
+            estimate: Estimate {
+                effect: LogRatio(effect),
+                interval,
+                p_value: None,
+                replicates: pooled.iter().sum(),
+                blocks: 0,
+            },
+        })
+    };
+    (1..run.sides.len()).filter_map(of_candidate).collect()
+}
+
+fn sign(better: Better) -> f64 {
+    match better {
+        Better::More => -1.0,
+        Better::Less | Better::Unknown => 1.0,
+    }
+}
+
+/// Half of the interval, from those of the benchmarks; `None` where one has
+/// none.
+fn by_benchmarks(compared: &[(&Comparison, &Estimate)], level: f64) -> Option<f64> {
+    let mut sum = 0.0;
+    for (_, estimate) in compared {
+        let interval = estimate.interval.as_ref()?;
+        let z = -normal_quantile(0.5 * (1.0 - interval.confidence));
+        let se = 0.5 * (interval.high.0 - interval.low.0) / z;
+        sum += se * se;
+    }
+    let se = (sum.sqrt() / compared.len() as f64).hypot(LAYOUT_ALLOWANCE);
+    Some(-normal_quantile(0.5 * level) * se)
+}
+
+/// Half of the interval, from the means of each file over all benchmarks;
+/// `None` where a file lacks one of them.
+fn by_files(run: &Run, candidate: &str, files: [usize; 2], level: f64) -> Option<f64> {
+    let mut sums = files.map(|count| vec![0.0; count]);
+    let mut count = 0.0;
+    let plan = &run.header.plan;
+    for (index, (benchmark, samples)) in plan.benchmarks.iter().zip(&run.benchmarks).enumerate() {
+        let place = benchmark
+            .contenders
+            .iter()
+            .position(|contender| contender.name == candidate)
+            .filter(|_| !samples.blocks().is_empty());
+        let Some(place) = place else {
+            continue;
+        };
+        count += 1.0;
+        let metric = plan.judged(index);
+        let column = samples.column(metric)?;
+        let sides = [ContenderId::BASELINE, ContenderId(place as u8)];
+        for (sums, side) in sums.iter_mut().zip(sides) {
+            for (file, sum) in sums.iter_mut().enumerate() {
+                *sum += sign(metric.better()) * centre(samples, column, side, file)?;
+            }
+        }
+    }
+    let means = sums.map(|sums| sums.iter().map(|sum| sum / count).collect::<Vec<f64>>());
+    let (low, high) = welch(&means[0], &means[1])?.interval(level)?;
+    Some(0.5 * (high - low))
+}
+
+/// The centre of ln of the values of one file.
+fn centre(samples: &Samples, column: &[f64], side: ContenderId, file: usize) -> Option<f64> {
+    let of_file = samples
+        .blocks()
+        .iter()
+        .filter(|b| b.replicate as usize == file);
+    let mut logs = Vec::new();
+    for at in of_file.flat_map(|block| block.range()) {
+        if samples.samples()[at].contender == side {
+            logs.push((column[at] > 0.0).then(|| column[at].ln())?);
+        }
+    }
+    hodges_lehmann(&logs)
+}

@@ -1,0 +1,320 @@
+//! The JSON of BenchmarkDotNet.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+use deadheat_model::{Metric, ResultBenchmark, ResultFacts, ResultState, Results};
+use serde::Deserialize;
+
+use super::json::{Number, from_json};
+use super::rows::Rows;
+use crate::error::FormatError;
+
+/// Reads a report of BenchmarkDotNet, full or brief. Each launch is a process.
+pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
+    let report: Report = from_json(file, text)?;
+    let host = report.host_environment_info.unwrap_or_default();
+    let tool = match &host.benchmark_dot_net_version {
+        Some(version) => format!("BenchmarkDotNet {version}"),
+        None => "BenchmarkDotNet".to_owned(),
+    };
+    let mut results = Results::new(file.display().to_string(), tool);
+    results.facts = host.facts();
+    results.facts.date = report.title.as_deref().and_then(date);
+    let names = Names::of(&report.benchmarks);
+    for (index, case) in report.benchmarks.iter().enumerate() {
+        results.push(case.benchmark(names.of_case(case), file, index)?);
+    }
+    Ok(results)
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Report {
+    title: Option<String>,
+    host_environment_info: Option<Host>,
+    benchmarks: Vec<Case>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Host {
+    benchmark_dot_net_version: Option<String>,
+    os_version: Option<String>,
+    processor_name: Option<String>,
+    #[serde(default)]
+    logical_core_count: Number,
+    runtime_version: Option<String>,
+    configuration: Option<String>,
+}
+
+impl Host {
+    fn facts(self) -> ResultFacts {
+        let built = self.configuration.as_deref();
+        ResultFacts {
+            system: self.os_version,
+            cpu: self.processor_name,
+            cores: self.logical_core_count.optional(1.0).map(|n| n as u32),
+            runtime: self.runtime_version,
+            debug_build: match built {
+                Some("RELEASE") => Some(false),
+                Some("DEBUG") => Some(true),
+                _ => None,
+            },
+            ..ResultFacts::default()
+        }
+    }
+}
+
+/// A method with its parameters in one job.
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Case {
+    display_info: Option<String>,
+    namespace: Option<String>,
+    #[serde(rename = "Type")]
+    class: Option<String>,
+    method: String,
+    method_title: Option<String>,
+    parameters: Option<String>,
+    statistics: Option<Statistics>,
+    memory: Option<Memory>,
+    measurements: Option<Vec<Measurement>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Statistics {
+    original_values: Option<Vec<Number>>,
+    #[serde(default)]
+    mean: Number,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Memory {
+    #[serde(default)]
+    bytes_allocated_per_operation: Number,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Measurement {
+    iteration_mode: String,
+    #[serde(default)]
+    iteration_stage: String,
+    #[serde(default)]
+    launch_index: i64,
+    operations: Number,
+    nanoseconds: Number,
+}
+
+impl Measurement {
+    /// What the report itself speaks of: times less the overhead of the loop.
+    /// Before 0.11 one word told both mode and stage.
+    fn is_result(&self) -> bool {
+        let words = (self.iteration_mode.as_str(), self.iteration_stage.as_str());
+        matches!(words, ("Workload", "Result") | ("Result", ""))
+    }
+
+    /// What was measured, with the overhead.
+    fn is_actual(&self) -> bool {
+        let words = (self.iteration_mode.as_str(), self.iteration_stage.as_str());
+        matches!(
+            words,
+            ("Workload", "Actual" | "Target") | ("MainTarget", "")
+        )
+    }
+}
+
+impl Case {
+    fn benchmark(
+        &self,
+        name: String,
+        file: &Path,
+        index: usize,
+    ) -> Result<ResultBenchmark, FormatError> {
+        let title = self.method_title.as_deref().map(unquoted);
+        let mut benchmark = ResultBenchmark {
+            name,
+            label: title
+                .filter(|title| *title != self.method)
+                .map(str::to_owned),
+            ..ResultBenchmark::default()
+        };
+        let (times, state) = self.times(file, index)?;
+        benchmark.state = state;
+        let memory = self.memory.as_ref();
+        let allocated =
+            memory.and_then(|memory| memory.bytes_allocated_per_operation.optional(1.0));
+        let mut rows = Rows::default();
+        for (process, time) in times {
+            rows.begin(process);
+            rows.set(Metric::Wall, time);
+            allocated
+                .into_iter()
+                .for_each(|bytes| rows.set(Metric::AllocatedBytes, bytes));
+        }
+        rows.give_to(&mut benchmark);
+        Ok(benchmark)
+    }
+
+    /// Process and nanoseconds of an operation, row by row, from the best the
+    /// file has: single measurements, the averages the statistics were made of,
+    /// or their mean.
+    fn times(
+        &self,
+        file: &Path,
+        index: usize,
+    ) -> Result<(Vec<(u32, f64)>, ResultState), FormatError> {
+        let place = |field: String| move || format!("Benchmarks[{index}].{field}");
+        let measured = self.measurements.as_deref().unwrap_or_default();
+        let mut times = self.measured(measured, Measurement::is_result, file, index)?;
+        if times.is_empty() {
+            times = self.measured(measured, Measurement::is_actual, file, index)?;
+        }
+        let Some(statistics) = self.statistics.as_ref().filter(|_| times.is_empty()) else {
+            let state = match times.is_empty() {
+                true => ResultState::Failed("BenchmarkDotNet measured nothing of it".to_owned()),
+                false => ResultState::Measured,
+            };
+            return Ok((times, state));
+        };
+        for (at, value) in statistics.original_values.iter().flatten().enumerate() {
+            let field = format!("Statistics.OriginalValues[{at}]");
+            times.push((0, value.measured(1.0, file, place(field))?));
+        }
+        if !times.is_empty() {
+            return Ok((times, ResultState::Measured));
+        }
+        let field = "Statistics.Mean".to_owned();
+        let mean = statistics.mean.measured(1.0, file, place(field))?;
+        let statistic = "mean".to_owned();
+        Ok((vec![(0, mean)], ResultState::Summarised { statistic }))
+    }
+
+    fn measured(
+        &self,
+        all: &[Measurement],
+        wanted: impl Fn(&Measurement) -> bool,
+        file: &Path,
+        index: usize,
+    ) -> Result<Vec<(u32, f64)>, FormatError> {
+        let mut launches: HashMap<i64, u32> = HashMap::new();
+        let mut times = Vec::new();
+        for (at, one) in all.iter().enumerate().filter(|(_, one)| wanted(one)) {
+            let place = |field| format!("Benchmarks[{index}].Measurements[{at}].{field}");
+            let operations = one.operations.measured(1.0, file, || place("Operations"))?;
+            if operations < 1.0 {
+                return Err(FormatError::Saved {
+                    file: file.to_owned(),
+                    place: place("Operations"),
+                    problem: "a measurement needs at least one operation".to_owned(),
+                });
+            }
+            let total = one
+                .nanoseconds
+                .measured(1.0, file, || place("Nanoseconds"))?;
+            let next = launches.len() as u32;
+            let process = *launches.entry(one.launch_index).or_insert(next);
+            times.push((process, total / operations));
+        }
+        Ok(times)
+    }
+}
+
+/// How the benchmarks of a report are called: by class and method, with
+/// namespace or job only where those do not tell them apart.
+#[derive(Default)]
+struct Names<'a> {
+    namespaces: HashMap<String, HashSet<Option<&'a str>>>,
+    jobs: HashMap<String, HashSet<&'a str>>,
+}
+
+impl<'a> Names<'a> {
+    fn of(cases: &'a [Case]) -> Self {
+        let mut names = Names::default();
+        for case in cases {
+            let own = (case.method_name(), case.namespace.as_deref());
+            names.namespaces.entry(own.0).or_default().insert(own.1);
+            let job = case.job().unwrap_or_default();
+            names.jobs.entry(case.key()).or_default().insert(job);
+        }
+        names
+    }
+
+    fn of_case(&self, case: &Case) -> String {
+        let mut name = case.method_name();
+        if let (true, Some(namespace)) = (self.namespaces[&name].len() > 1, &case.namespace) {
+            name = format!("{namespace}.{name}");
+        }
+        let parameters = case.parameters.as_deref().unwrap_or_default();
+        let mut pairs = parameters.replace('&', ", ");
+        if let (true, Some(job)) = (self.jobs[&case.key()].len() > 1, case.job()) {
+            let comma = if pairs.is_empty() { "" } else { ", " };
+            pairs = format!("{pairs}{comma}job={job}");
+        }
+        match pairs.is_empty() {
+            true => name,
+            false => format!("{name} ({pairs})"),
+        }
+    }
+}
+
+impl Case {
+    fn method_name(&self) -> String {
+        match &self.class {
+            Some(class) => format!("{class}.{}", self.method),
+            None => self.method.clone(),
+        }
+    }
+
+    /// What tells it apart from others but for its job.
+    fn key(&self) -> String {
+        let namespace = self.namespace.as_deref().unwrap_or_default();
+        let parameters = self.parameters.as_deref().unwrap_or_default();
+        format!("{namespace}\n{}\n{parameters}", self.method_name())
+    }
+
+    /// The word before the settings in `Type.Method: Job(settings) [parameters]`.
+    fn job(&self) -> Option<&str> {
+        let (_, job) = self.display_info.as_ref()?.split_once(": ")?;
+        Some(job.split(['(', '[']).next()?.trim())
+    }
+}
+
+/// A title with blanks is written in single quotes.
+fn unquoted(title: &str) -> &str {
+    let bare = title.strip_prefix('\'');
+    bare.and_then(|title| title.strip_suffix('\''))
+        .unwrap_or(title)
+}
+
+/// The end of a title such as `Example.Sorting-20260301-101500`.
+fn date(title: &str) -> Option<String> {
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let (rest, time) = title.rsplit_once('-')?;
+    let (_, day) = rest.rsplit_once('-')?;
+    let whole = day.len() == 8 && time.len() == 6 && digits(day) && digits(time);
+    whole.then(|| format!("{day}-{time}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_date_is_the_end_of_the_title() {
+        let date = |title| date(title).unwrap_or_default();
+        assert_eq!(date("A.B-20260301-101500"), "20260301-101500");
+        for title in ["", "A", "A-1-2", "A-20260301-10150x", "20260301-101500"] {
+            assert_eq!(date(title), "", "{title}");
+        }
+    }
+
+    #[test]
+    fn quotes_around_a_title_go() {
+        let titles = ["'a b'", "a", "'", "''"].map(unquoted);
+        assert_eq!(titles, ["a b", "a", "'", ""]);
+    }
+}

@@ -1,0 +1,358 @@
+//! The JSON of the Java Microbenchmark Harness.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
+
+use deadheat_model::{Metric, ResultBenchmark, ResultFacts, ResultState, Results};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use super::jmh_unit::{counted, judged};
+use super::json::{Number, from_json};
+use super::rows::Rows;
+use crate::error::FormatError;
+
+/// Single calls that are kept of one iteration in sample mode: of more, so many
+/// are taken at even steps of their order.
+const CALLS_OF_ITERATION: usize = 1_000;
+/// The same of a whole benchmark, as long as every iteration keeps one.
+const CALLS_OF_BENCHMARK: usize = 100_000;
+
+/// Reads what JMH wrote with `-rf json`. Each fork is a process.
+pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
+    let entries: Vec<Entry> = from_json(file, text)?;
+    let version = entries.iter().find_map(|entry| entry.jmh_version.as_ref());
+    let tool = version.map_or("JMH".to_owned(), |version| format!("JMH {version}"));
+    let mut results = Results::new(file.display().to_string(), tool);
+    results.facts = ResultFacts {
+        runtime: entries.first().and_then(Entry::runtime),
+        ..ResultFacts::default()
+    };
+    let names = Names::of(&entries);
+    for (index, entry) in entries.iter().enumerate() {
+        let place = Place { file, entry: index };
+        results.push(entry.benchmark(names.of_entry(entry), &place)?);
+    }
+    Ok(results)
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Entry {
+    jmh_version: Option<String>,
+    benchmark: String,
+    mode: String,
+    threads: Option<i64>,
+    jdk_version: Option<String>,
+    vm_name: Option<String>,
+    vm_version: Option<String>,
+    #[serde(default)]
+    params: BTreeMap<String, String>,
+    primary_metric: Primary,
+    #[serde(default)]
+    secondary_metrics: BTreeMap<String, Secondary>,
+}
+
+/// What the mode measures.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Primary {
+    score: Option<Lenient>,
+    score_unit: String,
+    /// By fork and iteration.
+    #[serde(default)]
+    raw_data: Vec<Vec<Number>>,
+    /// Single calls by fork and iteration: how often each time was seen.
+    #[serde(default)]
+    raw_data_histogram: Vec<Vec<Vec<(Number, Number)>>>,
+}
+
+/// What a profiler or the benchmark itself counted.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Secondary {
+    #[serde(default)]
+    score_unit: String,
+    #[serde(default)]
+    raw_data: Vec<Vec<Lenient>>,
+}
+
+/// A number that nothing depends on: JMH writes `"NaN"` where it has none.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Lenient {
+    Number(f64),
+    Other(IgnoredAny),
+}
+
+impl Lenient {
+    fn value(&self, factor: f64) -> Option<f64> {
+        match self {
+            Lenient::Number(value) => Number(Some(*value)).optional(factor),
+            Lenient::Other(_) => None,
+        }
+    }
+}
+
+/// Where an entry stands.
+struct Place<'a> {
+    file: &'a Path,
+    entry: usize,
+}
+
+impl Place<'_> {
+    fn error(&self, field: &str, problem: String) -> FormatError {
+        FormatError::Saved {
+            file: self.file.to_owned(),
+            place: self.of(field),
+            problem,
+        }
+    }
+
+    fn of(&self, field: &str) -> String {
+        format!("[{}].primaryMetric.{field}", self.entry)
+    }
+}
+
+impl Entry {
+    fn runtime(&self) -> Option<String> {
+        let version = self.vm_version.as_ref().or(self.jdk_version.as_ref());
+        match (&self.vm_name, version) {
+            (Some(name), Some(version)) => Some(format!("{name} {version}")),
+            (Some(name), None) => Some(name.clone()),
+            (None, version) => version.map(|version| format!("Java {version}")),
+        }
+    }
+
+    fn benchmark(&self, name: String, place: &Place<'_>) -> Result<ResultBenchmark, FormatError> {
+        let primary = &self.primary_metric;
+        let (metric, factor) = judged(&primary.score_unit).ok_or_else(|| {
+            let problem = format!(
+                "the unit '{}' is unknown; deadheat knows ops/T and T/op, \
+                 T being ns, us, ms, s, min, hr or day",
+                primary.score_unit
+            );
+            place.error("scoreUnit", problem)
+        })?;
+        let mut benchmark = ResultBenchmark {
+            name,
+            threads: self.threads.and_then(|threads| u32::try_from(threads).ok()),
+            ..ResultBenchmark::default()
+        };
+        let mut rows = Rows::default();
+        if !primary.raw_data_histogram.is_empty() {
+            primary.single_calls(&metric, factor, &mut rows, place)?;
+        } else {
+            self.iterations(&metric, factor, &mut rows, place)?;
+        }
+        if rows.len() == 0 {
+            match primary.score.as_ref().and_then(|score| score.value(factor)) {
+                Some(score) => {
+                    rows.begin(0);
+                    rows.set(metric, score);
+                    benchmark.state = ResultState::Summarised {
+                        statistic: "mean".to_owned(),
+                    };
+                }
+                None => benchmark.state = ResultState::Failed("JMH kept no score of it".to_owned()),
+            }
+        }
+        rows.give_to(&mut benchmark);
+        Ok(benchmark)
+    }
+
+    /// A row for every iteration, with the secondary metrics of the same shape.
+    fn iterations(
+        &self,
+        metric: &Metric,
+        factor: f64,
+        rows: &mut Rows,
+        place: &Place<'_>,
+    ) -> Result<(), FormatError> {
+        let forks = &self.primary_metric.raw_data;
+        let secondary: Vec<(Metric, f64, &Secondary)> = self
+            .secondary_metrics
+            .iter()
+            .filter(|(_, secondary)| secondary.has_shape_of(forks))
+            .map(|(name, secondary)| {
+                let (metric, factor) = counted(name, &secondary.score_unit);
+                (metric, factor, secondary)
+            })
+            .collect();
+        for (fork, iterations) in forks.iter().enumerate() {
+            for (iteration, value) in iterations.iter().enumerate() {
+                let at = || place.of(&format!("rawData[{fork}][{iteration}]"));
+                let value = value.measured(factor, place.file, at)?;
+                rows.begin(fork as u32);
+                rows.set(metric.clone(), value);
+                for (metric, factor, secondary) in &secondary {
+                    let value = secondary.raw_data[fork][iteration].value(*factor);
+                    value
+                        .into_iter()
+                        .for_each(|value| rows.set(metric.clone(), value));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Secondary {
+    /// Whether it has a value for each iteration of the primary metric: what a
+    /// profiler saw now and then, such as pauses, has not.
+    fn has_shape_of(&self, forks: &[Vec<Number>]) -> bool {
+        let own = self.raw_data.iter().map(Vec::len);
+        own.eq(forks.iter().map(Vec::len))
+    }
+}
+
+impl Primary {
+    /// A row for every call, or for some of them where there are too many.
+    fn single_calls(
+        &self,
+        metric: &Metric,
+        factor: f64,
+        rows: &mut Rows,
+        place: &Place<'_>,
+    ) -> Result<(), FormatError> {
+        let forks = &self.raw_data_histogram;
+        let iterations: usize = forks.iter().map(Vec::len).sum();
+        let most = (CALLS_OF_BENCHMARK / iterations.max(1)).clamp(1, CALLS_OF_ITERATION);
+        for (fork, iterations) in forks.iter().enumerate() {
+            for (iteration, bins) in iterations.iter().enumerate() {
+                let mut calls = Vec::with_capacity(bins.len());
+                for (bin, (time, count)) in bins.iter().enumerate() {
+                    let at = |part| {
+                        let field = format!("rawDataHistogram[{fork}][{iteration}][{bin}][{part}]");
+                        place.of(&field)
+                    };
+                    let time = time.measured(factor, place.file, || at(0))?;
+                    let count = count.measured(1.0, place.file, || at(1))?;
+                    calls.push((time, count.floor()));
+                }
+                for time in spread(calls, most) {
+                    rows.begin(fork as u32);
+                    rows.set(metric.clone(), time);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Every value as often as it was seen; where that is more than `most`, so many
+/// values at even steps of their order, which keeps their distribution.
+fn spread(mut calls: Vec<(f64, f64)>, most: usize) -> Vec<f64> {
+    calls.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let total: f64 = calls.iter().map(|(_, count)| count).sum();
+    if !total.is_finite() {
+        return Vec::new();
+    }
+    let kept = total.min(most as f64) as usize;
+    let mut values = Vec::with_capacity(kept);
+    let (mut seen, mut bins) = (0.0, calls.into_iter());
+    let mut bin = bins.next();
+    for step in 0..kept {
+        let rank = (step as f64 + 0.5) / kept as f64 * total;
+        while let Some((value, count)) = bin {
+            if rank < seen + count {
+                values.push(value);
+                break;
+            }
+            seen += count;
+            bin = bins.next();
+        }
+    }
+    values
+}
+
+/// How the entries of a file are called: by class and method, with whatever
+/// else is needed to tell them apart.
+#[derive(Default)]
+struct Names<'a> {
+    /// Full names behind each short one.
+    full: HashMap<&'a str, HashSet<&'a str>>,
+    modes: HashMap<&'a str, HashSet<&'a str>>,
+    threads: HashMap<&'a str, HashSet<Option<i64>>>,
+}
+
+impl<'a> Names<'a> {
+    fn of(entries: &'a [Entry]) -> Self {
+        let mut names = Names::default();
+        for entry in entries {
+            let full = entry.benchmark.as_str();
+            names.full.entry(short(full)).or_default().insert(full);
+            names.modes.entry(full).or_default().insert(&entry.mode);
+            names.threads.entry(full).or_default().insert(entry.threads);
+        }
+        names
+    }
+
+    fn of_entry(&self, entry: &Entry) -> String {
+        let full = entry.benchmark.as_str();
+        let alone = self.full[short(full)].len() == 1;
+        let mut name = if alone { short(full) } else { full }.to_owned();
+        if self.modes[full].len() > 1 {
+            name = format!("{name}:{}", entry.mode);
+        }
+        let pair = |(key, value): (&String, &String)| format!("{key}={value}");
+        let mut pairs: Vec<String> = entry.params.iter().map(pair).collect();
+        if let (true, Some(threads)) = (self.threads[full].len() > 1, entry.threads) {
+            pairs.push(format!("threads={threads}"));
+        }
+        match pairs.is_empty() {
+            true => name,
+            false => format!("{name} ({})", pairs.join(", ")),
+        }
+    }
+}
+
+/// Class and method without the packages, which by custom begin with a small
+/// letter; where no class tells itself apart, the last two names.
+fn short(full: &str) -> &str {
+    let mut begin = 0;
+    for part in full.split('.') {
+        if part.starts_with(char::is_uppercase) && begin + part.len() < full.len() {
+            return &full[begin..];
+        }
+        begin += part.len() + 1;
+    }
+    let mut dots = full.rmatch_indices('.').map(|(at, _)| at + 1);
+    dots.nth(1).map_or(full, |at| &full[at..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lose_their_packages() {
+        for (full, expected) in [
+            ("org.example.Sorting.sort", "Sorting.sort"),
+            ("org.example.Outer.Inner.sort", "Outer.Inner.sort"),
+            ("org.example.sorting.sort", "sorting.sort"),
+            ("org.Example", "org.Example"),
+            ("Sorting.sort", "Sorting.sort"),
+            ("sort", "sort"),
+            ("", ""),
+            ("..", "."),
+        ] {
+            assert_eq!(short(full), expected, "{full}");
+        }
+    }
+
+    #[test]
+    fn few_calls_are_all_kept_and_many_keep_their_distribution() {
+        assert_eq!(
+            spread(vec![(2.0, 1.0), (1.0, 3.0)], 10),
+            [1.0, 1.0, 1.0, 2.0]
+        );
+        assert_eq!(
+            spread(vec![(2.0, 2.5e8), (1.0, 7.5e8)], 4),
+            [1.0, 1.0, 1.0, 2.0]
+        );
+        assert!(spread(vec![(1.0, 0.0)], 4).is_empty());
+        assert_eq!(spread(vec![(1.0, 1e300), (2.0, 1e300)], 2), [1.0, 2.0]);
+        assert!(spread(vec![(1.0, f64::MAX), (2.0, f64::MAX)], 2).is_empty());
+    }
+}

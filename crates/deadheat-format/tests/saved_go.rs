@@ -1,0 +1,213 @@
+//! Output of Go's `testing`, genuine and broken.
+
+use std::path::Path;
+
+use deadheat_format::{read_results, read_results_from};
+use deadheat_model::{Better, Metric, ResultState, Results, Unit};
+
+fn golden(name: &str) -> Results {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/saved/go");
+    read_results(folder.join(name)).unwrap()
+}
+
+fn read(text: &str) -> Results {
+    read_results_from(Path::new("a.txt"), text.as_bytes()).unwrap()
+}
+
+fn error(text: &str) -> String {
+    let read = read_results_from(Path::new("a.txt"), text.as_bytes());
+    read.unwrap_err().to_string()
+}
+
+fn names(results: &Results) -> Vec<&str> {
+    let names = results.benchmarks.iter().map(|one| one.name.as_str());
+    names.collect()
+}
+
+#[test]
+fn every_line_is_a_row_and_every_unit_a_metric() {
+    let (old, new) = (golden("old.txt"), golden("new.txt"));
+    assert_eq!(names(&old), names(&new));
+    assert_eq!(names(&old)[1], "Sort/length=64/order=sorted-2");
+    let sort = &old.benchmarks[0];
+    let expected = [Metric::Wall, Metric::AllocatedBytes, Metric::Allocations];
+    assert_eq!(sort.metrics, expected);
+    assert_eq!(sort.values[..6], [3506.0, 1024.0, 2.0, 2229.0, 1024.0, 2.0]);
+    assert_eq!(sort.threads, Some(2));
+    assert_eq!(sort.processes, [0; 6], "repetitions run in one process");
+    let rate = Metric::foreign("B/s", Unit::BytesPerSecond, Better::More);
+    assert_eq!(new.benchmarks[4].metrics[1], rate);
+    assert_eq!(new.benchmarks[4].values[1], 38253390000.0);
+    assert_eq!(old.facts.system.as_deref(), Some("linux amd64"));
+    assert!(old.facts.cpu.is_some());
+}
+
+#[test]
+fn packages_and_numbers_of_threads_keep_apart() {
+    let results = golden("packages.txt");
+    assert_eq!(results.benchmarks.len(), 14);
+    assert_eq!(
+        names(&results)[8..12],
+        ["CRC", "CRC-2", "Channel", "Channel-2"]
+    );
+    let threads: Vec<Option<u32>> = results.benchmarks.iter().map(|b| b.threads).collect();
+    assert_eq!(threads[8..10], [None, Some(2)]);
+    assert!(results.benchmarks.iter().all(|one| one.processes == [0; 3]));
+}
+
+#[test]
+fn runs_appended_to_a_file_are_processes() {
+    let results = golden("appended.txt");
+    assert_eq!(results.benchmarks.len(), 1);
+    assert_eq!(results.benchmarks[0].processes, [0, 0, 1, 1, 2, 2]);
+    let no_headers = "BenchmarkA 1 1 ns/op\nPASS\nBenchmarkA 1 2 ns/op\nok  \ta\t1s\n\
+                      BenchmarkA 1 3 ns/op\nBenchmarkA 1 4 ns/op\n";
+    assert_eq!(read(no_headers).benchmarks[0].processes, [0, 1, 2, 2]);
+}
+
+#[test]
+fn units_of_the_users_own_improve_as_the_file_says() {
+    let results = golden("metrics.txt");
+    assert_eq!(names(&results), ["Cache-2", "After-2"]);
+    let foreign = |name, unit, better| Metric::foreign(name, unit, better);
+    let expected = [
+        Metric::Wall,
+        foreign("entries", Unit::Count, Better::Less),
+        foreign("hits/op", Unit::Count, Better::More),
+        foreign("lookups/s", Unit::PerSecond, Better::More),
+    ];
+    assert_eq!(results.benchmarks[0].metrics, expected);
+    let total = foreign("total-ms", Unit::Count, Better::Less);
+    assert_eq!(results.benchmarks[1].metrics, [total], "it took ns/op away");
+}
+
+#[test]
+fn what_failed_or_was_skipped_is_there_with_its_reason() {
+    let failed = |text: &str| ResultState::Failed(text.to_owned());
+    for file in ["faults.txt", "verbose.txt"] {
+        let results = golden(file);
+        let state = |name: &str| {
+            let of_name = results.benchmarks.iter().find(|one| one.name == name);
+            of_name.unwrap_or_else(|| panic!("{name}")).state.clone()
+        };
+        assert_eq!(state("Fails-2"), failed("faults_test.go:10: as asked"));
+        assert_eq!(state("Some/fails-2"), failed("faults_test.go:26: as asked"));
+        assert_eq!(state("Some/works-2"), ResultState::Measured);
+        assert_eq!(state("Logs-2"), ResultState::Measured);
+        // It failed only because a part of it did.
+        assert!(!names(&results).contains(&"Some-2"), "{file}");
+    }
+    let verbose = golden("verbose.txt");
+    assert_eq!(
+        names(&verbose)[..2],
+        ["Fails-2", "Skipped-2"],
+        "in the order of the file"
+    );
+    let reason = "faults_test.go:13: not here".to_owned();
+    assert_eq!(verbose.benchmarks[1].state, ResultState::Skipped(reason));
+}
+
+#[test]
+fn a_benchmark_that_failed_once_has_failed() {
+    let results = read("BenchmarkA-4 1 2 ns/op\n--- FAIL: BenchmarkA\n");
+    assert_eq!(names(&results), ["A-4"]);
+    assert!(matches!(
+        results.benchmarks[0].state,
+        ResultState::Failed(_)
+    ));
+    assert!(results.benchmarks[0].values.is_empty());
+    let only = read("--- SKIP: BenchmarkB\nBenchmarkA 1 2 ns/op\n");
+    assert_eq!(names(&only), ["B", "A"]);
+    assert_eq!(
+        only.benchmarks[0].state,
+        ResultState::Skipped(String::new())
+    );
+}
+
+#[test]
+fn configuration_that_differs_keeps_equal_names_apart() {
+    let text = "goos: linux\ncontender: old\nnote: x\nBenchmarkA 1 1 ns/op\nBenchmarkB 1 1 ns/op\n\
+                contender: new\nBenchmarkA 1 2 ns/op\ncontender: old\nBenchmarkA 1 3 ns/op\n";
+    let results = read(text);
+    assert_eq!(
+        names(&results),
+        ["A (contender=old)", "B", "A (contender=new)"]
+    );
+    assert_eq!(results.benchmarks[0].values, [1.0, 3.0]);
+    let packages = "pkg: a/x\nBenchmarkA 1 1 ns/op\npkg: a/y\nBenchmarkA 1 1 ns/op\n\
+                    BenchmarkB 1 1 ns/op\n";
+    assert_eq!(names(&read(packages)), ["a/x.A", "a/y.A", "B"]);
+    let taken_back = "k: v\nBenchmarkA 1 1 ns/op\nk:\nBenchmarkA 1 1 ns/op\n";
+    assert_eq!(names(&read(taken_back)), ["A (k=v)", "A"]);
+}
+
+#[test]
+fn units_in_lines_of_their_own_are_columns_where_they_fit() {
+    let text = "BenchmarkA 1 10 text-bytes\nBenchmarkA 1 20 data-bytes\n\
+                BenchmarkA 1 11 text-bytes\nBenchmarkA 1 21 data-bytes\nBenchmarkA 1 9 x\n";
+    let results = read(text);
+    let bytes = |name| Metric::foreign(name, Unit::Bytes, Better::Unknown);
+    let expected = [bytes("text-bytes"), bytes("data-bytes")];
+    assert_eq!(results.benchmarks[0].metrics, expected);
+    assert_eq!(results.benchmarks[0].values, [10.0, 20.0, 11.0, 21.0]);
+}
+
+#[test]
+fn a_metric_that_is_no_number_is_left_out() {
+    let results = read("BenchmarkA 1 5 ns/op NaN x -1 y +Inf z 1 w\n");
+    assert_eq!(results.benchmarks[0].values, [5.0, 1.0]);
+    let none = read("BenchmarkA 1 NaN x\n");
+    assert!(matches!(none.benchmarks[0].state, ResultState::Failed(_)));
+    assert!(none.benchmarks[0].processes.is_empty());
+}
+
+#[test]
+fn a_broken_number_is_an_error_with_its_line() {
+    for (text, told) in [
+        (
+            "goos: linux\nBenchmarkA 1 5 ns/op\nBenchmarkA 1 5,1 ns/op\n",
+            "a.txt:3: '5,1' is no number",
+        ),
+        ("BenchmarkA 1 -5 ns/op", "a.txt:1: -5 ns/op is no time"),
+        ("BenchmarkA 1 5", "a.txt:1: the number 5 has no unit"),
+        ("BenchmarkA 1", "a.txt:1: BenchmarkA has no measurement"),
+        (
+            "BenchmarkA 1.5 5 ns/op",
+            "a.txt:1: '1.5' is no number of iterations",
+        ),
+    ] {
+        assert_eq!(error(text), told);
+    }
+}
+
+#[test]
+fn other_lines_are_passed_over_and_reading_goes_on() {
+    let text = "hello\nBenchmarkA\nBenchmarkA: log\nBenchmarks 5 done\n\n\u{1}\u{2}\n\
+                Unit\nUnit x\nUnit x better\nBenchmarkA 1 5 ns/op\r\nPASS\n";
+    assert_eq!(read(text).benchmarks[0].values, [5.0]);
+    let bytes = b"\xff\xfe log\nBenchmark\xff-2 1 5 ns/op\n";
+    let results = read_results_from(Path::new("a.txt"), bytes).unwrap();
+    assert_eq!(names(&results), ["\u{fffd}-2"]);
+    let marked = read("\u{feff}BenchmarkA 1 5 ns/op");
+    assert_eq!(names(&marked), ["A"]);
+}
+
+#[test]
+fn a_text_without_results_is_an_error() {
+    assert_eq!(
+        error("goos: linux\nBenchmarkA\nPASS"),
+        "a.txt: lines 1 to 3: none of them is the result of a benchmark, \
+         such as 'BenchmarkSort-8 1000 2045 ns/op'"
+    );
+}
+
+#[test]
+fn a_program_that_prints_many_keys_does_not_tell_everything_apart() {
+    let mut text = String::new();
+    for line in 0..1_000 {
+        text.push_str(&format!("key{line}: x\nBenchmarkA 1 5 ns/op\n"));
+    }
+    let results = read(&text);
+    let rows: usize = results.benchmarks.iter().map(|b| b.processes.len()).sum();
+    assert_eq!((rows, results.benchmarks.len()), (1_000, 32));
+}

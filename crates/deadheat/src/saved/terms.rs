@@ -1,0 +1,31 @@
+//! What saved results are judged by, and what can be wrong with that.
+
+use deadheat_model::PlanError;
+
+/// What saved results, which carry no plan, are judged by.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Terms {
+    /// Smallest relative change worth acting on; 0.01 is 1 %.
+    pub margin: f64,
+    /// Chance of any wrong verdict that the user accepts.
+    pub alpha: f64,
+    /// The metric the verdict speaks of, by name; without one the first of
+    /// each benchmark.
+    pub metric: Option<String>,
+}
+
+/// Files that cannot be compared.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SavedError {
+    /// No benchmark of the baseline has the metric asked for.
+    #[error("--metric {metric}: the files record only {known}")]
+    NotMeasured {
+        /// The metric asked for.
+        metric: String,
+        /// Those that are there.
+        known: String,
+    },
+    /// The margin or the level cannot be.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+}
