@@ -39,6 +39,8 @@ fuzz seconds="300":
     cd fuzz && cargo +nightly fuzz run saved_benchmark_dotnet corpus/saved_benchmark_dotnet ../crates/deadheat-format/tests/golden/saved/benchmark_dotnet -- -dict=saved.dict -max_len=12000 -max_total_time={{seconds}}
     mkdir -p fuzz/corpus/saved_go
     cd fuzz && cargo +nightly fuzz run saved_go corpus/saved_go ../crates/deadheat-format/tests/golden/saved/go -- -dict=saved.dict -max_len=12000 -max_total_time={{seconds}}
+    mkdir -p fuzz/corpus/saved_google_benchmark
+    cd fuzz && cargo +nightly fuzz run saved_google_benchmark corpus/saved_google_benchmark ../crates/deadheat-format/tests/golden/saved/google_benchmark -- -dict=saved.dict -max_len=12000 -max_total_time={{seconds}}
     mkdir -p fuzz/corpus/saved_jmh
     cd fuzz && cargo +nightly fuzz run saved_jmh corpus/saved_jmh ../crates/deadheat-format/tests/golden/saved/jmh -- -dict=saved.dict -max_len=12000 -max_total_time={{seconds}}
     cd fuzz && cargo +nightly fuzz run saved_criterion corpus/saved_criterion seeds/saved_criterion -- -max_len=4000 -max_total_time={{seconds}}
