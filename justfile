@@ -43,8 +43,8 @@ fuzz seconds="300":
     cd fuzz && cargo +nightly fuzz run saved_jmh corpus/saved_jmh ../crates/deadheat-format/tests/golden/saved/jmh -- -dict=saved.dict -max_len=12000 -max_total_time={{seconds}}
     cd fuzz && cargo +nightly fuzz run saved_criterion corpus/saved_criterion seeds/saved_criterion -- -max_len=4000 -max_total_time={{seconds}}
 
-# What is promised, measured on a machine that does nothing else: races of commands, of functions, on neutral links, of two builds
-validate: validate-commands validate-functions validate-placement validate-builds
+# What is promised, measured on a machine that does nothing else: races of commands, of functions, on neutral links, of two builds, and saved results
+validate: validate-commands validate-functions validate-placement validate-builds validate-saved
 
 # Races of commands beside hyperfine, and against themselves: some ten minutes
 validate-commands:
@@ -62,6 +62,10 @@ validate-placement *options:
 # Races of two builds, every bar of theirs: some twenty minutes (gcc, g++, lld, git, Google Benchmark; libbenchmark-tools and scipy for compare.py); `just validate-builds --quick` only tries it
 validate-builds *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin builds -- {{options}}
+
+# Saved results side by side, every bar of theirs, next to compare.py: some twelve minutes (g++, Google Benchmark; libbenchmark-tools and scipy for compare.py); `just validate-saved --quick` only tries it
+validate-saved *options:
+    cargo run --release --manifest-path validation/Cargo.toml --bin saved -- {{options}}
 
 # Accept what is written now as golden; read the difference before committing
 bless:
