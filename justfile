@@ -32,9 +32,10 @@ mutants:
 
 # Odd files for both readers, into analysis and answer (cargo install cargo-fuzz, and a nightly compiler)
 fuzz seconds="300":
-    mkdir -p fuzz/corpus/csv fuzz/corpus/run_file
+    mkdir -p fuzz/corpus/csv fuzz/corpus/run_file fuzz/corpus/compat
     cd fuzz && cargo +nightly fuzz run csv corpus/csv seeds/csv -- -dict=csv.dict -max_len=6000 -max_total_time={{seconds}}
     cd fuzz && cargo +nightly fuzz run run_file corpus/run_file seeds/run_file -- -dict=run_file.dict -max_len=6000 -max_total_time={{seconds}}
+    cd fuzz && cargo +nightly fuzz run compat corpus/compat seeds/compat -- -dict=compat.dict -max_len=6000 -max_total_time={{seconds}}
 
 # What is promised, measured on a machine that does nothing else: races of commands, of functions, on neutral links, of two builds
 validate: validate-commands validate-functions validate-placement validate-builds
