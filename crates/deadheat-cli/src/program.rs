@@ -47,6 +47,9 @@ pub fn deadheat() -> ExitCode {
     if let Some(code) = cargo_deadheat::role(&name, &args.collect::<Vec<_>>()) {
         return code;
     }
+    if let Some(code) = compare::role(std::env::args_os()) {
+        return code;
+    }
     if let Some(args) = link::LinkArgs::of(std::env::args_os()) {
         return link::link(&args).into();
     }

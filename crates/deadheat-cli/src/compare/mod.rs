@@ -2,10 +2,13 @@
 
 mod answer;
 mod arguments;
+mod compat;
 mod contest;
+mod held_output;
 mod request;
 mod results_of;
 mod same_kind;
 mod sides;
 
 pub use arguments::{CompareArgs, EXAMPLES, compare};
+pub(crate) use compat::role;

@@ -108,7 +108,10 @@ mod tests {
         let (f, g) = (Entrant::filtered("a", "x"), Entrant::filtered("a", "y"));
         assert_eq!(request("benchmarks a b").unwrap(), plain(&["a", "b"]));
         assert_eq!(request("a b c").unwrap(), plain(&["a", "b", "c"]));
-        assert_eq!(request("target/criterion").unwrap(), plain(&["target/criterion"]));
+        assert_eq!(
+            request("target/criterion").unwrap(),
+            plain(&["target/criterion"])
+        );
         assert_eq!(request("filters a x y").unwrap(), [f.clone(), g.clone()]);
         let filtered = [f, Entrant::filtered("b", "y")];
         assert_eq!(request("benchmarksfiltered a x b y").unwrap(), filtered);
@@ -116,7 +119,13 @@ mod tests {
 
     #[test]
     fn a_mode_without_its_words_says_which_it_takes() {
-        for line in ["", "benchmarks", "filters a b", "filters a b c d", "benchmarksfiltered a"] {
+        for line in [
+            "",
+            "benchmarks",
+            "filters a b",
+            "filters a b c d",
+            "benchmarksfiltered a",
+        ] {
             assert!(request(line).is_err(), "{line}");
         }
         assert!(Request::pooled(&[], &["a".to_owned()]).is_err());

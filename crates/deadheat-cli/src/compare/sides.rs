@@ -39,11 +39,18 @@ pub fn read(
     let mut kinds = Vec::new();
     for entrant in &request.sides {
         let kind = |named: &String| kind_of(named, arguments);
-        kinds.push(entrant.named.iter().map(kind).collect::<Result<Vec<_>, _>>()?);
+        kinds.push(
+            entrant
+                .named
+                .iter()
+                .map(kind)
+                .collect::<Result<Vec<_>, _>>()?,
+        );
     }
-    if let ([[Kind::Program(old)], [Kind::Program(new)]], None) =
-        ([&kinds[0][..], kinds.last().map_or(&[][..], Vec::as_slice)], baseline)
-        && kinds.len() == 2
+    if let ([[Kind::Program(old)], [Kind::Program(new)]], None) = (
+        [&kinds[0][..], kinds.last().map_or(&[][..], Vec::as_slice)],
+        baseline,
+    ) && kinds.len() == 2
     {
         let side = |entrant: &Entrant, program: &Program| ProgramSide {
             named: entrant.named[0].clone(),
@@ -51,7 +58,10 @@ pub fn read(
             filter: entrant.filter.clone(),
         };
         let [first, second] = [&request.sides[0], &request.sides[1]];
-        return Ok(Sides::Programs(Box::new([side(first, old), side(second, new)])));
+        return Ok(Sides::Programs(Box::new([
+            side(first, old),
+            side(second, new),
+        ])));
     }
     let folder = |kinds: &Vec<Kind>| matches!(kinds[..], [Kind::Folder]);
     if let ([entrant], true) = (&request.sides[..], kinds.iter().all(folder)) {
@@ -70,10 +80,27 @@ pub fn read(
         )));
     }
     let mut sides = Vec::new();
+    let mut read_before: Vec<(String, Results)> = Vec::new();
+    let again = |named: &String| {
+        let all = request.sides.iter().flat_map(|side| &side.named);
+        all.filter(|other| *other == named).count() > 1
+    };
     for (entrant, kinds) in request.sides.iter().zip(kinds) {
         let mut files = Vec::new();
         for (named, kind) in entrant.named.iter().zip(kinds) {
-            files.push(results(named, kind, entrant.filter.as_deref(), quiet)?);
+            // One file on both sides is read once: standard input cannot be
+            // read twice.
+            let known = read_before.iter().find(|(name, _)| name == named);
+            if let (Kind::Data, Some((_, results))) = (&kind, known) {
+                files.push(results.clone());
+                continue;
+            }
+            let keep = matches!(kind, Kind::Data) && again(named);
+            let results = results(named, kind, entrant.filter.as_deref(), quiet)?;
+            if keep {
+                read_before.push((named.clone(), results.clone()));
+            }
+            files.push(results);
         }
         sides.push(files);
     }
@@ -105,12 +132,7 @@ fn kind_of(named: &str, arguments: &[String]) -> Result<Kind, Failure> {
     }
 }
 
-fn results(
-    named: &str,
-    kind: Kind,
-    filter: Option<&str>,
-    quiet: bool,
-) -> Result<Results, Failure> {
+fn results(named: &str, kind: Kind, filter: Option<&str>, quiet: bool) -> Result<Results, Failure> {
     match kind {
         Kind::Folder => read_criterion(Path::new(named), None).map_err(Failure::reading),
         Kind::Data => read_results(named).map_err(Failure::reading),
@@ -136,9 +158,17 @@ fn two_sets(folder: &str, baseline: Option<&str>) -> Result<Sides, Failure> {
 /// Gives every side its name, and applies the filters. Two families meet under
 /// one name, as in compare.py.
 fn named(request: &Request, files: Vec<Vec<Results>>) -> Result<Vec<Side>, Failure> {
-    let firsts: Vec<&str> = request.sides.iter().map(|side| side.named[0].as_str()).collect();
+    let firsts: Vec<&str> = request
+        .sides
+        .iter()
+        .map(|side| side.named[0].as_str())
+        .collect();
     let mut names = side_names_of(&firsts);
-    let filters: Vec<&str> = request.sides.iter().filter_map(|s| s.filter.as_deref()).collect();
+    let filters: Vec<&str> = request
+        .sides
+        .iter()
+        .filter_map(|s| s.filter.as_deref())
+        .collect();
     let shown = match filters[..] {
         [old, new] => {
             if firsts[0] == firsts[1] && old != new {

@@ -192,10 +192,12 @@ fn name(benchmark: &Benchmark) -> String {
     name + &threads
 }
 
-/// The text without what would end a field.
+/// The text without what would end a field, which cannot be empty.
 fn word(text: &str) -> String {
-    text.trim()
-        .replace(|c: char| c.is_whitespace() || c.is_control(), "_")
+    match text.trim() {
+        "" => "_".to_owned(),
+        text => text.replace(|c: char| c.is_whitespace() || c.is_control(), "_"),
+    }
 }
 
 /// The text without what would end a line; the format cuts blanks in front.
@@ -248,7 +250,7 @@ mod tests {
         assert_eq!(named("sum-100", &[]), "Sum_100");
         assert_eq!(named("ßen\tx\u{1}", &[]), "SSen_x_");
         assert_eq!(named("3-way-", &[]), "3-way-");
-        assert_eq!(named("", &[]), "");
+        assert_eq!(named("", &[("n", "")]), "_/n=_");
         let of_threads = |name: &str| {
             super::name(&Benchmark {
                 name: name.to_owned(),
@@ -274,6 +276,7 @@ mod tests {
             (Metric::Custom("my metric".to_owned()), "my_metric"),
             (foreign("MB/s", Unit::BytesPerSecond), "B/s"),
             (foreign("ops/s", Unit::PerSecond), "ops/s"),
+            (foreign("", Unit::Count), "_"),
         ] {
             assert_eq!(unit(&metric), expected);
         }
