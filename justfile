@@ -36,6 +36,12 @@ fuzz seconds="300":
     cd fuzz && cargo +nightly fuzz run csv corpus/csv seeds/csv -- -dict=csv.dict -max_len=6000 -max_total_time={{seconds}}
     cd fuzz && cargo +nightly fuzz run run_file corpus/run_file seeds/run_file -- -dict=run_file.dict -max_len=6000 -max_total_time={{seconds}}
     cd fuzz && cargo +nightly fuzz run saved_criterion corpus/saved_criterion seeds/saved_criterion -- -max_len=4000 -max_total_time={{seconds}}
+    mkdir -p fuzz/corpus/saved_benchmark_dotnet
+    cd fuzz && cargo +nightly fuzz run saved_benchmark_dotnet corpus/saved_benchmark_dotnet ../crates/deadheat-format/tests/golden/saved/benchmark_dotnet -- -dict=saved.dict -max_len=12000 -max_total_time={{seconds}}
+    mkdir -p fuzz/corpus/saved_go
+    cd fuzz && cargo +nightly fuzz run saved_go corpus/saved_go ../crates/deadheat-format/tests/golden/saved/go -- -dict=saved.dict -max_len=12000 -max_total_time={{seconds}}
+    mkdir -p fuzz/corpus/saved_jmh
+    cd fuzz && cargo +nightly fuzz run saved_jmh corpus/saved_jmh ../crates/deadheat-format/tests/golden/saved/jmh -- -dict=saved.dict -max_len=12000 -max_total_time={{seconds}}
 
 # What is promised, measured on a machine that does nothing else: races of commands, of functions, on neutral links, of two builds
 validate: validate-commands validate-functions validate-placement validate-builds

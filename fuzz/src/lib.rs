@@ -1,5 +1,7 @@
 //! What must hold for the analysis of any file that could be read, however odd.
 
+pub mod saved;
+
 use deadheat::analysis::{Options, analyse};
 use deadheat::format::RecordingPlan;
 use deadheat::model::{Analysis, Comparison, Estimate, Metric, Run, Side};

@@ -22,7 +22,7 @@ use crate::ruling::Ruling;
 use crate::side::{Members, side};
 use crate::spreads::spreads;
 use crate::suite::pay_for_the_suite;
-use crate::unpaired::{Logs, compare};
+use crate::unpaired::{Logs, Orders, compare};
 
 /// Choices of someone who analyses a recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,6 +45,7 @@ pub fn analyse(run: &Run, options: Options) -> Analysis {
     let mut comparisons = Vec::new();
     // p-values before they pay for the suite: per benchmark, per candidate.
     let mut p_values: Vec<Vec<Option<f64>>> = Vec::new();
+    let orders = Orders::default();
     for (index, samples) in run.benchmarks.iter().enumerate() {
         if run.failures.iter().any(|failed| failed.benchmark == index) {
             // Half a race has no answer, and pays for nobody's.
@@ -54,7 +55,7 @@ pub fn analyse(run: &Run, options: Options) -> Analysis {
             // It is shown beside another, decides nothing and pays for nobody.
             continue;
         }
-        let (some, p) = benchmark(run, index, samples, options);
+        let (some, p) = benchmark(run, index, samples, options, &orders);
         comparisons.push(some);
         p_values.push(p);
     }
@@ -125,6 +126,7 @@ fn benchmark(
     index: usize,
     samples: &Samples,
     options: Options,
+    orders: &Orders,
 ) -> (Vec<Comparison>, Vec<Option<f64>>) {
     let header = &run.header;
     let plan = &header.plan;
@@ -186,12 +188,11 @@ fn benchmark(
         let figured = figured.as_ref();
         return unpaired(
             run,
-            samples,
-            index,
-            &members,
+            (index, samples, &members),
             empty,
             &baseline_values,
             figured,
+            orders,
         );
     }
     let (bench, ruling) = Ruling::of(run, index, samples, options);
@@ -315,12 +316,11 @@ fn confirm(effects: &Effects, judgement: &Judgement, seed: u64) -> Option<f64> {
 /// and a verdict that is provisional.
 fn unpaired(
     run: &Run,
-    samples: &Samples,
-    index: usize,
-    members: &Members,
+    (index, samples, members): (usize, &Samples, &Members),
     empty: Comparison,
     baseline_values: &[f64],
     figured: Option<&Figured>,
+    orders: &Orders,
 ) -> (Vec<Comparison>, Vec<Option<f64>>) {
     let header = &run.header;
     let design = &header.plan.design;
@@ -346,7 +346,9 @@ fn unpaired(
             let baseline = baselines[place].as_ref()?;
             let candidate = Logs::of(header, samples, metric, id)?;
             let candidate = (id, &candidate);
-            Some(compare(header, samples, metric, baseline, candidate, level))
+            Some(compare(
+                header, samples, metric, baseline, candidate, level, orders,
+            ))
         };
         let Some(found) = against(judged) else {
             continue;

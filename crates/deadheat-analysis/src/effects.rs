@@ -12,6 +12,16 @@ pub(crate) const MOST_ZEROS: f64 = 0.01;
 /// The smallest step in which a metric is counted, in its own unit; `None`
 /// when that is not known.
 pub(crate) fn tick(metric: &Metric, header: &RunHeader) -> Option<f64> {
+    // What other tools saved are values per iteration: by what step they were
+    // counted is lost. Files have many benchmarks, so one is asked for all.
+    if header
+        .plan
+        .benchmarks
+        .first()
+        .is_some_and(|one| one.saved.is_some())
+    {
+        return None;
+    }
     match metric {
         Metric::Wall => header.tick_ns,
         // A thread reads its own clock, which counts nanoseconds; so does Google

@@ -8,6 +8,7 @@
 //! copies of one function in one process were called different in 46–51 % of
 //! rank tests at α = 5 %.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 use deadheat_model::{
@@ -17,7 +18,7 @@ use deadheat_model::{
 use deadheat_stats::dist::{normal_cdf, normal_quantile};
 use deadheat_stats::{
     Call, LAYOUT_ALLOWANCE, MIN_BLOCKS, call, hodges_lehmann, hodges_lehmann_shift, mann_whitney_p,
-    shift_interval,
+    shift_interval_at, shift_order,
 };
 
 use crate::doubts::FEW_TICKS;
@@ -84,6 +85,22 @@ impl Logs {
     }
 }
 
+/// Orders of interval ends by the sizes of two samples, each counted once: to
+/// count those of 30 against 30 takes longer than to find the interval.
+#[derive(Default)]
+pub(crate) struct Orders {
+    known: RefCell<HashMap<(usize, usize, u64), Option<usize>>>,
+}
+
+impl Orders {
+    fn of(&self, first: usize, second: usize, level: f64) -> Option<usize> {
+        let mut known = self.known.borrow_mut();
+        *known
+            .entry((first, second, level.to_bits()))
+            .or_insert_with(|| shift_order(first, second, level))
+    }
+}
+
 /// Two contenders of an unpaired recording in one metric.
 pub(crate) struct Unpaired {
     /// `None` where zeros forbid ratios, or one side has no values.
@@ -130,6 +147,7 @@ pub(crate) fn compare(
     baseline: &Logs,
     candidate: (ContenderId, &Logs),
     level: f64,
+    orders: &Orders,
 ) -> Unpaired {
     let (id, candidate) = candidate;
     let several = baseline.processes.len() > 1 || candidate.processes.len() > 1;
@@ -156,6 +174,7 @@ pub(crate) fn compare(
                 margin,
                 better: metric.better(),
                 relative_tick: ticks.map(f64::recip),
+                orders,
             };
             judge(&first, &second, &terms)
         })
@@ -169,7 +188,7 @@ pub(crate) fn compare(
 }
 
 /// By what two samples are judged.
-struct Terms {
+struct Terms<'a> {
     each: Observation,
     /// Two-sided.
     level: f64,
@@ -177,9 +196,10 @@ struct Terms {
     better: Better,
     /// A tick of the clock as a share of a typical sample.
     relative_tick: Option<f64>,
+    orders: &'a Orders,
 }
 
-impl Terms {
+impl Terms<'_> {
     /// What may be said of an interval, which for a throughput reads the other
     /// way round.
     fn call(&self, (low, high): (f64, f64)) -> Call {
@@ -190,11 +210,12 @@ impl Terms {
     }
 }
 
-fn judge(first: &[f64], second: &[f64], terms: &Terms) -> Option<UnpairedJudgement> {
+fn judge(first: &[f64], second: &[f64], terms: &Terms<'_>) -> Option<UnpairedJudgement> {
     let Terms { each, level, .. } = *terms;
     let shift = hodges_lehmann_shift(first, second)?;
     let fewer = first.len().min(second.len());
-    let by_rank = shift_interval(first, second, level);
+    let order = terms.orders.of(first.len(), second.len(), level);
+    let by_rank = order.and_then(|order| shift_interval_at(first, second, order));
     let timer_limited = by_rank.is_some_and(|(low, high)| low == high);
     let allowance = match each {
         Observation::Process => 0.0,
@@ -336,13 +357,14 @@ impl Unpaired {
 mod tests {
     use super::*;
 
-    fn terms(each: Observation, relative_tick: Option<f64>) -> Terms {
+    fn terms(each: Observation, relative_tick: Option<f64>) -> Terms<'static> {
         Terms {
             each,
             level: 0.05,
             margin: 0.01,
             better: Better::Less,
             relative_tick,
+            orders: Box::leak(Box::default()),
         }
     }
 
@@ -351,7 +373,7 @@ mod tests {
         let first: Vec<f64> = (0..8).map(|i| f64::from(i) * 1e-3).collect();
         let second: Vec<f64> = first.iter().map(|x| x + 0.2).collect();
         let mut terms = terms(Observation::Process, None);
-        let call = |terms: &Terms| judge(&first, &second, terms).unwrap().call;
+        let call = |terms: &Terms<'_>| judge(&first, &second, terms).unwrap().call;
         assert_eq!(call(&terms), Some(Call::Slower));
         terms.better = Better::More;
         assert_eq!(call(&terms), Some(Call::Faster));

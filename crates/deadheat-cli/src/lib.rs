@@ -5,6 +5,7 @@ mod analyze;
 mod answering;
 pub mod bench;
 mod cargo_deadheat;
+mod compare;
 mod exports;
 mod link;
 mod options;

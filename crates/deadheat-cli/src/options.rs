@@ -24,7 +24,7 @@ pub struct AnswerArgs {
         value_parser = color(),
         help_heading = "Answer"
     )]
-    color: Color,
+    pub color: Color,
     /// Exit with 1 if a verdict is one of these (comma-separated)
     #[arg(
         long,

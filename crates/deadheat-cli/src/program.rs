@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::{analyze, bench, cargo_deadheat, link, options, placements, rev, run};
+use crate::{analyze, bench, cargo_deadheat, compare, link, options, placements, rev, run};
 
 /// Races too close to call: is B faster than A, by how much, how sure?
 #[derive(Debug, Parser)]
@@ -26,7 +26,10 @@ enum Command {
     /// Race two git revisions, or one and the working tree
     #[command(after_help = rev::EXAMPLES)]
     Rev(Box<rev::RevArgs>),
-    /// Analyse a recorded run or a tidy CSV file again
+    /// Set saved results side by side, of any tool; programs race
+    #[command(after_help = compare::EXAMPLES)]
+    Compare(Box<compare::CompareArgs>),
+    /// Analyse a recorded run, a tidy CSV file or results of another tool again
     Analyze(analyze::AnalyzeArgs),
     /// Link as asked, and record the link for races with many placements
     #[command(after_help = link::EXAMPLES)]
@@ -44,6 +47,9 @@ pub fn deadheat() -> ExitCode {
     if let Some(code) = cargo_deadheat::role(&name, &args.collect::<Vec<_>>()) {
         return code;
     }
+    if let Some(code) = compare::role(std::env::args_os()) {
+        return code;
+    }
     if let Some(args) = link::LinkArgs::of(std::env::args_os()) {
         return link::link(&args).into();
     }
@@ -52,6 +58,7 @@ pub fn deadheat() -> ExitCode {
         Command::Run(args) => run::run(*args),
         Command::Bench(args) => bench::bench(*args),
         Command::Rev(args) => rev::rev(*args),
+        Command::Compare(args) => compare::compare(*args),
         Command::Analyze(args) => analyze::analyze(&args),
         Command::Link(args) => return link::link(&args).into(),
         Command::Placements(args) => placements::placements(&args),

@@ -8,9 +8,10 @@ use std::process::Command;
 
 /// Every arrow there may be. A room may use the rooms listed behind it and no
 /// other room of deadheat.
-const ARROWS: [(&str, &[&str]); 10] = [
+const ARROWS: [(&str, &[&str]); 11] = [
     ("deadheat-model", &[]),
     ("deadheat-stats", &[]),
+    ("deadheat-compat", &["deadheat-stats"]),
     ("deadheat-engine", &["deadheat-model"]),
     ("deadheat-link", &["deadheat-model"]),
     ("deadheat-build", &["deadheat-link"]),
@@ -29,7 +30,12 @@ const ARROWS: [(&str, &[&str]); 10] = [
     ),
     (
         "deadheat-cli",
-        &["deadheat", "deadheat-build", "deadheat-link"],
+        &[
+            "deadheat",
+            "deadheat-build",
+            "deadheat-compat",
+            "deadheat-link",
+        ],
     ),
 ];
 
@@ -119,7 +125,12 @@ fn the_arrows_are_read_from_the_manifests_and_not_from_thin_air() {
     assert!(arrows_from("deadheat").contains(&"deadheat-engine".to_owned()));
     assert_eq!(
         arrows_from("deadheat-cli"),
-        ["deadheat", "deadheat-build", "deadheat-link"]
+        [
+            "deadheat",
+            "deadheat-build",
+            "deadheat-compat",
+            "deadheat-link"
+        ]
     );
 }
 
@@ -149,6 +160,7 @@ fn who_depends_on_deadheat_gets_few_crates() {
 fn pure_rooms_touch_no_clock_no_file_no_process_and_no_environment() {
     for room in [
         "deadheat-stats",
+        "deadheat-compat",
         "deadheat-model",
         "deadheat-analysis",
         "deadheat-report",

@@ -9,6 +9,8 @@ mod contender;
 mod cores;
 mod counters;
 mod error;
+#[cfg(feature = "commands")]
+mod foreground;
 mod function;
 mod heard;
 mod interrupt;
@@ -45,6 +47,8 @@ pub use contender::{
 pub use contender::{Noise, SimulatedContenders, Simulation};
 pub use counters::{ThreadUsage, UsageDifference};
 pub use error::{EngineError, Moment};
+#[cfg(feature = "commands")]
+pub use foreground::{Ended, run_in_foreground};
 pub use function::{
     AsyncExecutor, Asynchronous, ByReference, ByValue, ComparesOutputs, Concurrent, Disagreement,
     FunctionBenchmark, Gauge, Pilot, Reading, pilot,

@@ -27,6 +27,7 @@ mod default_path;
 mod detect;
 mod error;
 mod export;
+mod foreign_file;
 #[cfg(feature = "read")]
 mod import;
 mod number;
@@ -52,6 +53,7 @@ pub use export::{write_go, write_go_to};
 pub use export::{write_hdr, write_hdr_to};
 #[cfg(feature = "hyperfine")]
 pub use export::{write_hyperfine, write_hyperfine_to};
+pub use foreign_file::{FileKind, TemporaryFile, ensure_readable, file_kind, read_bytes};
 #[cfg(feature = "read")]
 pub use import::RecordingPlan;
 #[cfg(feature = "saved")]

@@ -86,7 +86,8 @@ fn unit_of_work(source: Source) -> &'static str {
     match source {
         Source::Functions | Source::Programs => "call",
         Source::GoogleBenchmark => "iteration",
-        Source::Commands | Source::Recording => "launch",
+        Source::Commands => "launch",
+        Source::Recording => "sample",
     }
 }
 
@@ -178,9 +179,8 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
             };
             let advice = match source {
                 Source::Functions | Source::Programs | Source::GoogleBenchmark => "",
-                Source::Commands | Source::Recording => {
-                    "; if the first launches are slow, warm up with -w"
-                }
+                Source::Commands => "; if the first launches are slow, warm up with -w",
+                Source::Recording => "; if the first ones are slow, warm up before recording",
             };
             format!(
                 "The tail differs: {seen} changed by {}. If the slow cases matter, compare the \
@@ -193,13 +193,14 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
             change_with_all,
         } => format!(
             "{} left out, disturbed by other work on the machine; with {} the change is {}. If \
-             that tells another story, race again{} on a quieter machine.",
+             that tells another story, {} on a quieter machine.",
             counted(*count as u64, "block was", "blocks were"),
             if *count == 1 { "it" } else { "them" },
             change(*change_with_all),
             match source {
-                Source::Functions | Source::Programs | Source::GoogleBenchmark => "",
-                Source::Commands | Source::Recording => " with --pin auto",
+                Source::Functions | Source::Programs | Source::GoogleBenchmark => "race again",
+                Source::Commands => "race again with --pin auto",
+                Source::Recording => "record again",
             }
         ),
         Warning::DisturbedUnevenly { p } => format!(
@@ -208,8 +209,8 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
             two_digits(*p),
             match source {
                 Source::Functions | Source::Programs | Source::GoogleBenchmark => "",
-                Source::Commands | Source::Recording =>
-                    ", or hold them on one core with --pin auto",
+                Source::Recording => ", or hold them on one core",
+                Source::Commands => ", or hold them on one core with --pin auto",
             }
         ),
         Warning::DisturbedTooOften { share: blocks } => format!(
@@ -217,8 +218,8 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
              kept. Quieten the machine, {}or judge --metric cpu.",
             share(*blocks),
             match source {
-                Source::Functions | Source::Programs | Source::GoogleBenchmark => "",
-                Source::Commands | Source::Recording => "try --pin auto, ",
+                Source::Commands => "try --pin auto, ",
+                _ => "",
             }
         ),
         Warning::LinksRefused { seeds, reason } => placement::refused(seeds, reason, glyphs),
@@ -230,6 +231,9 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
             change(*wall),
             change(*cpu),
             match cause {
+                ClockCause::Preempted if source == Source::Recording =>
+                    "wall time was disturbed, since other tasks took the core. Trust CPU time \
+                     (--metric cpu), or record again on a quieter machine.",
                 ClockCause::Preempted =>
                     "wall time was disturbed, since other tasks took the core. Trust CPU time \
                      (--metric cpu), or race again on a quieter machine.",

@@ -9,12 +9,15 @@
 //! - [`to_json`]: the answer for programs, schema `deadheat.analysis/1`
 //! - [`to_markdown`]: the answer for a pull request
 //! - [`to_paired`]: minima and means side by side, a line per comparison
+//! - [`to_comparison`], [`to_comparison_markdown`], [`to_comparison_csv`]: the
+//!   answer about saved results, a row per benchmark
 //! - [`progress_line`]: the line to watch while a race goes on
 //!
 //! What is said about results stands in [`sentences`], what is said about
 //! doubts in [`doubts`].
 
 mod called;
+mod comparison;
 pub mod doubts;
 mod ending;
 mod figures;
@@ -34,6 +37,9 @@ mod tables;
 mod text;
 pub mod units;
 
+pub use comparison::{
+    ComparisonOptions, Sort, to_comparison, to_comparison_csv, to_comparison_markdown,
+};
 pub use glyphs::Glyphs;
 pub use json::to_json;
 pub use markdown::{MarkdownOptions, to_markdown, to_markdown_with};

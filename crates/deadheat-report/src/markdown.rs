@@ -263,7 +263,7 @@ fn remarks(analysis: &Analysis, groups: &[&[Comparison]]) -> Vec<String> {
 
 /// A name as code. Backticks serve most names; where one holds a sign that
 /// could end the code or the table cell, entities do, which never can.
-fn code(name: &str) -> String {
+pub(crate) fn code(name: &str) -> String {
     let risky = |c: char| matches!(c, '`' | '|' | '\\' | '<' | '>' | '&');
     if name.contains(risky) || name.starts_with(' ') || name.ends_with(' ') {
         format!("<code>{}</code>", prose(name))
@@ -274,7 +274,7 @@ fn code(name: &str) -> String {
 
 /// Text in which nothing is markup. A sign written as an entity is shown but
 /// cannot open a tag, a link, a table cell or emphasis.
-fn prose(text: &str) -> String {
+pub(crate) fn prose(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

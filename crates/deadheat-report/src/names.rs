@@ -11,8 +11,8 @@ pub fn escape(text: &str, glyphs: Glyphs) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
-            // Harmless, though Rust would put a backslash before them.
-            '\'' | '"' | '\\' => safe.push(character),
+            // Harmless, though Rust would put a backslash before some of them.
+            ' '..='~' => safe.push(character),
             _ if glyphs == Glyphs::Ascii => safe.extend(character.escape_default()),
             _ => {
                 // A combining mark belongs to the character before it and is

@@ -368,17 +368,29 @@ pub const FAILED_CELL: &str = "failed";
 /// The verdict in a table cell; where it holds for more than the binaries as
 /// linked, it says so.
 pub fn verdict_cell(comparison: &Comparison) -> String {
-    let word = match comparison.verdict {
-        Some(Verdict::Faster) => "faster",
-        Some(Verdict::Slower) => "slower",
-        Some(Verdict::Equivalent) => "dead heat",
-        Some(Verdict::Inconclusive) => "too close to call",
-        None if comparison.candidate.is_none() => "alone",
-        None => "estimate only",
-    };
+    let word = verdict_word(comparison);
     match (comparison.provisional, comparison.scope) {
         (true, _) => format!("{word} (provisional)"),
         (false, Scope::Source) if comparison.verdict.is_some() => format!("{word} (source)"),
         (false, _) => word.to_owned(),
+    }
+}
+
+/// The verdict in a table cell and nothing else.
+pub(crate) fn verdict_word(comparison: &Comparison) -> &'static str {
+    match comparison.candidate {
+        None if comparison.verdict.is_none() => "alone",
+        _ => verdict_word_of(comparison.verdict),
+    }
+}
+
+/// A verdict, or that there is none.
+pub(crate) fn verdict_word_of(verdict: Option<Verdict>) -> &'static str {
+    match verdict {
+        Some(Verdict::Faster) => "faster",
+        Some(Verdict::Slower) => "slower",
+        Some(Verdict::Equivalent) => "dead heat",
+        Some(Verdict::Inconclusive) => "too close to call",
+        None => "estimate only",
     }
 }

@@ -38,10 +38,14 @@ pub(crate) fn failed_title(failure: &FailedBenchmark, glyphs: Glyphs) -> String 
     title_of(&failure.benchmark, &failure.parameters, glyphs)
 }
 
-fn title_of(benchmark: &str, parameters: &[(String, String)], glyphs: Glyphs) -> String {
+/// A name with what it does not already tell; what has no key stands by itself.
+pub(crate) fn title_of(benchmark: &str, parameters: &[(String, String)], glyphs: Glyphs) -> String {
     let parameters: Vec<String> = parameters
         .iter()
-        .map(|(key, value)| format!("{key}={value}"))
+        .map(|(key, value)| match key.as_str() {
+            "" => value.clone(),
+            key => format!("{key}={value}"),
+        })
         .filter(|parameter| !benchmark.contains(parameter.as_str()))
         .collect();
     let name = escape(benchmark, glyphs);

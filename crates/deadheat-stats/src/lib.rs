@@ -86,8 +86,8 @@ pub use outliers::{OppositePeaks, opposite_peaks};
 pub use power::{minimum_detectable_effect, optimal_blocks, replicates_to_settle};
 pub use rank::{
     RankSum, Signs, count_signs, hodges_lehmann, hodges_lehmann_shift, mann_whitney_asymptotic_p,
-    mann_whitney_exact_p, mann_whitney_p, rank_sum, rank_sum_p, shift_interval,
-    signed_rank_asymptotic_p, signed_rank_exact_p,
+    mann_whitney_exact_p, mann_whitney_p, rank_sum, rank_sum_p, scipy_mann_whitney_p,
+    shift_interval, shift_interval_at, shift_order, signed_rank_asymptotic_p, signed_rank_exact_p,
 };
 pub use shape::{KolmogorovSmirnov, kolmogorov_smirnov, wasserstein_1};
 pub use shapiro_wilk::{ShapiroWilk, shapiro_wilk};

@@ -120,7 +120,9 @@ impl Answer {
     }
 }
 
-fn to_stdout(text: &str) -> Result<(), Failure> {
+/// Prints to standard output. Fails when that cannot be written to; that nobody
+/// reads on is fine.
+pub fn to_stdout(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         // A reader like `head` has seen enough; that is no failure.

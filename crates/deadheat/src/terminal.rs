@@ -19,6 +19,13 @@ pub fn width_of_tables() -> usize {
     columns.clamp(40, 200)
 }
 
+/// Columns of the terminal on standard output, within reason; `None` where the
+/// answer goes elsewhere and lines have no right edge.
+pub fn width_of_stdout() -> Option<usize> {
+    let columns = terminal_width(std::io::stdout().as_raw_fd())?;
+    Some(usize::from(columns).clamp(40, 300))
+}
+
 /// Columns of the terminal on standard error, or 80.
 pub fn width_of_stderr() -> usize {
     terminal_width(std::io::stderr().as_raw_fd()).map_or(80, usize::from)

@@ -93,7 +93,10 @@ pub fn bench(args: BenchArgs) -> Result<Status, Failure> {
 /// Lets options of Google Benchmark stand among those of `deadheat bench`:
 /// they are moved behind `--`, where the arguments of the programs are.
 pub fn passed_on(args: Vec<OsString>) -> Vec<OsString> {
-    if args.get(1).is_none_or(|command| command != "bench") {
+    if args
+        .get(1)
+        .is_none_or(|command| command != "bench" && command != "compare")
+    {
         return args;
     }
     let end = args.iter().position(|arg| arg == "--");

@@ -39,13 +39,12 @@ pub fn write_go_to(
 }
 
 /// What is in the file of one benchmark.
-struct Raced<'a> {
+struct Raced {
     index: usize,
     name: String,
     /// Where its metrics stand in the run's columns, and what they are called.
     units: Vec<(Metric, String)>,
     contenders: Vec<String>,
-    benchmark: &'a Benchmark,
 }
 
 fn text(run: &Run) -> Vec<u8> {
@@ -89,7 +88,7 @@ fn text(run: &Run) -> Vec<u8> {
     out
 }
 
-fn raced(run: &Run) -> Vec<Raced<'_>> {
+fn raced(run: &Run) -> Vec<Raced> {
     let all = run.header.plan.benchmarks.iter().enumerate();
     let all: Vec<(usize, &Benchmark)> = all.filter(|(_, b)| b.own_link.is_none()).collect();
     let names = told_apart(all.iter().map(|(_, benchmark)| name(benchmark)), "#");
@@ -104,14 +103,13 @@ fn raced(run: &Run) -> Vec<Raced<'_>> {
                 name,
                 units: metrics.into_iter().zip(units).collect(),
                 contenders: told_apart(contenders.map(|c| one_line(&c.name)), " #"),
-                benchmark,
             }
         })
         .collect()
 }
 
 /// The samples of one contender, in the order in which they were taken.
-fn samples(out: &mut Vec<u8>, run: &Run, raced: &Raced<'_>, contender: usize) {
+fn samples(out: &mut Vec<u8>, run: &Run, raced: &Raced, contender: usize) {
     let samples = &run.benchmarks[raced.index];
     let columns: Vec<(&[f64], &Metric, &str)> = raced
         .units
@@ -127,9 +125,6 @@ fn samples(out: &mut Vec<u8>, run: &Run, raced: &Raced<'_>, contender: usize) {
         }
         out.extend(b"Benchmark");
         out.extend(raced.name.bytes());
-        if let Some(threads) = raced.threads() {
-            out.extend(format!("-{threads}").bytes());
-        }
         out.push(b'\t');
         push_integer(out, sample.iterations);
         for (values, metric, unit) in &columns {
@@ -146,12 +141,6 @@ fn samples(out: &mut Vec<u8>, run: &Run, raced: &Raced<'_>, contender: usize) {
     }
 }
 
-impl Raced<'_> {
-    fn threads(&self) -> Option<u32> {
-        self.benchmark.saved.as_ref()?.threads
-    }
-}
-
 /// A line of configuration; without a value it would take the key back.
 fn configure(out: &mut Vec<u8>, key: &str, value: &str) {
     let value = one_line(value);
@@ -161,7 +150,7 @@ fn configure(out: &mut Vec<u8>, key: &str, value: &str) {
 }
 
 /// Says which way the units improve of which `benchstat` cannot know it.
-fn directions(out: &mut Vec<u8>, raced: &[Raced<'_>]) {
+fn directions(out: &mut Vec<u8>, raced: &[Raced]) {
     let mut told: Vec<&str> = vec!["ns/op", "B/op", "allocs/op"];
     for (metric, unit) in raced.iter().flat_map(|raced| &raced.units) {
         let better = match metric.better() {
@@ -188,20 +177,27 @@ fn name(benchmark: &Benchmark) -> String {
     if let Some(first) = letters.next().filter(|first| first.is_lowercase()) {
         name = first.to_uppercase().chain(letters).collect();
     }
-    // A number at the end would be read as that of threads.
+    // A number at the end is that of threads, and no other.
+    let threads = benchmark.saved.as_ref().and_then(|saved| saved.threads);
+    let threads = threads.map_or(String::new(), |threads| format!("-{threads}"));
+    if name.ends_with(&threads) {
+        name.truncate(name.len() - threads.len());
+    }
     if let Some((rest, digits)) = name.rsplit_once('-')
         && !digits.is_empty()
         && digits.bytes().all(|byte| byte.is_ascii_digit())
     {
         name = format!("{rest}_{digits}");
     }
-    name
+    name + &threads
 }
 
-/// The text without what would end a field.
+/// The text without what would end a field, which cannot be empty.
 fn word(text: &str) -> String {
-    text.trim()
-        .replace(|c: char| c.is_whitespace() || c.is_control(), "_")
+    match text.trim() {
+        "" => "_".to_owned(),
+        text => text.replace(|c: char| c.is_whitespace() || c.is_control(), "_"),
+    }
 }
 
 /// The text without what would end a line; the format cuts blanks in front.
@@ -235,6 +231,7 @@ fn unit(metric: &Metric) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use deadheat_model::Saved;
 
     #[test]
     fn names_become_those_of_sub_benchmarks() {
@@ -253,7 +250,19 @@ mod tests {
         assert_eq!(named("sum-100", &[]), "Sum_100");
         assert_eq!(named("ßen\tx\u{1}", &[]), "SSen_x_");
         assert_eq!(named("3-way-", &[]), "3-way-");
-        assert_eq!(named("", &[]), "");
+        assert_eq!(named("", &[("n", "")]), "_/n=_");
+        let of_threads = |name: &str| {
+            super::name(&Benchmark {
+                name: name.to_owned(),
+                saved: Some(Saved {
+                    threads: Some(8),
+                    ..Saved::default()
+                }),
+                ..Benchmark::default()
+            })
+        };
+        let told = ["Sort/n=3", "Sort/n=3-8", "Sort-8-8", "Sort-4"].map(of_threads);
+        assert_eq!(told, ["Sort/n=3-8", "Sort/n=3-8", "Sort_8-8", "Sort_4-8"]);
     }
 
     #[test]
@@ -267,6 +276,7 @@ mod tests {
             (Metric::Custom("my metric".to_owned()), "my_metric"),
             (foreign("MB/s", Unit::BytesPerSecond), "B/s"),
             (foreign("ops/s", Unit::PerSecond), "ops/s"),
+            (foreign("", Unit::Count), "_"),
         ] {
             assert_eq!(unit(&metric), expected);
         }

@@ -5,12 +5,13 @@
 //! the other by accident. Every effect is a relative change here.
 
 use deadheat_model::{
-    Analysis, BlockDiagnostics, Comparison, EndReason, Ending, Estimate, FailedBenchmark, Interval,
-    Json, LeftOut, LeftOutReason, LogRatio, MetricComparison, Object, Side, Spreads, Throughput,
-    Warning,
+    Analysis, Better, BlockDiagnostics, Comparison, EndReason, Ending, Estimate, FailedBenchmark,
+    Interval, Json, LeftOut, LeftOutReason, LogRatio, MetricComparison, Object, Side, Spreads,
+    Throughput, Warning,
 };
 
 use super::figures::figures;
+use super::recorded;
 use crate::doubts;
 use crate::glyphs::Glyphs;
 use crate::rate::Rates;
@@ -64,7 +65,16 @@ fn whole(analysis: &Analysis) -> Object {
         .with_some("failure", failure)
         .with_some("failures", failures)
         .with_some("left_out", left_out)
+        .with_some("sides", recorded::sides(&analysis.sides))
+        .with_some("warnings", whole_warnings(analysis, source))
+        .with_some("overall", recorded::overall(&analysis.overall))
         .with("benchmarks", benchmarks)
+}
+
+/// Doubts that are not those of one benchmark; `None` without any.
+fn whole_warnings(analysis: &Analysis, source: Source) -> Option<Json> {
+    let warnings = doubts::in_order(&analysis.warnings).into_iter();
+    (!analysis.warnings.is_empty()).then(|| warnings.map(|one| warning(one, source)).collect())
 }
 
 /// Why a benchmark is not raced, by the words of the run file.
@@ -91,6 +101,8 @@ fn comparison(comparison: &Comparison, source: Source) -> Object {
     Object::new()
         .with("benchmark", &comparison.benchmark)
         .with_some("parameters", parameters(&comparison.parameters))
+        .with_some("label", comparison.label.as_ref())
+        .with_some("threads", comparison.threads)
         .with_some("throughput", comparison.throughput.map(throughput))
         .with("metric", comparison.metric.name())
         .with("unit", comparison.metric.unit().name())
@@ -207,11 +219,21 @@ fn metric(row: &MetricComparison) -> Object {
     Object::new()
         .with("metric", row.metric.name())
         .with("unit", row.metric.unit().name())
+        .with_some("better", better(row.metric.better()))
         .with("baseline", side(&row.baseline))
         .with("candidate", row.candidate.as_ref().map(side))
         .with("change", estimate.map(change))
         .with("ci", interval.map(ends))
         .with("verdict", row.verdict.map(|verdict| verdict.name()))
+}
+
+/// Which way a metric improves; `None` for a cost, as nearly all are.
+fn better(better: Better) -> Option<&'static str> {
+    match better {
+        Better::Less => None,
+        Better::More => Some("more"),
+        Better::Unknown => Some("unknown"),
+    }
 }
 
 fn warning(warning: &Warning, source: Source) -> Object {

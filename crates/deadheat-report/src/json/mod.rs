@@ -2,5 +2,6 @@
 
 mod analysis;
 mod figures;
+mod recorded;
 
 pub use analysis::to_json;

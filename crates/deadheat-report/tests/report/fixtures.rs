@@ -654,6 +654,7 @@ pub fn everything() -> Vec<Analysis> {
             all.push(analysis(vec![blurred]));
         }
     }
+    all.extend(crate::saved::everything());
     for ending in every_ending() {
         all.push(Analysis {
             ending: ending.clone(),

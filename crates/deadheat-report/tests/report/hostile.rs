@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::fixtures::*;
 
 /// Any text, with more of what hurts terminals than chance would bring.
-fn names() -> impl Strategy<Value = String> {
+pub fn names() -> impl Strategy<Value = String> {
     let nasty = prop_oneof![
         any::<char>(),
         Just('\u{1b}'),

@@ -3,6 +3,7 @@ use deadheat_report::to_json;
 use serde_json::Value;
 
 use crate::fixtures::*;
+use crate::saved;
 
 const SCHEMA: &str = include_str!(concat!(
     env!("CARGO_MANIFEST_DIR"),
@@ -50,6 +51,21 @@ fn the_schema_refuses_what_breaks_the_promise() {
         ("/benchmarks/0/figures", Value::from(1)),
         ("/benchmarks/0/figures/between/welch/t", Value::Null),
         ("/benchmarks/0/figures/baseline/percentiles", Value::Null),
+    ] {
+        let mut broken = sound.clone();
+        *broken.pointer_mut(pointer).expect("the field is written") = wrong;
+        assert!(!validator.is_valid(&broken), "{pointer}");
+    }
+    let sound = parsed(&to_json(&saved::three_sides()));
+    for (pointer, wrong) in [
+        ("/sides", parsed("[]")),
+        ("/sides/0/files/0/file", Value::Null),
+        ("/sides/0/files/0/cpu_scaling", Value::from("no")),
+        ("/warnings", parsed("[]")),
+        ("/warnings/0/code", Value::from("Odd Tools")),
+        ("/overall/0/benchmarks", Value::from(0)),
+        ("/overall/0/change", Value::Null),
+        ("/benchmarks/0/threads", Value::from("four")),
     ] {
         let mut broken = sound.clone();
         *broken.pointer_mut(pointer).expect("the field is written") = wrong;
@@ -241,4 +257,44 @@ fn what_was_left_out_is_told_to_programs_with_its_reason() {
     let skipped = parsed(&to_json(&google()));
     assert_eq!(skipped["left_out"][0]["reason"], "skipped");
     assert!(parsed(&to_json(&race())).get("left_out").is_none());
+}
+
+#[test]
+fn saved_results_tell_their_files_their_doubts_and_the_mean_over_all() {
+    let value = parsed(&to_json(&saved::three_sides()));
+    let file = &value["sides"][2]["files"][1];
+    assert_eq!(value["sides"][2]["name"], "newest");
+    assert_eq!(
+        *file,
+        serde_json::json!({
+            "file": "n2.json", "tool": "Google Benchmark 1.9.0", "host": "host",
+            "date": "2026-01-04", "cpu_scaling": false,
+        })
+    );
+    assert_eq!(value["warnings"][0]["code"], "different-tools");
+    let overall = &value["overall"][1];
+    assert_eq!(overall["candidate"], "newest");
+    assert_eq!(overall["benchmarks"], 2);
+    assert!((overall["change"].as_f64().unwrap() - 0.1007).abs() < 1e-12);
+    assert!(overall["ci"][0].as_f64() < overall["ci"][1].as_f64());
+    assert_eq!(overall["confidence"], 0.95);
+    let race = parsed(&to_json(&race()));
+    for field in ["sides", "warnings", "overall"] {
+        assert!(race.get(field).is_none(), "{field}");
+    }
+}
+
+#[test]
+fn saved_benchmarks_tell_label_threads_and_which_way_a_metric_improves() {
+    let value = parsed(&to_json(&saved::many_metrics()));
+    let threaded = &value["benchmarks"][3];
+    assert_eq!(threaded["label"], "spin");
+    assert_eq!(threaded["threads"], 4);
+    assert!(value["benchmarks"][0].get("label").is_none());
+    let metrics = value["benchmarks"][0]["metrics"].as_array().unwrap();
+    let of = |name: &str| metrics.iter().find(|row| row["metric"] == name).unwrap();
+    assert!(of("cpu").get("better").is_none());
+    assert_eq!(of("items_per_second")["better"], "more");
+    assert_eq!(of("items_per_second")["unit"], "1/s");
+    assert_eq!(of("collisions")["better"], "unknown");
 }

@@ -1,9 +1,11 @@
 //! What readers and programs see, from analyses made by hand.
 
+mod comparison;
 mod fixtures;
 mod hostile;
 mod json;
 mod markdown;
 mod paired;
+mod saved;
 mod text;
 mod words;

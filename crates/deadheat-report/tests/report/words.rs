@@ -1,6 +1,7 @@
 use deadheat_model::Analysis;
 use deadheat_report::{
-    Glyphs, MarkdownOptions, Progress, TextOptions, progress_line, to_json, to_markdown,
+    ComparisonOptions, Glyphs, MarkdownOptions, Progress, Sort, TextOptions, progress_line,
+    to_comparison, to_comparison_csv, to_comparison_markdown, to_json, to_markdown,
     to_markdown_with, to_paired, to_text,
 };
 
@@ -9,6 +10,15 @@ use crate::fixtures::*;
 fn renderings(analysis: &Analysis) -> Vec<String> {
     let figures = MarkdownOptions { figures: true };
     let mut all = vec![to_json(analysis), to_markdown_with(analysis, &figures)];
+    let comparison = ComparisonOptions {
+        all_metrics: true,
+        figures: true,
+        ..ComparisonOptions::default()
+    };
+    all.push(to_comparison(analysis, &comparison));
+    all.push(to_comparison(analysis, &ComparisonOptions::default()));
+    all.push(to_comparison_markdown(analysis, &comparison));
+    all.push(to_comparison_csv(analysis, Sort::File, false));
     for unicode in [false, true] {
         for width in [20, 60, 80, 120] {
             all.push(to_paired(analysis, width, Glyphs::new(unicode)));
@@ -60,6 +70,8 @@ fn ascii_output_is_ascii() {
         );
         assert!(text.is_ascii(), "{text}");
         assert!(to_paired(&analysis, 120, Glyphs::Ascii).is_ascii());
+        let comparison = to_comparison(&analysis, &ComparisonOptions::default());
+        assert!(comparison.is_ascii(), "{comparison}");
     }
     let progress = Progress {
         benchmark: "größer",

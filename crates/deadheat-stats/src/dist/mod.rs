@@ -6,12 +6,14 @@
 mod beasley_springer;
 mod beta;
 mod binomial;
+mod cephes;
 mod f;
 mod normal;
 mod student;
 
 pub(crate) use beasley_springer::{approximate_normal_quantile, polynomial};
 pub use binomial::{binomial_cdf, binomial_two_sided_p};
+pub(crate) use cephes::cephes_normal_cdf;
 pub use f::{f_critical, f_upper_tail};
 pub use normal::{normal_cdf, normal_quantile};
 pub use student::{t_critical, t_quantile, t_two_sided_p};

@@ -8,6 +8,7 @@
 //! | how often? | [`count_signs`] | [`rank_sum`] |
 
 mod arrangements;
+pub mod as_scipy;
 pub mod centre;
 pub mod hodges_lehmann;
 pub mod mann_whitney;
@@ -16,12 +17,13 @@ pub mod sign_test;
 pub mod signed_rank;
 mod staircase;
 
+pub use as_scipy::scipy_mann_whitney_p;
 pub use centre::{signed_rank_interval, signed_rank_one_sided_p};
 pub use hodges_lehmann::hodges_lehmann;
 pub use mann_whitney::{
     RankSum, mann_whitney_asymptotic_p, mann_whitney_exact_p, mann_whitney_p, rank_sum, rank_sum_p,
 };
-pub use shift::{hodges_lehmann_shift, shift_interval};
+pub use shift::{hodges_lehmann_shift, shift_interval, shift_interval_at, shift_order};
 pub use sign_test::{Signs, count_signs};
 pub use signed_rank::{
     MOST_EXACT, SignedRanks, signed_rank_asymptotic_p, signed_rank_exact_p, signed_ranks,

@@ -32,17 +32,27 @@ pub fn hodges_lehmann_shift(first: &[f64], second: &[f64]) -> Option<f64> {
 /// cannot keep so strict a promise (3 against 3 none above 90 %), or when one sample of fewer than nine values meets
 /// one too large to count.
 pub fn shift_interval(first: &[f64], second: &[f64], two_sided_level: f64) -> Option<(f64, f64)> {
+    shift_interval_at(
+        first,
+        second,
+        shift_order(first.len(), second.len(), two_sided_level)?,
+    )
+}
+
+/// The same with the order c known, which depends on nothing but the sizes of the samples and the level: for many
+/// benchmarks of as many repetitions it is counted once.
+pub fn shift_interval_at(first: &[f64], second: &[f64], order: usize) -> Option<(f64, f64)> {
     let sorted = Sorted::of(first, second)?;
     let (n, m) = (first.len(), second.len());
-    let cut = lower_order(n, m, two_sided_level)?;
+    let cut = Some(order).filter(|order| (1..=n * m).contains(order))?;
     let (differences, mut scratch) = (sorted.differences(), Vec::new());
     let low = differences.nth(cut - 1, &mut scratch);
     let high = differences.nth(n * m - cut, &mut scratch);
     Some((finite(low)?, finite(high)?))
 }
 
-/// The largest c ≥ 1 with 2·P(U ≤ c − 1) ≤ level, at most the middle of all nm pairs.
-fn lower_order(n: usize, m: usize, level: f64) -> Option<usize> {
+/// The order c of [`shift_interval`]: the largest c ≥ 1 with 2·P(U ≤ c − 1) ≤ level, at most the middle of all nm pairs.
+pub fn shift_order(n: usize, m: usize, level: f64) -> Option<usize> {
     if !(level > 0.0 && level < 1.0) {
         return None;
     }
@@ -150,7 +160,7 @@ mod tests {
             (10, 10, 0.01, 16),
             (20, 20, 0.05, 127),
         ] {
-            assert_eq!(lower_order(n, m, level), Some(critical + 1), "{n} {m}");
+            assert_eq!(shift_order(n, m, level), Some(critical + 1), "{n} {m}");
         }
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(22);
         let (first, second) = (draw(10, &mut rng), draw(10, &mut rng));
@@ -171,7 +181,7 @@ mod tests {
     fn the_approximation_begins_where_counting_ends_and_never_promises_more() {
         for (n, m) in [(65, 65), (20, 400), (9, 5_000)] {
             for level in [0.5, 0.2, 0.1, 0.05, 0.01, 1e-4] {
-                let exact = lower_order(n, m, level).unwrap();
+                let exact = shift_order(n, m, level).unwrap();
                 let approximate = approximate_cut(n as f64, m as f64, level);
                 let what = format!("{n} {m} {level}: {approximate} {exact}");
                 assert!(approximate <= exact, "{what}");
@@ -200,7 +210,7 @@ mod tests {
     fn the_approximation_lies_close_below_what_counting_gives() {
         for (n, m) in [(9, 50_000), (12, 4_000), (60, 60)] {
             for level in [0.6, 0.4, 0.2, 0.1, 0.05, 0.01, 0.001] {
-                let counted = lower_order(n, m, level).unwrap();
+                let counted = shift_order(n, m, level).unwrap();
                 let approximate = approximate_cut(n as f64, m as f64, level);
                 // At loose levels the fourth cumulant is all there is; at strict ones leaving it out widens.
                 let closest = if level > 0.09 { 0.9985 } else { 0.92 };

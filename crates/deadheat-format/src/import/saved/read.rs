@@ -5,7 +5,9 @@ use std::path::Path;
 use deadheat_model::Results;
 
 use super::format::{SavedFormat, saved_format};
-use super::{benchmark_dotnet, go, google_benchmark, jmh, own};
+use super::{
+    benchmark_dotnet, go, google_benchmark, hyperfine, jmh, own, pyperf, pytest_benchmark,
+};
 use crate::content::read_content;
 use crate::error::FormatError;
 
@@ -22,13 +24,12 @@ pub fn read_results_from(file: &Path, text: &[u8]) -> Result<Results, FormatErro
         SavedFormat::RunFile => own::read_run(file, text),
         SavedFormat::TidyCsv => own::read_table(file, text),
         SavedFormat::GoogleBenchmark => google_benchmark::read(file, text),
+        SavedFormat::Hyperfine => hyperfine::read(file, text),
+        SavedFormat::Pyperf => pyperf::read(file, text),
+        SavedFormat::PytestBenchmark => pytest_benchmark::read(file, text),
         SavedFormat::Jmh => jmh::read(file, text),
         SavedFormat::Go => go::read(file, text),
         SavedFormat::BenchmarkDotNet => benchmark_dotnet::read(file, text),
-        other => Err(FormatError::UnknownResults {
-            file: file.to_owned(),
-            found: other.name().to_owned(),
-        }),
     }
 }
 

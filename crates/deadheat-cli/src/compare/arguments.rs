@@ -1,0 +1,195 @@
+//! The command line of `deadheat compare`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use deadheat::exit::{Failure, Status};
+use deadheat::saved::{Side, Terms, family, join};
+use deadheat::settings::Color;
+
+use super::answer::tell;
+use super::request::Request;
+use super::sides::{Sides, read};
+use super::{contest, same_kind};
+use crate::bench::BenchOptions;
+
+/// Shown at the end of `deadheat compare --help`.
+pub const EXAMPLES: &str = "Examples:
+  deadheat compare old.json new.json
+  deadheat compare filters results.json BM_Std BM_Own
+  deadheat compare --old old-*.json --new new-*.json   # every file is one process
+  deadheat compare target/criterion --baseline main
+  deadheat compare ./old ./new                         # programs race, as with deadheat bench
+  deadheat compare --compat benchmarks old.json new.json   # to the letter as compare.py";
+
+/// Options of `deadheat compare`.
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// [benchmarks] OLD NEW…, filters FILE OLD NEW, or benchmarksfiltered OLD FILTER NEW FILTER
+    #[arg(value_name = "MODE or FILE")]
+    words: Vec<String>,
+    /// Arguments of the programs
+    #[arg(last = true, value_name = "ARGS")]
+    arguments: Vec<String>,
+    /// Print to the letter what compare.py prints (as the first option; see docs/compare_py.md)
+    #[arg(long, help_heading = "Which results")]
+    compat: bool,
+    /// Files of the baseline, each recorded by a process of its own
+    #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Which results", conflicts_with = "words")]
+    old: Vec<String>,
+    /// Files of the candidate
+    #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Which results", conflicts_with = "words")]
+    new: Vec<String>,
+    /// The saved baseline of a criterion folder [default: base]
+    #[arg(long, value_name = "NAME", help_heading = "Which results")]
+    baseline: Option<String>,
+    /// Name of a side (once per side)
+    #[arg(
+        short = 'n',
+        long = "name",
+        value_name = "NAME",
+        help_heading = "Which results"
+    )]
+    names: Vec<String>,
+    /// Only benchmarks whose names this regular expression fits
+    #[arg(long, value_name = "REGEX", help_heading = "Which results")]
+    filter: Option<String>,
+    /// How the table is laid out
+    #[command(flatten)]
+    pub layout: LayoutArgs,
+    #[command(flatten)]
+    options: BenchOptions,
+}
+
+/// How the table is laid out.
+#[derive(Clone, Debug, Args)]
+pub struct LayoutArgs {
+    /// The shape of the answer
+    #[arg(
+        long,
+        value_name = "SHAPE",
+        default_value = "text",
+        help_heading = "Answer"
+    )]
+    pub format: Shape,
+    /// The order of the rows
+    #[arg(
+        long,
+        value_name = "ORDER",
+        default_value = "file",
+        help_heading = "Answer"
+    )]
+    pub sort: Order,
+    /// Only rows that are faster or slower, or could not be compared
+    #[arg(long, help_heading = "Answer")]
+    pub only_changed: bool,
+    /// All rows of all metrics, also of those that did not move
+    #[arg(long, help_heading = "Answer")]
+    pub all_metrics: bool,
+    /// Write the analysis as JSON, too
+    #[arg(
+        short = 'd',
+        long = "dump_to_json",
+        value_name = "FILE",
+        help_heading = "Files"
+    )]
+    pub dump_to_json: Option<PathBuf>,
+    /// The same as --color never
+    #[arg(long, help_heading = "Answer")]
+    no_color: bool,
+    /// Taken for the sake of scripts: a row is a whole benchmark anyway
+    #[arg(short = 'a', long = "display_aggregates_only", hide = true)]
+    _aggregates_only: bool,
+}
+
+/// The shape of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Shape {
+    /// For people at a terminal
+    Text,
+    /// For a pull request
+    Markdown,
+    /// A row per benchmark, candidate and metric
+    Csv,
+    /// All there is to know, for programs
+    Json,
+}
+
+/// The order of the rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Order {
+    /// As in the file of the baseline
+    File,
+    /// By the alphabet
+    Name,
+    /// What got worst first
+    Change,
+    /// Slower, faster, too close to call, dead heats
+    Verdict,
+}
+
+/// Sets saved results side by side, or races the programs that were named.
+pub fn compare(mut args: CompareArgs) -> Result<Status, Failure> {
+    if args.layout.no_color {
+        args.options.answer.color = Color::Never;
+    }
+    if args.options.answer.json {
+        args.layout.format = Shape::Json;
+    }
+    let request = match (&args.old[..], &args.new[..]) {
+        ([], []) => Request::of_words(&args.words)?,
+        (old, new) => Request::pooled(old, new)?,
+    };
+    let baseline = args.baseline.as_deref();
+    let mut sides = match read(&request, baseline, &args.arguments, args.options.quiet)? {
+        Sides::Programs(programs) => {
+            if let Some(filter) = &args.filter {
+                args.options.filters.push(filter.clone());
+            }
+            return contest::race(&programs, &args.names, &args.options);
+        }
+        Sides::Results(sides) => sides,
+    };
+    same_kind::check(&sides)?;
+    if let Some(filter) = &args.filter {
+        for results in sides.iter_mut().flat_map(|side| &mut side.files) {
+            family(results, filter, None).map_err(usage)?;
+        }
+    }
+    rename(&mut sides, &args.names)?;
+    args.options.exports.check(None)?;
+    let terms = Terms {
+        margin: args.options.margin,
+        alpha: args.options.alpha,
+        metric: args.options.metric.clone(),
+    };
+    let run = join(&sides, &terms).map_err(usage)?;
+    tell(&run, &args.options, &args.layout)
+}
+
+fn usage(error: impl std::fmt::Display) -> Failure {
+    Failure::Usage(error.to_string())
+}
+
+/// Gives the sides the names asked for.
+fn rename(sides: &mut [Side], names: &[String]) -> Result<(), Failure> {
+    if names.is_empty() {
+        return Ok(());
+    }
+    if names.len() != sides.len() {
+        return Err(Failure::Usage(format!(
+            "--name was given {} times for {} sides; give it once per side",
+            names.len(),
+            sides.len()
+        )));
+    }
+    for (index, name) in names.iter().enumerate() {
+        if names[..index].contains(name) {
+            return Err(Failure::Usage(format!(
+                "--name {name}: the sides need names that differ"
+            )));
+        }
+        sides[index].name.clone_from(name);
+    }
+    Ok(())
+}

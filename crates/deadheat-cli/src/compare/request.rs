@@ -1,0 +1,133 @@
+//! What is set side by side, by the words of the command line: those of
+//! compare.py, and a few more.
+
+use deadheat::exit::Failure;
+
+/// Two sides or more, the baseline first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    pub sides: Vec<Entrant>,
+}
+
+/// One side as it was named.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Entrant {
+    /// Files, folders or programs; several files are pooled.
+    pub named: Vec<String>,
+    /// Which of its benchmarks are meant, a regular expression.
+    pub filter: Option<String>,
+}
+
+impl Entrant {
+    fn plain(named: &str) -> Self {
+        Entrant {
+            named: vec![named.to_owned()],
+            filter: None,
+        }
+    }
+
+    fn filtered(named: &str, filter: &str) -> Self {
+        Entrant {
+            named: vec![named.to_owned()],
+            filter: Some(filter.to_owned()),
+        }
+    }
+}
+
+impl Request {
+    /// Reads the words: `[benchmarks] OLD NEW…`, `filters FILE OLD NEW` or
+    /// `benchmarksfiltered OLD FILTER NEW FILTER`. One word alone is enough
+    /// where a folder holds several recordings.
+    pub fn of_words(words: &[String]) -> Result<Request, Failure> {
+        let usage = |told: &str| Err(Failure::Usage(told.to_owned()));
+        let (mode, rest) = match words.split_first() {
+            Some((mode, rest)) if MODES.contains(&mode.as_str()) => (mode.as_str(), rest),
+            _ => ("benchmarks", words),
+        };
+        let sides = match (mode, rest) {
+            ("filters", [file, old, new]) => {
+                vec![Entrant::filtered(file, old), Entrant::filtered(file, new)]
+            }
+            ("filters", _) => {
+                return usage("filters takes a file or program and two filters: FILE OLD NEW");
+            }
+            ("benchmarksfiltered", [old, ours, new, theirs]) => {
+                vec![Entrant::filtered(old, ours), Entrant::filtered(new, theirs)]
+            }
+            ("benchmarksfiltered", _) => {
+                return usage(
+                    "benchmarksfiltered takes two files or programs, each with its filter: OLD \
+                     FILTER NEW FILTER",
+                );
+            }
+            (_, []) => {
+                return usage(
+                    "there is nothing to compare; name the files or programs, the baseline first",
+                );
+            }
+            (_, files) => files.iter().map(|file| Entrant::plain(file)).collect(),
+        };
+        Ok(Request { sides })
+    }
+
+    /// Two sides of several files each.
+    pub fn pooled(old: &[String], new: &[String]) -> Result<Request, Failure> {
+        let side = |flag: &str, files: &[String]| match files {
+            [] => Err(Failure::Usage(format!(
+                "{flag} is missing: --old and --new name the files of either side"
+            ))),
+            files => Ok(Entrant {
+                named: files.to_vec(),
+                filter: None,
+            }),
+        };
+        Ok(Request {
+            sides: vec![side("--old", old)?, side("--new", new)?],
+        })
+    }
+}
+
+/// The words of compare.py.
+const MODES: [&str; 3] = ["benchmarks", "filters", "benchmarksfiltered"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(line: &str) -> Result<Vec<Entrant>, String> {
+        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        let request = Request::of_words(&words);
+        request.map(|r| r.sides).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_modes_of_compare_py_mean_the_same_here() {
+        let plain = |names: &[&str]| -> Vec<Entrant> {
+            names.iter().map(|name| Entrant::plain(name)).collect()
+        };
+        let (f, g) = (Entrant::filtered("a", "x"), Entrant::filtered("a", "y"));
+        assert_eq!(request("benchmarks a b").unwrap(), plain(&["a", "b"]));
+        assert_eq!(request("a b c").unwrap(), plain(&["a", "b", "c"]));
+        assert_eq!(
+            request("target/criterion").unwrap(),
+            plain(&["target/criterion"])
+        );
+        assert_eq!(request("filters a x y").unwrap(), [f.clone(), g.clone()]);
+        let filtered = [f, Entrant::filtered("b", "y")];
+        assert_eq!(request("benchmarksfiltered a x b y").unwrap(), filtered);
+    }
+
+    #[test]
+    fn a_mode_without_its_words_says_which_it_takes() {
+        for line in [
+            "",
+            "benchmarks",
+            "filters a b",
+            "filters a b c d",
+            "benchmarksfiltered a",
+        ] {
+            assert!(request(line).is_err(), "{line}");
+        }
+        assert!(Request::pooled(&[], &["a".to_owned()]).is_err());
+    }
+}

@@ -1,0 +1,199 @@
+//! What the sides are: programs that race, or results that are read.
+
+use std::path::Path;
+
+use deadheat::exit::Failure;
+use deadheat::format::{Found, found_at, read_criterion, read_results};
+use deadheat::model::{Program, Results};
+use deadheat::saved::{Side, family, side_names_of};
+use deadheat::settings::program;
+
+use super::request::{Entrant, Request};
+use super::results_of;
+
+/// What was named.
+pub enum Sides {
+    /// Two programs.
+    Programs(Box<[ProgramSide; 2]>),
+    /// Results, the baseline's first.
+    Results(Vec<Side>),
+}
+
+/// One side that is a program.
+pub struct ProgramSide {
+    /// As it was named.
+    pub named: String,
+    pub program: Program,
+    /// Which of its benchmarks are meant.
+    pub filter: Option<String>,
+}
+
+/// Finds out what was named and reads what is data. Where only some of the
+/// sides are programs these are run, one after the other, for their results.
+pub fn read(
+    request: &Request,
+    baseline: Option<&str>,
+    arguments: &[String],
+    quiet: bool,
+) -> Result<Sides, Failure> {
+    let mut kinds = Vec::new();
+    for entrant in &request.sides {
+        let kind = |named: &String| kind_of(named, arguments);
+        kinds.push(
+            entrant
+                .named
+                .iter()
+                .map(kind)
+                .collect::<Result<Vec<_>, _>>()?,
+        );
+    }
+    if let ([[Kind::Program(old)], [Kind::Program(new)]], None) = (
+        [&kinds[0][..], kinds.last().map_or(&[][..], Vec::as_slice)],
+        baseline,
+    ) && kinds.len() == 2
+    {
+        let side = |entrant: &Entrant, program: &Program| ProgramSide {
+            named: entrant.named[0].clone(),
+            program: program.clone(),
+            filter: entrant.filter.clone(),
+        };
+        let [first, second] = [&request.sides[0], &request.sides[1]];
+        return Ok(Sides::Programs(Box::new([
+            side(first, old),
+            side(second, new),
+        ])));
+    }
+    let folder = |kinds: &Vec<Kind>| matches!(kinds[..], [Kind::Folder]);
+    if let ([entrant], true) = (&request.sides[..], kinds.iter().all(folder)) {
+        return two_sets(&entrant.named[0], baseline);
+    }
+    if let Some(name) = baseline {
+        return Err(Failure::Usage(format!(
+            "--baseline {name}: only a single folder of criterion has saved baselines"
+        )));
+    }
+    if request.sides.len() == 1 && request.sides[0].named.len() == 1 {
+        return Err(Failure::Usage(format!(
+            "{} is named alone; name the files it is to be compared with, or give it to deadheat \
+             analyze",
+            request.sides[0].named[0]
+        )));
+    }
+    let mut sides = Vec::new();
+    let mut read_before: Vec<(String, Results)> = Vec::new();
+    let again = |named: &String| {
+        let all = request.sides.iter().flat_map(|side| &side.named);
+        all.filter(|other| *other == named).count() > 1
+    };
+    for (entrant, kinds) in request.sides.iter().zip(kinds) {
+        let mut files = Vec::new();
+        for (named, kind) in entrant.named.iter().zip(kinds) {
+            // One file on both sides is read once: standard input cannot be
+            // read twice.
+            let known = read_before.iter().find(|(name, _)| name == named);
+            if let (Kind::Data, Some((_, results))) = (&kind, known) {
+                files.push(results.clone());
+                continue;
+            }
+            let keep = matches!(kind, Kind::Data) && again(named);
+            let results = results(named, kind, entrant.filter.as_deref(), quiet)?;
+            if keep {
+                read_before.push((named.clone(), results.clone()));
+            }
+            files.push(results);
+        }
+        sides.push(files);
+    }
+    Ok(Sides::Results(named(request, sides)?))
+}
+
+/// What one name stands for.
+enum Kind {
+    Folder,
+    Program(Program),
+    Data,
+}
+
+fn kind_of(named: &str, arguments: &[String]) -> Result<Kind, Failure> {
+    let started = |text: &str| -> Result<Kind, Failure> {
+        let mut program = program(text)?;
+        program.arguments.extend(arguments.iter().cloned());
+        Ok(Kind::Program(program))
+    };
+    match found_at(named).map_err(Failure::reading)? {
+        Found::Folder => Ok(Kind::Folder),
+        Found::Program => started(named),
+        Found::Data => Ok(Kind::Data),
+        // Words, as in 'python3 bench.py'.
+        Found::Nothing if named.contains(char::is_whitespace) => started(named),
+        Found::Nothing => Err(Failure::Data(format!(
+            "cannot read {named}: there is no such file, folder or program"
+        ))),
+    }
+}
+
+fn results(named: &str, kind: Kind, filter: Option<&str>, quiet: bool) -> Result<Results, Failure> {
+    match kind {
+        Kind::Folder => read_criterion(Path::new(named), None).map_err(Failure::reading),
+        Kind::Data => read_results(named).map_err(Failure::reading),
+        Kind::Program(program) => results_of::program(named, &program, filter, quiet),
+    }
+}
+
+/// The two sets of one folder of criterion: a saved baseline and the newest.
+fn two_sets(folder: &str, baseline: Option<&str>) -> Result<Sides, Failure> {
+    let baseline = baseline.unwrap_or("base");
+    let path = Path::new(folder);
+    let set = |name: Option<&str>| read_criterion(path, name).map_err(Failure::reading);
+    let side = |name: &str, results: Results| Side {
+        name: name.to_owned(),
+        files: vec![results],
+    };
+    Ok(Sides::Results(vec![
+        side(baseline, set(Some(baseline))?),
+        side("new", set(None)?),
+    ]))
+}
+
+/// Gives every side its name, and applies the filters. Two families meet under
+/// one name, as in compare.py.
+fn named(request: &Request, files: Vec<Vec<Results>>) -> Result<Vec<Side>, Failure> {
+    let firsts: Vec<&str> = request
+        .sides
+        .iter()
+        .map(|side| side.named[0].as_str())
+        .collect();
+    let mut names = side_names_of(&firsts);
+    let filters: Vec<&str> = request
+        .sides
+        .iter()
+        .filter_map(|s| s.filter.as_deref())
+        .collect();
+    let shown = match filters[..] {
+        [old, new] => {
+            if firsts[0] == firsts[1] && old != new {
+                names = vec![old.to_owned(), new.to_owned()];
+            }
+            Some(format!("[{old} vs. {new}]"))
+        }
+        _ => None,
+    };
+    let mut sides = Vec::new();
+    for ((mut files, name), entrant) in files.into_iter().zip(names).zip(&request.sides) {
+        if let Some(filter) = &entrant.filter {
+            for results in &mut files {
+                let held = results.benchmarks.len();
+                family(results, filter, shown.as_deref())
+                    .map_err(|error| Failure::Usage(error.to_string()))?;
+                if results.benchmarks.is_empty() {
+                    return Err(Failure::Usage(format!(
+                        "filter '{filter}' fits none of the {held} benchmarks of {}",
+                        results.source
+                    )));
+                }
+            }
+        }
+        sides.push(Side { name, files });
+    }
+    Ok(sides)
+}

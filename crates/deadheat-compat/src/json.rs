@@ -1,0 +1,481 @@
+//! JSON as Python's `json` module reads it: what it refuses is refused, what it lets pass is let pass.
+//!
+//! NaN, Infinity and -Infinity are numbers, lone surrogates are characters, the last of two equal keys counts. Control
+//! characters in strings, a byte-order mark, and nesting beyond what Python's stack bears are errors.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use crate::text::{Text, push_scalar};
+use crate::value::Value;
+
+/// Python's stack bears about as many brackets within brackets.
+const DEEPEST: usize = 990;
+
+/// Python reads no whole number of more digits.
+const MOST_DIGITS: usize = 4300;
+
+/// Why a text is no JSON, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JsonError {
+    /// From 1.
+    pub line: usize,
+    /// In characters, from 1.
+    pub column: usize,
+    /// What is wrong there.
+    pub what: &'static str,
+}
+
+impl fmt::Display for JsonError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "line {}, column {}: {}",
+            self.line, self.column, self.what
+        )
+    }
+}
+
+impl std::error::Error for JsonError {}
+
+/// Where something is wrong, as a byte, before anyone asked for the line.
+pub(crate) type Broken = (usize, &'static str);
+
+/// Reads a text from its first byte to its last.
+pub(crate) struct Reader<'a> {
+    text: &'a [u8],
+    at: usize,
+    depth: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// A reader of the whole text, which `body` reads one value of.
+    pub(crate) fn read<T>(
+        text: &'a [u8],
+        body: impl FnOnce(&mut Self) -> Result<T, Broken>,
+    ) -> Result<T, JsonError> {
+        let mut reader = Self {
+            text,
+            at: 0,
+            depth: 0,
+        };
+        reader.whole(body).map_err(|(at, what)| {
+            let before = &text[..at.min(text.len())];
+            let start = before
+                .iter()
+                .rposition(|b| *b == b'\n')
+                .map_or(0, |n| n + 1);
+            let line = 1 + before.iter().filter(|b| **b == b'\n').count();
+            let column = 1 + String::from_utf8_lossy(&before[start..]).chars().count();
+            JsonError { line, column, what }
+        })
+    }
+
+    fn whole<T>(&mut self, body: impl FnOnce(&mut Self) -> Result<T, Broken>) -> Result<T, Broken> {
+        if let Err(error) = std::str::from_utf8(self.text) {
+            return Err((error.valid_up_to(), "these bytes are no UTF-8"));
+        }
+        if self.text.starts_with(b"\xef\xbb\xbf") {
+            return Err((0, "there is a byte-order mark; save it without one"));
+        }
+        self.space();
+        let value = body(self)?;
+        self.space();
+        match self.peek() {
+            None => Ok(value),
+            Some(_) => Err((self.at, "there is more behind the end of the JSON")),
+        }
+    }
+
+    /// The next byte that is no white space, `None` at the end. Called where a value begins.
+    pub(crate) fn peek(&self) -> Option<u8> {
+        self.text.get(self.at).copied()
+    }
+
+    fn space(&mut self) {
+        while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.peek() {
+            self.at += 1;
+        }
+    }
+
+    fn take(&mut self, byte: u8) -> bool {
+        let there = self.peek() == Some(byte);
+        self.at += usize::from(there);
+        there
+    }
+
+    fn wrong<T>(&self, what: &'static str) -> Result<T, Broken> {
+        let ended = self.at >= self.text.len();
+        Err((self.at, if ended { "the text ends here" } else { what }))
+    }
+
+    fn deeper(&mut self) -> Result<(), Broken> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return Err((self.at, "there are too many brackets within brackets"));
+        }
+        Ok(())
+    }
+
+    /// Reads an object, and lets `entry` read the value of each key. The reader must stand on its bracket.
+    pub(crate) fn object(
+        &mut self,
+        mut entry: impl FnMut(&mut Self, Text<'a>) -> Result<(), Broken>,
+    ) -> Result<(), Broken> {
+        self.at += 1;
+        self.deeper()?;
+        self.space();
+        if !self.take(b'}') {
+            loop {
+                if self.peek() != Some(b'"') {
+                    return self.wrong("a name in double quotes should stand here");
+                }
+                let key = self.string()?;
+                self.space();
+                if !self.take(b':') {
+                    return self.wrong("a colon should stand here");
+                }
+                self.space();
+                entry(self, key)?;
+                self.space();
+                if self.take(b'}') {
+                    break;
+                }
+                if !self.take(b',') {
+                    return self.wrong("a comma or a closing brace should stand here");
+                }
+                self.space();
+            }
+        }
+        self.depth -= 1;
+        Ok(())
+    }
+
+    /// Reads a list, and lets `item` read each value. The reader must stand on its bracket.
+    pub(crate) fn list(
+        &mut self,
+        mut item: impl FnMut(&mut Self) -> Result<(), Broken>,
+    ) -> Result<(), Broken> {
+        self.at += 1;
+        self.deeper()?;
+        self.space();
+        if !self.take(b']') {
+            loop {
+                item(self)?;
+                self.space();
+                if self.take(b']') {
+                    break;
+                }
+                if !self.take(b',') {
+                    return self.wrong("a comma or a closing bracket should stand here");
+                }
+                self.space();
+            }
+        }
+        self.depth -= 1;
+        Ok(())
+    }
+
+    /// Reads any value.
+    pub(crate) fn value(&mut self) -> Result<Value<'a>, Broken> {
+        match self.peek() {
+            Some(b'"') => self.string().map(Value::Text),
+            Some(b'{') => {
+                let mut entries: Vec<(Text<'a>, Value<'a>)> = Vec::new();
+                self.object(|reader, key| {
+                    let value = reader.value()?;
+                    entries.push((key, value));
+                    Ok(())
+                })?;
+                Ok(Value::Dict(last_of_each(entries)))
+            }
+            Some(b'[') => {
+                let mut items = Vec::new();
+                self.list(|reader| {
+                    items.push(reader.value()?);
+                    Ok(())
+                })?;
+                Ok(Value::List(items))
+            }
+            _ => self.scalar(),
+        }
+    }
+
+    /// Reads any value and forgets it.
+    pub(crate) fn skip(&mut self) -> Result<(), Broken> {
+        match self.peek() {
+            Some(b'"') => self.string().map(drop),
+            Some(b'{') => self.object(|reader, _| reader.skip()),
+            Some(b'[') => self.list(Self::skip),
+            Some(b'-' | b'0'..=b'9') => self.digits().map(drop),
+            _ => self.scalar().map(drop),
+        }
+    }
+
+    fn scalar(&mut self) -> Result<Value<'a>, Broken> {
+        for (word, value) in [
+            ("null", Value::Null),
+            ("true", Value::Bool(true)),
+            ("false", Value::Bool(false)),
+            ("NaN", Value::Float(f64::NAN)),
+            ("Infinity", Value::Float(f64::INFINITY)),
+            ("-Infinity", Value::Float(f64::NEG_INFINITY)),
+        ] {
+            if self.text[self.at..].starts_with(word.as_bytes()) {
+                self.at += word.len();
+                return Ok(value);
+            }
+        }
+        let (digits, whole) = self.digits()?;
+        if !whole {
+            return Ok(Value::Float(digits.parse().unwrap_or(f64::NAN)));
+        }
+        Ok(match digits.parse() {
+            Ok(number) => Value::Int(number),
+            Err(_) => Value::Big(digits.into()),
+        })
+    }
+
+    /// The characters of a number, and whether it is a whole one.
+    fn digits(&mut self) -> Result<(&'a str, bool), Broken> {
+        let start = self.at;
+        let rest = &self.text[start..];
+        let run = |from: usize| {
+            rest[from.min(rest.len())..]
+                .iter()
+                .take_while(|b| b.is_ascii_digit())
+                .count()
+        };
+        let sign = usize::from(rest.first() == Some(&b'-'));
+        let whole = match rest.get(sign) {
+            Some(b'0') => 1,
+            Some(b'1'..=b'9') => run(sign),
+            // `-Infinity` in a place that is skipped.
+            Some(b'I') if rest.starts_with(b"-Infinity") => {
+                self.at += 9;
+                return Ok(("", false));
+            }
+            _ => return self.wrong("a value should stand here"),
+        };
+        let mut end = sign + whole;
+        let mut is_whole = true;
+        if rest.get(end) == Some(&b'.') {
+            let fraction = run(end + 1);
+            if fraction > 0 {
+                end += 1 + fraction;
+                is_whole = false;
+            }
+        }
+        if let Some(b'e' | b'E') = rest.get(end) {
+            let sign = usize::from(matches!(rest.get(end + 1), Some(b'+' | b'-')));
+            let exponent = run(end + 1 + sign);
+            if exponent > 0 {
+                end += 1 + sign + exponent;
+                is_whole = false;
+            }
+        }
+        if is_whole && whole > MOST_DIGITS {
+            return Err((start, "this number has more than 4300 digits"));
+        }
+        self.at += end;
+        let digits = std::str::from_utf8(&rest[..end]).unwrap_or_default();
+        Ok((digits, is_whole))
+    }
+
+    /// Reads a string. The reader must stand on its first quote.
+    pub(crate) fn string(&mut self) -> Result<Text<'a>, Broken> {
+        let start = self.at + 1;
+        let rest = &self.text[start..];
+        let plain = plain_characters(rest);
+        if rest.get(plain) == Some(&b'"') {
+            self.at = start + plain + 1;
+            return Ok(Text::new(&rest[..plain]));
+        }
+        self.at = start + plain;
+        let mut bytes = rest[..plain].to_vec();
+        loop {
+            match self.peek() {
+                Some(b'"') => {
+                    self.at += 1;
+                    return Ok(Text::new(Cow::Owned(bytes)));
+                }
+                Some(b'\\') => {
+                    self.at += 1;
+                    self.escape(&mut bytes)?;
+                }
+                _ => return self.wrong("this character must be written as an escape"),
+            }
+            let rest = &self.text[self.at..];
+            let plain = plain_characters(rest);
+            bytes.extend_from_slice(&rest[..plain]);
+            self.at += plain;
+        }
+    }
+
+    fn escape(&mut self, bytes: &mut Vec<u8>) -> Result<(), Broken> {
+        let character = match self.peek() {
+            Some(c @ (b'"' | b'\\' | b'/')) => c,
+            Some(b'b') => 8,
+            Some(b'f') => 12,
+            Some(b'n') => b'\n',
+            Some(b'r') => b'\r',
+            Some(b't') => b'\t',
+            Some(b'u') => {
+                let mut unit = self.unit(self.at + 1)?;
+                self.at += 5;
+                if (0xd800..0xdc00).contains(&unit) && self.text[self.at..].starts_with(b"\\u") {
+                    let low = self.unit(self.at + 2)?;
+                    if (0xdc00..0xe000).contains(&low) {
+                        unit = 0x10000 + ((unit - 0xd800) << 10 | (low - 0xdc00));
+                        self.at += 6;
+                    }
+                }
+                push_scalar(bytes, unit);
+                return Ok(());
+            }
+            _ => return self.wrong("there is no such escape"),
+        };
+        bytes.push(character);
+        self.at += 1;
+        Ok(())
+    }
+
+    /// Four hexadecimal digits.
+    fn unit(&self, at: usize) -> Result<u32, Broken> {
+        let digits = self.text.get(at..at + 4).unwrap_or_default();
+        let all = digits.len() == 4 && digits.iter().all(u8::is_ascii_hexdigit);
+        let number = std::str::from_utf8(digits).ok().filter(|_| all);
+        number
+            .and_then(|digits| u32::from_str_radix(digits, 16).ok())
+            .ok_or((at, "four hexadecimal digits should stand here"))
+    }
+}
+
+/// How many bytes of a string come before a quote, an escape or a control character.
+fn plain_characters(text: &[u8]) -> usize {
+    text.iter()
+        .position(|b| matches!(b, b'"' | b'\\' | 0..0x20))
+        .unwrap_or(text.len())
+}
+
+/// The last value of every key, in the place where the key came first.
+fn last_of_each<'a>(entries: Vec<(Text<'a>, Value<'a>)>) -> Vec<(Text<'a>, Value<'a>)> {
+    let mut places = std::collections::HashMap::new();
+    let mut kept: Vec<(Text<'a>, Value<'a>)> = Vec::with_capacity(entries.len());
+    for (key, value) in entries {
+        match places.entry(key.clone()) {
+            std::collections::hash_map::Entry::Occupied(place) => {
+                let place: &usize = place.get();
+                kept[*place].1 = value;
+            }
+            std::collections::hash_map::Entry::Vacant(place) => {
+                place.insert(kept.len());
+                kept.push((key, value));
+            }
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(text: &str) -> Result<Value<'_>, JsonError> {
+        Reader::read(text.as_bytes(), Reader::value)
+    }
+
+    fn skipped(text: &str) -> Result<(), JsonError> {
+        Reader::read(text.as_bytes(), Reader::skip)
+    }
+
+    #[test]
+    fn what_python_reads_is_read_and_skipped() {
+        for text in [
+            "0",
+            "-0",
+            "1.5e-3",
+            " [1, -2.0, 3E+4]\r\n",
+            "NaN",
+            "-Infinity",
+            "[-Infinity, Infinity]",
+            "{\"\": {}, \"a\": [[], {\"b\": null}]}",
+            r#""\u00e4\ud83d\ude00\ud800\n\/""#,
+            "\"\u{7f}\u{1f600}\"",
+            "true",
+        ] {
+            assert!(value(text).is_ok(), "{text}: {:?}", value(text));
+            assert!(skipped(text).is_ok(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_python_refuses_is_refused_in_both_ways() {
+        let deep = "[".repeat(2_000) + &"]".repeat(2_000);
+        let long = "1".repeat(4_301);
+        for text in [
+            "",
+            " ",
+            "\u{feff}{}",
+            "01",
+            "1.",
+            ".5",
+            "-",
+            "+1",
+            "1e",
+            "nan",
+            "[1,]",
+            "{\"a\":1,}",
+            "{a:1}",
+            "{\"a\" 1}",
+            "[1 2]",
+            "\"a\nb\"",
+            "\"\\x41\"",
+            "\"\\u12g4\"",
+            "\"\\u12",
+            "\"abc",
+            "{} {}",
+            "'a'",
+            "[",
+            "{",
+            "tru",
+            &deep,
+            &long,
+        ] {
+            assert!(value(text).is_err(), "{text}");
+            assert!(skipped(text).is_err(), "{text}");
+        }
+        assert!(Reader::read(b"\"\xff\"", Reader::value).is_err());
+    }
+
+    #[test]
+    fn an_error_names_line_and_column() {
+        let error = value("{\n  \"ä\": x\n}").unwrap_err();
+        assert_eq!((error.line, error.column), (2, 8));
+        let error = value("[1,\n2").unwrap_err();
+        assert_eq!((error.line, error.column), (2, 2));
+        assert_eq!(error.what, "the text ends here");
+    }
+
+    #[test]
+    fn the_last_of_two_keys_counts_in_the_place_of_the_first() {
+        let Value::Dict(entries) = value(r#"{"a": 1, "b": 2, "a": 3}"#).unwrap() else {
+            panic!("no dictionary");
+        };
+        let keys: Vec<&str> = entries
+            .iter()
+            .map(|(k, _)| k.printable().unwrap())
+            .collect();
+        assert_eq!(keys, ["a", "b"]);
+        assert!(entries[0].1.equals(&Value::Int(3)));
+    }
+
+    #[test]
+    fn surrogates_are_joined_where_two_make_a_character() {
+        let joined = value(r#""\ud83d\ude00""#).unwrap();
+        assert!(joined.is_text("\u{1f600}"));
+        let lone = value(r#""\ud83d\u0041""#).unwrap();
+        assert_eq!(lone.text().unwrap().len(), 2);
+        assert_eq!(lone.text().unwrap().printable(), None);
+    }
+}

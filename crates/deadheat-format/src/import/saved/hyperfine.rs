@@ -1,0 +1,530 @@
+//! The JSON of hyperfine, of versions 1 and 2: commands with one entry per
+//! launch.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
+
+use deadheat_model::{Better, Metric, ResultBenchmark, ResultFacts, ResultState, Results, Unit};
+use serde::Deserialize;
+
+use super::json::{Number, from_json};
+use super::rows::Rows;
+use crate::error::FormatError;
+
+#[derive(Deserialize)]
+struct WireFile {
+    // Since 2.0.
+    schema_version: Option<u64>,
+    metadata: Option<WireMetadata>,
+    primary_metric: Option<String>,
+    results: Vec<WireResult>,
+}
+
+#[derive(Deserialize)]
+struct WireMetadata {
+    hyperfine_version: Option<String>,
+    start_time: Option<String>,
+    #[serde(default)]
+    platform: WirePlatform,
+}
+
+#[derive(Default, Deserialize)]
+struct WirePlatform {
+    os: Option<String>,
+    architecture: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct WireResult {
+    command: String,
+    name: Option<String>,
+    #[serde(default)]
+    parameters: BTreeMap<String, WireParameter>,
+    // Of the first versions that had parameters; its name is not told.
+    parameter: Option<String>,
+    // Versions 1: times in seconds, and means of what else was measured.
+    times: Option<Vec<Number>>,
+    memory_usage_byte: Option<Vec<Number>>,
+    #[serde(default)]
+    exit_codes: Vec<Option<i64>>,
+    median: Option<Number>,
+    mean: Option<Number>,
+    // Version 2.
+    measurements: Option<Vec<WireMeasurement>>,
+    summary: Option<WireSummary>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum WireParameter {
+    Text(String),
+    Object { value: String },
+}
+
+#[derive(Deserialize)]
+struct WireMeasurement {
+    time_wall_clock: WireQuantity,
+    time_cpu: Option<WireQuantity>,
+    time_user: Option<WireQuantity>,
+    time_system: Option<WireQuantity>,
+    memory_peak_resident: Option<WireQuantity>,
+    cpu_cycles: Option<WireQuantity>,
+    instructions: Option<WireQuantity>,
+    cache_references: Option<WireQuantity>,
+    cache_misses: Option<WireQuantity>,
+    branch_misses: Option<WireQuantity>,
+    exit_code: Option<i64>,
+}
+
+#[derive(Deserialize)]
+struct WireQuantity {
+    value: Number,
+    unit: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct WireSummary {
+    time_wall_clock: Option<WireMedian>,
+}
+
+#[derive(Deserialize)]
+struct WireMedian {
+    median: Number,
+}
+
+/// The newest layout that is known.
+const SCHEMA: u64 = 2;
+
+/// Reads all commands. Every launch is a process of its own.
+pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
+    let wire: WireFile = from_json(file, text)?;
+    if let Some(version) = wire.schema_version.filter(|version| *version > SCHEMA) {
+        let told = format!("schema {version} is newer than {SCHEMA}, the last one known here");
+        return Err(problem(file, "schema_version".to_owned(), told));
+    }
+    let metadata = wire.metadata.as_ref();
+    let tool = match metadata.and_then(|metadata| metadata.hyperfine_version.as_ref()) {
+        Some(version) => format!("hyperfine {version}"),
+        None => "hyperfine".to_owned(),
+    };
+    let mut results = Results::new(file.display().to_string(), tool);
+    results.facts = metadata.map(facts).unwrap_or_default();
+    let mut times_named: HashMap<&str, usize> = HashMap::new();
+    for result in &wire.results {
+        *times_named.entry(name(result)).or_default() += 1;
+    }
+    for (index, result) in wire.results.iter().enumerate() {
+        let place = Place {
+            file,
+            index,
+            result,
+        };
+        let parameters = parameters(result);
+        let mut read = ResultBenchmark {
+            name: name(result).to_owned(),
+            ..ResultBenchmark::default()
+        };
+        // Parameters that the command does not show tell its likes apart.
+        if times_named[name(result)] > 1 && !parameters.is_empty() {
+            let told = parameters
+                .iter()
+                .map(|(name, value)| format!("{name}={value}"));
+            let told: Vec<String> = told.collect();
+            read.name = format!("{} [{}]", read.name, told.join(", "));
+        }
+        read.parameters = parameters;
+        let (rows, codes) = match &result.measurements {
+            Some(measurements) => (
+                measured(measurements, wire.primary_metric.as_deref(), &place)?,
+                measurements.iter().map(|launch| launch.exit_code).collect(),
+            ),
+            None => (
+                timed(result, &place)?,
+                result.exit_codes.iter().copied().collect(),
+            ),
+        };
+        read.label = exits(&codes);
+        if rows.len() > 0 {
+            rows.give_to(&mut read);
+        } else {
+            let (statistic, time) = summary(&place)?;
+            read.metrics = vec![Metric::Wall];
+            read.processes = vec![0];
+            read.values = vec![time];
+            read.state = ResultState::Summarised {
+                statistic: statistic.to_owned(),
+            };
+        }
+        results.push(read);
+    }
+    Ok(results)
+}
+
+/// Where a result stands.
+struct Place<'a> {
+    file: &'a Path,
+    index: usize,
+    result: &'a WireResult,
+}
+
+impl Place<'_> {
+    fn of(&self, field: &str) -> String {
+        let (index, name) = (self.index, name(self.result));
+        format!("results[{index}].{field}, of command '{name}'")
+    }
+}
+
+fn problem(file: &Path, place: String, problem: String) -> FormatError {
+    FormatError::Saved {
+        file: file.to_owned(),
+        place,
+        problem,
+    }
+}
+
+/// The name the user gave, or the command.
+fn name(result: &WireResult) -> &str {
+    result.name.as_deref().unwrap_or(&result.command)
+}
+
+fn parameters(result: &WireResult) -> Vec<(String, String)> {
+    let only = result.parameter.iter();
+    let only = only.map(|value| ("parameter".to_owned(), value.clone()));
+    let named = result.parameters.iter().map(|(name, parameter)| {
+        let (WireParameter::Text(value) | WireParameter::Object { value }) = parameter;
+        (name.clone(), value.clone())
+    });
+    only.chain(named).collect()
+}
+
+/// The launches of versions 1. Of CPU time only means were kept, which are no
+/// rows.
+fn timed(result: &WireResult, place: &Place<'_>) -> Result<Rows, FormatError> {
+    let times = result.times.as_deref().unwrap_or_default();
+    let memory = result.memory_usage_byte.as_deref().unwrap_or_default();
+    // Numbers that do not belong to launches one by one are nobody's.
+    let memory = if memory.len() == times.len() {
+        memory
+    } else {
+        &[]
+    };
+    let mut rows = Rows::default();
+    for (launch, time) in times.iter().enumerate() {
+        rows.begin(launch as u32);
+        let at = || place.of(&format!("times[{launch}]"));
+        rows.set(Metric::Wall, time.measured(1e9, place.file, at)?);
+        if let Some(bytes) = memory.get(launch).and_then(|bytes| bytes.optional(1.0)) {
+            rows.set(Metric::PeakRss, bytes);
+        }
+    }
+    Ok(rows)
+}
+
+/// The launches of version 2, what the user chose to see first in front.
+fn measured(
+    launches: &[WireMeasurement],
+    primary: Option<&str>,
+    place: &Place<'_>,
+) -> Result<Rows, FormatError> {
+    let mut rows = Rows::default();
+    for (index, launch) in launches.iter().enumerate() {
+        let at = |field: &str| place.of(&format!("measurements[{index}].{field}"));
+        let wall = &launch.time_wall_clock;
+        let unit = || at("time_wall_clock.unit");
+        let factor = self::factor(wall, &Metric::Wall, place.file, unit)?;
+        let time = || at("time_wall_clock.value");
+        let time = wall.value.measured(factor, place.file, time)?;
+        let mut values = vec![("time_wall_clock", Metric::Wall, time)];
+        for (field, metric, quantity) in others(launch) {
+            let Some(quantity) = quantity else { continue };
+            let unit = || at(&format!("{field}.unit"));
+            let factor = self::factor(quantity, &metric, place.file, unit)?;
+            if let Some(value) = quantity.value.optional(factor) {
+                values.push((field, metric, value));
+            }
+        }
+        values.sort_by_key(|(field, ..)| Some(*field) != primary);
+        rows.begin(index as u32);
+        for (_, metric, value) in values {
+            rows.set(metric, value);
+        }
+    }
+    Ok(rows)
+}
+
+/// What may be measured of a launch beside its wall time.
+fn others(launch: &WireMeasurement) -> [(&'static str, Metric, Option<&WireQuantity>); 9] {
+    let references = Metric::foreign("cache-references", Unit::Count, Better::Less);
+    [
+        ("time_cpu", Metric::Cpu, launch.time_cpu.as_ref()),
+        ("time_user", Metric::User, launch.time_user.as_ref()),
+        ("time_system", Metric::System, launch.time_system.as_ref()),
+        (
+            "memory_peak_resident",
+            Metric::PeakRss,
+            launch.memory_peak_resident.as_ref(),
+        ),
+        ("cpu_cycles", Metric::Cycles, launch.cpu_cycles.as_ref()),
+        (
+            "instructions",
+            Metric::Instructions,
+            launch.instructions.as_ref(),
+        ),
+        (
+            "cache_references",
+            references,
+            launch.cache_references.as_ref(),
+        ),
+        (
+            "cache_misses",
+            Metric::CacheMisses,
+            launch.cache_misses.as_ref(),
+        ),
+        (
+            "branch_misses",
+            Metric::BranchMisses,
+            launch.branch_misses.as_ref(),
+        ),
+    ]
+}
+
+/// What brings a quantity to the unit of its metric. hyperfine writes all times
+/// in one unit, and counts in none.
+fn factor(
+    quantity: &WireQuantity,
+    metric: &Metric,
+    file: &Path,
+    place: impl FnOnce() -> String,
+) -> Result<f64, FormatError> {
+    let (unit, factor) = match metric.unit() {
+        Unit::Nanoseconds => (Some("second"), 1e9),
+        Unit::Bytes => (Some("byte"), 1.0),
+        _ => (None, 1.0),
+    };
+    let found = quantity.unit.as_deref();
+    if found == unit {
+        return Ok(factor);
+    }
+    let word = |unit: Option<&str>| unit.map_or("none".to_owned(), |unit| format!("'{unit}'"));
+    let told = format!("the unit is {}; known is {}", word(found), word(unit));
+    Err(problem(file, place(), told))
+}
+
+/// The middle of the launches, where they themselves were not kept.
+fn summary(place: &Place<'_>) -> Result<(&'static str, f64), FormatError> {
+    let result = place.result;
+    let newer = result.summary.as_ref();
+    let newer = newer.and_then(|summary| summary.time_wall_clock.as_ref());
+    let candidates = [
+        (
+            "median",
+            "summary.time_wall_clock.median",
+            newer.map(|wall| wall.median),
+        ),
+        ("median", "median", result.median),
+        ("mean", "mean", result.mean),
+    ];
+    let told = candidates
+        .into_iter()
+        .find_map(|(statistic, field, time)| Some((statistic, field, time?)));
+    let Some((statistic, field, time)) = told else {
+        let told = "there are neither times of launches nor a median of them".to_owned();
+        return Err(problem(place.file, place.of("times"), told));
+    };
+    let time = time.measured(1e9, place.file, || place.of(field))?;
+    Ok((statistic, time))
+}
+
+/// The exit codes, where one of them tells of a failure. hyperfine keeps such
+/// launches only when it was told to.
+fn exits(codes: &BTreeSet<Option<i64>>) -> Option<String> {
+    if codes.iter().all(|code| *code == Some(0)) {
+        return None;
+    }
+    let told = codes.iter().map(|code| match code {
+        Some(code) => code.to_string(),
+        None => "none".to_owned(),
+    });
+    let told: Vec<String> = told.collect();
+    let word = if told.len() == 1 {
+        "exit code"
+    } else {
+        "exit codes"
+    };
+    Some(format!("{word} {}", told.join(", ")))
+}
+
+fn facts(metadata: &WireMetadata) -> ResultFacts {
+    let platform = &metadata.platform;
+    let system = [platform.os.as_deref(), platform.architecture.as_deref()];
+    let system: Vec<&str> = system.into_iter().flatten().collect();
+    ResultFacts {
+        system: (!system.is_empty()).then(|| system.join(" ")),
+        date: metadata.start_time.clone(),
+        ..ResultFacts::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_text(text: &str) -> Result<Results, String> {
+        read(Path::new("a.json"), text.as_bytes()).map_err(|error| error.to_string())
+    }
+
+    fn one(fields: &str) -> Result<ResultBenchmark, String> {
+        let text = format!(r#"{{"results":[{{"command":"x",{fields}}}]}}"#);
+        read_text(&text).map(|mut results| results.benchmarks.remove(0))
+    }
+
+    fn launch(fields: &str) -> String {
+        format!(r#"{{"time_wall_clock":{{"value":0.5,"unit":"second"}},{fields}"exit_code":0}}"#)
+    }
+
+    #[test]
+    fn without_launches_the_median_stands_for_them_and_without_it_the_mean() {
+        for (fields, value, told) in [
+            (r#""times":[],"median":2,"mean":3"#, 2e9, "median"),
+            (r#""mean":3,"user":1"#, 3e9, "mean"),
+            (
+                r#""measurements":[],"summary":{"time_wall_clock":{"median":4}}"#,
+                4e9,
+                "median",
+            ),
+        ] {
+            let benchmark = one(fields).unwrap();
+            let statistic = told.to_owned();
+            assert_eq!(benchmark.state, ResultState::Summarised { statistic });
+            assert_eq!(
+                (&benchmark.values[..], &benchmark.processes[..]),
+                (&[value][..], &[0][..])
+            );
+        }
+        assert_eq!(
+            one(r#""user":1"#).unwrap_err(),
+            "a.json: results[0].times, of command 'x': there are neither times of launches nor a \
+             median of them"
+        );
+    }
+
+    #[test]
+    fn memory_counts_where_every_launch_has_it() {
+        let metrics = |memory: &str| {
+            let fields = format!(r#""times":[1,2],"memory_usage_byte":{memory}"#);
+            one(&fields).unwrap().metrics
+        };
+        assert_eq!(metrics("[5,6]"), [Metric::Wall, Metric::PeakRss]);
+        for memory in ["[5]", "[5,6,7]", "[5,null]", "[5,-6]", "null"] {
+            assert_eq!(metrics(memory), [Metric::Wall], "{memory}");
+        }
+    }
+
+    #[test]
+    fn counters_of_every_launch_are_kept_and_the_primary_metric_comes_first() {
+        let both = launch(r#""instructions":{"value":7},"cpu_cycles":{"value":8},"#);
+        let fewer = launch(r#""instructions":{"value":9},"#);
+        let text = format!(
+            r#"{{"schema_version":2,"primary_metric":"instructions",
+            "results":[{{"command":"x","measurements":[{both},{fewer}]}}]}}"#
+        );
+        let read = read_text(&text).unwrap();
+        assert_eq!(
+            read.benchmarks[0].metrics,
+            [Metric::Instructions, Metric::Wall]
+        );
+        assert_eq!(read.benchmarks[0].values, [7.0, 5e8, 9.0, 5e8]);
+        assert_eq!(read.benchmarks[0].processes, [0, 1]);
+    }
+
+    #[test]
+    fn exit_codes_are_told_when_one_is_not_zero() {
+        let label = |codes: &str| {
+            let fields = format!(r#""times":[1,2,3],"exit_codes":{codes}"#);
+            one(&fields).unwrap().label
+        };
+        assert_eq!(label("[0,0,0]"), None);
+        assert_eq!(label("[]"), None);
+        assert_eq!(label("[3,3,3]").as_deref(), Some("exit code 3"));
+        assert_eq!(
+            label("[0,null,1]").as_deref(),
+            Some("exit codes none, 0, 1")
+        );
+    }
+
+    #[test]
+    fn parameters_tell_commands_apart_that_read_the_same() {
+        let text = |name: &str| {
+            format!(
+                r#"{{"results":[{{"command":"x","times":[1],"parameters":{{"b":"1","a":{{"value":"2"}}}}}},
+                {{"command":"x"{name},"times":[1],"parameters":{{"b":"3"}}}},
+                {{"command":"y","times":[1],"parameter":"4"}}]}}"#
+            )
+        };
+        let names = |text: &str| -> Vec<String> {
+            let read = read_text(text).unwrap();
+            read.benchmarks.into_iter().map(|read| read.name).collect()
+        };
+        assert_eq!(names(&text("")), ["x [a=2, b=1]", "x [b=3]", "y"]);
+        assert_eq!(names(&text(r#","name":"z""#)), ["x", "z", "y"]);
+        let read = read_text(&text("")).unwrap();
+        let old = ("parameter".to_owned(), "4".to_owned());
+        assert_eq!(read.benchmarks[2].parameters, [old]);
+    }
+
+    #[test]
+    fn times_that_are_none_are_named() {
+        for (fields, told) in [
+            (
+                r#""times":[1,-1]"#,
+                "times[1], of command 'x': -1000000000 is negative",
+            ),
+            (
+                r#""times":[NaN]"#,
+                "times[0], of command 'x': there is no number",
+            ),
+            (
+                r#""median":1e305"#,
+                "median, of command 'x': the number is too large",
+            ),
+            (
+                r#""measurements":[{"time_wall_clock":{"value":null,"unit":"second"}}]"#,
+                "measurements[0].time_wall_clock.value, of command 'x': there is no number",
+            ),
+            (
+                r#""measurements":[{"time_wall_clock":{"value":1,"unit":"hour"}}]"#,
+                "measurements[0].time_wall_clock.unit, of command 'x': the unit is 'hour'; \
+                 known is 'second'",
+            ),
+            (
+                r#""measurements":[{"time_wall_clock":{"value":1}}]"#,
+                "measurements[0].time_wall_clock.unit, of command 'x': the unit is none; known is \
+                 'second'",
+            ),
+        ] {
+            assert_eq!(
+                one(fields).unwrap_err(),
+                format!("a.json: results[0].{told}")
+            );
+        }
+        for (fields, path) in [
+            (r#""times":["1"]"#, "results[0].times[0]"),
+            (
+                r#""measurements":[{"exit_code":0}]"#,
+                "results[0].measurements[0]",
+            ),
+            (r#""parameters":{"n":1}"#, "results[0].parameters.n"),
+        ] {
+            let error = one(fields).unwrap_err();
+            assert!(error.ends_with(&format!("at {path}")), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_newer_schema_is_not_guessed_at() {
+        assert_eq!(
+            read_text(r#"{"schema_version":3,"results":[]}"#).unwrap_err(),
+            "a.json: schema_version: schema 3 is newer than 2, the last one known here"
+        );
+    }
+}

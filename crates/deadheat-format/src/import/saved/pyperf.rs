@@ -1,0 +1,312 @@
+//! The JSON of pyperf: suites of benchmarks whose runs are processes.
+
+use std::path::Path;
+
+use deadheat_model::{Better, Metric, ResultBenchmark, ResultFacts, ResultState, Results, Unit};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::json::{Number, from_json};
+use super::rows::Rows;
+use crate::error::FormatError;
+
+/// What is told about a run, free in its words. What all runs of a benchmark
+/// share stands at the benchmark, what all benchmarks share at the suite.
+type Metadata = Map<String, Value>;
+
+#[derive(Deserialize)]
+struct WireSuite {
+    version: Value,
+    metadata: Option<Metadata>,
+    benchmarks: Vec<WireBenchmark>,
+}
+
+#[derive(Deserialize)]
+struct WireBenchmark {
+    // Its name in formats before 1.0.
+    #[serde(alias = "common_metadata")]
+    metadata: Option<Metadata>,
+    runs: Vec<WireRun>,
+}
+
+#[derive(Deserialize)]
+struct WireRun {
+    metadata: Option<Metadata>,
+    // Likewise. Runs that only calibrate have none.
+    #[serde(default, alias = "samples")]
+    values: Vec<Number>,
+}
+
+/// Reads a suite. Every run with values is a process of its own; the values are
+/// per iteration already.
+pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
+    let wire: WireSuite = from_json(file, text)?;
+    let problem = |place: String, problem: String| FormatError::Saved {
+        file: file.to_owned(),
+        place,
+        problem,
+    };
+    if !is_known(&wire.version) {
+        let told = format!(
+            "version {} of pyperf's format is not known here; known are 5, 6 and \"1.0\"",
+            wire.version
+        );
+        return Err(problem("version".to_owned(), told));
+    }
+    let suite = wire.metadata.as_ref();
+    let mut results = Results::new(file.display().to_string(), tool(&wire));
+    results.facts = facts(&wire);
+    for (index, benchmark) in wire.benchmarks.iter().enumerate() {
+        let place = format!("benchmarks[{index}]");
+        let shared = Told([None, benchmark.metadata.as_ref(), suite]);
+        let first = benchmark.runs.first().and_then(|run| run.metadata.as_ref());
+        let told = Told([first, benchmark.metadata.as_ref(), suite]);
+        let name = told
+            .text("name")
+            .ok_or_else(|| problem(place.clone(), "the benchmark has no name".to_owned()))?;
+        let unit = told.text("unit").unwrap_or("second");
+        let (metric, factor) = metric_of(unit).ok_or_else(|| {
+            let told = format!(
+                "benchmark '{name}' has the unit '{unit}'; known are second, byte and integer"
+            );
+            problem(place.clone(), told)
+        })?;
+        let mut rows = Rows::default();
+        let measured = benchmark.runs.iter().enumerate();
+        let measured = measured.filter(|(_, run)| !run.values.is_empty());
+        for (process, (index, run)) in measured.enumerate() {
+            let place = format!("{place}.runs[{index}]");
+            let told = shared.of_run(run);
+            let own = told.text("unit").unwrap_or("second");
+            if own != unit {
+                let told = format!("benchmark '{name}' has the unit '{unit}', but here '{own}'");
+                return Err(problem(place, told));
+            }
+            for (value, number) in run.values.iter().enumerate() {
+                let at = || format!("{place}.values[{value}], of benchmark '{name}'");
+                rows.begin(process as u32);
+                rows.set(metric.clone(), number.measured(factor, file, at)?);
+                if let Some(bytes) = told.peak() {
+                    rows.set(Metric::PeakRss, bytes);
+                }
+            }
+        }
+        let mut read = ResultBenchmark {
+            name: name.to_owned(),
+            ..ResultBenchmark::default()
+        };
+        if rows.len() == 0 {
+            read.state = ResultState::Skipped("no run of it has values".to_owned());
+        }
+        rows.give_to(&mut read);
+        results.push(read);
+    }
+    Ok(results)
+}
+
+/// What a run, its benchmark and its suite tell, the nearest first.
+#[derive(Clone, Copy)]
+struct Told<'a>([Option<&'a Metadata>; 3]);
+
+impl<'a> Told<'a> {
+    fn of_run(self, run: &'a WireRun) -> Told<'a> {
+        Told([run.metadata.as_ref(), self.0[1], self.0[2]])
+    }
+
+    fn get(self, key: &str) -> Option<&'a Value> {
+        self.0.into_iter().flatten().find_map(|told| told.get(key))
+    }
+
+    fn text(self, key: &str) -> Option<&'a str> {
+        self.get(key)?.as_str()
+    }
+
+    /// The largest resident set of the measured command, or of the process
+    /// that called the measured function.
+    fn peak(self) -> Option<f64> {
+        let bytes = self.get("command_max_rss").or(self.get("mem_max_rss"));
+        Number(bytes?.as_f64()).optional(1.0)
+    }
+}
+
+/// Whether the fields of this version are those that are read here.
+fn is_known(version: &Value) -> bool {
+    version.as_str() == Some("1.0") || matches!(version.as_u64(), Some(5 | 6))
+}
+
+/// What values of this unit are, and the factor that brings them to ours. Of
+/// bytes it is not told whether Python's allocator or the system counted them.
+fn metric_of(unit: &str) -> Option<(Metric, f64)> {
+    match unit {
+        "second" => Some((Metric::Wall, 1e9)),
+        "byte" => Some((Metric::foreign("memory", Unit::Bytes, Better::Less), 1.0)),
+        "integer" => Some((Metric::foreign("count", Unit::Count, Better::Less), 1.0)),
+        _ => None,
+    }
+}
+
+/// What is told of the first run, which stands for all.
+fn first(wire: &WireSuite) -> Told<'_> {
+    let benchmark = wire.benchmarks.first();
+    let run = benchmark.and_then(|benchmark| benchmark.runs.first());
+    Told([
+        run.and_then(|run| run.metadata.as_ref()),
+        benchmark.and_then(|benchmark| benchmark.metadata.as_ref()),
+        wire.metadata.as_ref(),
+    ])
+}
+
+fn tool(wire: &WireSuite) -> String {
+    match first(wire).text("perf_version") {
+        Some(version) => format!("pyperf {version}"),
+        None => "pyperf".to_owned(),
+    }
+}
+
+fn facts(wire: &WireSuite) -> ResultFacts {
+    let told = first(wire);
+    let text = |key| told.text(key).map(str::to_owned);
+    let cores = told.get("cpu_count").and_then(Value::as_u64);
+    let runtime = [text("python_implementation"), text("python_version")];
+    let runtime: Vec<String> = runtime.into_iter().flatten().collect();
+    ResultFacts {
+        host: text("hostname"),
+        system: text("platform"),
+        cpu: text("cpu_model_name"),
+        cores: cores.and_then(|cores| u32::try_from(cores).ok()),
+        runtime: (!runtime.is_empty()).then(|| runtime.join(" ")),
+        date: text("date"),
+        // The governor stands among other words: "0-1=driver:intel_pstate, governor:powersave".
+        cpu_scaling: told.text("cpu_config").and_then(|config| {
+            let (_, rest) = config.split_once("governor:")?;
+            Some(!rest.starts_with("performance") || rest.contains("governor:powersave"))
+        }),
+        debug_build: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_text(text: &str) -> Result<Results, String> {
+        read(Path::new("a.json"), text.as_bytes()).map_err(|error| error.to_string())
+    }
+
+    /// A benchmark of one run with these values, and what is told of it.
+    fn suite(values: &str, metadata: &str) -> String {
+        format!(
+            r#"{{"version":"1.0","benchmarks":[{{"metadata":{{"name":"a"{metadata}}},
+            "runs":[{{"values":[{values}]}}]}}]}}"#
+        )
+    }
+
+    #[test]
+    fn files_of_the_versions_before_1_0_have_samples() {
+        let read = read_text(
+            r#"{"version":5,"benchmarks":[{"common_metadata":{"name":"a","hostname":"h"},
+            "runs":[{"warmups":[[1,0.5]]},{"samples":[0.5,0.25]}]}]}"#,
+        )
+        .unwrap();
+        assert_eq!(read.benchmarks[0].values, [0.5e9, 0.25e9]);
+        assert_eq!(read.facts.host.as_deref(), Some("h"));
+        assert_eq!(read.tool, "pyperf");
+        let error = read_text(r#"{"version":"2.0","benchmarks":[]}"#).unwrap_err();
+        assert!(
+            error.starts_with("a.json: version: version \"2.0\""),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn memory_that_not_every_run_tells_is_left_out() {
+        let text = |second: &str| {
+            format!(
+                r#"{{"version":"1.0","benchmarks":[{{"metadata":{{"name":"a"}},"runs":[
+                {{"values":[1],"metadata":{{"mem_max_rss":4096}}}},
+                {{"values":[2],"metadata":{{{second}}}}}]}}]}}"#
+            )
+        };
+        let both = read_text(&text(r#""mem_max_rss":8192"#)).unwrap();
+        assert_eq!(both.benchmarks[0].metrics, [Metric::Wall, Metric::PeakRss]);
+        assert_eq!(both.benchmarks[0].values, [1e9, 4096.0, 2e9, 8192.0]);
+        for second in ["", r#""mem_max_rss":-1"#, r#""mem_max_rss":"8 kB""#] {
+            let one = read_text(&text(second)).unwrap();
+            assert_eq!(one.benchmarks[0].metrics, [Metric::Wall], "{second}");
+        }
+    }
+
+    #[test]
+    fn values_that_are_no_measurements_are_named() {
+        let at = "a.json: benchmarks[0].runs[0].values[1], of benchmark 'a': ";
+        for (values, told) in [
+            ("1, -2", "-2000000000 is negative"),
+            ("1, NaN", "there is no number"),
+            ("1, -Infinity", "there is no number"),
+            ("1, null", "there is no number"),
+            ("1, 1e300", "the number is too large"),
+        ] {
+            let error = read_text(&suite(values, "")).unwrap_err();
+            assert_eq!(error, format!("{at}{told}"), "{values}");
+        }
+        let error = read_text(&suite("1, \"2\"", "")).unwrap_err();
+        assert!(
+            error.ends_with("at benchmarks[0].runs[0].values[1]"),
+            "{error}"
+        );
+        assert_eq!(
+            read_text(&suite("0", "")).unwrap().benchmarks[0].values,
+            [0.0]
+        );
+    }
+
+    #[test]
+    fn an_unknown_unit_is_named_and_so_is_a_second_one() {
+        let error = read_text(&suite("1", r#","unit":"furlong""#)).unwrap_err();
+        assert_eq!(
+            error,
+            "a.json: benchmarks[0]: benchmark 'a' has the unit 'furlong'; known are second, byte \
+             and integer"
+        );
+        let error = read_text(
+            r#"{"version":"1.0","benchmarks":[{"metadata":{"name":"a"},"runs":[{"values":[1]},
+            {"values":[1],"metadata":{"unit":"byte"}}]}]}"#,
+        )
+        .unwrap_err();
+        assert_eq!(
+            error,
+            "a.json: benchmarks[0].runs[1]: benchmark 'a' has the unit 'second', but here 'byte'"
+        );
+    }
+
+    #[test]
+    fn a_benchmark_that_was_only_calibrated_is_skipped() {
+        let read = read_text(
+            r#"{"version":"1.0","benchmarks":[{"runs":[{"warmups":[[1,0.5]],"metadata":{"name":"a"}}]}]}"#,
+        )
+        .unwrap();
+        let benchmark = &read.benchmarks[0];
+        assert!(matches!(&benchmark.state, ResultState::Skipped(_)));
+        assert!(benchmark.metrics.is_empty() && benchmark.values.is_empty());
+        let nameless = read_text(r#"{"version":"1.0","benchmarks":[{"runs":[]}]}"#).unwrap_err();
+        assert_eq!(nameless, "a.json: benchmarks[0]: the benchmark has no name");
+    }
+
+    #[test]
+    fn the_governor_says_whether_the_frequency_is_scaled() {
+        let scaling = |config: &str| {
+            let told = format!(r#","cpu_config":"{config}""#);
+            read_text(&suite("1", &told)).unwrap().facts.cpu_scaling
+        };
+        assert_eq!(
+            scaling("0-1=driver:x, governor:powersave; idle:y"),
+            Some(true)
+        );
+        assert_eq!(
+            scaling("0=governor:performance; 1=governor:powersave"),
+            Some(true)
+        );
+        assert_eq!(scaling("0-1=driver:x, governor:performance"), Some(false));
+        assert_eq!(scaling("idle:haltpoll"), None);
+    }
+}

@@ -1,0 +1,108 @@
+//! The doubts about a comparison, each once, with the benchmarks it concerns.
+
+use std::collections::HashMap;
+
+use deadheat_model::Analysis;
+
+use super::judged::Scene;
+use super::rows;
+use super::words;
+use crate::doubts::{Told, is_information, sentence};
+use crate::sentences::Source;
+
+/// So many doubts of one kind are told in full where their numbers differ.
+const OF_A_KIND: usize = 3;
+
+/// Doubts that differ in nothing but numbers, which are of one code.
+struct Kind {
+    information: bool,
+    /// What is said, and of which comparisons, by their indices.
+    said: Vec<(String, Vec<usize>)>,
+}
+
+impl Scene<'_> {
+    /// The doubts: of the files as a whole, then those of the benchmarks, and
+    /// last what only helps to read the result.
+    pub(super) fn doubts(&self) -> Vec<Told> {
+        let source = Source::of(self.analysis);
+        let whole = self.analysis.warnings.iter().map(|warning| Told {
+            information: is_information(warning),
+            text: sentence(warning, source, self.glyphs),
+        });
+        let mut told: Vec<Told> = whole.collect();
+        for kind in self.kinds(source) {
+            let information = kind.information;
+            let text = |text| Told { information, text };
+            if kind.said.len() <= OF_A_KIND {
+                let said = kind.said.iter();
+                told.extend(said.map(|(said, of)| text(self.concerning(said, of))));
+                continue;
+            }
+            // One stands for all: nobody reads two thousand of them.
+            let (first, of) = &kind.said[0];
+            let rest = kind.said[1..].iter().flat_map(|(_, of)| of.iter().copied());
+            let rest: Vec<usize> = rest.collect();
+            let first = self.concerning(first, of);
+            let rest = self.named(&rest);
+            told.push(text(format!(
+                "{first} Likewise, in other numbers, in {rest}."
+            )));
+        }
+        told.sort_by_key(|told| told.information);
+        told
+    }
+
+    /// The doubts of all comparisons, by their kind.
+    fn kinds(&self, source: Source) -> Vec<Kind> {
+        let mut kinds: Vec<Kind> = Vec::new();
+        let mut kind_of: HashMap<&'static str, usize> = HashMap::new();
+        let mut place_of: HashMap<String, (usize, usize)> = HashMap::new();
+        for (index, comparison) in self.analysis.comparisons.iter().enumerate() {
+            for warning in &comparison.warnings {
+                let text = sentence(warning, source, self.glyphs);
+                if let Some((kind, place)) = place_of.get(&text) {
+                    let concerned = &mut kinds[*kind].said[*place].1;
+                    if concerned.last() != Some(&index) {
+                        concerned.push(index);
+                    }
+                    continue;
+                }
+                let kind = *kind_of.entry(warning.code()).or_insert_with(|| {
+                    kinds.push(Kind {
+                        information: is_information(warning),
+                        said: Vec::new(),
+                    });
+                    kinds.len() - 1
+                });
+                let said = &mut kinds[kind].said;
+                place_of.insert(text.clone(), (kind, said.len()));
+                said.push((text, vec![index]));
+            }
+        }
+        kinds
+    }
+
+    /// What is said, and of which benchmarks unless that is all of them.
+    fn concerning(&self, said: &str, of: &[usize]) -> String {
+        match of.len() == self.analysis.comparisons.len() {
+            true => said.to_owned(),
+            false => format!("In {}: {said}", self.named(of)),
+        }
+    }
+
+    fn named(&self, of: &[usize]) -> String {
+        let Analysis { comparisons, .. } = self.analysis;
+        let name = |index: &usize| {
+            let one = &comparisons[*index];
+            let title = rows::title(one, self.glyphs);
+            match one.candidate.as_ref().filter(|_| self.several()) {
+                Some(candidate) => {
+                    format!("{title} of '{}'", self.labels.candidate(&candidate.name))
+                }
+                None => title,
+            }
+        };
+        let names: Vec<String> = of.iter().map(name).collect();
+        words::listed(names.iter().map(String::as_str), self.glyphs)
+    }
+}

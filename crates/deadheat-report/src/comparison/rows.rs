@@ -1,0 +1,183 @@
+//! The benchmarks of a comparison, answered or not, in the order they are
+//! shown.
+
+use std::cmp::Ordering;
+
+use deadheat_model::{
+    Analysis, Better, Comparison, FailedBenchmark, LeftOut, LeftOutReason, Verdict,
+};
+
+use super::options::Sort;
+use crate::glyphs::Glyphs;
+use crate::suite;
+
+/// What a row of the table speaks of.
+#[derive(Clone, Copy)]
+pub(super) enum What<'a> {
+    /// One candidate against its baseline, or a contender alone.
+    Compared(&'a Comparison),
+    /// A benchmark that failed.
+    Failed(&'a FailedBenchmark),
+    /// A benchmark that is not compared.
+    LeftOut(&'a LeftOut),
+}
+
+/// One row of the table.
+pub(super) struct Row<'a> {
+    /// How the benchmark is called, fit to be shown but not shortened.
+    pub(super) title: String,
+    pub(super) what: What<'a>,
+}
+
+impl<'a> Row<'a> {
+    /// The comparison, where there is one.
+    pub(super) fn comparison(&self) -> Option<&'a Comparison> {
+        match self.what {
+            What::Compared(comparison) => Some(comparison),
+            What::Failed(_) | What::LeftOut(_) => None,
+        }
+    }
+
+    /// Whether it is shown where only what changed is.
+    pub(super) fn changed(&self) -> bool {
+        match self.what {
+            What::Compared(one) => {
+                matches!(one.verdict, Some(Verdict::Faster | Verdict::Slower))
+            }
+            What::Failed(_) | What::LeftOut(_) => true,
+        }
+    }
+
+    /// How much more it costs, on the logarithmic scale; `None` where there is
+    /// no change, or nobody knows which way is better.
+    fn cost(&self) -> Option<f64> {
+        let comparison = self.comparison()?;
+        let effect = comparison.estimate.as_ref()?.effect.0;
+        match comparison.metric.better() {
+            Better::Less => Some(effect),
+            Better::More => Some(-effect),
+            Better::Unknown => None,
+        }
+    }
+
+    fn rank(&self) -> u8 {
+        match self.what {
+            What::Compared(one) => match one.verdict {
+                Some(Verdict::Slower) => 0,
+                Some(Verdict::Faster) => 1,
+                Some(Verdict::Inconclusive) => 2,
+                Some(Verdict::Equivalent) => 3,
+                None => 4,
+            },
+            What::Failed(_) => 5,
+            What::LeftOut(one) => match one.reason {
+                LeftOutReason::Skipped(_) => 6,
+                LeftOutReason::NotAlike(_) => 7,
+                LeftOutReason::OnlyIn(_) => 8,
+            },
+        }
+    }
+}
+
+/// All rows in order; the candidates of a benchmark follow each other.
+pub(super) fn rows<'a>(analysis: &'a Analysis, sort: Sort, glyphs: Glyphs) -> Vec<Row<'a>> {
+    let mut groups: Vec<Vec<Row<'a>>> = Vec::new();
+    for group in suite::groups(&analysis.comparisons) {
+        let title = title(&group[0], glyphs);
+        let row = |comparison: &'a Comparison| Row {
+            title: title.clone(),
+            what: What::Compared(comparison),
+        };
+        groups.push(group.iter().map(row).collect());
+    }
+    groups.extend(analysis.failures.iter().map(|failure| {
+        vec![Row {
+            title: suite::failed_title(failure, glyphs),
+            what: What::Failed(failure),
+        }]
+    }));
+    groups.extend(analysis.left_out.iter().map(|left_out| {
+        vec![Row {
+            title: suite::title_of(&left_out.benchmark, &[], glyphs),
+            what: What::LeftOut(left_out),
+        }]
+    }));
+    match sort {
+        Sort::File => {}
+        Sort::Name => groups.sort_by(|a, b| natural(&a[0].title, &b[0].title)),
+        Sort::Change => groups.sort_by(|a, b| match (worst(a), worst(b)) {
+            (Some(a), Some(b)) => b.total_cmp(&a),
+            (a, b) => b.is_some().cmp(&a.is_some()),
+        }),
+        Sort::Verdict => {
+            groups.sort_by_key(|group| group.iter().map(Row::rank).min());
+        }
+    }
+    groups.into_iter().flatten().collect()
+}
+
+/// The highest cost among the candidates of a benchmark.
+fn worst(group: &[Row<'_>]) -> Option<f64> {
+    group.iter().filter_map(Row::cost).reduce(f64::max)
+}
+
+/// A benchmark's name, and in brackets what it tells beside: parameter values,
+/// its label and its threads, unless the name has them already.
+pub(super) fn title(comparison: &Comparison, glyphs: Glyphs) -> String {
+    let name = &comparison.benchmark;
+    let mut beside = comparison.parameters.clone();
+    if let Some(label) = comparison.label.as_ref().filter(|label| !label.is_empty()) {
+        beside.push((String::new(), label.clone()));
+    }
+    // That it runs on one thread is what everybody expects.
+    let threads = comparison.threads.filter(|threads| *threads > 1);
+    if let Some(threads) = threads.filter(|_| !name.contains("threads:")) {
+        beside.push((String::new(), format!("{threads} threads")));
+    }
+    suite::title_of(name, &beside, glyphs)
+}
+
+/// Compares as people sort: `a/9` before `a/10`.
+fn natural(a: &str, b: &str) -> Ordering {
+    let (mut left, mut right) = (a, b);
+    loop {
+        let (Some(x), Some(y)) = (left.chars().next(), right.chars().next()) else {
+            return left.len().cmp(&right.len()).then_with(|| a.cmp(b));
+        };
+        let order = if x.is_ascii_digit() && y.is_ascii_digit() {
+            let (x, y) = (number(&mut left), number(&mut right));
+            x.len().cmp(&y.len()).then_with(|| x.cmp(y))
+        } else {
+            left = &left[x.len_utf8()..];
+            right = &right[y.len_utf8()..];
+            x.cmp(&y)
+        };
+        if order != Ordering::Equal {
+            return order;
+        }
+    }
+}
+
+/// Takes the digits that a text begins with, and gives them without leading
+/// noughts.
+fn number<'t>(text: &mut &'t str) -> &'t str {
+    let end = text.find(|c: char| !c.is_ascii_digit());
+    let (digits, rest) = text.split_at(end.unwrap_or(text.len()));
+    *text = rest;
+    digits.trim_start_matches('0')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_in_names_are_sorted_by_size() {
+        let mut names = ["b", "a/10", "a/9/x", "a/010", "a/9", "a", "", "a/9/1"];
+        names.sort_by(|a, b| natural(a, b));
+        assert_eq!(
+            names,
+            ["", "a", "a/9", "a/9/1", "a/9/x", "a/010", "a/10", "b"]
+        );
+    }
+}

@@ -1,0 +1,322 @@
+//! What a comparison of saved results says in words of its own: heads of
+//! columns, what is counted, and whether the data can answer at all.
+
+use std::collections::HashMap;
+
+use deadheat_model::{
+    Analysis, Better, FailedBenchmark, Interval, LeftOut, LeftOutReason, Metric, Overall, Verdict,
+    Warning,
+};
+
+use super::labels::Labels;
+use crate::glyphs::Glyphs;
+use crate::left_out;
+use crate::names::{escape, shorten};
+use crate::sentences;
+use crate::suite;
+use crate::units::{counted, share, two_digits};
+
+/// So many names stand in a sentence.
+const NAMED: usize = 10;
+
+/// Columns that a name in a sentence may take.
+const NAME: usize = 60;
+
+/// So many ways of failing are told.
+const FAILURES: usize = 20;
+
+/// The head of the column of intervals, with their confidence where they have
+/// one in common.
+pub(super) fn interval_head(intervals: impl Iterator<Item = Interval>) -> String {
+    let mut confidences = intervals.map(|interval| interval.confidence);
+    match confidences.next() {
+        Some(first) if confidences.all(|other| other == first) => {
+            format!("{} interval", share(first))
+        }
+        _ => "interval".to_owned(),
+    }
+}
+
+/// A p-value with two digits; below a billionth nobody counts on.
+pub(super) fn probability(p: f64) -> String {
+    match p {
+        p if p >= 0.0001 => two_digits(p),
+        p if p >= 1e-9 => format!("{p:.1e}"),
+        _ => "<1e-9".to_owned(),
+    }
+}
+
+/// A metric as the title of a table, with the direction where it is not that
+/// of a cost.
+pub(super) fn metric_title(metric: &Metric, glyphs: Glyphs) -> String {
+    let name = sentences::metric(metric, glyphs);
+    match metric.better() {
+        Better::Less => name,
+        Better::More => format!("{name} (more is better)"),
+        Better::Unknown => format!("{name} (nobody told which way is better)"),
+    }
+}
+
+/// How the mean over all benchmarks is called. It is one of costs, so where
+/// more of something is better it reads the other way round.
+pub(super) fn overall_title(analysis: &Analysis) -> &'static str {
+    let mut judged = analysis.comparisons.iter();
+    match judged.any(|one| one.metric.better() == Better::More) {
+        true => "geometric mean of costs",
+        false => "geometric mean",
+    }
+}
+
+/// Over how many benchmarks it goes.
+pub(super) fn overall_of(overall: &Overall) -> String {
+    let benchmarks = overall.benchmarks as u64;
+    format!("of {}", counted(benchmarks, "benchmark", "benchmarks"))
+}
+
+/// That one side alone has a benchmark.
+pub(super) fn only_in(reason: &LeftOutReason, labels: &Labels<'_>) -> String {
+    match reason {
+        LeftOutReason::OnlyIn(side) => format!("only in '{}'", labels.any(side)),
+        LeftOutReason::Skipped(_) | LeftOutReason::NotAlike(_) => "left out".to_owned(),
+    }
+}
+
+/// How many came to which verdict, and what became of the others.
+pub(super) fn tally(analysis: &Analysis, labels: &Labels<'_>) -> String {
+    let comparisons = &analysis.comparisons;
+    let count = |verdict| {
+        let raced = comparisons.iter().filter(|one| one.candidate.is_some());
+        raced.filter(|one| one.verdict == verdict).count()
+    };
+    let alone = comparisons.iter().filter(|one| one.candidate.is_none());
+    let even = count(Some(Verdict::Equivalent));
+    let mut told = vec![
+        (count(Some(Verdict::Faster)), "faster".to_owned()),
+        (count(Some(Verdict::Slower)), "slower".to_owned()),
+        (
+            even,
+            if even == 1 { "dead heat" } else { "dead heats" }.to_owned(),
+        ),
+        (
+            count(Some(Verdict::Inconclusive)),
+            "too close to call".to_owned(),
+        ),
+        (count(None), "estimate only".to_owned()),
+        (alone.count(), "alone".to_owned()),
+        (analysis.failures.len(), sentences::FAILED_CELL.to_owned()),
+    ];
+    let mut left_out: Vec<(usize, String)> = Vec::new();
+    for one in &analysis.left_out {
+        let word = match left_out::cell(&one.reason) {
+            Some(word) => word.to_owned(),
+            None => only_in(&one.reason, labels),
+        };
+        match left_out.iter_mut().find(|(_, other)| *other == word) {
+            Some((count, _)) => *count += 1,
+            None => left_out.push((1, word)),
+        }
+    }
+    told.extend(left_out);
+    let told = told.iter().filter(|(count, _)| *count > 0);
+    let told: Vec<String> = told
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
+    match told.is_empty() {
+        true => "nothing was compared.".to_owned(),
+        false => format!("{}.", told.join(", ")),
+    }
+}
+
+/// That rows were left away; `None` where none was.
+pub(super) fn hidden(rows: usize) -> Option<String> {
+    let rows = counted(rows as u64, "row that did not", "rows that did not");
+    (!rows.starts_with("0 ")).then(|| format!("Only what changed is shown, without {rows}."))
+}
+
+/// The metrics of which no row is shown.
+pub(super) fn quiet(metrics: &[(String, usize)]) -> Option<String> {
+    let told: Vec<String> = metrics
+        .iter()
+        .map(|(name, rows)| format!("{name} in {}", counted(*rows as u64, "row", "rows")))
+        .collect();
+    (!told.is_empty()).then(|| format!("Not seen to move: {}.", told.join("; ")))
+}
+
+/// "a, b and 3 more".
+pub(super) fn listed<'n>(names: impl ExactSizeIterator<Item = &'n str>, glyphs: Glyphs) -> String {
+    let more = names.len().saturating_sub(NAMED);
+    let mut named: Vec<String> = names
+        .take(NAMED)
+        .map(|name| shorten(name, NAME, glyphs))
+        .collect();
+    let last = match more {
+        0 if named.len() > 1 => named.pop(),
+        0 => None,
+        more => Some(format!("{more} more")),
+    };
+    match last {
+        Some(last) => format!("{} and {last}", named.join(", ")),
+        None => named.concat(),
+    }
+}
+
+/// What happened to the benchmarks that failed: those that failed in the same
+/// words together.
+pub(super) fn failures(failures: &[FailedBenchmark], glyphs: Glyphs) -> Vec<String> {
+    let mut groups: Vec<Vec<&FailedBenchmark>> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for failure in failures {
+        let place = *places.entry(&failure.message).or_insert(groups.len());
+        match groups.get_mut(place) {
+            Some(group) => group.push(failure),
+            None => groups.push(vec![failure]),
+        }
+    }
+    let title = |failure: &FailedBenchmark| suite::failed_title(failure, glyphs);
+    let sentence = |group: &Vec<&FailedBenchmark>| match group.as_slice() {
+        [failure] => {
+            let title = shorten(&title(failure), NAME, glyphs);
+            sentences::failed(&title, failure, glyphs)
+        }
+        several => {
+            let titles: Vec<String> = several.iter().map(|failure| title(failure)).collect();
+            let message = escape(&several[0].message, glyphs);
+            let message = shorten(&message, 400, glyphs);
+            format!(
+                "{} benchmarks failed: {}: {}.",
+                several.len(),
+                listed(titles.iter().map(String::as_str), glyphs),
+                message.trim_end_matches('.')
+            )
+        }
+    };
+    let mut told: Vec<String> = groups.iter().take(FAILURES).map(sentence).collect();
+    let rest: usize = groups.iter().skip(FAILURES).map(Vec::len).sum();
+    if rest > 0 {
+        let rest = counted(rest as u64, "benchmark", "benchmarks");
+        told.push(format!("{rest} more failed; the JSON and the CSV say how."));
+    }
+    told
+}
+
+/// Why benchmarks were left out, as far as their rows do not say it.
+pub(super) fn reasons(left_out: &[LeftOut], glyphs: Glyphs) -> Vec<String> {
+    let with_words = |one: &&LeftOut| !matches!(one.reason, LeftOutReason::OnlyIn(_));
+    let with_words: Vec<LeftOut> = left_out.iter().filter(with_words).cloned().collect();
+    sentences::left_out(&with_words, glyphs)
+}
+
+/// Whether the data can answer at all, and what speaks against it; `None`
+/// where nothing is compared.
+pub(super) fn answers(analysis: &Analysis) -> Option<String> {
+    let raced = || {
+        let all = analysis.comparisons.iter();
+        all.filter(|one| one.candidate.is_some())
+    };
+    let all = raced().count();
+    let judged = raced().filter(|one| one.verdict.is_some()).count();
+    let provisional = raced().filter(|one| one.provisional).count();
+    if all == 0 {
+        return None;
+    }
+    let but = match provisional {
+        0 => "",
+        _ => ", but only provisionally",
+    };
+    let answer = match judged {
+        0 => "These data cannot answer".to_owned(),
+        judged if judged < all => format!("These data can answer for {judged} of {all} rows{but}"),
+        _ => format!("These data can answer{but}"),
+    };
+    let concerned = |kind: fn(&Warning) -> bool| {
+        let count = raced().filter(|one| one.warnings.iter().any(kind)).count();
+        (count > 0).then(|| match count == all {
+            true => String::new(),
+            false => format!(" in {count} of {all} rows"),
+        })
+    };
+    let mut because: Vec<String> = Vec::new();
+    because.extend(
+        concerned(|one| matches!(one, Warning::Unpaired { .. })).map(|rows| {
+            format!("nothing pairs the samples, so one side may have run after the other{rows}")
+        }),
+    );
+    because.extend(
+        concerned(|one| matches!(one, Warning::Provisional))
+            .map(|rows| format!("there is one replicate only{rows}")),
+    );
+    let few = |one: &Warning| {
+        matches!(
+            one,
+            Warning::FewObservations { .. } | Warning::FewReplicates { .. }
+        )
+    };
+    because.extend(
+        concerned(few)
+            .map(|rows| format!("there are too few repetitions{rows}{}", least_p(analysis))),
+    );
+    because.extend(
+        concerned(|one| matches!(one, Warning::OnlySummaries { .. }))
+            .map(|rows| format!("nothing but a summary was kept{rows}")),
+    );
+    for warning in &analysis.warnings {
+        because.extend(match warning {
+            Warning::DifferentMachines { .. } => Some("the machines differ".to_owned()),
+            Warning::DifferentTools { .. } => Some("the tools or runtimes differ".to_owned()),
+            Warning::CpuScaling { .. } => {
+                Some("the frequency of the processor was being scaled".to_owned())
+            }
+            Warning::DebugRecording { .. } => Some("a debug build was at work".to_owned()),
+            _ => None,
+        });
+    }
+    Some(match because.is_empty() {
+        true if judged == all && provisional == 0 => {
+            format!("{answer}, as far as they tell of themselves.")
+        }
+        true => format!("{answer}."),
+        false => format!("{answer}: {}.", because.join("; ")),
+    })
+}
+
+/// The smallest p-values that too few repetitions can reach.
+fn least_p(analysis: &Analysis) -> String {
+    let warnings = analysis.comparisons.iter().flat_map(|one| &one.warnings);
+    let reached = warnings.filter_map(|warning| match warning {
+        Warning::FewObservations { least_p, .. } => *least_p,
+        _ => None,
+    });
+    let ends = reached.fold(None, |ends: Option<(f64, f64)>, p| match ends {
+        None => Some((p, p)),
+        Some((low, high)) => Some((low.min(p), high.max(p))),
+    });
+    match ends.map(|(low, high)| (probability(low), probability(high))) {
+        None => String::new(),
+        Some((low, high)) if low == high => format!(", which reach p = {low} at best"),
+        Some((low, high)) => format!(", which reach p = {low} to {high} at best"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_p_value_keeps_two_digits_and_is_never_nought() {
+        let shown = [1.0, 0.049, 0.00012, 3.14e-7, 1e-9, 0.0].map(probability);
+        assert_eq!(
+            shown,
+            ["1.0", "0.049", "0.00012", "3.1e-7", "1.0e-9", "<1e-9"]
+        );
+    }
+
+    #[test]
+    fn of_many_names_the_first_ten_are_told() {
+        let names: Vec<String> = (0..13).map(|number| format!("n{number}")).collect();
+        let told = |count: usize| listed(names[..count].iter().map(String::as_str), Glyphs::Ascii);
+        assert_eq!(told(1), "n0");
+        assert_eq!(told(2), "n0 and n1");
+        assert!(told(10).ends_with("n8 and n9"), "{}", told(10));
+        assert!(told(13).ends_with("n8, n9 and 3 more"), "{}", told(13));
+    }
+}

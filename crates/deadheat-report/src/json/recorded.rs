@@ -1,0 +1,46 @@
+//! What the answer about saved results has beside that of a race: where they
+//! were read from, and the mean over all benchmarks.
+
+use deadheat_model::{Json, Object, Overall, ResultSide, ResultSource};
+
+use super::analysis::ends;
+
+/// The files of each side; `None` where deadheat measured.
+pub(super) fn sides(sides: &[ResultSide]) -> Option<Json> {
+    let side = |side: &ResultSide| {
+        Object::new()
+            .with("name", &side.name)
+            .with("files", side.files.iter().map(file).collect::<Json>())
+    };
+    (!sides.is_empty()).then(|| sides.iter().map(side).collect())
+}
+
+/// A file and what it tells; what it does not tell is left out.
+fn file(file: &ResultSource) -> Object {
+    let facts = &file.facts;
+    Object::new()
+        .with("file", &file.source)
+        .with("tool", &file.tool)
+        .with_some("host", facts.host.as_ref())
+        .with_some("system", facts.system.as_ref())
+        .with_some("cpu", facts.cpu.as_ref())
+        .with_some("cores", facts.cores)
+        .with_some("runtime", facts.runtime.as_ref())
+        .with_some("date", facts.date.as_ref())
+        .with_some("cpu_scaling", facts.cpu_scaling)
+        .with_some("debug_build", facts.debug_build)
+}
+
+/// The mean over all benchmarks, for each candidate; `None` without any.
+pub(super) fn overall(overall: &[Overall]) -> Option<Json> {
+    let one = |one: &Overall| {
+        let interval = one.estimate.interval.as_ref();
+        Object::new()
+            .with("candidate", &one.candidate)
+            .with("benchmarks", one.benchmarks)
+            .with("change", one.estimate.effect.change())
+            .with("ci", interval.map(ends))
+            .with("confidence", interval.map(|interval| interval.confidence))
+    };
+    (!overall.is_empty()).then(|| overall.iter().map(one).collect())
+}
