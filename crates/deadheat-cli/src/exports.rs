@@ -9,7 +9,9 @@ use deadheat::format::{
     write_google_benchmark, write_hdr, write_hyperfine, write_smaller_is_better, write_text,
 };
 use deadheat::model::{Analysis, Run};
-use deadheat::report::{MarkdownOptions, to_markdown_with};
+use deadheat::report::{
+    ComparisonOptions, MarkdownOptions, to_comparison_markdown, to_markdown_with,
+};
 
 use deadheat::exit::Failure;
 
@@ -97,8 +99,18 @@ impl ExportArgs {
                 Shape::SmallerIsBetter => write_smaller_is_better(analysis, path),
                 Shape::Bmf => write_bmf(analysis, path),
                 Shape::Markdown => {
-                    let options = MarkdownOptions { figures };
-                    write_text(path, &to_markdown_with(analysis, &options))
+                    let text = match analysis.sides.is_empty() {
+                        true => to_markdown_with(analysis, &MarkdownOptions { figures }),
+                        // Saved results: a row per benchmark.
+                        false => to_comparison_markdown(
+                            analysis,
+                            &ComparisonOptions {
+                                figures,
+                                ..ComparisonOptions::default()
+                            },
+                        ),
+                    };
+                    write_text(path, &text)
                 }
             }
             .map_err(|error| Failure::writing(flag, error))?;

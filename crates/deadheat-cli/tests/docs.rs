@@ -100,7 +100,19 @@ fn every_example_in_the_documents_gives_the_answer_shown_there() {
         fs::write(scratch.path().join(&name), loosened(&text(&document))).unwrap();
         // The folder next to a document is where its commands run, one after
         // the other, so that what one leaves the next can use.
-        fs::create_dir(scratch.path().join(name).with_extension("in")).unwrap();
+        let folder = scratch.path().join(name).with_extension("in");
+        fs::create_dir(&folder).unwrap();
+        // Saved results for `deadheat compare`, as somebody may have them.
+        for (from, to) in [
+            ("repetitions_12/a.json", "old.json"),
+            ("repetitions_12/b.json", "new.json"),
+            ("filters/a.json", "memory.json"),
+        ] {
+            let from = repository()
+                .join("crates/deadheat-cli/tests/golden/compare")
+                .join(from);
+            fs::copy(from, folder.join(to)).unwrap();
+        }
     }
     trycmd::TestCases::new()
         .register_bin("deadheat", Path::new(env!("CARGO_BIN_EXE_deadheat")))
@@ -167,7 +179,7 @@ fn every_option_of_the_program_is_explained_in_the_manual() {
             .collect()
     }
     let manual = text("docs/cli.md");
-    for command in ["run", "bench", "analyze"] {
+    for command in ["run", "bench", "compare", "analyze"] {
         let help = Command::new(env!("CARGO_BIN_EXE_deadheat"))
             .args([command, "--help"])
             .output()

@@ -1,6 +1,6 @@
 //! What a file of saved results holds, whoever wrote it.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use crate::metric::Metric;
 
@@ -15,7 +15,8 @@ pub struct Results {
     pub facts: ResultFacts,
     /// The benchmarks in the order of the file, no two of one name.
     pub benchmarks: Vec<ResultBenchmark>,
-    names: HashSet<String>,
+    /// How often each name was asked for.
+    names: HashMap<String, u32>,
 }
 
 impl Results {
@@ -31,12 +32,15 @@ impl Results {
     /// Adds a benchmark. A second one of the same name becomes `name #2`: two
     /// files that repeat a name in the same order still meet.
     pub fn push(&mut self, mut benchmark: ResultBenchmark) {
-        if self.names.contains(&benchmark.name) {
-            let named = (2..).map(|number| format!("{} #{number}", benchmark.name));
-            let mut free = named.filter(|name| !self.names.contains(name));
-            benchmark.name = free.next().expect("numbers do not end");
+        let mut name = benchmark.name.clone();
+        while let Some(times) = self.names.get_mut(&name) {
+            // Counted on, so that a thousand of one name are not searched
+            // through for each.
+            *times += 1;
+            name = format!("{} #{times}", benchmark.name);
         }
-        self.names.insert(benchmark.name.clone());
+        self.names.insert(name.clone(), 1);
+        benchmark.name = name;
         self.benchmarks.push(benchmark);
     }
 }

@@ -1,4 +1,5 @@
 use deadheat_model::{Analysis, Comparison, LeftOutReason, Metric, Verdict, Warning};
+use deadheat_report::sentences::{self, Called, Source};
 use deadheat_report::{
     ComparisonOptions, Glyphs, Sort, escape, shorten, to_comparison, to_comparison_csv,
     to_comparison_markdown,
@@ -133,6 +134,36 @@ fn of_a_throughput_more_is_faster_and_the_mean_is_one_of_costs() {
     assert!(row("copy").contains("ESC[32m+8.1 %"), "{text}");
     assert!(row("scan").contains("ESC[31m−9.1 %"), "{text}");
     insta::assert_snapshot!(text);
+}
+
+#[test]
+fn sentences_on_a_throughput_say_above_where_it_rose() {
+    let told = |change: f64, verdict| {
+        let mut one = throughputs().comparisons.swap_remove(0);
+        one.verdict = Some(verdict);
+        one.estimate = Some(estimate(change, 0.001));
+        one.excludes_zero = true;
+        let called = Called {
+            baseline: "old",
+            candidate: Some("new"),
+        };
+        sentences::verdict(&one, 0.01, called, Source::Recording, Glyphs::Ascii)
+    };
+    let above = told(0.08, Verdict::Faster);
+    assert!(
+        above.contains("'new' is above 'old' in bytes_per_second by 8.00 %"),
+        "{above}"
+    );
+    let below = told(-0.08, Verdict::Slower);
+    assert!(
+        below.contains("'new' is below 'old' in bytes_per_second"),
+        "{below}"
+    );
+    let risen = told(0.004, Verdict::Equivalent);
+    assert!(
+        risen.contains("yet 'new' is reliably 0.40 % above"),
+        "{risen}"
+    );
 }
 
 #[test]
