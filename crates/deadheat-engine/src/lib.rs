@@ -48,7 +48,7 @@ pub use contender::{Noise, SimulatedContenders, Simulation};
 pub use counters::{ThreadUsage, UsageDifference};
 pub use error::{EngineError, Moment};
 #[cfg(feature = "commands")]
-pub use foreground::{Ended, run_in_foreground};
+pub use foreground::{Ended, run_beside_the_answer, run_in_foreground};
 pub use function::{
     AsyncExecutor, Asynchronous, ByReference, ByValue, ComparesOutputs, Concurrent, Disagreement,
     FunctionBenchmark, Gauge, Pilot, Reading, pilot,

@@ -102,6 +102,30 @@ pub struct LayoutArgs {
     _aggregates_only: bool,
 }
 
+impl LayoutArgs {
+    /// Programs race, and a race has an answer of its own, which takes none of
+    /// these.
+    fn check_for_a_race(&self) -> Result<(), Failure> {
+        let given = [
+            (
+                "--format",
+                matches!(self.format, Shape::Markdown | Shape::Csv),
+            ),
+            ("--sort", self.sort != Order::File),
+            ("--only-changed", self.only_changed),
+            ("--all-metrics", self.all_metrics),
+            ("--dump_to_json", self.dump_to_json.is_some()),
+        ];
+        match given.iter().find(|(_, given)| *given) {
+            None => Ok(()),
+            Some((flag, _)) => Err(Failure::Usage(format!(
+                "{flag} is for saved results; programs race, and write with --json, --save and \
+                 the --export flags"
+            ))),
+        }
+    }
+}
+
 /// The shape of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Shape {
@@ -146,15 +170,15 @@ pub fn compare(mut args: CompareArgs) -> Result<Status, Failure> {
             if let Some(filter) = &args.filter {
                 args.options.filters.push(filter.clone());
             }
+            args.layout.check_for_a_race()?;
+            args.options.answer.json |= args.layout.format == Shape::Json;
             return contest::race(&programs, &args.names, &args.options);
         }
         Sides::Results(sides) => sides,
     };
     same_kind::check(&sides)?;
     if let Some(filter) = &args.filter {
-        for results in sides.iter_mut().flat_map(|side| &mut side.files) {
-            family(results, filter, None).map_err(usage)?;
-        }
+        keep(filter, &mut sides)?;
     }
     rename(&mut sides, &args.names)?;
     args.options.exports.check(None)?;
@@ -165,6 +189,23 @@ pub fn compare(mut args: CompareArgs) -> Result<Status, Failure> {
     };
     let run = join(&sides, &terms).map_err(usage)?;
     tell(&run, &args.options, &args.layout)
+}
+
+/// Keeps the benchmarks that the filter fits. One that fits none at all was
+/// misspelled.
+fn keep(filter: &str, sides: &mut [Side]) -> Result<(), Failure> {
+    let (mut before, mut after) = (0, 0);
+    for results in sides.iter_mut().flat_map(|side| &mut side.files) {
+        before += results.benchmarks.len();
+        family(results, filter, None).map_err(usage)?;
+        after += results.benchmarks.len();
+    }
+    match after {
+        0 if before > 0 => Err(Failure::Usage(format!(
+            "--filter {filter} fits none of the benchmarks; without it there are {before} in all files"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 fn usage(error: impl std::fmt::Display) -> Failure {

@@ -1,7 +1,7 @@
 //! Results of a program that stands beside a file: it is run once, as
 //! compare.py does.
 
-use deadheat::engine::{Ended, run_in_foreground};
+use deadheat::engine::{Ended, run_beside_the_answer};
 use deadheat::exit::Failure;
 use deadheat::format::{TemporaryFile, read_results};
 use deadheat::model::{Program, Results};
@@ -25,7 +25,7 @@ pub fn program(
     }
     let failed = |what: String| Failure::Contender(format!("'{named}' {what}"));
     let arguments: Vec<_> = arguments.into_iter().map(Into::into).collect();
-    let ended = run_in_foreground(program.executable.as_os_str(), &arguments)
+    let ended = run_beside_the_answer(program.executable.as_os_str(), &arguments)
         .map_err(|error| failed(format!("cannot be started: {error}")))?;
     match ended {
         Ended::Exited(0) => {}

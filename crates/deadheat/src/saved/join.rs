@@ -158,7 +158,30 @@ impl<'a> Joined<'a> {
         self.held.push(held);
     }
 
-    fn into_run(self, sides: &[Side], terms: &Terms) -> Run {
+    /// What all compared benchmarks measure first, in the same order; the rest
+    /// each has for itself.
+    fn metrics_in_common(&self) -> Vec<Metric> {
+        let compared = self.benchmarks.iter().zip(&self.held);
+        let mut compared = compared
+            .filter(|(_, held)| !held.is_empty())
+            .map(|(benchmark, _)| &benchmark.counters);
+        let Some(mut common) = compared.next().cloned() else {
+            return Vec::new();
+        };
+        for metrics in compared {
+            let pairs = common.iter().zip(metrics);
+            let same = pairs.take_while(|(one, other)| one == other).count();
+            common.truncate(same);
+        }
+        common
+    }
+
+    fn into_run(mut self, sides: &[Side], terms: &Terms) -> Run {
+        let common = self.metrics_in_common();
+        for benchmark in &mut self.benchmarks {
+            let own = common.len().min(benchmark.counters.len());
+            benchmark.counters.drain(..own);
+        }
         let header = RunHeader {
             tool_version: String::new(),
             started_at: None,
@@ -185,8 +208,7 @@ impl<'a> Joined<'a> {
                 benchmarks: self.benchmarks,
             },
             environment: Environment::default(),
-            // Every benchmark has metrics of its own.
-            metrics: Vec::new(),
+            metrics: common,
             tick_ns: None,
             left_out: self.left_out,
         };
@@ -194,7 +216,7 @@ impl<'a> Joined<'a> {
         run.failures = self.failures;
         run.sides = sides.iter().map(Side::told).collect();
         for (index, held) in self.held.iter().enumerate() {
-            let metrics = run.header.plan.benchmarks[index].counters.clone();
+            let metrics = run.header.metrics_of(index);
             for (contender, (files, side)) in held.iter().zip(sides).enumerate() {
                 let pooled = side.files.len() > 1;
                 for held in *files {

@@ -96,16 +96,15 @@ pub(super) fn place_of(benchmark: &ResultBenchmark, metric: &Metric) -> Option<u
 
 /// The same name on another number of threads is other work.
 fn other_threads(sides: &[(&str, &[Held<'_>])]) -> Option<String> {
-    let told = |held: &[Held<'_>]| held.iter().find_map(|held| held.benchmark.threads);
-    let (baseline, held) = sides[0];
-    let threads = told(held)?;
-    let other = |(name, held): &(&str, &[Held<'_>])| {
-        let other = told(held).filter(|other| *other != threads)?;
-        Some(format!(
-            "'{baseline}' ran it on {threads} threads, '{name}' on {other}"
-        ))
-    };
-    sides[1..].iter().find_map(other)
+    let mut told = every(sides)
+        .filter_map(|(name, benchmark)| benchmark.threads.map(|threads| (name, threads)));
+    let (first, threads) = told.next()?;
+    let (name, other) = told.find(|(_, other)| *other != threads)?;
+    let noun = if threads == 1 { "thread" } else { "threads" };
+    Some(match name == first {
+        true => format!("'{first}' ran it on {threads} {noun}, and on {other} in another file"),
+        false => format!("'{first}' ran it on {threads} {noun}, '{name}' on {other}"),
+    })
 }
 
 fn not_measured(sides: &[(&str, &[Held<'_>])], asked: Option<&str>) -> String {

@@ -48,14 +48,18 @@ fn results(file: &Path, run: &Run, tool: &str) -> Results {
         }
         let failed = run.failures.iter().find(|failed| failed.benchmark == index);
         for contender in 0..planned.contenders.len() {
+            // What was measured before it failed stands for nothing.
+            let measured = match failed {
+                Some(failed) => ResultBenchmark {
+                    state: ResultState::Failed(failed.message.clone()),
+                    ..ResultBenchmark::default()
+                },
+                None => rows(run, index, contender),
+            };
             results.push(ResultBenchmark {
                 name: name(planned, contender),
                 parameters: planned.parameters.clone(),
-                state: match failed {
-                    Some(failed) => ResultState::Failed(failed.message.clone()),
-                    None => ResultState::Measured,
-                },
-                ..rows(run, index, contender)
+                ..measured
             });
         }
     }

@@ -45,6 +45,15 @@ pub fn read_recording(
     }
 }
 
+/// Whether the first line is that of a table for certain: a comma may also
+/// stand in the first line of Go's text, whose benchmarks come later.
+fn begins_a_table(beginning: &[u8]) -> bool {
+    let mut lines = beginning.split(|byte| *byte == b'\n');
+    let first = lines.next().unwrap_or_default();
+    let column = b"contender";
+    first.windows(column.len()).any(|word| word == column)
+}
+
 fn from(
     mut reader: BufReader<impl Read>,
     path: &Path,
@@ -54,7 +63,9 @@ fn from(
     if !is_packed(beginning) {
         let run = match saved_format(path, beginning) {
             Ok(SavedFormat::RunFile) => Some(read_run_from(reader.by_ref(), path)?),
-            Ok(SavedFormat::TidyCsv) => Some(read_csv_from(reader.by_ref(), path, plan)?),
+            Ok(SavedFormat::TidyCsv) if begins_a_table(beginning) => {
+                Some(read_csv_from(reader.by_ref(), path, plan)?)
+            }
             // Of another tool, or told only by what comes later.
             _ => None,
         };

@@ -219,14 +219,16 @@ impl Families {
 
 impl Family {
     fn done(mut self) -> ResultBenchmark {
+        if self.benchmark.state != ResultState::Measured {
+            // What was measured before it failed stands for nothing.
+            return self.benchmark;
+        }
         let summary = self.summary.filter(|_| self.rows.len() == 0);
         match summary {
             Some((aggregate, rows)) => {
                 rows.give_to(&mut self.benchmark);
-                if self.benchmark.state == ResultState::Measured {
-                    let statistic = aggregate.name().to_owned();
-                    self.benchmark.state = ResultState::Summarised { statistic };
-                }
+                let statistic = aggregate.name().to_owned();
+                self.benchmark.state = ResultState::Summarised { statistic };
             }
             None => self.rows.give_to(&mut self.benchmark),
         }

@@ -1,0 +1,711 @@
+//! `deadheat compare` from outside: files, folders, pipes and programs.
+
+mod common;
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use common::{Finished, Track, text};
+use serde_json::Value;
+
+/// Files that the tools themselves wrote.
+fn golden(name: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let path = folder
+        .join("../deadheat-format/tests/golden/saved")
+        .join(name);
+    assert!(path.exists(), "{}", path.display());
+    text(&path).to_owned()
+}
+
+const OLD: &str = "google_benchmark/1.7.1_repetitions_old.json";
+const NEW: &str = "google_benchmark/1.7.1_repetitions_new.json";
+
+/// Ten rows a benchmark, of what a family takes in nanoseconds.
+fn google(benchmarks: &[(&str, f64)]) -> String {
+    let mut rows = Vec::new();
+    for (name, time) in benchmarks {
+        for row in 0..10u32 {
+            let time = time * (1.0 + 1e-4 * f64::from(row * 7 % 10));
+            rows.push(format!(
+                r#"{{"name":"{name}","run_name":"{name}","run_type":"iteration","real_time":{time},"cpu_time":{time},"time_unit":"ns","hits":7}}"#
+            ));
+        }
+    }
+    format!(
+        r#"{{"context":{{"host_name":"host"}},"benchmarks":[{}]}}"#,
+        rows.join(",\n")
+    )
+}
+
+/// A folder with `old.json`, and `new.json`, where `slow` takes half as much
+/// again and `fast` a third less.
+fn track() -> Track {
+    let track = Track::new();
+    let old = google(&[("same", 100.0), ("slow", 200.0), ("fast", 300.0)]);
+    let new = google(&[("same", 100.0), ("slow", 300.0), ("fast", 200.0)]);
+    fs::write(track.path("old.json"), old).unwrap();
+    fs::write(track.path("new.json"), new).unwrap();
+    track
+}
+
+impl Track {
+    fn compare(&self, words: &[&str]) -> Finished {
+        self.run(&[&["compare"], words].concat())
+    }
+
+    /// Runs a line of a shell, in which `$deadheat` is the program.
+    fn shell(&self, line: &str) -> Finished {
+        let mut shell = Command::new("bash");
+        shell
+            .args(["-c", line])
+            .current_dir(self.folder.path())
+            .env("LC_ALL", "C.UTF-8")
+            .env("deadheat", env!("CARGO_BIN_EXE_deadheat"));
+        Finished::from(shell.output().unwrap())
+    }
+}
+
+/// The rows of the table, by the first word of each.
+fn rows(done: &Finished) -> Vec<&str> {
+    let lines = done
+        .stdout
+        .lines()
+        .skip_while(|line| !line.starts_with("  benchmark"));
+    let table = lines.skip(1).take_while(|line| !line.is_empty());
+    table
+        .filter_map(|line| line.split_whitespace().next())
+        .collect()
+}
+
+#[track_caller]
+fn shows(done: &Finished, words: &[&str]) {
+    for word in words {
+        assert!(done.stdout.contains(word), "'{word}' is missing: {done:?}");
+    }
+}
+
+/// Benchmark and verdict of a JSON answer.
+fn verdicts(answer: &Value) -> Vec<(&str, &str)> {
+    let all = answer["benchmarks"].as_array().unwrap().iter();
+    let word = |one: &'_ Value, name: &str| one[name].as_str().unwrap_or("none").to_owned();
+    all.map(|one| {
+        let (name, verdict) = (word(one, "benchmark"), word(one, "verdict"));
+        (&*name.leak(), &*verdict.leak())
+    })
+    .collect()
+}
+
+#[test]
+fn two_files_are_set_side_by_side_with_the_mode_or_without() {
+    let track = track();
+    let plain = track.compare(&["old.json", "new.json"]);
+    plain.succeeds();
+    assert_eq!(rows(&plain), ["same", "slow", "fast", "geometric"]);
+    shows(
+        &plain,
+        &[
+            "old.json: Google Benchmark on host",
+            "faster",
+            "slower",
+            "1 faster, 1 slower",
+        ],
+    );
+    let named = track.compare(&["benchmarks", "old.json", "new.json"]);
+    assert_eq!(named.succeeds().stdout, plain.stdout);
+    let again = track.compare(&["old.json", "new.json", "old.json"]);
+    let compared = rows(again.succeeds()).len();
+    assert!(compared >= 6, "{again:?}");
+}
+
+#[test]
+fn families_of_one_file_and_of_two_meet_under_one_name() {
+    let track = Track::new();
+    let text = google(&[
+        ("copy/8", 10.0),
+        ("copy/16", 20.0),
+        ("move/8", 20.0),
+        ("move/16", 20.0),
+    ]);
+    fs::write(track.path("a.json"), &text).unwrap();
+    fs::write(track.path("b.json"), &text).unwrap();
+    for words in [
+        &["filters", "a.json", "copy", "move"][..],
+        &["benchmarksfiltered", "a.json", "copy", "b.json", "move"],
+    ] {
+        let done = track.compare(words);
+        done.succeeds();
+        shows(
+            &done,
+            &[
+                "[copy vs. move]/8",
+                "[copy vs. move]/16",
+                "+100",
+                "1 slower",
+            ],
+        );
+    }
+    // An expression with signs of its own, and the text put in its place.
+    let done = track.compare(&["filters", "a.json", "^copy/(8)$", "^move/(8)$"]);
+    shows(done.succeeds(), &["[^copy/(8)$ vs. ^move/(8)$]"]);
+    track
+        .compare(&["filters", "a.json", "copy", "walk"])
+        .fails_with(
+            2,
+            &["filter 'walk' fits none of the 4 benchmarks of a.json"],
+        );
+    track
+        .compare(&["filters", "a.json", "(", "copy"])
+        .fails_with(2, &["filter '('", "regular expression"]);
+    track
+        .compare(&["filters", "a.json", "copy"])
+        .fails_with(2, &["FILE OLD NEW"]);
+}
+
+#[test]
+fn several_files_a_side_are_its_processes() {
+    let track = Track::new();
+    let mut words: Vec<String> = Vec::new();
+    for (side, time) in [("old", 100.0), ("new", 110.0)] {
+        words.push(format!("--{side}"));
+        for file in 0..6 {
+            let name = format!("{side}-{file}.json");
+            let time = time * (1.0 + 1e-3 * f64::from(file));
+            fs::write(track.path(&name), google(&[("a", time), ("b", time)])).unwrap();
+            words.push(name);
+        }
+    }
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let json = track.compare(&[&words[..], &["--json"]].concat());
+    let answer = json.succeeds().json();
+    assert_eq!(verdicts(&answer), [("a", "slower"), ("b", "slower")]);
+    assert_eq!(answer["benchmarks"][0]["replicates"], 12, "{answer:#}");
+    let table = track.compare(&words);
+    shows(table.succeeds(), &["geometric mean", "slower"]);
+    track.compare(&words[..7]).fails_with(2, &["--new"]);
+}
+
+#[test]
+fn standard_input_pipes_and_packed_files_are_read() {
+    let track = track();
+    let expected = track.compare(&["old.json", "new.json"]);
+    let table = |done: &Finished| {
+        let start = done
+            .stdout
+            .find("  benchmark")
+            .unwrap_or_else(|| panic!("{done:?}"));
+        let words = done.stdout[start..].lines().skip(1);
+        words
+            .take_while(|line| !line.is_empty())
+            .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+            .collect::<Vec<_>>()
+    };
+    for line in [
+        "$deadheat compare - new.json < old.json",
+        "cat old.json | $deadheat compare - new.json",
+        "$deadheat compare <(cat old.json) <(cat new.json)",
+        "gzip -k old.json; $deadheat compare old.json.gz new.json",
+        "gzip -c new.json | $deadheat compare old.json -",
+    ] {
+        let done = track.shell(line);
+        assert_eq!(table(done.succeeds()), table(&expected), "{line}");
+    }
+    let packed = fs::read(track.path("new.json")).unwrap();
+    // A frame of one raw block: what needs no packer.
+    let mut zstd = b"\x28\xb5\x2f\xfd\xa0".to_vec();
+    zstd.extend((packed.len() as u32).to_le_bytes());
+    zstd.extend(
+        ((packed.len() as u32) << 3 | 1)
+            .to_le_bytes()
+            .into_iter()
+            .take(3),
+    );
+    zstd.extend(&packed);
+    fs::write(track.path("new.json.zst"), zstd).unwrap();
+    let done = track.compare(&["old.json", "new.json.zst"]);
+    assert_eq!(table(done.succeeds()), table(&expected));
+    // Named twice it is read once.
+    let both = track.shell("$deadheat compare - - < old.json");
+    shows(both.succeeds(), &["same", "slow", "fast"]);
+}
+
+#[test]
+fn every_tool_gets_a_table() {
+    let track = Track::new();
+    for (old, new, benchmark) in [
+        (
+            "hyperfine/old_1.20.json",
+            "hyperfine/new_1.20.json",
+            "sleep 0.005",
+        ),
+        (
+            "pyperf/old_2.10.json",
+            "pyperf/new_2.10.json",
+            "sort numbers",
+        ),
+        (
+            "pytest_benchmark/old_5.3.json",
+            "pytest_benchmark/new_5.3.json",
+            "test_join",
+        ),
+        (
+            "jmh/old.json",
+            "jmh/new.json",
+            "Sorting.sort (length=64, order=random)",
+        ),
+        ("go/old.txt", "go/new.txt", "Sort"),
+        (
+            "benchmark_dotnet/old.json",
+            "benchmark_dotnet/new.json",
+            "Sort",
+        ),
+        (OLD, NEW, "sum/64"),
+        (
+            "google_benchmark/1.9.5_aggregates_only.json",
+            "google_benchmark/1.9.5_repetitions_new.json",
+            "sum/256",
+        ),
+        (
+            "google_benchmark/1.7.1_single_old.json",
+            "google_benchmark/1.7.1_microseconds_new.json",
+            "micro/real_time",
+        ),
+    ] {
+        let (old, new) = (golden(old), golden(new));
+        let done = track.compare(&[&old, &new]);
+        let failed = old.contains("1.9.5") || done.stdout.contains("failed");
+        assert_eq!(done.code, Some(if failed { 3 } else { 0 }), "{done:?}");
+        shows(&done, &[benchmark, "  benchmark"]);
+        assert!(rows(&done).len() > 1, "{done:?}");
+        for words in [
+            &["--format", "markdown"][..],
+            &["--format", "csv"],
+            &["--figures"],
+        ] {
+            let shaped = track.compare(&[&[&old[..], &new][..], words].concat());
+            assert_eq!(shaped.code, done.code, "{shaped:?}");
+            shows(&shaped, &[benchmark.split(' ').next().unwrap()]);
+        }
+    }
+}
+
+#[test]
+fn a_folder_of_criterion_holds_two_recordings() {
+    let track = Track::new();
+    for version in ["0.2", "0.3", "0.5", "0.8"] {
+        let folder = golden(&format!("criterion/{version}"));
+        let done = track.compare(&[&folder, "--baseline", "main"]);
+        shows(done.succeeds(), &["main", "new", "plain", "sum/fold/64"]);
+        let other = track.compare(&[&folder, "--baseline", "mian"]);
+        other.fails_with(4, &["mian", "main"]);
+    }
+    let (old, new) = (golden("criterion/0.3"), golden("criterion/0.5"));
+    let done = track.compare(&[&old, &new]);
+    shows(done.succeeds(), &["plain"]);
+    track
+        .compare(&[&golden(OLD), &golden(NEW), "--baseline", "main"])
+        .fails_with(2, &["--baseline main", "folder of criterion"]);
+    fs::create_dir(track.path("empty")).unwrap();
+    track
+        .compare(&["empty", "--baseline", "main"])
+        .fails_with(4, &["empty"]);
+    track.compare(&["empty", "empty"]).fails_with(4, &["empty"]);
+}
+
+/// A JSON answer by the published schema, as far as that can be told without
+/// a validator: every field that it requires, and no word it does not know.
+#[track_caller]
+fn follows(schema: &Value, root: &Value, value: &Value, place: &str) {
+    if let Some(reference) = schema["$ref"].as_str() {
+        let pointer = reference.trim_start_matches('#');
+        let target = root
+            .pointer(pointer)
+            .unwrap_or_else(|| panic!("{reference}"));
+        return follows(target, root, value, place);
+    }
+    if let Some(options) = schema["enum"].as_array() {
+        assert!(options.contains(value), "{place}: {value}");
+    }
+    for field in schema["required"].as_array().into_iter().flatten() {
+        let field = field.as_str().unwrap();
+        assert!(
+            value.get(field).is_some(),
+            "{place} has no {field}: {value}"
+        );
+    }
+    for (name, inner) in schema["properties"].as_object().into_iter().flatten() {
+        if let Some(inside) = value.get(name).filter(|inside| !inside.is_null()) {
+            follows(inner, root, inside, &format!("{place}.{name}"));
+        }
+    }
+    if let (Some(items), Some(values)) = (schema.get("items"), value.as_array()) {
+        for (index, inside) in values.iter().enumerate() {
+            follows(items, root, inside, &format!("{place}[{index}]"));
+        }
+    }
+}
+
+#[test]
+fn the_json_holds_what_the_schema_promises() {
+    let schema =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/analysis-1.schema.json");
+    let schema: Value = serde_json::from_slice(&fs::read(schema).unwrap()).unwrap();
+    let track = track();
+    let odd = [
+        golden("google_benchmark/1.8.0_odd_old.json"),
+        golden("google_benchmark/1.8.0_odd_new.json"),
+    ];
+    for words in [
+        &["old.json", "new.json"][..],
+        &["old.json", "new.json", "old.json"],
+        &[&odd[0], &odd[1]],
+        &[
+            &golden("jmh/old.json"),
+            &golden("jmh/new.json"),
+            "--figures",
+        ],
+    ] {
+        let answer = track.compare(&[words, &["--json"]].concat()).json();
+        follows(&schema, &schema, &answer, "answer");
+        let same = track
+            .compare(&[words, &["--format", "json"]].concat())
+            .json();
+        assert_eq!(answer, same);
+        assert!(answer["benchmarks"].as_array().unwrap().len() > 1);
+    }
+}
+
+#[test]
+fn the_table_is_laid_out_as_asked() {
+    let track = track();
+    let compare = |words: &[&str]| {
+        let done = track.compare(&[&["old.json", "new.json"], words].concat());
+        done.succeeds();
+        done
+    };
+    let order = |words: &[&str]| -> Vec<String> {
+        let done = compare(words);
+        rows(&done).iter().map(|&row| row.to_owned()).collect()
+    };
+    assert_eq!(order(&["--sort", "name"])[..3], ["fast", "same", "slow"]);
+    assert_eq!(order(&["--sort", "change"])[..3], ["slow", "same", "fast"]);
+    assert_eq!(order(&["--sort", "verdict"])[..3], ["slow", "fast", "same"]);
+    let changed = order(&["--only-changed"]);
+    assert!(changed.contains(&"slow".to_owned()) && !changed.contains(&"same".to_owned()));
+    let filtered = compare(&["--filter", "^s"]);
+    assert!(!filtered.stdout.contains("fast "), "{filtered:?}");
+    let (short, long) = (compare(&[]), compare(&["--all-metrics"]));
+    shows(
+        &short,
+        &["CPU time: 2 of 3 moved", "Not seen to move: hits"],
+    );
+    shows(&long, &["CPU time: 2 of 3 moved", "0 of 3 moved"]);
+    shows(
+        &compare(&["-n", "before", "-n", "after"]),
+        &["before (old.json)", "after (new.json)"],
+    );
+    shows(&compare(&["--metric", "cpu"]), &["same"]);
+    assert!(compare(&["--color", "always"]).stdout.contains("\u{1b}["));
+    let plain = compare(&["--color", "always", "--no-color"]);
+    assert!(!plain.stdout.contains('\u{1b}'));
+    shows(&compare(&["--format", "markdown"]), &["| `slow` |"]);
+    let csv = compare(&["--format", "csv"]).stdout;
+    assert!(csv.starts_with("benchmark,parameters,"), "{csv}");
+    let columns = |line: &str| line.split(',').count();
+    let header = columns(csv.lines().next().unwrap());
+    assert!(csv.lines().all(|line| columns(line) == header), "{csv}");
+    assert!(csv.lines().any(|line| line.starts_with("slow,")), "{csv}");
+}
+
+#[test]
+fn files_are_written_beside_the_table() {
+    let track = track();
+    let done = track.compare(&[
+        "old.json",
+        "new.json",
+        "-d",
+        "dump.json",
+        "--export-markdown",
+        "table.md",
+        "--export-csv",
+        "rows.csv",
+    ]);
+    done.succeeds();
+    let json = |name: &str| -> Value {
+        serde_json::from_slice(&fs::read(track.path(name)).unwrap()).unwrap()
+    };
+    assert_eq!(json("dump.json")["schema"], "deadheat.analysis/1");
+    assert!(
+        fs::read_to_string(track.path("table.md"))
+            .unwrap()
+            .contains("slow")
+    );
+    // What was written is read again.
+    let again = track.run(&["analyze", "rows.csv"]);
+    shows(again.succeeds(), &["slow"]);
+    track
+        .compare(&["old.json", "new.json", "-d", "nowhere/dump.json"])
+        .fails_with(2, &["--dump_to_json", "nowhere"]);
+}
+
+#[test]
+fn the_exit_code_tells_what_happened() {
+    let track = track();
+    let compare = |words: &[&str]| track.compare(&[&["old.json", "new.json"], words].concat());
+    compare(&["--fail-on", "slower"]).fails_with(1, &[]);
+    let fine = compare(&["--fail-on", "slower", "--filter", "fast"]);
+    fine.succeeds();
+    let odd = track.compare(&[
+        &golden("google_benchmark/1.8.0_odd_old.json"),
+        &golden("google_benchmark/1.8.0_odd_new.json"),
+    ]);
+    assert_eq!(odd.code, Some(3));
+    shows(
+        &odd,
+        &[
+            "no \"quoted\" input",
+            "not on this machine",
+            "broke in the loop",
+        ],
+    );
+    // A name with a line in it, or a colour, stays in its row.
+    shows(&odd, &["named/größe"]);
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_failure() {
+    let track = track();
+    let done =
+        track.shell("set -o pipefail; $deadheat compare old.json new.json --all-metrics | true");
+    done.succeeds();
+    assert!(done.stderr.is_empty(), "{done:?}");
+    let closed = track.shell("$deadheat compare old.json new.json >&-");
+    assert!(!closed.stderr.contains("panicked"), "{closed:?}");
+}
+
+#[test]
+fn what_cannot_be_compared_is_told_with_its_exit_code() {
+    let track = track();
+    let whole = fs::read(track.path("old.json")).unwrap();
+    fs::write(track.path("cut.json"), &whole[..whole.len() / 2]).unwrap();
+    fs::write(track.path("empty.json"), "").unwrap();
+    fs::write(track.path("words.txt"), "hello").unwrap();
+    fs::write(track.path("other.json"), google(&[("another", 5.0)])).unwrap();
+    fs::create_dir(track.path("folder")).unwrap();
+    let go = golden("go/old.txt");
+    for (words, code, told) in [
+        (&["old.json", "absent.json"][..], 4, &["absent.json"][..]),
+        (&["absent.json", "new.json"], 4, &["absent.json"]),
+        (&["folder", "new.json"], 4, &["folder"]),
+        (&["old.json", "cut.json"], 4, &["cut.json:1", "benchmarks["]),
+        (&["old.json", "empty.json"], 4, &["empty.json is empty"]),
+        (&["old.json", "words.txt"], 4, &["words.txt"]),
+        (
+            &["old.json", &go],
+            4,
+            &["Google Benchmark", "Go", "two tools"],
+        ),
+        (&["old.json", "other.json"], 4, &["no benchmark in common"]),
+        (
+            &["old.json", "new.json", "--metric", "weight"],
+            2,
+            &["weight", "wall", "cpu", "hits"],
+        ),
+        (
+            &["old.json", "new.json", "--filter", "("],
+            2,
+            &["'('", "regular expression"],
+        ),
+        (
+            &["old.json"],
+            2,
+            &["old.json is named alone", "deadheat analyze"],
+        ),
+        (&[], 2, &["nothing to compare"]),
+        (&["filters", "old.json"], 2, &["FILE OLD NEW"]),
+        (
+            &["old.json", "new.json", "-n", "a"],
+            2,
+            &["--name", "1 times for 2 sides"],
+        ),
+        (
+            &["old.json", "new.json", "-n", "a", "-n", "a"],
+            2,
+            &["--name a", "differ"],
+        ),
+        (&["old.json", "new.json", "--margin", "0"], 2, &["--margin"]),
+        (&["old.json", "new.json", "--alpha", "0.9"], 2, &["--alpha"]),
+        (&["old.json", "new.json", "--sort", "size"], 2, &["--sort"]),
+    ] {
+        track.compare(words).fails_with(code, told);
+    }
+    // A filter that fits nothing is a mistake of the user's.
+    track
+        .compare(&["old.json", "new.json", "--filter", "walk"])
+        .fails_with(2, &["--filter", "walk", "none"]);
+}
+
+/// A suite of Google Benchmark, which takes twice as long where it is called
+/// new.
+const SUITE: &str = r#"
+#include <benchmark/benchmark.h>
+#include <cstdlib>
+#include <cstring>
+static int factor = 1;
+static void steps(benchmark::State &state)
+{
+    for (auto _ : state)
+        for (int i = 0; i < state.range(0) * factor; i++)
+            benchmark::DoNotOptimize(i);
+}
+BENCHMARK(steps)->Name("few")->Arg(1000);
+BENCHMARK(steps)->Name("many")->Arg(3000);
+int main(int argc, char **argv)
+{
+    if (getenv("BROKEN"))
+        return 7;
+    factor = strstr(argv[0], "new") ? 2 : 1;
+    benchmark::Initialize(&argc, argv);
+    benchmark::RunSpecifiedBenchmarks();
+}
+"#;
+
+/// The suite under both of its names, in a folder. It is compiled once: its
+/// headers take longer than all races.
+fn executables() -> Track {
+    let track = Track::new();
+    fs::write(track.path("suite.cc"), SUITE).unwrap();
+    let compiler = Command::new("g++")
+        .args(["-O1", "suite.cc", "-o", "old", "-lbenchmark", "-lpthread"])
+        .current_dir(track.folder.path())
+        .output();
+    Finished::from(compiler.unwrap()).succeeds();
+    fs::copy(track.path("old"), track.path("new")).unwrap();
+    track
+}
+
+/// A race as short as it can be.
+const SHORT: [&str; 8] = [
+    "--json",
+    "-q",
+    "--max-replicates",
+    "6",
+    "--metric",
+    "cpu",
+    "--",
+    "--benchmark_min_time=0.005",
+];
+
+fn script(track: &Track, name: &str, text: &str) -> PathBuf {
+    use std::os::unix::fs::PermissionsExt;
+    let path = track.path(name);
+    fs::write(&path, text).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+#[test]
+fn programs_race_and_one_beside_a_file_is_run_once() {
+    let track = executables();
+    let raced = track.compare(&[&["./old", "./new", "--filter", "few"], &SHORT[..]].concat());
+    let answer = raced.succeeds().json();
+    assert_eq!(verdicts(&answer), [("few/1000", "slower")]);
+    assert!(answer["seed"].is_number(), "{answer}");
+
+    // A file beside a program: it is run once, and what it prints is kept
+    // off the answer.
+    let once = [
+        "--",
+        "--benchmark_min_time=0.01",
+        "--benchmark_repetitions=8",
+    ];
+    let record = track.shell(
+        "./old --benchmark_min_time=0.01 --benchmark_repetitions=8 --benchmark_out=old.json \
+         --benchmark_out_format=json",
+    );
+    record.succeeds();
+    script(&track, "wrapper", "#!/bin/sh\nexec ./new \"$@\"\n");
+    for program in ["./new", "./wrapper"] {
+        let words = [
+            &["old.json", program, "--metric", "cpu", "--json"],
+            &once[..],
+        ]
+        .concat();
+        let done = track.compare(&words);
+        let answer = done.succeeds().json();
+        assert_eq!(
+            verdicts(&answer),
+            [("few/1000", "slower"), ("many/3000", "slower")]
+        );
+        assert!(done.stderr.contains("RUNNING: "), "{done:?}");
+        assert_eq!(answer["seed"], Value::Null);
+    }
+    let filtered = track.compare(
+        &[
+            &[
+                "benchmarksfiltered",
+                "old.json",
+                "few",
+                "./new",
+                "many",
+                "--json",
+            ],
+            &once[..],
+        ]
+        .concat(),
+    );
+    // few/1000 and many/3000 differ in what follows the family.
+    filtered.fails_with(4, &["no benchmark in common"]);
+    let broken = track.shell("BROKEN=1 $deadheat compare old.json ./new");
+    broken.fails_with(3, &["'./new' exited with code 7"]);
+    let absent = track.shell("BROKEN=1 $deadheat compare ./old ./new -q");
+    assert_eq!(absent.code, Some(3), "{absent:?}");
+    // What is no such executable leaves no results.
+    script(&track, "nothing", "#!/bin/sh\nexit 0\n");
+    track
+        .compare(&["old.json", "./nothing"])
+        .fails_with(3, &["'./nothing' left no results", "Google Benchmark"]);
+    for words in [
+        &["--sort", "name"][..],
+        &["--format", "csv"],
+        &["-d", "x.json"],
+    ] {
+        let done = track.compare(&[&["./old", "./new"], words].concat());
+        done.fails_with(2, &["is for saved results"]);
+    }
+    families_race(&track);
+}
+
+fn families_race(track: &Track) {
+    for words in [
+        &["filters", "./old", "few/1000", "many/3000"][..],
+        &[
+            "benchmarksfiltered",
+            "./old",
+            "few/1000",
+            "./new",
+            "many/3000",
+        ],
+    ] {
+        let raced = track.compare(&[words, &SHORT[..]].concat());
+        let answer = raced.succeeds().json();
+        assert_eq!(verdicts(&answer).len(), 1, "{answer:#}");
+        assert_eq!(verdicts(&answer)[0].1, "slower");
+    }
+}
+
+#[test]
+fn standard_input_that_nobody_writes_to_is_an_empty_file() {
+    let track = track();
+    let mut child = track.command();
+    child.args(["compare", "-", "new.json"]);
+    child
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = child.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"").unwrap();
+    Finished::from(child.wait_with_output().unwrap()).fails_with(4, &["- is empty"]);
+}

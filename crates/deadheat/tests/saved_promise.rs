@@ -1,0 +1,250 @@
+//! What a comparison of saved results promises, by simulation: how often it is
+//! wrong, and that it finds what is there.
+
+use deadheat::analysis::{Options, analyse};
+use deadheat::model::{Analysis, Metric, ResultBenchmark, Results, Verdict};
+use deadheat::saved::{Side, Terms, join};
+
+/// A stream of random numbers (SplitMix64) that lies open here.
+struct Stream(u64);
+
+impl Stream {
+    fn uniform(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^= z >> 31;
+        ((z >> 11) as f64 + 0.5) / (1u64 << 53) as f64
+    }
+
+    /// Box and Muller's.
+    fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * self.uniform().ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.uniform()).cos()
+    }
+}
+
+/// What the files of a simulated comparison are drawn from; all spreads are of
+/// logarithms.
+#[derive(Clone, Copy)]
+struct World {
+    benchmarks: usize,
+    repetitions: usize,
+    /// Files on each side.
+    files: usize,
+    /// From value to value.
+    noise: f64,
+    /// Drawn for each benchmark of a file.
+    layout: f64,
+    /// Drawn once for a file.
+    file: f64,
+    /// How much longer the candidate takes; 0.05 is 5 %.
+    change: f64,
+}
+
+const TWO_FILES: World = World {
+    benchmarks: 40,
+    repetitions: 20,
+    files: 1,
+    noise: 0.02,
+    layout: 0.002,
+    file: 0.0,
+    change: 0.0,
+};
+
+const SIX_FILES: World = World {
+    benchmarks: 5,
+    repetitions: 10,
+    files: 6,
+    file: 0.01,
+    ..TWO_FILES
+};
+
+impl World {
+    fn side(&self, name: &str, change: f64, stream: &mut Stream) -> Side {
+        let mut files = Vec::new();
+        for index in 0..self.files {
+            let mut results = Results::new(format!("{name}-{index}.json"), "x");
+            let of_file = change.ln_1p() + self.file * stream.normal();
+            for benchmark in 0..self.benchmarks {
+                let own = of_file + self.layout * stream.normal();
+                let time = 100.0 * (benchmark + 1) as f64;
+                let value = |_| time * (own + self.noise * stream.normal()).exp();
+                results.push(ResultBenchmark {
+                    name: format!("b{benchmark}"),
+                    metrics: vec![Metric::Wall],
+                    processes: vec![0; self.repetitions],
+                    values: (0..self.repetitions).map(value).collect(),
+                    ..ResultBenchmark::default()
+                });
+            }
+            files.push(results);
+        }
+        Side {
+            name: name.to_owned(),
+            files,
+        }
+    }
+
+    fn compared(&self, seed: u64) -> Analysis {
+        let mut stream = Stream(seed);
+        let sides = [
+            self.side("old", 0.0, &mut stream),
+            self.side("new", self.change, &mut stream),
+        ];
+        let terms = Terms {
+            margin: 0.01,
+            alpha: 0.05,
+            metric: None,
+        };
+        let run = join(&sides, &terms).unwrap();
+        let options = Options {
+            without_figures: true,
+            ..Options::default()
+        };
+        let analysis = analyse(&run, options);
+        assert_eq!(analysis.comparisons.len(), self.benchmarks);
+        analysis
+    }
+}
+
+fn moved(verdict: Option<Verdict>) -> bool {
+    matches!(verdict, Some(Verdict::Faster | Verdict::Slower))
+}
+
+/// The most that 5 % of so many come to by chance, in 999 cases of 1,000.
+fn five_percent_of(count: usize) -> usize {
+    let (n, p) = (count as f64, 0.05f64);
+    let mut mass = (n * (-p).ln_1p()).exp();
+    let (mut at, mut below) = (0, mass);
+    while below < 0.999 {
+        mass *= (n - f64::from(at)) / f64::from(at + 1) * p / (1.0 - p);
+        at += 1;
+        below += mass;
+    }
+    at as usize
+}
+
+#[test]
+fn the_bound_on_five_percent_is_the_binomial_one() {
+    // 0.95^20 = 0.358; from tables: P(X ≤ 5) = 0.99967, P(X ≤ 4) = 0.9974.
+    assert_eq!(five_percent_of(20), 5);
+    // About 100 + 3.09 √95.
+    assert!((130..134).contains(&five_percent_of(2_000)));
+}
+
+#[test]
+fn two_files_of_the_same_program_are_told_apart_in_at_most_five_percent() {
+    let comparisons = 50;
+    let mut wrong = 0;
+    for seed in 0..comparisons {
+        let analysis = TWO_FILES.compared(1_000 + seed);
+        let verdicts = analysis.comparisons.iter();
+        wrong += verdicts.filter(|one| moved(one.verdict)).count();
+        // None of them goes without a verdict, of the weaker kind.
+        assert!(analysis.comparisons.iter().all(|one| one.provisional));
+    }
+    let all = comparisons as usize * TWO_FILES.benchmarks;
+    assert!(wrong <= five_percent_of(all), "{wrong} of {all}");
+}
+
+#[test]
+fn five_percent_more_are_found_and_so_are_five_percent_less() {
+    for (change, verdict) in [(0.05, Verdict::Slower), (-0.05, Verdict::Faster)] {
+        let world = World {
+            change,
+            ..TWO_FILES
+        };
+        let (mut found, mut all) = (0, 0);
+        for seed in 0..10 {
+            let analysis = world.compared(2_000 + seed);
+            all += analysis.comparisons.len();
+            let verdicts = analysis.comparisons.iter();
+            found += verdicts.filter(|one| one.verdict == Some(verdict)).count();
+            let overall = &analysis.overall[0].estimate;
+            let interval = overall.interval.unwrap();
+            let (low, high) = (interval.low.0, interval.high.0);
+            assert!(low < change.ln_1p() && change.ln_1p() < high);
+            assert!(low > 0.0 || high < 0.0);
+        }
+        assert!(found * 100 >= all * 95, "{found} of {all}");
+    }
+}
+
+#[test]
+fn pooled_files_are_told_apart_in_at_most_five_percent() {
+    let comparisons = 400;
+    let wrong = |seed: &u64| moved(SIX_FILES.compared(3_000 + seed).comparisons[0].verdict);
+    // All benchmarks of a comparison share what the files had: one counts.
+    let wrong = (0..comparisons).filter(wrong).count();
+    let bound = five_percent_of(comparisons as usize);
+    assert!(wrong <= bound, "{wrong} of {comparisons}");
+}
+
+#[test]
+fn pooled_files_with_a_change_are_told_apart() {
+    let world = World {
+        change: 0.05,
+        ..SIX_FILES
+    };
+    let found = |seed: &u64| {
+        let verdict = world.compared(4_000 + seed).comparisons[0].verdict;
+        verdict == Some(Verdict::Slower)
+    };
+    let found = (0..40).filter(found).count();
+    assert!(found >= 36, "{found} of 40");
+}
+
+/// How many of so many intervals of the mean hold the truth.
+fn held(world: World, comparisons: u64) -> usize {
+    let truth = world.change.ln_1p();
+    let holds = |seed: &u64| {
+        let analysis = world.compared(5_000 + seed);
+        let interval = analysis.overall[0].estimate.interval.unwrap();
+        (interval.low.0..=interval.high.0).contains(&truth)
+    };
+    (0..comparisons).filter(holds).count()
+}
+
+#[test]
+fn the_mean_of_two_files_allows_for_what_all_their_benchmarks_share() {
+    // What the allowance stands for: a draw per file that moves all of its
+    // benchmarks, of 0.5 % between two files.
+    let shared = World {
+        benchmarks: 8,
+        file: 0.005 / 2f64.sqrt(),
+        ..TWO_FILES
+    };
+    for world in [
+        shared,
+        World {
+            file: 0.002,
+            ..shared
+        },
+    ] {
+        let held = held(world, 400);
+        assert!(held >= 372, "{held} of 400");
+    }
+    // Without the allowance it would hold far less often: the draw is eight
+    // times as wide as the scatter of the mean.
+    let wide = World {
+        file: 0.02,
+        ..shared
+    };
+    assert!(self::held(wide, 100) < 80);
+}
+
+#[test]
+fn the_mean_of_pooled_files_holds_the_truth() {
+    for world in [
+        SIX_FILES,
+        World {
+            change: 0.05,
+            ..SIX_FILES
+        },
+    ] {
+        let held = held(world, 400);
+        assert!((372..=396).contains(&held), "{held} of 400");
+    }
+}
