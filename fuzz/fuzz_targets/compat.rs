@@ -1,7 +1,7 @@
 //! A filter and two JSON texts → table and dump, in the manner of compare.py.
 #![no_main]
 
-use deadheat_compat::{Document, Layout, Report, Results};
+use deadheat_compat::{Document, Layout, Report};
 use libfuzzer_sys::fuzz_target;
 
 /// Stands between the filter, the first text and the second.
@@ -22,8 +22,8 @@ fuzz_target!(|bytes: &[u8]| {
     let (old, new) = match filter {
         None => (old, new.of_second_side()),
         Some(filter) => {
-            let family = |side: &Results<'_>| side.clone().family(filter, &format!("[{filter}]"));
-            match (family(&old), family(&new)) {
+            let name = format!("[{filter}]");
+            match (old.family(filter, &name), new.family(filter, &name)) {
                 (Ok(old), Ok(new)) => (old, new),
                 _ => return,
             }

@@ -151,10 +151,16 @@ impl Reader {
         &self.source[self.at.min(self.source.len())..]
     }
 
-    /// `(?i)` and the like, which may stand at the very beginning only.
+    /// `(?i)` and the like, which may stand at the very beginning only, behind comments at most.
     fn global_flags(&mut self) -> Result<Flags, String> {
         let mut flags = Flags::default();
         while let ['(', '?', letters @ ..] = self.rest() {
+            if let Some(end) = letters.iter().position(|c| *c == ')')
+                && letters[0] == '#'
+            {
+                self.at += end + 3;
+                continue;
+            }
             let long = letters
                 .iter()
                 .take_while(|c| c.is_ascii_alphabetic())
@@ -208,7 +214,13 @@ impl Reader {
                 }
                 let kind = ['?', '+'].into_iter().find(|k| self.take(*k));
                 let item = pattern.split_off(last);
-                pattern += &repeated(&item, least, most, kind);
+                pattern += &match (last_width.most, least) {
+                    // Once is as good as often where nothing is passed; the engine would refuse it.
+                    (Some(0), 0) if kind == Some('?') => format!("(?:|{item})"),
+                    (Some(0), 0) => format!("(?:{item}|)"),
+                    (Some(0), _) => item,
+                    _ => repeated(&item, least, most, kind),
+                };
                 width = width.then(last_width.times(least, most));
                 last_width = Width::NONE;
                 before = Before::Repeated;
@@ -299,7 +311,8 @@ impl Reader {
                     Escape::Place('A') => place(r"\A"),
                     Escape::Place('Z') => place(r"\z"),
                     Escape::Place('b') => place(r"\b"),
-                    Escape::Place(_) => place(r"\B"),
+                    // Before Python 3.14 nothing is not even no edge of a word.
+                    Escape::Place(_) => place(r"(?!\A\z)\B"),
                     Escape::Group(number) => self.found_before(number).map(Some),
                 }
             }
