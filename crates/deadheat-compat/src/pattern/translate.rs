@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use super::class::class;
 use super::escape::{Escape, category, escape, literal};
+use super::flags::Flags;
+use super::width::{Width, quantity, repeated};
 
 /// Groups within groups; more than this and Python has long run out of stack.
 const DEEPEST: usize = 150;
@@ -30,16 +32,6 @@ impl Translated {
     }
 }
 
-/// What `(?…)` may switch on, as far as it changes the translation.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Flags {
-    pub(super) ascii: bool,
-    ignore_case: bool,
-    multi_line: bool,
-    dot_all: bool,
-    verbose: bool,
-}
-
 /// Translates an expression.
 pub(super) fn translate(source: &str) -> Result<Translated, String> {
     let (pattern, names, groups) = Reader::all(source, 0)?;
@@ -50,45 +42,6 @@ pub(super) fn translate(source: &str) -> Result<Translated, String> {
         names,
         groups,
     })
-}
-
-/// How many characters something matches, at least and at most.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Width {
-    least: usize,
-    most: Option<usize>,
-}
-
-impl Width {
-    const NONE: Self = Self::fixed(0);
-
-    const fn fixed(width: usize) -> Self {
-        Self {
-            least: width,
-            most: Some(width),
-        }
-    }
-
-    fn then(self, next: Self) -> Self {
-        Self {
-            least: self.least.saturating_add(next.least),
-            most: self.most.zip(next.most).and_then(|(a, b)| a.checked_add(b)),
-        }
-    }
-
-    fn or(self, other: Self) -> Self {
-        Self {
-            least: self.least.min(other.least),
-            most: self.most.zip(other.most).map(|(a, b)| a.max(b)),
-        }
-    }
-
-    fn times(self, least: usize, most: Option<usize>) -> Self {
-        Self {
-            least: self.least.saturating_mul(least),
-            most: self.most.zip(most).and_then(|(a, b)| a.checked_mul(b)),
-        }
-    }
 }
 
 /// What may stand before a quantifier.
@@ -206,7 +159,8 @@ impl Reader {
             if flags.verbose && self.skips(c) {
                 continue;
             }
-            if let Some((least, most)) = self.quantity(c)? {
+            if let Some(((least, most), long)) = quantity(c, self.rest())? {
+                self.at += long;
                 match before {
                     Before::Nothing => return Err("nothing to repeat".to_owned()),
                     Before::Repeated => return Err("multiple repeat".to_owned()),
@@ -214,13 +168,7 @@ impl Reader {
                 }
                 let kind = ['?', '+'].into_iter().find(|k| self.take(*k));
                 let item = pattern.split_off(last);
-                pattern += &match (last_width.most, least) {
-                    // Once is as good as often where nothing is passed; the engine would refuse it.
-                    (Some(0), 0) if kind == Some('?') => format!("(?:|{item})"),
-                    (Some(0), 0) => format!("(?:{item}|)"),
-                    (Some(0), _) => item,
-                    _ => repeated(&item, least, most, kind),
-                };
+                pattern += &repeated(&item, last_width, (least, most), kind);
                 width = width.then(last_width.times(least, most));
                 last_width = Width::NONE;
                 before = Before::Repeated;
@@ -248,40 +196,6 @@ impl Reader {
             while self.next().is_some_and(|c| c != '\n') {}
         }
         c == '#' || matches!(c, ' ' | '\t' | '\n' | '\r' | '\u{b}' | '\u{c}')
-    }
-
-    /// How often the last item is repeated, if this begins a quantifier.
-    fn quantity(&mut self, c: char) -> Result<Option<(usize, Option<usize>)>, String> {
-        match c {
-            '*' => return Ok(Some((0, None))),
-            '+' => return Ok(Some((1, None))),
-            '?' => return Ok(Some((0, Some(1)))),
-            '{' => {}
-            _ => return Ok(None),
-        }
-        let rest = self.rest();
-        let Some(end) = rest.iter().position(|c| *c == '}').filter(|end| *end > 0) else {
-            return Ok(None);
-        };
-        let inside: String = rest[..end].iter().collect();
-        let (least, most) = inside.split_once(',').unwrap_or((&inside, &inside));
-        let is_number = |text: &str| text.chars().all(|c| c.is_ascii_digit());
-        if !is_number(least) || !is_number(most) {
-            return Ok(None);
-        }
-        let number = |text: &str| match text {
-            "" => Ok(None),
-            _ => text
-                .parse::<u32>()
-                .map(|n| Some(n as usize))
-                .map_err(|_| "the repetition number is too large".to_owned()),
-        };
-        let (least, most) = (number(least)?.unwrap_or(0), number(most)?);
-        if most.is_some_and(|most| most < least) {
-            return Err("min repeat greater than max repeat".to_owned());
-        }
-        self.at += end + 1;
-        Ok(Some((least, most)))
     }
 
     /// What begins with a character that is no quantifier: its translation, its width, and whether it can be repeated.
@@ -486,39 +400,5 @@ impl Reader {
             _ => "(?:",
         };
         self.closed(head, flags)
-    }
-}
-
-impl Flags {
-    fn set(&mut self, letter: char, on: bool) -> Result<(), String> {
-        match letter {
-            'a' => self.ascii = true,
-            'i' => self.ignore_case = on,
-            'm' => self.multi_line = on,
-            's' => self.dot_all = on,
-            'x' => self.verbose = on,
-            'u' => self.ascii = false,
-            'L' => {
-                return Err("bad inline flags: cannot use 'L' flag with a str pattern".to_owned());
-            }
-            other => return Err(format!("unknown flag {other:?}")),
-        }
-        Ok(())
-    }
-}
-
-/// An item with its quantifier, which may be lazy or possessive.
-fn repeated(item: &str, least: usize, most: Option<usize>, kind: Option<char>) -> String {
-    let quantity = match (least, most) {
-        (0, None) => "*".to_owned(),
-        (1, None) => "+".to_owned(),
-        (0, Some(1)) => "?".to_owned(),
-        (least, None) => format!("{{{least},}}"),
-        (least, Some(most)) => format!("{{{least},{most}}}"),
-    };
-    match kind {
-        Some('?') => format!("(?:{item}){quantity}?"),
-        Some(_) => format!("(?>(?:{item}){quantity})"),
-        None => format!("(?:{item}){quantity}"),
     }
 }
