@@ -448,6 +448,43 @@ fn files_are_written_beside_the_table() {
     track
         .compare(&["old.json", "new.json", "-d", "nowhere/dump.json"])
         .fails_with(2, &["--dump_to_json", "nowhere"]);
+    // And so are the files of other tools.
+    for (flag, file, old) in [
+        ("--export-google-benchmark", "g.json", "new.json"),
+        ("--export-google-baseline", "h.json", "old.json"),
+    ] {
+        let done = track.compare(&["old.json", "new.json", flag, file]);
+        done.succeeds();
+        let again = track.compare(&[old, file, "--json"]);
+        let answer = again.succeeds().json();
+        for one in answer["benchmarks"].as_array().unwrap() {
+            assert_eq!(one["verdict"], "equivalent", "{one:#}");
+        }
+    }
+    for flag in [
+        "--export-json",
+        "--export-go",
+        "--export-hdr",
+        "--export-bmf",
+    ] {
+        track
+            .compare(&["old.json", "new.json", flag, "file"])
+            .succeeds();
+        assert!(fs::read(track.path("file")).unwrap().len() > 100, "{flag}");
+    }
+}
+
+#[test]
+fn no_file_that_is_compared_is_replaced() {
+    let track = track();
+    let before = fs::read(track.path("old.json")).unwrap();
+    for flag in ["--export-json", "--export-csv", "--export-markdown", "-d"] {
+        for file in ["old.json", "./new.json"] {
+            let done = track.compare(&["old.json", "new.json", flag, file]);
+            done.fails_with(2, &[file, "choose another name"]);
+        }
+    }
+    assert_eq!(fs::read(track.path("old.json")).unwrap(), before);
 }
 
 #[test]

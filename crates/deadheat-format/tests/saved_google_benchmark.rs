@@ -118,6 +118,18 @@ fn what_the_context_says_is_kept() {
     assert_eq!(facts.debug_build, Some(true));
     assert_eq!(facts.date.as_deref(), Some("2026-11-22T10:41:11+00:00"));
     let newest = golden("1.9.5_repetitions_old.json");
+    // Whoever else writes the format does not become another tool by it.
+    for (version, tool) in [
+        ("v1.9.0-3-gabc", "Google Benchmark 1.9.0-3-gabc"),
+        ("deadheat 0.1.0", "Google Benchmark"),
+        ("", "Google Benchmark"),
+    ] {
+        let text = file(&[]).replace(
+            "{\"json",
+            &format!(r#"{{"library_version":"{version}","json"#),
+        );
+        assert_eq!(read(&text).unwrap().tool, tool);
+    }
     assert_eq!(newest.tool, "Google Benchmark 1.9.5");
     assert_eq!(newest.facts.debug_build, Some(false));
     // Fields a user added are nobody's business.

@@ -1,9 +1,10 @@
 //! The command line of `deadheat compare`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use deadheat::exit::{Failure, Status};
+use deadheat::format::is_same_file;
 use deadheat::saved::{Side, Terms, family, join};
 use deadheat::settings::Color;
 
@@ -164,6 +165,7 @@ pub fn compare(mut args: CompareArgs) -> Result<Status, Failure> {
         ([], []) => Request::of_words(&args.words)?,
         (old, new) => Request::pooled(old, new)?,
     };
+    keep_recordings(&request, &args)?;
     let baseline = args.baseline.as_deref();
     let mut sides = match read(&request, baseline, &args.arguments, args.options.quiet)? {
         Sides::Programs(programs) => {
@@ -181,7 +183,6 @@ pub fn compare(mut args: CompareArgs) -> Result<Status, Failure> {
         keep(filter, &mut sides)?;
     }
     rename(&mut sides, &args.names)?;
-    args.options.exports.check(None)?;
     let terms = Terms {
         margin: args.options.margin,
         alpha: args.options.alpha,
@@ -189,6 +190,23 @@ pub fn compare(mut args: CompareArgs) -> Result<Status, Failure> {
     };
     let run = join(&sides, &terms).map_err(usage)?;
     tell(&run, &args.options, &args.layout)
+}
+
+/// Finds out beforehand whether what is to be written can be, and that none of
+/// it replaces a file that is compared.
+fn keep_recordings(request: &Request, args: &CompareArgs) -> Result<(), Failure> {
+    for named in request.sides.iter().flat_map(|side| &side.named) {
+        let recording = Path::new(named);
+        args.options.exports.check(Some(recording))?;
+        let dump = args.layout.dump_to_json.as_deref();
+        if let Some(dump) = dump.filter(|dump| is_same_file(recording, dump)) {
+            return Err(Failure::Usage(format!(
+                "--dump_to_json: {} is one of the recordings; choose another name",
+                dump.display()
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Keeps the benchmarks that the filter fits. One that fits none at all was

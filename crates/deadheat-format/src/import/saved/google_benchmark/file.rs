@@ -46,9 +46,12 @@ pub(in crate::import::saved) fn read(file: &Path, text: &[u8]) -> Result<Results
             problem: format!("version {version} is not known; deadheat reads {SCHEMA_VERSION}"),
         });
     }
-    let tool = match &context.library_version {
-        Some(version) => format!("Google Benchmark {}", version.trim_start_matches('v')),
-        None => "Google Benchmark".to_owned(),
+    let version = context.library_version.as_deref().unwrap_or_default();
+    let version = version.trim_start_matches('v');
+    let tool = match version.starts_with(|c: char| c.is_ascii_digit()) {
+        true => format!("Google Benchmark {version}"),
+        // None, or not its own: other programs, this one too, write the format.
+        false => "Google Benchmark".to_owned(),
     };
     let mut results = Results::new(file.to_string_lossy(), tool);
     results.facts.host = context.host_name;
