@@ -30,23 +30,22 @@ calibrate:
 mutants:
     cargo mutants -p deadheat-stats --shard 3/11 --sharding round-robin -j2 --timeout 120
 
-# Odd files for every reader, into analysis and answer (cargo install cargo-fuzz, and a nightly compiler)
+# Odd files for every reader, into analysis and answer, a while for each (cargo install cargo-fuzz, and a nightly compiler)
 fuzz seconds="300":
-    mkdir -p fuzz/corpus/csv fuzz/corpus/run_file fuzz/corpus/saved_criterion
-    cd fuzz && cargo +nightly fuzz run csv corpus/csv seeds/csv -- -dict=csv.dict -max_len=6000 -max_total_time={{seconds}}
-    cd fuzz && cargo +nightly fuzz run run_file corpus/run_file seeds/run_file -- -dict=run_file.dict -max_len=6000 -max_total_time={{seconds}}
-    mkdir -p fuzz/corpus/saved_benchmark_dotnet
-    cd fuzz && cargo +nightly fuzz run saved_benchmark_dotnet corpus/saved_benchmark_dotnet ../crates/deadheat-format/tests/golden/saved/benchmark_dotnet -- -dict=saved.dict -max_len=12000 -max_total_time={{seconds}}
-    mkdir -p fuzz/corpus/saved_go
-    cd fuzz && cargo +nightly fuzz run saved_go corpus/saved_go ../crates/deadheat-format/tests/golden/saved/go -- -dict=saved.dict -max_len=12000 -max_total_time={{seconds}}
-    mkdir -p fuzz/corpus/saved_google_benchmark
-    cd fuzz && cargo +nightly fuzz run saved_google_benchmark corpus/saved_google_benchmark ../crates/deadheat-format/tests/golden/saved/google_benchmark -- -dict=saved.dict -max_len=12000 -max_total_time={{seconds}}
-    mkdir -p fuzz/corpus/saved_jmh
-    cd fuzz && cargo +nightly fuzz run saved_jmh corpus/saved_jmh ../crates/deadheat-format/tests/golden/saved/jmh -- -dict=saved.dict -max_len=12000 -max_total_time={{seconds}}
-    cd fuzz && cargo +nightly fuzz run saved_criterion corpus/saved_criterion seeds/saved_criterion -- -max_len=4000 -max_total_time={{seconds}}
+    just _fuzz csv seeds/csv csv.dict 6000 {{seconds}}
+    just _fuzz run_file seeds/run_file run_file.dict 6000 {{seconds}}
+    just _fuzz compat seeds/compat compat.dict 6000 {{seconds}}
+    just _fuzz saved_criterion seeds/saved_criterion saved.dict 4000 {{seconds}}
+    for tool in benchmark_dotnet go google_benchmark hyperfine jmh pyperf pytest_benchmark; do \
+        just _fuzz saved_$tool ../crates/deadheat-format/tests/golden/saved/$tool saved.dict 12000 {{seconds}} || exit 1; \
+    done
 
-# What is promised, measured on a machine that does nothing else: races of commands, of functions, on neutral links, of two builds
-validate: validate-commands validate-functions validate-placement validate-builds
+_fuzz target seeds words longest seconds:
+    mkdir -p fuzz/corpus/{{target}}
+    cd fuzz && cargo +nightly fuzz run {{target}} corpus/{{target}} {{seeds}} -- -dict={{words}} -max_len={{longest}} -max_total_time={{seconds}}
+
+# What is promised, measured on a machine that does nothing else: races of commands, of functions, on neutral links, of two builds, and saved results
+validate: validate-commands validate-functions validate-placement validate-builds validate-saved
 
 # Races of commands beside hyperfine, and against themselves: some ten minutes
 validate-commands:
@@ -64,6 +63,10 @@ validate-placement *options:
 # Races of two builds, every bar of theirs: some twenty minutes (gcc, g++, lld, git, Google Benchmark; libbenchmark-tools and scipy for compare.py); `just validate-builds --quick` only tries it
 validate-builds *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin builds -- {{options}}
+
+# Saved results side by side, every bar of theirs, next to compare.py: some twelve minutes (g++, Google Benchmark; libbenchmark-tools and scipy for compare.py); `just validate-saved --quick` only tries it
+validate-saved *options:
+    cargo run --release --manifest-path validation/Cargo.toml --bin saved -- {{options}}
 
 # Accept what is written now as golden; read the difference before committing
 bless:

@@ -9,7 +9,7 @@ use deadheat::format::{
     GoogleSide, read_criterion_set, read_results_from, write_bmf_to, write_google_benchmark_to,
     write_smaller_is_better_to,
 };
-use deadheat::model::{ResultBenchmark, ResultState, Results, Run};
+use deadheat::model::{Metric, ResultBenchmark, ResultState, Results, Run};
 use deadheat::saved::{Side, Terms, join};
 use libfuzzer_sys::fuzz_target;
 
@@ -61,6 +61,10 @@ fn check(benchmark: ResultBenchmark) {
 
 /// Whatever was read can be written, as JSON without a number that is none.
 fn write(run: &Run) {
+    // What cannot be compared has no times.
+    if !run.header.records(&Metric::Wall) {
+        return;
+    }
     let analysis = analyse(run, Options::default());
     let whole = "a Vec takes every write";
     let mut texts = [const { Vec::new() }; 3];

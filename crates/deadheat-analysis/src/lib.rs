@@ -6,6 +6,7 @@
 //! to which data.
 
 mod analyse;
+mod by_rank;
 mod clocks;
 mod doubts;
 mod effects;

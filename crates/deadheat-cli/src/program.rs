@@ -30,7 +30,7 @@ enum Command {
     #[command(after_help = compare::EXAMPLES)]
     Compare(Box<compare::CompareArgs>),
     /// Analyse a recorded run, a tidy CSV file or results of another tool again
-    Analyze(analyze::AnalyzeArgs),
+    Analyze(Box<analyze::AnalyzeArgs>),
     /// Link as asked, and record the link for races with many placements
     #[command(after_help = link::EXAMPLES)]
     Link(link::LinkArgs),

@@ -104,8 +104,8 @@ fn every_example_in_the_documents_gives_the_answer_shown_there() {
         fs::create_dir(&folder).unwrap();
         // Saved results for `deadheat compare`, as somebody may have them.
         for (from, to) in [
-            ("repetitions_12/a.json", "old.json"),
-            ("repetitions_12/b.json", "new.json"),
+            ("repetitions_12/a.json", "may.json"),
+            ("repetitions_12/b.json", "jun.json"),
             ("filters/a.json", "memory.json"),
         ] {
             let from = repository()

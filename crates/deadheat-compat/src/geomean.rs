@@ -7,22 +7,51 @@ use crate::problem::Problem;
 use crate::row::{Row, Which};
 use crate::value::Value;
 
+/// Numbers of at most so many are added in eight turns, more in two halves.
+const BLOCK: usize = 128;
+
 /// The geometric means of the real and the CPU times. `None` without any row that is no aggregate.
 ///
-/// Logarithms are added one after the other and divided by their count, as NumPy does along the longer side of a table.
+/// NumPy adds the logarithms of a table one after the other. Where a time is no number SciPy takes the columns one by
+/// one, and NumPy adds a column in another order.
 pub(crate) fn geomean(results: &Results<'_>) -> Result<Option<[f64; 2]>, Problem> {
-    let mut sums: Option<[f64; 2]> = None;
-    let mut count = 0_usize;
+    let mut times = Vec::new();
     for row in results.rows.iter().filter(|row| !row.is_aggregate()) {
-        let times = [seconds(row, Which::Real)?, seconds(row, Which::Cpu)?];
-        let logs = times.map(numpy::log);
-        sums = Some(match sums {
-            None => logs,
-            Some([real, cpu]) => [real + logs[0], cpu + logs[1]],
-        });
-        count += 1;
+        times.push([seconds(row, Which::Real)?, seconds(row, Which::Cpu)?]);
     }
-    Ok(sums.map(|sums| sums.map(|sum| numpy::exp(sum / count as f64))))
+    if times.is_empty() {
+        return Ok(None);
+    }
+    let in_turn = !times.iter().flatten().any(|time| time.is_nan());
+    Ok(Some([0, 1].map(|which| {
+        let logs = times.iter().map(|both| numpy::log(both[which]));
+        let sum: f64 = if in_turn {
+            logs.fold(0.0, |sum, log| sum + log)
+        } else {
+            pairwise_sum(&logs.collect::<Vec<f64>>())
+        };
+        numpy::exp(sum / times.len() as f64)
+    })))
+}
+
+/// The sum of a column in NumPy's order.
+fn pairwise_sum(column: &[f64]) -> f64 {
+    if column.len() > BLOCK {
+        let half = column.len() / 2;
+        let (first, second) = column.split_at(half - half % 8);
+        return pairwise_sum(first) + pairwise_sum(second);
+    }
+    let mut eights = column.chunks_exact(8);
+    let Some(first) = eights.next() else {
+        return column.iter().fold(0.0, |sum, x| sum + x);
+    };
+    let mut turns: [f64; 8] = std::array::from_fn(|i| first[i]);
+    for eight in eights.by_ref() {
+        turns.iter_mut().zip(eight).for_each(|(sum, x)| *sum += x);
+    }
+    let [a, b, c, d, e, f, g, h] = turns;
+    let sum = ((a + b) + (c + d)) + ((e + f) + (g + h));
+    eights.remainder().iter().fold(sum, |sum, x| sum + x)
 }
 
 fn seconds(row: &Row<'_>, which: Which) -> Result<f64, Problem> {

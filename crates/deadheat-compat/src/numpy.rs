@@ -4,6 +4,10 @@
 //! Both reduce their argument with a table of sixteen numbers, evaluate a polynomial in a fixed order with fused
 //! multiplications, and add the parts from small to large. Table entries of the exponential function are 2^(j/16) and
 //! what rounding took from them; of the logarithm −ln of sixteen reciprocals, rounded, and the rest.
+//!
+//! Source of the coefficients and of the order in which they are used: the vector functions of Intel (SVML) that NumPy
+//! carries for such processors, by Intel Corporation under the BSD 3-Clause licence, as they are in NumPy 2.4.6. They are
+//! figures of that one library, and good for nothing but to agree with its last bit.
 
 /// Beyond this NumPy takes another way.
 const LARGEST: f64 = 707.703_271_351_704_2;

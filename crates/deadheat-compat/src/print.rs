@@ -125,7 +125,6 @@ impl Line<'_> {
                 ". WARNING: Results unreliable! {OPTIMAL_REPETITIONS}+ repetitions recommended."
             );
         }
-        *table += self.code(END);
         table.push('\n');
     }
 

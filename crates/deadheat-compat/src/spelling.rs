@@ -22,11 +22,28 @@ pub(crate) fn float(number: f64) -> String {
         return format!("{digits}e{sign}{:02}", exponent.abs());
     }
     let plain = number.to_string();
-    if plain.contains('.') {
-        plain
-    } else {
-        plain + ".0"
+    let Some((_, places)) = plain.split_once('.') else {
+        return plain + ".0";
+    };
+    if fraction_bits(number) == places.len() + 1 {
+        // All digits are one more, a 5: two spellings are equally near, and Python takes the even one.
+        let all = format!("{number:.0$}", places.len() + 1);
+        let down = &all[..all.len() - 1];
+        let is_even = down.ends_with(['0', '2', '4', '6', '8']);
+        if is_even && down.parse() == Ok(number) {
+            return down.to_owned();
+        }
     }
+    plain
+}
+
+/// How many bits behind the point a number has, and so many digits.
+fn fraction_bits(number: f64) -> usize {
+    let bits = number.to_bits();
+    let exponent = (bits >> 52 & 0x7ff) as i32;
+    let significand = bits & (u64::MAX >> 12) | 1 << 52;
+    let lowest = exponent - 1075 + significand.trailing_zeros() as i32;
+    usize::try_from(-lowest).unwrap_or(0)
 }
 
 /// `str` of a value: a string as it is, all else as `repr`.
@@ -99,6 +116,11 @@ mod tests {
             (1e16, "1e+16"),
             (1.25e300, "1.25e+300"),
             (5e-324, "5e-324"),
+            (1_449_395_989_817_914.0 + 0.25, "1449395989817914.2"),
+            (1_449_395_989_817_914.0 + 0.75, "1449395989817914.8"),
+            (-562_949_953_421_313.0 - 0.125, "-562949953421313.1"),
+            (0.5, "0.5"),
+            (2.75, "2.75"),
             (f64::INFINITY, "inf"),
             (f64::NEG_INFINITY, "-inf"),
             (f64::NAN, "nan"),

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use common::{block, blocks, function_block, header, placed_header, program_block, program_header};
 use deadheat_format::{
-    GoogleSide, read_results_from, write_bmf_to, write_google_benchmark_to,
+    GoogleSide, read_results_from, write_bmf_to, write_google_benchmark_to, write_hyperfine_to,
     write_smaller_is_better_to,
 };
 use deadheat_model::{
@@ -402,4 +402,33 @@ fn a_run_without_wall_times_cannot_be_written_for_google_benchmark() {
         written.unwrap_err().to_string(),
         "cannot write x.json: the run has no wall times"
     );
+}
+
+#[test]
+fn a_recording_has_its_times_among_the_counters_of_its_benchmarks() {
+    let rate = Metric::foreign("bytes_per_second", Unit::BytesPerSecond, Better::More);
+    let mut header = program_header();
+    header.metrics = vec![];
+    for benchmark in &mut header.plan.benchmarks {
+        benchmark.counters = vec![Metric::Wall, rate.clone()];
+    }
+    header.plan.benchmarks[1].counters = vec![rate];
+    let mut run = Run::new(header);
+    let record = |benchmark, values: &[f64]| {
+        let mut record = program_block(benchmark);
+        record.values = values.repeat(record.samples.len());
+        record
+    };
+    run.benchmarks[0].push(&record(0, &[120.0, 7.0])).unwrap();
+    run.benchmarks[1].push(&record(1, &[7.0])).unwrap();
+    let rows = google_rows(&run, GoogleSide::Candidate);
+    assert_eq!(names(&rows)[0], "sum/100");
+    assert!(rows.iter().all(|row| row["run_name"] == "sum/100"));
+    assert_eq!(rows[0]["real_time"], 1.0);
+    assert_eq!(rows[0]["bytes_per_second"], 7.0);
+    assert_eq!(rows[0]["wall"], Value::Null);
+    let mut json = Vec::new();
+    write_hyperfine_to(&run, &mut json, "x.json").unwrap();
+    let json: Value = serde_json::from_slice(&json).unwrap();
+    assert_eq!(json["results"].as_array().unwrap().len(), 2);
 }

@@ -48,6 +48,13 @@ impl RunHeader {
         let counters = own.map_or(&[][..], |benchmark| &benchmark.counters);
         self.metrics.iter().chain(counters).cloned().collect()
     }
+
+    /// Whether any benchmark has this metric: of the run, or of its own.
+    pub fn records(&self, metric: &Metric) -> bool {
+        let mut benchmarks = self.plan.benchmarks.iter();
+        self.metrics.contains(metric)
+            || benchmarks.any(|benchmark| benchmark.counters.contains(metric))
+    }
 }
 
 /// A benchmark that is not raced, and why.

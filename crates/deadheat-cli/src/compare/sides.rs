@@ -1,5 +1,6 @@
 //! What the sides are: programs that race, or results that are read.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use deadheat::exit::Failure;
@@ -79,28 +80,17 @@ pub fn read(
             request.sides[0].named[0]
         )));
     }
+    let mut read = Files::read(request, &kinds)?;
     let mut sides = Vec::new();
-    let mut read_before: Vec<(String, Results)> = Vec::new();
-    let again = |named: &String| {
-        let all = request.sides.iter().flat_map(|side| &side.named);
-        all.filter(|other| *other == named).count() > 1
-    };
-    for (entrant, kinds) in request.sides.iter().zip(kinds) {
+    for (entrant, kinds) in request.sides.iter().zip(&kinds) {
+        let filter = entrant.filter.as_deref();
         let mut files = Vec::new();
         for (named, kind) in entrant.named.iter().zip(kinds) {
-            // One file on both sides is read once: standard input cannot be
-            // read twice.
-            let known = read_before.iter().find(|(name, _)| name == named);
-            if let (Kind::Data, Some((_, results))) = (&kind, known) {
-                files.push(results.clone());
-                continue;
-            }
-            let keep = matches!(kind, Kind::Data) && again(named);
-            let results = results(named, kind, entrant.filter.as_deref(), quiet)?;
-            if keep {
-                read_before.push((named.clone(), results.clone()));
-            }
-            files.push(results);
+            files.push(match kind {
+                Kind::Folder => read_criterion(named, None).map_err(Failure::reading)?,
+                Kind::Data => read.take(named),
+                Kind::Program(program) => results_of::program(named, program, filter, quiet)?,
+            });
         }
         sides.push(files);
     }
@@ -132,11 +122,59 @@ fn kind_of(named: &str, arguments: &[String]) -> Result<Kind, Failure> {
     }
 }
 
-fn results(named: &str, kind: Kind, filter: Option<&str>, quiet: bool) -> Result<Results, Failure> {
-    match kind {
-        Kind::Folder => read_criterion(Path::new(named), None).map_err(Failure::reading),
-        Kind::Data => read_results(named).map_err(Failure::reading),
-        Kind::Program(program) => results_of::program(named, &program, filter, quiet),
+/// All files of data, each read once however often it is named: standard input
+/// cannot be read twice.
+struct Files {
+    /// By name, with the number of times it is still asked for.
+    read: HashMap<String, (Results, usize)>,
+}
+
+impl Files {
+    /// Reads them side by side, one per core at a time.
+    fn read(request: &Request, kinds: &[Vec<Kind>]) -> Result<Files, Failure> {
+        let mut times: Vec<(&str, usize)> = Vec::new();
+        for (entrant, kinds) in request.sides.iter().zip(kinds) {
+            let data = entrant.named.iter().zip(kinds);
+            for (name, _) in data.filter(|(_, kind)| matches!(kind, Kind::Data)) {
+                match times.iter_mut().find(|(known, _)| known == name) {
+                    Some((_, times)) => *times += 1,
+                    None => times.push((name, 1)),
+                }
+            }
+        }
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let mut read = HashMap::new();
+        for some in times.chunks(cores) {
+            let results: Vec<_> = std::thread::scope(|scope| {
+                let started: Vec<_> = some
+                    .iter()
+                    .map(|(name, _)| scope.spawn(move || read_results(name)))
+                    .collect();
+                let joined = started.into_iter().map(|thread| thread.join());
+                joined.collect()
+            });
+            for ((name, times), results) in some.iter().zip(results) {
+                let results = results
+                    .map_err(|_| Failure::Internal(format!("reading {name} panicked")))?
+                    .map_err(Failure::reading)?;
+                read.insert((*name).to_owned(), (results, *times));
+            }
+        }
+        Ok(Files { read })
+    }
+
+    /// The results of a file that was read.
+    fn take(&mut self, name: &str) -> Results {
+        match self.read.get_mut(name) {
+            Some((results, times)) if *times > 1 => {
+                *times -= 1;
+                results.clone()
+            }
+            _ => {
+                let last = self.read.remove(name);
+                last.map_or_else(Results::default, |(results, _)| results)
+            }
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! A set of characters in brackets.
 
 use super::escape::{Escape, category, escape, literal};
-use super::translate::Flags;
+use super::flags::Flags;
 
 /// Translates a class; `rest` begins behind the opening bracket. Gives back how many characters it takes, the closing
 /// bracket among them.

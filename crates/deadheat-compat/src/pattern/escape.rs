@@ -1,6 +1,6 @@
 //! What a backslash means in an expression.
 
-use super::translate::Flags;
+use super::flags::Flags;
 
 /// What an escape stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

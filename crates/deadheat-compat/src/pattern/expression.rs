@@ -184,6 +184,11 @@ mod tests {
             (r"[\S]", " ", false),
             ("(?>a+)a", "aaa", false),
             ("a++a", "aaa", false),
+            ("(?=b)*a", "a", true),
+            (r"\B", "", false),
+            (r"a\Ba", "aa", true),
+            ("(?:(?!b))+a", "a", true),
+            ("(?#comment)(?i)a", "A", true),
         ] {
             let expression = Pattern::new(pattern).unwrap_or_else(|e| panic!("{pattern}: {e}"));
             assert_eq!(expression.is_found_in(text).unwrap(), found, "{pattern}");

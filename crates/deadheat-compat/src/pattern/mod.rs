@@ -6,7 +6,9 @@
 mod class;
 mod escape;
 mod expression;
+mod flags;
 mod template;
 mod translate;
+mod width;
 
 pub(crate) use expression::Pattern;

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use super::class::class;
 use super::escape::{Escape, category, escape, literal};
+use super::flags::Flags;
+use super::width::{Width, quantity, repeated};
 
 /// Groups within groups; more than this and Python has long run out of stack.
 const DEEPEST: usize = 150;
@@ -30,16 +32,6 @@ impl Translated {
     }
 }
 
-/// What `(?…)` may switch on, as far as it changes the translation.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Flags {
-    pub(super) ascii: bool,
-    ignore_case: bool,
-    multi_line: bool,
-    dot_all: bool,
-    verbose: bool,
-}
-
 /// Translates an expression.
 pub(super) fn translate(source: &str) -> Result<Translated, String> {
     let (pattern, names, groups) = Reader::all(source, 0)?;
@@ -50,45 +42,6 @@ pub(super) fn translate(source: &str) -> Result<Translated, String> {
         names,
         groups,
     })
-}
-
-/// How many characters something matches, at least and at most.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Width {
-    least: usize,
-    most: Option<usize>,
-}
-
-impl Width {
-    const NONE: Self = Self::fixed(0);
-
-    const fn fixed(width: usize) -> Self {
-        Self {
-            least: width,
-            most: Some(width),
-        }
-    }
-
-    fn then(self, next: Self) -> Self {
-        Self {
-            least: self.least.saturating_add(next.least),
-            most: self.most.zip(next.most).and_then(|(a, b)| a.checked_add(b)),
-        }
-    }
-
-    fn or(self, other: Self) -> Self {
-        Self {
-            least: self.least.min(other.least),
-            most: self.most.zip(other.most).map(|(a, b)| a.max(b)),
-        }
-    }
-
-    fn times(self, least: usize, most: Option<usize>) -> Self {
-        Self {
-            least: self.least.saturating_mul(least),
-            most: self.most.zip(most).and_then(|(a, b)| a.checked_mul(b)),
-        }
-    }
 }
 
 /// What may stand before a quantifier.
@@ -151,10 +104,16 @@ impl Reader {
         &self.source[self.at.min(self.source.len())..]
     }
 
-    /// `(?i)` and the like, which may stand at the very beginning only.
+    /// `(?i)` and the like, which may stand at the very beginning only, behind comments at most.
     fn global_flags(&mut self) -> Result<Flags, String> {
         let mut flags = Flags::default();
         while let ['(', '?', letters @ ..] = self.rest() {
+            if let Some(end) = letters.iter().position(|c| *c == ')')
+                && letters[0] == '#'
+            {
+                self.at += end + 3;
+                continue;
+            }
             let long = letters
                 .iter()
                 .take_while(|c| c.is_ascii_alphabetic())
@@ -200,7 +159,8 @@ impl Reader {
             if flags.verbose && self.skips(c) {
                 continue;
             }
-            if let Some((least, most)) = self.quantity(c)? {
+            if let Some(((least, most), long)) = quantity(c, self.rest())? {
+                self.at += long;
                 match before {
                     Before::Nothing => return Err("nothing to repeat".to_owned()),
                     Before::Repeated => return Err("multiple repeat".to_owned()),
@@ -208,7 +168,7 @@ impl Reader {
                 }
                 let kind = ['?', '+'].into_iter().find(|k| self.take(*k));
                 let item = pattern.split_off(last);
-                pattern += &repeated(&item, least, most, kind);
+                pattern += &repeated(&item, last_width, (least, most), kind);
                 width = width.then(last_width.times(least, most));
                 last_width = Width::NONE;
                 before = Before::Repeated;
@@ -238,40 +198,6 @@ impl Reader {
         c == '#' || matches!(c, ' ' | '\t' | '\n' | '\r' | '\u{b}' | '\u{c}')
     }
 
-    /// How often the last item is repeated, if this begins a quantifier.
-    fn quantity(&mut self, c: char) -> Result<Option<(usize, Option<usize>)>, String> {
-        match c {
-            '*' => return Ok(Some((0, None))),
-            '+' => return Ok(Some((1, None))),
-            '?' => return Ok(Some((0, Some(1)))),
-            '{' => {}
-            _ => return Ok(None),
-        }
-        let rest = self.rest();
-        let Some(end) = rest.iter().position(|c| *c == '}').filter(|end| *end > 0) else {
-            return Ok(None);
-        };
-        let inside: String = rest[..end].iter().collect();
-        let (least, most) = inside.split_once(',').unwrap_or((&inside, &inside));
-        let is_number = |text: &str| text.chars().all(|c| c.is_ascii_digit());
-        if !is_number(least) || !is_number(most) {
-            return Ok(None);
-        }
-        let number = |text: &str| match text {
-            "" => Ok(None),
-            _ => text
-                .parse::<u32>()
-                .map(|n| Some(n as usize))
-                .map_err(|_| "the repetition number is too large".to_owned()),
-        };
-        let (least, most) = (number(least)?.unwrap_or(0), number(most)?);
-        if most.is_some_and(|most| most < least) {
-            return Err("min repeat greater than max repeat".to_owned());
-        }
-        self.at += end + 1;
-        Ok(Some((least, most)))
-    }
-
     /// What begins with a character that is no quantifier: its translation, its width, and whether it can be repeated.
     /// `None` for a comment.
     fn item(&mut self, c: char, flags: Flags) -> Result<Option<(String, Width, bool)>, String> {
@@ -299,7 +225,8 @@ impl Reader {
                     Escape::Place('A') => place(r"\A"),
                     Escape::Place('Z') => place(r"\z"),
                     Escape::Place('b') => place(r"\b"),
-                    Escape::Place(_) => place(r"\B"),
+                    // Before Python 3.14 nothing is not even no edge of a word.
+                    Escape::Place(_) => place(r"(?!\A\z)\B"),
                     Escape::Group(number) => self.found_before(number).map(Some),
                 }
             }
@@ -473,39 +400,5 @@ impl Reader {
             _ => "(?:",
         };
         self.closed(head, flags)
-    }
-}
-
-impl Flags {
-    fn set(&mut self, letter: char, on: bool) -> Result<(), String> {
-        match letter {
-            'a' => self.ascii = true,
-            'i' => self.ignore_case = on,
-            'm' => self.multi_line = on,
-            's' => self.dot_all = on,
-            'x' => self.verbose = on,
-            'u' => self.ascii = false,
-            'L' => {
-                return Err("bad inline flags: cannot use 'L' flag with a str pattern".to_owned());
-            }
-            other => return Err(format!("unknown flag {other:?}")),
-        }
-        Ok(())
-    }
-}
-
-/// An item with its quantifier, which may be lazy or possessive.
-fn repeated(item: &str, least: usize, most: Option<usize>, kind: Option<char>) -> String {
-    let quantity = match (least, most) {
-        (0, None) => "*".to_owned(),
-        (1, None) => "+".to_owned(),
-        (0, Some(1)) => "?".to_owned(),
-        (least, None) => format!("{{{least},}}"),
-        (least, Some(most)) => format!("{{{least},{most}}}"),
-    };
-    match kind {
-        Some('?') => format!("(?:{item}){quantity}?"),
-        Some(_) => format!("(?>(?:{item}){quantity})"),
-        None => format!("(?:{item}){quantity}"),
     }
 }

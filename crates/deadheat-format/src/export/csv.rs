@@ -19,6 +19,7 @@ use super::names::{benchmark_names, told_apart};
 /// back as they were. Of an unpaired recording the columns `block` and `slot`
 /// are left out, so that it does not read back as more than it is. A counter
 /// that only some benchmarks have is an empty cell in the rows of the others.
+/// Saved results without wall times have no rows.
 pub fn write_csv(run: &Run, path: impl AsRef<Path>) -> Result<(), FormatError> {
     let path = path.as_ref();
     create_folder_of(path)?;
@@ -29,7 +30,7 @@ pub fn write_csv(run: &Run, path: impl AsRef<Path>) -> Result<(), FormatError> {
 /// Writes a run as tidy CSV anywhere; `name` stands for the file in errors.
 pub fn write_csv_to(run: &Run, out: impl Write, name: impl AsRef<Path>) -> Result<(), FormatError> {
     let file = name.as_ref();
-    if !run.header.metrics.contains(&Metric::Wall) {
+    if !run.header.records(&Metric::Wall) {
         return Err(FormatError::NoWallTimes {
             file: file.to_owned(),
         });
@@ -47,7 +48,8 @@ fn write_rows(run: &Run, out: impl Write) -> io::Result<()> {
         .collect();
     let benchmarks = &run.header.plan.benchmarks;
     for counter in benchmarks.iter().flat_map(|one| &one.counters) {
-        if !recorded.contains(counter) && !others.contains(&counter) {
+        let column_of_its_own = *counter != Metric::Wall && !recorded.contains(counter);
+        if column_of_its_own && !others.contains(&counter) {
             others.push(counter);
         }
     }
@@ -78,8 +80,11 @@ fn write_rows(run: &Run, out: impl Write) -> io::Result<()> {
     let names = benchmark_names(benchmarks);
     for ((benchmark, samples), name) in benchmarks.iter().zip(&run.benchmarks).zip(&names) {
         let contenders = told_apart(benchmark.contenders.iter().map(|c| c.name.clone()), " #");
-        let column = |metric| samples.column(metric).unwrap_or_default();
-        let (wall, cpu) = (column(&Metric::Wall), cpu.then(|| column(&Metric::Cpu)));
+        // Saved results need not be of times.
+        let Some(wall) = samples.column(&Metric::Wall) else {
+            continue;
+        };
+        let cpu = samples.column(&Metric::Cpu).filter(|_| cpu);
         let others: Vec<Option<&[f64]>> =
             others.iter().map(|metric| samples.column(metric)).collect();
         for block in samples.blocks() {

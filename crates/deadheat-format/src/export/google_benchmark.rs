@@ -61,7 +61,7 @@ pub fn write_google_benchmark_to(
     name: impl AsRef<Path>,
 ) -> Result<(), FormatError> {
     let file = name.as_ref();
-    if !run.header.metrics.contains(&Metric::Wall) {
+    if !run.header.records(&Metric::Wall) {
         return Err(FormatError::NoWallTimes {
             file: file.to_owned(),
         });
@@ -108,10 +108,13 @@ fn iso_date(seconds: u64) -> String {
     )
 }
 
+/// Whether every benchmark has one.
 fn has_cpu_time(run: &Run) -> bool {
-    let metrics = &run.header.metrics;
     let both = [Metric::User, Metric::System];
-    metrics.contains(&Metric::Cpu) || both.iter().all(|metric| metrics.contains(metric))
+    (0..run.header.plan.benchmarks.len()).all(|benchmark| {
+        let metrics = run.header.metrics_of(benchmark);
+        metrics.contains(&Metric::Cpu) || both.iter().all(|metric| metrics.contains(metric))
+    })
 }
 
 fn rows(run: &Run, side: GoogleSide) -> Vec<Row> {
@@ -241,7 +244,10 @@ fn counters(benchmark: &Benchmark, samples: &Samples, at: usize, wall: f64) -> M
     if !name.is_empty() && rate.is_finite() {
         all.insert(name.to_owned(), Value::from(rate));
     }
-    for metric in &benchmark.counters {
+    // A recording has its times among them.
+    let times = [Metric::Wall, Metric::Cpu, Metric::User, Metric::System];
+    let own = benchmark.counters.iter();
+    for metric in own.filter(|metric| !times.contains(metric)) {
         // Nothing keeps a counter from being called like a field of its row.
         if let (Some(column), false) = (samples.column(metric), Row::is_field(metric.name())) {
             all.insert(metric.name().to_owned(), Value::from(column[at]));

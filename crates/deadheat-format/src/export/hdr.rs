@@ -35,7 +35,7 @@ pub fn write_hdr_to(
     name: impl AsRef<Path>,
 ) -> Result<(), FormatError> {
     let file = name.as_ref();
-    if !run.header.metrics.contains(&Metric::Wall) {
+    if !run.header.records(&Metric::Wall) {
         return Err(FormatError::NoWallTimes {
             file: file.to_owned(),
         });

@@ -27,6 +27,7 @@ FILES = {
     "fits.json": fits.fits,
     "ranks.json": ranks.by_recipe,
     "exact_ranks.json": ranks.exactly,
+    "compare_py.json": ranks.as_compare_py_does,
 }
 
 if __name__ == "__main__":

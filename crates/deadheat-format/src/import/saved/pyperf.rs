@@ -176,13 +176,17 @@ fn facts(wire: &WireSuite) -> ResultFacts {
         cores: cores.and_then(|cores| u32::try_from(cores).ok()),
         runtime: (!runtime.is_empty()).then(|| runtime.join(" ")),
         date: text("date"),
-        // The governor stands among other words: "0-1=driver:intel_pstate, governor:powersave".
-        cpu_scaling: told.text("cpu_config").and_then(|config| {
-            let (_, rest) = config.split_once("governor:")?;
-            Some(!rest.starts_with("performance") || rest.contains("governor:powersave"))
-        }),
+        cpu_scaling: told.text("cpu_config").and_then(scaled),
         debug_build: None,
     }
+}
+
+/// Whether a governor scales the frequency of some core. They stand among other
+/// words: "0-1=driver:intel_pstate, governor:powersave; idle:intel_idle".
+fn scaled(config: &str) -> Option<bool> {
+    let mut governors = config.split("governor:").skip(1).peekable();
+    governors.peek()?;
+    Some(governors.any(|governor| !governor.starts_with("performance")))
 }
 
 #[cfg(test)]

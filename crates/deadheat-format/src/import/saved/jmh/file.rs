@@ -7,10 +7,10 @@ use deadheat_model::{Metric, ResultBenchmark, ResultFacts, ResultState, Results}
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::jmh_unit::{counted, judged};
-use super::json::{Number, from_json};
-use super::rows::Rows;
+use super::unit::{counted, judged};
 use crate::error::FormatError;
+use crate::import::saved::json::{Number, from_json};
+use crate::import::saved::rows::Rows;
 
 /// Single calls that are kept of one iteration in sample mode: of more, so many
 /// are taken at even steps of their order.
@@ -19,7 +19,7 @@ const CALLS_OF_ITERATION: usize = 1_000;
 const CALLS_OF_BENCHMARK: usize = 100_000;
 
 /// Reads what JMH wrote with `-rf json`. Each fork is a process.
-pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
+pub(in crate::import::saved) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
     let entries: Vec<Entry> = from_json(file, text)?;
     let version = entries.iter().find_map(|entry| entry.jmh_version.as_ref());
     let tool = version.map_or("JMH".to_owned(), |version| format!("JMH {version}"));

@@ -7,11 +7,11 @@ use std::rc::Rc;
 
 use deadheat_model::{ResultBenchmark, ResultFacts, ResultState, Results};
 
-use super::go_line::{Line, Values, parse};
-use super::go_unit::{Directions, time};
-use super::json::{Number, without_mark};
-use super::rows::Rows;
+use super::line::{Line, Values, parse};
+use super::unit::{Directions, time};
 use crate::error::FormatError;
+use crate::import::saved::json::{Number, without_mark};
+use crate::import::saved::rows::Rows;
 
 /// Keys of configuration lines that tell benchmarks apart. Whatever a program
 /// prints may look like such a line, so there must be an end to them.
@@ -20,7 +20,7 @@ const MOST_KEYS: usize = 32;
 /// Reads the lines of the Go benchmark format; others are passed over. What one
 /// process printed begins with its header (`goos:`, `pkg:`) or behind the
 /// `PASS`, `FAIL` or `ok` of the one before.
-pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
+pub(in crate::import::saved) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
     let mut reader = Reader::default();
     let mut before = Cow::Borrowed("");
     let mut lines = 0;

@@ -78,7 +78,7 @@ fn values<'a>(mut fields: impl Iterator<Item = &'a str>) -> Result<Values<'a>, C
         let Some(unit) = fields.next() else {
             return Err(format!("the number {number} has no unit").into());
         };
-        let time = super::go_unit::time(unit);
+        let time = super::unit::time(unit);
         if time.is_some_and(|factor| !(value * factor).is_finite() || value < 0.0) {
             return Err(format!("{number} {unit} is no time").into());
         }

@@ -6,10 +6,10 @@ use std::path::Path;
 use deadheat_model::{Better, Metric, ResultBenchmark, ResultState, Results, Unit};
 use serde::Deserialize;
 
-use super::google_benchmark_row::{Aggregate, Row};
-use super::json::from_json;
-use super::rows::Rows;
+use super::row::{Aggregate, Row};
 use crate::error::FormatError;
+use crate::import::saved::json::from_json;
+use crate::import::saved::rows::Rows;
 
 /// The version of the JSON that is known. Files before it had one say nothing.
 const SCHEMA_VERSION: i64 = 1;
@@ -34,7 +34,7 @@ struct Wire {
 }
 
 /// Reads a file.
-pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
+pub(in crate::import::saved) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
     let Wire {
         context,
         benchmarks: rows,
@@ -100,7 +100,7 @@ impl OldSummaries {
         if known.contains(&statistic) && (summed || matches!(statistic, "BigO" | "RMS")) {
             row.run_name = Some(base.to_owned());
             row.aggregate_name = Some(statistic.to_owned());
-            row.run_type = Some(super::google_benchmark_row::RunType::Aggregate);
+            row.run_type = Some(super::row::RunType::Aggregate);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 
-use super::json::Number;
+use crate::import::saved::json::Number;
 
 /// Whether a row was measured or sums up others.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]

@@ -1,0 +1,6 @@
+//! The JSON of the Java Microbenchmark Harness.
+
+mod file;
+mod unit;
+
+pub(super) use file::read;
