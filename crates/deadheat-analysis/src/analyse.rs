@@ -20,10 +20,11 @@ use crate::placement::Placement;
 use crate::recordings::about_the_recordings;
 use crate::rule::estimate;
 use crate::ruling::Ruling;
+use crate::scatter::Scatter;
 use crate::side::{Members, side};
 use crate::spreads::spreads;
 use crate::suite::pay_for_the_suite;
-use crate::unpaired::Orders;
+use crate::unpaired::Ranking;
 
 /// Choices of someone who analyses a recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,7 +47,10 @@ pub fn analyse(run: &Run, options: Options) -> Analysis {
     let mut comparisons = Vec::new();
     // p-values before they pay for the suite: per benchmark, per candidate.
     let mut p_values: Vec<Vec<Option<f64>>> = Vec::new();
-    let orders = Orders::default();
+    let ranking = Ranking {
+        scatter: Scatter::of(run),
+        ..Ranking::default()
+    };
     for (index, samples) in run.benchmarks.iter().enumerate() {
         if run.failures.iter().any(|failed| failed.benchmark == index) {
             // Half a race has no answer, and pays for nobody's.
@@ -56,7 +60,7 @@ pub fn analyse(run: &Run, options: Options) -> Analysis {
             // It is shown beside another, decides nothing and pays for nobody.
             continue;
         }
-        let (some, p) = benchmark(run, index, samples, options, &orders);
+        let (some, p) = benchmark(run, index, samples, options, &ranking);
         comparisons.push(some);
         p_values.push(p);
     }
@@ -76,7 +80,11 @@ pub fn analyse(run: &Run, options: Options) -> Analysis {
         left_out: run.header.left_out.clone(),
         overall: overall(run, &comparisons),
         comparisons,
-        warnings: about_the_recordings(&run.sides),
+        warnings: [
+            about_the_recordings(&run.sides),
+            ranking.scatter.doubts(run),
+        ]
+        .concat(),
         sides: run.sides.clone(),
         processes: processes(plan),
         launches: run.launches,
@@ -127,7 +135,7 @@ fn benchmark(
     index: usize,
     samples: &Samples,
     options: Options,
-    orders: &Orders,
+    ranking: &Ranking,
 ) -> (Vec<Comparison>, Vec<Option<f64>>) {
     let header = &run.header;
     let plan = &header.plan;
@@ -193,7 +201,7 @@ fn benchmark(
             empty,
             &baseline_values,
             figured,
-            orders,
+            ranking,
         );
     }
     let (bench, ruling) = Ruling::of(run, index, samples, options);

@@ -9,7 +9,7 @@ use crate::doubts;
 use crate::figures::Figured;
 use crate::metrics::metric_rows;
 use crate::side::{Members, side};
-use crate::unpaired::{Logs, Orders, compare};
+use crate::unpaired::{Level, Logs, Ranking, compare};
 
 /// Compares every candidate with the baseline; `empty` is what stands in every
 /// row, and the second of the answer the p-values of the rows.
@@ -19,7 +19,7 @@ pub(crate) fn by_rank(
     empty: Comparison,
     baseline_values: &[f64],
     figured: Option<&Figured>,
-    orders: &Orders,
+    ranking: &Ranking,
 ) -> (Vec<Comparison>, Vec<Option<f64>>) {
     let header = &run.header;
     let design = &header.plan.design;
@@ -27,7 +27,7 @@ pub(crate) fn by_rank(
     let judged = header.plan.judged(index);
     let candidates = benchmark.contenders.len().saturating_sub(1);
     // As for pairs, all intervals hold together.
-    let level = design.alpha / candidates.max(1) as f64;
+    let two_sided = design.alpha / candidates.max(1) as f64;
     let baselines: Vec<Option<Logs>> = samples
         .metrics()
         .iter()
@@ -40,13 +40,18 @@ pub(crate) fn by_rank(
         let Some(candidate) = side(&benchmark.contenders[id.index()].name, &mut values) else {
             continue;
         };
+        let level = Level {
+            two_sided,
+            allowance: ranking.scatter.allowance(&candidate.name),
+            orders: &ranking.orders,
+        };
         let against = |metric: &Metric| {
             let place = samples.metrics().iter().position(|m| m == metric)?;
             let baseline = baselines[place].as_ref()?;
             let candidate = Logs::of(header, samples, metric, id)?;
             let candidate = (id, &candidate);
             Some(compare(
-                header, samples, metric, baseline, candidate, level, orders,
+                header, samples, metric, baseline, candidate, &level,
             ))
         };
         let Some(found) = against(judged) else {

@@ -21,6 +21,7 @@ mod placement;
 mod recordings;
 mod rule;
 mod ruling;
+mod scatter;
 mod side;
 mod spreads;
 mod suite;

@@ -17,12 +17,13 @@ use deadheat_model::{
 };
 use deadheat_stats::dist::{normal_cdf, normal_quantile};
 use deadheat_stats::{
-    Call, LAYOUT_ALLOWANCE, MIN_BLOCKS, call, hodges_lehmann, hodges_lehmann_shift, mann_whitney_p,
+    Call, MIN_BLOCKS, call, hodges_lehmann, hodges_lehmann_shift, mann_whitney_p,
     shift_interval_at, shift_order,
 };
 
 use crate::doubts::FEW_TICKS;
 use crate::effects::{MOST_ZEROS, tick, ticks_per_sample, zero_as};
+use crate::scatter::Scatter;
 
 /// ln of the values per iteration of one contender, process by process.
 pub(crate) struct Logs {
@@ -101,6 +102,22 @@ impl Orders {
     }
 }
 
+/// What is worked out once for all benchmarks of a recording.
+#[derive(Default)]
+pub(crate) struct Ranking {
+    pub(crate) orders: Orders,
+    pub(crate) scatter: Scatter,
+}
+
+/// How sure an interval is to be, and what it must allow for.
+pub(crate) struct Level<'a> {
+    pub(crate) two_sided: f64,
+    /// The standard deviation of effects between recordings of one process
+    /// each, beyond what their samples show.
+    pub(crate) allowance: f64,
+    pub(crate) orders: &'a Orders,
+}
+
 /// Two contenders of an unpaired recording in one metric.
 pub(crate) struct Unpaired {
     /// `None` where zeros forbid ratios, or one side has no values.
@@ -146,8 +163,7 @@ pub(crate) fn compare(
     metric: &Metric,
     baseline: &Logs,
     candidate: (ContenderId, &Logs),
-    level: f64,
-    orders: &Orders,
+    level: &Level<'_>,
 ) -> Unpaired {
     let (id, candidate) = candidate;
     let several = baseline.processes.len() > 1 || candidate.processes.len() > 1;
@@ -174,7 +190,6 @@ pub(crate) fn compare(
                 margin,
                 better: metric.better(),
                 relative_tick: ticks.map(f64::recip),
-                orders,
             };
             judge(&first, &second, &terms)
         })
@@ -190,13 +205,11 @@ pub(crate) fn compare(
 /// By what two samples are judged.
 struct Terms<'a> {
     each: Observation,
-    /// Two-sided.
-    level: f64,
+    level: &'a Level<'a>,
     margin: f64,
     better: Better,
     /// A tick of the clock as a share of a typical sample.
     relative_tick: Option<f64>,
-    orders: &'a Orders,
 }
 
 impl Terms<'_> {
@@ -214,25 +227,30 @@ fn judge(first: &[f64], second: &[f64], terms: &Terms<'_>) -> Option<UnpairedJud
     let Terms { each, level, .. } = *terms;
     let shift = hodges_lehmann_shift(first, second)?;
     let fewer = first.len().min(second.len());
-    let order = terms.orders.of(first.len(), second.len(), level);
+    let Level {
+        two_sided: level,
+        allowance,
+        orders,
+    } = *level;
+    let order = orders.of(first.len(), second.len(), level);
     let by_rank = order.and_then(|order| shift_interval_at(first, second, order));
     let timer_limited = by_rank.is_some_and(|(low, high)| low == high);
-    let allowance = match each {
+    let widening = match each {
         Observation::Process => 0.0,
-        Observation::Sample => -normal_quantile(0.5 * level) * LAYOUT_ALLOWANCE,
+        Observation::Sample => -normal_quantile(0.5 * level) * allowance,
     };
     let interval = by_rank
         .map(|(low, high)| {
             // No scatter at all is the clock's doing, not certainty.
             let least = terms.relative_tick.filter(|_| timer_limited);
             let least = least.unwrap_or(0.0);
-            let half = |end: f64| (end - shift).hypot(allowance).max(least);
+            let half = |end: f64| (end - shift).hypot(widening).max(least);
             (shift - half(low), shift + half(high))
         })
         .filter(|(low, high)| low < high && low.is_finite() && high.is_finite());
     let p_value = mann_whitney_p(first, second).map(|p| match each {
         Observation::Process => p,
-        Observation::Sample => with_layout(p, shift),
+        Observation::Sample => with_allowance(p, shift, allowance),
     });
     let mut need = fewest_for(level);
     if by_rank.is_none() {
@@ -284,13 +302,13 @@ fn least_p(first: usize, second: usize) -> Option<f64> {
 /// The p-value with the layout allowance added to the standard error that
 /// the test implies, so that it fits the interval: 2Φ(−|θ|/√(SE² + τ²)) with
 /// SE = |θ|/z.
-fn with_layout(p: f64, shift: f64) -> f64 {
+fn with_allowance(p: f64, shift: f64, allowance: f64) -> f64 {
     if p >= 1.0 {
         return 1.0;
     }
     let z = -normal_quantile(0.5 * p);
     let se = if z > 0.0 { shift.abs() / z } else { f64::MAX };
-    (2.0 * normal_cdf(-(shift.abs() / se.hypot(LAYOUT_ALLOWANCE)))).max(p)
+    (2.0 * normal_cdf(-(shift.abs() / se.hypot(allowance)))).max(p)
 }
 
 impl Unpaired {
@@ -356,15 +374,19 @@ impl Unpaired {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use deadheat_stats::LAYOUT_ALLOWANCE;
 
     fn terms(each: Observation, relative_tick: Option<f64>) -> Terms<'static> {
         Terms {
             each,
-            level: 0.05,
+            level: Box::leak(Box::new(Level {
+                two_sided: 0.05,
+                allowance: LAYOUT_ALLOWANCE,
+                orders: Box::leak(Box::default()),
+            })),
             margin: 0.01,
             better: Better::Less,
             relative_tick,
-            orders: Box::leak(Box::default()),
         }
     }
 
@@ -414,7 +436,7 @@ mod tests {
     fn the_allowance_survives_every_p_value() {
         for p in [0.0, 5e-324, 1e-300, 0.5, 0.999_999_999, 1.0] {
             for shift in [0.0, -1e-300, 0.01, 700.0, -1400.0] {
-                let found = with_layout(p, shift);
+                let found = with_allowance(p, shift, LAYOUT_ALLOWANCE);
                 assert!((p..=1.0).contains(&found), "{p} {shift}: {found}");
             }
         }

@@ -178,6 +178,15 @@ pub enum Warning {
         /// Those of the candidate.
         candidate: String,
     },
+    /// The rows of saved results scatter more than their own noise explains,
+    /// so the intervals of this candidate allow for it.
+    RowsScatter {
+        /// The candidate's name.
+        candidate: String,
+        /// The standard deviation of effects beyond their noise, in log-ratio
+        /// units.
+        sd: f64,
+    },
     /// The frequency of the processor was being scaled.
     CpuScaling {
         /// While these sides were recorded.
@@ -244,6 +253,7 @@ impl Warning {
             Warning::OnlySummaries { .. } => "only-summaries",
             Warning::DifferentMachines { .. } => "different-machines",
             Warning::DifferentTools { .. } => "different-tools",
+            Warning::RowsScatter { .. } => "rows-scatter",
             Warning::CpuScaling { .. } => "cpu-scaling",
             Warning::DebugRecording { .. } => "debug-recording",
             Warning::NoCounters { .. } => "no-counters",

@@ -1,13 +1,13 @@
 //! Doubts in words: what was seen, what to do about it, and in which order it
 //! is told.
 
-use deadheat_model::{ClockCause, Comparison, Observation, Unit, Warning};
+use deadheat_model::{ClockCause, Comparison, LogRatio, Observation, Unit, Warning};
 
 use crate::glyphs::Glyphs;
 use crate::names;
 use crate::placement;
 use crate::sentences::{Source, observations};
-use crate::units::{Precision, counted, quantity, share, two_digits};
+use crate::units::{Precision, counted, quantity, share, spread, two_digits};
 
 /// A warning as it is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -324,6 +324,14 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
              differently.",
             quoted(baseline, glyphs),
             quoted(candidate, glyphs)
+        ),
+        Warning::RowsScatter { candidate, sd } => format!(
+            "The rows of '{}' scatter by {} around their middle, beyond what their repetitions \
+             explain. Recordings do that by themselves (another layout of memory, another hour), so \
+             the intervals allow for it; if most benchmarks did change, each by a share of its \
+             own, they are too wide. Race the programs, or pool several recordings of each.",
+            quoted(candidate, glyphs),
+            spread(LogRatio(*sd), glyphs)
         ),
         Warning::CpuScaling { sides } => format!(
             "The frequency of the processor was being scaled while {} recorded. Set the governor \

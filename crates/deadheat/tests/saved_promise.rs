@@ -149,6 +149,46 @@ fn two_files_of_the_same_program_are_told_apart_in_at_most_five_percent() {
     assert!(wrong <= five_percent_of(all), "{wrong} of {all}");
 }
 
+fn scatters(analysis: &Analysis) -> bool {
+    let codes = analysis.warnings.iter().map(|warning| warning.code());
+    codes.into_iter().any(|code| code == "rows-scatter")
+}
+
+#[test]
+fn rows_that_scatter_from_recording_to_recording_are_rarely_told_apart() {
+    let world = World {
+        layout: 0.02,
+        ..TWO_FILES
+    };
+    let (mut wrong, mut all) = (0, 0);
+    for seed in 0..25 {
+        let analysis = world.compared(4_000 + seed);
+        assert!(scatters(&analysis));
+        all += analysis.comparisons.len();
+        let verdicts = analysis.comparisons.iter();
+        wrong += verdicts.filter(|one| moved(one.verdict)).count();
+    }
+    // The spread is itself estimated, from forty rows; with the allowance for
+    // one ordinary layout alone it is more than half of all.
+    assert!(wrong * 100 <= all * 9, "{wrong} of {all}");
+}
+
+#[test]
+fn a_few_rows_say_nothing_of_each_other_and_steady_ones_no_more_than_they_must() {
+    let few = World {
+        benchmarks: 9,
+        layout: 0.02,
+        ..TWO_FILES
+    };
+    assert!(!scatters(&few.compared(5_000)));
+    let steady = World {
+        layout: 0.0,
+        ..TWO_FILES
+    };
+    let told = (0..20).filter(|seed| scatters(&steady.compared(5_100 + seed)));
+    assert!(told.count() <= 4);
+}
+
 #[test]
 fn five_percent_more_are_found_and_so_are_five_percent_less() {
     for (change, verdict) in [(0.05, Verdict::Slower), (-0.05, Verdict::Faster)] {

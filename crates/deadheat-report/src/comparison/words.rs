@@ -263,6 +263,9 @@ pub(super) fn answers(analysis: &Analysis) -> Option<String> {
         because.extend(match warning {
             Warning::DifferentMachines { .. } => Some("the machines differ".to_owned()),
             Warning::DifferentTools { .. } => Some("the tools or runtimes differ".to_owned()),
+            Warning::RowsScatter { .. } => {
+                Some("the rows scatter more than their repetitions explain".to_owned())
+            }
             Warning::CpuScaling { .. } => {
                 Some("the frequency of the processor was being scaled".to_owned())
             }

@@ -357,6 +357,10 @@ pub fn cannot_answer() -> Analysis {
             Warning::DebugRecording {
                 sides: vec!["old".to_owned()],
             },
+            Warning::RowsScatter {
+                candidate: "new".to_owned(),
+                sd: 0.018,
+            },
         ],
         ..analysis(vec![
             bare("BM_A", vec![few(3, 0.1)]),
