@@ -113,7 +113,7 @@ fn two_files_are_set_side_by_side_with_the_mode_or_without() {
             "1 faster, 1 slower",
         ],
     );
-    let named = track.compare(&["benchmarks", "old.json", "new.json"]);
+    let named = track.compare(&["-a", "--no-utest", "benchmarks", "old.json", "new.json"]);
     assert_eq!(named.succeeds().stdout, plain.stdout);
     let again = track.compare(&["old.json", "new.json", "old.json"]);
     let compared = rows(again.succeeds()).len();
@@ -571,6 +571,17 @@ fn what_cannot_be_compared_is_told_with_its_exit_code() {
             &["old.json", "new.json", "-n", "a", "-n", "a"],
             2,
             &["--name a", "differ"],
+        ),
+        (
+            &[
+                "--no-color",
+                "--compat",
+                "benchmarks",
+                "old.json",
+                "new.json",
+            ],
+            2,
+            &["--compat comes first"],
         ),
         (&["old.json", "new.json", "--margin", "0"], 2, &["--margin"]),
         (&["old.json", "new.json", "--alpha", "0.9"], 2, &["--alpha"]),

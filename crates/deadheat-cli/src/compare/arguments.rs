@@ -101,6 +101,9 @@ pub struct LayoutArgs {
     /// Taken for the sake of scripts: a row is a whole benchmark anyway
     #[arg(short = 'a', long = "display_aggregates_only", hide = true)]
     _aggregates_only: bool,
+    /// The same: the p-value is a column of the table, and decides nothing
+    #[arg(long = "no-utest", hide = true)]
+    _no_utest: bool,
 }
 
 impl LayoutArgs {
@@ -155,6 +158,13 @@ pub enum Order {
 
 /// Sets saved results side by side, or races the programs that were named.
 pub fn compare(mut args: CompareArgs) -> Result<Status, Failure> {
+    if args.compat {
+        return Err(Failure::Usage(
+            "--compat comes first, before the mode and every other option: deadheat compare \
+             --compat …"
+                .to_owned(),
+        ));
+    }
     if args.layout.no_color {
         args.options.answer.color = Color::Never;
     }
