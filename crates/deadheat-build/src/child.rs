@@ -178,11 +178,16 @@ mod tests {
         let error = Interruption(&both_there).run(&mut shell(&script), None);
         assert!(matches!(error, Err(BuildError::Interrupted)), "{error:?}");
         for pid in std::fs::read_to_string(&file).unwrap().lines() {
-            let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
-            assert!(
-                !stat.is_ok_and(|stat| !stat.contains(") Z ")),
-                "{pid} lives"
-            );
+            let lives = || {
+                let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
+                stat.is_ok_and(|stat| !stat.contains(") Z "))
+            };
+            // Who is killed dies when the kernel next comes by.
+            let begin = Instant::now();
+            while lives() && begin.elapsed() < Duration::from_secs(10) {
+                thread::sleep(LONGEST);
+            }
+            assert!(!lives(), "{pid} lives");
         }
     }
 

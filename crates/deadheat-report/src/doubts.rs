@@ -276,8 +276,8 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
         Warning::Unpaired { each } => format!(
             "The samples do not say which were taken together. If one side ran after the other, \
              every drift of the machine landed on one of them and counts as change, so any \
-             verdict is provisional. {} Interleave them: race the contenders with deadheat run, \
-             or record replicate, block and slot.",
+             verdict is provisional. {} Interleave them: race the contenders with deadheat bench or \
+             deadheat run, or record replicate, block and slot.",
             match each {
                 Observation::Process =>
                     "Each process counts as one observation, however many samples it gave.",
