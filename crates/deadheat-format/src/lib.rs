@@ -27,6 +27,7 @@ mod default_path;
 mod detect;
 mod error;
 mod export;
+#[cfg(feature = "saved")]
 mod foreign_file;
 #[cfg(feature = "read")]
 mod import;
@@ -53,6 +54,7 @@ pub use export::{write_go, write_go_to};
 pub use export::{write_hdr, write_hdr_to};
 #[cfg(feature = "hyperfine")]
 pub use export::{write_hyperfine, write_hyperfine_to};
+#[cfg(feature = "saved")]
 pub use foreign_file::{FileKind, TemporaryFile, ensure_readable, file_kind, read_bytes};
 #[cfg(feature = "read")]
 pub use import::RecordingPlan;
