@@ -495,7 +495,10 @@ fn revisions_get_verdicts(packages: &Packages, answer: &[&str]) {
     assert_eq!(first["scope"], "source", "{first}");
     assert!(first.to_string().contains("\"slower\""), "{first}");
     let second = named("second");
-    assert!(!second.to_string().contains("\"slower\""), "{second}");
+    // One race in forty of the unchanged twin may be called slower: that is
+    // what alpha promises, so only the sizes are held against each other.
+    let change = |race: &serde_json::Value| race["change"].as_f64().unwrap();
+    assert!(change(&first) > change(&second) + 0.3, "{first} {second}");
     let (again, said) = race(&["HEAD..HEAD"]);
     assert!(!said.contains("Compiling"), "{said}");
     assert_eq!(again.as_array().unwrap().len(), 2);
