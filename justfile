@@ -36,7 +36,8 @@ fuzz seconds="300":
     just _fuzz run_file seeds/run_file run_file.dict 6000 {{seconds}}
     just _fuzz compat seeds/compat compat.dict 6000 {{seconds}}
     just _fuzz saved_criterion seeds/saved_criterion saved.dict 4000 {{seconds}}
-    for tool in benchmark_dotnet go google_benchmark hyperfine jmh pyperf pytest_benchmark; do \
+    just _fuzz saved_pytest_benchmark 'seeds/saved_pytest_benchmark ../crates/deadheat-format/tests/golden/saved/pytest_benchmark' saved.dict 12000 {{seconds}}
+    for tool in benchmark_dotnet go google_benchmark hyperfine jmh pyperf; do \
         just _fuzz saved_$tool ../crates/deadheat-format/tests/golden/saved/$tool saved.dict 12000 {{seconds}} || exit 1; \
     done
 
