@@ -35,6 +35,9 @@ pub struct Options {
     /// Leave out the secondary figures, which a simulation of thousands of
     /// races has no use for: they are most of the work.
     pub without_figures: bool,
+    /// Work out what there is to draw, with at most so many points in each
+    /// series; `None` where nobody draws.
+    pub plots: Option<usize>,
 }
 
 /// Beyond so many replicates the sign-flip test says nothing new and its
@@ -150,6 +153,9 @@ fn benchmark(
     };
     let saved = benchmark.saved.as_ref();
     let empty = Comparison {
+        margin: plan.design.margin,
+        plots: None,
+        gate: None,
         benchmark: benchmark.name.clone(),
         parameters: benchmark.parameters.clone(),
         label: saved.and_then(|saved| saved.label.clone()),

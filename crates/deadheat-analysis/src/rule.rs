@@ -326,6 +326,7 @@ mod tests {
             workload: Workload::Recording,
         };
         RunHeader {
+            command: Vec::new(),
             tool_version: "test".to_owned(),
             started_at: None,
             origin: Origin::Race,

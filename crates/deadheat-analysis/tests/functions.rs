@@ -38,6 +38,7 @@ fn race(workload: &Workload, replicates: u32, blocks: u32, metrics: &[Metric]) -
         workload: workload.clone(),
     };
     let mut run = Run::new(RunHeader {
+        command: Vec::new(),
         tool_version: "test".to_owned(),
         started_at: None,
         origin: Origin::Race,

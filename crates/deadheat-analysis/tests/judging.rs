@@ -42,6 +42,7 @@ impl Maker {
         };
         Self {
             run: Run::new(RunHeader {
+                command: Vec::new(),
                 tool_version: "test".to_owned(),
                 started_at: None,
                 origin,

@@ -100,6 +100,7 @@ impl Race {
             })));
         }
         let mut run = Run::new(RunHeader {
+            command: Vec::new(),
             tool_version: "test".to_owned(),
             started_at: None,
             origin: Origin::Race,

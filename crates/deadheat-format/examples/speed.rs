@@ -81,6 +81,7 @@ fn header(columns: usize) -> RunHeader {
         workload: Workload::Recording,
     };
     RunHeader {
+        command: Vec::new(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         started_at: None,
         origin: Origin::Race,

@@ -71,6 +71,9 @@ fn side(name: &str, median: f64) -> Side {
 /// `candidate` needs a tenth more than `old`, give or take a hundredth.
 fn slower(benchmark: &str, candidate: &str) -> Comparison {
     Comparison {
+        margin: 0.01,
+        plots: None,
+        gate: None,
         benchmark: benchmark.to_owned(),
         parameters: vec![],
         label: None,

@@ -2,8 +2,10 @@
 
 use crate::estimate::{BlockDiagnostics, Estimate};
 use crate::figures::Figures;
+use crate::gate::GateHit;
 use crate::metric::Metric;
 use crate::plan::Throughput;
+use crate::plots::Plots;
 use crate::results::ResultSide;
 use crate::run::{EndReason, LeftOut};
 use crate::units::LogRatio;
@@ -61,6 +63,8 @@ pub struct Comparison {
     pub throughput: Option<Throughput>,
     /// The metric judged.
     pub metric: Metric,
+    /// Smallest relative change of this benchmark worth acting on.
+    pub margin: f64,
     /// The baseline.
     pub baseline: Side,
     /// The candidate; `None` when the contender ran alone.
@@ -96,8 +100,12 @@ pub struct Comparison {
     pub diagnostics: Option<BlockDiagnostics>,
     /// Secondary figures of the judged metric: they inform, they never decide.
     pub figures: Option<Figures>,
+    /// What there is to draw; `None` where nobody draws.
+    pub plots: Option<Box<Plots>>,
     /// Every metric recorded, the judged one included.
     pub metrics: Vec<MetricComparison>,
+    /// The rule of a gate that it breaks, if there is one.
+    pub gate: Option<GateHit>,
     /// Doubts and advice.
     pub warnings: Vec<Warning>,
 }

@@ -14,11 +14,13 @@ mod command;
 mod environment;
 mod estimate;
 mod figures;
+mod gate;
 mod histogram;
 mod json;
 mod metric;
 mod placement;
 mod plan;
+mod plots;
 mod record;
 mod results;
 mod rule;
@@ -42,12 +44,17 @@ pub use figures::{
     BetweenFigures, Change, Family, Figures, FirstHalf, Fit, OppositePeaks, PairSigns, RankSums,
     SideFigures, SignedRanks, Spread, StabilityFigures, TTested, Tested,
 };
+pub use gate::{Excuse, GateHit};
 pub use histogram::{ContenderHistogram, HistogramUnit, Histograms};
 pub use json::{Json, Object};
 pub use metric::{Better, ForeignMetric, Metric, Unit};
 pub use placement::{NeutralLink, NeutralLinks, Placed, Placing, RefusedLink};
 pub use plan::{
     Benchmark, Contender, Design, Looks, OwnLink, Pinning, Plan, PlanError, Saved, Throughput,
+};
+pub use plots::{
+    BoxPlot, DensityCurve, Difference, DifferenceSeries, Distribution, LookEstimate, PairCloud,
+    PairPoint, Plots, ReplicateEstimate,
 };
 pub use record::{BlockRecord, RecordSink, SinkError};
 pub use results::{ResultBenchmark, ResultFacts, ResultSide, ResultSource, ResultState, Results};

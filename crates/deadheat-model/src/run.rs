@@ -27,6 +27,9 @@ pub struct RunHeader {
     pub started_at: Option<u64>,
     /// Where the samples come from.
     pub origin: Origin,
+    /// The command that runs the same race again, seed and all, word by word;
+    /// empty when it is not known.
+    pub command: Vec<String>,
     /// The frozen plan.
     pub plan: Plan,
     /// The machine.
@@ -201,6 +204,7 @@ mod tests {
             ..Benchmark::default()
         };
         Run::new(RunHeader {
+            command: Vec::new(),
             tool_version: "test".to_owned(),
             started_at: None,
             origin: Origin::Race,

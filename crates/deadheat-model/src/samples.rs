@@ -30,6 +30,16 @@ impl Flags {
     pub fn any(self) -> bool {
         self.0 != 0
     }
+
+    /// Whether all evidence of `other` is among this.
+    pub fn holds(self, other: Flags) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// The evidence of both.
+    pub fn and(self, other: Flags) -> Flags {
+        Flags(self.0 | other.0)
+    }
 }
 
 /// One timed batch of iterations by one contender; its metric values stand in

@@ -221,7 +221,7 @@ fn verdicts(analysis: &Analysis, group: &[Comparison], several: bool) -> String 
             baseline: &labels[0],
             candidate: labels.get(index + 1).map(String::as_str),
         };
-        let sentence = sentences::verdict(comparison, analysis.margin, called, source, GLYPHS);
+        let sentence = sentences::verdict(comparison, comparison.margin, called, source, GLYPHS);
         let benchmark = match several {
             true => format!("{}: ", code(&suite::title(comparison, GLYPHS))),
             false => String::new(),

@@ -133,8 +133,8 @@ impl Painter<'_> {
                 baseline: &called[0],
                 candidate: comparison.candidate.is_some().then_some(candidate.as_str()),
             };
-            let margin = self.analysis.margin;
-            let sentence = sentences::verdict(comparison, margin, called, self.source, glyphs);
+            let sentence =
+                sentences::verdict(comparison, comparison.margin, called, self.source, glyphs);
             text += &self.marked(comparison.verdict, &sentence);
             if let Some(placement) = sentences::placement(comparison, glyphs) {
                 text += &self.wrapped("  ", &placement);

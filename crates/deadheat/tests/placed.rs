@@ -91,6 +91,7 @@ fn header(blocks_per_replicate: u32) -> RunHeader {
         replicates: 11,
     };
     RunHeader {
+        command: Vec::new(),
         tool_version: "test".to_owned(),
         started_at: None,
         origin: Origin::Race,

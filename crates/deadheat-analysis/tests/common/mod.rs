@@ -16,6 +16,7 @@ pub fn run(origin: Origin, contenders: usize, blocks: &[Block]) -> Run {
         workload: Workload::Recording,
     };
     let mut run = Run::new(RunHeader {
+        command: Vec::new(),
         tool_version: String::new(),
         started_at: None,
         origin,

@@ -8,6 +8,7 @@ use deadheat_model::{
 /// many blocks.
 pub fn run(look: u32, blocks_per_replicate: u32, benchmarks: Vec<Benchmark>) -> Run {
     Run::new(RunHeader {
+        command: Vec::new(),
         tool_version: "test".to_owned(),
         started_at: None,
         origin: Origin::Race,

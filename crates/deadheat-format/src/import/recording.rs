@@ -116,6 +116,7 @@ impl Recording {
             benchmark.counters = metrics_at(counters);
         }
         let header = RunHeader {
+            command: Vec::new(),
             tool_version: String::new(),
             started_at: None,
             origin: if self.paired {

@@ -29,6 +29,8 @@ pub(super) struct Header {
     started_at: Option<u64>,
     #[serde(default)]
     origin: Origin,
+    #[serde(default)]
+    command: Vec<String>,
     seed: u64,
     plan: Plan,
     #[serde(default)]
@@ -71,6 +73,7 @@ impl Header {
     /// `Err` says in words what does not hold.
     pub(super) fn into_model(self) -> Result<model::RunHeader, String> {
         Ok(model::RunHeader {
+            command: self.command,
             tool_version: self.tool.version,
             started_at: self.started_at,
             origin: match self.origin {

@@ -212,6 +212,7 @@ mod tests {
 
     fn header() -> RunHeader {
         RunHeader {
+            command: Vec::new(),
             tool_version: "0.1.0".to_owned(),
             started_at: None,
             origin: Origin::Race,

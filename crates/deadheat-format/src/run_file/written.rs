@@ -36,8 +36,14 @@ pub(super) fn header(header: &RunHeader) -> Result<Json, PathBuf> {
         .with("columns", columns)
         .with("tick_ns", header.tick_ns)
         // Absent where nothing was left out.
+        .with_some("command", command(&header.command))
         .with_some("left_out", left_out(&header.left_out));
     Ok(line.into())
+}
+
+/// The command that runs the race again; `None` when it is not known.
+fn command(words: &[String]) -> Option<Json> {
+    (!words.is_empty()).then(|| words.iter().collect())
 }
 
 fn left_out(left_out: &[LeftOut]) -> Option<Json> {

@@ -56,6 +56,7 @@ pub fn header() -> RunHeader {
         ..command("sort data")
     };
     RunHeader {
+        command: Vec::new(),
         tool_version: "0.1.0".to_owned(),
         started_at: Some(1_709_210_096),
         origin: Origin::Race,
@@ -133,6 +134,7 @@ pub fn function_header() -> RunHeader {
     };
     let commands = header();
     RunHeader {
+        command: Vec::new(),
         plan: Plan {
             design: Design {
                 blocks_per_replicate: 25,
@@ -224,6 +226,7 @@ pub fn program_header() -> RunHeader {
     };
     let functions = function_header();
     RunHeader {
+        command: Vec::new(),
         plan: Plan {
             benchmarks: vec![
                 Benchmark {

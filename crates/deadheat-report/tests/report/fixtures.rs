@@ -155,6 +155,9 @@ pub fn figures(change: f64, half_width: f64) -> Figures {
 pub fn comparison(verdict: Option<Verdict>, change: f64, half_width: f64) -> Comparison {
     let wall = metric(Metric::Wall, 685_900.0, change, half_width);
     Comparison {
+        margin: 0.01,
+        plots: None,
+        gate: None,
         benchmark: "old against new".to_owned(),
         parameters: vec![],
         label: None,

@@ -63,6 +63,9 @@ pub fn one(name: &str, median: f64, change: f64, verdict: Option<Verdict>) -> Co
         _ => (change.abs() * 0.21).max(0.001),
     };
     Comparison {
+        margin: 0.01,
+        plots: None,
+        gate: None,
         benchmark: name.to_owned(),
         parameters: vec![],
         label: None,

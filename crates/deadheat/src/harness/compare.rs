@@ -175,6 +175,7 @@ impl Compare {
             }),
         };
         let header = RunHeader {
+            command: Vec::new(),
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             started_at: unix_seconds(),
             origin: Origin::Race,

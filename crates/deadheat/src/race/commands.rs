@@ -205,6 +205,7 @@ fn header(
         });
     }
     Ok(RunHeader {
+        command: Vec::new(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         started_at: unix_seconds(),
         origin: Origin::Race,

@@ -197,6 +197,7 @@ pub fn race_google_benchmark(
         .enter(&plan, placements)
         .map_err(RaceError::NotStarted)?;
     let header = RunHeader {
+        command: Vec::new(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         started_at: unix_seconds(),
         origin: Origin::Race,

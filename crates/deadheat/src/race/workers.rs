@@ -185,6 +185,7 @@ fn header(
     contenders: &FunctionContenders<'_>,
 ) -> RunHeader {
     RunHeader {
+        command: Vec::new(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         started_at: unix_seconds(),
         origin: Origin::Race,

@@ -183,6 +183,7 @@ impl<'a> Joined<'a> {
             benchmark.counters.drain(..own);
         }
         let header = RunHeader {
+            command: Vec::new(),
             tool_version: String::new(),
             started_at: None,
             origin: Origin::UnpairedRecording,

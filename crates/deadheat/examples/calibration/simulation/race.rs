@@ -109,6 +109,7 @@ fn header(setting: &Setting, seed: u64) -> RunHeader {
         }],
     };
     RunHeader {
+        command: Vec::new(),
         tool_version: "simulated".to_owned(),
         started_at: None,
         origin: Origin::Race,
