@@ -1,7 +1,7 @@
 //! Run → Analysis.
 
 use deadheat_model::{
-    Analysis, Benchmark, BlockDiagnostics, Comparison, ContenderId, Ending, FailedBenchmark,
+    Analysis, Benchmark, BlockDiagnostics, Comparison, ContenderId, Ending, FailedBenchmark, Gates,
     LogRatio, Origin, Plan, Processes, Run, Samples, Scope, Verdict, Workload,
 };
 use deadheat_stats::{Call, minimum_detectable_effect, replicates_to_settle, sign_flip_p};
@@ -88,6 +88,7 @@ pub fn analyse(run: &Run, options: Options) -> Analysis {
             ranking.scatter.doubts(run),
         ]
         .concat(),
+        gates: Gates::default(),
         sides: run.sides.clone(),
         processes: processes(plan),
         launches: run.launches,
@@ -153,7 +154,8 @@ fn benchmark(
     };
     let saved = benchmark.saved.as_ref();
     let empty = Comparison {
-        margin: plan.design.margin,
+        margin: plan.margin(index),
+        alpha: plan.alpha(index),
         plots: None,
         gate: None,
         benchmark: benchmark.name.clone(),
@@ -183,7 +185,7 @@ fn benchmark(
     };
     let figured = match options.without_figures {
         true => None,
-        false => Figured::of(header, samples, judged, &members),
+        false => Figured::of(header, index, samples, &members),
     };
     if benchmark.contenders.len() == 1 {
         let metrics = metric_rows(run, samples, index, &members, None, |_| None);
@@ -228,7 +230,7 @@ fn benchmark(
             ..empty.clone()
         };
         if let Some(judgement) = judgement {
-            fill_in(&mut comparison, judgement, plan.design.margin);
+            fill_in(&mut comparison, judgement);
             comparison.p_sign_flip = confirm(effects, judgement, plan.seed);
         }
         let judged = judgement.map_or(effects.replicates(), |j| j.replicates);
@@ -247,7 +249,7 @@ fn benchmark(
             carry_over: d.carry_over,
             second_position: d.second_position,
         });
-        let margin = plan.design.margin;
+        let margin = comparison.margin;
         let mut warnings = doubts::about_the_estimate(effects, samples, judgement, margin);
         warnings.extend(doubts::about_the_tails(
             &baseline_values,
@@ -280,7 +282,7 @@ fn benchmark(
 }
 
 /// Copies what was judged into the answer.
-fn fill_in(comparison: &mut Comparison, judgement: &Judgement, margin: f64) {
+fn fill_in(comparison: &mut Comparison, judgement: &Judgement) {
     let pooled = &judgement.pooled;
     comparison.estimate = Some(estimate(judgement));
     comparison.dropped_blocks = judgement.dropped;
@@ -299,7 +301,7 @@ fn fill_in(comparison: &mut Comparison, judgement: &Judgement, margin: f64) {
             pooled.theta,
             pooled.se,
             pooled.replicates,
-            LogRatio::from_change(margin).0,
+            LogRatio::from_change(comparison.margin).0,
             judgement.plain_level,
         );
     }

@@ -116,6 +116,8 @@ pub(crate) struct Level<'a> {
     /// each, beyond what their samples show.
     pub(crate) allowance: f64,
     pub(crate) orders: &'a Orders,
+    /// Smallest relative change worth acting on.
+    pub(crate) margin: f64,
 }
 
 /// Two contenders of an unpaired recording in one metric.
@@ -183,11 +185,10 @@ pub(crate) fn compare(
     let judged = (zero_share <= MOST_ZEROS)
         .then(|| {
             let (first, second) = (baseline.observations(each), candidate.observations(each));
-            let margin = header.plan.design.margin;
             let terms = Terms {
                 each,
                 level,
-                margin,
+                margin: level.margin,
                 better: metric.better(),
                 relative_tick: ticks.map(f64::recip),
             };
