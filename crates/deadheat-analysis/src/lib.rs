@@ -18,6 +18,7 @@ mod looks;
 mod metrics;
 mod overall;
 mod placement;
+mod plots;
 mod recordings;
 mod rule;
 mod ruling;
