@@ -76,7 +76,7 @@ impl Ruling {
         let complete = bench.complete_replicates(samples);
         let most = design.looks.max_replicates() as usize;
         let scan = bench.scan(samples, complete, &design.looks);
-        let ended_by_plan = !run.went_on(index)
+        let ended_by_plan = !run.went_on(index, samples)
             && scan
                 .as_ref()
                 .is_some_and(|scan| scan.at == complete && (scan.conclusive || scan.at == most));
