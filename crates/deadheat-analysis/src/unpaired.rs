@@ -8,8 +8,8 @@
 //! copies of one function in one process were called different in 46–51 % of
 //! rank tests at α = 5 %.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 
 use deadheat_model::{
     Better, ContenderId, Estimate, Interval, LogRatio, Metric, Observation, RunHeader, Samples,
@@ -90,15 +90,21 @@ impl Logs {
 /// count those of 30 against 30 takes longer than to find the interval.
 #[derive(Default)]
 pub(crate) struct Orders {
-    known: RefCell<HashMap<(usize, usize, u64), Option<usize>>>,
+    known: Mutex<HashMap<(usize, usize, u64), Option<usize>>>,
 }
 
 impl Orders {
     fn of(&self, first: usize, second: usize, level: f64) -> Option<usize> {
-        let mut known = self.known.borrow_mut();
-        *known
-            .entry((first, second, level.to_bits()))
-            .or_insert_with(|| shift_order(first, second, level))
+        let sizes = (first, second, level.to_bits());
+        // Whoever panicked left a map that is whole.
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = known().get(&sizes).copied();
+        // Counted outside of the lock: two threads may count the same.
+        found.unwrap_or_else(|| {
+            let order = shift_order(first, second, level);
+            known().insert(sizes, order);
+            order
+        })
     }
 }
 
@@ -188,7 +194,6 @@ pub(crate) fn compare(
             let terms = Terms {
                 each,
                 level,
-                margin: level.margin,
                 better: metric.better(),
                 relative_tick: ticks.map(f64::recip),
             };
@@ -207,7 +212,6 @@ pub(crate) fn compare(
 struct Terms<'a> {
     each: Observation,
     level: &'a Level<'a>,
-    margin: f64,
     better: Better,
     /// A tick of the clock as a share of a typical sample.
     relative_tick: Option<f64>,
@@ -218,8 +222,8 @@ impl Terms<'_> {
     /// way round.
     fn call(&self, (low, high): (f64, f64)) -> Call {
         match self.better {
-            Better::More => call((-high, -low), self.margin),
-            Better::Less | Better::Unknown => call((low, high), self.margin),
+            Better::More => call((-high, -low), self.level.margin),
+            Better::Less | Better::Unknown => call((low, high), self.level.margin),
         }
     }
 }
@@ -232,6 +236,7 @@ fn judge(first: &[f64], second: &[f64], terms: &Terms<'_>) -> Option<UnpairedJud
         two_sided: level,
         allowance,
         orders,
+        ..
     } = *level;
     let order = orders.of(first.len(), second.len(), level);
     let by_rank = order.and_then(|order| shift_interval_at(first, second, order));
@@ -384,8 +389,8 @@ mod tests {
                 two_sided: 0.05,
                 allowance: LAYOUT_ALLOWANCE,
                 orders: Box::leak(Box::default()),
+                margin: 0.01,
             })),
-            margin: 0.01,
             better: Better::Less,
             relative_tick,
         }

@@ -1,7 +1,6 @@
 //! What follows a race: the answer, the files beside it, and a status.
 
 use deadheat::RaceOutcome;
-use deadheat::analysis::analyse;
 use deadheat::exit::{Failure, Status};
 use deadheat::model::{EndReason, RunEnd};
 
@@ -15,7 +14,7 @@ pub fn tell(
     exports: &ExportArgs,
 ) -> Result<Status, Failure> {
     let answer = answer.answer();
-    let analysis = analyse(&outcome.run, answer.analysis_options());
+    let analysis = answer.analysis(&outcome.run);
     exports.write(&outcome.run, &analysis, answer.figures)?;
     answer.print(&analysis)?;
     answer.print_note(&format!("  recorded in {}", outcome.path.display()))?;

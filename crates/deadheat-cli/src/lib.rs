@@ -13,6 +13,7 @@ mod placements;
 mod program;
 mod progress;
 mod rev;
+mod rules;
 mod run;
 
 pub use cargo_deadheat::cargo_deadheat;

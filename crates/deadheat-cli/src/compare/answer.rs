@@ -1,7 +1,6 @@
 //! What becomes of saved results: a table on standard output, files beside it,
 //! and a status.
 
-use deadheat::analysis::analyse;
 use deadheat::answer::to_stdout;
 use deadheat::exit::{Failure, Status};
 use deadheat::format::{ensure_writable, write_text};
@@ -27,7 +26,7 @@ pub fn tell(run: &Run, options: &BenchOptions, layout: &LayoutArgs) -> Result<St
         without_figures: !answer.figures,
         ..answer.analysis_options()
     };
-    let analysis = analyse(run, analysis_options);
+    let analysis = answer.analysis_with(run, analysis_options);
     options.exports.write(run, &analysis, answer.figures)?;
     if let Some(path) = &layout.dump_to_json {
         let json = to_json(&analysis);

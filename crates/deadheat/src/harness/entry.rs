@@ -12,8 +12,12 @@ use super::racing::race;
 use super::smoke::smoke;
 use crate::exit::{Failure, Status};
 use crate::race::WorkerRace;
+use crate::rules::Rules;
 use crate::settings::{Placement, random_seed};
 use crate::suite::Suite;
+
+/// Replicates of each benchmark at most, where nobody says.
+const MAX_REPLICATES: u32 = 40;
 
 #[allow(
     clippy::needless_doctest_main,
@@ -71,29 +75,30 @@ fn run(suite: &Suite, words: impl Iterator<Item = OsString>) -> Result<Status, F
             print(&listing(suite.registered(), &arguments.selection, terse)).map(|()| Status::Done)
         }
         Mode::Smoke => {
-            let race = settings(&arguments)?;
+            let race = settings(&arguments, &Rules::default())?;
             smoke(&race, suite.registered(), &arguments.selection, print)
         }
         Mode::Race => {
-            let race_settings = settings(&arguments)?;
-            race(&race_settings, suite, &arguments)
+            let rules = Rules::read(arguments.asked.clone(), &arguments.source)?;
+            let race_settings = settings(&arguments, &rules)?;
+            race(&race_settings, suite, &arguments.by(&rules), &rules)
         }
     }
 }
 
-fn settings(arguments: &Arguments) -> Result<WorkerRace, Failure> {
+fn settings(arguments: &Arguments, rules: &Rules) -> Result<WorkerRace, Failure> {
     Ok(WorkerRace {
         program: Some(this_program(arguments.shown)?),
         shown: arguments.shown,
         sample_time: None,
-        margin: arguments.margin,
-        alpha: arguments.alpha,
-        max_replicates: arguments.max_replicates,
+        margin: rules.margin(),
+        alpha: rules.alpha(),
+        max_replicates: rules.max_replicates().unwrap_or(MAX_REPLICATES),
         blocks: arguments.blocks,
-        budget: arguments.budget,
+        budget: rules.budget(),
         timeout: arguments.timeout,
         seed: arguments.seed.unwrap_or_else(random_seed),
-        judged: arguments.judged.clone(),
+        judged: rules.judged(),
         pinning: arguments.pinning.clone(),
         save: arguments.save.clone(),
         folder: PathBuf::new(),
