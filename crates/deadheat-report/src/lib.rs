@@ -21,6 +21,7 @@ mod comparison;
 pub mod doubts;
 mod ending;
 mod figures;
+mod gates;
 mod glyphs;
 mod json;
 mod layout;

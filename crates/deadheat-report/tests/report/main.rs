@@ -2,6 +2,7 @@
 
 mod comparison;
 mod fixtures;
+mod gates;
 mod hostile;
 mod json;
 mod markdown;

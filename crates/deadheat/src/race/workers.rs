@@ -218,11 +218,6 @@ pub(crate) fn smoke_test<E: From<RaceError>>(
     mut tell: impl FnMut(&Benchmark, Result<(), RaceError>) -> Result<(), E>,
 ) -> Result<(), E> {
     let interrupts = take_over_signals()?;
-    let mut benchmarks = entries.benchmarks;
-    for benchmark in &mut benchmarks {
-        benchmark.rules = race.terms().own_rules(&entries.rules, &benchmark.name)?;
-    }
-    refuse_own_unmeasured(&benchmarks, &entries.metrics, "functions")?;
     let mut contenders = race.contenders(&entries.metrics, &interrupts)?;
     for benchmark in &entries.benchmarks {
         let outcome = contenders.smoke(benchmark);
