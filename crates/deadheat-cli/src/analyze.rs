@@ -76,15 +76,20 @@ pub fn analyze(args: &AnalyzeArgs) -> Result<Status, Failure> {
             )));
         }
         args.exports.check(Some(file))?;
-        let analysis = analyse(
-            &run,
-            Options {
-                replay_looks: args.looks,
-                ..answer.analysis_options()
-            },
-        );
-        args.exports.write(&run, &analysis, answer.figures)?;
-        answer.print(&analysis)?;
+        let reports = args.exports.reports();
+        let options = Options {
+            replay_looks: args.looks,
+            ..answer.analysis_options()
+        };
+        let benchmarks = run.header.plan.benchmarks.len();
+        let analysis = analyse(&run, reports.analysis_options(options, benchmarks));
+        let written = args.exports.write(&run, &analysis, answer.figures)?;
+        if !reports.takes_stdout() {
+            answer.print(&analysis)?;
+            for line in written {
+                answer.print_note(&format!("  {line}"))?;
+            }
+        }
         status = status.max(answer.status(&analysis));
     }
     Ok(status)

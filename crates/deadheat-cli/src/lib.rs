@@ -12,6 +12,7 @@ mod options;
 mod placements;
 mod program;
 mod progress;
+mod reports;
 mod rev;
 mod run;
 mod typed;

@@ -1,4 +1,4 @@
-//! Plain text files, such as the answer in Markdown.
+//! Files that are written whole, such as the answer in Markdown or a picture.
 
 use std::fs::{self, OpenOptions};
 use std::path::Path;
@@ -9,6 +9,18 @@ use crate::error::{FormatError, cannot_write};
 pub fn write_text(path: impl AsRef<Path>, text: &str) -> Result<(), FormatError> {
     let path = path.as_ref();
     fs::write(path, text).map_err(cannot_write(path))
+}
+
+/// Writes a file of bytes, replacing an older one.
+pub fn write_bytes(path: impl AsRef<Path>, bytes: &[u8]) -> Result<(), FormatError> {
+    let path = path.as_ref();
+    fs::write(path, bytes).map_err(cannot_write(path))
+}
+
+/// Makes a folder, and those above it, unless it is there.
+pub fn ensure_folder(path: impl AsRef<Path>) -> Result<(), FormatError> {
+    let path = path.as_ref();
+    fs::create_dir_all(path).map_err(cannot_write(path))
 }
 
 /// Finds out whether a file can be written, without changing what is in it; a
@@ -49,6 +61,18 @@ mod tests {
         write_text(&path, "old").unwrap();
         ensure_writable(&path).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+    }
+
+    #[test]
+    fn a_folder_is_made_once_and_a_file_in_its_place_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let pictures = folder.path().join("a").join("pictures");
+        ensure_folder(&pictures).unwrap();
+        ensure_folder(&pictures).unwrap();
+        write_bytes(pictures.join("x.png"), &[1, 2]).unwrap();
+        let error = ensure_folder(pictures.join("x.png")).unwrap_err();
+        assert!(error.is_write_error());
+        assert!(error.to_string().contains("x.png"), "{error}");
     }
 
     #[test]
