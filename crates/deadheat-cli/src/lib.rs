@@ -12,6 +12,8 @@ mod options;
 mod placements;
 mod program;
 mod progress;
+mod recorded;
+mod report;
 mod reports;
 mod rev;
 mod run;
