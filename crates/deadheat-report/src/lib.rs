@@ -8,6 +8,7 @@
 //! - [`to_text`]: the answer for people at a terminal
 //! - [`to_json`]: the answer for programs, schema `deadheat.analysis/1`
 //! - [`to_markdown`]: the answer for a pull request
+//! - [`to_junit`]: the answer for services that collect results of tests
 //! - [`to_paired`]: minima and means side by side, a line per comparison
 //! - [`to_comparison`], [`to_comparison_markdown`], [`to_comparison_csv`]: the
 //!   answer about saved results, a row per benchmark
@@ -21,8 +22,10 @@ mod comparison;
 pub mod doubts;
 mod ending;
 mod figures;
+mod gated;
 mod glyphs;
 mod json;
+mod junit;
 mod layout;
 mod left_out;
 mod markdown;
@@ -36,12 +39,14 @@ mod suite;
 mod tables;
 mod text;
 pub mod units;
+mod xml;
 
 pub use comparison::{
     ComparisonOptions, Sort, to_comparison, to_comparison_csv, to_comparison_markdown,
 };
 pub use glyphs::Glyphs;
 pub use json::to_json;
+pub use junit::to_junit;
 pub use markdown::{MarkdownOptions, to_markdown, to_markdown_with};
 pub use names::{escape, labels, shorten};
 pub use paired::to_paired;
