@@ -10,6 +10,7 @@
 //! - [`to_markdown`]: the answer for a pull request
 //! - [`to_junit`]: the answer for services that collect results of tests
 //! - [`to_paired`]: minima and means side by side, a line per comparison
+//! - `to_pictures`, with the feature `pictures`: plots for papers
 //! - [`to_comparison`], [`to_comparison_markdown`], [`to_comparison_csv`]: the
 //!   answer about saved results, a row per benchmark
 //! - [`progress_line`]: the line to watch while a race goes on
@@ -31,6 +32,8 @@ mod left_out;
 mod markdown;
 mod names;
 mod paired;
+#[cfg(feature = "pictures")]
+mod pictures;
 mod placement;
 mod progress;
 mod rate;
@@ -50,5 +53,7 @@ pub use junit::to_junit;
 pub use markdown::{MarkdownOptions, to_markdown, to_markdown_with};
 pub use names::{escape, labels, shorten};
 pub use paired::to_paired;
+#[cfg(feature = "pictures")]
+pub use pictures::{Picture, PictureError, to_pictures};
 pub use progress::{Progress, progress_line};
 pub use text::{TextOptions, to_text};
