@@ -4,15 +4,16 @@
 use std::path::{Path, PathBuf};
 
 use deadheat_analysis::Options;
-use deadheat_format::{ensure_writable, is_same_file, write_text};
+use deadheat_format::{ensure_writable, is_same_file, write_text, write_text_by};
 use deadheat_model::{Analysis, RunHeader};
-use deadheat_report::{PullRequestOptions, to_junit, to_page, to_pull_request};
+use deadheat_report::{to_junit, to_markdown, write_page};
 #[cfg(feature = "commands")]
 use {
     deadheat_format::{ensure_folder, write_bytes},
     deadheat_report::to_pictures,
 };
 
+use crate::answer::to_stdout;
 use crate::exit::Failure;
 
 /// Which reports to write, each to a file or folder.
@@ -39,9 +40,6 @@ const POINTS: std::ops::RangeInclusive<usize> = 300..=2_000;
 /// Points of a series in all benchmarks together, where that leaves enough for
 /// each.
 const POINTS_IN_ALL: usize = 100_000;
-
-/// Characters that a comment on GitHub may have.
-const COMMENT: usize = 65_536;
 
 impl ReportFiles {
     /// Finds out beforehand whether the reports can be written, and that none
@@ -105,26 +103,24 @@ impl ReportFiles {
     /// Writes what was asked for, and says where it is, a line for each.
     pub fn write(&self, header: &RunHeader, analysis: &Analysis) -> Result<Vec<String>, Failure> {
         let mut written = Vec::new();
-        let mut text = |flag, what: &str, path: &Path, text: String| {
-            write_text(path, &text).map_err(|error| Failure::writing(flag, error))?;
-            written.push(format!("{what} in {}", path.display()));
-            Ok(())
-        };
         if let Some(path) = &self.html {
-            text("--html", "page", path, to_page(analysis, header))?;
+            write_text_by(path, |out| write_page(out, analysis, header))
+                .map_err(|error| Failure::writing("--html", error))?;
+            written.push(format!("page in {}", path.display()));
         }
         if let Some(path) = &self.junit {
-            text("--junit", "test cases", path, to_junit(analysis))?;
+            write_text(path, &to_junit(analysis))
+                .map_err(|error| Failure::writing("--junit", error))?;
+            written.push(format!("test cases in {}", path.display()));
         }
         if let Some(path) = &self.markdown {
-            let comment = to_pull_request(
-                analysis,
-                Some(header),
-                &PullRequestOptions { at_most: COMMENT },
-            );
-            match self.takes_stdout() {
-                true => crate::answer::to_stdout(&comment)?,
-                false => text("--markdown", "comment", path, comment)?,
+            let comment = to_markdown(analysis);
+            if self.takes_stdout() {
+                to_stdout(&comment)?;
+            } else {
+                write_text(path, &comment)
+                    .map_err(|error| Failure::writing("--markdown", error))?;
+                written.push(format!("comment in {}", path.display()));
             }
         }
         #[cfg(feature = "commands")]
@@ -156,8 +152,9 @@ impl ReportFiles {
 /// Writes all pictures into a folder, each to a file of its own.
 #[cfg(feature = "commands")]
 fn draw(flag: &'static str, folder: &Path, analysis: &Analysis) -> Result<String, Failure> {
-    let pictures = to_pictures(analysis);
-    for picture in &pictures {
+    let mut count = 0;
+    for picture in to_pictures(analysis) {
+        count += 1;
         let name = &picture.name;
         match flag {
             "--png" => {
@@ -170,7 +167,6 @@ fn draw(flag: &'static str, folder: &Path, analysis: &Analysis) -> Result<String
         }
         .map_err(|error| Failure::writing(flag, error))?;
     }
-    let count = pictures.len();
     let noun = if count == 1 { "picture" } else { "pictures" };
     Ok(format!("{count} {noun} in {}", folder.display()))
 }
@@ -237,6 +233,9 @@ mod tests {
             ..ReportFiles::default()
         };
         let failure = files.check(Some(&run)).unwrap_err();
-        assert!(failure.to_string().contains("recording itself"), "{failure}");
+        assert!(
+            failure.to_string().contains("recording itself"),
+            "{failure}"
+        );
     }
 }

@@ -319,8 +319,8 @@ mod tests {
                 "--format" => " paired",
                 "--placement" => " own",
                 "--fail-on" => " slower",
-                "--skip" | "--metric" | "--save" | "--export-hdr" | "--export-markdown" | "--html"
-                | "--markdown" | "--junit" => " x",
+                "--skip" | "--metric" | "--save" | "--export-hdr" | "--export-markdown"
+                | "--html" | "--markdown" | "--junit" => " x",
                 _ => "",
             };
             let parsed = parse(&format!("{option}{value}"));
