@@ -18,6 +18,7 @@ use crate::answering::tell;
 use crate::exports::ExportArgs;
 use crate::options::AnswerArgs;
 use crate::progress::LiveProgress;
+use crate::typed;
 
 /// Shown at the end of `deadheat run --help`.
 pub const EXAMPLES: &str = "Examples:
@@ -187,7 +188,8 @@ pub struct RunArgs {
 pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
     let rules = args.answer.rules.read(args.asked())?;
     args.answer.gate = rules.gate();
-    let options = RaceOptions {
+    let mut options = RaceOptions {
+        command: Vec::new(),
         save: args.save.clone(),
         folder: PathBuf::new(),
         // With --json standard output belongs to the analysis alone.
@@ -218,6 +220,7 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
         None => {
             let spec = args.spec(&rules)?;
             let plan = spec.plan()?;
+            options.command = typed::again(plan.seed);
             if !args.quiet {
                 for hint in spec.hints() {
                     eprintln!("deadheat: hint: {hint}");
