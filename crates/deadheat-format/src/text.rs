@@ -11,6 +11,19 @@ pub fn write_text(path: impl AsRef<Path>, text: &str) -> Result<(), FormatError>
     fs::write(path, text).map_err(cannot_write(path))
 }
 
+/// Writes text files into a folder, which is made where it is missing.
+pub fn write_texts<'a>(
+    folder: impl AsRef<Path>,
+    files: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Result<(), FormatError> {
+    let folder = folder.as_ref();
+    fs::create_dir_all(folder).map_err(cannot_write(folder))?;
+    for (name, text) in files {
+        write_text(folder.join(name), text)?;
+    }
+    Ok(())
+}
+
 /// Finds out whether a file can be written, without changing what is in it; a
 /// missing one is created empty. Better asked before a race than after it.
 pub fn ensure_writable(path: impl AsRef<Path>) -> Result<(), FormatError> {
