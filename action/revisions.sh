@@ -23,9 +23,9 @@ commit() {
         git rev-parse --quiet --verify "$found^{commit}" && return
     done
     # Of a whole clone --depth would make a shallow one.
-    local depth=()
-    [ "$(git rev-parse --is-shallow-repository)" = true ] && depth=(--depth 1)
-    if fetch "${depth[@]}" origin "$name"; then
+    local shallowly=()
+    [ "$(git rev-parse --is-shallow-repository)" = true ] && shallowly=(--depth 1)
+    if fetch "${shallowly[@]}" origin "$name"; then
         git rev-parse --quiet --verify 'FETCH_HEAD^{commit}' && return
     fi
     return 1
