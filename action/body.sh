@@ -42,10 +42,13 @@ if [ -n "${GITHUB_SERVER_URL:-}" ] && [ -n "${GITHUB_REPOSITORY:-}" ] && [ -n "$
     run_page=$GITHUB_SERVER_URL/$GITHUB_REPOSITORY/actions/runs/${RUN:-$GITHUB_RUN_ID}
 fi
 
+what='Page with all plots'
+[ -s "$FOLDER/index.html" ] || what='What deadheat said'
+
 # Characters are counted as UTF-16 does, which is never less than what GitHub counts.
 jq --null-input --raw-output --rawfile report "$report" \
     --arg title "$title" --arg base "$base" --arg head "$head" \
-    --arg page "${LINK:-}" --arg run "$run_page" --argjson limit "$limit" '
+    --arg what "$what" --arg page "${LINK:-}" --arg run "$run_page" --argjson limit "$limit" '
 def size: reduce explode[] as $c (0; . + if $c > 65535 then 2 else 1 end);
 def link($text; $url): if $url == "" then empty else "[\($text)](\($url))" end;
 
@@ -69,17 +72,17 @@ def cut($room):
           else .lines += [$line] | .left -= $needs end)
     | .lines;
 
-([link("Page with all plots"; $page), link("workflow run"; $run)]
+([link($what; $page), link("workflow run"; $run)]
     + (if $base != "" and $head != "" then ["`\($base)` → `\($head)`"] else [] end)
     | join(" · ")) as $foot
-| "### \($title)\n\n" as $head
-| (if $foot == "" then "" else "\n\n<sub>\($foot)</sub>\n" end) as $end
+| "### \($title)\n\n" as $top
+| (if $foot == "" then "" else "\n\n<sub>\($foot)</sub>\n" end) as $bottom
 | ($report | gsub("\r"; "") | rtrimstr("\n")) as $text
-| ($limit - ($head | size) - ($end | size)) as $room
-| if ($text | size) <= $room then $head + $text + $end
+| ($limit - ($top | size) - ($bottom | size)) as $room
+| if ($text | size) <= $room then $top + $text + $bottom
   else
     ([link("the page has it all"; $page), link("the workflow run has it all"; $run), "the artifact has it all"] | first) as $where
     | "\n\n**Cut here: this is longer than a comment may be; \($where).**" as $note
     # What is left open takes a few lines to end.
-    | $head + ($text | split("\n") | cut($room - ($note | size) - 200) | closed | join("\n")) + $note + $end
+    | $top + ($text | split("\n") | cut($room - ($note | size) - 200) | closed | join("\n")) + $note + $bottom
   end'

@@ -8,8 +8,14 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=action/say.sh
 . "$here/say.sh"
-export BASE HEAD
 : "${COMMAND?}" "${ARGS?}" "${MARGIN?}" "${FAIL_ON?}" "${BUDGET?}" "${CONFIG?}"
+
+# In results a commit goes by the name it has here, so by a short one.
+base=$BASE
+head=$HEAD
+BASE=$(git rev-parse --short=10 "$base")
+HEAD=$(git rev-parse --short=10 "$head")
+export BASE HEAD
 
 # words WHICH TEXT: the words of a line as bash reads it, into the array `found`.
 words() {
@@ -83,5 +89,5 @@ output junit "$junit"
 output run "$run"
 
 # For whoever shows it elsewhere, such as the second workflow for forks.
-jq --null-input --argjson code "$code" --arg base "$BASE" --arg head "$HEAD" \
+jq --null-input --argjson code "$code" --arg base "$base" --arg head "$head" \
     '{exit_code: $code, base: $base, head: $head}' >"$FOLDER/outcome.json"

@@ -286,13 +286,14 @@ fn a_contender_that_fails_is_told_from_a_red_gate_and_from_a_tool_that_fails() {
     assert!(body.contains("a contender failed"), "{body}");
 
     let mut job = project.job(&project.equal, 2);
-    job.inputs[1].1 = "rev \"$BASE..$HEAD\" --build 'echo \"<b>@all</b> `x`\" >&2; false' --exe bench".to_owned();
+    job.inputs[1].1 = "rev \"$BASE..$HEAD\" --build 'echo \"<b>@all</b> *x*\" >&2; false' --exe bench".to_owned();
     let done = job.run();
     assert_eq!(done.code, 3, "{done:?}");
     assert_eq!(done.output("page"), "");
     let body = project.api.bodies().pop().unwrap();
     assert!(body.contains("<pre>\n"), "{body}");
-    assert!(body.contains("&lt;b&gt;@all&lt;/b&gt; `x`\n"), "{body}");
+    assert!(!body.contains("plots") && body.contains("[What deadheat said]"), "{body}");
+    assert!(body.contains("&lt;b&gt;@all&lt;/b&gt; *x*\n"), "{body}");
     assert!(!body.contains("<b>"), "{body}");
 
     let mut job = project.job(&project.equal, 3);
