@@ -67,11 +67,13 @@ YAML
 }
 action checkout 'git rev-parse HEAD'
 action cache 'true'
+# shellcheck disable=SC2016 # that shell expands it
 action upload 'mkdir -p "$KEPT" && cp -r "$FROM" "$KEPT/$NAME"'
 
 # A project whose one benchmark gets slower.
 project=$work/project
 mkdir -p "$project/.github/workflows"
+# shellcheck disable=SC2016 # the action expands it
 sed 's|^          margin: 2%$|          margin: 40%\
           deadheat: '"$target"'/deadheat\
           command: rev "$BASE..$HEAD" work --build true --exe bench\

@@ -88,8 +88,11 @@ fn page(name: &str, command: Command, see_also: &[&str]) -> Page {
         true => page.section(Man::render_subcommands_section),
         false => page,
     };
-    page.verbatim("EXAMPLES", examples.as_deref().map_or("", lines_of_examples))
-        .end(name, see_also)
+    page.verbatim(
+        "EXAMPLES",
+        examples.as_deref().map_or("", lines_of_examples),
+    )
+    .end(name, see_also)
 }
 
 /// `cargo deadheat` reads its arguments as cargo does, so its page is what it
@@ -217,7 +220,12 @@ mod tests {
     #[test]
     fn the_page_of_cargo_deadheat_has_all_of_its_help() {
         let page = cargo_page();
-        for words in ["[BASE[..HEAD]]", "Without BASE", "Print the version", "margin"] {
+        for words in [
+            "[BASE[..HEAD]]",
+            "Without BASE",
+            "Print the version",
+            "margin",
+        ] {
             let plain = page.text.replace("\\-", "-");
             assert!(plain.contains(words), "{words}: {plain}");
         }

@@ -33,7 +33,9 @@ fn verdict(program: &str, args: &[&str], file: &Path) -> Option<(bool, String)> 
 /// A page without what makes letters bold and dashes dashes.
 fn plain(page: &str) -> String {
     let marks = ["\\fB", "\\fI", "\\fR"];
-    let bare = marks.iter().fold(page.to_owned(), |text, mark| text.replace(mark, ""));
+    let bare = marks
+        .iter()
+        .fold(page.to_owned(), |text, mark| text.replace(mark, ""));
     bare.replace("\\-", "-")
 }
 
@@ -81,13 +83,20 @@ fn completions_of_every_shell_name_all_commands_and_are_read_by_the_shell() {
 #[test]
 fn bash_completes_a_command_and_a_verdict_with_what_is_printed_for_it() {
     let track = Track::new();
-    let script = track.run(&["completions", "bash"]).succeeds().stdout.clone();
+    let script = track
+        .run(&["completions", "bash"])
+        .succeeds()
+        .stdout
+        .clone();
     let words = "\
 COMP_WORDS=(deadheat comp); COMP_CWORD=1; _deadheat deadheat comp deadheat; echo \"${COMPREPLY[@]}\"
 COMP_WORDS=(deadheat run --fail-on s); COMP_CWORD=3; _deadheat deadheat s --fail-on; echo \"${COMPREPLY[@]}\"
 ";
     fs::write(track.path("try"), format!("{script}\n{words}")).unwrap();
-    let tried = Command::new("bash").arg(track.path("try")).output().unwrap();
+    let tried = Command::new("bash")
+        .arg(track.path("try"))
+        .output()
+        .unwrap();
     let said = String::from_utf8_lossy(&tried.stdout);
     assert_eq!(said, "compare completions\nslower\n", "{tried:?}");
 }
@@ -138,7 +147,10 @@ fn without_a_folder_the_page_of_the_program_is_printed_and_points_to_the_others(
     let page = plain(&track.run(&["man"]).succeeds().stdout);
     assert!(page.contains(".TH DEADHEAT 1"), "{page}");
     for command in COMMANDS {
-        assert!(page.contains(&format!("deadheat-{command}(1)")), "{command}");
+        assert!(
+            page.contains(&format!("deadheat-{command}(1)")),
+            "{command}"
+        );
     }
     assert!(!page.contains("placements("), "{page}");
     fs::write(track.path("file"), "").unwrap();

@@ -54,7 +54,10 @@ impl State {
         let text = request["body"].as_str().unwrap_or_default();
         let is_too_long = text.chars().count() > LONGEST;
         let id: Option<u64> = path.rsplit('/').next().and_then(|id| id.parse().ok());
-        let place = self.comments.iter().position(|one| one["id"].as_u64() == id);
+        let place = self
+            .comments
+            .iter()
+            .position(|one| one["id"].as_u64() == id);
         match (method, path) {
             ("GET", "/repos/me/project/pulls") => (200, self.pulls.clone().into()),
             ("GET", "/repos/me/project/issues/7/comments") => {
@@ -64,9 +67,7 @@ impl State {
                 (200, shown.unwrap_or_default().into())
             }
             ("POST" | "PATCH" | "DELETE", _) if self.read_only => (403, denied),
-            ("POST" | "PATCH", _) if is_too_long => {
-                (422, json!({ "message": "body is too long" }))
-            }
+            ("POST" | "PATCH", _) if is_too_long => (422, json!({ "message": "body is too long" })),
             ("POST", "/repos/me/project/issues/7/comments") => {
                 if let Some(rival) = self.rival.take() {
                     self.comments.push(rival);

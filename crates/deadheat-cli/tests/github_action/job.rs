@@ -61,7 +61,9 @@ impl Job {
         };
         for (name, input) in action["inputs"].as_object().unwrap() {
             let given = self.inputs.iter().find(|(given, _)| given == name);
-            let default = input["default"].as_str().map(|text| contexts.resolved(text));
+            let default = input["default"]
+                .as_str()
+                .map(|text| contexts.resolved(text));
             let value = given.map(|(_, value)| value.clone()).or(default);
             assert!(value.is_some() || input["required"] == true, "{name}");
             let value = value.unwrap_or_else(|| panic!("{name} is missing"));
@@ -166,7 +168,9 @@ impl Contexts<'_> {
             other => other.to_string(),
         };
         let pairs = values.iter();
-        pairs.map(|(key, value)| (key.clone(), text(value))).collect()
+        pairs
+            .map(|(key, value)| (key.clone(), text(value)))
+            .collect()
     }
 
     /// A text with its expressions replaced by what they stand for.
@@ -187,7 +191,9 @@ impl Contexts<'_> {
         let [place, sign, text] = words[..] else {
             panic!("a condition of another form: {condition}");
         };
-        let text = text.strip_prefix('\'').and_then(|text| text.strip_suffix('\''));
+        let text = text
+            .strip_prefix('\'')
+            .and_then(|text| text.strip_suffix('\''));
         let is_equal = self.value(place) == text.expect("text in quotes");
         match sign {
             "==" => is_equal,

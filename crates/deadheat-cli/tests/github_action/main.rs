@@ -117,8 +117,14 @@ impl Project {
         let origin = format!("file://{}", self.path("origin").display());
         self.git("checkout", &["init", "--quiet"]);
         self.git("checkout", &["remote", "add", "origin", &origin]);
-        self.git("origin", &["config", "uploadpack.allowAnySHA1InWant", "true"]);
-        self.git("checkout", &["fetch", "--quiet", "--depth", "1", "origin", commit]);
+        self.git(
+            "origin",
+            &["config", "uploadpack.allowAnySHA1InWant", "true"],
+        );
+        self.git(
+            "checkout",
+            &["fetch", "--quiet", "--depth", "1", "origin", commit],
+        );
         self.git("checkout", &["checkout", "--quiet", "FETCH_HEAD"]);
     }
 
@@ -133,7 +139,10 @@ impl Project {
             temp: self.path("runner"),
             inputs: vec![
                 input("deadheat", self.program().to_str().unwrap()),
-                input("command", "rev \"$BASE..$HEAD\" work --build true --exe bench"),
+                input(
+                    "command",
+                    "rev \"$BASE..$HEAD\" work --build true --exe bench",
+                ),
                 input("args", "--max-replicates 6 --seed 7 --quiet"),
                 // Wide, so that equal programs are no alarm on any machine.
                 input("margin", "40%"),
@@ -195,7 +204,11 @@ fn the_first_push_is_green_and_makes_a_comment_and_a_slower_one_is_red_and_chang
     assert!(body.starts_with(MARKER), "{body}");
     // The merge base, not what the base is by now.
     let revisions = format!("`{}` → `{}`", &project.base[..10], &project.equal[..10]);
-    let words = ["✔ deadheat: race", "https://github.test/artifact/1", "/actions/runs/100"];
+    let words = [
+        "✔ deadheat: race",
+        "https://github.test/artifact/1",
+        "/actions/runs/100",
+    ];
     for word in words.into_iter().chain([&*revisions]) {
         assert!(body.contains(word), "{word}: {body}");
         assert!(green.summary.contains(word), "{word}: {}", green.summary);
@@ -232,7 +245,13 @@ fn a_fork_s_token_that_only_reads_makes_a_notice_and_the_race_decides() {
     project.api.with(|state| state.read_only = true);
     let done = project.job(&project.slow, 1).run();
     assert_eq!(done.code, 1, "{done:?}");
-    done.says(&["::notice", "no comment", "forks", "docs/github_action.md", "gate is red"]);
+    done.says(&[
+        "::notice",
+        "no comment",
+        "forks",
+        "docs/github_action.md",
+        "gate is red",
+    ]);
     assert_eq!(done.output("comment-url"), "");
     assert!(done.summary.contains("✘ deadheat: race"));
     assert!(project.api.bodies().is_empty());
@@ -262,7 +281,12 @@ fn a_fork_s_token_that_only_reads_makes_a_notice_and_the_race_decides() {
     let done = job.run();
     assert_eq!(done.code, 0, "{done:?}");
     let asked = project.api.with(|state| state.requests.clone());
-    assert!(asked.iter().any(|line| line.contains("head=stranger%3Atopic%26x")), "{asked:?}");
+    assert!(
+        asked
+            .iter()
+            .any(|line| line.contains("head=stranger%3Atopic%26x")),
+        "{asked:?}"
+    );
     let bodies = project.api.bodies();
     assert_eq!(bodies.len(), 1);
     assert!(bodies[0].starts_with(MARKER) && bodies[0].contains("/actions/runs/1)"));
@@ -286,13 +310,17 @@ fn a_contender_that_fails_is_told_from_a_red_gate_and_from_a_tool_that_fails() {
     assert!(body.contains("a contender failed"), "{body}");
 
     let mut job = project.job(&project.equal, 2);
-    job.inputs[1].1 = "rev \"$BASE..$HEAD\" --build 'echo \"<b>@all</b> *x*\" >&2; false' --exe bench".to_owned();
+    job.inputs[1].1 =
+        "rev \"$BASE..$HEAD\" --build 'echo \"<b>@all</b> *x*\" >&2; false' --exe bench".to_owned();
     let done = job.run();
     assert_eq!(done.code, 3, "{done:?}");
     assert_eq!(done.output("page"), "");
     let body = project.api.bodies().pop().unwrap();
     assert!(body.contains("<pre>\n"), "{body}");
-    assert!(!body.contains("plots") && body.contains("[What deadheat said]"), "{body}");
+    assert!(
+        !body.contains("plots") && body.contains("[What deadheat said]"),
+        "{body}"
+    );
     assert!(body.contains("&lt;b&gt;@all&lt;/b&gt; *x*\n"), "{body}");
     assert!(!body.contains("<b>"), "{body}");
 
@@ -300,7 +328,10 @@ fn a_contender_that_fails_is_told_from_a_red_gate_and_from_a_tool_that_fails() {
     job.inputs[2].1 = "--no-such-option".to_owned();
     let done = job.run();
     assert_eq!(done.code, 2, "{done:?}");
-    done.says(&["::error title=deadheat::deadheat could not race", "--no-such-option"]);
+    done.says(&[
+        "::error title=deadheat::deadheat could not race",
+        "--no-such-option",
+    ]);
     assert_eq!(done.output("exit-code"), "2");
 }
 
@@ -310,7 +341,11 @@ fn what_is_asked_in_vain_is_refused_before_anything_is_raced() {
     for (input, value, words) in [
         ("name", "a --> b", &["name", "letters"][..]),
         ("deadheat", "./no-such-program", &["deadheat", "no program"]),
-        ("base", "no-such-branch", &["base", "no-such-branch", "origin"]),
+        (
+            "base",
+            "no-such-branch",
+            &["base", "no-such-branch", "origin"],
+        ),
         ("command", "analyze x", &["command", "analyze", "rev"]),
         ("command", "rev 'x", &["command", "bash cannot read"]),
     ] {
@@ -353,7 +388,8 @@ fn results(project: &Project, report: &str) -> Job {
 #[test]
 fn a_comment_longer_than_github_takes_is_cut_where_it_may_be() {
     let project = Project::new();
-    let line = "<details>\n<summary>🏁 a</summary>\n\n```text\n| é | ≈ dead heat |\n```\n\n</details>\n";
+    let line =
+        "<details>\n<summary>🏁 a</summary>\n\n```text\n| é | ≈ dead heat |\n```\n\n</details>\n";
     // Just short enough, and longer in every way of counting.
     for (times, is_cut) in [(3, false), (2_000, true)] {
         let done = results(&project, &line.repeat(times)).run();
@@ -368,7 +404,10 @@ fn a_comment_longer_than_github_takes_is_cut_where_it_may_be() {
         assert!(body.contains("[workflow run](https://github.test/me/project/actions/runs/5)"));
     }
     // Cut in the middle of what is folded and fenced: both are ended.
-    let open = format!("<details>\n\n```text\n{}```\n</details>\n", "x\n".repeat(40_000));
+    let open = format!(
+        "<details>\n\n```text\n{}```\n</details>\n",
+        "x\n".repeat(40_000)
+    );
     results(&project, &open).run();
     let body = project.api.bodies().pop().unwrap();
     let (_, end) = body.rsplit_once("x\n").unwrap();
@@ -419,7 +458,9 @@ fn base_and_head_are_those_of_the_event_or_as_given() {
         let word = |name: &str| {
             let mut lines = done.log.lines().filter_map(|line| line.split_once(' '));
             let line = lines.find(|(word, _)| *word == name);
-            line.unwrap_or_else(|| panic!("{name}: {done:?}")).1.to_owned()
+            line.unwrap_or_else(|| panic!("{name}: {done:?}"))
+                .1
+                .to_owned()
         };
         (word("base"), word("head"))
     };
@@ -455,7 +496,9 @@ fn base_and_head_are_those_of_the_event_or_as_given() {
 #[test]
 fn the_scripts_are_clean_for_shellcheck_where_it_is_installed() {
     let folder = root().join("action");
-    let scripts = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let scripts = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
     let scripts: BTreeSet<PathBuf> = scripts
         .filter(|path| path.extension().is_some_and(|extension| extension == "sh"))
         .collect();
@@ -465,7 +508,10 @@ fn the_scripts_are_clean_for_shellcheck_where_it_is_installed() {
         assert!(read.status.success(), "{read:?}");
     }
     let mut command = Command::new("shellcheck");
-    command.arg("--external-sources").args(&scripts).current_dir(root());
+    command
+        .arg("--external-sources")
+        .args(&scripts)
+        .current_dir(root());
     if let Ok(done) = command.output() {
         Finished::from(done).succeeds();
     }
@@ -486,7 +532,10 @@ fn the_manual_tells_every_input_and_output_and_the_examples_use_only_those() {
         let path = root().join("examples/workflows").join(file);
         let workflow = yaml::read(&path);
         let text = fs::read_to_string(path).unwrap();
-        assert!(manual.contains(&format!("```yaml\n{text}```")), "{file} as it is");
+        assert!(
+            manual.contains(&format!("```yaml\n{text}```")),
+            "{file} as it is"
+        );
         for job in workflow["jobs"].as_object().unwrap().values() {
             for step in job["steps"].as_array().unwrap() {
                 let inputs = match step["uses"].as_str().unwrap_or_default() {
