@@ -7,7 +7,8 @@ limit=$1
 outcome=$FOLDER/outcome.json
 
 # The folder may come from a workflow that strangers' code ran in: only what
-# looks as it should is used.
+# looks as it should is used, and a link could lead to what is none of theirs.
+find "$FOLDER" -type l -delete
 code=$(jq -r '.exit_code | if type == "number" then . else 5 end' "$outcome" 2>/dev/null || echo 5)
 commit() {
     jq -r --arg key "$1" '.[$key] | strings | select(test("^[0-9a-f]{40,64}$")) | .[:10]' "$outcome" 2>/dev/null || true
@@ -56,8 +57,8 @@ def link($text; $url): if $url == "" then empty else "[\($text)](\($url))" end;
 def closed:
     . as $lines
     | ([$lines[] | select(startswith("```"))] | length) as $fences
-    | ([$lines[] | select(startswith("<details"))] | length) as $opened
-    | ([$lines[] | select(startswith("</details>"))] | length) as $ended
+    | ([$lines[] | scan("<details[ >]")] | length) as $opened
+    | ([$lines[] | scan("</details>")] | length) as $ended
     | ([$lines[] | select(. == "<pre>")] | length) as $pre
     | ([$lines[] | select(. == "</pre>")] | length) as $unpre
     | $lines
@@ -77,9 +78,11 @@ def cut($room):
     | join(" · ")) as $foot
 | "### \($title)\n\n" as $top
 | (if $foot == "" then "" else "\n\n<sub>\($foot)</sub>\n" end) as $bottom
-| ($report | gsub("\r"; "") | rtrimstr("\n")) as $text
+| ($report | split("\r") | join("") | rtrimstr("\n")) as $all
+# What is far too long need not be counted to its end.
+| $all[:$limit] as $text
 | ($limit - ($top | size) - ($bottom | size)) as $room
-| if ($text | size) <= $room then $top + $text + $bottom
+| if ($all | length) <= $limit and ($text | size) <= $room then $top + $text + $bottom
   else
     ([link("the page has it all"; $page), link("the workflow run has it all"; $run), "the artifact has it all"] | first) as $where
     | "\n\n**Cut here: this is longer than a comment may be; \($where).**" as $note

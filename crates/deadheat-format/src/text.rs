@@ -55,6 +55,19 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_for_several_files_is_made_and_what_is_in_its_way_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let man = folder.path().join("share/man");
+        for text in ["old", "new"] {
+            write_texts(&man, [("a.1", text), ("b.1", "b")]).unwrap();
+            assert_eq!(fs::read_to_string(man.join("a.1")).unwrap(), text);
+        }
+        let error = write_texts(man.join("a.1"), [("c.1", "")]).unwrap_err();
+        assert!(error.is_write_error());
+        assert!(error.to_string().contains("a.1"));
+    }
+
+    #[test]
     fn asking_whether_a_file_is_writable_leaves_its_content_alone() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("answer.md");

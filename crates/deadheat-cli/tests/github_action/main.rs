@@ -415,6 +415,23 @@ fn a_comment_longer_than_github_takes_is_cut_where_it_may_be() {
 }
 
 #[test]
+fn a_link_among_the_results_of_strangers_leads_nowhere() {
+    let project = Project::new();
+    let job = results(&project, "");
+    let report = project.path("results/report.md");
+    fs::write(project.path("secret"), "the token").unwrap();
+    fs::remove_file(&report).unwrap();
+    std::os::unix::fs::symlink(project.path("secret"), &report).unwrap();
+    let done = job.run();
+    assert_eq!(done.code, 0, "{done:?}");
+    let body = project.api.bodies().pop().unwrap();
+    assert!(
+        body.starts_with(MARKER) && !body.contains("token"),
+        "{body}"
+    );
+}
+
+#[test]
 fn of_two_runs_that_both_find_no_comment_only_one_comment_stays() {
     let project = Project::new();
     let rival = format!("{MARKER}<!-- run 4 1 -->\nold");
