@@ -32,7 +32,7 @@ else
         echo 'What deadheat said last:'
         echo
         echo '<pre>'
-        tail -n 40 "$FOLDER/log.txt" 2>/dev/null |
+        { tail -n 40 "$FOLDER/log.txt" 2>/dev/null || echo 'nothing'; } |
             jq -Rsr 'gsub("\u001b\\[[0-9;]*[A-Za-z]"; "") | rtrimstr("\n") | @html'
         echo '</pre>'
     } >"$report"

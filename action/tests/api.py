@@ -1,6 +1,7 @@
 """The part of GitHub's API that a comment needs, for `just action`.
 
-Call: api.py FILE. The port is printed; comments and requests are kept in FILE.
+Call: api.py FILE HEAD. The port is printed; comments and requests are kept in
+FILE. HEAD is the head of pull request 7, as far as it is asked for.
 """
 
 import json
@@ -8,7 +9,7 @@ import re
 import sys
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
-FILE = sys.argv[1]
+FILE, HEAD = sys.argv[1:]
 comments = []
 requests = []
 
@@ -31,6 +32,8 @@ class Api(BaseHTTPRequestHandler):
         one = re.fullmatch(r"/repos/[^/]+/[^/]+/issues/comments/(\d+)", path)
         if self.headers.get("Authorization") != "Bearer of-the-test":
             self.answer(401, {"message": "Bad credentials"})
+        elif re.fullmatch(r"/repos/[^/]+/[^/]+/pulls", path):
+            self.answer(200, [{"number": 7, "head": {"sha": HEAD}}])
         elif re.fullmatch(r"/repos/[^/]+/[^/]+/issues/7/comments", path):
             if self.command == "GET":
                 return self.answer(200, comments if "page=1" in self.path else [])

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Executes examples/workflows/deadheat.yml with act, on this machine and without
-# a container: a pull request that changes nothing, then one that is slower. The
-# actions of GitHub for checkout, cache and upload are small local ones, and its
-# API is api.py.
+# a container: a pull request that changes nothing, then one that is slower, and
+# then deadheat-comment.yml, as if that had been a fork. The actions of GitHub for
+# checkout, cache, upload and download are small local ones, and its API is api.py.
 #
 # Needs act (go install github.com/nektos/act@latest), cargo, curl, git, jq, python3.
 set -euo pipefail
@@ -50,6 +50,10 @@ inputs:
     default: ''
   overwrite:
     default: ''
+  run-id:
+    default: ''
+  github-token:
+    default: ''
 outputs:
   artifact-url:
     value: http://localhost/artifact/\${{ inputs.name }}
@@ -59,7 +63,7 @@ runs:
     - shell: bash
       env:
         KEPT: $work/kept
-        FROM: \${{ inputs.path }}
+        FOLDER: \${{ inputs.path }}
         NAME: \${{ inputs.name }}
       run: $2
 YAML
@@ -68,7 +72,9 @@ YAML
 action checkout 'git rev-parse HEAD'
 action cache 'true'
 # shellcheck disable=SC2016 # that shell expands it
-action upload 'mkdir -p "$KEPT" && cp -r "$FROM" "$KEPT/$NAME"'
+action upload 'mkdir -p "$KEPT" && cp -r "$FOLDER" "$KEPT/$NAME"'
+# shellcheck disable=SC2016 # and this
+action download 'mkdir -p "$(dirname "$FOLDER")" && cp -r "$KEPT/$NAME" "$FOLDER"'
 
 # A project whose one benchmark gets slower.
 project=$work/project
@@ -79,6 +85,7 @@ sed 's|^          margin: 2%$|          margin: 40%\
           command: rev "$BASE..$HEAD" work --build true --exe bench\
           args: --max-replicates 6 --seed 7 --quiet|' \
     "$root/examples/workflows/deadheat.yml" >"$project/.github/workflows/deadheat.yml"
+cp "$root/examples/workflows/deadheat-comment.yml" "$project/.github/workflows/"
 program() {
     printf '#!/bin/sh\nexec %s %s "$@" # %s\n' "$target/examples/suite" "$1" "$2" >"$project/bench"
     chmod +x "$project/bench"
@@ -87,28 +94,29 @@ program '' base
 base=$(repository "$project")
 git -C "$project" remote add origin https://github.com/me/project
 
-python3 "$root/action/tests/api.py" "$work/api.json" >"$work/port" &
-server=$!
-until [ -s "$work/port" ]; do sleep 0.1; done
-api=http://127.0.0.1:$(cat "$work/port")
-
-# push RUN CODE: a pull request with what is committed, whose check is to end so.
-push() {
-    local head=$2 code=0
-    jq --null-input --arg base "$base" --arg head "$head" \
-        '{pull_request: {number: 7, base: {sha: $base, ref: "main"}, head: {sha: $head, ref: "topic"}}}' >"$work/event.json"
-    (cd "$project" && env -u GITHUB_TOKEN act pull_request --eventpath "$work/event.json" \
+# run EVENT ID CODE: what follows the event in event.json, which is to end so.
+run() {
+    local code=0
+    (cd "$project" && env -u GITHUB_TOKEN act "$1" --eventpath "$work/event.json" \
         --platform ubuntu-latest=-self-hosted --secret GITHUB_TOKEN=of-the-test \
-        --env "GITHUB_API_URL=$api" --env "GITHUB_RUN_ID=$1" \
+        --env "GITHUB_API_URL=$api" --env "GITHUB_RUN_ID=$2" \
         --local-repository "actions/checkout@v6=$work/checkout" \
         --local-repository "actions/cache@v5=$work/cache" \
         --local-repository "actions/upload-artifact@v6=$work/upload" \
+        --local-repository "actions/download-artifact@v7=$work/download" \
         --local-repository "deadheat/deadheat@main=$work/deadheat") || code=$?
     echo "act exited with code $code"
     [ "$code" = "$3" ] || {
-        echo "$0: run $1 was to end with $3" >&2
+        echo "$0: run $2 was to end with $3" >&2
         exit 1
     }
+}
+
+# push HEAD ID CODE: a pull request.
+push() {
+    jq --null-input --arg base "$base" --arg head "$1" \
+        '{pull_request: {number: 7, base: {sha: $base, ref: "main"}, head: {sha: $head, ref: "topic"}}}' >"$work/event.json"
+    run pull_request "$2" "$3"
 }
 
 # holds FILTER: something that must be so, about what the API has seen.
@@ -120,15 +128,32 @@ holds() {
     }
 }
 
+git -C "$project" checkout --quiet -b topic
 program '' equal
-push 1 "$(commit "$project" equal)" 0
+equal=$(commit "$project" equal)
+program --slow slow
+slow=$(commit "$project" slow)
+
+python3 "$root/action/tests/api.py" "$work/api.json" "$slow" >"$work/port" &
+server=$!
+until [ -s "$work/port" ]; do sleep 0.1; done
+api=http://127.0.0.1:$(cat "$work/port")
+
+git -C "$project" checkout --quiet "$equal"
+push "$equal" 1 0
 holds '.comments | length == 1 and (.[0].body | contains("✔ deadheat: race"))'
-test -s "$work/kept/deadheat-race/index.html"
+#T test -s "$work/kept/deadheat-race/index.html"
 rm -r "$work/kept"
 
-program --slow slow
-push 2 "$(commit "$project" slow)" 1
+git -C "$project" checkout --quiet "$slow"
+push "$slow" 2 1
 holds '.comments | length == 1 and (.[0].body | contains("✘ deadheat: race") and contains("http://localhost/artifact/deadheat-race"))'
-holds '[.requests[] | select(startswith("POST") or startswith("PATCH")) | split(" ")[0]] == ["POST", "PATCH"]'
-test -s "$work/kept/deadheat-race/index.html"
-echo "the workflow was executed: green and one comment, then red and the same comment"
+#T test -s "$work/kept/deadheat-race/index.html"
+
+jq --null-input --arg head "$slow" \
+    '{workflow_run: {id: 3, run_attempt: 1, event: "pull_request", head_sha: $head, head_branch: "topic",
+      head_repository: {owner: {login: "stranger"}}}}' >"$work/event.json"
+run workflow_run 4 0
+holds '.comments | length == 1 and (.[0].body | contains("<!-- run 3 1 -->") and contains("✘ deadheat: race"))'
+holds '[.requests[] | select(startswith("GET") | not) | split(" ")[0]] == ["POST", "PATCH", "PATCH"]'
+echo "the workflows were executed: green and one comment, red and the same comment, and as from a fork"

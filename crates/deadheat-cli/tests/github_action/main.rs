@@ -361,6 +361,46 @@ fn what_is_asked_in_vain_is_refused_before_anything_is_raced() {
     assert!(project.api.bodies().is_empty());
 }
 
+#[test]
+fn deadheat_is_built_from_the_action_or_from_a_version_and_only_once() {
+    let project = Project::new();
+    // In place of cargo: notes what it is asked, and leaves a program.
+    let tools = project.path("tools");
+    fs::create_dir(&tools).unwrap();
+    let cargo = "#!/bin/sh\necho \"cargo $*\"\nwhile [ \"$1\" != --root ]; do shift; done\n\
+                 mkdir -p \"$2/bin\" && cp \"$PROGRAM\" \"$2/bin/deadheat\"\n";
+    executable(&tools.join("cargo"), cargo);
+    let mut path = vec![tools];
+    path.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap()));
+    let path = std::env::join_paths(path).unwrap().into_string().unwrap();
+    let origin = project.path("origin").to_str().unwrap().to_owned();
+    project.git(
+        "origin",
+        &["tag", "--annotate", "--message", "v", "v1", &project.base],
+    );
+    let sources = root().join("crates/deadheat-cli");
+    let own = format!("--path {}", sources.display());
+    let tagged = format!("--git {origin} --rev {} deadheat-cli", project.base);
+    let commit = format!("--git {origin} --rev {} deadheat-cli", project.slow);
+    for (version, words) in [("", &own), ("v1", &tagged), (&project.slow, &commit)] {
+        let mut job = project.job(&project.equal, 1);
+        job.inputs.retain(|(name, _)| name != "deadheat");
+        let input = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        job.inputs.push(input("version", version));
+        job.inputs.push(input("repository", &origin));
+        // Everything else is asked of other tests.
+        job.inputs.push(input("base", "no-such-branch"));
+        job.env.push(input("PATH", &path));
+        job.env
+            .push(input("PROGRAM", project.program().to_str().unwrap()));
+        let first = job.run();
+        first.says(&["cargo install --locked --root", words, "deadheat 0.1.0"]);
+        let second = job.run();
+        second.says(&["deadheat 0.1.0"]);
+        assert!(!second.log.contains("cargo install"), "{second:?}");
+    }
+}
+
 /// A folder of results in which everything is made up.
 fn results(project: &Project, report: &str) -> Job {
     let folder = project.path("results");
