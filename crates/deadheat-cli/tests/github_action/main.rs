@@ -336,6 +336,29 @@ fn a_contender_that_fails_is_told_from_a_red_gate_and_from_a_tool_that_fails() {
 }
 
 #[test]
+fn whole_commands_race_with_names_of_several_words_and_a_comment_of_their_own() {
+    let project = Project::new();
+    let mut job = project.job(&project.equal, 1);
+    job.inputs[1].1 = "run -n 'the old' -n new -- 'sleep 0.03' 'sleep 0.01'".to_owned();
+    job.inputs[2].1 = "--max-replicates 6\n--seed 7 --quiet".to_owned();
+    let input = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    job.inputs.push(input("name", "a sleep"));
+    job.inputs.push(input("artifact", ""));
+    job.inputs.push(input("fail-on", "slower,inconclusive"));
+    let done = job.run();
+    assert_eq!(done.code, 0, "{done:?}");
+    assert_eq!(done.output("faster"), "1");
+    assert!(done.used.is_empty(), "nothing is uploaded: {done:?}");
+    let body = project.api.bodies().pop().unwrap();
+    assert!(body.starts_with("<!-- deadheat:a sleep -->\n"), "{body}");
+    assert!(
+        body.contains("the old") && !body.contains("with all plots"),
+        "{body}"
+    );
+    assert!(Path::new(done.output("run")).ends_with("deadheat-a-sleep/run.jsonl"));
+}
+
+#[test]
 fn what_is_asked_in_vain_is_refused_before_anything_is_raced() {
     let project = Project::new();
     for (input, value, words) in [
