@@ -10,16 +10,19 @@ use std::process::{Command, Stdio};
 
 use common::{Track, text};
 
-const COMMANDS: [&str; 8] = [
-    "run",
-    "bench",
-    "rev",
-    "compare",
-    "analyze",
-    "link",
-    "completions",
-    "man",
-];
+/// The commands that `--help` lists, `help` itself aside.
+fn commands(track: &Track) -> Vec<String> {
+    let help = track.run(&["--help"]).succeeds().stdout.clone();
+    let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let lines = lines.take_while(|line| !line.is_empty());
+    let names = lines.filter_map(|line| line.split_whitespace().next());
+    let names = names.filter(|name| *name != "help").map(str::to_owned);
+    let names: Vec<String> = names.collect();
+    for name in ["run", "bench", "rev", "completions", "man"] {
+        assert!(names.iter().any(|one| one == name), "{help}");
+    }
+    names
+}
 
 /// What a program says to a file, or `None` where it is not installed.
 fn verdict(program: &str, args: &[&str], file: &Path) -> Option<(bool, String)> {
@@ -52,6 +55,7 @@ fn options(text: &str) -> BTreeSet<String> {
 #[test]
 fn completions_of_every_shell_name_all_commands_and_are_read_by_the_shell() {
     let track = Track::new();
+    let commands = commands(&track);
     for (shell, check) in [
         ("bash", Some("bash")),
         ("zsh", Some("zsh")),
@@ -60,7 +64,7 @@ fn completions_of_every_shell_name_all_commands_and_are_read_by_the_shell() {
         ("powershell", None),
     ] {
         let script = track.run(&["completions", shell]).succeeds().stdout.clone();
-        for command in COMMANDS {
+        for command in &commands {
             assert!(script.contains(command), "{shell} lacks {command}");
         }
         for option in ["--fail-on", "--margin"] {
@@ -104,6 +108,7 @@ COMP_WORDS=(deadheat run --fail-on s); COMP_CWORD=3; _deadheat deadheat s --fail
 #[test]
 fn manual_pages_hold_every_option_of_the_help_and_please_those_who_format_them() {
     let track = Track::new();
+    let commands = commands(&track);
     let folder = track.path("share/man/man1");
     let done = track.run(&["man", "--out", text(&folder)]);
     let told: BTreeSet<&str> = done.succeeds().stdout.lines().collect();
@@ -112,8 +117,8 @@ fn manual_pages_hold_every_option_of_the_help_and_please_those_who_format_them()
         .map(|entry| text(&entry.unwrap().path()).to_owned())
         .collect();
     assert_eq!(told, files.iter().map(String::as_str).collect());
-    assert_eq!(files.len(), COMMANDS.len() + 2, "{files:?}");
-    for command in COMMANDS {
+    assert_eq!(files.len(), commands.len() + 2, "{files:?}");
+    for command in &commands {
         let help = track.run(&[command, "--help"]).succeeds().stdout.clone();
         let page = fs::read_to_string(folder.join(format!("deadheat-{command}.1"))).unwrap();
         let (help, page) = (options(&help), options(&plain(&page)));
@@ -146,7 +151,7 @@ fn without_a_folder_the_page_of_the_program_is_printed_and_points_to_the_others(
     let track = Track::new();
     let page = plain(&track.run(&["man"]).succeeds().stdout);
     assert!(page.contains(".TH DEADHEAT 1"), "{page}");
-    for command in COMMANDS {
+    for command in commands(&track) {
         assert!(
             page.contains(&format!("deadheat-{command}(1)")),
             "{command}"
