@@ -142,13 +142,13 @@ api=http://127.0.0.1:$(cat "$work/port")
 git -C "$project" checkout --quiet "$equal"
 push "$equal" 1 0
 holds '.comments | length == 1 and (.[0].body | contains("✔ deadheat: race"))'
-#T test -s "$work/kept/deadheat-race/index.html"
+test -s "$work/kept/deadheat-race/index.html"
 rm -r "$work/kept"
 
 git -C "$project" checkout --quiet "$slow"
 push "$slow" 2 1
 holds '.comments | length == 1 and (.[0].body | contains("✘ deadheat: race") and contains("http://localhost/artifact/deadheat-race"))'
-#T test -s "$work/kept/deadheat-race/index.html"
+test -s "$work/kept/deadheat-race/index.html"
 
 jq --null-input --arg head "$slow" \
     '{workflow_run: {id: 3, run_attempt: 1, event: "pull_request", head_sha: $head, head_branch: "topic",

@@ -97,19 +97,6 @@ impl Project {
         self.git("origin", &["rev-parse", "HEAD"])
     }
 
-    /// deadheat.
-    fn program(&self) -> PathBuf {
-        let program = self.path("deadheat");
-        let real = env!("CARGO_BIN_EXE_deadheat");
-        let script = format!(
-            "#!/bin/sh\n[ \"$1\" = report ] || exec {real} \"$@\"\nrun=$2\n\
-             while [ $# -gt 1 ]; do case $1 in\n--html | --junit) echo page >\"$2\" ;;\n\
-             --markdown) {real} analyze \"$run\" --export-markdown \"$2\" >&2 ;;\nesac; shift; done\n"
-        );
-        executable(&program, &script);
-        program
-    }
-
     /// What actions/checkout leaves: one commit, on no branch.
     fn checkout(&self, commit: &str) {
         let _ = fs::remove_dir_all(self.path("checkout"));
@@ -138,7 +125,7 @@ impl Project {
             workspace: self.path("checkout"),
             temp: self.path("runner"),
             inputs: vec![
-                input("deadheat", self.program().to_str().unwrap()),
+                input("deadheat", env!("CARGO_BIN_EXE_deadheat")),
                 input(
                     "command",
                     "rev \"$BASE..$HEAD\" work --build true --exe bench",
@@ -415,7 +402,7 @@ fn deadheat_is_built_from_the_action_or_from_a_version_and_only_once() {
         job.inputs.push(input("base", "no-such-branch"));
         job.env.push(input("PATH", &path));
         job.env
-            .push(input("PROGRAM", project.program().to_str().unwrap()));
+            .push(input("PROGRAM", env!("CARGO_BIN_EXE_deadheat")));
         let first = job.run();
         first.says(&["cargo install --locked --root", words, "deadheat 0.1.0"]);
         let second = job.run();
