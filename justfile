@@ -73,6 +73,10 @@ validate-saved *options:
 action:
     action/tests/with_act.sh
 
+# The chart library of the page from its pinned versions (node and npm)
+charts:
+    crates/deadheat-report/assets/page/build.sh
+
 # Accept what is written now as golden; read the difference before committing
 bless:
     DEADHEAT_BLESS=1 cargo test -p deadheat-format --test golden

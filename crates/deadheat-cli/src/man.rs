@@ -6,7 +6,7 @@ use clap::{Args, Command};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 use deadheat::exit::{Failure, Status};
-use deadheat::format::write_texts;
+use deadheat::format::{ensure_folder, write_text};
 
 use crate::cargo_deadheat::HELP;
 use crate::program;
@@ -44,10 +44,11 @@ pub fn man(args: &ManArgs) -> Result<Status, Failure> {
         print!("{}", pages[0].text);
         return Ok(Status::Done);
     };
-    let files = pages.iter().map(|page| (&*page.file, &*page.text));
-    write_texts(folder, files).map_err(|error| Failure::writing("--out", error))?;
+    ensure_folder(folder).map_err(|error| Failure::writing("--out", error))?;
     for page in &pages {
-        println!("{}", folder.join(&page.file).display());
+        let path = folder.join(&page.file);
+        write_text(&path, &page.text).map_err(|error| Failure::writing("--out", error))?;
+        println!("{}", path.display());
     }
     Ok(Status::Done)
 }

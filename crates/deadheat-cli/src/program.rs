@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::{
-    analyze, bench, cargo_deadheat, compare, completions, link, man, options, placements, rev, run,
+    analyze, bench, cargo_deadheat, compare, completions, link, man, options, placements, report,
+    rev, run,
 };
 
 /// Races too close to call: is B faster than A, by how much, how sure?
@@ -33,6 +34,9 @@ enum Command {
     Compare(Box<compare::CompareArgs>),
     /// Analyse a recorded run, a tidy CSV file or results of another tool again
     Analyze(Box<analyze::AnalyzeArgs>),
+    /// Make a page, a comment or pictures of a recorded run
+    #[command(after_help = report::EXAMPLES)]
+    Report(Box<report::ReportCommand>),
     /// Link as asked, and record the link for races with many placements
     #[command(after_help = link::EXAMPLES)]
     Link(link::LinkArgs),
@@ -81,6 +85,7 @@ pub fn deadheat() -> ExitCode {
         Command::Rev(args) => rev::rev(*args),
         Command::Compare(args) => compare::compare(*args),
         Command::Analyze(args) => analyze::analyze(&args),
+        Command::Report(args) => report::report(&args),
         Command::Link(args) => return link::link(&args).into(),
         Command::Completions(args) => completions::completions(&args),
         Command::Man(args) => man::man(&args),

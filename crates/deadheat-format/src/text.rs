@@ -1,6 +1,8 @@
-//! Plain text files, such as the answer in Markdown.
+//! Files that are written whole, such as the answer in Markdown or a picture.
 
-use std::fs::{self, OpenOptions};
+use std::fmt;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use crate::error::{FormatError, cannot_write};
@@ -11,17 +13,52 @@ pub fn write_text(path: impl AsRef<Path>, text: &str) -> Result<(), FormatError>
     fs::write(path, text).map_err(cannot_write(path))
 }
 
-/// Writes text files into a folder, which is made where it is missing.
-pub fn write_texts<'a>(
-    folder: impl AsRef<Path>,
-    files: impl IntoIterator<Item = (&'a str, &'a str)>,
+/// Writes a text file as `text` makes it, replacing an older one: a page of
+/// many megabytes need not be held.
+pub fn write_text_by(
+    path: impl AsRef<Path>,
+    text: impl FnOnce(&mut dyn fmt::Write) -> fmt::Result,
 ) -> Result<(), FormatError> {
-    let folder = folder.as_ref();
-    fs::create_dir_all(folder).map_err(cannot_write(folder))?;
-    for (name, text) in files {
-        write_text(folder.join(name), text)?;
+    let path = path.as_ref();
+    let file = File::create(path).map_err(cannot_write(path))?;
+    let mut out = TextWriter {
+        file: BufWriter::with_capacity(1 << 16, file),
+        problem: None,
+    };
+    let told = text(&mut out);
+    let written = match (told, out.problem) {
+        (Err(fmt::Error), Some(problem)) => Err(problem),
+        (Err(fmt::Error), None) => Err(io::Error::other("the text could not be made")),
+        (Ok(()), _) => out.file.flush(),
+    };
+    written.map_err(cannot_write(path))
+}
+
+/// Carries text to a file, and keeps what the system said when it could not.
+struct TextWriter {
+    file: BufWriter<File>,
+    problem: Option<io::Error>,
+}
+
+impl fmt::Write for TextWriter {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.file.write_all(text.as_bytes()).map_err(|problem| {
+            self.problem = Some(problem);
+            fmt::Error
+        })
     }
-    Ok(())
+}
+
+/// Writes a file of bytes, replacing an older one.
+pub fn write_bytes(path: impl AsRef<Path>, bytes: &[u8]) -> Result<(), FormatError> {
+    let path = path.as_ref();
+    fs::write(path, bytes).map_err(cannot_write(path))
+}
+
+/// Makes a folder, and those above it, unless it is there.
+pub fn ensure_folder(path: impl AsRef<Path>) -> Result<(), FormatError> {
+    let path = path.as_ref();
+    fs::create_dir_all(path).map_err(cannot_write(path))
 }
 
 /// Finds out whether a file can be written, without changing what is in it; a
@@ -55,19 +92,6 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_for_several_files_is_made_and_what_is_in_its_way_is_named() {
-        let folder = tempfile::tempdir().unwrap();
-        let man = folder.path().join("share/man");
-        for text in ["old", "new"] {
-            write_texts(&man, [("a.1", text), ("b.1", "b")]).unwrap();
-            assert_eq!(fs::read_to_string(man.join("a.1")).unwrap(), text);
-        }
-        let error = write_texts(man.join("a.1"), [("c.1", "")]).unwrap_err();
-        assert!(error.is_write_error());
-        assert!(error.to_string().contains("a.1"));
-    }
-
-    #[test]
     fn asking_whether_a_file_is_writable_leaves_its_content_alone() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("answer.md");
@@ -75,6 +99,40 @@ mod tests {
         write_text(&path, "old").unwrap();
         ensure_writable(&path).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+    }
+
+    #[test]
+    fn a_text_is_written_as_it_is_made_and_a_full_disk_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("page.html");
+        write_text(&path, "an older and longer page").unwrap();
+        write_text_by(&path, |out| {
+            out.write_str("a")?;
+            write!(out, "{}", 7)
+        })
+        .unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "a7");
+        // A device that is always full, which Linux has.
+        let error = write_text_by("/dev/full", |out| out.write_str(&"x".repeat(1 << 20)));
+        let text = error.unwrap_err().to_string();
+        assert!(
+            text.contains("/dev/full") && text.contains("space"),
+            "{text}"
+        );
+        let error = write_text_by(&path, |_| Err(fmt::Error)).unwrap_err();
+        assert!(error.to_string().contains("page.html"));
+    }
+
+    #[test]
+    fn a_folder_is_made_once_and_a_file_in_its_place_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let pictures = folder.path().join("a").join("pictures");
+        ensure_folder(&pictures).unwrap();
+        ensure_folder(&pictures).unwrap();
+        write_bytes(pictures.join("x.png"), &[1, 2]).unwrap();
+        let error = ensure_folder(pictures.join("x.png")).unwrap_err();
+        assert!(error.is_write_error());
+        assert!(error.to_string().contains("x.png"), "{error}");
     }
 
     #[test]

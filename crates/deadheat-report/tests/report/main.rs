@@ -4,6 +4,7 @@ mod comparison;
 mod fixtures;
 mod hostile;
 mod json;
+mod junit;
 mod markdown;
 mod paired;
 mod saved;
