@@ -176,9 +176,15 @@ fn the_first_push_is_green_and_makes_a_comment_and_a_slower_one_is_red_and_chang
     let counts = counts.map(|name| green.output(name).parse::<u32>().unwrap());
     assert_eq!(counts.iter().sum::<u32>(), 1, "{counts:?}");
     assert_eq!(green.output("slower"), "0");
-    for name in ["page", "markdown", "json", "junit", "run"] {
-        let path = Path::new(green.output(name));
-        assert!(fs::metadata(path).unwrap().len() > 0, "{name}");
+    for (name, words) in [
+        ("page", "<html"),
+        ("markdown", "| Contender |"),
+        ("json", "\"benchmarks\""),
+        ("junit", "<testsuite"),
+        ("run", "{"),
+    ] {
+        let text = fs::read_to_string(green.output(name)).unwrap();
+        assert!(text.contains(words), "{name}: {text:.500}");
     }
     assert_eq!(
         project.api.methods(),
