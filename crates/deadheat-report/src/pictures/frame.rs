@@ -2,7 +2,7 @@
 
 use super::axis::Axis;
 use super::canvas::{Anchor, At, Canvas, Letters, corners, width};
-use super::ink::{BLACK, Colour, GREY, Marker, SOLID, Stroke, stroke};
+use super::ink::{BLACK, Colour, Marker, SOLID, Stroke, stroke};
 
 /// Pixels of the words at the ticks.
 pub(super) const SMALL: f64 = 10.0;
@@ -146,7 +146,7 @@ impl<'a, 's> Frame<'a, 's> {
 
     /// A level line across the frame, where it lies within.
     pub(super) fn level(&self, y: f64, stroke: Stroke) {
-        if (self.y.low..=self.y.high).contains(&y) {
+        if self.y.holds(y) {
             let path = [self.at(self.x.low, y), self.at(self.x.high, y)];
             self.canvas.line(&path, stroke);
         }
@@ -154,7 +154,7 @@ impl<'a, 's> Frame<'a, 's> {
 
     /// An upright line across the frame, where it lies within.
     pub(super) fn upright(&self, x: f64, stroke: Stroke) {
-        if (self.x.low..=self.x.high).contains(&x) {
+        if self.x.holds(x) {
             let path = [self.at(x, self.y.low), self.at(x, self.y.high)];
             self.canvas.line(&path, stroke);
         }
@@ -193,16 +193,14 @@ impl<'a, 's> Frame<'a, 's> {
         }
     }
 
-    /// A short level stroke that ends an upright line; at the edge an arrow,
-    /// and then it is said so in return.
-    pub(super) fn cap(&self, (x, y): (f64, f64), ink: Colour) -> bool {
-        if !(self.y.low..=self.y.high).contains(&y) {
+    /// A short level stroke that ends an upright line; at the edge an arrow.
+    pub(super) fn cap(&self, (x, y): (f64, f64), ink: Colour) {
+        if !self.y.holds(y) {
             return self.point((x, y), Marker::Dot, 2.2, ink);
         }
         let (x, y) = self.at(x, y);
         let path = [(x - 3.0, y), (x + 3.0, y)];
         self.canvas.line(&path, stroke(ink, 1.2, SOLID));
-        true
     }
 
     /// A filled shape, cut at the sides of the frame.
@@ -223,7 +221,7 @@ impl<'a, 's> Frame<'a, 's> {
         let clamped = |y: f64| y.clamp(self.y.low, self.y.high);
         let mut path: Vec<At> = Vec::new();
         for (x, y) in values {
-            if (self.x.low..=self.x.high).contains(&x) {
+            if self.x.holds(x) {
                 path.push(self.at(x, clamped(y)));
             }
         }
@@ -247,39 +245,21 @@ impl<'a, 's> Frame<'a, 's> {
         self.canvas.area(&corners, colour, opacity);
     }
 
-    /// A point; one that lies outside stands at the edge as an arrow, and is
-    /// not there if it is said so in return.
-    pub(super) fn point(
-        &self,
-        (x, y): (f64, f64),
-        marker: Marker,
-        radius: f64,
-        ink: Colour,
-    ) -> bool {
+    /// A point; one that lies outside stands at the edge as an arrow.
+    pub(super) fn point(&self, (x, y): (f64, f64), marker: Marker, radius: f64, ink: Colour) {
         let held = (
             x.clamp(self.x.low, self.x.high),
             y.clamp(self.y.low, self.y.high),
         );
         let at = self.at(held.0, held.1);
-        let inside = held == (x, y);
         let arrow = match (x < held.0, x > held.0, y < held.1) {
             (true, ..) => Marker::Left,
             (_, true, _) => Marker::Right,
             (.., true) => Marker::Down,
             _ => Marker::Up,
         };
-        let shape = if inside { marker } else { arrow };
+        let shape = if held == (x, y) { marker } else { arrow };
         self.canvas.point(at, shape, radius, ink);
-        inside
-    }
-
-    /// A word that says how many are not where they stand.
-    pub(super) fn outside(&self, count: usize) {
-        if count > 0 {
-            let at = (self.right - 2.0, self.top + 6.0);
-            let text = format!("{count} beyond the edge");
-            self.canvas.text(&text, at, letters(8.5, GREY, Anchor::End));
-        }
     }
 
     /// Words within the frame, at its upper left.
