@@ -33,7 +33,7 @@ impl Axis {
                 above if above > 0.0 => "+",
                 _ => "",
             };
-            format!("{sign}{:.decimals$} %", value.abs())
+            format!("{sign}{} %", digits(value.abs(), decimals))
         });
         Axis {
             low,
@@ -48,7 +48,7 @@ impl Axis {
         let scale = Scale::fitting(unit, low.abs().max(high.abs()), Glyphs::Unicode);
         let factor = scale.factor();
         let mut ticks = ticks(low / factor, high / factor, |value, decimals| {
-            format!("{value:.decimals$}")
+            digits(value, decimals)
         });
         ticks.iter_mut().for_each(|(at, _)| *at *= factor);
         Axis {
@@ -86,7 +86,7 @@ impl Axis {
 
     /// Whole numbers.
     pub(super) fn counts((low, high): (f64, f64), title: &str) -> Axis {
-        let ticks = ticks(low, high, |value, _| format!("{value:.0}"));
+        let ticks = ticks(low, high, |value, _| digits(value, 0));
         let whole = ticks.into_iter().filter(|(at, _)| at.fract() == 0.0);
         Axis {
             low,
@@ -100,7 +100,7 @@ impl Axis {
     pub(super) fn numbers((low, high): (f64, f64), title: &str) -> Axis {
         let ticks = ticks(low, high, |value, decimals| {
             let sign = if value < 0.0 { "−" } else { "" };
-            format!("{sign}{:.decimals$}", value.abs())
+            format!("{sign}{}", digits(value.abs(), decimals))
         });
         Axis {
             low,
@@ -146,6 +146,19 @@ fn titled(title: &str, symbol: &str) -> String {
     }
 }
 
+/// A value with so many decimals; with an exponent where that would be a row
+/// of digits.
+fn digits(value: f64, decimals: usize) -> String {
+    if value.abs() >= 1e7 || decimals > 6 {
+        match value == 0.0 {
+            true => "0".to_owned(),
+            false => format!("{value:.1e}"),
+        }
+    } else {
+        format!("{value:.decimals$}")
+    }
+}
+
 /// Round values between two, and their words with as many decimals as tell
 /// them apart.
 fn ticks(low: f64, high: f64, word: impl Fn(f64, usize) -> String) -> Vec<(f64, String)> {
@@ -156,7 +169,8 @@ fn ticks(low: f64, high: f64, word: impl Fn(f64, usize) -> String) -> Vec<(f64, 
     let places = range.key_points(BoldPoints(TICKS));
     let step = places.windows(2).map(|pair| pair[1] - pair[0]);
     let step = step.fold(f64::INFINITY, f64::min).min(high - low);
-    let decimals = match step.log10().floor() {
+    // The difference of two rounded numbers may be a little too small.
+    let decimals = match (step * 1.000_001).log10().floor() {
         size if size < 0.0 => (-size) as usize,
         _ => 0,
     };
@@ -191,9 +205,11 @@ fn powers(low: f64, high: f64, unit: Unit) -> Vec<(f64, String)> {
         .map(|value| {
             let scale = Scale::fitting(unit, value * 1.000_001, Glyphs::Unicode);
             let number = value / scale.factor();
-            let number = match number >= 1.0 {
-                true => format!("{}", number.round()),
-                false => format!("{number:.3}").trim_end_matches('0').to_owned(),
+            let number = match number {
+                // Beyond all units.
+                ..1e-3 | 1e6.. => format!("{number:.0e}"),
+                1.0.. => format!("{}", number.round()),
+                _ => format!("{number:.3}").trim_end_matches('0').to_owned(),
             };
             (
                 value,

@@ -203,7 +203,8 @@ pub(super) fn width(text: &str, size: f64) -> f64 {
         'A'..='Z' => 0.76,
         ' '..='~' => 0.635,
         other => match other.width() {
-            Some(0) | None => 0.0,
+            // A mark without a letter to stand on is drawn as a box.
+            Some(0) | None => 0.62,
             Some(1) => 0.8,
             Some(_) => 1.05,
         },

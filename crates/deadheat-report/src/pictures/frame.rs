@@ -1,7 +1,7 @@
 //! A frame with two axes, into which values are drawn.
 
 use super::axis::Axis;
-use super::canvas::{Anchor, At, Canvas, Letters, corners, width};
+use super::canvas::{Anchor, At, Canvas, Letters, corners, fitting, width};
 use super::ink::{BLACK, Colour, Marker, SOLID, Stroke, stroke};
 
 /// Pixels of the words at the ticks.
@@ -94,9 +94,12 @@ impl<'a, 's> Frame<'a, 's> {
             canvas.line(&[(x, y), (x, y + 3.5)], thin);
             // Words that would touch those before are left out.
             let half = width(word, SMALL) / 2.0;
-            if x - half > free {
-                canvas.text(word, (x, y + 11.0), letters(SMALL, BLACK, Anchor::Middle));
-                free = x + half + 3.0;
+            // Nor may they leave the sheet with a tick at its edge.
+            let middle = x.min(self.right + 7.0 - half).max(half);
+            if middle - half > free {
+                let at = (middle, y + 11.0);
+                canvas.text(word, at, letters(SMALL, BLACK, Anchor::Middle));
+                free = middle + half + 3.0;
             }
         }
         let mut words = 0.0;
@@ -265,7 +268,8 @@ impl<'a, 's> Frame<'a, 's> {
     /// Words within the frame, at its upper left.
     pub(super) fn caption(&self, text: &str) {
         let at = (self.left + 6.0, self.top + 6.0);
+        let text = fitting(text, 9.0, self.right - self.left - 12.0);
         self.canvas
-            .text(text, at, letters(9.0, BLACK, Anchor::Start));
+            .text(&text, at, letters(9.0, BLACK, Anchor::Start));
     }
 }
