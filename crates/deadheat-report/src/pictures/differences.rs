@@ -43,8 +43,8 @@ pub(super) fn picture(scene: &Scene<'_>, plots: &Plots) -> Option<Picture> {
     let picture = scene.picture("differences", &shows, &keys, HEIGHT, |canvas, top| {
         let corner = (WIDTH - SIDE, HEIGHT - BELOW);
         let frame = Frame::new(canvas, (SIDE, top), corner, x, y);
-        frame.band(margin.0, margin.1, BAND);
         replicates(&frame, series, last);
+        frame.band(margin.0, margin.1, BAND);
         frame.level(0.0, stroke(BLACK, 0.7, SOLID));
         let radius = if series.points.len() > 600 { 1.2 } else { 1.7 };
         for (point, at) in series.points.iter().zip(places()) {
