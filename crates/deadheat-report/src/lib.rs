@@ -9,6 +9,7 @@
 //! - [`to_json`]: the answer for programs, schema `deadheat.analysis/1`
 //! - [`to_markdown`]: the answer as a Markdown document
 //! - [`to_comment`]: the answer as a comment on a pull request
+//! - [`to_page`]: everything there is to see, as one HTML file with charts
 //! - [`to_junit`]: the answer for services that collect results of tests
 //! - [`to_paired`]: minima and means side by side, a line per comparison
 //! - `to_pictures`, with the feature `pictures`: plots for papers
@@ -33,6 +34,7 @@ mod layout;
 mod left_out;
 mod markdown;
 mod names;
+mod page;
 mod paired;
 #[cfg(feature = "pictures")]
 mod pictures;
@@ -55,6 +57,7 @@ pub use json::to_json;
 pub use junit::to_junit;
 pub use markdown::{MarkdownOptions, to_markdown, to_markdown_with};
 pub use names::{escape, labels, shorten};
+pub use page::{to_page, write_page};
 pub use paired::to_paired;
 #[cfg(feature = "pictures")]
 pub use pictures::{Picture, PictureError, to_pictures};

@@ -85,6 +85,11 @@ impl Scale {
         }
     }
 
+    /// What a value is divided by, and the unit it then has.
+    pub(crate) fn parts(self) -> (f64, &'static str) {
+        (self.factor, self.symbol)
+    }
+
     /// How much of the recorded unit one of this is.
     #[cfg(feature = "pictures")]
     pub(crate) fn factor(self) -> f64 {

@@ -1,137 +1,117 @@
-//! What there is to draw, made by hand: two sides whose values follow from
-//! their place.
+//! Plots made by hand, and the header of a run, for the page.
+
+use std::time::Duration;
 
 use deadheat_model::{
-    Analysis, BoxPlot, DensityCurve, Difference, DifferenceSeries, Distribution, Family, Flags,
-    LogRatio, LookEstimate, PairCloud, PairPoint, Plots, ReplicateEstimate,
+    Analysis, Benchmark, BoxPlot, ClockFacts, Contender, CounterAccess, DensityCurve, Design,
+    Difference, DifferenceSeries, Distribution, Environment, Family, Flags, FunctionCalls,
+    LogRatio, LookEstimate, Looks, Metric, NeutralLinks, Origin, PairCloud, PairPoint, Pinning,
+    Plan, Plots, ReplicateEstimate, RunHeader, Workload,
 };
 
-use crate::fixtures::*;
+use crate::fixtures::estimate;
 
-/// Blocks of every replicate.
-const BLOCKS: u32 = 5;
-const REPLICATES: u32 = 8;
-pub const POINTS: u32 = BLOCKS * REPLICATES;
-
-/// A number between -1 and 1 that looks drawn.
-fn scatter(place: u32) -> f64 {
-    (f64::from(place) * 2.399_963).sin()
-}
-
-fn difference(position: u32) -> Difference {
-    let wild = if position == 13 { 400.0 } else { 1.0 };
-    Difference {
+/// Six replicates of four blocks, one block of them dropped, another disturbed
+/// and kept.
+pub fn plots(change: f64) -> Plots {
+    let theta = |index: u32| LogRatio::from_change(change + 0.001 * f64::from(index % 5) - 0.002);
+    let point = |position: u32| Difference {
         position,
-        replicate: position / BLOCKS,
-        block: position % BLOCKS,
-        effect: LogRatio(0.096 + 0.006 * wild * scatter(position)),
+        replicate: position / 4,
+        block: position % 4,
+        effect: theta(position),
         baseline_first: position.is_multiple_of(2),
-        baseline_flags: Flags::NONE,
-        candidate_flags: if position % 17 == 3 {
+        baseline_flags: if position == 7 {
             Flags::PREEMPTED
         } else {
             Flags::NONE
         },
-        dropped: position % 17 == 3,
-    }
-}
-
-fn distribution(median: f64, edges: &[f64]) -> Distribution {
-    let bins = edges.len() - 1;
-    let hill = |bin: usize, high: f64| {
-        let middle = (edges[bin] + edges[bin + 1]) / 2.0;
-        let far = (middle / median - 1.0) / 0.02;
-        high * (-far * far / 2.0).exp()
+        candidate_flags: if position == 11 {
+            Flags::MIGRATED
+        } else {
+            Flags::NONE
+        },
+        dropped: position == 7,
     };
-    let curve = |family, shift: f64| DensityCurve {
-        family,
-        points: (0..bins)
-            .map(|bin| (edges[bin], hill(bin, 11.0 + shift)))
-            .collect(),
+    let pair = |index: u32| PairPoint {
+        baseline: 685_900.0 + f64::from(index * 37 % 901),
+        candidate: (685_900.0 + f64::from(index * 53 % 887)) * (1.0 + change),
+        baseline_first: index.is_multiple_of(2),
     };
-    let quantile = |step: i32| f64::from(step) * 0.25;
-    Distribution {
-        counts: (0..bins).map(|bin| hill(bin, 12.0) as u32).collect(),
-        first_half: (0..bins).map(|bin| hill(bin, 13.5).round()).collect(),
-        below: 0,
-        above: 1,
-        curves: vec![
-            curve(Family::LogNormal, 0.0),
-            curve(Family::Normal, -1.0),
-            curve(Family::Gumbel, 1.0),
-        ],
-        box_plot: Some(BoxPlot {
-            whisker_low: median * 0.95,
-            lower: median * 0.985,
-            median,
-            upper: median * 1.015,
-            whisker_high: median * 1.05,
-            outliers: vec![median * 1.07, median * 3.0],
-            beyond: 2,
-        }),
-        violin: (0..bins).map(|bin| (edges[bin], hill(bin, 1.0))).collect(),
-        ecdf: (0..=20)
-            .map(|step| {
-                let share = f64::from(step) / 20.0;
-                (median * (0.95 + 0.1 * share), share)
-            })
-            .collect(),
-        normal_quantiles: (-8..=8)
-            .map(|step| (quantile(step), median.ln() + 0.02 * quantile(step)))
-            .collect(),
-        normal_line: Some((median.ln(), 0.02)),
-    }
-}
-
-/// Everything there can be to draw of a comparison.
-pub fn plots() -> Plots {
-    let edges: Vec<f64> = (0..=24)
-        .map(|edge| 640.0e3 + 6.0e3 * f64::from(edge))
-        .collect();
-    let drift = (0..REPLICATES).map(|replicate| (replicate * BLOCKS, LogRatio(0.095)));
+    let replicate = |replicate: u32| ReplicateEstimate {
+        replicate,
+        effect: theta(replicate),
+        low: LogRatio(theta(replicate).0 - 0.001),
+        high: LogRatio(theta(replicate).0 + 0.0012),
+        blocks: 4,
+    };
     let look = |replicates: u32| LookEstimate {
         replicates,
-        estimate: estimate(0.1012, 0.04 / f64::from(replicates)),
+        estimate: estimate(change, 0.03 / f64::from(replicates)),
     };
     Plots {
         differences: Some(DifferenceSeries {
-            points: (0..POINTS).map(difference).collect(),
-            blocks: POINTS,
-            starts: (0..REPLICATES)
-                .map(|replicate| replicate * BLOCKS)
-                .collect(),
-            drift: drift.collect(),
+            points: (0..24).map(point).collect(),
+            blocks: 24,
+            starts: (0..6).map(|replicate| replicate * 4).collect(),
+            drift: (2..22).map(|position| (position, theta(2))).collect(),
         }),
         pairs: Some(PairCloud {
-            points: (0..POINTS)
-                .map(|place| PairPoint {
-                    baseline: 685.9e3 * (1.0 + 0.02 * scatter(place)),
-                    candidate: 755.3e3 * (1.0 + 0.02 * scatter(place + 1)),
-                    baseline_first: place.is_multiple_of(2),
-                })
-                .collect(),
-            pairs: POINTS,
+            points: (0..48).map(pair).collect(),
+            pairs: 48,
         }),
-        replicates: (0..REPLICATES)
-            .map(|replicate| ReplicateEstimate {
-                replicate,
-                effect: LogRatio(0.096 + 0.003 * scatter(replicate)),
-                low: LogRatio(0.09),
-                high: LogRatio(0.102),
-                blocks: BLOCKS,
-            })
+        replicates: (0..6).map(replicate).collect(),
+        looks: [3, 4, 6].map(look).to_vec(),
+        edges: (0..=10)
+            .map(|edge| 680_000.0 + 2000.0 * f64::from(edge))
             .collect(),
-        looks: [4, 6, 8].map(look).to_vec(),
-        baseline: distribution(685.9e3, &edges),
-        candidate: Some(distribution(755.3e3, &edges)),
-        edges,
+        baseline: distribution(685_900.0),
+        candidate: Some(distribution(685_900.0 * (1.0 + change))),
     }
 }
 
-/// An analysis with everything to draw of every comparison.
+fn distribution(median: f64) -> Distribution {
+    let curve = |family| DensityCurve {
+        family,
+        points: (0..20)
+            .map(|at| (680_000.0 + 1000.0 * f64::from(at), f64::from(at % 7)))
+            .collect(),
+    };
+    Distribution {
+        counts: vec![0, 1, 4, 9, 14, 11, 5, 2, 1, 0],
+        first_half: vec![0.0, 2.0, 4.0, 8.0, 16.0, 10.0, 4.0, 2.0, 1.9, 0.0],
+        below: 0,
+        above: 1,
+        curves: [Family::LogNormal, Family::Gumbel, Family::Normal]
+            .map(curve)
+            .to_vec(),
+        box_plot: Some(BoxPlot {
+            whisker_low: median * 0.98,
+            lower: median * 0.995,
+            median,
+            upper: median * 1.006,
+            whisker_high: median * 1.02,
+            outliers: vec![median * 1.3],
+            beyond: 1,
+        }),
+        violin: vec![(median * 0.98, 0.1), (median, 1.0), (median * 1.02, 0.1)],
+        ecdf: vec![(median * 0.98, 0.02), (median, 0.5), (median * 1.3, 1.0)],
+        normal_quantiles: vec![
+            (-2.0, median.ln() - 0.02),
+            (0.0, median.ln()),
+            (2.0, median.ln() + 0.03),
+        ],
+        normal_line: Some((median.ln(), 0.01)),
+    }
+}
+
+/// The same analysis with plots for every comparison.
 pub fn drawn(mut analysis: Analysis) -> Analysis {
     for comparison in &mut analysis.comparisons {
-        let mut plots = plots();
+        let change = comparison
+            .estimate
+            .map_or(0.0, |found| found.effect.change());
+        let mut plots = plots(change);
         if comparison.candidate.is_none() {
             plots.candidate = None;
             plots.differences = None;
@@ -142,4 +122,73 @@ pub fn drawn(mut analysis: Analysis) -> Analysis {
         comparison.plots = Some(Box::new(plots));
     }
     analysis
+}
+
+pub fn header() -> RunHeader {
+    let contender = |name: &str| Contender {
+        name: name.to_owned(),
+        workload: Workload::Function(FunctionCalls::default()),
+    };
+    RunHeader {
+        tool_version: "0.1.0".to_owned(),
+        started_at: Some(1_772_368_496),
+        origin: Origin::Race,
+        command: [
+            "deadheat",
+            "run",
+            "./old input",
+            "./new input",
+            "--seed",
+            "7",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
+        plan: Plan {
+            design: Design {
+                margin: 0.01,
+                alpha: 0.05,
+                looks: Looks {
+                    at: vec![6, 12, 40],
+                    levels: vec![0.01, 0.02, 0.03],
+                    weights: vec![0.2, 0.3, 0.5],
+                },
+                blocks_per_replicate: 25,
+                warmup: 1,
+                budget: Some(Duration::from_secs(90)),
+                judged: Metric::Wall,
+                pinning: Pinning::Cores(vec![2, 3]),
+            },
+            seed: 7,
+            benchmarks: vec![Benchmark {
+                name: "sums".to_owned(),
+                contenders: vec![contender("old"), contender("new")],
+                ..Benchmark::default()
+            }],
+        },
+        environment: Environment {
+            system: "linux x86_64".to_owned(),
+            kernel: Some("6.1.0".to_owned()),
+            cpu: Some("A processor <of> some kind".to_owned()),
+            cores: Some(8),
+            governor: Some("performance".to_owned()),
+            load: Some(0.25),
+            pinned: vec![2, 3],
+            counters: Some(CounterAccess::Unavailable("permission denied".to_owned())),
+            clock: Some(ClockFacts {
+                source: "tsc".to_owned(),
+                resolution_ns: 0.5,
+                overhead_ns: 12.0,
+                fallback: None,
+            }),
+            debug_build: true,
+            neutral_links: vec![NeutralLinks {
+                executable: "./new".to_owned(),
+                made_by: Ok("LLD 14.0.6".to_owned()),
+                unsectioned: vec!["a.o".to_owned()],
+            }],
+        },
+        metrics: vec![Metric::Wall],
+        tick_ns: None,
+        left_out: Vec::new(),
+    }
 }

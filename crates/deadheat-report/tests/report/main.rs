@@ -2,16 +2,18 @@
 
 mod comment;
 mod comparison;
-#[cfg(feature = "pictures")]
 mod drawn;
 mod fixtures;
 mod hostile;
 mod json;
 mod junit;
 mod markdown;
+mod page;
 mod paired;
 #[cfg(feature = "pictures")]
 mod pictures;
+#[cfg(feature = "pictures")]
+mod plotted;
 mod saved;
 mod text;
 mod words;

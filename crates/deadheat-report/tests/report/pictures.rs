@@ -7,9 +7,9 @@ use proptest::prelude::*;
 use resvg::usvg::{Node, Options, Tree, fontdb};
 use roxmltree::Document;
 
-use crate::drawn::{POINTS, drawn, plots};
 use crate::fixtures::*;
 use crate::hostile::names;
+use crate::plotted::{POINTS, drawn, plots};
 
 /// A sheet has so many units in a pixel.
 const FINE: f64 = 10.0;
