@@ -42,6 +42,7 @@ mod placement;
 mod progress;
 mod rate;
 pub mod sentences;
+mod shell;
 mod suite;
 mod tables;
 mod text;

@@ -1,4 +1,4 @@
-//! The machine a run was made on, and the command that makes it again.
+//! The machine a run was made on.
 
 use deadheat_model::{Analysis, RunHeader};
 
@@ -39,44 +39,4 @@ pub(super) fn facts(analysis: &Analysis, header: &RunHeader) -> Vec<String> {
     fact("margin", Some(share(analysis.margin)));
     fact("confidence", Some(share(1.0 - analysis.alpha)));
     facts
-}
-
-/// A command for a shell, word by word as it was.
-pub(super) fn command(words: &[String]) -> String {
-    let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
-    words.join(" ")
-}
-
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    // A line break or a sign that cannot be seen would not survive copying.
-    if escape(word, GLYPHS) == word {
-        return format!("'{}'", word.replace('\'', r"'\''"));
-    }
-    let signs = word.chars().map(|sign| match sign {
-        '\'' | '\\' => format!("\\{sign}"),
-        '\n' => "\\n".to_owned(),
-        '\t' => "\\t".to_owned(),
-        sign if escape(&sign.to_string(), GLYPHS) == sign.to_string() => sign.to_string(),
-        sign => format!("\\U{:08x}", u32::from(sign)),
-    });
-    format!("$'{}'", signs.collect::<String>())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_command_can_be_pasted_into_a_shell() {
-        let words = ["deadheat", "run", "sleep 0.1", "it's", "", "a\nb\u{1b}`"];
-        let words = words.map(str::to_owned);
-        assert_eq!(
-            command(&words),
-            r"deadheat run 'sleep 0.1' 'it'\''s' '' $'a\nb\U0000001b`'"
-        );
-    }
 }

@@ -12,6 +12,7 @@ use crate::left_out;
 use crate::markdown::{code, prose, remarks, secondary};
 use crate::names::{labels, shorten};
 use crate::sentences::{self, Called, Source};
+use crate::shell::shell;
 use crate::suite;
 use crate::tables::change_cells;
 use crate::units::quantities;
@@ -366,7 +367,7 @@ fn repeat(header: &RunHeader) -> Option<Block> {
     if header.command.is_empty() {
         return None;
     }
-    let command = machine::command(&header.command);
+    let command = shell(&header.command);
     let longest = command.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
     let shown = format!("{fence}sh\n{command}\n{fence}\n");
