@@ -29,6 +29,7 @@ mod markdown;
 mod names;
 mod paired;
 mod placement;
+mod plot;
 mod progress;
 mod rate;
 pub mod sentences;

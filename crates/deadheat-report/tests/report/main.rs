@@ -1,11 +1,13 @@
 //! What readers and programs see, from analyses made by hand.
 
 mod comparison;
+mod drawn;
 mod fixtures;
 mod hostile;
 mod json;
 mod markdown;
 mod paired;
+mod plots;
 mod saved;
 mod text;
 mod words;
