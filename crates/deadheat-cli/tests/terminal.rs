@@ -13,7 +13,9 @@ fn run_file() -> String {
 /// `deadheat analyze`, with nothing set in the environment but these.
 fn command(program: &str, variables: &[(&str, &str)]) -> Command {
     let mut command = Command::new(program);
-    command.env_clear().env("PATH", std::env::var_os("PATH").unwrap());
+    command
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap());
     command.env("TERM", "xterm").env("LC_ALL", "C.UTF-8");
     command.envs(variables.iter().copied()).stdin(Stdio::null());
     command
@@ -29,7 +31,10 @@ fn output(mut command: Command) -> String {
 /// What a terminal of so many columns is sent.
 fn in_a_terminal(columns: usize, options: &str, variables: &[(&str, &str)]) -> String {
     let program = env!("CARGO_BIN_EXE_deadheat");
-    let line = format!("stty cols {columns}; '{program}' analyze '{}' {options}", run_file());
+    let line = format!(
+        "stty cols {columns}; '{program}' analyze '{}' {options}",
+        run_file()
+    );
     let mut script = command("script", variables);
     script.args(["--quiet", "--return", "--command", &line, "/dev/null"]);
     output(script).replace("\r\n", "\n")

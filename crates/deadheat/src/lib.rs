@@ -66,6 +66,8 @@ mod names;
 #[cfg(feature = "commands")]
 pub mod pairing;
 mod race;
+pub mod repetition;
+mod report_files;
 #[cfg(feature = "commands")]
 pub mod saved;
 pub mod settings;
@@ -86,4 +88,5 @@ pub use race::{
     Families, FamilyProblem, GoogleBenchmarkRace, GoogleEntry, GoogleSide, RaceOptions, families,
     families_between, race_commands, race_google_benchmark, resume_commands,
 };
+pub use report_files::ReportFiles;
 pub use suite::Suite;

@@ -639,7 +639,7 @@ fn a_wide_terminal_shows_a_forest_beside_the_table() {
 fn saved_results_are_drawn_when_asked_for() {
     let mut files = two_files();
     for one in &mut files.comparisons {
-        let mut found = crate::drawn::plots(12);
+        let mut found = crate::sketched::plots(12);
         found.differences = None;
         one.plots = Some(Box::new(found));
     }

@@ -4,8 +4,8 @@ use deadheat_model::{Analysis, Distribution, LogRatio, Verdict};
 use deadheat_report::{TextOptions, to_text};
 use unicode_width::UnicodeWidthStr;
 
-use crate::drawn::{drawn, plots};
 use crate::fixtures::*;
+use crate::sketched::{drawn, plots};
 
 fn options(width: usize, unicode: bool) -> TextOptions {
     TextOptions {
