@@ -39,6 +39,7 @@ mod paired;
 #[cfg(feature = "pictures")]
 mod pictures;
 mod placement;
+mod plot;
 mod progress;
 mod rate;
 pub mod sentences;

@@ -14,6 +14,8 @@ mod paired;
 mod pictures;
 #[cfg(feature = "pictures")]
 mod plotted;
+mod plots;
 mod saved;
+mod sketched;
 mod text;
 mod words;
