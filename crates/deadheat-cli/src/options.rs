@@ -19,6 +19,9 @@ pub struct AnswerArgs {
     /// Show the secondary figures too: they inform, they never decide
     #[arg(long, help_heading = "Answer")]
     figures: bool,
+    /// Draw the two distributions and the differences in order of time
+    #[arg(long, help_heading = "Answer")]
+    plot: bool,
     /// When to colour the answer
     #[arg(
         long,
@@ -54,6 +57,7 @@ impl AnswerArgs {
                 false => Format::Text,
             },
             figures: self.figures,
+            plot: self.plot,
             color: self.color,
             gate: self.gate.clone(),
             ..Answer::default()

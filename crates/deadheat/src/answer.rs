@@ -13,6 +13,10 @@ use crate::rules::Gate;
 use crate::settings::Color;
 use crate::terminal;
 
+/// Points of a series worked out for pictures made of characters: several for
+/// every column of the widest terminal.
+const POINTS: usize = 2_000;
+
 /// The shape of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
@@ -34,6 +38,8 @@ pub struct Answer {
     pub format: Format,
     /// Whether the secondary figures are shown; JSON always holds them.
     pub figures: bool,
+    /// Whether text shows pictures of every comparison.
+    pub plot: bool,
     /// When text is coloured.
     pub color: Color,
     /// What makes the run fail.
@@ -48,6 +54,7 @@ impl Default for Answer {
         Self {
             format: Format::Text,
             figures: false,
+            plot: false,
             color: Color::Auto,
             gate: Gate::default(),
             metrics_table: true,
@@ -61,6 +68,7 @@ impl Answer {
     pub fn analysis_options(&self) -> Options {
         Options {
             without_figures: !(self.format == Format::Json || self.figures),
+            plots: (self.plot && self.format == Format::Text).then_some(POINTS),
             ..Options::default()
         }
     }
@@ -120,6 +128,7 @@ impl Answer {
                     unicode: terminal::speaks_unicode(),
                     metrics_table: self.metrics_table,
                     figures,
+                    plot: self.plot,
                 },
             ),
             Format::Json => to_json(analysis),
@@ -213,6 +222,31 @@ mod tests {
             figures: true,
             ..Answer::default()
         }));
+    }
+
+    #[test]
+    fn what_there_is_to_draw_is_worked_out_only_for_text_that_shows_it() {
+        let plots = |format, plot| {
+            let answer = Answer {
+                format,
+                plot,
+                ..Answer::default()
+            };
+            answer.analysis_options().plots
+        };
+        assert!(plots(Format::Text, true).is_some());
+        assert_eq!(plots(Format::Text, false), None);
+        assert_eq!(plots(Format::Json, true), None);
+        let drawn = Answer {
+            plot: true,
+            color: Color::Never,
+            ..Answer::default()
+        };
+        let text = drawn.told(&analysis(&drawn));
+        assert!(
+            text.contains("Change of every block in order of time"),
+            "{text}"
+        );
     }
 
     #[test]

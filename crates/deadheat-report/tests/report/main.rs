@@ -1,5 +1,6 @@
 //! What readers and programs see, from analyses made by hand.
 
+mod comment;
 mod comparison;
 mod drawn;
 mod fixtures;
@@ -10,6 +11,12 @@ mod junit;
 mod markdown;
 mod page;
 mod paired;
+#[cfg(feature = "pictures")]
+mod pictures;
+mod plots;
+#[cfg(feature = "pictures")]
+mod plotted;
 mod saved;
+mod sketched;
 mod text;
 mod words;

@@ -109,6 +109,7 @@ The answer:
   --format SHAPE        pretty, terse, json, markdown or paired [default: pretty]
   --json                The same as --format json
   --figures             Show the secondary figures too
+  --plot                Draw the distributions and the differences in order of time
   --color WHEN          auto, always or never [default: auto]
   --fail-on VERDICT     Exit with 1 on slower, inconclusive or not-equivalent
   --config FILE         Take rules from this file [default: the nearest deadheat.toml upwards]
@@ -152,6 +153,7 @@ impl Arguments {
                 "--quiet" | "-q" => Some(&mut parsed.quiet),
                 "--nocapture" | "--no-capture" => Some(&mut parsed.shown),
                 "--figures" => Some(&mut parsed.answer.figures),
+                "--plot" => Some(&mut parsed.answer.plot),
                 _ => None,
             };
             if let Some(flag) = flag {
