@@ -72,5 +72,5 @@ validate-saved *options:
 # Accept what is written now as golden; read the difference before committing
 bless:
     DEADHEAT_BLESS=1 cargo test -p deadheat-format --test golden
-    INSTA_UPDATE=always cargo test -p deadheat-report
+    DEADHEAT_BLESS=1 INSTA_UPDATE=always cargo test -p deadheat-report
     git diff --stat

@@ -8,4 +8,5 @@ mod markdown;
 mod paired;
 mod saved;
 mod text;
+mod wire;
 mod words;
