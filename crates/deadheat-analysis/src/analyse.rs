@@ -1,8 +1,7 @@
 //! Run → Analysis.
 
 use deadheat_model::{
-    Analysis, Benchmark, BlockDiagnostics, Comparison, ContenderId, Ending, FailedBenchmark,
-    LogRatio, Origin, Plan, Processes, Run, Samples, Scope, Verdict, Workload,
+    Analysis, BlockDiagnostics, Comparison, ContenderId, LogRatio, Origin, Run, Scope, Verdict,
 };
 use deadheat_stats::{Call, minimum_detectable_effect, replicates_to_settle, sign_flip_p};
 use rand_core::SeedableRng;
@@ -15,15 +14,12 @@ use crate::effects::Effects;
 use crate::figures::Figured;
 use crate::judge::Judgement;
 use crate::metrics::{metric_rows, on_the_same_pairs};
-use crate::overall::overall;
+use crate::one_by_one::{OneByOne, Raced};
 use crate::placement::Placement;
-use crate::recordings::about_the_recordings;
 use crate::rule::estimate;
 use crate::ruling::Ruling;
-use crate::scatter::Scatter;
 use crate::side::{Members, side};
 use crate::spreads::spreads;
-use crate::suite::pay_for_the_suite;
 use crate::unpaired::Ranking;
 
 /// Choices of someone who analyses a recording.
@@ -46,100 +42,29 @@ const MOST_SIGN_FLIP_REPLICATES: usize = 2_048;
 
 /// Analyses a run. Pure: the same run gives the same analysis.
 pub fn analyse(run: &Run, options: Options) -> Analysis {
-    let plan = &run.header.plan;
-    let mut comparisons = Vec::new();
-    // p-values before they pay for the suite: per benchmark, per candidate.
-    let mut p_values: Vec<Vec<Option<f64>>> = Vec::new();
-    let ranking = Ranking {
-        scatter: Scatter::of(run),
-        ..Ranking::default()
+    let one_by_one = OneByOne::new(run, options);
+    let part = |index: usize| {
+        let samples = |index: usize| &run.benchmarks[index];
+        let own_link = run.header.plan.own_link_of(index).map(samples);
+        one_by_one.benchmark(index, samples(index), own_link)
     };
-    for (index, samples) in run.benchmarks.iter().enumerate() {
-        if run.failures.iter().any(|failed| failed.benchmark == index) {
-            // Half a race has no answer, and pays for nobody's.
-            continue;
-        }
-        if plan.benchmarks[index].own_link.is_some() {
-            // It is shown beside another, decides nothing and pays for nobody.
-            continue;
-        }
-        let (some, p) = benchmark(run, index, samples, options, &ranking);
-        comparisons.push(some);
-        p_values.push(p);
-    }
-    pay_for_the_suite(&mut p_values);
-    for (some, p) in comparisons.iter_mut().zip(&p_values) {
-        for (comparison, p) in some.iter_mut().zip(p) {
-            comparison.p_adjusted = *p;
-        }
-    }
-    let comparisons: Vec<Comparison> = comparisons.into_iter().flatten().collect();
-    Analysis {
-        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-        seed: (run.header.origin == Origin::Race).then_some(plan.seed),
-        alpha: plan.design.alpha,
-        margin: plan.design.margin,
-        failures: failures(run),
-        left_out: run.header.left_out.clone(),
-        overall: overall(run, &comparisons),
-        comparisons,
-        warnings: [
-            about_the_recordings(&run.sides),
-            ranking.scatter.doubts(run),
-        ]
-        .concat(),
-        sides: run.sides.clone(),
-        processes: processes(plan),
-        launches: run.launches,
-        elapsed_seconds: run.elapsed_ns as f64 / 1e9,
-        ending: match (&run.end, run.header.origin) {
-            (Some(end), _) => Ending::Recorded(end.reason.clone()),
-            (None, Origin::Race) => Ending::Cut,
-            (None, _) => Ending::Recording,
-        },
-    }
+    let answered = (0..run.benchmarks.len()).filter(|index| one_by_one.has_answer(*index));
+    one_by_one.gather(answered.map(part).collect())
 }
 
-/// The benchmarks that broke down, in the order of the plan, each with what
-/// happened to it first.
-fn failures(run: &Run) -> Vec<FailedBenchmark> {
-    let failed = |(index, benchmark): (usize, &Benchmark)| {
-        let mut failures = run.failures.iter();
-        let first = failures.find(|failure| failure.benchmark == index)?;
-        let name = match benchmark.own_link {
-            Some(_) => format!("{} (own link)", benchmark.name),
-            None => benchmark.name.clone(),
-        };
-        Some(FailedBenchmark {
-            benchmark: name,
-            parameters: benchmark.parameters.clone(),
-            message: first.message.clone(),
-        })
-    };
-    let benchmarks = run.header.plan.benchmarks.iter().enumerate();
-    benchmarks.filter_map(failed).collect()
-}
-
-/// What the processes of a run were there for.
-fn processes(plan: &Plan) -> Processes {
-    let contenders = plan.benchmarks.iter().flat_map(|one| &one.contenders);
-    let kinds = contenders.map(|contender| match contender.workload {
-        Workload::Function(_) => Processes::Workers,
-        Workload::Worker(_) => Processes::ProgramWorkers,
-        Workload::GoogleBenchmark(_) => Processes::GoogleBenchmark,
-        Workload::Command(_) | Workload::Recording => Processes::Launches,
-    });
-    let mut others = kinds.filter(|kind| *kind != Processes::Launches);
-    others.next().unwrap_or_default()
-}
-
-fn benchmark(
-    run: &Run,
-    index: usize,
-    samples: &Samples,
+/// Every comparison of one benchmark, and for each its p-value before it pays
+/// for the suite.
+pub(crate) fn benchmark(
+    raced: &Raced<'_>,
     options: Options,
     ranking: &Ranking,
 ) -> (Vec<Comparison>, Vec<Option<f64>>) {
+    let Raced {
+        run,
+        index,
+        samples,
+        ..
+    } = *raced;
     let header = &run.header;
     let plan = &header.plan;
     let benchmark = &plan.benchmarks[index];
@@ -181,16 +106,18 @@ fn benchmark(
         metrics: Vec::new(),
         warnings: Vec::new(),
     };
-    let figured = match options.without_figures {
+    // What is drawn is made of what the figures were worked out from.
+    let figured = match options.without_figures && options.plots.is_none() {
         true => None,
         false => Figured::of(header, samples, judged, &members),
     };
     if benchmark.contenders.len() == 1 {
         let metrics = metric_rows(run, samples, index, &members, None, |_| None);
-        let figures = figured.map(|figured| figured.alone());
+        let (figures, plots) = figured.map(|figured| figured.alone(options.plots)).unzip();
         let mut alone = Comparison {
             metrics,
-            figures,
+            figures: figures.filter(|_| !options.without_figures),
+            plots: plots.flatten(),
             ..empty
         };
         alone.warnings = doubts::about_the_race(&alone, header, benchmark, 0, false, false);
@@ -206,12 +133,12 @@ fn benchmark(
             (index, samples, &members),
             empty,
             &baseline_values,
-            figured,
+            (figured, options),
             ranking,
         );
     }
     let (bench, ruling) = Ruling::of(run, index, samples, options);
-    let placement = Placement::of(run, index);
+    let placement = Placement::of(raced);
     let mut comparisons = Vec::new();
     for (place, id) in benchmark.candidates().enumerate() {
         let effects = &bench.candidates[place];
@@ -239,9 +166,15 @@ fn benchmark(
             let scope = comparison.scope;
             comparison.spreads = spreads(&placement, benchmark, samples, effects, judged, scope);
         }
-        comparison.figures = figured
-            .as_ref()
-            .map(|figured| figured.against(id, Some((effects, judged))));
+        if let Some(figured) = &figured {
+            let paired = Some((effects, judged));
+            let (figures, plots) = figured.against(id, paired, options.plots);
+            comparison.figures = Some(figures).filter(|_| !options.without_figures);
+            comparison.plots = plots.map(|mut plots| {
+                plots.looks = ruling.looks_at(place);
+                plots
+            });
+        }
         comparison.diagnostics = effects.order_effects().map(|d| BlockDiagnostics {
             drift: d.drift,
             carry_over: d.carry_over,

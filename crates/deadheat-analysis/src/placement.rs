@@ -10,6 +10,7 @@ use deadheat_model::{
 
 use crate::effects::Effects;
 use crate::judge::{Judgement, Level};
+use crate::one_by_one::Raced;
 use crate::rule::{Bench, estimate};
 use crate::spreads::Scatter;
 
@@ -35,15 +36,16 @@ struct OwnLinkRaced<'a> {
 }
 
 impl<'a> Placement<'a> {
-    pub(crate) fn of(run: &'a Run, benchmark: usize) -> Self {
+    pub(crate) fn of(raced: &Raced<'a>) -> Self {
+        let Raced { run, index, .. } = *raced;
         let mut placed: BTreeMap<u32, Vec<&Placed>> = BTreeMap::new();
-        for one in run.placed.iter().filter(|one| one.benchmark == benchmark) {
+        for one in run.placed.iter().filter(|one| one.benchmark == index) {
             placed.entry(one.replicate).or_default().push(one);
         }
         Self {
             run,
             placed,
-            own_link: OwnLinkRaced::beside(run, benchmark),
+            own_link: OwnLinkRaced::beside(raced),
         }
     }
 
@@ -152,14 +154,15 @@ impl<'a> Placement<'a> {
 
 impl<'a> OwnLinkRaced<'a> {
     /// `None` when there is none, when it failed, or has too few replicates.
-    fn beside(run: &'a Run, benchmark: usize) -> Option<Self> {
+    fn beside(raced: &Raced<'a>) -> Option<Self> {
+        let run = raced.run;
         let plan = &run.header.plan;
-        let own = plan.own_link_of(benchmark)?;
+        let own = plan.own_link_of(raced.index)?;
         let failed = run.failures.iter().any(|failure| failure.benchmark == own);
         if failed || run.header.origin != Origin::Race {
             return None;
         }
-        let samples = run.benchmarks.get(own)?;
+        let samples = raced.own_link?;
         let mut bench = Bench::new(&run.header, own);
         bench.extend(samples);
         let replicates = bench.complete_replicates(samples);

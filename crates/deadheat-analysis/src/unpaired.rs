@@ -8,8 +8,8 @@
 //! copies of one function in one process were called different in 46–51 % of
 //! rank tests at α = 5 %.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 
 use deadheat_model::{
     Better, ContenderId, Estimate, Interval, LogRatio, Metric, Observation, RunHeader, Samples,
@@ -90,15 +90,21 @@ impl Logs {
 /// count those of 30 against 30 takes longer than to find the interval.
 #[derive(Default)]
 pub(crate) struct Orders {
-    known: RefCell<HashMap<(usize, usize, u64), Option<usize>>>,
+    known: Mutex<HashMap<(usize, usize, u64), Option<usize>>>,
 }
 
 impl Orders {
     fn of(&self, first: usize, second: usize, level: f64) -> Option<usize> {
-        let mut known = self.known.borrow_mut();
-        *known
-            .entry((first, second, level.to_bits()))
-            .or_insert_with(|| shift_order(first, second, level))
+        let sizes = (first, second, level.to_bits());
+        // Whoever panicked left a map that is whole.
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = known().get(&sizes).copied();
+        // Counted outside of the lock: two threads may count the same.
+        found.unwrap_or_else(|| {
+            let order = shift_order(first, second, level);
+            known().insert(sizes, order);
+            order
+        })
     }
 }
 

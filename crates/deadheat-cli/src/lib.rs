@@ -14,6 +14,7 @@ mod program;
 mod progress;
 mod rev;
 mod run;
+mod typed;
 
 pub use cargo_deadheat::cargo_deadheat;
 pub use program::deadheat;

@@ -166,12 +166,12 @@ impl Run {
         self.end = None;
     }
 
-    /// Whether a benchmark has blocks that were measured after the run had
-    /// been taken up again.
-    pub fn went_on(&self, benchmark: usize) -> bool {
+    /// Whether a benchmark, whose samples these are, has blocks that were
+    /// measured after the run had been taken up again.
+    pub fn went_on(&self, benchmark: usize, samples: &Samples) -> bool {
         self.resumed_at
             .as_ref()
-            .is_some_and(|blocks| self.benchmarks[benchmark].blocks().len() > blocks[benchmark])
+            .is_some_and(|blocks| samples.blocks().len() > blocks[benchmark])
     }
 
     /// Whether the run was stopped by something its plan does not know, so
@@ -252,12 +252,13 @@ mod tests {
     fn only_benchmarks_that_grew_after_a_resume_went_on() {
         let mut run = run();
         add_block(&mut run, 0);
-        assert!(!run.went_on(0));
+        let went_on = |run: &Run, index: usize| run.went_on(index, &run.benchmarks[index]);
+        assert!(!went_on(&run, 0));
         run.resume();
         add_block(&mut run, 1);
-        assert_eq!((run.went_on(0), run.went_on(1)), (false, true));
+        assert_eq!((went_on(&run, 0), went_on(&run, 1)), (false, true));
         run.resume();
-        assert!(run.went_on(1), "the first resume counts");
+        assert!(went_on(&run, 1), "the first resume counts");
     }
 
     #[test]

@@ -66,6 +66,7 @@ mod names;
 #[cfg(feature = "commands")]
 pub mod pairing;
 mod race;
+pub mod repetition;
 #[cfg(feature = "commands")]
 pub mod saved;
 pub mod settings;

@@ -1,0 +1,161 @@
+//! A run analysed benchmark by benchmark, for those who do not hold all of its
+//! samples at once, and what follows from all benchmarks together.
+
+use deadheat_model::{
+    Analysis, Benchmark, Comparison, Ending, FailedBenchmark, Origin, Plan, Processes, Run,
+    Samples, Workload,
+};
+
+use crate::analyse::{Options, benchmark};
+use crate::overall::overall;
+use crate::recordings::about_the_recordings;
+use crate::scatter::Scatter;
+use crate::suite::pay_for_the_suite;
+use crate::unpaired::Ranking;
+
+/// One benchmark of a run with its samples.
+#[derive(Clone, Copy)]
+pub(crate) struct Raced<'a> {
+    /// Whose samples are not looked at.
+    pub(crate) run: &'a Run,
+    /// The place of the benchmark in the plan.
+    pub(crate) index: usize,
+    pub(crate) samples: &'a Samples,
+    /// Those of the benchmark that is the same on the user's own link.
+    pub(crate) own_link: Option<&'a Samples>,
+}
+
+/// The answer about one benchmark, before it pays for the others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    comparisons: Vec<Comparison>,
+    /// One per candidate, paid for the looks and for nothing else.
+    p_values: Vec<Option<f64>>,
+}
+
+/// Analyses the benchmarks of a run one by one, from any number of threads,
+/// and gathers their answers to what [`analyse`](crate::analyse) gives.
+pub struct OneByOne<'a> {
+    run: &'a Run,
+    options: Options,
+    ranking: Ranking,
+}
+
+impl<'a> OneByOne<'a> {
+    /// Of the run itself no samples are needed, but where it is saved results
+    /// of other tools (it has [`Run::sides`]): their rows are held against
+    /// each other, so it must hold them all.
+    pub fn new(run: &'a Run, options: Options) -> Self {
+        let ranking = Ranking {
+            scatter: Scatter::of(run),
+            ..Ranking::default()
+        };
+        Self {
+            run,
+            options,
+            ranking,
+        }
+    }
+
+    /// Whether there is anything to tell of a benchmark by itself: not of one
+    /// that broke down, for half a race has no answer and pays for nobody's,
+    /// and not of the own link, which is shown beside another, decides nothing
+    /// and pays for nobody.
+    pub fn has_answer(&self, benchmark: usize) -> bool {
+        let failed = |index| self.run.failures.iter().any(|one| one.benchmark == index);
+        let planned = self.run.header.plan.benchmarks.get(benchmark);
+        planned.is_some_and(|planned| planned.own_link.is_none()) && !failed(benchmark)
+    }
+
+    /// Analyses one benchmark, which must have an answer, from its samples and
+    /// those of its own link ([`Plan::own_link_of`]), if it has one.
+    pub fn benchmark(&self, index: usize, samples: &Samples, own_link: Option<&Samples>) -> Part {
+        let raced = Raced {
+            run: self.run,
+            index,
+            samples,
+            own_link,
+        };
+        let (comparisons, p_values) = benchmark(&raced, self.options, &self.ranking);
+        Part {
+            comparisons,
+            p_values,
+        }
+    }
+
+    /// The whole answer, from those of all benchmarks that have one, in the
+    /// order of the plan.
+    pub fn gather(&self, parts: Vec<Part>) -> Analysis {
+        let run = self.run;
+        let plan = &run.header.plan;
+        let (mut p_values, mut comparisons) = (Vec::new(), Vec::new());
+        for part in parts {
+            p_values.push(part.p_values);
+            comparisons.push(part.comparisons);
+        }
+        pay_for_the_suite(&mut p_values);
+        for (some, p) in comparisons.iter_mut().zip(&p_values) {
+            for (comparison, p) in some.iter_mut().zip(p) {
+                comparison.p_adjusted = *p;
+            }
+        }
+        let comparisons: Vec<Comparison> = comparisons.into_iter().flatten().collect();
+        Analysis {
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            seed: (run.header.origin == Origin::Race).then_some(plan.seed),
+            alpha: plan.design.alpha,
+            margin: plan.design.margin,
+            failures: failures(run),
+            left_out: run.header.left_out.clone(),
+            overall: overall(run, &comparisons),
+            comparisons,
+            warnings: [
+                about_the_recordings(&run.sides),
+                self.ranking.scatter.doubts(run),
+            ]
+            .concat(),
+            sides: run.sides.clone(),
+            processes: processes(plan),
+            launches: run.launches,
+            elapsed_seconds: run.elapsed_ns as f64 / 1e9,
+            ending: match (&run.end, run.header.origin) {
+                (Some(end), _) => Ending::Recorded(end.reason.clone()),
+                (None, Origin::Race) => Ending::Cut,
+                (None, _) => Ending::Recording,
+            },
+        }
+    }
+}
+
+/// The benchmarks that broke down, in the order of the plan, each with what
+/// happened to it first.
+fn failures(run: &Run) -> Vec<FailedBenchmark> {
+    let failed = |(index, benchmark): (usize, &Benchmark)| {
+        let mut failures = run.failures.iter();
+        let first = failures.find(|failure| failure.benchmark == index)?;
+        let name = match benchmark.own_link {
+            Some(_) => format!("{} (own link)", benchmark.name),
+            None => benchmark.name.clone(),
+        };
+        Some(FailedBenchmark {
+            benchmark: name,
+            parameters: benchmark.parameters.clone(),
+            message: first.message.clone(),
+        })
+    };
+    let benchmarks = run.header.plan.benchmarks.iter().enumerate();
+    benchmarks.filter_map(failed).collect()
+}
+
+/// What the processes of a run were there for.
+fn processes(plan: &Plan) -> Processes {
+    let contenders = plan.benchmarks.iter().flat_map(|one| &one.contenders);
+    let kinds = contenders.map(|contender| match contender.workload {
+        Workload::Function(_) => Processes::Workers,
+        Workload::Worker(_) => Processes::ProgramWorkers,
+        Workload::GoogleBenchmark(_) => Processes::GoogleBenchmark,
+        Workload::Command(_) | Workload::Recording => Processes::Launches,
+    });
+    let mut others = kinds.filter(|kind| *kind != Processes::Launches);
+    others.next().unwrap_or_default()
+}
