@@ -8,6 +8,7 @@
 //! - [`to_text`]: the answer for people at a terminal
 //! - [`to_json`]: the answer for programs, schema `deadheat.analysis/1`
 //! - [`to_markdown`]: the answer for a pull request
+//! - [`to_page`]: everything there is to see, as one HTML file with charts
 //! - [`to_paired`]: minima and means side by side, a line per comparison
 //! - [`to_comparison`], [`to_comparison_markdown`], [`to_comparison_csv`]: the
 //!   answer about saved results, a row per benchmark
@@ -27,6 +28,7 @@ mod layout;
 mod left_out;
 mod markdown;
 mod names;
+mod page;
 mod paired;
 mod placement;
 mod progress;
@@ -44,6 +46,7 @@ pub use glyphs::Glyphs;
 pub use json::to_json;
 pub use markdown::{MarkdownOptions, to_markdown, to_markdown_with};
 pub use names::{escape, labels, shorten};
+pub use page::{to_page, write_page};
 pub use paired::to_paired;
 pub use progress::{Progress, progress_line};
 pub use text::{TextOptions, to_text};

@@ -85,6 +85,11 @@ impl Scale {
         }
     }
 
+    /// What a value is divided by, and the unit it then has.
+    pub(crate) fn parts(self) -> (f64, &'static str) {
+        (self.factor, self.symbol)
+    }
+
     /// The value with four significant digits and the unit.
     pub fn show(self, value: f64) -> String {
         let scaled = value / self.factor;
