@@ -91,7 +91,9 @@ impl Messages {
                 return answer["result"].take();
             }
             if let Some(said) = &state.gone {
-                panic!("{method}: chromium is gone (Debian's package `chromium`); it said:\n{said}");
+                panic!(
+                    "{method}: chromium is gone (Debian's package `chromium`); it said:\n{said}"
+                );
             }
             let left = deadline.saturating_duration_since(Instant::now());
             assert!(

@@ -5,12 +5,18 @@
 //! do this cost more than all other dependencies of the tests together: one
 //! fetches the protocol from the network while it is built, the other compiles
 //! code for every message there is.
-#![allow(dead_code, reason = "every program that opens pages uses its own part")]
+#![allow(
+    dead_code,
+    unused_imports,
+    reason = "every program that opens pages uses its own part"
+)]
 
+mod charts;
 mod chromium;
 mod looks;
 mod messages;
 mod tab;
 
+pub use charts::Chart;
 pub use looks::Looks;
 pub use tab::Tab;

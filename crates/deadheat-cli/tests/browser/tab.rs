@@ -138,7 +138,12 @@ impl Tab {
                 {"name": "prefers-reduced-motion", "value": "reduce"},
             ]}),
         );
-        // Twice, so that whoever listens has drawn again.
+        self.settle();
+    }
+
+    /// Waits until what just happened is drawn: for the second picture after
+    /// it, because whoever listens draws in the first.
+    pub fn settle(&self) {
         self.eval("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))");
     }
 
@@ -155,9 +160,10 @@ impl Tab {
         }
     }
 
-    /// Turns the wheel by so many pixels.
-    pub fn wheel(&self, x: f64, y: f64, by: f64) {
-        self.mouse("mouseWheel", x, y, json!({"deltaX": 0, "deltaY": by}));
+    /// Turns the wheel by so many pixels with the control key held.
+    pub fn zoom(&self, x: f64, y: f64, by: f64) {
+        let more = json!({"deltaX": 0, "deltaY": by, "modifiers": 2});
+        self.mouse("mouseWheel", x, y, more);
     }
 
     /// Pulls with the left button held.
@@ -223,7 +229,9 @@ impl Tab {
         let complaint = |event: Event| {
             let params = event.params;
             match event.method.as_str() {
-                "Runtime.exceptionThrown" => Some(format!("thrown: {}", params["exceptionDetails"])),
+                "Runtime.exceptionThrown" => {
+                    Some(format!("thrown: {}", params["exceptionDetails"]))
+                }
                 "Runtime.consoleAPICalled" => Some(format!("console: {}", params["args"])),
                 "Log.entryAdded" => Some(format!("log: {}", params["entry"])),
                 _ => None,
