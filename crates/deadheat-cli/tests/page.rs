@@ -143,7 +143,13 @@ fn a_chart_can_be_zoomed_and_shown_whole_again() {
         chart.click("Zoom into");
         let near = chart.picture();
         assert_ne!(near, whole, "{kind}: the button does nothing");
-        chart.click("Reset");
+        // The first click shows the farthest points, too, if some were left
+        // out from the start.
+        for _ in 0..2 {
+            if chart.picture() != whole {
+                chart.click("Show all of");
+            }
+        }
         assert_eq!(chart.picture(), whole, "{kind}: not as it was");
         let (x, y) = chart.coloured(9)[4];
         tab.zoom(x, y, -240.0);

@@ -39,7 +39,7 @@ impl<'a> Chart<'a> {
     pub fn reach(&self) {
         let figure = self.figure();
         self.tab
-            .eval(&format!("{figure}.scrollIntoView({{ block: 'center' }})"));
+            .eval(&format!("{figure}.scrollIntoView({{ block: 'center', behavior: 'instant' }})"));
         self.tab.wait(&format!("{figure}.dataset.drawn === 'true'"));
         self.tab.settle();
     }

@@ -49,6 +49,7 @@ impl Tab {
                     event => __violations.push(event.violatedDirective + ' ' + event.blockedURI));"}),
         );
         tab.resize(1280, 900);
+        tab.media("screen", "light");
         tab
     }
 
