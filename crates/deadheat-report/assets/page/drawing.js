@@ -53,7 +53,7 @@ const drawing = (() => {
       nameGap: 26,
       nameTextStyle: text,
       splitNumber: narrow() ? 4 : 6,
-      axisLabel: { ...text, hideOverlap: true, showMinLabel: false, showMaxLabel: false, formatter: label },
+      axisLabel: { ...text, hideOverlap: true, showMinLabel: Boolean(shape.ends), showMaxLabel: shape.whole[1] === 100 && Boolean(shape.ends), formatter: label },
     };
   };
 

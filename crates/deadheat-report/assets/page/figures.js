@@ -23,11 +23,9 @@ const figures = (() => {
     if (!values.length) return [0, 1];
     const sorted = Float64Array.from(values).sort();
     const at = (share) => sorted[Math.round(share * (sorted.length - 1))];
-    let [low, high] = [at(0.005), at(0.995)];
-    const reach = 0.75 * (high - low);
-    // What lies near is kept: an end is no reason to cut off its last points.
-    low = Math.max(sorted[0], low - reach);
-    high = Math.min(sorted[sorted.length - 1], high + reach);
+    const reach = 4 * (at(0.75) - at(0.25)) || at(0.98) - at(0.02);
+    let low = Math.max(sorted[0], at(0.25) - reach);
+    let high = Math.min(sorted[sorted.length - 1], at(0.75) + reach);
     low = Math.min(low, ...also);
     high = Math.max(high, ...also);
     const room = 0.06 * (high - low) || Math.abs(high) * 0.01 || 1;
@@ -58,9 +56,9 @@ const figures = (() => {
     const lines = [{ yAxis: 0, lineStyle: { color: look.quiet, type: "solid", width: 1 } }];
     if (withInterval && estimate.length) {
       if (estimate.length > 1) {
-        areas.push([{ yAxis: estimate[1], itemStyle: { color: look.drift, opacity: 0.16 } }, { yAxis: estimate[2] }]);
+        areas.push([{ yAxis: estimate[1], itemStyle: { color: look.candidate, opacity: 0.2 } }, { yAxis: estimate[2] }]);
       }
-      lines.push({ yAxis: estimate[0], lineStyle: { color: look.drift, type: "dashed", width: 1 } });
+      lines.push({ yAxis: estimate[0], lineStyle: { color: look.candidate, type: "dashed", width: 1.4 } });
     }
     return {
       type: "line",
@@ -209,7 +207,12 @@ const figures = (() => {
     const baseline = scaled(data, data.pairs.baseline);
     const candidate = scaled(data, data.pairs.candidate);
     const show = quantity(data);
+    // One range for both, unless they lie so far apart that each would be a line.
+    const apart = [baseline, candidate].map((side) => axis("", side, show));
+    const overlap =
+      apart[0].window[0] < apart[1].window[1] && apart[1].window[0] < apart[0].window[1];
     const both = axis("", baseline.concat(candidate), show);
+    const [across, up] = overlap ? [both, both] : apart;
     const order = data.pairs.order;
     const side = (sign) => baseline.flatMap((x, index) => (order[index] === sign ? [[x, candidate[index]]] : []));
     const tooltip = {
@@ -219,8 +222,8 @@ const figures = (() => {
     const size = baseline.length > 600 ? 5 : 7;
     const opacity = baseline.length > 600 ? 0.45 : 0.65;
     return {
-      x: { ...both, name: `baseline, ${data.unit || data.metric}` },
-      y: { ...both, name: `candidate, ${data.unit || data.metric}` },
+      x: { ...across, name: `baseline, ${data.unit || data.metric}` },
+      y: { ...up, name: `candidate, ${data.unit || data.metric}` },
       series: [
         {
           key: "equal",
@@ -393,7 +396,7 @@ const figures = (() => {
     const top = Math.max(1, ...heights) * 1.04;
     return {
       x: { name: measured(data), format: show, window: ends, whole: ends },
-      y: { name: "samples", format: digits, window: [0, top], whole: [0, top] },
+      y: { name: "samples", format: digits, window: [0, top], whole: [0, top], ends: true },
       series,
       keys,
       points: [[], []],
@@ -512,7 +515,7 @@ const figures = (() => {
     });
     return {
       x: axis(measured(data), values, show),
-      y: { name: "samples at or below", format: (value) => `${digits(value)} %`, window: [0, 100], whole: [0, 100] },
+      y: { name: "samples at or below", format: (value) => `${digits(value)} %`, window: [0, 100], whole: [0, 100], ends: true },
       series,
       keys: sides.slice(0, series.length).map((name, index) => ({ name, color: colours(look)[index], shape: "line", dash: index ? [4, 2] : null })),
       points: [null, values],
@@ -557,7 +560,7 @@ const figures = (() => {
     const x = whole(xs, [-1, 1]);
     return {
       x: { name: "normal quantile", format: digits, window: x, whole: x },
-      y: { ...axis(`${data.metric}, drawn by ln`, ys, show), format: show },
+      y: axis(`${data.metric}, drawn by ln`, ys, (value) => quantity(data)(Number((Math.exp(value) / data.factor).toPrecision(4)))),
       series,
       keys: [
         ...sides.slice(0, data.distributions.length).map((name, index) => ({ name, color: colours(look)[index], shape: index ? "triangle" : undefined })),

@@ -6,11 +6,16 @@ use deadheat_model::{Comparison, Estimate, LogRatio, Overall};
 /// drawn together, so that a margin can still be seen.
 const PLAIN: f64 = 40.0;
 
-/// Changes that may have a mark on the axis, above and below zero.
-const MARKS: [f64; 16] = [
-    0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 3.0, 9.0,
-    99.0,
+/// Sizes of changes that may have a mark on the axis.
+const MARKS: [f64; 20] = [
+    0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 0.9, 0.99, 1.0,
+    3.0, 9.0, 19.0, 99.0, 999.0,
 ];
+
+/// Marks are no nearer to one another and to the ends than these shares of
+/// the axis.
+const APART: f64 = 0.16;
+const FROM_END: f64 = 0.07;
 
 /// Where an effect stands: 0 at the left end and 1 at the right one.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,22 +63,35 @@ impl Axis {
         self.bend.is_some()
     }
 
-    /// Changes to be marked, none nearer to another than a fifth of the axis:
-    /// zero, and the same to both sides.
+    /// Changes to be marked, rising: zero, and what has room to its sides.
     pub(super) fn marks(&self) -> Vec<f64> {
-        let place = |change: f64| self.place(LogRatio::from_change(change));
-        // What doubles and what halves do not lie alike, so both are asked.
-        let fits = |change: f64| change < 1.0 && place(change) < 0.94 && place(-change) > 0.06;
-        let mut marks = vec![0.0];
-        let mut last = 0.94 + 0.17;
-        for change in MARKS.into_iter().rev().filter(|change| fits(*change)) {
-            if last - place(change) >= 0.17 && place(change) - 0.5 >= 0.17 {
-                last = place(change);
-                marks.insert(0, -change);
-                marks.push(change);
+        let above = MARKS
+            .iter()
+            .copied()
+            .filter(|size| !(0.9..1.0).contains(size));
+        let below = MARKS.iter().filter(|size| **size < 1.0).map(|size| -size);
+        let mut marks = self.with_room(below);
+        marks.reverse();
+        marks.push(0.0);
+        marks.extend(self.with_room(above));
+        marks
+    }
+
+    /// Of changes to one side, growing, those that keep apart; the furthest
+    /// first of all.
+    fn with_room(&self, changes: impl Iterator<Item = f64>) -> Vec<f64> {
+        let from_zero = |change: &f64| (self.place(LogRatio::from_change(*change)) - 0.5).abs();
+        let fits = |change: &f64| (APART..0.5 - FROM_END).contains(&from_zero(change));
+        let fitting: Vec<f64> = changes.filter(fits).collect();
+        let mut chosen: Vec<f64> = Vec::new();
+        for change in fitting.into_iter().rev() {
+            let last = chosen.last().map_or(f64::INFINITY, from_zero);
+            if last - from_zero(&change) >= APART {
+                chosen.push(change);
             }
         }
-        marks
+        chosen.reverse();
+        chosen
     }
 }
 
@@ -112,17 +130,18 @@ mod tests {
     }
 
     #[test]
-    fn marks_rise_mirror_each_other_and_keep_apart() {
-        for axis in [
-            axis(0.0007, None),
-            axis(0.03, None),
-            axis(0.5, Some(0.01)),
-            axis(7.0, Some(0.01)),
+    fn marks_rise_and_keep_apart() {
+        for (axis, shown) in [
+            (axis(0.0007, None), [-0.0005, 0.0].as_slice()),
+            (axis(0.03, None), &[-0.02, -0.01]),
+            (axis(0.5, Some(0.01)), &[-0.2, 0.0]),
+            (axis(7.0, Some(0.01)), &[-0.9, -0.2]),
         ] {
             let marks = axis.marks();
-            assert!(marks.len() >= 3, "{axis:?} {marks:?}");
             assert!(marks.windows(2).all(|pair| pair[0] < pair[1]), "{marks:?}");
-            assert_eq!(marks.iter().sum::<f64>(), 0.0);
+            assert!(marks.starts_with(shown), "{marks:?}");
+            let zero = marks.iter().position(|mark| *mark == 0.0).unwrap();
+            assert!(marks[zero..].len() >= 2, "{marks:?}");
         }
     }
 }

@@ -318,7 +318,7 @@ pub(super) fn bands(comparison: &Comparison) -> String {
             let precision = Precision::of(Some(&range));
             let end = |theta: deadheat_model::LogRatio| precision.signed(theta.change(), GLYPHS);
             format!(
-                "Charts show {metric}. The grey band is the margin of ±{margin}, the coloured one the interval from {} to {}.",
+                "Charts show {metric}. The grey band is the margin of ±{margin}, the orange one the interval from {} to {}.",
                 end(range.low),
                 end(range.high)
             )

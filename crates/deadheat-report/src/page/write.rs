@@ -1,6 +1,7 @@
 //! The page from top to bottom.
 
 use std::fmt::{self, Write};
+use std::sync::LazyLock;
 
 use deadheat_model::{Analysis, RunHeader};
 
@@ -23,6 +24,9 @@ const SCRIPTS: [&str; 4] = [
     include_str!("../../assets/page/drawing.js"),
     include_str!("../../assets/page/page.js"),
 ];
+
+/// What the policy says of them, worked out once.
+static SOURCES: LazyLock<String> = LazyLock::new(|| SCRIPTS.map(policy::source).join(" "));
 
 /// The page in one piece, see [`write_page`].
 pub fn to_page(analysis: &Analysis, header: &RunHeader) -> String {
@@ -79,17 +83,17 @@ pub fn write_page(out: &mut dyn Write, analysis: &Analysis, header: &RunHeader) 
 }
 
 fn begin(out: &mut dyn Write, analysis: &Analysis) -> fmt::Result {
-    let scripts = SCRIPTS.map(policy::source).join(" ");
     write!(
         out,
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src {scripts}; \
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src {}; \
          style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <meta name=\"generator\" content=\"deadheat {}\">\n\
          <title>{} · deadheat</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
          <a class=\"skip\" href=\"#overview\">To the overview</a>\n",
+        *SOURCES,
         Attribute(&analysis.tool_version),
         head::plain_title(analysis)
     )
