@@ -38,8 +38,9 @@ impl<'a> Chart<'a> {
     /// Brings it into the window and waits until it is drawn.
     pub fn reach(&self) {
         let figure = self.figure();
-        self.tab
-            .eval(&format!("{figure}.scrollIntoView({{ block: 'center', behavior: 'instant' }})"));
+        self.tab.eval(&format!(
+            "{figure}.scrollIntoView({{ block: 'center', behavior: 'instant' }})"
+        ));
         self.tab.wait(&format!("{figure}.dataset.drawn === 'true'"));
         self.tab.settle();
     }
@@ -64,6 +65,30 @@ impl<'a> Chart<'a> {
         let figure = self.figure();
         self.tab
             .text(&format!("{figure}.querySelector('canvas').toDataURL()"))
+    }
+
+    /// The share of the pixels by which it now differs from a picture of it;
+    /// those that are a shade apart are alike.
+    pub fn differs_from(&self, picture: &str) -> f64 {
+        let now = self.picture();
+        self.tab.number(&format!(
+            "Promise.all(['{picture}', '{now}'].map(async url => {{
+                const image = new Image();
+                image.src = url;
+                await image.decode();
+                const canvas = document.createElement('canvas');
+                [canvas.width, canvas.height] = [image.width, image.height];
+                const context = canvas.getContext('2d');
+                context.drawImage(image, 0, 0);
+                return context.getImageData(0, 0, image.width, image.height).data;
+            }})).then(([one, other]) => {{
+                if (one.length !== other.length) return 1;
+                let apart = 0;
+                for (let at = 0; at < one.length; at += 4)
+                    apart += [0, 1, 2, 3].some(by => Math.abs(one[at + by] - other[at + by]) > 48);
+                return 4 * apart / one.length;
+            }})"
+        ))
     }
 
     /// Where in the window something coloured is drawn, at most `most` places

@@ -225,6 +225,29 @@ impl Tab {
         text(&taken, "data")
     }
 
+    /// What is seen in the window, as the bytes of a PNG.
+    pub fn png(&self) -> Vec<u8> {
+        let picture = self.screenshot(false);
+        let digit = |sign: u8| match sign {
+            b'A'..=b'Z' => sign - b'A',
+            b'a'..=b'z' => sign - b'a' + 26,
+            b'0'..=b'9' => sign - b'0' + 52,
+            b'+' => 62,
+            _ => 63,
+        };
+        let digits = picture.trim_end_matches('=').bytes().map(digit);
+        let digits: Vec<u8> = digits.collect();
+        let mut bytes = Vec::new();
+        for four in digits.chunks(4) {
+            let bits = four
+                .iter()
+                .fold(0, |bits, digit| bits << 6 | u32::from(*digit));
+            let bits = bits << (6 * (4 - four.len()));
+            bytes.extend(&bits.to_be_bytes()[1..four.len()]);
+        }
+        bytes
+    }
+
     /// What was written to the console and to the log, and what was thrown.
     pub fn complaints(&self) -> Vec<String> {
         let complaint = |event: Event| {
