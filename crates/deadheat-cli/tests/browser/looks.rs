@@ -1,11 +1,11 @@
-//! What a picture looks like, in numbers. The browser decodes it, which knows
-//! how.
+//! What a window looks like, in numbers. The browser itself decodes the picture
+//! of it, which it may as long as the page lets it look at `data:`.
 
 use serde_json::Value;
 
 use super::tab::Tab;
 
-/// Numbers about a picture.
+/// Numbers about the picture of a window.
 #[derive(Clone, Copy, Debug)]
 pub struct Looks {
     pub width: f64,
@@ -19,9 +19,9 @@ pub struct Looks {
 }
 
 impl Looks {
-    /// Of a PNG in base64.
-    pub fn of(png: &str) -> Self {
-        let tab = Tab::new();
+    /// Of what is seen in a window.
+    pub fn of(tab: &Tab) -> Self {
+        let png = tab.screenshot();
         let looks = tab.eval(&format!(
             "(async () => {{
                 const image = new Image();

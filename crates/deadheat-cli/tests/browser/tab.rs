@@ -216,18 +216,15 @@ impl Tab {
         self.call("Input.insertText", json!({"text": text}));
     }
 
-    /// What is seen in the window, or of the whole page, as base64 of a PNG.
-    pub fn screenshot(&self, whole: bool) -> String {
-        let taken = self.call(
-            "Page.captureScreenshot",
-            json!({"format": "png", "captureBeyondViewport": whole}),
-        );
+    /// What is seen in the window, as base64 of a PNG.
+    pub fn screenshot(&self) -> String {
+        let taken = self.call("Page.captureScreenshot", json!({"format": "png"}));
         text(&taken, "data")
     }
 
     /// What is seen in the window, as the bytes of a PNG.
     pub fn png(&self) -> Vec<u8> {
-        let picture = self.screenshot(false);
+        let picture = self.screenshot();
         let digit = |sign: u8| match sign {
             b'A'..=b'Z' => sign - b'A',
             b'a'..=b'z' => sign - b'a' + 26,
