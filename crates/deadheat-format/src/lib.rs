@@ -68,4 +68,6 @@ pub use import::{read_csv, read_csv_from};
 pub use run_file::{RunFileWriter, SCHEMA};
 #[cfg(feature = "read")]
 pub use run_file::{read_header, read_run, read_run_from};
-pub use text::{ensure_writable, is_same_file, write_text};
+pub use text::{
+    ensure_folder, ensure_writable, is_same_file, write_bytes, write_text, write_text_by,
+};

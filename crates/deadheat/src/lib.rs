@@ -67,6 +67,7 @@ mod names;
 pub mod pairing;
 mod race;
 pub mod repetition;
+mod report_files;
 #[cfg(feature = "commands")]
 pub mod saved;
 pub mod settings;
@@ -87,4 +88,5 @@ pub use race::{
     Families, FamilyProblem, GoogleBenchmarkRace, GoogleEntry, GoogleSide, RaceOptions, families,
     families_between, race_commands, race_google_benchmark, resume_commands,
 };
+pub use report_files::ReportFiles;
 pub use suite::Suite;

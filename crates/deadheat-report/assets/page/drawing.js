@@ -334,7 +334,10 @@ const drawing = (() => {
     document.querySelectorAll("section.benchmark.open figure[data-chart]").forEach((figure) => draw(figure, colours));
     for (const entry of drawn.values()) {
       const { place } = entry;
-      const [width, height] = [place.clientWidth, place.clientHeight];
+      // About as wide as it will be, so that letters come out as large as others.
+      const most = entry.chart.slider ? 720 : 400;
+      const width = Math.min(place.clientWidth, most);
+      const height = entry.chart.slider ? 240 : 230;
       const paper = element("div", { className: "paper" });
       paper.style.cssText = `width:${width}px;height:${height}px`;
       document.body.append(paper);

@@ -4,10 +4,14 @@
 
 const figures = (() => {
   // Columns, as the page packs them.
-  const unpacked = (column) => column.slice(2).map((steps) => column[0] + steps * column[1]);
+  const numbers = (column) => (column ? column.split(" ").map(Number) : []);
+  const unpacked = (column) => {
+    const [middle, step, ...steps] = numbers(column);
+    return steps.map((count) => middle + count * step);
+  };
   const risen = (column) => {
     let last = 0;
-    return column.map((step) => (last += step));
+    return numbers(column).map((step) => (last += step));
   };
   const percent = (theta) => Math.expm1(theta) * 100;
 
@@ -104,7 +108,7 @@ const figures = (() => {
     };
     const tooltip = { formatter: (point) => describe(point.data[2]) };
     const cross = "path://M0,0L1,1L9,9L10,10M10,0L0,10";
-    const drift = series.drift;
+    const drift = risen(series.drift[0]);
     const all = [
       bands(data, look),
       {
@@ -141,16 +145,16 @@ const figures = (() => {
         tooltip,
       });
     }
-    if (drift[0].length) {
+    if (drift.length) {
       keys.push({ name: "running median", color: look.drift, shape: "line" });
-      const medians = unpacked(drift[1]).map(percent);
+      const medians = unpacked(series.drift[1]).map(percent);
       all.push({
         key: "running median",
         type: "line",
         symbol: "none",
         lineStyle: { color: look.drift, width: 2 },
         itemStyle: { color: look.drift },
-        data: risen(drift[0]).map((at, index) => [at + 1, medians[index]]),
+        data: drift.map((at, index) => [at + 1, medians[index]]),
         z: 4,
         silent: true,
       });
@@ -338,16 +342,17 @@ const figures = (() => {
     };
     data.distributions.forEach((side, index) => {
       const color = colours(look)[index];
+      const counts = risen(side.counts);
       known(sides[index], { color, shape: "square" });
-      side.counts.forEach((count, bin) => rows[bin]?.push(count));
-      tall(side.counts);
+      counts.forEach((count, bin) => rows[bin]?.push(count));
+      tall(counts);
       series.push({
         key: sides[index],
         type: "custom",
         clip: true,
         encode: { x: [0, 1], y: 2 },
         itemStyle: { color },
-        data: side.counts.map((count, bin) => [edges[bin], edges[bin + 1], count]).filter((row) => row[2]),
+        data: counts.map((count, bin) => [edges[bin], edges[bin + 1], count]).filter((row) => row[2]),
         renderItem: (_, api) => {
           const [left, top] = api.coord([api.value(0), api.value(2)]);
           const [right, bottom] = api.coord([api.value(1), 0]);

@@ -26,6 +26,8 @@ pub(super) struct Section<'a> {
     /// The number of its first comparison.
     pub(super) first: usize,
     pub(super) group: &'a [Comparison],
+    /// What there is to doubt about it.
+    pub(super) told: &'a [Told],
     /// Whether it is the only one.
     pub(super) only: bool,
 }
@@ -84,9 +86,8 @@ impl Section<'_> {
         if let Some(counts) = sentences::rests_on(group, source) {
             write!(out, "<p class=\"quiet\">Rests on {}.</p>", Text(counts))?;
         }
-        let told = told(group, &labels, source);
         let (known, own): (Vec<&Told>, Vec<&Told>) =
-            told.iter().partition(|told| shared.contains(told));
+            self.told.iter().partition(|told| shared.contains(told));
         if group.len() == 1 {
             self.verdict(out, 0, &labels, source)?;
         }
@@ -187,19 +188,13 @@ impl Section<'_> {
     }
 }
 
-/// The doubts of one benchmark, in which candidates are called by these
-/// labels.
-pub(super) fn told(group: &[Comparison], labels: &[String], source: Source) -> Vec<Told> {
-    let mut candidates: Vec<&str> = labels.iter().skip(1).map(String::as_str).collect();
-    candidates.resize(group.len(), "");
-    doubts::told(group, &candidates, source, GLYPHS)
-}
-
-/// The same, with the labels a section has.
-pub(super) fn told_of(group: &[Comparison], source: Source) -> Vec<Told> {
+/// The doubts of one benchmark.
+pub(super) fn told(group: &[Comparison], source: Source) -> Vec<Told> {
     let labels = labels(&suite::names(group), NAME, GLYPHS);
-    let labels: Vec<String> = labels.iter().map(|label| isolated(label)).collect();
-    told(group, &labels, source)
+    let mut candidates: Vec<String> = labels.iter().skip(1).map(|label| isolated(label)).collect();
+    candidates.resize(group.len(), String::new());
+    let candidates: Vec<&str> = candidates.iter().map(String::as_str).collect();
+    doubts::told(group, &candidates, source, GLYPHS)
 }
 
 /// Doubts and information as a list.

@@ -142,7 +142,6 @@ fn looks(all: &[LookEstimate]) -> Json {
 }
 
 fn distribution(side: &Distribution) -> Object {
-    let counts = side.counts.iter().map(|count| Json::from(*count));
     let curves = side.curves.iter().map(|curve| {
         let name = Json::from(curve.family.name());
         Json::Row(
@@ -168,7 +167,7 @@ fn distribution(side: &Distribution) -> Object {
         .normal_line
         .map(|(intercept, slope)| Json::Row(vec![intercept.into(), slope.into()]));
     Object::new()
-        .with("counts", Json::Row(counts.collect()))
+        .with("counts", rising(side.counts.iter().copied()))
         .with("first", packed(side.first_half.iter().copied()))
         .with("below", side.below)
         .with("above", side.above)

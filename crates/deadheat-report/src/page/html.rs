@@ -23,14 +23,7 @@ pub(super) struct Text<T>(pub(super) T);
 
 impl<T: AsRef<str>> Display for Text<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for character in self.0.as_ref().chars() {
-            match character {
-                ISOLATE => f.write_str("<bdi>")?,
-                END_OF_ISOLATE => f.write_str("</bdi>")?,
-                other => harmless(f, other)?,
-            }
-        }
-        Ok(())
+        harmless(f, self.0.as_ref(), ["<bdi>", "</bdi>"])
     }
 }
 
@@ -39,25 +32,30 @@ pub(super) struct Attribute<T>(pub(super) T);
 
 impl<T: AsRef<str>> Display for Attribute<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for character in self.0.as_ref().chars() {
-            match character {
-                ISOLATE | END_OF_ISOLATE => {}
-                other => harmless(f, other)?,
-            }
-        }
-        Ok(())
+        harmless(f, self.0.as_ref(), ["", ""])
     }
 }
 
-fn harmless(f: &mut fmt::Formatter<'_>, character: char) -> fmt::Result {
-    match character {
-        '&' => f.write_str("&amp;"),
-        '<' => f.write_str("&lt;"),
-        '>' => f.write_str("&gt;"),
-        '"' => f.write_str("&quot;"),
-        '\'' => f.write_str("&#39;"),
-        other => f.write_char(other),
+/// Writes the text so that nothing in it is markup, and these in place of the
+/// two signs.
+fn harmless(f: &mut fmt::Formatter<'_>, text: &str, isolate: [&str; 2]) -> fmt::Result {
+    let mut rest = text;
+    let special = |c: char| matches!(c, '&' | '<' | '>' | '"' | '\'' | ISOLATE | END_OF_ISOLATE);
+    while let Some(at) = rest.find(special) {
+        f.write_str(&rest[..at])?;
+        let character = rest[at..].chars().next().unwrap_or_default();
+        f.write_str(match character {
+            '&' => "&amp;",
+            '<' => "&lt;",
+            '>' => "&gt;",
+            '"' => "&quot;",
+            '\'' => "&#39;",
+            ISOLATE => isolate[0],
+            _ => isolate[1],
+        })?;
+        rest = &rest[at + character.len_utf8()..];
     }
+    f.write_str(rest)
 }
 
 /// A text from outside as content of an element: what would hide or reverse is

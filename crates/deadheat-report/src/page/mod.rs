@@ -7,6 +7,7 @@ mod charts;
 mod command;
 mod data;
 mod facts;
+mod forest;
 mod head;
 mod html;
 mod overview;

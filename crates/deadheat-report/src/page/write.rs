@@ -48,7 +48,7 @@ pub fn write_page(out: &mut dyn Write, analysis: &Analysis, header: &RunHeader) 
     let source = Source::of(analysis);
     let told: Vec<Vec<Told>> = groups
         .iter()
-        .map(|group| benchmark::told_of(group, source))
+        .map(|group| benchmark::told(group, source))
         .collect();
     let shared = suite::shared_doubts(&told);
     out.write_str("<main>")?;
@@ -67,6 +67,7 @@ pub fn write_page(out: &mut dyn Write, analysis: &Analysis, header: &RunHeader) 
                 index,
                 first,
                 group,
+                told: &told[index],
                 only: groups.len() == 1,
             };
             section.write(out, analysis, &shared)?;

@@ -20,7 +20,7 @@ pub fn plots(change: f64) -> Plots {
         replicate: position / 4,
         block: position % 4,
         effect: theta(position),
-        baseline_first: position % 2 == 0,
+        baseline_first: position.is_multiple_of(2),
         baseline_flags: if position == 7 {
             Flags::PREEMPTED
         } else {
@@ -36,7 +36,7 @@ pub fn plots(change: f64) -> Plots {
     let pair = |index: u32| PairPoint {
         baseline: 685_900.0 + f64::from(index * 37 % 901),
         candidate: (685_900.0 + f64::from(index * 53 % 887)) * (1.0 + change),
-        baseline_first: index % 2 == 0,
+        baseline_first: index.is_multiple_of(2),
     };
     let replicate = |replicate: u32| ReplicateEstimate {
         replicate,

@@ -5,6 +5,7 @@ mod drawn;
 mod fixtures;
 mod hostile;
 mod json;
+mod junit;
 mod markdown;
 mod page;
 mod paired;

@@ -309,16 +309,11 @@ fn the_data_of_a_chart_are_what_the_plots_hold() {
         .unwrap();
     let data: serde_json::Value = serde_json::from_str(data).unwrap();
     let plots = analysis.comparisons[0].plots.as_ref().unwrap();
-    let packed = &data["differences"]["effect"];
-    let number = |at: usize| packed[at].as_f64().unwrap();
-    for (at, point) in plots
-        .differences
-        .as_ref()
-        .unwrap()
-        .points
-        .iter()
-        .enumerate()
-    {
+    let packed = data["differences"]["effect"].as_str().unwrap().split(' ');
+    let packed: Vec<f64> = packed.map(|number| number.parse().unwrap()).collect();
+    let number = |at: usize| packed[at];
+    let points = &plots.differences.as_ref().unwrap().points;
+    for (at, point) in points.iter().enumerate() {
         let effect = number(0) + number(1) * number(at + 2);
         assert!((effect - point.effect.0).abs() < 1e-5, "{effect}");
     }
