@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use deadheat::analysis::{Options, analyse};
+use deadheat::analysis::Options;
+use deadheat::answer::Answer;
 use deadheat::exit::{Failure, Status};
 
 use crate::exports::ExportArgs;
@@ -27,10 +28,14 @@ pub struct AnalyzeArgs {
 /// Reads, analyses and answers, file by file.
 pub fn analyze(args: &AnalyzeArgs) -> Result<Status, Failure> {
     args.exports.check_for_one(args.files.len())?;
-    let answer = args.answer.answer();
+    let rules = args.recorded.rules(&args.answer)?;
+    let answer = Answer {
+        gate: rules.gate(),
+        ..args.answer.answer()
+    };
     let mut status = Status::Done;
     for file in &args.files {
-        let run = args.recorded.read(file)?;
+        let run = args.recorded.read(file, &rules)?;
         args.exports.check(Some(file))?;
         let reports = args.exports.reports();
         let options = Options {
@@ -38,7 +43,7 @@ pub fn analyze(args: &AnalyzeArgs) -> Result<Status, Failure> {
             ..answer.analysis_options()
         };
         let benchmarks = run.header.plan.benchmarks.len();
-        let analysis = analyse(&run, reports.analysis_options(options, benchmarks));
+        let analysis = answer.analysis_with(&run, reports.analysis_options(options, benchmarks));
         let written = args.exports.write(&run, &analysis, answer.figures)?;
         if !reports.takes_stdout() {
             answer.print(&analysis)?;

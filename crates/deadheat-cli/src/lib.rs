@@ -16,6 +16,7 @@ mod recorded;
 mod report;
 mod reports;
 mod rev;
+mod rules;
 mod run;
 mod typed;
 

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use deadheat::analysis::{Options, analyse};
-use deadheat::answer::to_stdout;
+use deadheat::analysis::Options;
+use deadheat::answer::{Answer, to_stdout};
 use deadheat::exit::{Failure, Status};
 
 use crate::options::AnswerArgs;
@@ -35,7 +35,11 @@ pub struct ReportCommand {
 /// Reads, analyses, and writes what was asked for.
 pub fn report(args: &ReportCommand) -> Result<Status, Failure> {
     let reports = args.reports.files();
-    let answer = args.answer.answer();
+    let rules = args.recorded.rules(&args.answer)?;
+    let answer = Answer {
+        gate: rules.gate(),
+        ..args.answer.answer()
+    };
     if reports.is_empty() && !args.answer.json {
         return Err(Failure::Usage(
             "say what to make of it: --html FILE, --markdown [FILE], --junit FILE, --svg DIR, \
@@ -50,14 +54,14 @@ pub fn report(args: &ReportCommand) -> Result<Status, Failure> {
                 .to_owned(),
         ));
     }
-    let run = args.recorded.read(&args.file)?;
+    let run = args.recorded.read(&args.file, &rules)?;
     reports.check(Some(&args.file))?;
     let options = Options {
         replay_looks: args.recorded.looks,
         ..answer.analysis_options()
     };
     let benchmarks = run.header.plan.benchmarks.len();
-    let analysis = analyse(&run, reports.analysis_options(options, benchmarks));
+    let analysis = answer.analysis_with(&run, reports.analysis_options(options, benchmarks));
     let written = reports.write(&run.header, &analysis)?;
     if args.answer.json {
         answer.print(&analysis)?;

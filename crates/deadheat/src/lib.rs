@@ -68,6 +68,7 @@ pub mod pairing;
 mod race;
 pub mod repetition;
 mod report_files;
+pub mod rules;
 #[cfg(feature = "commands")]
 pub mod saved;
 pub mod settings;

@@ -11,6 +11,7 @@ use super::words;
 use crate::figures;
 use crate::glyphs::Glyphs;
 use crate::layout;
+use crate::sentences::{self, Weight};
 
 /// Columns that the name of a side may take in the head of a column.
 const LABEL: usize = 16;
@@ -77,7 +78,22 @@ impl Painter<'_> {
                 text += &self.figures(comparison);
             }
         }
-        text + &self.doubts()
+        text + &self.doubts() + &self.gates()
+    }
+
+    fn gates(&self) -> String {
+        let mut text = String::new();
+        for line in sentences::gates(self.scene.analysis, self.scene.glyphs) {
+            if text.is_empty() {
+                text.push('\n');
+            }
+            text += &match line.weight {
+                Weight::Fails => self.painted("!", 31, " ", &line.text),
+                Weight::Warns => self.painted("warning:", 33, " ", &line.text),
+                Weight::Notes => self.painted("note:", 36, " ", &line.text),
+            };
+        }
+        text
     }
 
     fn others(&self, rows: &[Row<'_>]) -> String {

@@ -2,10 +2,10 @@
 
 use deadheat_model::{
     Analysis, BetweenFigures, BlockDiagnostics, Change, ClockCause, Comparison, EndReason, Ending,
-    Estimate, Excuse, FailedBenchmark, Family, Figures, FirstHalf, Fit, GateHit, Interval, LeftOut,
-    LeftOutReason, LogRatio, Metric, MetricComparison, Observation, OppositePeaks, PairSigns,
-    Processes, RankSums, Scope, Side, SideFigures, SignedRanks, Spread, Spreads, StabilityFigures,
-    TTested, Tested, Throughput, Verdict, Warning,
+    Estimate, Excuse, FailedBenchmark, Family, Figures, FirstHalf, Fit, GateHit, Gates, Interval,
+    LeftOut, LeftOutReason, LogRatio, Metric, MetricComparison, Observation, OppositePeaks,
+    PairSigns, Processes, RankSums, Scope, Side, SideFigures, SignedRanks, Spread, Spreads,
+    StabilityFigures, TTested, Tested, Throughput, Verdict, Warning,
 };
 
 pub fn side(name: &str, median: f64, samples: usize) -> Side {
@@ -157,6 +157,7 @@ pub fn comparison(verdict: Option<Verdict>, change: f64, half_width: f64) -> Com
     Comparison {
         margin: 0.01,
         plots: None,
+        alpha: 0.05,
         gate: None,
         benchmark: "old against new".to_owned(),
         parameters: vec![],
@@ -208,6 +209,7 @@ pub fn analysis(comparisons: Vec<Comparison>) -> Analysis {
         left_out: vec![],
         overall: Vec::new(),
         warnings: Vec::new(),
+        gates: Gates::default(),
         sides: Vec::new(),
         processes: Processes::Launches,
         launches: 93,
@@ -625,6 +627,7 @@ pub fn every_ending() -> Vec<Ending> {
 /// A race with every verdict, every doubt and every ending somewhere.
 pub fn everything() -> Vec<Analysis> {
     let mut all = vec![
+        crate::gates::gated(),
         race(),
         alone(),
         three_contenders(),

@@ -3,6 +3,7 @@
 mod comparison;
 mod drawn;
 mod fixtures;
+mod gates;
 mod hostile;
 mod json;
 mod junit;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::comparison::Comparison;
+use super::comparison::{Comparison, Day, Rule};
 use super::numbers::{Alpha, Amount, AtLeastOne, Change, Confidence, Interval, Margin};
 use super::presence::{Nullable, Optional};
 
@@ -38,6 +38,14 @@ pub struct Analysis {
     seed: Nullable<u64>,
     alpha: Alpha,
     margin: Margin,
+    /// The rules file that was read; absent where none was.
+    #[serde(default)]
+    config: Optional<String>,
+    /// Entries of the rules file's ignore list that excuse nothing; absent
+    /// where there are none.
+    #[serde(default)]
+    #[schemars(length(min = 1))]
+    idle_ignores: Optional<Vec<IdleIgnore>>,
     /// Processes launched, discarded ones included; for functions these are
     /// the workers, one per side and replicate where two builds race.
     launches: u64,
@@ -94,6 +102,35 @@ enum Format {
 struct Tool {
     /// Version of deadheat that analysed.
     version: String,
+}
+
+/// An entry of an ignore list.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct IdleIgnore {
+    /// The pattern on names of benchmarks, as written.
+    name: String,
+    /// The only rule it is about; absent when it is about all.
+    #[serde(default)]
+    rule: Optional<Rule>,
+    /// Where it begins in the rules file, counted from 1.
+    line: AtLeastOne,
+    why: Why,
+    /// Its last day, when it is over.
+    #[serde(default)]
+    until: Optional<Day>,
+    /// Whether a rule it was about is broken, when it is over.
+    #[serde(default)]
+    broken: Optional<bool>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(inline)]
+enum Why {
+    NoBenchmark,
+    NothingBroken,
+    Expired,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

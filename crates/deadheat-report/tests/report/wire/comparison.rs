@@ -29,17 +29,19 @@ pub struct Comparison {
     /// The metric judged.
     metric: String,
     unit: Unit,
-    /// Where it differs from that of the whole race.
-    #[serde(default)]
-    margin: Optional<Margin>,
-    /// Where it differs from that of the whole race.
-    #[serde(default)]
-    alpha: Optional<Alpha>,
     baseline: Side,
     /// null when the contender was measured alone.
     candidate: Nullable<Side>,
+    /// Smallest relative change of this benchmark worth acting on.
+    margin: Margin,
+    /// Chance of a wrong verdict on it that was accepted.
+    alpha: Alpha,
     /// null where only an estimate is allowed.
     verdict: Nullable<Verdict>,
+    /// The rule of `--fail-on` or `deadheat.toml` that it breaks; absent when
+    /// it breaks none.
+    #[serde(default)]
+    gate: Optional<Gate>,
     /// Whether the verdict rests on one replicate, on samples that are not
     /// paired, or is otherwise of the weaker kind.
     provisional: bool,
@@ -94,10 +96,6 @@ pub struct Comparison {
     /// Every metric recorded, on the same pairs, the judged one included. They
     /// inform and decide nothing.
     metrics: Vec<Metric>,
-    /// The rule of `--fail-on` or `deadheat.toml` that it breaks; absent when
-    /// it breaks none.
-    #[serde(default)]
-    gate: Optional<Gate>,
     /// Doubts first, then information.
     warnings: Vec<Warning>,
 }
@@ -237,20 +235,27 @@ enum Better {
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
 struct Gate {
-    /// The rule by its name: `slower`.
-    rule: String,
-    /// Why it does not fail the run all the same; absent when it does.
+    rule: Rule,
+    /// Whether the run fails for it; if not, it is excused.
+    fails: bool,
+    /// Why it is excused.
     #[serde(default)]
-    excuse: Optional<Excuse>,
+    reason: Optional<String>,
+    /// The last day of the excuse; absent when it has no end.
+    #[serde(default)]
+    until: Optional<Day>,
 }
 
+/// A rule by its name.
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(inline)]
-struct Excuse {
-    /// What somebody wrote down for whoever asks.
-    reason: String,
-    /// The last day it holds, as `2026-12-31`; absent when it has no end.
-    #[serde(default)]
-    until: Optional<String>,
+#[serde(rename_all = "kebab-case")]
+pub enum Rule {
+    Slower,
+    Inconclusive,
+    NotEquivalent,
 }
+
+/// A day, as `2026-12-31`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(extend("format" = "date"))]
+pub struct Day(String);

@@ -30,7 +30,9 @@ fn generated() -> String {
             schema.remove("additionalProperties");
         }
         // `double`, `uint64` and the like are words of Rust.
-        schema.remove("format");
+        if schema.get("format").is_some_and(|format| format != "date") {
+            schema.remove("format");
+        }
         if let Some(Value::String(text)) = schema.get_mut("description") {
             *text = text.replace('\n', " ");
         }
