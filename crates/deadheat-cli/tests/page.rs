@@ -563,7 +563,7 @@ fn the_pictures_of_the_docs() {
         ("report-light.png", DESKTOP, "light", ""),
         ("report-dark.png", DESKTOP, "dark", ""),
         ("report-phone.png", PHONE, "light", ""),
-        ("report-benchmark.png", (1100, 2050), "light", "#b4"),
+        ("report-benchmark.png", (1100, 1840), "light", "#b4"),
     ] {
         let tab = Tab::new();
         tab.resize(size.0, size.1);

@@ -48,6 +48,10 @@ pub fn chromium() -> &'static Messages {
     CHROMIUM.get_or_init(start)
 }
 
+#[expect(
+    clippy::zombie_processes,
+    reason = "the shell cleans up behind this program and so must outlive it"
+)]
 fn start() -> Messages {
     let mut child = Command::new("sh")
         .args(["-c", SCRIPT, "sh"])
