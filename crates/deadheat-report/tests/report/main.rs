@@ -19,4 +19,5 @@ mod plotted;
 mod saved;
 mod sketched;
 mod text;
+mod wire;
 mod words;
