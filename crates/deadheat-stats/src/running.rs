@@ -3,7 +3,7 @@
 use crate::summary::{all_finite, median_in_place};
 
 /// At most `points` places of the series, evenly spaced from its first value to its last, and the median of the values
-/// around each: `reach` to either side, fewer at the ends. Empty for an empty series or a value that is not finite.
+/// around each: `reach` to either side, or as many values at an end, where fewer would let the median jump. Empty for an empty series or a value that is not finite.
 pub fn running_median(values: &[f64], reach: usize, points: usize) -> Vec<(usize, f64)> {
     if values.is_empty() || !all_finite(values) {
         return Vec::new();
@@ -15,9 +15,10 @@ pub fn running_median(values: &[f64], reach: usize, points: usize) -> Vec<(usize
             1 => values.len() / 2,
             several => point * (values.len() - 1) / (several - 1),
         };
-        let end = at.saturating_add(reach).min(values.len() - 1);
+        let whole = reach.saturating_mul(2).saturating_add(1).min(values.len());
+        let start = at.saturating_sub(reach).min(values.len() - whole);
         window.clear();
-        window.extend_from_slice(&values[at.saturating_sub(reach)..=end]);
+        window.extend_from_slice(&values[start..start + whole]);
         Some((at, median_in_place(&mut window)?))
     };
     (0..points).filter_map(around).collect()
@@ -46,7 +47,7 @@ mod tests {
         let found = running_median(&values, 3, 5);
         let places: Vec<usize> = found.iter().map(|(at, _)| *at).collect();
         assert_eq!(places, [0, 25, 50, 75, 100]);
-        assert_eq!(found[0].1, 1.5);
+        assert_eq!((found[0].1, found[4].1), (3.0, 97.0));
         assert_eq!(found[2].1, 50.0);
         assert_eq!(running_median(&values, 3, 1), [(50, 50.0)]);
         assert!(running_median(&values, 3, 0).is_empty());

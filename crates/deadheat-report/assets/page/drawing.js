@@ -144,13 +144,18 @@ const drawing = (() => {
     return svg;
   };
 
+  // How many points the window leaves out, and how many of them were dropped
+  // from the estimate: what was set aside should not be out of sight as well.
   const clipped = ({ chart, state }) => {
     const [ys, xs] = chart.points;
-    const count = (xs ?? ys).filter((_, index) => {
+    let [count, dropped] = [0, 0];
+    (xs ?? ys).forEach((_, index) => {
       const outside = (values, window) => values && (values[index] < window[0] || values[index] > window[1]);
-      return outside(ys, state.y) || outside(xs, state.x);
-    }).length;
-    return count;
+      if (!outside(ys, state.y) && !outside(xs, state.x)) return;
+      count += 1;
+      if (chart.dropped?.has(index)) dropped += 1;
+    });
+    return { count, dropped };
   };
 
   const tools = (entry) => {
@@ -175,8 +180,9 @@ const drawing = (() => {
     const outside = element("span", { className: "clipped" });
     bar.append(outside);
     const say = () => {
-      const count = clipped(entry);
-      outside.textContent = count ? `${count} outside` : "";
+      const { count, dropped } = clipped(entry);
+      const among = dropped ? `, ${dropped} of them dropped` : "";
+      outside.textContent = count ? `${count} outside${among}` : "";
       everything.hidden = !count && !state.zoomed;
       everything.textContent = state.zoomed && !count ? "Reset" : "Show all";
     };
@@ -214,7 +220,7 @@ const drawing = (() => {
       });
     }
     const everything = button("Show all", `Show all of ${title}`, () => {
-      const all = clipped(entry) > 0;
+      const all = clipped(entry).count > 0;
       for (const side of ["x", "y"]) state[side] = chart[side][all ? "whole" : "window"];
       state.zoomed = all;
       paint(entry);

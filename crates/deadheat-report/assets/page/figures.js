@@ -107,6 +107,12 @@ const figures = (() => {
       return lines.join("<br>");
     };
     const tooltip = { formatter: (point) => describe(point.data[2]) };
+    // Dropped blocks are worth a look: the window takes in those that do not
+    // press all others flat.
+    const sure = must(data, effect);
+    const [low, high] = bulk(effect, sure);
+    const near = (value) => value > low - 2 * (high - low) && value < high + 2 * (high - low);
+    const shown = groups.dropped.map(([, value]) => value).filter(near);
     const cross = "path://M0,0L1,1L9,9L10,10M10,0L0,10";
     const drift = risen(series.drift[0]);
     const all = [
@@ -179,10 +185,11 @@ const figures = (() => {
     }
     return {
       x: { name: "block, in the order run", window: [0, series.blocks + 1], whole: [0, series.blocks + 1], format: String, whole_numbers: true },
-      y: axis("change", effect, change, must(data, effect)),
+      y: axis("change", effect, change, [...sure, ...shown]),
       series: all,
       keys,
       points: [effect, position.map((at) => at + 1)],
+      dropped: new Set(groups.dropped.map(([, , index]) => index)),
       slider: true,
       rows: {
         header: ["replicate", "block", "first", "change", "evidence"],
