@@ -6,7 +6,7 @@
 //!
 //! | format | read | written |
 //! | --- | --- | --- |
-//! | run file, `deadheat.run/1` | `read_run`, feature `read` | [`RunFileWriter`] |
+//! | run file, `deadheat.run/1` | `read_run`, `IndexedRun`, feature `read` | [`RunFileWriter`] |
 //! | tidy CSV, feature `csv` | `read_csv` | `write_csv` |
 //! | hyperfine's JSON, feature `hyperfine` | | `write_hyperfine` |
 //! | Go benchmark text, feature `saved` | `read_results` | `write_go` |
@@ -65,7 +65,7 @@ pub use import::{
 };
 #[cfg(feature = "csv")]
 pub use import::{read_csv, read_csv_from};
-pub use run_file::{RunFileWriter, SCHEMA};
 #[cfg(feature = "read")]
-pub use run_file::{read_header, read_run, read_run_from};
+pub use run_file::{IndexedRun, read_header, read_run, read_run_from};
+pub use run_file::{RunFileWriter, SCHEMA};
 pub use text::{ensure_writable, is_same_file, write_text};
