@@ -106,16 +106,18 @@ pub(crate) fn benchmark(
         metrics: Vec::new(),
         warnings: Vec::new(),
     };
-    let figured = match options.without_figures {
+    // What is drawn is made of what the figures were worked out from.
+    let figured = match options.without_figures && options.plots.is_none() {
         true => None,
         false => Figured::of(header, samples, judged, &members),
     };
     if benchmark.contenders.len() == 1 {
         let metrics = metric_rows(run, samples, index, &members, None, |_| None);
-        let figures = figured.map(|figured| figured.alone());
+        let (figures, plots) = figured.map(|figured| figured.alone(options.plots)).unzip();
         let mut alone = Comparison {
             metrics,
-            figures,
+            figures: figures.filter(|_| !options.without_figures),
+            plots: plots.flatten(),
             ..empty
         };
         alone.warnings = doubts::about_the_race(&alone, header, benchmark, 0, false, false);
@@ -131,7 +133,7 @@ pub(crate) fn benchmark(
             (index, samples, &members),
             empty,
             &baseline_values,
-            figured,
+            (figured, options),
             ranking,
         );
     }
@@ -164,9 +166,15 @@ pub(crate) fn benchmark(
             let scope = comparison.scope;
             comparison.spreads = spreads(&placement, benchmark, samples, effects, judged, scope);
         }
-        comparison.figures = figured
-            .as_ref()
-            .map(|figured| figured.against(id, Some((effects, judged))));
+        if let Some(figured) = &figured {
+            let paired = Some((effects, judged));
+            let (figures, plots) = figured.against(id, paired, options.plots);
+            comparison.figures = Some(figures).filter(|_| !options.without_figures);
+            comparison.plots = plots.map(|mut plots| {
+                plots.looks = ruling.looks_at(place);
+                plots
+            });
+        }
         comparison.diagnostics = effects.order_effects().map(|d| BlockDiagnostics {
             drift: d.drift,
             carry_over: d.carry_over,

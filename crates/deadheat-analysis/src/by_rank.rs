@@ -3,7 +3,7 @@
 
 use deadheat_model::{Comparison, ContenderId, Metric, Run, Samples, Warning};
 
-use crate::analyse::{excludes_zero, verdict};
+use crate::analyse::{Options, excludes_zero, verdict};
 use crate::clocks::Traces;
 use crate::doubts;
 use crate::figures::Figured;
@@ -18,7 +18,7 @@ pub(crate) fn by_rank(
     (index, samples, members): (usize, &Samples, &Members),
     empty: Comparison,
     baseline_values: &[f64],
-    figured: Option<&Figured>,
+    (figured, options): (Option<&Figured>, Options),
     ranking: &Ranking,
 ) -> (Vec<Comparison>, Vec<Option<f64>>) {
     let header = &run.header;
@@ -68,6 +68,9 @@ pub(crate) fn by_rank(
             Some((estimate, call.map(verdict)))
         });
         let judged = found.judged.as_ref();
+        let (figures, plots) = figured
+            .map(|figured| figured.against(id, None, options.plots))
+            .unzip();
         let mut comparison = Comparison {
             candidate: Some(candidate),
             estimate: found.estimate(),
@@ -75,7 +78,8 @@ pub(crate) fn by_rank(
             excludes_zero: excludes_zero(judged.and_then(|judged| judged.interval)),
             provisional: judged.is_some_and(|judged| judged.call.is_some()),
             metrics,
-            figures: figured.map(|figured| figured.against(id, None)),
+            figures: figures.filter(|_| !options.without_figures),
+            plots: plots.flatten(),
             ..empty.clone()
         };
         let mut warnings = found.doubts();

@@ -130,6 +130,11 @@ impl Effects {
         }
     }
 
+    /// Whose effects these are.
+    pub(crate) fn candidate(&self) -> ContenderId {
+        self.candidate
+    }
+
     /// Takes in the blocks it has not seen yet.
     pub(crate) fn extend(&mut self, samples: &Samples) {
         let Some(column) = samples.column(&self.metric) else {

@@ -19,6 +19,7 @@ mod metrics;
 mod one_by_one;
 mod overall;
 mod placement;
+mod plots;
 mod recordings;
 mod rule;
 mod ruling;

@@ -7,6 +7,7 @@ use deadheat_model::{
 use crate::effects::Effects;
 use crate::formula::Formula;
 use crate::judge::{Judgement, Level, judge};
+use crate::ruling::LookTaken;
 
 /// Everything a rule must know of a run to judge one of its benchmarks.
 #[derive(Clone, Debug)]
@@ -106,11 +107,13 @@ impl Bench {
                 conclusive: false,
                 judgements: Vec::new(),
                 p_values: vec![Vec::new(); judgements.len()],
+                looks: Vec::new(),
             });
             for (list, judgement) in scan.p_values.iter_mut().zip(&judgements) {
                 // A look without a p-value is no evidence.
                 list.push(judgement.as_ref().and_then(|j| j.p_value).unwrap_or(1.0));
             }
+            scan.looks.push(LookTaken::of(at, &judgements));
             scan.at = at;
             scan.conclusive = all_conclusive(&judgements);
             scan.judgements = judgements;
@@ -129,6 +132,8 @@ pub(crate) struct Scan {
     pub(crate) judgements: Vec<Option<Judgement>>,
     /// Per candidate, the p-values of all looks taken.
     pub(crate) p_values: Vec<Vec<f64>>,
+    /// All looks taken, this one included.
+    pub(crate) looks: Vec<LookTaken>,
 }
 
 pub(crate) fn all_conclusive(judgements: &[Option<Judgement>]) -> bool {

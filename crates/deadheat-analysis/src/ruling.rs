@@ -1,6 +1,6 @@
 //! Which rule judges a benchmark, and what came of it.
 
-use deadheat_model::{Estimate, Origin, Run, Samples};
+use deadheat_model::{Estimate, LookEstimate, Origin, Run, Samples};
 use deadheat_stats::adjusted_p;
 
 use crate::analyse::Options;
@@ -20,6 +20,8 @@ pub(crate) struct Ruling {
     pub(crate) budget_spent: bool,
     /// Replicates looked at.
     pub(crate) used: usize,
+    /// The planned looks that were taken; empty under any other rule.
+    pub(crate) looks: Vec<LookTaken>,
 }
 
 impl Ruling {
@@ -45,6 +47,7 @@ impl Ruling {
                 anytime,
                 budget_spent: false,
                 used: all,
+                looks: Vec::new(),
             }
         };
         let planned = |scan: Scan, weights: &[f64], budget_spent| {
@@ -56,6 +59,7 @@ impl Ruling {
                 anytime: false,
                 budget_spent,
                 used: scan.at,
+                looks: scan.looks,
             }
         };
         if recording {
@@ -93,6 +97,19 @@ impl Ruling {
     }
 }
 
+impl Ruling {
+    /// The estimate of one candidate at every planned look that gave one.
+    pub(crate) fn looks_at(&self, candidate: usize) -> Vec<LookEstimate> {
+        let estimate = |look: &LookTaken| {
+            Some(LookEstimate {
+                replicates: look.replicates as u32,
+                estimate: (*look.estimates.get(candidate)?)?,
+            })
+        };
+        self.looks.iter().filter_map(estimate).collect()
+    }
+}
+
 /// A planned look that a race took, judged again.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LookTaken {
@@ -101,6 +118,16 @@ pub struct LookTaken {
     /// One per candidate; `None` when there was nothing to form an effect
     /// from.
     pub estimates: Vec<Option<Estimate>>,
+}
+
+impl LookTaken {
+    pub(crate) fn of(replicates: usize, judgements: &[Option<Judgement>]) -> Self {
+        let estimates = judgements.iter().map(|j| j.as_ref().map(estimate));
+        LookTaken {
+            replicates,
+            estimates: estimates.collect(),
+        }
+    }
 }
 
 /// Every look a race took at a benchmark, up to the one that ended it: the
@@ -114,12 +141,8 @@ pub fn looks_taken(run: &Run, benchmark: usize) -> Vec<LookTaken> {
     bench.extend(samples);
     let complete = bench.complete_replicates(samples);
     let looks = &run.header.plan.design.looks;
-    let shown = |(replicates, judgements): (usize, Vec<Option<_>>)| LookTaken {
-        replicates,
-        estimates: judgements
-            .iter()
-            .map(|j| j.as_ref().map(estimate))
-            .collect(),
-    };
-    bench.looks(samples, complete, looks).map(shown).collect()
+    bench
+        .looks(samples, complete, looks)
+        .map(|(replicates, judgements)| LookTaken::of(replicates, &judgements))
+        .collect()
 }

@@ -13,12 +13,13 @@ use crate::units::LogRatio;
 /// The plots of one comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plots {
-    /// The paired differences in the order they were run; `None` without
-    /// pairs.
+    /// The paired differences that were judged, in the order they were run;
+    /// `None` without pairs, and where zeros forbid ratios.
     pub differences: Option<DifferenceSeries>,
     /// Baseline against candidate; `None` without pairs.
     pub pairs: Option<PairCloud>,
-    /// The estimate of every replicate, in the order run; empty without pairs.
+    /// The estimate of every replicate, in the order run, thinned; empty without
+    /// pairs.
     pub replicates: Vec<ReplicateEstimate>,
     /// The interval at every look taken, the earliest first; empty where the
     /// race was judged by another rule than planned looks.
@@ -32,7 +33,8 @@ pub struct Plots {
     pub candidate: Option<Distribution>,
 }
 
-/// The effects of blocks in the order they were run.
+/// The effects of blocks in the order they were run, of the replicates that
+/// were judged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DifferenceSeries {
     /// Blocks, thinned; every dropped one, and the extremes of every stretch,
@@ -44,7 +46,8 @@ pub struct DifferenceSeries {
     /// points. Of whole commands, where a block is a replicate, it is empty.
     pub starts: Vec<u32>,
     /// Medians of neighbouring blocks, which show where the difference
-    /// drifts: a position and the median around it.
+    /// drifts: a position and the median around it, dropped ones aside; empty
+    /// where there are too few.
     pub drift: Vec<(u32, LogRatio)>,
 }
 
@@ -59,7 +62,8 @@ pub struct Difference {
     pub block: u32,
     /// The effect.
     pub effect: LogRatio,
-    /// Whether the baseline ran first: ABBA, not BAAB.
+    /// Whether the baseline ran first: ABBA, not BAAB; in a row of more than
+    /// two, whether it ran before the candidate.
     pub baseline_first: bool,
     /// Evidence of disturbance seen on the baseline's samples.
     pub baseline_flags: Flags,
@@ -94,13 +98,13 @@ pub struct PairPoint {
 pub struct ReplicateEstimate {
     /// The replicate.
     pub replicate: u32,
-    /// The median of the effects of its blocks.
+    /// The median of the effects of its blocks that were not dropped.
     pub effect: LogRatio,
     /// Their lower quartile.
     pub low: LogRatio,
     /// Their upper quartile.
     pub high: LogRatio,
-    /// Blocks in it.
+    /// How many these are.
     pub blocks: u32,
 }
 
@@ -129,8 +133,9 @@ pub struct Distribution {
     pub curves: Vec<DensityCurve>,
     /// Quartiles and whiskers; `None` without samples.
     pub box_plot: Option<BoxPlot>,
-    /// A smooth density over the range of the bins, for a violin: values and
-    /// densities, the largest of which is 1. Empty where all values are equal.
+    /// A smooth density over the part of the range of the bins where this side
+    /// has values, for a violin: values and densities, the largest of which is
+    /// 1. Empty where all values are equal.
     pub violin: Vec<(f64, f64)>,
     /// Values and the share of samples at or below them, thinned.
     pub ecdf: Vec<(f64, f64)>,

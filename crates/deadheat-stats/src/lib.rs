@@ -20,6 +20,7 @@
 //! | do other tests agree? | [`signflip`], [`rank`] |
 //! | what would a mean-based tool say? | [`t_tests`] |
 //! | what do the two distributions look like? | [`hdr`], [`shape`], [`moments`], [`shapiro_wilk`](mod@shapiro_wilk), [`fit`](mod@fit) |
+//! | how are they drawn? | [`bins`], [`density`](mod@density), [`tukey`](mod@tukey), [`running`] |
 //! | which doubts belong to the answer? | [`evidence`], [`tail`], [`bimodal`], [`outliers`] |
 //! | what stands underneath? | [`summary`], [`dist`], [`rng`] |
 //!
@@ -38,10 +39,12 @@
 
 pub mod anytime;
 pub mod bimodal;
+pub mod bins;
 pub mod blocks;
 mod centred;
 pub mod clusters;
 pub mod components;
+pub mod density;
 pub mod dist;
 pub mod estimate;
 pub mod evidence;
@@ -57,6 +60,7 @@ pub mod outliers;
 pub mod power;
 pub mod rank;
 pub mod rng;
+pub mod running;
 pub mod shape;
 pub mod shapiro_wilk;
 pub mod signflip;
@@ -66,6 +70,7 @@ pub mod spending_simulation;
 pub mod summary;
 pub mod t_tests;
 pub mod tail;
+pub mod tukey;
 pub mod verdict;
 
 pub use anytime::{DEFAULT_G, critical_t, e_value};
@@ -73,6 +78,7 @@ pub use bimodal::{is_bimodal, mean_of_replicate_locations};
 pub use blocks::{Diagnostics, Order, block_effect, diagnostics};
 pub use clusters::{ClusterError, Clusters};
 pub use components::{Components, clamped_components, clamped_variance, variance_components};
+pub use density::{bandwidth, density};
 pub use estimate::{LAYOUT_ALLOWANCE, MIN_BLOCKS, MIN_REPLICATES_FOR_VERDICT, PooledEstimate};
 pub use evidence::{BlockFlags, Dropping, KeepReason, keep_or_drop};
 pub use fit::{Family, Fit, best_fits, fit};
@@ -89,9 +95,11 @@ pub use rank::{
     mann_whitney_exact_p, mann_whitney_p, rank_sum, rank_sum_p, scipy_mann_whitney_p,
     shift_interval, shift_interval_at, shift_order, signed_rank_asymptotic_p, signed_rank_exact_p,
 };
+pub use running::running_median;
 pub use shape::{KolmogorovSmirnov, kolmogorov_smirnov, wasserstein_1};
 pub use shapiro_wilk::{ShapiroWilk, shapiro_wilk};
 pub use signflip::sign_flip_p;
 pub use t_tests::{TTest, ZTest, student, student_paired, welch, z_test};
 pub use tail::{Tail, tail_rate};
+pub use tukey::{Tukey, tukey};
 pub use verdict::{Call, call};

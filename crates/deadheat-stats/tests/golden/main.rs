@@ -3,6 +3,7 @@
 //! The reference values are written by `make_golden.py`, whose head says how to run it.
 
 mod distributions;
+mod drawings;
 mod families;
 mod fits;
 mod locations;

@@ -9,6 +9,7 @@ files given as arguments (`families.json …`) restrict it to those.
 import sys
 
 import distributions
+import drawings
 import families
 import fits
 import locations
@@ -25,6 +26,7 @@ FILES = {
     "t_tests.json": t_tests.t_tests,
     "shapes.json": shapes.shapes,
     "fits.json": fits.fits,
+    "drawings.json": drawings.drawings,
     "ranks.json": ranks.by_recipe,
     "exact_ranks.json": ranks.exactly,
     "compare_py.json": ranks.as_compare_py_does,
