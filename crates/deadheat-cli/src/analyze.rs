@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use deadheat::analysis::{Options, analyse};
+use deadheat::Recorded;
+use deadheat::analysis::Options;
 use deadheat::exit::{Failure, Status};
-use deadheat::format::{Recording, RecordingPlan, read_recording};
 use deadheat::model::Metric;
-use deadheat::saved::{SavedError, Terms, alone};
+use deadheat::saved::Terms;
 use deadheat::settings::fraction;
 
 use crate::exports::ExportArgs;
@@ -40,34 +40,22 @@ pub struct AnalyzeArgs {
 /// Reads, analyses and answers, file by file.
 pub fn analyze(args: &AnalyzeArgs) -> Result<Status, Failure> {
     args.exports.check_for_one(args.files.len())?;
-    let plan = RecordingPlan {
-        margin: args.margin,
-        alpha: args.alpha,
-        judged: args
-            .metric
-            .as_deref()
-            .map_or(Metric::Wall, Metric::from_name),
-    };
     let terms = Terms {
         margin: args.margin,
         alpha: args.alpha,
         metric: args.metric.clone(),
     };
-    let usage = |error: SavedError| Failure::Usage(error.to_string());
     let answer = args.answer.answer();
     let mut status = Status::Done;
     for file in &args.files {
-        let run = match read_recording(file, &plan).map_err(Failure::reading)? {
-            Recording::Run(run) => *run,
-            Recording::Results(results) => alone(*results, &terms).map_err(usage)?,
+        let recorded = match args.exports.need_samples() {
+            true => Recorded::read(file, &terms)?,
+            false => Recorded::open(file, &terms)?,
         };
-        run.header
-            .plan
-            .validate()
-            .map_err(|error| Failure::Usage(error.to_string()))?;
+        let run = recorded.run();
         let judged = &run.header.plan.design.judged;
-        let recorded = run.sides.is_empty();
-        if recorded && !run.header.metrics.contains(judged) {
+        let measured = run.sides.is_empty();
+        if measured && !run.header.metrics.contains(judged) {
             let known: Vec<&str> = run.header.metrics.iter().map(Metric::name).collect();
             let known = known.join(", ");
             let file = file.display();
@@ -76,13 +64,10 @@ pub fn analyze(args: &AnalyzeArgs) -> Result<Status, Failure> {
             )));
         }
         args.exports.check(Some(file))?;
-        let analysis = analyse(
-            &run,
-            Options {
-                replay_looks: args.looks,
-                ..answer.analysis_options()
-            },
-        );
+        let (run, analysis) = recorded.analyse(Options {
+            replay_looks: args.looks,
+            ..answer.analysis_options()
+        })?;
         args.exports.write(&run, &analysis, answer.figures)?;
         answer.print(&analysis)?;
         status = status.max(answer.status(&analysis));

@@ -86,6 +86,16 @@ impl ExportArgs {
         }
     }
 
+    /// Whether one of the files needs more than the answer.
+    pub fn need_samples(&self) -> bool {
+        self.given().any(|(_, _, shape)| match shape {
+            Shape::Hyperfine | Shape::Csv | Shape::Hdr | Shape::GoogleBenchmark(_) | Shape::Go => {
+                true
+            }
+            Shape::Markdown | Shape::SmallerIsBetter | Shape::Bmf => false,
+        })
+    }
+
     /// Writes what was asked for; `figures` adds the secondary ones to the
     /// answer.
     pub fn write(&self, run: &Run, analysis: &Analysis, figures: bool) -> Result<(), Failure> {

@@ -67,6 +67,8 @@ mod names;
 pub mod pairing;
 mod race;
 #[cfg(feature = "commands")]
+mod recorded;
+#[cfg(feature = "commands")]
 pub mod saved;
 pub mod settings;
 pub mod suite;
@@ -86,4 +88,6 @@ pub use race::{
     Families, FamilyProblem, GoogleBenchmarkRace, GoogleEntry, GoogleSide, RaceOptions, families,
     families_between, race_commands, race_google_benchmark, resume_commands,
 };
+#[cfg(feature = "commands")]
+pub use recorded::Recorded;
 pub use suite::Suite;

@@ -1,0 +1,195 @@
+//! Recorded data on its way to an answer: of a run file no more is held than
+//! what is being analysed; anything else is read whole.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use deadheat_analysis::{OneByOne, Options, Part, analyse};
+use deadheat_format::{IndexedRun, Recording, RecordingPlan, read_recording};
+use deadheat_model::{Analysis, Metric, Plan, Run};
+
+use crate::exit::Failure;
+use crate::saved::{SavedError, Terms, alone};
+
+/// Points in all the series of one kind that a page with pictures of every
+/// comparison can hold and still open quickly.
+const POINTS_OF_ALL: usize = 150_000;
+/// The least that show the shape of a series, and as many as can be told apart.
+const POINTS_OF_ONE: (usize, usize) = (300, 2_000);
+
+/// A file of recorded data, ready to be analysed.
+#[derive(Debug)]
+pub struct Recorded {
+    path: PathBuf,
+    terms: Terms,
+    held: Held,
+}
+
+#[derive(Debug)]
+enum Held {
+    /// Nothing but where the samples stand.
+    Index(Box<IndexedRun>),
+    Whole(Box<Run>),
+}
+
+impl Recorded {
+    /// Opens a run file, whose samples are read benchmark by benchmark, or
+    /// reads whatever else holds recorded data: a table, results of another
+    /// tool, a packed file, a pipe, `-` for standard input. `terms` are for
+    /// those that carry no plan.
+    pub fn open(path: impl AsRef<Path>, terms: &Terms) -> Result<Self, Failure> {
+        let path = path.as_ref();
+        match IndexedRun::open(path) {
+            Some(index) => Ok(Self::of(path, terms, Held::Index(Box::new(index)))),
+            None => Self::read(path, terms),
+        }
+    }
+
+    /// Reads the file with all its samples, for those who want to see them.
+    pub fn read(path: impl AsRef<Path>, terms: &Terms) -> Result<Self, Failure> {
+        let path = path.as_ref();
+        let usage = |error: SavedError| Failure::Usage(error.to_string());
+        let metric = terms.metric.as_deref();
+        let plan = RecordingPlan {
+            margin: terms.margin,
+            alpha: terms.alpha,
+            judged: metric.map_or(Metric::Wall, Metric::from_name),
+        };
+        let run = match read_recording(path, &plan).map_err(Failure::reading)? {
+            Recording::Run(run) => run,
+            Recording::Results(results) => Box::new(alone(*results, terms).map_err(usage)?),
+        };
+        let validated = run.header.plan.validate();
+        validated.map_err(|error| Failure::Usage(error.to_string()))?;
+        Ok(Self::of(path, terms, Held::Whole(run)))
+    }
+
+    fn of(path: &Path, terms: &Terms, held: Held) -> Self {
+        Self {
+            path: path.to_owned(),
+            terms: terms.clone(),
+            held,
+        }
+    }
+
+    /// The run: with all its samples after [`Recorded::read`], otherwise
+    /// perhaps without any.
+    pub fn run(&self) -> &Run {
+        match &self.held {
+            Held::Index(index) => index.run(),
+            Held::Whole(run) => run,
+        }
+    }
+
+    /// Analyses it, on all cores where the samples are yet to be read. The same
+    /// answer as [`analyse`] gives, whichever way the samples come; the run
+    /// holds them or not, as before.
+    ///
+    /// Where there is something to draw, `options` say the most points that a
+    /// series may have; of many comparisons each gets fewer.
+    pub fn analyse(self, options: Options) -> Result<(Run, Analysis), Failure> {
+        let options = Options {
+            plots: options
+                .plots
+                .map(|most| most.min(points(&self.run().header.plan))),
+            ..options
+        };
+        let run = match self.held {
+            Held::Index(index) => match one_by_one(&index, options) {
+                Some(analysis) => return Ok((index.into_run(), analysis)),
+                // Something in it does not hold, and reading it says what.
+                None => match Self::read(&self.path, &self.terms)?.held {
+                    Held::Whole(run) => run,
+                    Held::Index(index) => Box::new(index.into_run()),
+                },
+            },
+            Held::Whole(run) => run,
+        };
+        let analysis = analyse(&run, options);
+        Ok((*run, analysis))
+    }
+}
+
+/// So many points for each series of a comparison, by how many there are.
+fn points(plan: &Plan) -> usize {
+    let rivals = |contenders: usize| contenders.saturating_sub(1).max(1);
+    let benchmarks = plan.benchmarks.iter();
+    let comparisons: usize = benchmarks.map(|one| rivals(one.contenders.len())).sum();
+    let (least, most) = POINTS_OF_ONE;
+    (POINTS_OF_ALL / comparisons.max(1)).clamp(least, most)
+}
+
+/// Reads and analyses benchmark by benchmark, each core the next one that
+/// nobody took. `None` when the samples of one cannot be read.
+fn one_by_one(index: &IndexedRun, options: Options) -> Option<Analysis> {
+    let run = index.run();
+    let one_by_one = OneByOne::new(run, options);
+    let benchmarks = 0..run.header.plan.benchmarks.len();
+    let answered: Vec<usize> = benchmarks
+        .filter(|benchmark| one_by_one.has_answer(*benchmark))
+        .collect();
+    let next = AtomicUsize::new(0);
+    let some_of_them = || -> Option<Vec<(usize, Part)>> {
+        let mut parts = Vec::new();
+        while let Some(benchmark) = answered.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let samples = index.samples(*benchmark)?;
+            let own_link = match run.header.plan.own_link_of(*benchmark) {
+                Some(own_link) => Some(index.samples(own_link)?),
+                None => None,
+            };
+            let part = one_by_one.benchmark(*benchmark, &samples, own_link.as_ref());
+            parts.push((*benchmark, part));
+        }
+        Some(parts)
+    };
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let threads = cores.min(answered.len());
+    let found: Option<Vec<Vec<(usize, Part)>>> = thread::scope(|scope| {
+        // This thread is one of them.
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(some_of_them)).collect();
+        let mine = some_of_them();
+        let theirs = others.into_iter().map(|other| match other.join() {
+            Ok(parts) => parts,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        theirs.chain([mine]).collect()
+    });
+    let mut parts = found?.concat();
+    parts.sort_unstable_by_key(|(benchmark, _)| *benchmark);
+    Some(one_by_one.gather(parts.into_iter().map(|(_, part)| part).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadheat_model::{Benchmark, Contender, Workload};
+
+    fn plan(benchmarks: usize, contenders: usize) -> Plan {
+        let contender = Contender {
+            name: "a".to_owned(),
+            workload: Workload::Recording,
+        };
+        let benchmark = Benchmark {
+            contenders: vec![contender; contenders],
+            ..Benchmark::default()
+        };
+        let golden =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../deadheat-format/tests/golden/run.jsonl");
+        let design = deadheat_format::read_header(golden).unwrap().plan.design;
+        Plan {
+            design,
+            seed: 1,
+            benchmarks: vec![benchmark; benchmarks],
+        }
+    }
+
+    #[test]
+    fn many_comparisons_share_the_points_and_few_get_all_they_can_use() {
+        assert_eq!(points(&plan(1, 2)), 2_000);
+        assert_eq!(points(&plan(3, 1)), 2_000);
+        assert_eq!(points(&plan(100, 4)), 500);
+        assert_eq!(points(&plan(500, 2)), 300);
+        assert_eq!(points(&plan(9_000, 2)), 300);
+    }
+}
