@@ -69,6 +69,10 @@ validate-builds *options:
 validate-saved *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin saved -- {{options}}
 
+# The chart library of the page from its pinned versions (node and npm)
+charts:
+    crates/deadheat-report/assets/page/build.sh
+
 # Accept what is written now as golden; read the difference before committing
 bless:
     DEADHEAT_BLESS=1 cargo test -p deadheat-format --test golden

@@ -15,10 +15,19 @@ pub fn tell(
     exports: &ExportArgs,
 ) -> Result<Status, Failure> {
     let answer = answer.answer();
-    let analysis = analyse(&outcome.run, answer.analysis_options());
-    exports.write(&outcome.run, &analysis, answer.figures)?;
-    answer.print(&analysis)?;
-    answer.print_note(&format!("  recorded in {}", outcome.path.display()))?;
+    let run = &outcome.run;
+    let reports = exports.reports();
+    let benchmarks = run.header.plan.benchmarks.len();
+    let options = reports.analysis_options(answer.analysis_options(), benchmarks);
+    let analysis = analyse(run, options);
+    let written = exports.write(run, &analysis, answer.figures)?;
+    if !reports.takes_stdout() {
+        answer.print(&analysis)?;
+        answer.print_note(&format!("  recorded in {}", outcome.path.display()))?;
+        for line in written {
+            answer.print_note(&format!("  {line}"))?;
+        }
+    }
     if let Some(RunEnd {
         reason: EndReason::Interrupted(signal),
         ..

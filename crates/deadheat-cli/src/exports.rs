@@ -13,7 +13,10 @@ use deadheat::report::{
     ComparisonOptions, MarkdownOptions, to_comparison_markdown, to_markdown_with,
 };
 
+use deadheat::ReportFiles;
 use deadheat::exit::Failure;
+
+use crate::reports::ReportArgs;
 
 /// Which files to write.
 #[derive(Clone, Debug, Args)]
@@ -45,6 +48,8 @@ pub struct ExportArgs {
     /// Write the candidate in the Bencher Metric Format
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     export_bmf: Option<PathBuf>,
+    #[command(flatten)]
+    reports: ReportArgs,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +68,7 @@ impl ExportArgs {
     /// Finds out beforehand whether the results can be written, and that none
     /// would replace the recording they come from.
     pub fn check(&self, recording: Option<&Path>) -> Result<(), Failure> {
+        self.reports.files().check(recording)?;
         for (flag, path, _) in self.given() {
             if recording.is_some_and(|recording| is_same_file(recording, path)) {
                 return Err(Failure::Usage(format!(
@@ -77,8 +83,9 @@ impl ExportArgs {
 
     /// An exported file holds one run, so there can be no more than one.
     pub fn check_for_one(&self, recordings: usize) -> Result<(), Failure> {
-        match self.given().next() {
-            Some((flag, ..)) if recordings > 1 => Err(Failure::Usage(format!(
+        let flag = self.given().next().map(|(flag, ..)| flag);
+        match flag.or(self.reports.files().first_flag()) {
+            Some(flag) if recordings > 1 => Err(Failure::Usage(format!(
                 "{flag}: a file holds one run, and {recordings} are to be analysed; take them one \
                  by one"
             ))),
@@ -96,9 +103,19 @@ impl ExportArgs {
         })
     }
 
-    /// Writes what was asked for; `figures` adds the secondary ones to the
-    /// answer.
-    pub fn write(&self, run: &Run, analysis: &Analysis, figures: bool) -> Result<(), Failure> {
+    /// The reports beside the answer.
+    pub fn reports(&self) -> ReportFiles {
+        self.reports.files()
+    }
+
+    /// Writes what was asked for, and says where the reports are; `figures`
+    /// adds the secondary ones to the answer.
+    pub fn write(
+        &self,
+        run: &Run,
+        analysis: &Analysis,
+        figures: bool,
+    ) -> Result<Vec<String>, Failure> {
         for (flag, path, shape) in self.given() {
             match shape {
                 Shape::Hyperfine => write_hyperfine(run, path),
@@ -125,7 +142,7 @@ impl ExportArgs {
             }
             .map_err(|error| Failure::writing(flag, error))?;
         }
-        Ok(())
+        self.reports().write(&run.header, analysis)
     }
 
     fn given(&self) -> impl Iterator<Item = (&'static str, &Path, Shape)> {

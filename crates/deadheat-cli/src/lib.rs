@@ -12,8 +12,12 @@ mod options;
 mod placements;
 mod program;
 mod progress;
+mod recorded;
+mod report;
+mod reports;
 mod rev;
 mod run;
+mod typed;
 
 pub use cargo_deadheat::cargo_deadheat;
 pub use program::deadheat;

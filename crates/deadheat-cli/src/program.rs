@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::{analyze, bench, cargo_deadheat, compare, link, options, placements, rev, run};
+use crate::{analyze, bench, cargo_deadheat, compare, link, options, placements, report, rev, run};
 
 /// Races too close to call: is B faster than A, by how much, how sure?
 #[derive(Debug, Parser)]
@@ -31,6 +31,9 @@ enum Command {
     Compare(Box<compare::CompareArgs>),
     /// Analyse a recorded run, a tidy CSV file or results of another tool again
     Analyze(Box<analyze::AnalyzeArgs>),
+    /// Make a page, a comment or pictures of a recorded run
+    #[command(after_help = report::EXAMPLES)]
+    Report(Box<report::ReportCommand>),
     /// Link as asked, and record the link for races with many placements
     #[command(after_help = link::EXAMPLES)]
     Link(link::LinkArgs),
@@ -60,6 +63,7 @@ pub fn deadheat() -> ExitCode {
         Command::Rev(args) => rev::rev(*args),
         Command::Compare(args) => compare::compare(*args),
         Command::Analyze(args) => analyze::analyze(&args),
+        Command::Report(args) => report::report(&args),
         Command::Link(args) => return link::link(&args).into(),
         Command::Placements(args) => placements::placements(&args),
     };

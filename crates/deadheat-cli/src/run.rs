@@ -17,6 +17,7 @@ use crate::answering::tell;
 use crate::exports::ExportArgs;
 use crate::options::AnswerArgs;
 use crate::progress::LiveProgress;
+use crate::typed;
 
 /// Shown at the end of `deadheat run --help`.
 pub const EXAMPLES: &str = "Examples:
@@ -188,7 +189,8 @@ pub struct RunArgs {
 
 /// Races, records, analyses and answers.
 pub fn run(args: RunArgs) -> Result<Status, Failure> {
-    let options = RaceOptions {
+    let mut options = RaceOptions {
+        command: Vec::new(),
         save: args.save.clone(),
         folder: PathBuf::new(),
         // With --json standard output belongs to the analysis alone.
@@ -219,6 +221,7 @@ pub fn run(args: RunArgs) -> Result<Status, Failure> {
         None => {
             let spec = args.spec()?;
             let plan = spec.plan()?;
+            options.command = typed::again(plan.seed);
             if !args.quiet {
                 for hint in spec.hints() {
                     eprintln!("deadheat: hint: {hint}");

@@ -68,4 +68,6 @@ pub use import::{read_csv, read_csv_from};
 #[cfg(feature = "read")]
 pub use run_file::{IndexedRun, read_header, read_run, read_run_from};
 pub use run_file::{RunFileWriter, SCHEMA};
-pub use text::{ensure_writable, is_same_file, write_text};
+pub use text::{
+    ensure_folder, ensure_writable, is_same_file, write_bytes, write_text, write_text_by,
+};

@@ -8,7 +8,10 @@
 //! - [`to_text`]: the answer for people at a terminal
 //! - [`to_json`]: the answer for programs, schema `deadheat.analysis/1`
 //! - [`to_markdown`]: the answer for a pull request
+//! - [`to_page`]: everything there is to see, as one HTML file with charts
+//! - [`to_junit`]: the answer for services that collect results of tests
 //! - [`to_paired`]: minima and means side by side, a line per comparison
+//! - `to_pictures`, with the feature `pictures`: plots for papers
 //! - [`to_comparison`], [`to_comparison_markdown`], [`to_comparison_csv`]: the
 //!   answer about saved results, a row per benchmark
 //! - [`progress_line`]: the line to watch while a race goes on
@@ -21,13 +24,18 @@ mod comparison;
 pub mod doubts;
 mod ending;
 mod figures;
+mod gated;
 mod glyphs;
 mod json;
+mod junit;
 mod layout;
 mod left_out;
 mod markdown;
 mod names;
+mod page;
 mod paired;
+#[cfg(feature = "pictures")]
+mod pictures;
 mod placement;
 mod progress;
 mod rate;
@@ -36,14 +44,19 @@ mod suite;
 mod tables;
 mod text;
 pub mod units;
+mod xml;
 
 pub use comparison::{
     ComparisonOptions, Sort, to_comparison, to_comparison_csv, to_comparison_markdown,
 };
 pub use glyphs::Glyphs;
 pub use json::to_json;
+pub use junit::to_junit;
 pub use markdown::{MarkdownOptions, to_markdown, to_markdown_with};
 pub use names::{escape, labels, shorten};
+pub use page::{to_page, write_page};
 pub use paired::to_paired;
+#[cfg(feature = "pictures")]
+pub use pictures::{Picture, PictureError, to_pictures};
 pub use progress::{Progress, progress_line};
 pub use text::{TextOptions, to_text};

@@ -64,9 +64,12 @@ pub(crate) fn title_of(benchmark: &str, parameters: &[(String, String)], glyphs:
 pub(crate) fn shared_doubts(doubts: &[Vec<Told>]) -> Vec<Told> {
     let mut shared: Vec<Told> = Vec::new();
     for told in doubts.iter().flatten() {
+        if shared.contains(told) {
+            continue;
+        }
         let times = doubts.iter().filter(|group| group.contains(told)).count();
         let common = times > 1 && (told.information || times == doubts.len());
-        if common && !shared.contains(told) {
+        if common {
             shared.push(told.clone());
         }
     }

@@ -64,6 +64,17 @@ pub(crate) fn contenders(group: &[Comparison], width: usize, glyphs: Glyphs) -> 
 /// nothing was ever seen; empty when nothing but the judged one is left, whose
 /// figures have been shown already.
 pub(crate) fn metrics(comparison: &Comparison, width: usize, glyphs: Glyphs) -> String {
+    match metric_cells(comparison, glyphs) {
+        Some((header, rows)) => layout::table(&header, &rows, "lrrrr", INDENT, width),
+        None => String::new(),
+    }
+}
+
+/// The header and the rows of the same.
+pub(crate) fn metric_cells(
+    comparison: &Comparison,
+    glyphs: Glyphs,
+) -> Option<([&'static str; 5], Vec<Vec<String>>)> {
     let judged = |row: &MetricComparison| row.metric == comparison.metric;
     let shown: Vec<&MetricComparison> = comparison
         .metrics
@@ -71,7 +82,7 @@ pub(crate) fn metrics(comparison: &Comparison, width: usize, glyphs: Glyphs) -> 
         .filter(|row| judged(row) || seen(row))
         .collect();
     if shown.iter().all(|row| judged(row)) {
-        return String::new();
+        return None;
     }
     let header = match &comparison.candidate {
         Some(_) => ["metric", "baseline", "candidate", "change", "interval"],
@@ -98,7 +109,7 @@ pub(crate) fn metrics(comparison: &Comparison, width: usize, glyphs: Glyphs) -> 
             cells
         })
         .collect();
-    layout::table(&header, &rows, "lrrrr", INDENT, width)
+    Some((header, rows))
 }
 
 /// Whether any sample of either side was above zero. A function that neither

@@ -68,6 +68,7 @@ fn race(words: &[&str]) -> Result<Status, Failure> {
 
 fn settings(words: &[&str]) -> WorkerRace {
     let mut race = WorkerRace {
+        command: Vec::new(),
         program: None,
         shown: false,
         margin: 0.01,

@@ -68,6 +68,8 @@ pub mod pairing;
 mod race;
 #[cfg(feature = "commands")]
 mod recorded;
+pub mod repetition;
+mod report_files;
 #[cfg(feature = "commands")]
 pub mod saved;
 pub mod settings;
@@ -90,4 +92,5 @@ pub use race::{
 };
 #[cfg(feature = "commands")]
 pub use recorded::Recorded;
+pub use report_files::ReportFiles;
 pub use suite::Suite;

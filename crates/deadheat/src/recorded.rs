@@ -7,16 +7,10 @@ use std::thread;
 
 use deadheat_analysis::{OneByOne, Options, Part, analyse};
 use deadheat_format::{IndexedRun, Recording, RecordingPlan, read_recording};
-use deadheat_model::{Analysis, Metric, Plan, Run};
+use deadheat_model::{Analysis, Metric, Run};
 
 use crate::exit::Failure;
 use crate::saved::{SavedError, Terms, alone};
-
-/// Points in all the series of one kind that a page with pictures of every
-/// comparison can hold and still open quickly.
-const POINTS_OF_ALL: usize = 150_000;
-/// The least that show the shape of a series, and as many as can be told apart.
-const POINTS_OF_ONE: (usize, usize) = (300, 2_000);
 
 /// A file of recorded data, ready to be analysed.
 #[derive(Debug)]
@@ -85,16 +79,7 @@ impl Recorded {
     /// Analyses it, on all cores where the samples are yet to be read. The same
     /// answer as [`analyse`] gives, whichever way the samples come; the run
     /// holds them or not, as before.
-    ///
-    /// Where there is something to draw, `options` say the most points that a
-    /// series may have; of many comparisons each gets fewer.
     pub fn analyse(self, options: Options) -> Result<(Run, Analysis), Failure> {
-        let options = Options {
-            plots: options
-                .plots
-                .map(|most| most.min(points(&self.run().header.plan))),
-            ..options
-        };
         let run = match self.held {
             Held::Index(index) => match one_by_one(&index, options) {
                 Some(analysis) => return Ok((index.into_run(), analysis)),
@@ -109,15 +94,6 @@ impl Recorded {
         let analysis = analyse(&run, options);
         Ok((*run, analysis))
     }
-}
-
-/// So many points for each series of a comparison, by how many there are.
-fn points(plan: &Plan) -> usize {
-    let rivals = |contenders: usize| contenders.saturating_sub(1).max(1);
-    let benchmarks = plan.benchmarks.iter();
-    let comparisons: usize = benchmarks.map(|one| rivals(one.contenders.len())).sum();
-    let (least, most) = POINTS_OF_ONE;
-    (POINTS_OF_ALL / comparisons.max(1)).clamp(least, most)
 }
 
 /// Reads and analyses benchmark by benchmark, each core the next one that
@@ -158,38 +134,4 @@ fn one_by_one(index: &IndexedRun, options: Options) -> Option<Analysis> {
     let mut parts = found?.concat();
     parts.sort_unstable_by_key(|(benchmark, _)| *benchmark);
     Some(one_by_one.gather(parts.into_iter().map(|(_, part)| part).collect()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use deadheat_model::{Benchmark, Contender, Workload};
-
-    fn plan(benchmarks: usize, contenders: usize) -> Plan {
-        let contender = Contender {
-            name: "a".to_owned(),
-            workload: Workload::Recording,
-        };
-        let benchmark = Benchmark {
-            contenders: vec![contender; contenders],
-            ..Benchmark::default()
-        };
-        let golden =
-            Path::new(env!("CARGO_MANIFEST_DIR")).join("../deadheat-format/tests/golden/run.jsonl");
-        let design = deadheat_format::read_header(golden).unwrap().plan.design;
-        Plan {
-            design,
-            seed: 1,
-            benchmarks: vec![benchmark; benchmarks],
-        }
-    }
-
-    #[test]
-    fn many_comparisons_share_the_points_and_few_get_all_they_can_use() {
-        assert_eq!(points(&plan(1, 2)), 2_000);
-        assert_eq!(points(&plan(3, 1)), 2_000);
-        assert_eq!(points(&plan(100, 4)), 500);
-        assert_eq!(points(&plan(500, 2)), 300);
-        assert_eq!(points(&plan(9_000, 2)), 300);
-    }
 }

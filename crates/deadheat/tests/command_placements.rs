@@ -89,6 +89,7 @@ done
 
     fn options(&self) -> RaceOptions {
         RaceOptions {
+            command: Vec::new(),
             save: Some(self.path("run.jsonl")),
             folder: PathBuf::new(),
             shown: 2,

@@ -51,6 +51,7 @@ fn race(benchmarks: &[&str], arguments: &[&str], folder: &Path) -> GoogleBenchma
         }
     };
     GoogleBenchmarkRace {
+        command: Vec::new(),
         sides: vec![side("OLD"), side("NEW")],
         benchmarks: benchmarks.iter().map(entry).collect(),
         left_out: Vec::new(),

@@ -15,6 +15,7 @@ use super::inspection::Launched;
 use super::options::BenchOptions;
 use crate::answering::tell;
 use crate::progress::LiveProgress;
+use crate::typed;
 
 /// What is raced, and what is not.
 struct Field {
@@ -181,7 +182,9 @@ fn race(field: Field, options: &BenchOptions) -> Result<Status, Failure> {
                 .to_owned(),
         ));
     }
+    let seed = options.seed();
     let race = GoogleBenchmarkRace {
+        command: typed::again(seed),
         sides: field.sides,
         benchmarks: field.entries,
         left_out: field.left_out,
@@ -191,7 +194,7 @@ fn race(field: Field, options: &BenchOptions) -> Result<Status, Failure> {
         blocks: options.blocks,
         budget: options.budget,
         timeout: options.timeout(),
-        seed: options.seed(),
+        seed,
         judged: options.judged(),
         pinning: options.pin.clone(),
         save: options.save.clone(),

@@ -10,6 +10,7 @@ use deadheat::settings::{Ignored, Placement, Selection, duration, fraction, pinn
 
 use crate::exports::ExportArgs;
 use crate::options::AnswerArgs;
+use crate::typed;
 
 /// What a sample may take when nobody says: a benchmark that hangs must not
 /// hang a night's worth of CI.
@@ -153,7 +154,9 @@ impl BenchOptions {
 
     /// A race of workers by these options.
     pub fn worker_race(&self) -> WorkerRace {
+        let seed = self.seed();
         WorkerRace {
+            command: typed::again(seed),
             program: None,
             shown: self.nocapture,
             margin: self.margin,
@@ -163,7 +166,7 @@ impl BenchOptions {
             budget: self.budget,
             sample_time: self.sample_time,
             timeout: self.timeout(),
-            seed: self.seed(),
+            seed,
             judged: self.judged(),
             pinning: self.pin.clone(),
             save: self.save.clone(),

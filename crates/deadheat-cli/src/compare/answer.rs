@@ -27,13 +27,22 @@ pub fn tell(run: &Run, options: &BenchOptions, layout: &LayoutArgs) -> Result<St
         without_figures: !answer.figures,
         ..answer.analysis_options()
     };
-    let analysis = analyse(run, analysis_options);
-    options.exports.write(run, &analysis, answer.figures)?;
+    let reports = options.exports.reports();
+    let benchmarks = run.header.plan.benchmarks.len();
+    let analysis = analyse(run, reports.analysis_options(analysis_options, benchmarks));
+    let written = options.exports.write(run, &analysis, answer.figures)?;
     if let Some(path) = &layout.dump_to_json {
         let json = to_json(&analysis);
         write_text(path, &json).map_err(|error| Failure::writing(DUMP, error))?;
     }
-    to_stdout(&told(&analysis, options, layout))?;
+    if !reports.takes_stdout() {
+        to_stdout(&told(&analysis, options, layout))?;
+        if layout.format == Shape::Text {
+            for line in written {
+                to_stdout(&format!("  {line}\n"))?;
+            }
+        }
+    }
     nothing_in_common(&analysis)?;
     Ok(answer.status(&analysis))
 }

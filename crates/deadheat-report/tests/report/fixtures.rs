@@ -2,10 +2,10 @@
 
 use deadheat_model::{
     Analysis, BetweenFigures, BlockDiagnostics, Change, ClockCause, Comparison, EndReason, Ending,
-    Estimate, FailedBenchmark, Family, Figures, FirstHalf, Fit, Interval, LeftOut, LeftOutReason,
-    LogRatio, Metric, MetricComparison, Observation, OppositePeaks, PairSigns, Processes, RankSums,
-    Scope, Side, SideFigures, SignedRanks, Spread, Spreads, StabilityFigures, TTested, Tested,
-    Throughput, Verdict, Warning,
+    Estimate, Excuse, FailedBenchmark, Family, Figures, FirstHalf, Fit, GateHit, Interval, LeftOut,
+    LeftOutReason, LogRatio, Metric, MetricComparison, Observation, OppositePeaks, PairSigns,
+    Processes, RankSums, Scope, Side, SideFigures, SignedRanks, Spread, Spreads, StabilityFigures,
+    TTested, Tested, Throughput, Verdict, Warning,
 };
 
 pub fn side(name: &str, median: f64, samples: usize) -> Side {
@@ -398,6 +398,22 @@ pub fn functions() -> Analysis {
         processes: Processes::Workers,
         ..analysis(vec![bytes, items])
     }
+}
+
+/// A suite that breaks a rule twice, once excused.
+pub fn gated() -> Analysis {
+    let mut analysis = suite();
+    let broken = |rule: &str, excuse| GateHit {
+        rule: rule.to_owned(),
+        excuse,
+    };
+    analysis.comparisons[2].gate = Some(broken("slower", None));
+    let excuse = Excuse {
+        reason: "the input grew; see issue 12".to_owned(),
+        until: Some("2026-12-31".to_owned()),
+    };
+    analysis.comparisons[1].gate = Some(broken("not-equivalent", Some(excuse)));
+    analysis
 }
 
 /// A suite of functions of which two benchmarks failed.

@@ -25,7 +25,7 @@ pub fn names() -> impl Strategy<Value = String> {
     proptest::collection::vec(nasty, 0..120).prop_map(|characters| characters.into_iter().collect())
 }
 
-fn named(baseline: &str, candidate: &str, benchmark: &str) -> [Analysis; 4] {
+pub fn named(baseline: &str, candidate: &str, benchmark: &str) -> [Analysis; 4] {
     [race(), suite(), three_contenders(), with_failures()].map(|mut analysis| {
         for failure in &mut analysis.failures {
             failure.benchmark = benchmark.to_owned();

@@ -7,6 +7,7 @@ use std::time::Duration;
 use deadheat_model::{Metric, Pinning};
 
 use crate::answer::{Answer, Format};
+use crate::report_files::ReportFiles;
 use crate::settings::{Color, FailOn, Ignored, Placement, Selection, duration, fraction, pinning};
 
 /// What the program is to do.
@@ -45,6 +46,7 @@ pub(super) struct Arguments {
     pub(super) save: Option<PathBuf>,
     pub(super) export_hdr: Option<PathBuf>,
     pub(super) export_markdown: Option<PathBuf>,
+    pub(super) reports: ReportFiles,
 }
 
 /// What a sample may take when nobody says: a benchmark that hangs must not
@@ -73,6 +75,7 @@ impl Default for Arguments {
             save: None,
             export_hdr: None,
             export_markdown: None,
+            reports: ReportFiles::default(),
         }
     }
 }
@@ -119,6 +122,9 @@ Files:
   --save FILE           Record the run here [default: .deadheat/runs/TIME-SEED.jsonl]
   --export-hdr FILE     Write HDR histogram logs
   --export-markdown FILE  Write the answer as a table in Markdown
+  --html FILE           Write a page with every plot, figure and warning
+  --markdown FILE       Write a comment for a pull request; - prints it instead of the answer
+  --junit FILE          Write test cases as CI services read them
 ";
 
 impl Arguments {
@@ -203,6 +209,9 @@ impl Arguments {
                 "--save" => parsed.save = Some(value()?.into()),
                 "--export-hdr" => parsed.export_hdr = Some(value()?.into()),
                 "--export-markdown" => parsed.export_markdown = Some(value()?.into()),
+                "--html" => parsed.reports.html = Some(value()?.into()),
+                "--markdown" => parsed.reports.markdown = Some(value()?.into()),
+                "--junit" => parsed.reports.junit = Some(value()?.into()),
                 // Options of libtest that mean nothing here, and that cargo or
                 // a test runner may pass on.
                 "--show-output" | "--report-time" | "--no-run" => {}
@@ -310,7 +319,8 @@ mod tests {
                 "--format" => " paired",
                 "--placement" => " own",
                 "--fail-on" => " slower",
-                "--skip" | "--metric" | "--save" | "--export-hdr" | "--export-markdown" => " x",
+                "--skip" | "--metric" | "--save" | "--export-hdr" | "--export-markdown"
+                | "--html" | "--markdown" | "--junit" => " x",
                 _ => "",
             };
             let parsed = parse(&format!("{option}{value}"));

@@ -12,6 +12,7 @@ use super::racing::race;
 use super::smoke::smoke;
 use crate::exit::{Failure, Status};
 use crate::race::WorkerRace;
+use crate::repetition::of_a_bench_target;
 use crate::settings::{Placement, random_seed};
 use crate::suite::Suite;
 
@@ -82,7 +83,13 @@ fn run(suite: &Suite, words: impl Iterator<Item = OsString>) -> Result<Status, F
 }
 
 fn settings(arguments: &Arguments) -> Result<WorkerRace, Failure> {
+    let seed = arguments.seed.unwrap_or_else(random_seed);
+    let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    let words: Vec<String> = words.collect();
+    let placed = std::env::var_os(PLACEMENTS_VARIABLE).is_some();
+    let package = std::env::var("CARGO_PKG_NAME").ok();
     Ok(WorkerRace {
+        command: of_a_bench_target(&words, package.as_deref(), placed, seed),
         program: Some(this_program(arguments.shown)?),
         shown: arguments.shown,
         sample_time: None,
@@ -92,7 +99,7 @@ fn settings(arguments: &Arguments) -> Result<WorkerRace, Failure> {
         blocks: arguments.blocks,
         budget: arguments.budget,
         timeout: arguments.timeout,
-        seed: arguments.seed.unwrap_or_else(random_seed),
+        seed,
         judged: arguments.judged.clone(),
         pinning: arguments.pinning.clone(),
         save: arguments.save.clone(),

@@ -35,6 +35,7 @@ pub(super) fn race(
     for (flag, path) in arguments.exports() {
         ensure_writable(path).map_err(|error| Failure::Usage(format!("{flag}: {error}")))?;
     }
+    arguments.reports.check(None)?;
     if cfg!(debug_assertions) && !arguments.quiet {
         eprintln!(
             "deadheat: this is a debug build, whose times say nothing about a release build; \
@@ -58,7 +59,11 @@ pub(super) fn entries(benchmarks: &[&Registered]) -> Entries {
 
 fn answer(outcome: &RaceOutcome, arguments: &Arguments) -> Result<Status, Failure> {
     let answer = &arguments.answer;
-    let analysis = analyse(&outcome.run, answer.analysis_options());
+    let reports = &arguments.reports;
+    let header = &outcome.run.header;
+    let benchmarks = header.plan.benchmarks.len();
+    let options = reports.analysis_options(answer.analysis_options(), benchmarks);
+    let analysis = analyse(&outcome.run, options);
     for (flag, path) in arguments.exports() {
         match flag {
             "--export-hdr" => write_hdr(&outcome.run, &histograms(&outcome.run), path),
@@ -70,8 +75,14 @@ fn answer(outcome: &RaceOutcome, arguments: &Arguments) -> Result<Status, Failur
         }
         .map_err(|error| Failure::writing(flag, error))?;
     }
-    answer.print(&analysis)?;
-    answer.print_note(&format!("  recorded in {}", outcome.path.display()))?;
+    let written = reports.write(header, &analysis)?;
+    if !reports.takes_stdout() {
+        answer.print(&analysis)?;
+        answer.print_note(&format!("  recorded in {}", outcome.path.display()))?;
+        for line in written {
+            answer.print_note(&format!("  {line}"))?;
+        }
+    }
     if let Some(end) = &outcome.run.end
         && let EndReason::Interrupted(signal) = end.reason
     {

@@ -28,6 +28,8 @@ pub struct RaceOptions {
     pub folder: PathBuf,
     /// Descriptor that the standard output of shown commands goes to.
     pub shown: RawFd,
+    /// The command that runs the same race again; empty when it is not known.
+    pub command: Vec<String>,
     /// The program that makes neutral links: one that understands
     /// `placements EXECUTABLE SEED…`, as `deadheat` does. Without one all
     /// commands run as they were linked.
@@ -51,7 +53,10 @@ pub fn race_commands(
     own_links::add(&mut plan, OWN_LINK_REPLICATES, |of| placements.possible(of));
     let contenders = contenders(&plan, options, true, &interrupts)?;
     let mut contenders = contenders.with_placements(placements);
-    let header = header(plan, machine, &contenders)?;
+    let header = RunHeader {
+        command: options.command.clone(),
+        ..header(plan, machine, &contenders)?
+    };
     let path = run_file(options.save.as_deref(), &options.folder, &header)?;
     let mut writer = RunFileWriter::create(&path, &header).map_err(RaceError::Save)?;
     let mut rule = PlannedRule::new(&header);

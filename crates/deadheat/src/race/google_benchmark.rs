@@ -54,6 +54,8 @@ pub struct GoogleBenchmarkRace {
     pub save: Option<PathBuf>,
     /// The folder that `.deadheat` is looked for in.
     pub folder: PathBuf,
+    /// The command that runs the same race again; empty when it is not known.
+    pub command: Vec<String>,
     /// The program that makes neutral links, if replicates are to run on some.
     pub placements: Option<PathBuf>,
     /// Whether what the executables print is shown on standard error.
@@ -197,7 +199,7 @@ pub fn race_google_benchmark(
         .enter(&plan, placements)
         .map_err(RaceError::NotStarted)?;
     let header = RunHeader {
-        command: Vec::new(),
+        command: race.command.clone(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         started_at: unix_seconds(),
         origin: Origin::Race,

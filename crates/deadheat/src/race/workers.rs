@@ -55,6 +55,8 @@ pub struct WorkerRace {
     pub save: Option<PathBuf>,
     /// The folder that `.deadheat` is looked for in.
     pub folder: PathBuf,
+    /// The command that runs the same race again; empty when it is not known.
+    pub command: Vec<String>,
     /// The program that makes neutral links, if replicates are to run on some:
     /// one that understands `placements EXECUTABLE SEED…`.
     pub placements: Option<PathBuf>,
@@ -168,7 +170,10 @@ pub fn race_workers(
         debug_build: race.program.is_some() && cfg!(debug_assertions),
         ..machine
     };
-    let header = header(plan, machine, entries.left_out, &contenders);
+    let header = RunHeader {
+        command: race.command.clone(),
+        ..header(plan, machine, entries.left_out, &contenders)
+    };
     Recorded {
         save: race.save.as_deref(),
         folder: &race.folder,

@@ -1,0 +1,147 @@
+//! The axis that all intervals of the overview share.
+
+use deadheat_model::{Comparison, Estimate, LogRatio, Overall};
+
+/// So many margins are told apart on a plain axis. Beyond, far changes are
+/// drawn together, so that a margin can still be seen.
+const PLAIN: f64 = 40.0;
+
+/// Sizes of changes that may have a mark on the axis.
+const MARKS: [f64; 20] = [
+    0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 0.9, 0.99, 1.0,
+    3.0, 9.0, 19.0, 99.0, 999.0,
+];
+
+/// Marks are no nearer to one another and to the ends than these shares of
+/// the axis.
+const APART: f64 = 0.22;
+const FROM_END: f64 = 0.07;
+
+/// Where an effect stands: 0 at the left end and 1 at the right one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Axis {
+    /// The effect at the right end; the left end is as far below zero.
+    reach: f64,
+    /// Effects beyond this are drawn together; `None` for a plain axis.
+    bend: Option<f64>,
+}
+
+impl Axis {
+    /// An axis on which everything has room.
+    pub(super) fn of(comparisons: &[Comparison], overall: &[Overall]) -> Axis {
+        let margins = comparisons
+            .iter()
+            .map(|one| LogRatio::from_change(one.margin).0);
+        let margin = margins.fold(0.0, f64::max);
+        let estimates = comparisons.iter().filter_map(|one| one.estimate.as_ref());
+        let means = overall.iter().map(|one| &one.estimate);
+        let reach = estimates
+            .chain(means)
+            .map(reach_of)
+            .fold(margin * 1.5, f64::max)
+            * 1.04;
+        let reach = if reach > 0.0 { reach } else { 0.01 };
+        let bend = (margin > 0.0 && reach > margin * PLAIN).then_some(margin);
+        Axis { reach, bend }
+    }
+
+    /// Where an effect stands, at most at the ends.
+    pub(super) fn place(&self, effect: LogRatio) -> f64 {
+        let share = self.bent(effect.0) / self.bent(self.reach);
+        ((1.0 + share) / 2.0).clamp(0.0, 1.0)
+    }
+
+    fn bent(&self, theta: f64) -> f64 {
+        match self.bend {
+            Some(bend) => (theta / bend).asinh(),
+            None => theta,
+        }
+    }
+
+    /// Whether far changes are drawn together.
+    pub(super) fn is_bent(&self) -> bool {
+        self.bend.is_some()
+    }
+
+    /// Changes to be marked, rising: zero, and what has room to its sides.
+    pub(super) fn marks(&self) -> Vec<f64> {
+        let above = MARKS
+            .iter()
+            .copied()
+            .filter(|size| !(0.9..1.0).contains(size));
+        let below = MARKS.iter().filter(|size| **size < 1.0).map(|size| -size);
+        let mut marks = self.with_room(below);
+        marks.reverse();
+        marks.push(0.0);
+        marks.extend(self.with_room(above));
+        marks
+    }
+
+    /// Of changes to one side, growing, those that keep apart; the furthest
+    /// first of all.
+    fn with_room(&self, changes: impl Iterator<Item = f64>) -> Vec<f64> {
+        let from_zero = |change: &f64| (self.place(LogRatio::from_change(*change)) - 0.5).abs();
+        let fits = |change: &f64| (APART..0.5 - FROM_END).contains(&from_zero(change));
+        let fitting: Vec<f64> = changes.filter(fits).collect();
+        let mut chosen: Vec<f64> = Vec::new();
+        for change in fitting.into_iter().rev() {
+            let last = chosen.last().map_or(f64::INFINITY, from_zero);
+            if last - from_zero(&change) >= APART {
+                chosen.push(change);
+            }
+        }
+        chosen.reverse();
+        chosen
+    }
+}
+
+fn reach_of(estimate: &Estimate) -> f64 {
+    let ends = estimate
+        .interval
+        .map(|interval| [interval.low.0, interval.high.0]);
+    let ends = ends.into_iter().flatten();
+    ends.chain([estimate.effect.0])
+        .map(f64::abs)
+        .fold(0.0, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn axis(reach: f64, bend: Option<f64>) -> Axis {
+        Axis { reach, bend }
+    }
+
+    #[test]
+    fn zero_is_in_the_middle_and_ends_stay_inside() {
+        for axis in [axis(0.03, None), axis(3.0, Some(0.01))] {
+            assert_eq!(axis.place(LogRatio(0.0)), 0.5);
+            assert_eq!(axis.place(LogRatio(axis.reach * 2.0)), 1.0);
+            assert_eq!(axis.place(LogRatio(-axis.reach)), 0.0);
+        }
+    }
+
+    #[test]
+    fn a_margin_is_seen_beside_a_change_that_is_hundreds_of_times_as_large() {
+        let axis = axis(3.0, Some(0.01));
+        assert!(axis.place(LogRatio(0.01)) - 0.5 > 0.05);
+        assert!(axis.place(LogRatio(2.0)) < 0.99);
+    }
+
+    #[test]
+    fn marks_rise_and_keep_apart() {
+        for (axis, shown) in [
+            (axis(0.0007, None), [-0.0005, 0.0].as_slice()),
+            (axis(0.03, None), &[-0.02, 0.0]),
+            (axis(0.5, Some(0.01)), &[-0.2, 0.0]),
+            (axis(7.0, Some(0.01)), &[-0.9, 0.0]),
+        ] {
+            let marks = axis.marks();
+            assert!(marks.windows(2).all(|pair| pair[0] < pair[1]), "{marks:?}");
+            assert!(marks.starts_with(shown), "{marks:?}");
+            let zero = marks.iter().position(|mark| *mark == 0.0).unwrap();
+            assert!(marks[zero..].len() >= 2, "{marks:?}");
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! What stands below everything: the machine, the builds, the plan, and the
+//! command that runs the race again.
+
+use std::fmt::{self, Write};
+
+use deadheat_model::{
+    Analysis, CounterAccess, Origin, Output, Pinning, ResultSource, RunHeader, Workload,
+};
+
+use super::command::shell;
+use super::html::{Attribute, GLYPHS, Text, foreign};
+use crate::names::{escape, shorten};
+use crate::sentences;
+use crate::units::{counted, share, two_digits, waiting};
+
+/// So many contenders are described; hundreds of benchmarks have as many.
+const DESCRIBED: usize = 40;
+/// Columns that a fact may take.
+const FACT: usize = 600;
+
+/// Names and what there is to say of them, as HTML-free text.
+struct Facts {
+    title: &'static str,
+    rows: Vec<(String, String)>,
+}
+
+impl Facts {
+    fn new(title: &'static str) -> Facts {
+        Facts {
+            title,
+            rows: Vec::new(),
+        }
+    }
+
+    fn push(&mut self, name: &str, value: impl Into<String>) {
+        self.rows.push((name.to_owned(), value.into()));
+    }
+
+    fn push_some(&mut self, name: &str, value: Option<impl Into<String>>) {
+        if let Some(value) = value {
+            self.push(name, value);
+        }
+    }
+
+    fn write(&self, out: &mut dyn Write) -> fmt::Result {
+        if self.rows.is_empty() {
+            return Ok(());
+        }
+        write!(out, "<div><h3>{}</h3><dl>", self.title)?;
+        for (name, value) in &self.rows {
+            let [name, value] =
+                [name, value].map(|text| shorten(&escape(text, GLYPHS), FACT, GLYPHS));
+            write!(
+                out,
+                "<div><dt>{}</dt><dd>{}</dd></div>",
+                foreign_part(&name),
+                foreign_part(&value)
+            )?;
+        }
+        out.write_str("</dl></div>")
+    }
+}
+
+/// A text that was escaped already.
+fn foreign_part(text: &str) -> Text<String> {
+    Text(super::html::isolated(text))
+}
+
+pub(super) fn write(out: &mut dyn Write, analysis: &Analysis, header: &RunHeader) -> fmt::Result {
+    out.write_str("<footer><h2>About this run</h2>")?;
+    again(out, header)?;
+    out.write_str("<div class=\"facts\">")?;
+    for facts in [
+        machine(header),
+        plan(header),
+        builds(header),
+        files(analysis),
+    ] {
+        facts.write(out)?;
+    }
+    writeln!(
+        out,
+        "</div><p class=\"quiet\">Measured by deadheat {}, analysed by deadheat {}.</p></footer>",
+        foreign(&header.tool_version),
+        foreign(&analysis.tool_version)
+    )
+}
+
+/// The command that runs the race again.
+fn again(out: &mut dyn Write, header: &RunHeader) -> fmt::Result {
+    if header.command.is_empty() {
+        return Ok(());
+    }
+    let command = shell(&header.command);
+    write!(
+        out,
+        "<h3 id=\"again\">Run it again</h3><div class=\"command\"><pre tabindex=\"0\" aria-labelledby=\"again\" role=\"region\"><code id=\"command\">{}</code></pre>\
+         <button type=\"button\" id=\"copy\" hidden data-copy=\"{}\">Copy</button></div>",
+        Text(&command),
+        Attribute(&command)
+    )
+}
+
+fn machine(header: &RunHeader) -> Facts {
+    let environment = &header.environment;
+    let mut facts = Facts::new("Machine");
+    if !environment.system.is_empty() {
+        facts.push("system", &environment.system);
+    }
+    facts.push_some("kernel", environment.kernel.as_ref());
+    facts.push_some("processor", environment.cpu.as_ref());
+    facts.push_some("cores", environment.cores.map(|cores| cores.to_string()));
+    facts.push_some("governor", environment.governor.as_ref());
+    facts.push_some("load when it began", environment.load.map(two_digits));
+    if !environment.pinned.is_empty() {
+        facts.push("held on", cores(&environment.pinned));
+    }
+    facts.push_some(
+        "counters",
+        environment.counters.as_ref().map(|access| match access {
+            CounterAccess::Available => "recorded".to_owned(),
+            CounterAccess::Unavailable(reason) => format!("not recorded: {reason}"),
+        }),
+    );
+    if let Some(clock) = &environment.clock {
+        let mut told = format!(
+            "{}, resolution {} ns, reading it {} ns",
+            clock.source,
+            two_digits(clock.resolution_ns),
+            two_digits(clock.overhead_ns)
+        );
+        if let Some(reason) = &clock.fallback {
+            told += &format!(" ({reason})");
+        }
+        facts.push("clock", told);
+    } else if let Some(tick) = header.tick_ns {
+        facts.push(
+            "clock",
+            format!("of the system, resolution {} ns", two_digits(tick)),
+        );
+    }
+    facts
+}
+
+fn cores(cores: &[u32]) -> String {
+    let word = if cores.len() == 1 { "core" } else { "cores" };
+    let cores: Vec<String> = cores.iter().map(u32::to_string).collect();
+    format!("{word} {}", cores.join(", "))
+}
+
+fn plan(header: &RunHeader) -> Facts {
+    let design = &header.plan.design;
+    let mut facts = Facts::new("Plan");
+    facts.push("judged", sentences::metric(&design.judged, GLYPHS));
+    facts.push("margin", format!("±{}", share(design.margin)));
+    facts.push("chance of a wrong verdict", share(design.alpha));
+    if header.origin != Origin::Race {
+        return facts;
+    }
+    let looks: Vec<String> = design.looks.at.iter().map(u32::to_string).collect();
+    let replicates = design.looks.max_replicates();
+    facts.push("replicates at most", replicates.to_string());
+    facts.push("looks after", looks.join(", "));
+    facts.push("blocks in a replicate", blocks(header));
+    facts.push("warm-up launches", design.warmup.to_string());
+    facts.push_some(
+        "budget",
+        design.budget.map(|budget| waiting(budget.as_secs_f64())),
+    );
+    facts.push(
+        "pinning",
+        match &design.pinning {
+            Pinning::Inherit => "none, as deadheat was started".to_owned(),
+            Pinning::Auto => "one core, chosen by deadheat".to_owned(),
+            Pinning::Cores(chosen) => cores(chosen),
+        },
+    );
+    facts.push("seed", header.plan.seed.to_string());
+    facts
+}
+
+/// Blocks in a replicate, where benchmarks differ as a range.
+fn blocks(header: &RunHeader) -> String {
+    let plan = &header.plan;
+    let counts = (0..plan.benchmarks.len()).map(|index| plan.blocks_per_replicate(index));
+    let counts: Vec<u32> = counts.collect();
+    match (counts.iter().min(), counts.iter().max()) {
+        (Some(least), Some(most)) if least < most => format!("{least} to {most}"),
+        (Some(count), _) => count.to_string(),
+        _ => plan.design.blocks_per_replicate.to_string(),
+    }
+}
+
+/// The contenders as they were told to run, and the links of their programs.
+fn builds(header: &RunHeader) -> Facts {
+    let mut facts = Facts::new("Builds");
+    if header.environment.debug_build {
+        facts.push("build", "with debug assertions");
+    }
+    let mut known: Vec<(String, String)> = Vec::new();
+    for benchmark in &header.plan.benchmarks {
+        for contender in &benchmark.contenders {
+            let Some(told) = workload(&contender.workload) else {
+                continue;
+            };
+            let row = (contender.name.clone(), told);
+            if !known.contains(&row) {
+                known.push(row);
+            }
+        }
+        if known.len() > DESCRIBED {
+            break;
+        }
+    }
+    let more = known.len() > DESCRIBED;
+    known.truncate(DESCRIBED);
+    facts.rows.extend(known);
+    if more {
+        facts.push("and", "more, in the run file");
+    }
+    for links in &header.environment.neutral_links {
+        let told = match &links.made_by {
+            Ok(linker) => format!("neutral links by {linker}"),
+            Err(reason) => format!("no neutral links: {reason}"),
+        };
+        facts.push(&links.executable, told);
+        if !links.unsectioned.is_empty() {
+            let count = links.unsectioned.len() as u64;
+            let objects = counted(count, "object file has", "object files have");
+            facts.push(
+                &links.executable,
+                format!("{objects} functions that keep their places"),
+            );
+        }
+    }
+    facts
+}
+
+/// What a contender does; `None` where its name says all there is.
+fn workload(workload: &Workload) -> Option<String> {
+    let program = |program: &deadheat_model::Program| {
+        let executable = program.executable.to_string_lossy().into_owned();
+        let words: Vec<String> = std::iter::once(executable)
+            .chain(program.arguments.iter().cloned())
+            .collect();
+        shell(&words)
+    };
+    match workload {
+        Workload::Command(command) => {
+            let mut told = shell(&command.words);
+            match &command.output {
+                Output::Null => {}
+                Output::Pipe => told += " (output read from a pipe)",
+                Output::Inherit => told += " (output shown)",
+                Output::File(path) => told += &format!(" (output to {})", path.display()),
+                Output::Compared => told += " (output compared)",
+            }
+            Some(told)
+        }
+        Workload::Function(_) | Workload::Recording => None,
+        Workload::Worker(calls) => Some(program(&calls.program)),
+        Workload::GoogleBenchmark(calls) => Some(program(&calls.program)),
+    }
+}
+
+/// The files that saved results were read from.
+fn files(analysis: &Analysis) -> Facts {
+    let mut facts = Facts::new("Files");
+    for side in &analysis.sides {
+        for file in &side.files {
+            facts.push(&side.name, format!("{}: {}", file.source, origin(file)));
+        }
+    }
+    facts
+}
+
+/// Who wrote a file, and what it says of the machine.
+fn origin(file: &ResultSource) -> String {
+    let facts = &file.facts;
+    let cores = facts
+        .cores
+        .map(|cores| counted(cores.into(), "core", "cores"));
+    let mut parts = vec![file.tool.clone()];
+    let told = [
+        &facts.runtime,
+        &facts.system,
+        &facts.cpu,
+        &facts.host,
+        &facts.date,
+    ];
+    parts.extend(told.into_iter().flatten().cloned());
+    parts.extend(cores);
+    if facts.debug_build == Some(true) {
+        parts.push("debug build".to_owned());
+    }
+    parts.retain(|part| !part.is_empty());
+    parts.join(", ")
+}

@@ -1,0 +1,19 @@
+//! The answer as a page: one file that needs no network, with everything there
+//! is to see of a run.
+
+mod axis;
+mod benchmark;
+mod charts;
+mod command;
+mod data;
+mod facts;
+mod forest;
+mod head;
+mod html;
+mod overview;
+mod packed;
+mod policy;
+mod tables;
+mod write;
+
+pub use write::{to_page, write_page};

@@ -1,0 +1,289 @@
+//! An axis: which values it spans, and where which words stand at it.
+
+use deadheat_model::Unit;
+use plotters::coord::ranged1d::{BoldPoints, Ranged};
+use plotters::coord::types::RangedCoordf64;
+
+use crate::glyphs::Glyphs;
+use crate::units::Scale;
+
+/// Ticks at most; the library takes round values.
+const TICKS: usize = 7;
+
+/// Values on an axis that spans no more than this factor look alike on a
+/// logarithmic and a linear one, and so do their round values.
+const NARROW: f64 = 4.0;
+
+/// One of the two axes of a frame.
+#[derive(Clone, Debug)]
+pub(super) struct Axis {
+    pub(super) low: f64,
+    pub(super) high: f64,
+    pub(super) title: String,
+    /// Places on the axis, and what stands there.
+    pub(super) ticks: Vec<(f64, String)>,
+}
+
+impl Axis {
+    /// Changes, in percent.
+    pub(super) fn changes((low, high): (f64, f64), title: &str) -> Axis {
+        let ticks = ticks(low, high, |value, decimals| {
+            let sign = match value {
+                below if below < 0.0 => "−",
+                above if above > 0.0 => "+",
+                _ => "",
+            };
+            format!("{sign}{:.decimals$} %", value.abs())
+        });
+        Axis {
+            low,
+            high,
+            title: title.to_owned(),
+            ticks,
+        }
+    }
+
+    /// Values of a metric, in the unit that suits them.
+    pub(super) fn quantities((low, high): (f64, f64), unit: Unit, title: &str) -> Axis {
+        let scale = Scale::fitting(unit, low.abs().max(high.abs()), Glyphs::Unicode);
+        let factor = scale.factor();
+        let mut ticks = ticks(low / factor, high / factor, |value, decimals| {
+            format!("{value:.decimals$}")
+        });
+        ticks.iter_mut().for_each(|(at, _)| *at *= factor);
+        Axis {
+            low,
+            high,
+            title: titled(title, scale.symbol()),
+            ticks,
+        }
+    }
+
+    /// The same by their logarithms.
+    pub(super) fn logarithms((low, high): (f64, f64), unit: Unit, title: &str) -> Axis {
+        let (first, last) = (low.exp(), high.exp());
+        let plain = Axis::quantities((first, last), unit, title);
+        let narrow = last / first <= NARROW;
+        let ticks = match narrow {
+            true => plain.ticks.into_iter(),
+            // Each in the unit that suits it, as they lie far apart.
+            false => powers(low, high, unit).into_iter(),
+        };
+        let title = match narrow {
+            true => plain.title,
+            false => title.to_owned(),
+        };
+        let ticks = ticks
+            .map(|(value, word)| (value.ln(), word))
+            .filter(|(at, _)| (low..=high).contains(at));
+        Axis {
+            low,
+            high,
+            title: format!("{title} (log scale)"),
+            ticks: ticks.collect(),
+        }
+    }
+
+    /// Whole numbers.
+    pub(super) fn counts((low, high): (f64, f64), title: &str) -> Axis {
+        let ticks = ticks(low, high, |value, _| format!("{value:.0}"));
+        let whole = ticks.into_iter().filter(|(at, _)| at.fract() == 0.0);
+        Axis {
+            low,
+            high,
+            title: title.to_owned(),
+            ticks: whole.collect(),
+        }
+    }
+
+    /// Pure numbers with their signs.
+    pub(super) fn numbers((low, high): (f64, f64), title: &str) -> Axis {
+        let ticks = ticks(low, high, |value, decimals| {
+            let sign = if value < 0.0 { "−" } else { "" };
+            format!("{sign}{:.decimals$}", value.abs())
+        });
+        Axis {
+            low,
+            high,
+            title: title.to_owned(),
+            ticks,
+        }
+    }
+
+    /// Places without a meaning of their own, such as rows.
+    pub(super) fn hidden((low, high): (f64, f64)) -> Axis {
+        Axis {
+            low,
+            high,
+            title: String::new(),
+            ticks: Vec::new(),
+        }
+    }
+
+    /// Shares of a whole.
+    pub(super) fn shares(title: &str) -> Axis {
+        let at = |quarter: u32| f64::from(quarter) * 0.25;
+        Axis {
+            low: 0.0,
+            high: 1.0,
+            title: title.to_owned(),
+            ticks: (0..=4)
+                .map(|quarter| (at(quarter), format!("{} %", quarter * 25)))
+                .collect(),
+        }
+    }
+}
+
+fn titled(title: &str, symbol: &str) -> String {
+    match symbol {
+        "" => title.to_owned(),
+        symbol => format!("{title}, {symbol}"),
+    }
+}
+
+/// Round values between two, and their words with as many decimals as tell
+/// them apart.
+fn ticks(low: f64, high: f64, word: impl Fn(f64, usize) -> String) -> Vec<(f64, String)> {
+    if !(low < high && (high - low).is_finite()) {
+        return Vec::new();
+    }
+    let range = RangedCoordf64::from(low..high);
+    let places = range.key_points(BoldPoints(TICKS));
+    let step = places.windows(2).map(|pair| pair[1] - pair[0]);
+    let step = step.fold(f64::INFINITY, f64::min).min(high - low);
+    let decimals = match step.log10().floor() {
+        size if size < 0.0 => (-size) as usize,
+        _ => 0,
+    };
+    // A step such as 0.25 needs one more.
+    let fine = |decimals: usize| {
+        let scaled = step * 10f64.powi(decimals as i32);
+        (scaled - scaled.round()).abs() > 0.01
+    };
+    let decimals = (decimals + usize::from(fine(decimals))).min(12);
+    places
+        .into_iter()
+        .map(|value| match value.abs() < step * 1e-6 {
+            true => (0.0, word(0.0, decimals)),
+            false => (value, word(value, decimals)),
+        })
+        .collect()
+}
+
+/// Powers of ten between two logarithms, thinned to a few; with their halves
+/// and fifths where there is room.
+fn powers(low: f64, high: f64, unit: Unit) -> Vec<(f64, String)> {
+    let ten = std::f64::consts::LN_10;
+    let (first, last) = ((low / ten).floor() as i32, (high / ten).ceil() as i32);
+    let every = (last - first) / TICKS as i32 + 1;
+    let steps: &[f64] = match last - first {
+        0..=2 => &[1.0, 2.0, 5.0],
+        _ => &[1.0],
+    };
+    (first..=last)
+        .step_by(every.max(1) as usize)
+        .flat_map(|power| steps.iter().map(move |step| step * 10f64.powi(power)))
+        .map(|value| {
+            let scale = Scale::fitting(unit, value * 1.000_001, Glyphs::Unicode);
+            let number = value / scale.factor();
+            let number = match number >= 1.0 {
+                true => format!("{}", number.round()),
+                false => format!("{number:.3}").trim_end_matches('0').to_owned(),
+            };
+            (
+                value,
+                format!("{number} {}", scale.symbol()).trim_end().to_owned(),
+            )
+        })
+        .collect()
+}
+
+/// Where to look to see most of the values and all of `shown`: a few that lie
+/// far out must not press all others into a line. Whoever lies outside is for
+/// the caller to mention.
+pub(super) fn view(values: impl Iterator<Item = f64>, shown: &[f64]) -> (f64, f64) {
+    let mut values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
+    values.sort_by(f64::total_cmp);
+    let mut low = f64::INFINITY;
+    let mut high = f64::NEG_INFINITY;
+    if let (Some(first), Some(last)) = (values.first(), values.last()) {
+        let cut = values.len() / 50;
+        let (inner_low, inner_high) = (values[cut], values[values.len() - 1 - cut]);
+        let beside = (inner_high - inner_low) * 0.75;
+        low = first.max(inner_low - beside);
+        high = last.min(inner_high + beside);
+    }
+    for value in shown.iter().filter(|value| value.is_finite()) {
+        low = low.min(*value);
+        high = high.max(*value);
+    }
+    padded(low, high)
+}
+
+/// A little more than from `low` to `high`, and never nothing.
+pub(super) fn padded(low: f64, high: f64) -> (f64, f64) {
+    if !(low.is_finite() && high.is_finite()) {
+        return (0.0, 1.0);
+    }
+    let least = (low.abs().max(high.abs()) * 1e-6).max(1e-9);
+    let beside = ((high - low) * 0.05).max(least);
+    (low - beside, high + beside)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(axis: &Axis) -> Vec<&str> {
+        axis.ticks.iter().map(|(_, word)| word.as_str()).collect()
+    }
+
+    #[test]
+    fn changes_have_signs_and_decimals_that_tell_them_apart() {
+        let axis = Axis::changes((-1.2, 1.3), "change");
+        assert_eq!(
+            words(&axis),
+            ["−1.0 %", "−0.5 %", "0.0 %", "+0.5 %", "+1.0 %"]
+        );
+        let fine = Axis::changes((9.98, 10.02), "change");
+        assert!(words(&fine).contains(&"+10.01 %"), "{fine:?}");
+    }
+
+    #[test]
+    fn quantities_are_in_the_unit_of_the_largest() {
+        let axis = Axis::quantities((680_000.0, 760_000.0), Unit::Nanoseconds, "wall time");
+        assert_eq!(axis.title, "wall time, µs");
+        assert!(words(&axis).contains(&"700"), "{axis:?}");
+        for (at, _) in &axis.ticks {
+            assert!((axis.low..=axis.high).contains(at), "{axis:?}");
+        }
+    }
+
+    #[test]
+    fn a_wide_logarithmic_axis_names_each_value_in_its_unit() {
+        let axis = Axis::logarithms((0.0, 1e9f64.ln()), Unit::Nanoseconds, "time");
+        assert_eq!(axis.title, "time (log scale)");
+        assert!(words(&axis).contains(&"1 ms") || words(&axis).contains(&"10 ms"));
+        let narrow = Axis::logarithms((700f64.ln(), 760f64.ln()), Unit::Nanoseconds, "time");
+        assert_eq!(narrow.title, "time, ns (log scale)");
+        assert!(narrow.ticks.len() >= 3, "{narrow:?}");
+    }
+
+    #[test]
+    fn counts_have_whole_ticks_only() {
+        let axis = Axis::counts((0.0, 2.2), "samples");
+        assert_eq!(words(&axis), ["0", "1", "2"]);
+    }
+
+    #[test]
+    fn a_view_leaves_the_far_out_out_and_keeps_what_must_be_seen() {
+        let mut values: Vec<f64> = (0..100).map(|n| f64::from(n) * 0.01).collect();
+        values.push(1e9);
+        let (low, high) = view(values.iter().copied(), &[-2.0]);
+        assert!(low < -2.0 && low > -2.5, "{low}");
+        assert!(high > 0.99 && high < 3.0, "{high}");
+        let (low, high) = view([5.0].into_iter(), &[]);
+        assert!(low < 5.0 && 5.0 < high);
+        assert_eq!(view(std::iter::empty(), &[]), (0.0, 1.0));
+    }
+}

@@ -1,0 +1,191 @@
+//! The suite at a glance: a row for every comparison, its change with the
+//! interval, and the margin.
+
+use deadheat_model::{Analysis, Estimate};
+
+use super::axis::{Axis, view};
+use super::canvas::{Anchor, Canvas, fitting, sheet};
+use super::frame::{BELOW, Frame, letters};
+use super::ink::{BAND, BLACK, Colour, GREY, Marker, SOLID, of_verdict, stroke};
+use super::picture::Picture;
+use super::scene::{SIDE, ends, head, margin, percent};
+use crate::glyphs::Glyphs;
+use crate::names::labels;
+use crate::sentences;
+use crate::suite;
+use crate::units::effect;
+
+/// Pixels across; a suite takes more than a column.
+const WIDTH: f64 = 500.0;
+const NAMES: f64 = 150.0;
+const WORDS: f64 = 138.0;
+const ROW: f64 = 17.0;
+const TOP: f64 = 44.0;
+
+/// Rows of one picture: what fits on a page.
+const ROWS: usize = 40;
+
+struct Row {
+    name: String,
+    estimate: Option<Estimate>,
+    /// In percent, to both sides; `None` where there is nothing to judge.
+    margin: Option<(f64, f64)>,
+    words: String,
+    ink: Colour,
+    marker: Marker,
+}
+
+/// The suite in pictures of so many rows that they can be read, named `stem`,
+/// and numbered where there is more than one; none for a single comparison.
+pub(super) fn pictures(analysis: &Analysis, stem: &str) -> Vec<Picture> {
+    let rows = rows(analysis);
+    if rows.len() < 2 || rows.iter().all(|row| row.estimate.is_none()) {
+        return Vec::new();
+    }
+    let axis = axis(&rows);
+    let several = rows.len() > ROWS;
+    // All of about the same height.
+    let each = rows.len().div_ceil(rows.len().div_ceil(ROWS));
+    let pages = rows.chunks(each).enumerate();
+    pages
+        .map(|(page, rows)| {
+            let name = match several {
+                true => format!("{stem}-{}", page + 1),
+                false => stem.to_owned(),
+            };
+            Picture::new(name, drawn(analysis, rows, axis.clone()))
+        })
+        .collect()
+}
+
+fn rows(analysis: &Analysis) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for group in suite::groups(&analysis.comparisons) {
+        let labels = labels(&suite::names(group), 40, Glyphs::Unicode);
+        for (index, one) in group.iter().enumerate() {
+            let title = suite::title(one, Glyphs::Unicode);
+            let name = match labels.get(index + 1).filter(|_| group.len() > 1) {
+                Some(candidate) => format!("{title}: {candidate}"),
+                None => title,
+            };
+            let (ink, marker) = of_verdict(one.verdict);
+            rows.push(Row {
+                name,
+                words: words(one.estimate.as_ref(), sentences::verdict_word(one)),
+                estimate: one.estimate,
+                margin: one.candidate.as_ref().map(|_| margin(one.margin)),
+                ink,
+                marker,
+            });
+        }
+    }
+    for failure in &analysis.failures {
+        rows.push(Row {
+            name: suite::failed_title(failure, Glyphs::Unicode),
+            estimate: None,
+            margin: None,
+            words: sentences::FAILED_CELL.to_owned(),
+            ink: GREY,
+            marker: Marker::Cross,
+        });
+    }
+    let several = analysis.overall.len() > 1;
+    for overall in &analysis.overall {
+        let mean = "geometric mean".to_owned();
+        rows.push(Row {
+            name: match several {
+                true => format!(
+                    "{mean}: {}",
+                    labels(&[&overall.candidate], 40, Glyphs::Unicode)[0]
+                ),
+                false => mean,
+            },
+            words: words(Some(&overall.estimate), ""),
+            estimate: Some(overall.estimate),
+            margin: None,
+            ink: BLACK,
+            marker: Marker::Diamond,
+        });
+    }
+    rows
+}
+
+fn words(estimate: Option<&Estimate>, word: &str) -> String {
+    match estimate {
+        Some(found) => {
+            let change = effect(found.effect, found.interval.as_ref(), Glyphs::Unicode);
+            format!("{change}  {word}").trim_end().to_owned()
+        }
+        None => word.to_owned(),
+    }
+}
+
+/// One axis for all pages, so that they can be compared.
+fn axis(rows: &[Row]) -> Axis {
+    let estimates = || rows.iter().filter_map(|row| row.estimate);
+    let spans = estimates().flat_map(|found| {
+        let (low, high) = found.interval.as_ref().map_or((0.0, 0.0), ends);
+        [percent(found.effect), low, high]
+    });
+    let margins = rows.iter().filter_map(|row| row.margin);
+    let mut shown = vec![0.0];
+    shown.extend(margins.flat_map(|(low, high)| [low, high]));
+    let range = match rows.len() {
+        // Of a few all are worth their room.
+        ..8 => view(std::iter::empty(), &spans.chain(shown).collect::<Vec<_>>()),
+        _ => view(spans, &shown),
+    };
+    Axis::changes(range, "change of the candidate against the baseline")
+}
+
+fn drawn(analysis: &Analysis, rows: &[Row], axis: Axis) -> String {
+    let height = TOP + ROW * rows.len() as f64 + BELOW + 2.0;
+    let tally = sentences::tally(
+        &analysis.comparisons,
+        &analysis.failures,
+        &analysis.left_out,
+    );
+    let about = format!("All benchmarks: {tally}");
+    sheet(WIDTH, height, &about, |canvas| {
+        head(canvas, "All benchmarks", &tally, WIDTH);
+        let count = rows.len() as f64;
+        let bottom = TOP + ROW * count;
+        let (left, right) = (SIDE + NAMES, WIDTH - SIDE - WORDS);
+        let up = Axis::hidden((0.0, count));
+        let frame = Frame::new(canvas, (left, TOP), (right, bottom), axis, up);
+        for (index, row) in rows.iter().enumerate() {
+            let middle = count - index as f64 - 0.5;
+            if let Some((low, high)) = row.margin {
+                let corners = [
+                    (low, middle - 0.5),
+                    (high, middle - 0.5),
+                    (high, middle + 0.5),
+                    (low, middle + 0.5),
+                ];
+                frame.shape(&corners, BAND, 1.0);
+            }
+        }
+        frame.upright(0.0, stroke(BLACK, 0.7, SOLID));
+        for (index, row) in rows.iter().enumerate() {
+            let middle = count - index as f64 - 0.5;
+            self::row(canvas, &frame, row, middle, (left, right));
+        }
+        frame.axes();
+    })
+}
+
+fn row(canvas: &Canvas<'_>, frame: &Frame<'_, '_>, row: &Row, middle: f64, sides: (f64, f64)) {
+    let (_, y) = frame.at(0.0, middle);
+    let name = fitting(&row.name, 9.5, NAMES - 8.0);
+    let at = (sides.0 - 6.0, y);
+    canvas.text(&name, at, letters(9.5, BLACK, Anchor::End));
+    let at = (sides.1 + 8.0, y);
+    canvas.text(&row.words, at, letters(9.5, row.ink, Anchor::Start));
+    let Some(found) = &row.estimate else { return };
+    if let Some(interval) = &found.interval {
+        let (low, high) = ends(interval);
+        frame.span((low, high), middle, stroke(row.ink, 1.3, SOLID));
+    }
+    let at = (percent(found.effect), middle);
+    frame.point(at, row.marker, 3.0, row.ink);
+}

@@ -1,0 +1,109 @@
+//! All pictures of an analysis.
+
+use deadheat_model::{Analysis, Comparison};
+
+use super::picture::Picture;
+use super::scene::Scene;
+use super::{
+    densities, differences, ecdf, forest, histogram, looks, pairs, quantiles, replicates, violins,
+};
+use crate::glyphs::Glyphs;
+use crate::names::labels;
+use crate::suite;
+
+/// Characters of a file name that are taken from a benchmark's name.
+const STEM: usize = 40;
+
+/// Columns that the name of a contender may take.
+const LABEL: usize = 60;
+
+/// The plots of an analysis, one after the other, so that nobody has to hold
+/// them all: the suite, then those of every comparison that has something to
+/// draw. What is missing makes no picture.
+///
+/// Names begin with the number of the comparison, the suite's with zeros:
+/// `00-suite`, `03-sort-random-histogram`.
+pub fn to_pictures(analysis: &Analysis) -> impl Iterator<Item = Picture> + '_ {
+    let digits = analysis.comparisons.len().to_string().len().max(2);
+    let suite = forest::pictures(analysis, &format!("{:0digits$}-suite", 0));
+    let groups = suite::groups(&analysis.comparisons).into_iter();
+    let scenes = groups.flat_map(scenes).enumerate();
+    let drawn = scenes.flat_map(move |(index, mut scene)| {
+        scene.stem = format!("{:0digits$}{}", index + 1, scene.stem);
+        of_one(&scene)
+    });
+    suite.into_iter().chain(drawn)
+}
+
+fn of_one(scene: &Scene<'_>) -> Vec<Picture> {
+    let Some(plots) = &scene.comparison.plots else {
+        return Vec::new();
+    };
+    let pictures = [
+        differences::picture(scene, plots),
+        pairs::picture(scene, plots),
+        replicates::picture(scene, plots),
+        looks::picture(scene, plots),
+        histogram::picture(scene, plots),
+        densities::picture(scene, plots),
+        violins::picture(scene, plots),
+        ecdf::picture(scene, plots),
+        quantiles::picture(scene, plots),
+    ];
+    pictures.into_iter().flatten().collect()
+}
+
+fn scenes(group: &[Comparison]) -> impl Iterator<Item = Scene<'_>> {
+    let labels = labels(&suite::names(group), LABEL, Glyphs::Unicode);
+    let several = group.len() > 1;
+    group.iter().enumerate().map(move |(index, comparison)| {
+        let title = suite::title(comparison, Glyphs::Unicode);
+        let candidate = labels.get(index + 1).cloned().unwrap_or_default();
+        let stem = match several {
+            true => stem(&format!("{title} {candidate}")),
+            false => stem(&title),
+        };
+        Scene {
+            comparison,
+            title,
+            baseline: labels[0].clone(),
+            candidate,
+            stem,
+        }
+    })
+}
+
+/// What of a name every file system takes, behind a hyphen; nothing where
+/// nothing of it does.
+fn stem(name: &str) -> String {
+    let mut stem = String::new();
+    for character in name.chars() {
+        match character {
+            'a'..='z' | '0'..='9' => stem.push(character),
+            'A'..='Z' => stem.push(character.to_ascii_lowercase()),
+            _ if !stem.is_empty() && !stem.ends_with('-') => stem.push('-'),
+            _ => {}
+        }
+        if stem.len() == STEM {
+            break;
+        }
+    }
+    match stem.trim_end_matches('-') {
+        "" => String::new(),
+        stem => format!("-{stem}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_names_hold_nothing_that_a_file_system_minds() {
+        assert_eq!(stem("Sort/Random (size=10)"), "-sort-random-size-10");
+        assert_eq!(stem("../../etc/passwd\0"), "-etc-passwd");
+        assert_eq!(stem("速い"), "");
+        assert_eq!(stem("größer"), "-gr-er");
+        assert_eq!(stem(&"x".repeat(500)).len(), STEM + 1);
+    }
+}

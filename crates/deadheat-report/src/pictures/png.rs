@@ -1,0 +1,39 @@
+//! From SVG to PNG.
+
+use std::sync::{Arc, OnceLock};
+
+use resvg::tiny_skia::{Pixmap, Transform};
+use resvg::usvg::{Options, Tree, fontdb};
+
+/// Points to a pixel of the SVG.
+const SCALE: f32 = 4.0;
+
+/// The letters, so that every machine draws the same.
+static FONT: &[u8] = include_bytes!("../../assets/pictures/DejaVuSans-deadheat.ttf");
+
+fn fonts() -> Arc<fontdb::Database> {
+    static FONTS: OnceLock<Arc<fontdb::Database>> = OnceLock::new();
+    let fonts = FONTS.get_or_init(|| {
+        let mut fonts = fontdb::Database::new();
+        fonts.load_font_data(FONT.to_vec());
+        Arc::new(fonts)
+    });
+    Arc::clone(fonts)
+}
+
+/// The document as a PNG, or why there is none.
+pub(super) fn drawn(svg: &str) -> Result<Vec<u8>, String> {
+    let options = Options {
+        fontdb: fonts(),
+        font_family: "DejaVu Sans".to_owned(),
+        ..Options::default()
+    };
+    let tree = Tree::from_str(svg, &options).map_err(|error| error.to_string())?;
+    let [width, height] = [tree.size().width(), tree.size().height()];
+    let [across, down] = [width, height].map(|pixels| (pixels * SCALE).ceil() as u32);
+    let mut points = Pixmap::new(across, down)
+        .ok_or_else(|| format!("{across} × {down} points are too many"))?;
+    let scale = Transform::from_scale(SCALE, SCALE);
+    resvg::render(&tree, scale, &mut points.as_mut());
+    points.encode_png().map_err(|error| error.to_string())
+}

@@ -1,0 +1,402 @@
+use deadheat_model::{Analysis, Excuse, GateHit, Verdict};
+use deadheat_report::to_page;
+use proptest::prelude::*;
+
+use crate::drawn::{drawn, header};
+use crate::fixtures::*;
+use crate::hostile;
+
+/// What may be in the page before data, in bytes.
+const BEFORE_DATA: usize = 700_000;
+
+/// Elements that are never ended.
+const VOID: [&str; 2] = ["meta", "input"];
+
+/// The text without everything from `begin` to `end`.
+fn without(text: &str, begin: &str, end: &str) -> String {
+    let mut kept = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(begin) {
+        let length = rest[at..].find(end).expect("what begins has an end");
+        kept += &rest[..at];
+        rest = &rest[at + length + end.len()..];
+    }
+    kept + rest
+}
+
+/// The page without its style and its scripts, and without the policy that
+/// holds their hashes; data stay.
+fn markup(analysis: &Analysis) -> String {
+    let page = to_page(analysis, &header());
+    let page = without(&page, "<style>", "</style>\n");
+    let page = without(&page, "<script>", "</script>\n");
+    without(&page, "<meta http-equiv", ">\n")
+}
+
+/// The same without data.
+fn bare(analysis: &Analysis) -> String {
+    without(&markup(analysis), "<script type", "</script>")
+}
+
+/// The names of all tags in their order, ends with their slash.
+fn tags(markup: &str) -> Vec<(&str, &str)> {
+    let mut tags = Vec::new();
+    for part in markup.split('<').skip(1) {
+        let (tag, _) = part
+            .split_once('>')
+            .expect("a tag ends before the next begins");
+        let name = tag.split([' ', '\n']).next().unwrap_or("");
+        tags.push((name.trim_end_matches('/'), tag));
+    }
+    tags
+}
+
+fn assert_balanced(markup: &str) {
+    let mut open: Vec<&str> = Vec::new();
+    for (name, tag) in tags(markup).into_iter().skip(1) {
+        if let Some(ended) = name.strip_prefix('/') {
+            assert_eq!(open.pop(), Some(ended), "{open:?}");
+        } else if !VOID.contains(&name) && !tag.ends_with('/') {
+            open.push(name);
+        }
+    }
+    assert_eq!(open, [""; 0]);
+}
+
+/// Every analysis there is, as it is and with plots.
+fn all() -> impl Iterator<Item = Analysis> {
+    everything()
+        .into_iter()
+        .flat_map(|analysis| [analysis.clone(), drawn(analysis)])
+}
+
+fn assert_golden(name: &str, analysis: &Analysis) {
+    // A line per block element, so that a difference can be read.
+    let text = bare(analysis);
+    let text = text
+        .replace("<tr", "\n<tr")
+        .replace("<p ", "\n<p ")
+        .replace("<figure", "\n<figure");
+    insta::assert_snapshot!(name, text);
+}
+
+#[test]
+fn a_race_as_a_page() {
+    assert_golden("a_race_as_a_page", &drawn(race()));
+}
+
+#[test]
+fn a_suite_as_a_page() {
+    let mut suite = suite();
+    suite.comparisons[2].gate = Some(GateHit {
+        rule: "slower".to_owned(),
+        excuse: None,
+    });
+    assert_golden("a_suite_as_a_page", &suite);
+}
+
+#[test]
+fn every_page_is_well_formed_and_has_no_number_twice() {
+    for analysis in all() {
+        let page = bare(&analysis);
+        assert_balanced(&page);
+        let mut ids: Vec<&str> = page
+            .split(" id=\"")
+            .skip(1)
+            .map(|rest| rest.split('"').next().unwrap())
+            .collect();
+        let count = ids.len();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), count, "{ids:?}");
+    }
+}
+
+#[test]
+fn what_is_in_the_page_before_data_stays_small() {
+    let empty = to_page(&analysis(vec![]), &header());
+    assert!(empty.len() < BEFORE_DATA, "{} bytes", empty.len());
+    let full = to_page(&drawn(race()), &header());
+    let data = "<script type=\"application/json\"";
+    let length: usize = full
+        .split(data)
+        .skip(1)
+        .map(|rest| rest.find("</script>").unwrap())
+        .sum();
+    assert!(full.len() - length < BEFORE_DATA + 40_000);
+}
+
+#[test]
+fn nothing_is_loaded_from_anywhere() {
+    for analysis in all() {
+        let page = to_page(&analysis, &header());
+        let style = page
+            .split("<style>")
+            .nth(1)
+            .unwrap()
+            .split("</style>")
+            .next()
+            .unwrap();
+        assert!(!style.contains("url(") && !style.contains("@import"));
+        for (name, tag) in tags(&bare(&analysis)) {
+            assert!(
+                ![
+                    "link", "img", "iframe", "object", "embed", "base", "form", "source"
+                ]
+                .contains(&name),
+                "{tag}"
+            );
+            assert!(!tag.contains(" src=") && !tag.contains(" on"), "{tag}");
+            if let Some((_, target)) = tag.split_once(" href=\"") {
+                assert!(target.starts_with('#'), "{tag}");
+            }
+        }
+        assert!(page.contains("content=\"default-src 'none'; script-src 'sha256-"));
+    }
+}
+
+#[test]
+fn what_is_promised_of_a_benchmark_is_there() {
+    let page = bare(&drawn(race()));
+    for kind in [
+        "differences",
+        "scatter",
+        "replicates",
+        "looks",
+        "histogram",
+        "violin",
+        "ecdf",
+        "quantiles",
+    ] {
+        let figure = format!("<figure data-chart=\"{kind}\" data-of=\"0\">");
+        let figure = page
+            .split(&figure)
+            .nth(1)
+            .unwrap_or_else(|| panic!("{kind}"));
+        let figure = figure.split("</figure>").next().unwrap();
+        for part in [
+            "<h5>",
+            "<figcaption>",
+            "role=\"img\" aria-label=\"",
+            "<p class=\"words\">",
+        ] {
+            assert!(figure.contains(part), "{kind} has no {part}");
+        }
+    }
+    for part in [
+        "<section class=\"benchmark\" id=\"b0\" data-index=\"0\"",
+        "<table id=\"overview\">",
+        "<tr data-verdict=\"slower\" data-index=\"0\"",
+        "id=\"theme\"",
+        "All metrics, by their medians",
+        "The two sides against each other",
+        "<td>carry-over</td>",
+        "4 blocks were left out",
+        "A processor &lt;of&gt; some kind",
+        "neutral links by LLD 14.0.6",
+        "permission denied",
+        "cores 2, 3",
+        "6, 12, 40",
+        "1 min 30 s",
+        "Started 2026-03-01 12:34:56 UTC",
+    ] {
+        let part = part.replace("<td>carry-over</td>", "carry-over");
+        assert!(page.contains(&part), "{part}");
+    }
+}
+
+#[test]
+fn the_command_is_what_a_shell_reads() {
+    let page = bare(&race());
+    let command = "deadheat run &#39;./old input&#39; &#39;./new input&#39; --seed 7";
+    assert!(page.contains(&format!("<code id=\"command\">{command}</code>")));
+    let mut header = header();
+    header.command.clear();
+    assert!(!to_page(&race(), &header).contains("id=\"command\""));
+}
+
+#[test]
+fn a_suite_has_filters_and_rows_for_what_failed_and_was_left_out() {
+    let mut suite = suite();
+    suite.failures = with_failures().failures;
+    suite.left_out = builds().left_out;
+    let page = bare(&suite);
+    assert!(page.contains("id=\"filter\"") && page.contains("id=\"verdicts\""));
+    let count = |verdict: &str| {
+        page.matches(&format!("<tr data-verdict=\"{verdict}\""))
+            .count()
+    };
+    let found = [
+        "faster",
+        "slower",
+        "equivalent",
+        "inconclusive",
+        "none",
+        "failed",
+        "left-out",
+    ]
+    .map(count);
+    assert_eq!(found, [1, 1, 1, 1, 1, 2, 4]);
+    assert!(page.contains("panicked: out of\\ncheese."));
+    assert!(
+        !bare(&race()).contains("id=\"filter\""),
+        "one row needs no filter"
+    );
+}
+
+#[test]
+fn several_candidates_share_a_section_and_have_rows_and_charts_of_their_own() {
+    let page = markup(&drawn(three_contenders()));
+    assert_eq!(page.matches("<section class=\"benchmark\"").count(), 1);
+    assert!(page.contains("href=\"#b0-1\"") && page.contains("id=\"b0-1\""));
+    assert!(page.contains("data-of=\"0\"") && page.contains("data-of=\"1\""));
+    assert!(page.contains("id=\"d0\"") && page.contains("id=\"d1\""));
+}
+
+#[test]
+fn a_gate_is_red_until_everything_it_says_is_excused() {
+    let hit = |excuse| GateHit {
+        rule: "slower".to_owned(),
+        excuse,
+    };
+    let excuse = Excuse {
+        reason: "slower since it checks <more>".to_owned(),
+        until: Some("2026-12-31".to_owned()),
+    };
+    let mut analysis = suite();
+    assert!(!bare(&analysis).contains("data-gate"));
+    analysis.comparisons[2].gate = Some(hit(Some(excuse)));
+    let page = bare(&analysis);
+    assert!(page.contains("data-gate=\"green\"") && page.contains("excused, until 2026-12-31"));
+    assert!(page.contains("slower since it checks &lt;more&gt;"));
+    analysis.comparisons[1].gate = Some(hit(None));
+    let page = bare(&analysis);
+    assert!(page.contains("data-gate=\"red\"") && page.contains("1 rule broken"));
+}
+
+#[test]
+fn what_cannot_be_drawn_has_a_sentence() {
+    let figures = |page: &str| page.matches("<figure").count();
+    let page = bare(&race());
+    assert!(page.contains("Nothing was kept to draw charts from") && figures(&page) == 0);
+    let page = bare(&drawn(alone()));
+    assert!(
+        page.contains("It ran alone, so there are no differences to draw.") && figures(&page) == 4
+    );
+    let mut unpaired = drawn(recording());
+    let plots = unpaired.comparisons[0].plots.as_mut().unwrap();
+    (plots.differences, plots.pairs) = (None, None);
+    plots.replicates.clear();
+    plots.looks.clear();
+    plots.baseline.normal_quantiles.clear();
+    plots.candidate.as_mut().unwrap().normal_quantiles.clear();
+    let page = bare(&unpaired);
+    assert!(page.contains("there are no pairs to draw") && figures(&page) == 3);
+    assert!(page.contains("Zeros forbid logarithms"));
+    assert!(bare(&analysis(vec![])).contains("Nothing was measured"));
+}
+
+#[test]
+fn the_data_of_a_chart_are_what_the_plots_hold() {
+    let analysis = drawn(race());
+    let page = markup(&analysis);
+    let data = page
+        .split("id=\"d0\">")
+        .nth(1)
+        .unwrap()
+        .split("</script>")
+        .next()
+        .unwrap();
+    let data: serde_json::Value = serde_json::from_str(data).unwrap();
+    let plots = analysis.comparisons[0].plots.as_ref().unwrap();
+    let packed = data["differences"]["effect"].as_str().unwrap().split(' ');
+    let packed: Vec<f64> = packed.map(|number| number.parse().unwrap()).collect();
+    let number = |at: usize| packed[at];
+    let points = &plots.differences.as_ref().unwrap().points;
+    for (at, point) in points.iter().enumerate() {
+        let effect = number(0) + number(1) * number(at + 2);
+        assert!((effect - point.effect.0).abs() < 1e-5, "{effect}");
+    }
+    assert_eq!(
+        data["differences"]["marked"],
+        serde_json::json!([[7, 1, 0, 1], [11, 0, 2, 0]])
+    );
+    assert_eq!(data["differences"]["order"], "10".repeat(12));
+    assert_eq!(data["looks"].as_array().unwrap().len(), 3);
+    assert_eq!(
+        (data["unit"].as_str(), data["factor"].as_f64()),
+        (Some("µs"), Some(1000.0))
+    );
+    assert_eq!(data["distributions"][1]["curves"][1][0], "gumbel");
+}
+
+#[test]
+fn verdicts_have_a_sign_and_a_word_beside_their_colour() {
+    for (verdict, sign, word) in [
+        (Verdict::Faster, "✔", "faster"),
+        (Verdict::Slower, "✘", "slower"),
+        (Verdict::Equivalent, "≈", "dead heat"),
+        (Verdict::Inconclusive, "?", "too close to call"),
+    ] {
+        let page = bare(&analysis(vec![comparison(Some(verdict), 0.01, 0.002)]));
+        let badge =
+            format!("<span class=\"sign\" aria-hidden=\"true\">{sign}</span> {word}</span>");
+        assert!(page.contains(&badge), "{word}");
+    }
+}
+
+/// Names that want out of every context they stand in.
+const HOSTILE: [&str; 6] = [
+    "<script>alert(1)</script>",
+    "\"><img src=x onerror=alert(1)>",
+    "'-->]]></noscript></script></style><svg onload=alert(1)>",
+    "a\nb\r\u{2028}c\u{0}",
+    "\u{202e}\u{2066}מהיר\u{2069}\u{2069}",
+    "&lt;b&gt;&#60;",
+];
+
+#[test]
+fn hostile_names_stay_text() {
+    let endless = "x".repeat(500);
+    for name in HOSTILE.into_iter().chain([endless.as_str()]) {
+        for analysis in hostile::named(name, name, name) {
+            assert_harmless(&drawn(analysis));
+        }
+    }
+}
+
+/// However the names are, the page has the elements it has with plain ones.
+fn assert_harmless(analysis: &Analysis) {
+    let page = markup(analysis);
+    assert_balanced(&without(&page, "<script type", "</script>"));
+    let scripts = page.matches("<script").count();
+    assert_eq!(scripts, analysis.comparisons.len(), "only data are left");
+    assert!(!page.contains("<img") && !page.contains("<svg onload"));
+    assert!(!page.contains([
+        '\u{202e}', '\u{2066}', '\u{2068}', '\u{2069}', '\u{2028}', '\0', '\r'
+    ]));
+    for (name, tag) in tags(&page) {
+        assert!(!tag.contains(" on"), "{name}: {tag}");
+    }
+    for data in page.split("<script type=\"application/json\"").skip(1) {
+        let json = data
+            .split_once('>')
+            .unwrap()
+            .1
+            .split("</script>")
+            .next()
+            .unwrap();
+        serde_json::from_str::<serde_json::Value>(json).unwrap();
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 8, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_name_becomes_markup(baseline in hostile::names(), candidate in hostile::names(), benchmark in hostile::names()) {
+        for analysis in hostile::named(&baseline, &candidate, &benchmark) {
+            assert_harmless(&drawn(analysis));
+        }
+    }
+}

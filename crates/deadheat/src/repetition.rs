@@ -1,0 +1,151 @@
+//! The command that runs a race again: what was typed, with the seed that was
+//! drawn, and without the file that is there by now.
+
+use std::path::Path;
+
+/// Where the options of a race stand among the words of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Options {
+    /// Before the first `--`, as those of `deadheat` do.
+    BeforeDashes,
+    /// Behind it, as those of `cargo bench` and `cargo deadheat` do.
+    BehindDashes,
+}
+
+/// The words of a command as typed, made to repeat a race with this seed. A
+/// run file is never overwritten, so `--save` is left out.
+pub fn repeating(words: &[String], options: Options, seed: u64) -> Vec<String> {
+    let dashes = words.iter().position(|word| word == "--");
+    let (head, tail) = words.split_at(dashes.unwrap_or(words.len()));
+    let (ours, others) = match options {
+        Options::BeforeDashes => (head, tail),
+        Options::BehindDashes => (tail.get(1..).unwrap_or_default(), head),
+    };
+    let mut ours = without_save(ours);
+    let seeded = |word: &String| word == "--seed" || word.starts_with("--seed=");
+    if !ours.iter().any(seeded) {
+        ours.extend(["--seed".to_owned(), seed.to_string()]);
+    }
+    match options {
+        Options::BeforeDashes => [ours, others.to_vec()].concat(),
+        Options::BehindDashes => [others.to_vec(), vec!["--".to_owned()], ours].concat(),
+    }
+}
+
+fn without_save(words: &[String]) -> Vec<String> {
+    let mut kept = Vec::new();
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--save" => {
+                words.next();
+            }
+            word if word.starts_with("--save=") => {}
+            _ => kept.push(word.clone()),
+        }
+    }
+    kept
+}
+
+/// What starts this bench target again: cargo, where cargo started it, the
+/// program itself otherwise. `words` are those of its process, `package` is
+/// what cargo says of it, and `placed` whether `cargo deadheat` did.
+pub(crate) fn of_a_bench_target(
+    words: &[String],
+    package: Option<&str>,
+    placed: bool,
+    seed: u64,
+) -> Vec<String> {
+    let own = words.first().map(Path::new).and_then(Path::file_stem);
+    let target = own.and_then(|stem| stem.to_str()?.rsplit_once('-'));
+    let (Some(package), Some((target, _hash))) = (package, target) else {
+        // Without a `--` of cargo's, all options are those of the race.
+        return repeating(words, Options::BeforeDashes, seed);
+    };
+    let verb = if placed { "deadheat" } else { "bench" };
+    let cargo = ["cargo", verb, "-p", package, "--bench", target, "--"];
+    let cargo = cargo.iter().map(|word| (*word).to_owned());
+    // Cargo adds `--bench` by itself.
+    let race = words[1..].iter().filter(|word| *word != "--bench").cloned();
+    let words: Vec<String> = cargo.chain(race).collect();
+    repeating(&words, Options::BehindDashes, seed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Options::{BeforeDashes, BehindDashes};
+    use super::*;
+
+    fn words(line: &str) -> Vec<String> {
+        line.split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_seed_stands_where_the_options_of_the_race_stand() {
+        for (line, options, expected) in [
+            (
+                "deadheat run a b",
+                BeforeDashes,
+                "deadheat run a b --seed 7",
+            ),
+            (
+                "deadheat run -- a --seed",
+                BeforeDashes,
+                "deadheat run --seed 7 -- a --seed",
+            ),
+            (
+                "deadheat run --seed 3 -- a",
+                BeforeDashes,
+                "deadheat run --seed 3 -- a",
+            ),
+            (
+                "deadheat run --seed=3 -- a",
+                BeforeDashes,
+                "deadheat run --seed=3 -- a",
+            ),
+            (
+                "cargo deadheat main",
+                BehindDashes,
+                "cargo deadheat main -- --seed 7",
+            ),
+            (
+                "cargo deadheat main -- sum",
+                BehindDashes,
+                "cargo deadheat main -- sum --seed 7",
+            ),
+        ] {
+            assert_eq!(repeating(&words(line), options, 7).join(" "), expected);
+        }
+    }
+
+    #[test]
+    fn the_file_of_the_run_is_left_out_because_it_is_there() {
+        let line = "deadheat run --save run.jsonl --save=x -q -- a --save b";
+        assert_eq!(
+            repeating(&words(line), BeforeDashes, 7).join(" "),
+            "deadheat run -q --seed 7 -- a --save b"
+        );
+    }
+
+    #[test]
+    fn a_bench_target_is_started_by_cargo_where_cargo_started_it() {
+        let typed = words("target/release/deps/text_a-0123456789abcdef sum --alpha 1% --bench");
+        let again = |package, placed| of_a_bench_target(&typed, package, placed, 7).join(" ");
+        assert_eq!(
+            again(Some("words"), false),
+            "cargo bench -p words --bench text_a -- sum --alpha 1% --seed 7"
+        );
+        assert_eq!(
+            again(Some("words"), true),
+            "cargo deadheat -p words --bench text_a -- sum --alpha 1% --seed 7"
+        );
+        assert_eq!(
+            again(None, false),
+            "target/release/deps/text_a-0123456789abcdef sum --alpha 1% --bench --seed 7"
+        );
+        assert_eq!(
+            of_a_bench_target(&[], Some("words"), false, 7),
+            ["--seed", "7"]
+        );
+    }
+}

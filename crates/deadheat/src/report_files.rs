@@ -1,0 +1,241 @@
+//! Reports beside the answer: a page, a comment, pictures, and what CI
+//! services read.
+
+use std::path::{Path, PathBuf};
+
+use deadheat_analysis::Options;
+use deadheat_format::{ensure_writable, is_same_file, write_text, write_text_by};
+use deadheat_model::{Analysis, RunHeader};
+use deadheat_report::{to_junit, to_markdown, write_page};
+#[cfg(feature = "commands")]
+use {
+    deadheat_format::{ensure_folder, write_bytes},
+    deadheat_report::to_pictures,
+};
+
+use crate::answer::to_stdout;
+use crate::exit::Failure;
+
+/// Which reports to write, each to a file or folder.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReportFiles {
+    /// The page that shows everything.
+    pub html: Option<PathBuf>,
+    /// The comment for a pull request; `-` is standard output.
+    pub markdown: Option<PathBuf>,
+    /// Test cases, as CI services read them.
+    pub junit: Option<PathBuf>,
+    /// The folder of pictures that keep their sharpness.
+    #[cfg(feature = "commands")]
+    pub svg: Option<PathBuf>,
+    /// The folder of pictures made of pixels.
+    #[cfg(feature = "commands")]
+    pub png: Option<PathBuf>,
+}
+
+/// Points in a series of a plot: of few benchmarks as many as a screen has
+/// columns, of many so few that the page of all of them still opens at once.
+const POINTS: std::ops::RangeInclusive<usize> = 300..=2_000;
+
+/// Points of a series in all benchmarks together, where that leaves enough for
+/// each.
+const POINTS_IN_ALL: usize = 100_000;
+
+impl ReportFiles {
+    /// Finds out beforehand whether the reports can be written, and that none
+    /// would replace the recording they are made from.
+    pub fn check(&self, recording: Option<&Path>) -> Result<(), Failure> {
+        let usage = |flag: &str, problem: String| Failure::Usage(format!("{flag}: {problem}"));
+        for (flag, path) in self.files() {
+            if recording.is_some_and(|recording| is_same_file(recording, path)) {
+                let path = path.display();
+                let problem = format!("{path} is the recording itself; choose another name");
+                return Err(usage(flag, problem));
+            }
+            ensure_writable(path).map_err(|error| usage(flag, error.to_string()))?;
+        }
+        #[cfg(feature = "commands")]
+        for (flag, folder) in self.folders() {
+            ensure_folder(folder).map_err(|error| usage(flag, error.to_string()))?;
+        }
+        Ok(())
+    }
+
+    /// Whether there is anything to write.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The first flag given, to be named where it makes no sense.
+    pub fn first_flag(&self) -> Option<&'static str> {
+        let markdown = self.markdown.as_ref().map(|_| "--markdown");
+        let file = self.files().next().map(|(flag, _)| flag);
+        #[cfg(feature = "commands")]
+        let file = file.or_else(|| self.folders().next().map(|(flag, _)| flag));
+        file.or(markdown)
+    }
+
+    /// Whether a report takes the place of the answer on standard output.
+    pub fn takes_stdout(&self) -> bool {
+        self.markdown.as_deref() == Some(Path::new("-"))
+    }
+
+    /// How to analyse a run of so many benchmarks for these reports: the page
+    /// shows the secondary figures, and plots are worked out for who draws.
+    pub fn analysis_options(&self, options: Options, benchmarks: usize) -> Options {
+        let points = POINTS_IN_ALL / benchmarks.max(1);
+        let points = points.clamp(*POINTS.start(), *POINTS.end());
+        Options {
+            without_figures: options.without_figures && self.html.is_none(),
+            plots: options.plots.or(self.draws().then_some(points)),
+            ..options
+        }
+    }
+
+    fn draws(&self) -> bool {
+        #[cfg(feature = "commands")]
+        if self.folders().next().is_some() {
+            return true;
+        }
+        self.html.is_some()
+    }
+
+    /// Writes what was asked for, and says where it is, a line for each.
+    pub fn write(&self, header: &RunHeader, analysis: &Analysis) -> Result<Vec<String>, Failure> {
+        let mut written = Vec::new();
+        if let Some(path) = &self.html {
+            write_text_by(path, |out| write_page(out, analysis, header))
+                .map_err(|error| Failure::writing("--html", error))?;
+            written.push(format!("page in {}", path.display()));
+        }
+        if let Some(path) = &self.junit {
+            write_text(path, &to_junit(analysis))
+                .map_err(|error| Failure::writing("--junit", error))?;
+            written.push(format!("test cases in {}", path.display()));
+        }
+        if let Some(path) = &self.markdown {
+            let comment = to_markdown(analysis);
+            if self.takes_stdout() {
+                to_stdout(&comment)?;
+            } else {
+                write_text(path, &comment)
+                    .map_err(|error| Failure::writing("--markdown", error))?;
+                written.push(format!("comment in {}", path.display()));
+            }
+        }
+        #[cfg(feature = "commands")]
+        for (flag, folder) in self.folders() {
+            written.push(draw(flag, folder, analysis)?);
+        }
+        Ok(written)
+    }
+
+    fn files(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+        let markdown = self.markdown.as_ref().filter(|_| !self.takes_stdout());
+        [
+            ("--html", self.html.as_ref()),
+            ("--markdown", markdown),
+            ("--junit", self.junit.as_ref()),
+        ]
+        .into_iter()
+        .filter_map(|(flag, path)| Some((flag, path?.as_path())))
+    }
+
+    #[cfg(feature = "commands")]
+    fn folders(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+        [("--svg", &self.svg), ("--png", &self.png)]
+            .into_iter()
+            .filter_map(|(flag, path)| Some((flag, path.as_deref()?)))
+    }
+}
+
+/// Writes all pictures into a folder, each to a file of its own.
+#[cfg(feature = "commands")]
+fn draw(flag: &'static str, folder: &Path, analysis: &Analysis) -> Result<String, Failure> {
+    let mut count = 0;
+    for picture in to_pictures(analysis) {
+        count += 1;
+        let name = &picture.name;
+        match flag {
+            "--png" => {
+                let pixels = picture
+                    .png()
+                    .map_err(|error| Failure::Internal(format!("{flag}: {name}: {error}")))?;
+                write_bytes(folder.join(format!("{name}.png")), &pixels)
+            }
+            _ => write_text(folder.join(format!("{name}.svg")), &picture.svg),
+        }
+        .map_err(|error| Failure::writing(flag, error))?;
+    }
+    let noun = if count == 1 { "picture" } else { "pictures" };
+    Ok(format!("{count} {noun} in {}", folder.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page() -> ReportFiles {
+        ReportFiles {
+            html: Some(PathBuf::from("page.html")),
+            ..ReportFiles::default()
+        }
+    }
+
+    #[test]
+    fn plots_and_figures_are_worked_out_only_for_who_shows_them() {
+        let plain = Options {
+            without_figures: true,
+            ..Options::default()
+        };
+        let nothing = ReportFiles::default();
+        assert_eq!(nothing.analysis_options(plain, 3), plain);
+        let drawn = page().analysis_options(plain, 3);
+        assert!(!drawn.without_figures);
+        assert_eq!(drawn.plots, Some(2_000));
+        assert_eq!(page().analysis_options(plain, 500).plots, Some(300));
+        assert_eq!(page().analysis_options(plain, 100).plots, Some(1_000));
+        assert_eq!(page().analysis_options(plain, 0).plots, Some(2_000));
+    }
+
+    #[test]
+    fn a_comment_on_standard_output_leaves_no_room_for_another_answer() {
+        let files = ReportFiles {
+            markdown: Some(PathBuf::from("-")),
+            ..ReportFiles::default()
+        };
+        assert!(files.takes_stdout());
+        assert_eq!(files.files().count(), 0);
+        assert_eq!(files.first_flag(), Some("--markdown"));
+        assert!(!page().takes_stdout());
+        assert_eq!(page().first_flag(), Some("--html"));
+        assert!(ReportFiles::default().is_empty());
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_told_before_the_race_with_its_flag() {
+        let files = ReportFiles {
+            junit: Some(PathBuf::from("/no/such/folder/x.xml")),
+            ..ReportFiles::default()
+        };
+        let failure = files.check(None).unwrap_err();
+        assert_eq!(failure.code(), 2);
+        assert!(failure.to_string().starts_with("--junit: "), "{failure}");
+    }
+
+    #[test]
+    fn a_report_never_takes_the_place_of_its_recording() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = folder.path().join("run.jsonl");
+        write_text(&run, "kept").unwrap();
+        let files = ReportFiles {
+            html: Some(run.clone()),
+            ..ReportFiles::default()
+        };
+        let failure = files.check(Some(&run)).unwrap_err();
+        assert!(
+            failure.to_string().contains("recording itself"),
+            "{failure}"
+        );
+    }
+}
