@@ -131,7 +131,7 @@ fn one_by_one(index: &IndexedRun, options: Options) -> Option<Analysis> {
         });
         theirs.chain([mine]).collect()
     });
-    let mut parts = found?.concat();
+    let mut parts: Vec<(usize, Part)> = found?.into_iter().flatten().collect();
     parts.sort_unstable_by_key(|(benchmark, _)| *benchmark);
     Some(one_by_one.gather(parts.into_iter().map(|(_, part)| part).collect()))
 }
