@@ -69,6 +69,10 @@ validate-builds *options:
 validate-saved *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin saved -- {{options}}
 
+# The workflow of the manual with this action, executed here without a container: green, then red (go install github.com/nektos/act@latest; curl, jq, python3)
+action:
+    action/tests/with_act.sh
+
 # The chart library of the page from its pinned versions (node and npm)
 charts:
     crates/deadheat-report/assets/page/build.sh

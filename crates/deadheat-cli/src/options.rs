@@ -16,6 +16,9 @@ pub struct AnswerArgs {
     /// Show the secondary figures too: they inform, they never decide
     #[arg(long, help_heading = "Answer")]
     figures: bool,
+    /// Draw the two distributions and the differences in order of time
+    #[arg(long, help_heading = "Answer")]
+    plot: bool,
     /// When to colour the answer
     #[arg(
         long,
@@ -45,6 +48,7 @@ impl AnswerArgs {
                 false => Format::Text,
             },
             figures: self.figures,
+            plot: self.plot,
             color: self.color,
             fail_on: self.fail_on.clone(),
             ..Answer::default()

@@ -3,9 +3,12 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::{analyze, bench, cargo_deadheat, compare, link, options, placements, report, rev, run};
+use crate::{
+    analyze, bench, cargo_deadheat, compare, completions, link, man, options, placements, report,
+    rev, run,
+};
 
 /// Races too close to call: is B faster than A, by how much, how sure?
 #[derive(Debug, Parser)]
@@ -37,9 +40,28 @@ enum Command {
     /// Link as asked, and record the link for races with many placements
     #[command(after_help = link::EXAMPLES)]
     Link(link::LinkArgs),
+    /// Print what makes a shell complete commands and options
+    #[command(after_help = completions::EXAMPLES)]
+    Completions(completions::CompletionsArgs),
+    /// Print a manual page, or write all of them into a folder
+    #[command(after_help = man::EXAMPLES)]
+    Man(man::ManArgs),
     /// Make neutral links of an executable, for programs
     #[command(hide = true)]
     Placements(placements::PlacementsArgs),
+}
+
+/// The command line as users see it: what only programs call is left out.
+pub fn command() -> clap::Command {
+    let whole = Cli::command();
+    let shown = whole.get_subcommands().filter(|one| !one.is_hide_set());
+    let shown: Vec<clap::Command> = shown.cloned().collect();
+    clap::Command::new("deadheat")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about(whole.get_about().cloned().unwrap_or_default())
+        .subcommand_required(true)
+        .subcommand_value_name("COMMAND")
+        .subcommands(shown)
 }
 
 /// The whole program, from the arguments of this process to its exit code.
@@ -65,6 +87,8 @@ pub fn deadheat() -> ExitCode {
         Command::Analyze(args) => analyze::analyze(&args),
         Command::Report(args) => report::report(&args),
         Command::Link(args) => return link::link(&args).into(),
+        Command::Completions(args) => completions::completions(&args),
+        Command::Man(args) => man::man(&args),
         Command::Placements(args) => placements::placements(&args),
     };
     match done {

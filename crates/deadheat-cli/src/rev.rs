@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser};
+use clap::{Args, CommandFactory, Parser};
 use deadheat::engine::Interrupts;
 use deadheat::exit::{Failure, Status};
 use deadheat::model::Program;
@@ -149,6 +149,11 @@ impl CargoRace {
             hint: "\n  to race only the benchmarks whose names contain a word, put that behind \
                    `--`: cargo deadheat -- ",
         }
+    }
+
+    /// What may stand behind `--`, for the manual.
+    pub fn options() -> clap::Command {
+        RaceArgs::command()
     }
 
     /// Builds and races.

@@ -1,6 +1,6 @@
 //! What a gate says of a comparison, in words.
 
-use deadheat_model::{Comparison, Excuse, GateHit};
+use deadheat_model::{Excuse, GateHit};
 
 use crate::glyphs::Glyphs;
 use crate::names::{escape, shorten};
@@ -26,22 +26,6 @@ pub(crate) fn excuse(excuse: &Excuse, glyphs: Glyphs) -> String {
         true => format!("excused{until}, without a reason"),
         false => format!("excused{until}: {}", shown(&excuse.reason)),
     }
-}
-
-/// A comparison that breaks a rule which nothing excuses.
-pub(crate) fn is_broken(comparison: &Comparison) -> bool {
-    comparison
-        .gate
-        .as_ref()
-        .is_some_and(|hit| hit.excuse.is_none())
-}
-
-/// A comparison that breaks a rule and is excused.
-pub(crate) fn is_excused(comparison: &Comparison) -> bool {
-    comparison
-        .gate
-        .as_ref()
-        .is_some_and(|hit| hit.excuse.is_some())
 }
 
 #[cfg(test)]

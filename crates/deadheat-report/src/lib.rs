@@ -7,7 +7,8 @@
 //!
 //! - [`to_text`]: the answer for people at a terminal
 //! - [`to_json`]: the answer for programs, schema `deadheat.analysis/1`
-//! - [`to_markdown`]: the answer for a pull request
+//! - [`to_markdown`]: the answer as a Markdown document
+//! - [`to_comment`]: the answer as a comment on a pull request
 //! - [`to_page`]: everything there is to see, as one HTML file with charts
 //! - [`to_junit`]: the answer for services that collect results of tests
 //! - [`to_paired`]: minima and means side by side, a line per comparison
@@ -20,6 +21,7 @@
 //! doubts in [`doubts`].
 
 mod called;
+mod comment;
 mod comparison;
 pub mod doubts;
 mod ending;
@@ -37,15 +39,18 @@ mod paired;
 #[cfg(feature = "pictures")]
 mod pictures;
 mod placement;
+mod plot;
 mod progress;
 mod rate;
 pub mod sentences;
+mod shell;
 mod suite;
 mod tables;
 mod text;
 pub mod units;
 mod xml;
 
+pub use comment::{CommentOptions, to_comment};
 pub use comparison::{
     ComparisonOptions, Sort, to_comparison, to_comparison_csv, to_comparison_markdown,
 };

@@ -106,7 +106,7 @@ pub fn to_markdown_with(analysis: &Analysis, options: &MarkdownOptions) -> Strin
 }
 
 /// The secondary figures of one benchmark.
-fn secondary(group: &[Comparison], several: bool) -> String {
+pub(crate) fn secondary(group: &[Comparison], several: bool) -> String {
     let labels = labels(&suite::names(group), NAME_AT_MOST, GLYPHS);
     let mut text = String::new();
     for (index, comparison) in group.iter().enumerate() {
@@ -236,7 +236,7 @@ fn verdicts(analysis: &Analysis, group: &[Comparison], several: bool) -> String 
 
 /// All doubts, each once, with the benchmarks they concern unless that is all
 /// of them.
-fn remarks(analysis: &Analysis, groups: &[&[Comparison]]) -> Vec<String> {
+pub(crate) fn remarks(analysis: &Analysis, groups: &[&[Comparison]]) -> Vec<String> {
     let source = Source::of(analysis);
     let told: Vec<Vec<doubts::Told>> = groups
         .iter()

@@ -7,6 +7,7 @@ use crate::glyphs::Glyphs;
 use crate::layout;
 use crate::left_out;
 use crate::names::{escape, labels, shorten};
+use crate::plot::{ForestRow, beside};
 use crate::rate::rate_cells;
 use crate::sentences;
 use crate::suite;
@@ -122,7 +123,7 @@ fn seen(row: &MetricComparison) -> bool {
 
 /// One line per comparison of a suite, and one per benchmark that failed or
 /// says that it does not run.
-pub(crate) fn summary(analysis: &Analysis, width: usize, glyphs: Glyphs) -> String {
+pub(crate) fn summary(analysis: &Analysis, width: usize, color: bool, glyphs: Glyphs) -> String {
     let header = ["benchmark", "candidate", "change", "interval", "verdict"];
     let mut rows: Vec<Vec<String>> = Vec::new();
     for group in suite::groups(&analysis.comparisons) {
@@ -176,7 +177,12 @@ pub(crate) fn summary(analysis: &Analysis, width: usize, glyphs: Glyphs) -> Stri
         row[0] = shorten(&row[0], first.clamp(NAME_AT_LEAST, NAME_AT_MOST), glyphs);
         row[1] = shorten(&row[1], second.clamp(NAME_AT_LEAST, NAME_AT_MOST), glyphs);
     }
-    layout::table(&header, &rows, "llrrl", INDENT, width)
+    let table = layout::table(&header, &rows, "llrrl", INDENT, width);
+    // Rows without an answer stand last and have no picture.
+    let mut pictures: Vec<Option<ForestRow>> = Vec::new();
+    pictures.extend(analysis.comparisons.iter().map(|one| Some(one.into())));
+    pictures.resize(rows.len(), None);
+    beside(&table, &table, &pictures, (width, color), glyphs).unwrap_or(table)
 }
 
 /// Change and interval, or the sign for nothing.

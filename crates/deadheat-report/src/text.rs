@@ -8,6 +8,7 @@ use crate::glyphs::Glyphs;
 use crate::layout;
 use crate::left_out;
 use crate::names::{labels, shorten};
+use crate::plot::{Scenery, intervals, pictures};
 use crate::sentences::{self, Called, Source};
 use crate::suite;
 use crate::tables;
@@ -25,6 +26,8 @@ pub struct TextOptions {
     pub metrics_table: bool,
     /// Whether the secondary figures follow.
     pub figures: bool,
+    /// Whether pictures follow every verdict, of what there is to draw.
+    pub plot: bool,
 }
 
 impl Default for TextOptions {
@@ -36,6 +39,7 @@ impl Default for TextOptions {
             unicode: false,
             metrics_table: true,
             figures: false,
+            plot: false,
         }
     }
 }
@@ -98,7 +102,7 @@ impl Painter<'_> {
         }
         if several {
             let (width, glyphs) = (self.options.width, self.glyphs);
-            text += &tables::summary(self.analysis, width, glyphs);
+            text += &tables::summary(self.analysis, width, self.options.color, glyphs);
             text.push('\n');
             text += &self.wrapped(
                 "",
@@ -146,6 +150,9 @@ impl Painter<'_> {
         if !counts.is_empty() {
             text += &self.wrapped("  ", &counts.join(", "));
         }
+        if self.options.plot {
+            text += &self.plots(group, &called);
+        }
         if self.options.metrics_table {
             for (comparison, candidate) in group.iter().zip(&called[1..]) {
                 let title =
@@ -168,6 +175,24 @@ impl Painter<'_> {
                 };
                 text += &self.figures(comparison, &title);
             }
+        }
+        text
+    }
+
+    /// Pictures of what there is to draw; the intervals alone need no more
+    /// than an estimate.
+    fn plots(&self, group: &[Comparison], called: &[String]) -> String {
+        let scenery = |verdict| Scenery {
+            width: self.options.width,
+            indent: 2,
+            glyphs: self.glyphs,
+            color: self.options.color,
+            verdict,
+        };
+        let mut text = intervals(group, &called[1..], &scenery(None));
+        for (comparison, candidate) in group.iter().zip(&called[1..]) {
+            let names = [called[0].as_str(), candidate];
+            text += &pictures(comparison, names, &scenery(comparison.verdict));
         }
         text
     }

@@ -116,6 +116,18 @@ impl Scale {
             format!("{number} {}", self.symbol)
         }
     }
+
+    /// The value with as many digits as tell values of this range apart, and
+    /// no fewer than four.
+    pub fn show_within(self, value: f64, range: f64) -> String {
+        let scaled = value / self.factor;
+        let places = decimals(scaled, DIGITS).max(decimals(range / self.factor, 2));
+        let number = format!("{scaled:.*}", places.min(9));
+        match self.symbol {
+            "" => number,
+            symbol => format!("{number} {symbol}"),
+        }
+    }
 }
 
 fn is_whole(value: f64) -> bool {

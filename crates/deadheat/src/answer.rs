@@ -12,6 +12,10 @@ use crate::exit::{Failure, Status};
 use crate::settings::{Color, FailOn};
 use crate::terminal;
 
+/// Points of a series worked out for pictures made of characters: several for
+/// every column of the widest terminal.
+const POINTS: usize = 2_000;
+
 /// The shape of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
@@ -33,6 +37,8 @@ pub struct Answer {
     pub format: Format,
     /// Whether the secondary figures are shown; JSON always holds them.
     pub figures: bool,
+    /// Whether text shows pictures of every comparison.
+    pub plot: bool,
     /// When text is coloured.
     pub color: Color,
     /// Verdicts that make the run fail.
@@ -47,6 +53,7 @@ impl Default for Answer {
         Self {
             format: Format::Text,
             figures: false,
+            plot: false,
             color: Color::Auto,
             fail_on: Vec::new(),
             metrics_table: true,
@@ -60,6 +67,7 @@ impl Answer {
     pub fn analysis_options(&self) -> Options {
         Options {
             without_figures: !(self.format == Format::Json || self.figures),
+            plots: (self.plot && self.format == Format::Text).then_some(POINTS),
             ..Options::default()
         }
     }
@@ -108,6 +116,7 @@ impl Answer {
                     unicode: terminal::speaks_unicode(),
                     metrics_table: self.metrics_table,
                     figures,
+                    plot: self.plot,
                 },
             ),
             Format::Json => to_json(analysis),
@@ -190,6 +199,31 @@ mod tests {
             figures: true,
             ..Answer::default()
         }));
+    }
+
+    #[test]
+    fn what_there_is_to_draw_is_worked_out_only_for_text_that_shows_it() {
+        let plots = |format, plot| {
+            let answer = Answer {
+                format,
+                plot,
+                ..Answer::default()
+            };
+            answer.analysis_options().plots
+        };
+        assert!(plots(Format::Text, true).is_some());
+        assert_eq!(plots(Format::Text, false), None);
+        assert_eq!(plots(Format::Json, true), None);
+        let drawn = Answer {
+            plot: true,
+            color: Color::Never,
+            ..Answer::default()
+        };
+        let text = drawn.told(&analysis(&drawn));
+        assert!(
+            text.contains("Change of every block in order of time"),
+            "{text}"
+        );
     }
 
     #[test]

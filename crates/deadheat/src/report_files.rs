@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use deadheat_analysis::Options;
 use deadheat_format::{ensure_writable, is_same_file, write_text, write_text_by};
 use deadheat_model::{Analysis, RunHeader};
-use deadheat_report::{to_junit, to_markdown, write_page};
+use deadheat_report::{CommentOptions, to_comment, to_junit, write_page};
 #[cfg(feature = "commands")]
 use {
     deadheat_format::{ensure_folder, write_bytes},
@@ -114,7 +114,7 @@ impl ReportFiles {
             written.push(format!("test cases in {}", path.display()));
         }
         if let Some(path) = &self.markdown {
-            let comment = to_markdown(analysis);
+            let comment = to_comment(analysis, Some(header), &CommentOptions::default());
             if self.takes_stdout() {
                 to_stdout(&comment)?;
             } else {

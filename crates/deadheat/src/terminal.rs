@@ -31,11 +31,28 @@ pub fn width_of_stderr() -> usize {
     terminal_width(std::io::stderr().as_raw_fd()).map_or(80, usize::from)
 }
 
-/// Whether colours are welcome on standard output.
+/// Whether colours are welcome on standard output: on a terminal that can show
+/// them, or where CLICOLOR_FORCE asks for them, and never where NO_COLOR is
+/// set.
 pub fn wants_color() -> bool {
-    let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-    std::io::stdout().is_terminal() && !no_color && !dumb
+    let set = |name: &str| {
+        let value = std::env::var_os(name).filter(|value| !value.is_empty())?;
+        Some(value.to_string_lossy().into_owned())
+    };
+    colored(set, std::io::stdout().is_terminal())
+}
+
+/// The same, of these variables, each `None` where it is empty.
+fn colored(set: impl Fn(&str) -> Option<String>, terminal: bool) -> bool {
+    if set("NO_COLOR").is_some() {
+        return false;
+    }
+    if set("CLICOLOR_FORCE").is_some_and(|value| value != "0") {
+        return true;
+    }
+    let dumb = set("TERM").is_some_and(|term| term == "dumb");
+    let unwanted = set("CLICOLOR").is_some_and(|value| value == "0");
+    terminal && !dumb && !unwanted
 }
 
 /// Whether the locale is UTF-8, so that µ and − can be shown.
@@ -47,4 +64,34 @@ pub fn speaks_unicode() -> bool {
         .unwrap_or_default()
         .to_ascii_lowercase();
     locale.contains("utf-8") || locale.contains("utf8")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether there are colours with these variables.
+    fn with(variables: &[(&str, &str)], terminal: bool) -> bool {
+        let set = |name: &str| {
+            let found = variables.iter().find(|(known, _)| *known == name);
+            found.map(|(_, value)| (*value).to_owned())
+        };
+        colored(set, terminal)
+    }
+
+    #[test]
+    fn colours_are_for_terminals_that_can_show_them() {
+        assert!(with(&[], true) && with(&[("TERM", "xterm-256color")], true));
+        assert!(!with(&[], false));
+        assert!(!with(&[("TERM", "dumb")], true));
+        assert!(!with(&[("CLICOLOR", "0")], true) && with(&[("CLICOLOR", "1")], true));
+    }
+
+    #[test]
+    fn who_wants_none_gets_none_and_who_insists_gets_them_anywhere() {
+        assert!(!with(&[("NO_COLOR", "0")], true));
+        assert!(!with(&[("NO_COLOR", "1"), ("CLICOLOR_FORCE", "1")], true));
+        assert!(with(&[("CLICOLOR_FORCE", "1"), ("TERM", "dumb")], false));
+        assert!(!with(&[("CLICOLOR_FORCE", "0")], false));
+    }
 }

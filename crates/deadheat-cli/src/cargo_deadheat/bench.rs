@@ -11,7 +11,8 @@ use deadheat_build::{stand_in, target_dir};
 use super::arguments::{Arguments, Bench};
 use crate::rev;
 
-const HELP: &str = "\
+/// What `cargo deadheat --help` says.
+pub const HELP: &str = "\
 Races the bench targets of a package, or two revisions of them, with a new
 placement per replicate
 

@@ -9,5 +9,6 @@ mod program;
 mod rustc;
 
 pub(crate) use arguments::{Arguments, Bench};
+pub(crate) use bench::HELP;
 pub use program::cargo_deadheat;
 pub(crate) use program::role;

@@ -62,6 +62,7 @@ fn told(analysis: &Analysis, options: &BenchOptions, layout: &LayoutArgs) -> Str
         only_changed: layout.only_changed,
         all_metrics: layout.all_metrics,
         figures: answer.figures,
+        plot: answer.plot,
     };
     match layout.format {
         Shape::Text => to_comparison(analysis, &shown),

@@ -32,7 +32,8 @@ impl Track {
         command
             .current_dir(self.folder.path())
             .env("LC_ALL", "C.UTF-8")
-            .env_remove("NO_COLOR");
+            .env_remove("NO_COLOR")
+            .env_remove("CLICOLOR_FORCE");
         command
     }
 

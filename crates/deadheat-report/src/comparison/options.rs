@@ -34,6 +34,8 @@ pub struct ComparisonOptions {
     pub all_metrics: bool,
     /// Whether the secondary figures follow.
     pub figures: bool,
+    /// Whether pictures of every comparison follow. Text only.
+    pub plot: bool,
 }
 
 impl Default for ComparisonOptions {
@@ -47,6 +49,7 @@ impl Default for ComparisonOptions {
             only_changed: false,
             all_metrics: false,
             figures: false,
+            plot: false,
         }
     }
 }

@@ -7,10 +7,15 @@ use super::judged::Scene;
 use super::labels::Labels;
 use super::options::ComparisonOptions;
 use super::rows::{self, Row, rows};
+use super::sheet::Sheet;
 use super::words;
 use crate::figures;
 use crate::glyphs::Glyphs;
 use crate::layout;
+use crate::plot::{ForestRow, Scenery, beside, pictures};
+
+/// Columns of a picture that goes where there is no right edge.
+const WIDEST_PICTURE: usize = 100;
 
 /// Columns that the name of a side may take in the head of a column.
 const LABEL: usize = 16;
@@ -58,7 +63,7 @@ impl Painter<'_> {
         let shown: Vec<&Row<'_>> = shown.collect();
         let judged = self.scene.judged(&shown);
         if !judged.rows.is_empty() {
-            text += &grid(&judged, options, glyphs);
+            text += &self.table(&judged, &shown);
             text.push('\n');
         }
         text += &self.wrapped("", &words::tally(analysis, &self.scene.labels));
@@ -77,7 +82,63 @@ impl Painter<'_> {
                 text += &self.figures(comparison);
             }
         }
+        if options.plot {
+            for comparison in shown.iter().filter_map(|row| row.comparison()) {
+                text += &self.plots(comparison);
+            }
+        }
         text + &self.doubts()
+    }
+
+    /// The table of the judged metric with the forest of its intervals, where
+    /// the terminal has room for it. What goes elsewhere has no right edge to
+    /// fill.
+    fn table(&self, judged: &Sheet, shown: &[&Row<'_>]) -> String {
+        let (options, glyphs) = (self.options, self.scene.glyphs);
+        let table = grid(judged, options, glyphs);
+        if options.width == usize::MAX {
+            return table;
+        }
+        let plain = ComparisonOptions {
+            color: false,
+            ..*options
+        };
+        let bare = grid(judged, &plain, glyphs);
+        let rows = shown
+            .iter()
+            .map(|row| row.comparison().map(ForestRow::from));
+        let overall = self.scene.analysis.overall.iter().map(|overall| {
+            Some(ForestRow {
+                estimate: Some(&overall.estimate),
+                margin: self.scene.analysis.margin,
+                verdict: None,
+            })
+        });
+        let rows: Vec<Option<ForestRow>> = rows.chain(overall).collect();
+        let look = (options.width, options.color);
+        beside(&table, &bare, &rows, look, glyphs).unwrap_or(table)
+    }
+
+    fn plots(&self, comparison: &Comparison) -> String {
+        let (glyphs, labels) = (self.scene.glyphs, &self.scene.labels);
+        let scenery = Scenery {
+            // Pictures without an edge would be as wide as there are points.
+            width: self.options.width.min(WIDEST_PICTURE),
+            indent: 2,
+            glyphs,
+            color: self.options.color,
+            verdict: comparison.verdict,
+        };
+        let candidate = comparison.candidate.as_ref();
+        let candidate = candidate.map(|side| labels.candidate(&side.name).to_owned());
+        let names = [labels.baseline(), candidate.as_deref().unwrap_or_default()];
+        match pictures(comparison, names, &scenery) {
+            none if none.is_empty() => none,
+            drawn => format!(
+                "\n{}{drawn}",
+                self.wrapped("", &rows::title(comparison, glyphs))
+            ),
+        }
     }
 
     fn others(&self, rows: &[Row<'_>]) -> String {

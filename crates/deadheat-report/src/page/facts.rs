@@ -7,10 +7,10 @@ use deadheat_model::{
     Analysis, CounterAccess, Origin, Output, Pinning, ResultSource, RunHeader, Workload,
 };
 
-use super::command::shell;
 use super::html::{Attribute, GLYPHS, Text, foreign};
 use crate::names::{escape, shorten};
 use crate::sentences;
+use crate::shell::shell;
 use crate::units::{counted, share, two_digits, waiting};
 
 /// So many contenders are described; hundreds of benchmarks have as many.

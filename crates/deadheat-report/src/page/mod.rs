@@ -4,7 +4,6 @@
 mod axis;
 mod benchmark;
 mod charts;
-mod command;
 mod data;
 mod facts;
 mod forest;

@@ -33,7 +33,7 @@ impl Axis {
                 above if above > 0.0 => "+",
                 _ => "",
             };
-            format!("{sign}{:.decimals$} %", value.abs())
+            format!("{sign}{} %", digits(value.abs(), decimals))
         });
         Axis {
             low,
@@ -48,7 +48,7 @@ impl Axis {
         let scale = Scale::fitting(unit, low.abs().max(high.abs()), Glyphs::Unicode);
         let factor = scale.factor();
         let mut ticks = ticks(low / factor, high / factor, |value, decimals| {
-            format!("{value:.decimals$}")
+            digits(value, decimals)
         });
         ticks.iter_mut().for_each(|(at, _)| *at *= factor);
         Axis {
@@ -79,14 +79,14 @@ impl Axis {
         Axis {
             low,
             high,
-            title: format!("{title} (log scale)"),
+            title: format!("{title} (log)"),
             ticks: ticks.collect(),
         }
     }
 
     /// Whole numbers.
     pub(super) fn counts((low, high): (f64, f64), title: &str) -> Axis {
-        let ticks = ticks(low, high, |value, _| format!("{value:.0}"));
+        let ticks = ticks(low, high, |value, _| digits(value, 0));
         let whole = ticks.into_iter().filter(|(at, _)| at.fract() == 0.0);
         Axis {
             low,
@@ -100,7 +100,7 @@ impl Axis {
     pub(super) fn numbers((low, high): (f64, f64), title: &str) -> Axis {
         let ticks = ticks(low, high, |value, decimals| {
             let sign = if value < 0.0 { "−" } else { "" };
-            format!("{sign}{:.decimals$}", value.abs())
+            format!("{sign}{}", digits(value.abs(), decimals))
         });
         Axis {
             low,
@@ -108,6 +108,11 @@ impl Axis {
             title: title.to_owned(),
             ticks,
         }
+    }
+
+    /// Whether a value lies on it.
+    pub(super) fn holds(&self, value: f64) -> bool {
+        (self.low..=self.high).contains(&value)
     }
 
     /// Places without a meaning of their own, such as rows.
@@ -141,6 +146,19 @@ fn titled(title: &str, symbol: &str) -> String {
     }
 }
 
+/// A value with so many decimals; with an exponent where that would be a row
+/// of digits.
+fn digits(value: f64, decimals: usize) -> String {
+    if value.abs() >= 1e7 || decimals > 6 {
+        match value == 0.0 {
+            true => "0".to_owned(),
+            false => format!("{value:.1e}"),
+        }
+    } else {
+        format!("{value:.decimals$}")
+    }
+}
+
 /// Round values between two, and their words with as many decimals as tell
 /// them apart.
 fn ticks(low: f64, high: f64, word: impl Fn(f64, usize) -> String) -> Vec<(f64, String)> {
@@ -151,7 +169,8 @@ fn ticks(low: f64, high: f64, word: impl Fn(f64, usize) -> String) -> Vec<(f64, 
     let places = range.key_points(BoldPoints(TICKS));
     let step = places.windows(2).map(|pair| pair[1] - pair[0]);
     let step = step.fold(f64::INFINITY, f64::min).min(high - low);
-    let decimals = match step.log10().floor() {
+    // The difference of two rounded numbers may be a little too small.
+    let decimals = match (step * 1.000_001).log10().floor() {
         size if size < 0.0 => (-size) as usize,
         _ => 0,
     };
@@ -186,9 +205,11 @@ fn powers(low: f64, high: f64, unit: Unit) -> Vec<(f64, String)> {
         .map(|value| {
             let scale = Scale::fitting(unit, value * 1.000_001, Glyphs::Unicode);
             let number = value / scale.factor();
-            let number = match number >= 1.0 {
-                true => format!("{}", number.round()),
-                false => format!("{number:.3}").trim_end_matches('0').to_owned(),
+            let number = match number {
+                // Beyond all units.
+                ..1e-3 | 1e6.. => format!("{number:.0e}"),
+                1.0.. => format!("{}", number.round()),
+                _ => format!("{number:.3}").trim_end_matches('0').to_owned(),
             };
             (
                 value,
@@ -197,6 +218,10 @@ fn powers(low: f64, high: f64, unit: Unit) -> Vec<(f64, String)> {
         })
         .collect()
 }
+
+/// How far beside the middle half of the values others may lie to be seen, in
+/// widths of that half.
+const BESIDE: f64 = 4.0;
 
 /// Where to look to see most of the values and all of `shown`: a few that lie
 /// far out must not press all others into a line. Whoever lies outside is for
@@ -207,17 +232,38 @@ pub(super) fn view(values: impl Iterator<Item = f64>, shown: &[f64]) -> (f64, f6
     let mut low = f64::INFINITY;
     let mut high = f64::NEG_INFINITY;
     if let (Some(first), Some(last)) = (values.first(), values.last()) {
-        let cut = values.len() / 50;
-        let (inner_low, inner_high) = (values[cut], values[values.len() - 1 - cut]);
-        let beside = (inner_high - inner_low) * 0.75;
-        low = first.max(inner_low - beside);
-        high = last.min(inner_high + beside);
+        // Where most values are equal, the middle half has no width.
+        let inner = [4, 50].map(|part| {
+            let cut = values.len() / part;
+            (values[cut], values[values.len() - 1 - cut])
+        });
+        let inner = inner.into_iter().find(|(low, high)| low < high);
+        let (from, to) = inner.unwrap_or((*first, *last));
+        low = first.max(from - (to - from) * BESIDE);
+        high = last.min(to + (to - from) * BESIDE);
     }
     for value in shown.iter().filter(|value| value.is_finite()) {
         low = low.min(*value);
         high = high.max(*value);
     }
     padded(low, high)
+}
+
+/// That so many of these places lie outside the two axes; nothing where none
+/// does.
+pub(super) fn beyond(places: impl Iterator<Item = (f64, f64)>, x: &Axis, y: &Axis) -> String {
+    let count = places
+        .filter(|(a, b)| !(x.holds(*a) && y.holds(*b)))
+        .count();
+    beyond_the_edge(count)
+}
+
+/// That so many lie outside a frame.
+pub(super) fn beyond_the_edge(count: usize) -> String {
+    match count {
+        0 => String::new(),
+        count => format!("; {count} beyond the edge"),
+    }
 }
 
 /// A little more than from `low` to `high`, and never nothing.
@@ -262,10 +308,10 @@ mod tests {
     #[test]
     fn a_wide_logarithmic_axis_names_each_value_in_its_unit() {
         let axis = Axis::logarithms((0.0, 1e9f64.ln()), Unit::Nanoseconds, "time");
-        assert_eq!(axis.title, "time (log scale)");
+        assert_eq!(axis.title, "time (log)");
         assert!(words(&axis).contains(&"1 ms") || words(&axis).contains(&"10 ms"));
         let narrow = Axis::logarithms((700f64.ln(), 760f64.ln()), Unit::Nanoseconds, "time");
-        assert_eq!(narrow.title, "time, ns (log scale)");
+        assert_eq!(narrow.title, "time, ns (log)");
         assert!(narrow.ticks.len() >= 3, "{narrow:?}");
     }
 
@@ -281,7 +327,7 @@ mod tests {
         values.push(1e9);
         let (low, high) = view(values.iter().copied(), &[-2.0]);
         assert!(low < -2.0 && low > -2.5, "{low}");
-        assert!(high > 0.99 && high < 3.0, "{high}");
+        assert!(high > 0.99 && high < 4.0, "{high}");
         let (low, high) = view([5.0].into_iter(), &[]);
         assert!(low < 5.0 && 5.0 < high);
         assert_eq!(view(std::iter::empty(), &[]), (0.0, 1.0));

@@ -196,14 +196,16 @@ fn fine(path: &[At]) -> Vec<(i32, i32)> {
 /// About how wide a text is, in pixels; rather more than it is.
 pub(super) fn width(text: &str, size: f64) -> f64 {
     let ems = text.chars().map(|character| match character {
-        'i' | 'j' | 'l' | 'I' | ' ' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' => 0.35,
+        'i' | 'j' | 'l' | 'I' | ' ' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' => 0.34,
         '(' | ')' | '[' | ']' | '/' | '\\' | '-' | 'f' | 't' | 'r' => 0.42,
         'm' | 'w' | 'M' | 'W' | '@' | '%' | '…' | '—' | '−' | '+' | '=' => 0.98,
-        'A'..='Z' => 0.78,
-        ' '..='~' => 0.64,
+        'c' | 'k' | 's' | 'v' | 'x' | 'y' | 'z' | '_' => 0.57,
+        'A'..='Z' => 0.76,
+        ' '..='~' => 0.635,
         other => match other.width() {
-            Some(0) | None => 0.0,
-            Some(1) => 0.85,
+            // A mark without a letter to stand on is drawn as a box.
+            Some(0) | None => 0.62,
+            Some(1) => 0.8,
             Some(_) => 1.05,
         },
     });

@@ -2,7 +2,7 @@
 
 use deadheat_model::{DifferenceSeries, Plots};
 
-use super::axis::{Axis, padded, view};
+use super::axis::{Axis, beyond, padded, view};
 use super::frame::{BELOW, Frame};
 use super::ink::{BAND, BASELINE, BLACK, CURVE, DROPPED, GREY, Marker, PALE, SHORT, SOLID, stroke};
 use super::picture::Picture;
@@ -27,28 +27,33 @@ pub(super) fn picture(scene: &Scene<'_>, plots: &Plots) -> Option<Picture> {
     let effects = series.points.iter().map(|point| percent(point.effect));
     let y = Axis::changes(view(effects, &shown), "change");
     let last = f64::from(series.blocks.max(1));
-    let x = Axis::counts(padded(1.0, last), "block, in the order run");
+    let mut x = Axis::counts(padded(1.0, last), "block, in the order run");
+    x.ticks.retain(|(at, _)| *at >= 1.0);
+    let places = || {
+        let points = series.points.iter();
+        points.map(|point| (f64::from(point.position) + 1.0, percent(point.effect)))
+    };
     let shows = format!(
-        "{} against {}, block by block",
-        scene.candidate, scene.baseline
+        "Block by block, {} against {}{}",
+        scene.candidate,
+        scene.baseline,
+        beyond(places(), &x, &y)
     );
     let keys = keys(series, found.is_some());
     let picture = scene.picture("differences", &shows, &keys, HEIGHT, |canvas, top| {
         let corner = (WIDTH - SIDE, HEIGHT - BELOW);
         let frame = Frame::new(canvas, (SIDE, top), corner, x, y);
-        frame.band(margin.0, margin.1, BAND);
         replicates(&frame, series, last);
+        frame.band(margin.0, margin.1, BAND);
         frame.level(0.0, stroke(BLACK, 0.7, SOLID));
         let radius = if series.points.len() > 600 { 1.2 } else { 1.7 };
-        let mut outside = 0;
-        for point in &series.points {
-            let at = (f64::from(point.position) + 1.0, percent(point.effect));
+        for (point, at) in series.points.iter().zip(places()) {
             let (marker, radius, ink) = match point.dropped {
                 true => (Marker::Cross, 2.6, DROPPED),
                 false if point.baseline_first => (Marker::Dot, radius, BASELINE),
                 false => (Marker::Ring, radius + 0.3, BASELINE),
             };
-            outside += usize::from(!frame.point(at, marker, radius, ink));
+            frame.point(at, marker, radius, ink);
         }
         let drift = series.drift.iter();
         let drift = drift.map(|(at, effect)| (f64::from(*at) + 1.0, percent(*effect)));
@@ -56,7 +61,6 @@ pub(super) fn picture(scene: &Scene<'_>, plots: &Plots) -> Option<Picture> {
         if let Some(found) = found {
             frame.level(found, stroke(BLACK, 1.0, SHORT));
         }
-        frame.outside(outside);
         frame.axes();
     });
     Some(picture)

@@ -3,7 +3,7 @@
 
 use deadheat_model::{Analysis, Estimate};
 
-use super::axis::{Axis, view};
+use super::axis::{Axis, padded};
 use super::canvas::{Anchor, Canvas, fitting, sheet};
 use super::frame::{BELOW, Frame, letters};
 use super::ink::{BAND, BLACK, Colour, GREY, Marker, SOLID, of_verdict, stroke};
@@ -18,7 +18,7 @@ use crate::units::effect;
 /// Pixels across; a suite takes more than a column.
 const WIDTH: f64 = 500.0;
 const NAMES: f64 = 150.0;
-const WORDS: f64 = 138.0;
+const WORDS: f64 = 144.0;
 const ROW: f64 = 17.0;
 const TOP: f64 = 44.0;
 
@@ -120,22 +120,33 @@ fn words(estimate: Option<&Estimate>, word: &str) -> String {
     }
 }
 
-/// One axis for all pages, so that they can be compared.
+/// One axis for all pages, so that they can be compared. A change of hundreds
+/// of percent must not press all others into a line, so it may end in an
+/// arrow; its number stands beside it.
 fn axis(rows: &[Row]) -> Axis {
     let estimates = || rows.iter().filter_map(|row| row.estimate);
-    let spans = estimates().flat_map(|found| {
-        let (low, high) = found.interval.as_ref().map_or((0.0, 0.0), ends);
-        [percent(found.effect), low, high]
-    });
-    let margins = rows.iter().filter_map(|row| row.margin);
-    let mut shown = vec![0.0];
-    shown.extend(margins.flat_map(|(low, high)| [low, high]));
-    let range = match rows.len() {
-        // Of a few all are worth their room.
-        ..8 => view(std::iter::empty(), &spans.chain(shown).collect::<Vec<_>>()),
-        _ => view(spans, &shown),
+    let span = |found: Estimate| {
+        let effect = percent(found.effect);
+        found.interval.as_ref().map_or((effect, effect), ends)
     };
-    Axis::changes(range, "change of the candidate against the baseline")
+    let mut reaches: Vec<f64> = estimates()
+        .map(|found| span(found).0.abs().max(span(found).1.abs()))
+        .collect();
+    reaches.sort_by(f64::total_cmp);
+    let margins = || rows.iter().filter_map(|row| row.margin);
+    let widest = margins().fold(0.0, |widest, (_, high)| high.max(widest));
+    let middle = reaches.get(reaches.len() / 2).copied().unwrap_or(0.0);
+    let most = (middle * 8.0).max(widest * 5.0);
+    let (mut low, mut high) = (-widest * 1.2, widest * 1.2);
+    for found in estimates() {
+        let (from, to) = span(found);
+        low = low.min(from.max(-most));
+        high = high.max(to.min(most));
+    }
+    Axis::changes(
+        padded(low, high),
+        "change of the candidate against the baseline",
+    )
 }
 
 fn drawn(analysis: &Analysis, rows: &[Row], axis: Axis) -> String {
@@ -179,7 +190,7 @@ fn row(canvas: &Canvas<'_>, frame: &Frame<'_, '_>, row: &Row, middle: f64, sides
     let name = fitting(&row.name, 9.5, NAMES - 8.0);
     let at = (sides.0 - 6.0, y);
     canvas.text(&name, at, letters(9.5, BLACK, Anchor::End));
-    let at = (sides.1 + 8.0, y);
+    let at = (sides.1 + 14.0, y);
     canvas.text(&row.words, at, letters(9.5, row.ink, Anchor::Start));
     let Some(found) = &row.estimate else { return };
     if let Some(interval) = &found.interval {

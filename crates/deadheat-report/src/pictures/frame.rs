@@ -1,8 +1,8 @@
 //! A frame with two axes, into which values are drawn.
 
 use super::axis::Axis;
-use super::canvas::{Anchor, At, Canvas, Letters, corners, width};
-use super::ink::{BLACK, Colour, GREY, Marker, SOLID, Stroke, stroke};
+use super::canvas::{Anchor, At, Canvas, Letters, corners, fitting, width};
+use super::ink::{BLACK, Colour, Marker, SOLID, Stroke, stroke};
 
 /// Pixels of the words at the ticks.
 pub(super) const SMALL: f64 = 10.0;
@@ -94,9 +94,12 @@ impl<'a, 's> Frame<'a, 's> {
             canvas.line(&[(x, y), (x, y + 3.5)], thin);
             // Words that would touch those before are left out.
             let half = width(word, SMALL) / 2.0;
-            if x - half > free {
-                canvas.text(word, (x, y + 11.0), letters(SMALL, BLACK, Anchor::Middle));
-                free = x + half + 3.0;
+            // Nor may they leave the sheet with a tick at its edge.
+            let middle = x.min(self.right + 7.0 - half).max(half);
+            if middle - half > free {
+                let at = (middle, y + 11.0);
+                canvas.text(word, at, letters(SMALL, BLACK, Anchor::Middle));
+                free = middle + half + 3.0;
             }
         }
         let mut words = 0.0;
@@ -146,7 +149,7 @@ impl<'a, 's> Frame<'a, 's> {
 
     /// A level line across the frame, where it lies within.
     pub(super) fn level(&self, y: f64, stroke: Stroke) {
-        if (self.y.low..=self.y.high).contains(&y) {
+        if self.y.holds(y) {
             let path = [self.at(self.x.low, y), self.at(self.x.high, y)];
             self.canvas.line(&path, stroke);
         }
@@ -154,7 +157,7 @@ impl<'a, 's> Frame<'a, 's> {
 
     /// An upright line across the frame, where it lies within.
     pub(super) fn upright(&self, x: f64, stroke: Stroke) {
-        if (self.x.low..=self.x.high).contains(&x) {
+        if self.x.holds(x) {
             let path = [self.at(x, self.y.low), self.at(x, self.y.high)];
             self.canvas.line(&path, stroke);
         }
@@ -193,16 +196,14 @@ impl<'a, 's> Frame<'a, 's> {
         }
     }
 
-    /// A short level stroke that ends an upright line; at the edge an arrow,
-    /// and then it is said so in return.
-    pub(super) fn cap(&self, (x, y): (f64, f64), ink: Colour) -> bool {
-        if !(self.y.low..=self.y.high).contains(&y) {
+    /// A short level stroke that ends an upright line; at the edge an arrow.
+    pub(super) fn cap(&self, (x, y): (f64, f64), ink: Colour) {
+        if !self.y.holds(y) {
             return self.point((x, y), Marker::Dot, 2.2, ink);
         }
         let (x, y) = self.at(x, y);
         let path = [(x - 3.0, y), (x + 3.0, y)];
         self.canvas.line(&path, stroke(ink, 1.2, SOLID));
-        true
     }
 
     /// A filled shape, cut at the sides of the frame.
@@ -223,7 +224,7 @@ impl<'a, 's> Frame<'a, 's> {
         let clamped = |y: f64| y.clamp(self.y.low, self.y.high);
         let mut path: Vec<At> = Vec::new();
         for (x, y) in values {
-            if (self.x.low..=self.x.high).contains(&x) {
+            if self.x.holds(x) {
                 path.push(self.at(x, clamped(y)));
             }
         }
@@ -247,45 +248,28 @@ impl<'a, 's> Frame<'a, 's> {
         self.canvas.area(&corners, colour, opacity);
     }
 
-    /// A point; one that lies outside stands at the edge as an arrow, and is
-    /// not there if it is said so in return.
-    pub(super) fn point(
-        &self,
-        (x, y): (f64, f64),
-        marker: Marker,
-        radius: f64,
-        ink: Colour,
-    ) -> bool {
+    /// A point; one that lies outside stands at the edge as an arrow.
+    pub(super) fn point(&self, (x, y): (f64, f64), marker: Marker, radius: f64, ink: Colour) {
         let held = (
             x.clamp(self.x.low, self.x.high),
             y.clamp(self.y.low, self.y.high),
         );
         let at = self.at(held.0, held.1);
-        let inside = held == (x, y);
         let arrow = match (x < held.0, x > held.0, y < held.1) {
             (true, ..) => Marker::Left,
             (_, true, _) => Marker::Right,
             (.., true) => Marker::Down,
             _ => Marker::Up,
         };
-        let shape = if inside { marker } else { arrow };
+        let shape = if held == (x, y) { marker } else { arrow };
         self.canvas.point(at, shape, radius, ink);
-        inside
-    }
-
-    /// A word that says how many are not where they stand.
-    pub(super) fn outside(&self, count: usize) {
-        if count > 0 {
-            let at = (self.right - 2.0, self.top + 6.0);
-            let text = format!("{count} beyond the edge");
-            self.canvas.text(&text, at, letters(8.5, GREY, Anchor::End));
-        }
     }
 
     /// Words within the frame, at its upper left.
     pub(super) fn caption(&self, text: &str) {
         let at = (self.left + 6.0, self.top + 6.0);
+        let text = fitting(text, 9.0, self.right - self.left - 12.0);
         self.canvas
-            .text(text, at, letters(9.0, BLACK, Anchor::Start));
+            .text(&text, at, letters(9.0, BLACK, Anchor::Start));
     }
 }

@@ -3,7 +3,7 @@
 
 use deadheat_model::{Distribution, Plots};
 
-use super::axis::Axis;
+use super::axis::{Axis, beyond_the_edge};
 use super::frame::{BELOW, Frame};
 use super::ink::{BASELINE, CANDIDATE, Colour, DASHED, Dash, SHORT, SOLID, stroke};
 use super::picture::Picture;
@@ -29,11 +29,14 @@ pub(super) fn picture(scene: &Scene<'_>, plots: &Plots) -> Option<Picture> {
     let y = Axis::counts((0.0, highest * 1.06), "samples");
     let halves = sides.iter().any(|side| !side.of.first_half.is_empty());
     let shows = match halves {
-        true => "Histogram of all samples; broken lines: the first half of the run, scaled",
-        false => "Histogram of all samples",
+        true => "All samples; broken lines: the first half, scaled",
+        false => "All samples",
     };
+    let outside = sides.iter().map(|side| side.of.below + side.of.above);
+    let outside = beyond_the_edge(outside.sum::<u32>() as usize);
+    let shows = format!("{shows}{outside}");
     let keys: Vec<(Key, String)> = sides.iter().map(Side::key).collect();
-    let picture = scene.picture("histogram", shows, &keys, HEIGHT, |canvas, top| {
+    let picture = scene.picture("histogram", &shows, &keys, HEIGHT, |canvas, top| {
         let corner = (WIDTH - SIDE, HEIGHT - BELOW);
         let frame = Frame::new(canvas, (SIDE, top), corner, x, y);
         for side in &sides {
@@ -46,8 +49,6 @@ pub(super) fn picture(scene: &Scene<'_>, plots: &Plots) -> Option<Picture> {
             let half = steps(edges, side.of.first_half.iter().copied());
             frame.line(half, stroke(side.ink, 1.0, side.dash));
         }
-        let outside = sides.iter().map(|side| side.of.below + side.of.above);
-        frame.outside(outside.sum::<u32>() as usize);
         frame.axes();
     });
     Some(picture)

@@ -36,7 +36,6 @@ pub(super) type Dash = Option<(f64, f64)>;
 pub(super) const SOLID: Dash = None;
 pub(super) const DASHED: Dash = Some((5.0, 3.0));
 pub(super) const SHORT: Dash = Some((2.5, 2.0));
-pub(super) const DOTTED: Dash = Some((1.0, 2.0));
 
 /// A line and how it is drawn; its width is in pixels.
 #[derive(Clone, Copy, Debug)]

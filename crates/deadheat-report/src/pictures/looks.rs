@@ -24,7 +24,7 @@ pub(super) fn picture(scene: &Scene<'_>, plots: &Plots) -> Option<Picture> {
     let range = (range.0.min(range.1 - 2.0), range.1);
     let x = Axis::counts(range, "replicates looked at");
     let shows = format!(
-        "{} against {}, look by look",
+        "Look by look, {} against {}",
         scene.candidate, scene.baseline
     );
     let keys = [
@@ -39,19 +39,17 @@ pub(super) fn picture(scene: &Scene<'_>, plots: &Plots) -> Option<Picture> {
         let frame = Frame::new(canvas, (SIDE, top), corner, x, y);
         frame.band(margin.0, margin.1, BAND);
         frame.level(0.0, stroke(BLACK, 0.7, SOLID));
-        let mut outside = 0;
         for (look, span) in looks.iter().zip(&spans) {
             let x = f64::from(look.replicates);
             if let Some((low, high)) = *span {
                 frame.line([(x, low), (x, high)], stroke(BASELINE, 1.2, SOLID));
                 for end in [low, high] {
-                    outside += usize::from(!frame.cap((x, end), BASELINE));
+                    frame.cap((x, end), BASELINE);
                 }
             }
             let at = (x, percent(look.estimate.effect));
             frame.point(at, Marker::Dot, 2.4, BASELINE);
         }
-        frame.outside(outside);
         frame.axes();
     });
     Some(picture)

@@ -2,7 +2,7 @@
 
 use deadheat_model::Plots;
 
-use super::axis::{Axis, view};
+use super::axis::{Axis, beyond, view};
 use super::frame::{BELOW, Frame};
 use super::ink::{BASELINE, BLACK, CANDIDATE, DASHED, Marker, stroke};
 use super::picture::Picture;
@@ -23,9 +23,15 @@ pub(super) fn picture(scene: &Scene<'_>, plots: &Plots) -> Option<Picture> {
     let title = |name: &str| format!("{name}: {}", scene.metric());
     let x = Axis::quantities(range, unit, &title("baseline"));
     let y = Axis::quantities(range, unit, &title("candidate"));
+    let places = || {
+        let points = cloud.points.iter();
+        points.map(|point| (point.baseline, point.candidate))
+    };
     let shows = format!(
-        "{} against {}, pair by pair",
-        scene.candidate, scene.baseline
+        "Pair by pair, {} against {}{}",
+        scene.candidate,
+        scene.baseline,
+        beyond(places(), &x, &y)
     );
     let first = |first: bool| {
         cloud
@@ -47,16 +53,13 @@ pub(super) fn picture(scene: &Scene<'_>, plots: &Plots) -> Option<Picture> {
         let frame = Frame::new(canvas, (SIDE, top), corner, x, y);
         frame.line([(range.0, range.0), (range.1, range.1)], symmetry);
         let radius = if cloud.points.len() > 600 { 1.2 } else { 1.7 };
-        let mut outside = 0;
-        for point in &cloud.points {
-            let at = (point.baseline, point.candidate);
+        for (point, at) in cloud.points.iter().zip(places()) {
             let (marker, ink) = match point.baseline_first {
                 true => (Marker::Dot, BASELINE),
                 false => (Marker::Up, CANDIDATE),
             };
-            outside += usize::from(!frame.point(at, marker, radius, ink));
+            frame.point(at, marker, radius, ink);
         }
-        frame.outside(outside);
         frame.axes();
     });
     Some(picture)

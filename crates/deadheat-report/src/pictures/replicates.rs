@@ -2,7 +2,7 @@
 
 use deadheat_model::Plots;
 
-use super::axis::{Axis, padded, view};
+use super::axis::{Axis, view};
 use super::frame::{BELOW, Frame};
 use super::ink::{BAND, BASELINE, BLACK, Marker, SHORT, SOLID, stroke};
 use super::picture::Picture;
@@ -22,9 +22,9 @@ pub(super) fn picture(scene: &Scene<'_>, plots: &Plots) -> Option<Picture> {
     let quartiles = replicates.iter().flat_map(|one| [one.low, one.high]);
     let y = Axis::changes(view(quartiles.map(percent), &shown), "change");
     let count = replicates.len() as f64;
-    let x = Axis::counts(padded(0.5, count + 0.5), "replicate, in the order run");
+    let x = Axis::counts((0.3, count + 0.7), "replicate, in the order run");
     let shows = format!(
-        "{} against {}, replicate by replicate",
+        "Replicate by replicate, {} against {}",
         scene.candidate, scene.baseline
     );
     let bars = replicates.iter().any(|one| one.low < one.high);

@@ -110,7 +110,7 @@ fn legend(canvas: &Canvas<'_>, keys: &[(Key, String)]) -> f64 {
         return y;
     }
     for (key, words) in keys {
-        let words = fitting(words, KEY, WIDTH / 2.2);
+        let words = fitting(words, KEY, WIDTH * 0.62);
         let needed = 18.0 + width(&words, KEY) + 10.0;
         if x > SIDE && x + needed > WIDTH - SIDE + 10.0 {
             (x, y) = (SIDE, y + 13.0);

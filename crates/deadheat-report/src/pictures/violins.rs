@@ -2,7 +2,7 @@
 
 use deadheat_model::{BoxPlot, Distribution, Plots};
 
-use super::axis::{Axis, view};
+use super::axis::{Axis, beyond_the_edge, padded};
 use super::canvas::{Anchor, At, Canvas, fitting};
 use super::frame::{BELOW, Frame, letters};
 use super::histogram::sides;
@@ -26,36 +26,46 @@ pub(super) fn picture(scene: &Scene<'_>, plots: &Plots) -> Option<Picture> {
     if boxes.is_empty() {
         return None;
     }
-    let whiskers = boxes
-        .iter()
-        .flat_map(|one| [one.whisker_low, one.whisker_high]);
-    let outliers = boxes.iter().flat_map(|one| one.outliers.iter().copied());
-    let violins = sides.iter().flat_map(|side| &side.of.violin);
-    let violins = violins.filter(|(_, density)| *density > 0.02);
-    let whiskers: Vec<f64> = whiskers.collect();
-    let range = view(outliers.chain(violins.map(|(value, _)| *value)), &whiskers);
+    let range = range(&boxes);
     let x = Axis::quantities(range, scene.comparison.metric.unit(), &scene.metric());
     let rows = sides.len() as f64;
     let y = Axis::hidden((0.0, rows));
     let height = 34.0 + ROW * rows + BELOW;
-    let shows = "Densities, quartiles and whiskers (1.5 interquartile ranges); points lie beyond";
-    let picture = scene.picture("violins", shows, &[], height, |canvas, top| {
+    let outliers = boxes.iter().flat_map(|one| &one.outliers);
+    let outside = outliers.filter(|value| !x.holds(**value)).count();
+    let shows = format!("Densities and box plots{}", beyond_the_edge(outside));
+    let picture = scene.picture("violins", &shows, &[], height, |canvas, top| {
         let corner = (WIDTH - SIDE, height - BELOW);
         let frame = Frame::new(canvas, (SIDE, top - 7.0), corner, x, y);
-        let mut outside = 0;
         for (index, side) in sides.iter().enumerate() {
             let middle = rows - index as f64 - 0.58;
             violin(&frame, side.of, middle, side.ink);
             if let Some(one) = &side.of.box_plot {
-                outside += box_plot(&frame, one, middle, side.ink);
+                box_plot(&frame, one, middle, side.ink);
             }
             let (_, y) = frame.at(range.0, middle + 0.48);
             name(canvas, &side.name, (SIDE + 6.0, y), side.ink);
         }
-        frame.outside(outside);
         frame.axes();
     });
     Some(picture)
+}
+
+/// The whiskers and some room beside them, as far as there is anything.
+fn range(boxes: &[&BoxPlot]) -> (f64, f64) {
+    let least = |of: &dyn Fn(&BoxPlot) -> f64| {
+        boxes
+            .iter()
+            .map(|one| of(one))
+            .fold(f64::INFINITY, f64::min)
+    };
+    let low = least(&|one| one.whisker_low);
+    let high = -least(&|one| -one.whisker_high);
+    let beside = (high - low) * 0.4;
+    let outliers = || boxes.iter().flat_map(|one| one.outliers.iter().copied());
+    let first = outliers().fold(low, f64::min);
+    let last = outliers().fold(high, f64::max);
+    padded(first.max(low - beside), last.min(high + beside))
 }
 
 fn name(canvas: &Canvas<'_>, name: &str, at: At, ink: Colour) {
@@ -74,8 +84,7 @@ fn violin(frame: &Frame<'_, '_>, side: &Distribution, middle: f64, ink: Colour) 
     frame.line(curve(-1.0), stroke(ink, 0.9, SOLID));
 }
 
-/// Draws one, and gives how many of its points lie outside the frame.
-fn box_plot(frame: &Frame<'_, '_>, one: &BoxPlot, middle: f64, ink: Colour) -> usize {
+fn box_plot(frame: &Frame<'_, '_>, one: &BoxPlot, middle: f64, ink: Colour) {
     let thin = stroke(BLACK, 0.9, SOLID);
     frame.line([(one.whisker_low, middle), (one.lower, middle)], thin);
     frame.line([(one.upper, middle), (one.whisker_high, middle)], thin);
@@ -93,7 +102,7 @@ fn box_plot(frame: &Frame<'_, '_>, one: &BoxPlot, middle: f64, ink: Colour) -> u
         let end = [(whisker, middle - BOX / 2.0), (whisker, middle + BOX / 2.0)];
         frame.line(end, thin);
     }
-    let outliers = one.outliers.iter();
-    let shown = outliers.map(|value| frame.point((*value, middle), Marker::Ring, 1.5, ink));
-    shown.filter(|inside| !inside).count()
+    for value in &one.outliers {
+        frame.point((*value, middle), Marker::Ring, 1.5, ink);
+    }
 }

@@ -20,6 +20,7 @@ const WIDE: ComparisonOptions = ComparisonOptions {
     only_changed: false,
     all_metrics: false,
     figures: false,
+    plot: false,
 };
 
 const EVERY_SORT: [Sort; 4] = [Sort::File, Sort::Name, Sort::Change, Sort::Verdict];
@@ -29,7 +30,9 @@ fn rows_of(text: &str) -> Vec<&str> {
     let lines = text
         .lines()
         .skip_while(|line| !line.starts_with("  benchmark"));
-    lines.skip(1).take_while(|line| !line.is_empty()).collect()
+    // A forest has a caption below all rows.
+    let over = |line: &&str| line.is_empty() || line.starts_with("  Intervals to one scale, ");
+    lines.skip(1).take_while(|line| !over(line)).collect()
 }
 
 /// The first words of these rows.
@@ -608,4 +611,43 @@ proptest! {
         let markdown = to_comparison_markdown(&all, &WIDE);
         prop_assert!(!markdown.contains(|c: char| c.is_control() && c != '\n'), "{:?}", markdown);
     }
+}
+
+#[test]
+fn a_wide_terminal_shows_a_forest_beside_the_table() {
+    let options = ComparisonOptions { width: 140, ..WIDE };
+    let text = to_comparison(&two_files(), &options);
+    let table = text
+        .split("\n\n")
+        .find(|part| part.contains("95 % interval"));
+    insta::assert_snapshot!(table.unwrap());
+    let coloured = ComparisonOptions {
+        color: true,
+        ..options
+    };
+    let painted = to_comparison(&two_files(), &coloured);
+    assert!(painted.contains("\u{1b}[32m├"), "{painted}");
+    // A file has no right edge, and no column that follows it.
+    let file = ComparisonOptions {
+        width: usize::MAX,
+        ..WIDE
+    };
+    assert!(!to_comparison(&two_files(), &file).contains("one scale"));
+}
+
+#[test]
+fn saved_results_are_drawn_when_asked_for() {
+    let mut files = two_files();
+    for one in &mut files.comparisons {
+        let mut found = crate::sketched::plots(12);
+        found.differences = None;
+        one.plots = Some(Box::new(found));
+    }
+    let options = ComparisonOptions { plot: true, ..WIDE };
+    let text = to_comparison(&files, &options);
+    let drawn = text
+        .matches("Samples by wall time: the baseline above")
+        .count();
+    assert_eq!(drawn, files.comparisons.len());
+    assert!(!to_comparison(&files, &WIDE).contains("Samples by"));
 }

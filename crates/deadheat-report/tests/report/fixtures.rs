@@ -1,11 +1,12 @@
 //! Analyses made by hand, plausible enough to read their reports.
 
 use deadheat_model::{
-    Analysis, BetweenFigures, BlockDiagnostics, Change, ClockCause, Comparison, EndReason, Ending,
-    Estimate, Excuse, FailedBenchmark, Family, Figures, FirstHalf, Fit, GateHit, Interval, LeftOut,
-    LeftOutReason, LogRatio, Metric, MetricComparison, Observation, OppositePeaks, PairSigns,
-    Processes, RankSums, Scope, Side, SideFigures, SignedRanks, Spread, Spreads, StabilityFigures,
-    TTested, Tested, Throughput, Verdict, Warning,
+    Analysis, BetweenFigures, BlockDiagnostics, Change, ClockCause, Comparison, Design, EndReason,
+    Ending, Environment, Estimate, Excuse, FailedBenchmark, Family, Figures, FirstHalf, Fit,
+    GateHit, Interval, LeftOut, LeftOutReason, LogRatio, Looks, Metric, MetricComparison,
+    Observation, OppositePeaks, Origin, PairSigns, Pinning, Plan, Processes, RankSums, RunHeader,
+    Scope, Side, SideFigures, SignedRanks, Spread, Spreads, StabilityFigures, TTested, Tested,
+    Throughput, Verdict, Warning,
 };
 
 pub fn side(name: &str, median: f64, samples: usize) -> Side {
@@ -682,4 +683,53 @@ pub fn everything() -> Vec<Analysis> {
         all.push(Analysis { ending, ..race() });
     }
     all
+}
+
+/// What is known of a run on a machine that everybody has.
+pub fn header() -> RunHeader {
+    let command = [
+        "deadheat",
+        "run",
+        "-n",
+        "it's `old`",
+        "./old input",
+        "./new input",
+    ];
+    RunHeader {
+        tool_version: "0.1.0".to_owned(),
+        started_at: Some(1_790_000_000),
+        origin: Origin::Race,
+        command: command.map(str::to_owned).to_vec(),
+        plan: Plan {
+            design: Design {
+                margin: 0.01,
+                alpha: 0.05,
+                looks: Looks {
+                    at: vec![40],
+                    levels: vec![0.05],
+                    weights: vec![1.0],
+                },
+                blocks_per_replicate: 1,
+                warmup: 0,
+                budget: None,
+                judged: Metric::Wall,
+                pinning: Pinning::Auto,
+            },
+            seed: 7,
+            benchmarks: vec![],
+        },
+        environment: Environment {
+            system: "linux x86_64".to_owned(),
+            kernel: Some("6.1.0".to_owned()),
+            cpu: Some("A Processor @ 3.0 GHz".to_owned()),
+            cores: Some(8),
+            governor: Some("performance".to_owned()),
+            load: Some(0.25),
+            pinned: vec![3],
+            ..Environment::default()
+        },
+        metrics: vec![Metric::Wall],
+        tick_ns: Some(1.0),
+        left_out: vec![],
+    }
 }

@@ -66,7 +66,7 @@ proptest! {
         width in 80usize..160,
         unicode: bool,
     ) {
-        let options = TextOptions { width, color: false, unicode, metrics_table: true, figures: true };
+        let options = TextOptions { width, color: false, unicode, metrics_table: true, figures: true, plot: true };
         for analysis in named(&baseline, &candidate, &benchmark) {
             let text = to_text(&analysis, &options) + &to_paired(&analysis, width, Glyphs::new(unicode));
             for line in text.split('\n') {

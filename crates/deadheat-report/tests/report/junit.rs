@@ -1,8 +1,10 @@
-use deadheat_model::{Analysis, EndReason, Ending, Metric};
-use deadheat_report::to_junit;
+use deadheat_model::{Analysis, EndReason, Ending, Excuse, GateHit, Metric};
+use deadheat_report::{Glyphs, escape, to_junit};
+use proptest::prelude::*;
 use roxmltree::{Document, Node};
 
 use crate::fixtures::*;
+use crate::hostile::names;
 
 #[test]
 fn a_suite_with_a_red_and_an_excused_gate_as_junit() {
@@ -165,4 +167,36 @@ fn the_time_of_a_test_is_that_of_an_iteration_in_seconds() {
     let mut memory = race();
     memory.comparisons[0].metrics = vec![metric(Metric::PeakRss, 4096.0, 0.1, 0.01)];
     assert!(!to_junit(&memory).contains("000755"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_name_is_text_in_junit(baseline in names(), candidate in names(), benchmark in names()) {
+        for mut analysis in [gated(), three_contenders(), with_failures()] {
+            for failure in &mut analysis.failures {
+                failure.benchmark = benchmark.clone();
+                failure.message = candidate.clone();
+            }
+            for comparison in &mut analysis.comparisons {
+                comparison.benchmark = benchmark.clone();
+                comparison.parameters.clear();
+                comparison.baseline.name = baseline.clone();
+                comparison.gate = Some(GateHit {
+                    rule: candidate.clone(),
+                    excuse: Some(Excuse { reason: baseline.clone(), until: None }),
+                });
+            }
+            check(&analysis);
+            let text = to_junit(&analysis);
+            let document = Document::parse(&text).unwrap();
+            let shown = escape(&benchmark, Glyphs::Unicode);
+            let beginning: String = shown.chars().take(30).collect();
+            for test in document.descendants().filter(|node| node.has_tag_name("testcase")) {
+                let name = test.attribute("name").unwrap();
+                prop_assert!(name.starts_with(&beginning), "{:?} of {:?}", name, benchmark);
+            }
+        }
+    }
 }

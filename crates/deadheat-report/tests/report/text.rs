@@ -10,6 +10,7 @@ const UNICODE: TextOptions = TextOptions {
     unicode: true,
     metrics_table: true,
     figures: false,
+    plot: false,
 };
 
 const BRIEF: TextOptions = TextOptions {

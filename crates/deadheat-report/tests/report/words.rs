@@ -30,6 +30,7 @@ fn renderings(analysis: &Analysis) -> Vec<String> {
                     unicode,
                     metrics_table: true,
                     figures: true,
+                    plot: true,
                 },
             ));
         }

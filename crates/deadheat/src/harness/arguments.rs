@@ -113,6 +113,7 @@ The answer:
   --format SHAPE        pretty, terse, json, markdown or paired [default: pretty]
   --json                The same as --format json
   --figures             Show the secondary figures too
+  --plot                Draw the distributions and the differences in order of time
   --color WHEN          auto, always or never [default: auto]
   --fail-on VERDICT     Exit with 1 on slower, inconclusive or not-equivalent
   -q, --quiet           No progress on standard error
@@ -154,6 +155,7 @@ impl Arguments {
                 "--quiet" | "-q" => Some(&mut parsed.quiet),
                 "--nocapture" | "--no-capture" => Some(&mut parsed.shown),
                 "--figures" => Some(&mut parsed.answer.figures),
+                "--plot" => Some(&mut parsed.answer.plot),
                 _ => None,
             };
             if let Some(flag) = flag {

@@ -5,7 +5,7 @@ use crate::terminal;
 /// When to use colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Color {
-    /// On a terminal, unless NO_COLOR is set.
+    /// On a terminal, unless NO_COLOR is set; elsewhere if CLICOLOR_FORCE is.
     #[default]
     Auto,
     /// Always.
@@ -29,7 +29,7 @@ impl Color {
     /// What it means, in a few words.
     pub fn meaning(self) -> &'static str {
         match self {
-            Self::Auto => "On a terminal, unless NO_COLOR is set",
+            Self::Auto => "On a terminal, unless NO_COLOR is set; elsewhere if CLICOLOR_FORCE is",
             Self::Always => "Always",
             Self::Never => "Never",
         }

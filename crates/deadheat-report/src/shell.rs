@@ -1,7 +1,7 @@
 //! A command as one pastes it into a shell.
 
 /// The words, quoted where they need it, on one line.
-pub(super) fn shell(words: &[String]) -> String {
+pub(crate) fn shell(words: &[String]) -> String {
     let quoted: Vec<String> = words.iter().map(|word| quoted(word)).collect();
     quoted.join(" ")
 }

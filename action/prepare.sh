@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Checks what was asked for, makes a folder for the results, and finds or builds
+# deadheat.
+#
+# In: NAME, ARTIFACT, DEADHEAT, VERSION, REPOSITORY. Out: folder, artifact, deadheat.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=action/say.sh
+. "$here/say.sh"
+
+for tool in curl git jq; do
+    command -v "$tool" >/dev/null ||
+        fail "this action needs '$tool' on the runner; runners of GitHub have it, please install it on yours"
+done
+
+# It becomes part of a file name, of an artifact's name and of a comment in HTML.
+if ! [[ $NAME =~ ^[A-Za-z0-9][A-Za-z0-9._]*([ -][A-Za-z0-9._]+)*$ ]]; then
+    fail "name: '$NAME' must be words of letters, digits, '.' and '_', with one blank or '-' between two"
+fi
+slug=${NAME// /-}
+folder=${RUNNER_TEMP:?}/deadheat-$slug
+rm -rf "$folder"
+mkdir -p "$folder"
+output folder "$folder"
+case $ARTIFACT in
+    default) output artifact "deadheat-$slug" ;;
+    *) output artifact "$ARTIFACT" ;;
+esac
+
+# Builds are kept by what they are built from, so that a cache of this folder saves the time.
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/deadheat-action
+if [ -n "$DEADHEAT" ]; then
+    program=$(command -v -- "$DEADHEAT") ||
+        fail "deadheat: there is no program '$DEADHEAT'; install it in a step before, or leave the input out to build it"
+    case $program in
+        /*) ;;
+        *) program=$PWD/$program ;;
+    esac
+else
+    command -v cargo >/dev/null ||
+        fail "deadheat is built with cargo, which this runner does not have; install Rust, or give a program by the input deadheat"
+    if [ -n "$VERSION" ]; then
+        # A branch moves on, so what it is now is asked; a commit has no such name.
+        commit=$(git ls-remote "$REPOSITORY" "refs/heads/$VERSION" "refs/tags/$VERSION" "refs/tags/$VERSION^{}" | tail -n 1 | cut -f 1) ||
+            fail "repository: git cannot read $REPOSITORY"
+        commit=${commit:-$VERSION}
+        root=$cache/$commit
+        sources=(--git "$REPOSITORY" --rev "$commit" deadheat-cli)
+    else
+        source=$(dirname "$here")
+        sum=$(cd "$source" && find Cargo.toml Cargo.lock crates -type f -print0 |
+            LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum | cut -c 1-20)
+        root=$cache/$sum
+        sources=(--path "$source/crates/deadheat-cli")
+    fi
+    program=$root/bin/deadheat
+    if [ ! -x "$program" ]; then
+        cargo install --locked --root "$root" "${sources[@]}" ||
+            fail "deadheat could not be built (cargo install ${sources[*]}); its messages stand above"
+    fi
+fi
+"$program" --version || fail "'$program' does not run"
+output deadheat "$program"

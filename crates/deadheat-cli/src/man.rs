@@ -1,0 +1,234 @@
+//! `deadheat man`: the manual pages, made of what `--help` says.
+
+use std::path::PathBuf;
+
+use clap::{Args, Command};
+use clap_mangen::Man;
+use clap_mangen::roff::{Roff, roman};
+use deadheat::exit::{Failure, Status};
+use deadheat::format::{ensure_folder, write_text};
+
+use crate::cargo_deadheat::HELP;
+use crate::program;
+use crate::rev::CargoRace;
+
+/// Shown at the end of `deadheat man --help`.
+pub const EXAMPLES: &str = "\
+Examples:
+  deadheat man | man -l -
+  deadheat man --out ~/.local/share/man/man1";
+
+/// The exit codes, as every page tells them.
+const EXIT_CODES: [(&str, &str); 7] = [
+    ("0", "Done, whatever the verdict."),
+    ("1", "A --fail-on condition holds."),
+    ("2", "The command line makes no sense."),
+    ("3", "A contender failed."),
+    ("4", "A file cannot be read or holds nonsense."),
+    ("5", "Internal error."),
+    ("128 + n", "Stopped by signal n."),
+];
+
+/// Options of `deadheat man`.
+#[derive(Debug, Args)]
+pub struct ManArgs {
+    /// Write the pages of all commands into this folder [default: print the first]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+/// Prints the page of the program, or writes them all.
+pub fn man(args: &ManArgs) -> Result<Status, Failure> {
+    let pages = pages();
+    let Some(folder) = &args.out else {
+        print!("{}", pages[0].text);
+        return Ok(Status::Done);
+    };
+    ensure_folder(folder).map_err(|error| Failure::writing("--out", error))?;
+    for page in &pages {
+        let path = folder.join(&page.file);
+        write_text(&path, &page.text).map_err(|error| Failure::writing("--out", error))?;
+        println!("{}", path.display());
+    }
+    Ok(Status::Done)
+}
+
+/// A manual page.
+struct Page {
+    file: String,
+    text: String,
+}
+
+/// That of the program first, then those of its commands, then `cargo deadheat`.
+fn pages() -> Vec<Page> {
+    let mut program = program::command().disable_help_subcommand(true);
+    program.build();
+    let commands: Vec<Command> = program.get_subcommands().cloned().collect();
+    let named = |command: &Command| format!("deadheat-{}", command.get_name());
+    let names: Vec<String> = commands.iter().map(named).collect();
+    let mut others: Vec<&str> = names.iter().map(String::as_str).collect();
+    others.push("cargo-deadheat");
+    let mut pages = vec![page("deadheat", program, &others)];
+    for (name, command) in names.iter().zip(commands) {
+        pages.push(page(name, command, &["deadheat"]));
+    }
+    pages.push(cargo_page());
+    pages
+}
+
+fn page(name: &str, command: Command, see_also: &[&str]) -> Page {
+    let has_commands = command.has_subcommands();
+    let examples = command.get_after_help().map(ToString::to_string);
+    let command = command.display_name(name.to_owned());
+    let page = Text::of(command, name)
+        .section(Man::render_name_section)
+        .section(Man::render_synopsis_section)
+        .section(Man::render_description_section)
+        .section(Man::render_options_section);
+    let page = match has_commands {
+        true => page.section(Man::render_subcommands_section),
+        false => page,
+    };
+    page.verbatim(
+        "EXAMPLES",
+        examples.as_deref().map_or("", lines_of_examples),
+    )
+    .end(name, see_also)
+}
+
+/// `cargo deadheat` reads its arguments as cargo does, so its page is what it
+/// says of itself, and the options of the races behind `--`.
+fn cargo_page() -> Page {
+    let name = "cargo-deadheat";
+    let (about, rest) = HELP.split_once("\n\n").unwrap_or((HELP, ""));
+    let (usage, rest) = rest.split_once("\n\n").unwrap_or(("", rest));
+    let (description, options) = rest.split_once("\n\nOptions:\n").unwrap_or((rest, ""));
+    let command = CargoRace::options()
+        .name(name)
+        .disable_help_flag(true)
+        .about(about.replace('\n', " "))
+        .override_usage(usage.trim_start_matches("Usage: ").to_owned());
+    Text::of(command, name)
+        .section(Man::render_name_section)
+        .section(Man::render_synopsis_section)
+        .verbatim("DESCRIPTION", description)
+        .verbatim("OPTIONS BEFORE --", options)
+        .section(Man::render_options_section)
+        .end(name, &["deadheat", "deadheat-rev", "cargo-bench"])
+}
+
+/// The examples that stand below a list of options, without their title.
+fn lines_of_examples(text: &str) -> &str {
+    text.strip_prefix("Examples:\n").unwrap_or(text)
+}
+
+/// What is not ASCII, as every troff reads it whatever the locale.
+fn ascii(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c.is_ascii() {
+            true => plain.push(c),
+            false if c == '…' => plain += "...",
+            false => plain += &format!("\\[u{:04X}]", u32::from(c)),
+        }
+    }
+    plain
+}
+
+/// A page as it grows.
+struct Text {
+    man: Man,
+    roff: Vec<u8>,
+}
+
+impl Text {
+    fn of(command: Command, name: &str) -> Self {
+        let version = concat!("deadheat ", env!("CARGO_PKG_VERSION"));
+        let man = Man::new(command)
+            .title(name.to_uppercase())
+            .source(version)
+            .manual("Manual of deadheat");
+        let page = Self {
+            man,
+            roff: Vec::new(),
+        };
+        page.section(Man::render_title)
+    }
+
+    fn section(
+        mut self,
+        render: impl Fn(&Man, &mut dyn std::io::Write) -> std::io::Result<()>,
+    ) -> Self {
+        render(&self.man, &mut self.roff).expect("memory takes what it is given");
+        self
+    }
+
+    /// Lines that stay as they are.
+    fn verbatim(mut self, title: &str, text: &str) -> Self {
+        if text.is_empty() {
+            return self;
+        }
+        let mut roff = Roff::new();
+        roff.control("SH", [title]).control("nf", []);
+        for line in text.lines() {
+            roff.text([roman(line)]);
+        }
+        roff.control("fi", []);
+        self.roff.extend(roff.render().into_bytes());
+        self
+    }
+
+    /// Exit codes and other pages, which come last.
+    fn end(mut self, name: &str, see_also: &[&str]) -> Page {
+        let mut roff = Roff::new();
+        roff.control("SH", ["EXIT STATUS"]);
+        for (code, meaning) in EXIT_CODES {
+            roff.control("TP", []).text([roman(code)]);
+            roff.text([roman(meaning)]);
+        }
+        let others = see_also.iter().map(|other| format!("{other}(1)"));
+        roff.control("SH", ["SEE ALSO"])
+            .text([roman(others.collect::<Vec<String>>().join(", "))]);
+        self.roff.extend(roff.render().into_bytes());
+        Page {
+            file: format!("{name}.1"),
+            text: ascii(&String::from_utf8_lossy(&self.roff)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_a_page_for_every_command_that_users_see() {
+        let pages = pages();
+        let files: Vec<&str> = pages.iter().map(|page| &*page.file).collect();
+        assert_eq!(files[0], "deadheat.1");
+        for file in ["deadheat-run.1", "deadheat-rev.1", "cargo-deadheat.1"] {
+            assert!(files.contains(&file), "{files:?}");
+        }
+        assert!(!files.contains(&"deadheat-placements.1"), "{files:?}");
+    }
+
+    #[test]
+    fn pages_are_plain_ascii() {
+        assert_eq!(ascii("a … é"), "a ... \\[u00E9]");
+        assert!(pages().iter().all(|page| page.text.is_ascii()));
+    }
+
+    #[test]
+    fn the_page_of_cargo_deadheat_has_all_of_its_help() {
+        let page = cargo_page();
+        for words in [
+            "[BASE[..HEAD]]",
+            "Without BASE",
+            "Print the version",
+            "margin",
+        ] {
+            let plain = page.text.replace("\\-", "-");
+            assert!(plain.contains(words), "{words}: {plain}");
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! The scale that changes are drawn to, with no change in the middle.
+
+use deadheat_model::LogRatio;
+
+use crate::glyphs::Glyphs;
+use crate::units::{share, two_digits};
+
+/// Ends worth reading, as changes upwards. To a half the scale is even in
+/// changes, and beyond even in ratios: half is as far as twice.
+const ENDS: [f64; 15] = [
+    0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 3.0, 9.0,
+];
+
+/// The scale is even in changes as far as this.
+const EVEN_IN_CHANGES: f64 = 0.5;
+
+/// An end holds what is larger by the rounding of numbers.
+const ROUNDING: f64 = 1e-12;
+
+/// The end that a scale must have to hold this effect.
+fn reach(effect: LogRatio) -> f64 {
+    match effect.change().abs() {
+        even if even <= EVEN_IN_CHANGES => even,
+        _ => LogRatio(effect.0.abs()).change(),
+    }
+}
+
+/// A scale from one change to its opposite.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct ChangeScale {
+    /// The upper end, as a change.
+    end: f64,
+}
+
+impl ChangeScale {
+    /// The narrowest scale that holds nearly all of these: a few that would
+    /// squeeze the rest to nothing may lie beyond. It reaches `at_least` so
+    /// far.
+    pub(super) fn over(effects: impl Iterator<Item = LogRatio>, at_least: LogRatio) -> ChangeScale {
+        let mut reaches: Vec<f64> = effects.map(reach).collect();
+        reaches.sort_unstable_by(f64::total_cmp);
+        let least = reach(at_least);
+        let end = |reach: f64| {
+            let reach = reach.max(least);
+            let known = ENDS.into_iter().find(|end| reach <= *end + ROUNDING);
+            // Powers of ten in ratios from there on.
+            known.unwrap_or_else(|| 10f64.powi((reach + 1.0).log10().ceil() as i32) - 1.0)
+        };
+        let all = end(reaches.last().copied().unwrap_or(0.0));
+        let most = end(reaches
+            .get((3 * reaches.len()).div_ceil(4).saturating_sub(1))
+            .copied()
+            .unwrap_or(0.0));
+        ChangeScale {
+            end: if all <= 5.0 * most { all } else { most },
+        }
+    }
+
+    /// Where it lies: −1 at the lower end, 0 for no change, 1 at the upper end,
+    /// and beyond these what the scale does not hold.
+    pub(super) fn place(self, effect: LogRatio) -> f64 {
+        let place = match self.end <= EVEN_IN_CHANGES {
+            true => effect.change() / self.end,
+            false => effect.0 / self.end.ln_1p(),
+        };
+        match place.abs() - 1.0 {
+            hair if (0.0..1e-9).contains(&hair) => place.signum(),
+            _ => place,
+        }
+    }
+
+    /// The change at a place from −1 to 1, in words.
+    pub(super) fn label(self, place: f64, glyphs: Glyphs) -> String {
+        let change = match self.end <= EVEN_IN_CHANGES {
+            true => place * self.end,
+            false => (place * self.end.ln_1p()).exp_m1(),
+        };
+        // Steps of ratios are no round changes.
+        let shown = match self.end <= EVEN_IN_CHANGES || place.abs() >= 1.0 {
+            true => share(change.abs()),
+            false => format!("{} %", two_digits(change.abs() * 100.0)),
+        };
+        match change {
+            below if below < 0.0 => format!("{}{shown}", glyphs.minus()),
+            above if above > 0.0 => format!("+{shown}"),
+            _ => "0".to_owned(),
+        }
+    }
+
+    /// The ends in words, the lower one first.
+    pub(super) fn ends(self, glyphs: Glyphs) -> [String; 2] {
+        [-1.0, 1.0].map(|end| self.label(end, glyphs))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn over(changes: &[f64]) -> ChangeScale {
+        let effects = changes.iter().map(|change| LogRatio::from_change(*change));
+        ChangeScale::over(effects, LogRatio::from_change(0.01))
+    }
+
+    #[test]
+    fn a_scale_ends_at_round_numbers_and_holds_the_margin() {
+        let ends = |changes: &[f64]| over(changes).ends(Glyphs::Ascii).join(" ");
+        assert_eq!(ends(&[]), "-1 % +1 %");
+        assert_eq!(ends(&[0.0132]), "-2 % +2 %");
+        assert_eq!(ends(&[-0.17, 0.04]), "-20 % +20 %");
+        assert_eq!(ends(&[0.7]), "-50 % +100 %");
+        assert_eq!(ends(&[-0.7]), "-75 % +300 %");
+        assert_eq!(ends(&[50.0]), "-99 % +9900 %");
+    }
+
+    #[test]
+    fn one_that_is_far_off_does_not_squeeze_the_others() {
+        let scale = over(&[0.01, 0.02, -0.03, 0.04, 20.0]);
+        assert_eq!(scale.ends(Glyphs::Ascii)[1], "+5 %");
+        assert!(scale.place(LogRatio::from_change(20.0)) > 1.0);
+        assert_eq!(
+            over(&[0.01, 0.02, -0.03, 0.04, 0.16]).ends(Glyphs::Ascii)[1],
+            "+20 %"
+        );
+    }
+
+    #[test]
+    fn places_are_even_in_changes_and_for_large_ones_in_ratios() {
+        let small = over(&[0.05]);
+        assert!((small.place(LogRatio::from_change(-0.025)) + 0.5).abs() < 1e-12);
+        let large = over(&[0.9]);
+        assert!((large.place(LogRatio::from_change(1.0)) - 1.0).abs() < 1e-12);
+        assert!((large.place(LogRatio::from_change(-0.5)) + 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn nothing_is_too_large_for_a_scale() {
+        for effect in [709.0, 1e300, f64::MAX] {
+            let scale = ChangeScale::over([LogRatio(effect)].into_iter(), LogRatio(0.01));
+            let place = scale.place(LogRatio(effect));
+            assert!(!place.is_nan() && !scale.ends(Glyphs::Ascii)[1].contains("NaN"));
+        }
+    }
+}

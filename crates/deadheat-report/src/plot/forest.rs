@@ -1,0 +1,202 @@
+//! The forest plot beside a table: every interval to one scale.
+
+use deadheat_model::{Comparison, Estimate, LogRatio, Verdict};
+use unicode_width::UnicodeWidthStr;
+
+use super::change_scale::ChangeScale;
+use super::paint::{Strokes, color_of, painted};
+use crate::glyphs::Glyphs;
+use crate::layout::{GAP, wrap};
+
+/// Fewer columns say less than the numbers beside them.
+const LEAST: usize = 11;
+
+/// More columns make the eye travel.
+const MOST: usize = 41;
+
+/// The scale has room for so many margins at least.
+const MARGINS: f64 = 1.5;
+
+/// What is drawn in a row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ForestRow<'a> {
+    /// The interval, and the estimate in it.
+    pub(crate) estimate: Option<&'a Estimate>,
+    /// The margin it is held against.
+    pub(crate) margin: f64,
+    /// Its colour.
+    pub(crate) verdict: Option<Verdict>,
+}
+
+impl<'a> From<&'a Comparison> for ForestRow<'a> {
+    fn from(comparison: &'a Comparison) -> Self {
+        Self {
+            estimate: comparison.estimate.as_ref(),
+            margin: comparison.margin,
+            verdict: comparison.verdict,
+        }
+    }
+}
+
+/// A table with the forest of its rows in the room it leaves, and a caption;
+/// `None` where that is too little. `bare` is the table without colours, and
+/// `rows` stand below its head; further ones have no picture.
+pub(crate) fn beside(
+    table: &str,
+    bare: &str,
+    rows: &[Option<ForestRow>],
+    (width, color): (usize, bool),
+    glyphs: Glyphs,
+) -> Option<String> {
+    let widths: Vec<usize> = bare.lines().map(|line| line.width()).collect();
+    let start = widths.iter().max()? + GAP;
+    let drawn: Vec<ForestRow> = rows.iter().flatten().copied().collect();
+    let forest = Forest::of(&drawn, width.saturating_sub(start), glyphs, color)?;
+    // Where cells have several lines, none is the line of a row.
+    if widths.len() != rows.len() + 1 {
+        return None;
+    }
+    let pictures = rows
+        .iter()
+        .map(|row| row.as_ref().map(|row| forest.row(row)));
+    let cells = std::iter::once(Some(forest.head())).chain(pictures);
+    let mut text = String::new();
+    for ((line, width), cell) in table.lines().zip(&widths).zip(cells) {
+        let fill = " ".repeat(start - width);
+        text += format!("{line}{fill}{}", cell.unwrap_or_default()).trim_end();
+        text.push('\n');
+    }
+    Some(text + &wrap("  ", &forest.caption(), width))
+}
+
+/// A column of intervals, as wide as there is room for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Forest {
+    scale: ChangeScale,
+    /// Odd, so that one column is the middle.
+    width: usize,
+    glyphs: Glyphs,
+    strokes: Strokes,
+    color: bool,
+    /// Whether the margin takes a column beside the middle, and whether an
+    /// interval goes on beyond either edge.
+    seen: [bool; 2],
+}
+
+impl Forest {
+    /// The forest of these rows in at most `room` columns; `None` where that
+    /// is too few, or nothing was estimated.
+    pub(crate) fn of(
+        rows: &[ForestRow],
+        room: usize,
+        glyphs: Glyphs,
+        color: bool,
+    ) -> Option<Forest> {
+        let reaches = || {
+            let estimates = rows.iter().filter_map(|row| row.estimate);
+            estimates.flat_map(|estimate| {
+                let interval = estimate.interval.map(|found| [found.low, found.high]);
+                interval.unwrap_or([estimate.effect; 2])
+            })
+        };
+        if room < LEAST || reaches().next().is_none() {
+            return None;
+        }
+        let margin = rows.iter().map(|row| row.margin).fold(0.0, f64::max);
+        let room = room.min(MOST);
+        let mut forest = Forest {
+            scale: ChangeScale::over(reaches(), LogRatio::from_change(MARGINS * margin)),
+            width: room - usize::from(room.is_multiple_of(2)),
+            glyphs,
+            strokes: Strokes::new(glyphs),
+            color,
+            seen: [false; 2],
+        };
+        let band = forest.cell(LogRatio::from_change(margin));
+        let beyond = |effect: LogRatio| forest.cell(effect).is_err();
+        forest.seen = [band != Ok(forest.width / 2), reaches().any(beyond)];
+        Some(forest)
+    }
+
+    /// The head of the column: the ends of the scale, and no change between.
+    pub(crate) fn head(&self) -> String {
+        let [low, high] = self.scale.ends(self.glyphs);
+        let half = self.width / 2;
+        let inner = |label: &str| half.checked_sub(label.width());
+        match inner(&low).zip(inner(&high)) {
+            Some((left, right)) if left > 0 && right > 0 => {
+                format!("{low}{}0{}{high}", " ".repeat(left), " ".repeat(right))
+            }
+            // Where they do not fit, the caption alone tells them.
+            _ => match self.width.checked_sub(low.width() + high.width()) {
+                Some(gap) if gap > 0 => format!("{low}{}{high}", " ".repeat(gap)),
+                _ => String::new(),
+            },
+        }
+    }
+
+    /// One estimate; without one, no change and the margin alone.
+    pub(crate) fn row(&self, row: &ForestRow) -> String {
+        let strokes = self.strokes;
+        let mut cells = vec![' '; self.width];
+        let margin = LogRatio::from_change(row.margin);
+        let [from, to] =
+            [LogRatio(-margin.0), margin].map(|end| self.cell(end).unwrap_or_else(|side| side));
+        cells[from..=to].fill(strokes.band);
+        cells[self.width / 2] = strokes.zero;
+        let Some(estimate) = row.estimate else {
+            return cells.into_iter().collect::<String>().trim_end().to_owned();
+        };
+        let ends = estimate.interval.map(|found| [found.low, found.high]);
+        let [low, high] = ends
+            .unwrap_or([estimate.effect; 2])
+            .map(|end| self.cell(end));
+        let (Ok(first) | Err(first)) = low;
+        let (Ok(last) | Err(last)) = high;
+        cells[first..=last].fill(strokes.line);
+        if ends.is_some() {
+            cells[first] = strokes.low;
+            cells[last] = strokes.high;
+        }
+        if let Ok(at) = self.cell(estimate.effect) {
+            cells[at] = strokes.estimate;
+        }
+        for end in [low, high, self.cell(estimate.effect)] {
+            match end {
+                Err(0) => cells[0] = strokes.left,
+                Err(edge) => cells[edge] = strokes.right,
+                Ok(_) => {}
+            }
+        }
+        let text = |cells: &[char]| cells.iter().collect::<String>();
+        let color = color_of(row.verdict).filter(|_| self.color);
+        let behind = text(&cells[last + 1..]);
+        text(&cells[..first]) + &painted(&text(&cells[first..=last]), color) + behind.trim_end()
+    }
+
+    /// What the column shows, in a sentence.
+    pub(crate) fn caption(&self) -> String {
+        let [low, high] = self.scale.ends(self.glyphs);
+        let strokes = self.strokes;
+        let mut signs = format!("{} marks no change", strokes.zero);
+        if self.seen[0] {
+            signs += &format!(", {} the margin", strokes.band);
+        }
+        if self.seen[1] {
+            let (left, right) = (strokes.left, strokes.right);
+            signs += &format!(", {left} and {right} go on beyond");
+        }
+        format!("Intervals to one scale, from {low} to {high}; {signs}.")
+    }
+
+    /// The column of an effect, or the edge it lies beyond.
+    fn cell(&self, effect: LogRatio) -> Result<usize, usize> {
+        let place = self.scale.place(effect);
+        let last = self.width - 1;
+        match place {
+            below if below < -1.0 => Err(0),
+            above if above > 1.0 => Err(last),
+            inside => Ok((((inside + 1.0) / 2.0 * last as f64).round() as usize).min(last)),
+        }
+    }
+}
