@@ -77,6 +77,10 @@ action:
 charts:
     crates/deadheat-report/assets/page/build.sh
 
+# The pictures of the page in docs/, made anew (chromium)
+screenshots:
+    cargo test -p deadheat-cli --test page -- --ignored --exact the_pictures_of_the_docs
+
 # Reports of a run of 500 benchmarks, every bar of theirs: a minute or two; `just validate-reports --quick` only tries it
 validate-reports *options:
     cargo build --release
@@ -85,5 +89,5 @@ validate-reports *options:
 # Accept what is written now as golden; read the difference before committing
 bless:
     DEADHEAT_BLESS=1 cargo test -p deadheat-format --test golden
-    INSTA_UPDATE=always cargo test -p deadheat-report
+    DEADHEAT_BLESS=1 INSTA_UPDATE=always cargo test -p deadheat-report
     git diff --stat

@@ -53,6 +53,7 @@ fn check(benchmark: ResultBenchmark) {
         margin: 0.01,
         alpha: 0.05,
         metric: None,
+        rules: Vec::new(),
     };
     if let Ok(run) = join(&[side("old"), side("new")], &terms) {
         write(&run);

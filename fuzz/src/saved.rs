@@ -55,6 +55,7 @@ fn write_and_read(results: Results) {
         margin: 0.01,
         alpha: 0.05,
         metric: None,
+        rules: Vec::new(),
     };
     let Ok(run) = join(&[side("old"), side("new")], &terms) else {
         return;

@@ -78,7 +78,8 @@ pub(crate) fn benchmark(
     };
     let saved = benchmark.saved.as_ref();
     let empty = Comparison {
-        margin: plan.design.margin,
+        margin: plan.margin(index),
+        alpha: plan.alpha(index),
         plots: None,
         gate: None,
         benchmark: benchmark.name.clone(),
@@ -109,7 +110,7 @@ pub(crate) fn benchmark(
     // What is drawn is made of what the figures were worked out from.
     let figured = match options.without_figures && options.plots.is_none() {
         true => None,
-        false => Figured::of(header, samples, judged, &members),
+        false => Figured::of(header, index, samples, &members),
     };
     if benchmark.contenders.len() == 1 {
         let metrics = metric_rows(run, samples, index, &members, None, |_| None);
@@ -155,7 +156,7 @@ pub(crate) fn benchmark(
             ..empty.clone()
         };
         if let Some(judgement) = judgement {
-            fill_in(&mut comparison, judgement, plan.design.margin);
+            fill_in(&mut comparison, judgement);
             comparison.p_sign_flip = confirm(effects, judgement, plan.seed);
         }
         let judged = judgement.map_or(effects.replicates(), |j| j.replicates);
@@ -180,7 +181,7 @@ pub(crate) fn benchmark(
             carry_over: d.carry_over,
             second_position: d.second_position,
         });
-        let margin = plan.design.margin;
+        let margin = comparison.margin;
         let mut warnings = doubts::about_the_estimate(effects, samples, judgement, margin);
         warnings.extend(doubts::about_the_tails(
             &baseline_values,
@@ -213,7 +214,7 @@ pub(crate) fn benchmark(
 }
 
 /// Copies what was judged into the answer.
-fn fill_in(comparison: &mut Comparison, judgement: &Judgement, margin: f64) {
+fn fill_in(comparison: &mut Comparison, judgement: &Judgement) {
     let pooled = &judgement.pooled;
     comparison.estimate = Some(estimate(judgement));
     comparison.dropped_blocks = judgement.dropped;
@@ -232,7 +233,7 @@ fn fill_in(comparison: &mut Comparison, judgement: &Judgement, margin: f64) {
             pooled.theta,
             pooled.se,
             pooled.replicates,
-            LogRatio::from_change(margin).0,
+            LogRatio::from_change(comparison.margin).0,
             judgement.plain_level,
         );
     }

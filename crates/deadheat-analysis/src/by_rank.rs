@@ -22,12 +22,11 @@ pub(crate) fn by_rank(
     ranking: &Ranking,
 ) -> (Vec<Comparison>, Vec<Option<f64>>) {
     let header = &run.header;
-    let design = &header.plan.design;
     let benchmark = &header.plan.benchmarks[index];
     let judged = header.plan.judged(index);
     let candidates = benchmark.contenders.len().saturating_sub(1);
     // As for pairs, all intervals hold together.
-    let two_sided = design.alpha / candidates.max(1) as f64;
+    let two_sided = header.plan.alpha(index) / candidates.max(1) as f64;
     let baselines: Vec<Option<Logs>> = samples
         .metrics()
         .iter()
@@ -44,6 +43,7 @@ pub(crate) fn by_rank(
             two_sided,
             allowance: ranking.scatter.allowance(&candidate.name),
             orders: &ranking.orders,
+            margin: header.plan.margin(index),
         };
         let against = |metric: &Metric| {
             let place = samples.metrics().iter().position(|m| m == metric)?;
@@ -85,7 +85,7 @@ pub(crate) fn by_rank(
         let mut warnings = found.doubts();
         let summary = benchmark.saved.as_ref().and_then(|s| s.summary.clone());
         warnings.extend(summary.map(|statistic| Warning::OnlySummaries { statistic }));
-        let margin = design.margin;
+        let margin = header.plan.margin(index);
         warnings.extend(doubts::about_the_tails(
             baseline_values,
             &values,

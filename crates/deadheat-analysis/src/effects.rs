@@ -123,10 +123,18 @@ impl Effects {
             last_replicate: None,
             flags: Vec::new(),
             flagged: false,
-            keep_diagnostics: *metric == header.plan.design.judged,
+            keep_diagnostics: false,
             diagnostics: Vec::new(),
             seen: Vec::new(),
             blocks_seen: 0,
+        }
+    }
+
+    /// The same, which notes what the order in a block does as well.
+    pub(crate) fn with_diagnostics(self) -> Self {
+        Self {
+            keep_diagnostics: true,
+            ..self
         }
     }
 

@@ -52,7 +52,7 @@ pub(crate) fn on_the_same_pairs(
     metric: &Metric,
     judged: &Judgement,
 ) -> Option<(Estimate, Option<Verdict>)> {
-    if *metric == header.plan.design.judged {
+    if metric == header.plan.judged(benchmark) {
         return Some((estimate(judged), judged.call.map(verdict)));
     }
     // Nothing was ever counted, and of zeros no ratio can be formed.
@@ -67,7 +67,7 @@ pub(crate) fn on_the_same_pairs(
         judged.replicates,
         judged.asked,
         Formula::of(header, benchmark),
-        header.plan.design.margin,
+        header.plan.margin(benchmark),
     )?;
     let estimate = of_the_table(&judgement, &effects, samples);
     // Where no interval is shown, none decides.

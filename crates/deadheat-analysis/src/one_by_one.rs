@@ -2,7 +2,7 @@
 //! samples at once, and what follows from all benchmarks together.
 
 use deadheat_model::{
-    Analysis, Benchmark, Comparison, Ending, FailedBenchmark, Origin, Plan, Processes, Run,
+    Analysis, Benchmark, Comparison, Ending, FailedBenchmark, Gates, Origin, Plan, Processes, Run,
     Samples, Workload,
 };
 
@@ -114,6 +114,7 @@ impl<'a> OneByOne<'a> {
                 self.ranking.scatter.doubts(run),
             ]
             .concat(),
+            gates: Gates::default(),
             sides: run.sides.clone(),
             processes: processes(plan),
             launches: run.launches,

@@ -103,8 +103,7 @@ impl<'a> Placement<'a> {
                 reason: self.why_fixed(),
             }),
             Scope::Source => {
-                let margin = self.run.header.plan.design.margin;
-                warnings.extend(apart(comparison, margin));
+                warnings.extend(apart(comparison, comparison.margin));
                 let links = self.run.header.environment.neutral_links.iter();
                 let mut objects: Vec<String> = Vec::new();
                 for object in links.flat_map(|links| &links.unsectioned) {
@@ -169,7 +168,7 @@ impl<'a> OwnLinkRaced<'a> {
         if replicates < FEWEST_OF_OWN_LINK {
             return None;
         }
-        let judgements = bench.judge(samples, replicates, Level::Nominal(plan.design.alpha));
+        let judgements = bench.judge(samples, replicates, Level::Nominal(plan.alpha(own)));
         Some(Self {
             samples,
             bench,

@@ -24,11 +24,11 @@ impl Bench {
         let plan = &header.plan;
         let candidates = plan.benchmarks[benchmark]
             .candidates()
-            .map(|id| Effects::new(&plan.design.judged, id, header))
+            .map(|id| Effects::new(plan.judged(benchmark), id, header).with_diagnostics())
             .collect();
         Self {
             candidates,
-            margin: plan.design.margin,
+            margin: plan.margin(benchmark),
             formula: Formula::of(header, benchmark),
             blocks_per_replicate: plan.blocks_per_replicate(benchmark) as usize,
         }
@@ -184,7 +184,7 @@ impl Watch {
 
     /// Where the least decided candidate stands.
     fn standing(&mut self, benchmark: usize, samples: &Samples) -> Option<Standing> {
-        let alpha = self.plan().design.alpha;
+        let alpha = self.plan().alpha(benchmark);
         let bench = self.bench(benchmark, samples);
         let replicates = bench.candidates.first()?.replicates();
         let judgements = bench.judge(samples, replicates, Level::Anytime(alpha));
@@ -237,7 +237,7 @@ impl StoppingRule for PlannedRule {
         if let Some(decision) = self.watch.beside(benchmark, samples) {
             return decision;
         }
-        let looks = self.watch.plan().design.looks.clone();
+        let looks = self.watch.plan().looks(benchmark).clone();
         let blocks_per_replicate = self.watch.plan().blocks_per_replicate(benchmark);
         // Counted before anything is computed: between looks this is all.
         let complete = samples.blocks().len() / blocks_per_replicate as usize;
@@ -283,8 +283,8 @@ impl StoppingRule for AnytimeRule {
         if let Some(decision) = self.watch.beside(benchmark, samples) {
             return decision;
         }
-        let alpha = self.watch.plan().design.alpha;
-        let looks = self.watch.plan().design.looks.clone();
+        let alpha = self.watch.plan().alpha(benchmark);
+        let looks = self.watch.plan().looks(benchmark).clone();
         let first = self.next[benchmark] == 0;
         let bench = self.watch.bench(benchmark, samples);
         let replicates = bench.candidates.first().map_or(0, Effects::replicates);

@@ -32,7 +32,8 @@ impl Ruling {
         samples: &Samples,
         options: Options,
     ) -> (Bench, Ruling) {
-        let design = &run.header.plan.design;
+        let plan = &run.header.plan;
+        let (alpha, planned_at) = (plan.alpha(index), plan.looks(index));
         let mut bench = Bench::new(&run.header, index);
         bench.extend(samples);
         let all = bench.candidates.first().map_or(0, Effects::replicates);
@@ -63,33 +64,33 @@ impl Ruling {
             }
         };
         if recording {
-            let looks = planned_looks(0, all as u32, design.alpha).ok();
+            let looks = planned_looks(0, all as u32, alpha).ok();
             let ruling = match looks.filter(|_| options.replay_looks) {
                 Some(looks) => bench
                     .scan(samples, all, &looks)
                     .map(|scan| planned(scan, &looks.weights, false)),
                 None => None,
             };
-            let ruling = ruling.unwrap_or_else(|| once(&bench, Level::Nominal(design.alpha)));
+            let ruling = ruling.unwrap_or_else(|| once(&bench, Level::Nominal(alpha)));
             return (bench, ruling);
         }
         let complete = bench.complete_replicates(samples);
-        let most = design.looks.max_replicates() as usize;
-        let scan = bench.scan(samples, complete, &design.looks);
+        let most = planned_at.max_replicates() as usize;
+        let scan = bench.scan(samples, complete, planned_at);
         let ended_by_plan = !run.went_on(index, samples)
             && scan
                 .as_ref()
                 .is_some_and(|scan| scan.at == complete && (scan.conclusive || scan.at == most));
         let ruling = match scan {
-            Some(scan) if ended_by_plan => planned(scan, &design.looks.weights, false),
-            _ if run.left_its_plan() => once(&bench, Level::Anytime(design.alpha)),
-            Some(scan) => planned(scan, &design.looks.weights, true),
+            Some(scan) if ended_by_plan => planned(scan, &planned_at.weights, false),
+            _ if run.left_its_plan() => once(&bench, Level::Anytime(alpha)),
+            Some(scan) => planned(scan, &planned_at.weights, true),
             // Cut by its budget before the first look: an interval, no verdict.
             None => {
                 let budget_spent = !bench.candidates.is_empty();
                 Ruling {
                     budget_spent,
-                    ..once(&bench, Level::Nominal(design.alpha))
+                    ..once(&bench, Level::Nominal(alpha))
                 }
             }
         };
@@ -140,7 +141,7 @@ pub fn looks_taken(run: &Run, benchmark: usize) -> Vec<LookTaken> {
     let mut bench = Bench::new(&run.header, benchmark);
     bench.extend(samples);
     let complete = bench.complete_replicates(samples);
-    let looks = &run.header.plan.design.looks;
+    let looks = run.header.plan.looks(benchmark);
     bench
         .looks(samples, complete, looks)
         .map(|(replicates, judgements)| LookTaken::of(replicates, &judgements))

@@ -122,6 +122,8 @@ pub(crate) struct Level<'a> {
     /// each, beyond what their samples show.
     pub(crate) allowance: f64,
     pub(crate) orders: &'a Orders,
+    /// Smallest relative change worth acting on.
+    pub(crate) margin: f64,
 }
 
 /// Two contenders of an unpaired recording in one metric.
@@ -189,11 +191,9 @@ pub(crate) fn compare(
     let judged = (zero_share <= MOST_ZEROS)
         .then(|| {
             let (first, second) = (baseline.observations(each), candidate.observations(each));
-            let margin = header.plan.design.margin;
             let terms = Terms {
                 each,
                 level,
-                margin,
                 better: metric.better(),
                 relative_tick: ticks.map(f64::recip),
             };
@@ -212,7 +212,6 @@ pub(crate) fn compare(
 struct Terms<'a> {
     each: Observation,
     level: &'a Level<'a>,
-    margin: f64,
     better: Better,
     /// A tick of the clock as a share of a typical sample.
     relative_tick: Option<f64>,
@@ -223,8 +222,8 @@ impl Terms<'_> {
     /// way round.
     fn call(&self, (low, high): (f64, f64)) -> Call {
         match self.better {
-            Better::More => call((-high, -low), self.margin),
-            Better::Less | Better::Unknown => call((low, high), self.margin),
+            Better::More => call((-high, -low), self.level.margin),
+            Better::Less | Better::Unknown => call((low, high), self.level.margin),
         }
     }
 }
@@ -237,6 +236,7 @@ fn judge(first: &[f64], second: &[f64], terms: &Terms<'_>) -> Option<UnpairedJud
         two_sided: level,
         allowance,
         orders,
+        ..
     } = *level;
     let order = orders.of(first.len(), second.len(), level);
     let by_rank = order.and_then(|order| shift_interval_at(first, second, order));
@@ -389,8 +389,8 @@ mod tests {
                 two_sided: 0.05,
                 allowance: LAYOUT_ALLOWANCE,
                 orders: Box::leak(Box::default()),
+                margin: 0.01,
             })),
-            margin: 0.01,
             better: Better::Less,
             relative_tick,
         }

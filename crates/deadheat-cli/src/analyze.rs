@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use deadheat::analysis::Options;
+use deadheat::answer::Answer;
 use deadheat::exit::{Failure, Status};
 
 use crate::exports::ExportArgs;
@@ -27,12 +28,16 @@ pub struct AnalyzeArgs {
 /// Reads, analyses and answers, file by file.
 pub fn analyze(args: &AnalyzeArgs) -> Result<Status, Failure> {
     args.exports.check_for_one(args.files.len())?;
-    let answer = args.answer.answer();
+    let rules = args.recorded.rules(&args.answer)?;
+    let answer = Answer {
+        gate: rules.gate(),
+        ..args.answer.answer()
+    };
     let mut status = Status::Done;
     for file in &args.files {
         let recorded = match args.exports.need_samples() {
-            true => args.recorded.read(file)?,
-            false => args.recorded.open(file)?,
+            true => args.recorded.read(file, &rules)?,
+            false => args.recorded.open(file, &rules)?,
         };
         args.exports.check(Some(file))?;
         let reports = args.exports.reports();
@@ -42,7 +47,7 @@ pub fn analyze(args: &AnalyzeArgs) -> Result<Status, Failure> {
         };
         let benchmarks = recorded.run().header.plan.benchmarks.len();
         let options = reports.analysis_options(options, benchmarks);
-        let (run, analysis) = recorded.analyse(options)?;
+        let (run, analysis) = answer.analysis_of(recorded, options)?;
         let written = args.exports.write(&run, &analysis, answer.figures)?;
         if !reports.takes_stdout() {
             answer.print(&analysis)?;

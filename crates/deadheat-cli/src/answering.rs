@@ -1,7 +1,6 @@
 //! What follows a race: the answer, the files beside it, and a status.
 
 use deadheat::RaceOutcome;
-use deadheat::analysis::analyse;
 use deadheat::exit::{Failure, Status};
 use deadheat::model::{EndReason, RunEnd};
 
@@ -19,7 +18,7 @@ pub fn tell(
     let reports = exports.reports();
     let benchmarks = run.header.plan.benchmarks.len();
     let options = reports.analysis_options(answer.analysis_options(), benchmarks);
-    let analysis = analyse(run, options);
+    let analysis = answer.analysis_with(run, options);
     let written = exports.write(run, &analysis, answer.figures)?;
     if !reports.takes_stdout() {
         answer.print(&analysis)?;

@@ -18,6 +18,7 @@ mod recorded;
 mod report;
 mod reports;
 mod rev;
+mod rules;
 mod run;
 mod typed;
 

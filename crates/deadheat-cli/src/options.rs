@@ -5,7 +5,10 @@ use std::ffi::OsString;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use deadheat::answer::{Answer, Format};
+use deadheat::rules::Gate;
 use deadheat::settings::{Color, FailOn};
+
+use crate::rules::RulesArgs;
 
 /// How the answer is printed and what it does to the exit code.
 #[derive(Clone, Debug, Args)]
@@ -36,7 +39,13 @@ pub struct AnswerArgs {
         value_parser = fail_on(),
         help_heading = "Answer"
     )]
-    fail_on: Vec<FailOn>,
+    pub fail_on: Vec<FailOn>,
+    /// The rules file.
+    #[command(flatten)]
+    pub rules: RulesArgs,
+    /// What answers are held against, once the rules are read.
+    #[arg(skip)]
+    pub gate: Gate,
 }
 
 impl AnswerArgs {
@@ -50,7 +59,7 @@ impl AnswerArgs {
             figures: self.figures,
             plot: self.plot,
             color: self.color,
-            fail_on: self.fail_on.clone(),
+            gate: self.gate.clone(),
             ..Answer::default()
         }
     }

@@ -7,18 +7,20 @@ use clap::Args;
 use deadheat::Recorded;
 use deadheat::exit::Failure;
 use deadheat::model::Metric;
-use deadheat::saved::Terms;
+use deadheat::rules::{Asked, Rules};
 use deadheat::settings::fraction;
+
+use crate::options::AnswerArgs;
 
 /// How a recording is judged that carries no plan of its own.
 #[derive(Clone, Debug, Args)]
 pub struct RecordedArgs {
-    /// Smallest change worth acting on, for recordings (a run carries its own)
-    #[arg(long, value_name = "CHANGE", default_value = "1%", value_parser = fraction, allow_hyphen_values = true)]
-    margin: f64,
-    /// Accepted chance of a wrong verdict, for recordings
-    #[arg(long, value_name = "P", default_value = "0.05", value_parser = fraction, allow_hyphen_values = true)]
-    alpha: f64,
+    /// Smallest change worth acting on, for recordings (a run carries its own) [default: 1%]
+    #[arg(long, value_name = "CHANGE", value_parser = fraction, allow_hyphen_values = true)]
+    margin: Option<f64>,
+    /// Accepted chance of a wrong verdict, for recordings [default: 0.05]
+    #[arg(long, value_name = "P", value_parser = fraction, allow_hyphen_values = true)]
+    alpha: Option<f64>,
     /// What is judged, for recordings [default: wall]
     #[arg(long, value_name = "METRIC")]
     metric: Option<String>,
@@ -28,36 +30,43 @@ pub struct RecordedArgs {
 }
 
 impl RecordedArgs {
+    /// What is asked of the recording, by these options and a rules file.
+    pub fn rules(&self, answer: &AnswerArgs) -> Result<Rules, Failure> {
+        answer.rules.read(Asked {
+            margin: self.margin,
+            alpha: self.alpha,
+            metric: self.metric.as_deref().map(Metric::from_name),
+            fail_on: answer.fail_on.clone(),
+            ..Asked::default()
+        })
+    }
+
     /// A file, whose samples may be read as they are analysed.
-    pub fn open(&self, file: &Path) -> Result<Recorded, Failure> {
-        self.checked(file, Recorded::open(file, &self.terms())?)
+    pub fn open<'a>(&self, file: &Path, rules: &'a Rules) -> Result<Recorded<'a>, Failure> {
+        checked(file, rules, Recorded::open(file, rules)?)
     }
 
     /// A file with all its samples, for those who write them elsewhere.
-    pub fn read(&self, file: &Path) -> Result<Recorded, Failure> {
-        self.checked(file, Recorded::read(file, &self.terms())?)
+    pub fn read<'a>(&self, file: &Path, rules: &'a Rules) -> Result<Recorded<'a>, Failure> {
+        checked(file, rules, Recorded::read(file, rules)?)
     }
+}
 
-    fn terms(&self) -> Terms {
-        Terms {
-            margin: self.margin,
-            alpha: self.alpha,
-            metric: self.metric.clone(),
-        }
+/// The same, if it holds what is judged.
+fn checked<'a>(
+    file: &Path,
+    rules: &Rules,
+    recorded: Recorded<'a>,
+) -> Result<Recorded<'a>, Failure> {
+    let run = recorded.run();
+    let judged = &run.header.plan.design.judged;
+    // Saved results say per benchmark what is judged.
+    if run.sides.is_empty() && !run.header.metrics.contains(judged) {
+        let known: Vec<&str> = run.header.metrics.iter().map(Metric::name).collect();
+        let known = known.join(", ");
+        let file = file.display();
+        let told = format!("--metric {judged}: {file} records only {known}");
+        return Err(Failure::Usage(rules.blamed(told)));
     }
-
-    fn checked(&self, file: &Path, recorded: Recorded) -> Result<Recorded, Failure> {
-        let run = recorded.run();
-        let judged = &run.header.plan.design.judged;
-        // Saved results say per benchmark what is judged.
-        if run.sides.is_empty() && !run.header.metrics.contains(judged) {
-            let known: Vec<&str> = run.header.metrics.iter().map(Metric::name).collect();
-            let known = known.join(", ");
-            let file = file.display();
-            return Err(Failure::Usage(format!(
-                "--metric {judged}: {file} records only {known}"
-            )));
-        }
-        Ok(recorded)
-    }
+    Ok(recorded)
 }

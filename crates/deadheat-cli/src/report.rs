@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use deadheat::analysis::Options;
-use deadheat::answer::to_stdout;
+use deadheat::answer::{Answer, to_stdout};
 use deadheat::exit::{Failure, Status};
 
 use crate::options::AnswerArgs;
@@ -35,7 +35,11 @@ pub struct ReportCommand {
 /// Reads, analyses, and writes what was asked for.
 pub fn report(args: &ReportCommand) -> Result<Status, Failure> {
     let reports = args.reports.files();
-    let answer = args.answer.answer();
+    let rules = args.recorded.rules(&args.answer)?;
+    let answer = Answer {
+        gate: rules.gate(),
+        ..args.answer.answer()
+    };
     if reports.is_empty() && !args.answer.json {
         return Err(Failure::Usage(
             "say what to make of it: --html FILE, --markdown [FILE], --junit FILE, --svg DIR, \
@@ -50,7 +54,7 @@ pub fn report(args: &ReportCommand) -> Result<Status, Failure> {
                 .to_owned(),
         ));
     }
-    let recorded = args.recorded.open(&args.file)?;
+    let recorded = args.recorded.open(&args.file, &rules)?;
     reports.check(Some(&args.file))?;
     let options = Options {
         replay_looks: args.recorded.looks,
@@ -58,7 +62,7 @@ pub fn report(args: &ReportCommand) -> Result<Status, Failure> {
     };
     let benchmarks = recorded.run().header.plan.benchmarks.len();
     let options = reports.analysis_options(options, benchmarks);
-    let (run, analysis) = recorded.analyse(options)?;
+    let (run, analysis) = answer.analysis_of(recorded, options)?;
     let written = reports.write(&run.header, &analysis)?;
     if args.answer.json {
         answer.print(&analysis)?;

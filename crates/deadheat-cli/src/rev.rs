@@ -61,6 +61,7 @@ pub struct RevArgs {
 /// Builds and races.
 pub fn rev(mut args: RevArgs) -> Result<Status, Failure> {
     args.options.filters = std::mem::take(&mut args.filters);
+    args.options.read_rules()?;
     let Some(command) = args.build else {
         return args.cargo_race()?.race();
     };
@@ -137,18 +138,19 @@ pub struct CargoRace {
 
 impl CargoRace {
     /// What `cargo deadheat BASE` asks for.
-    pub fn of(bench: Bench, cargo: OsString, base: String) -> Self {
+    pub fn of(bench: Bench, cargo: OsString, base: String) -> Result<Self, Failure> {
         let name = OsString::from("cargo deadheat BASE");
         let mut race = RaceArgs::parse_from(std::iter::once(&name).chain(&bench.race));
         race.options.filters = race.filters;
-        Self {
+        race.options.read_rules()?;
+        Ok(Self {
             cargo,
             revisions: base,
             options: (!bench.no_run).then_some(race.options),
             bench,
             hint: "\n  to race only the benchmarks whose names contain a word, put that behind \
                    `--`: cargo deadheat -- ",
-        }
+        })
     }
 
     /// What may stand behind `--`, for the manual.

@@ -10,6 +10,7 @@ use deadheat::command_race::{
 use deadheat::exit::{Failure, Status};
 use deadheat::format::read_header;
 use deadheat::model::{ExitPolicy, Input, Metric, Output, Pinning};
+use deadheat::rules::{Asked, Rules};
 use deadheat::settings::{Placement, duration, fraction, pinning, random_seed};
 use deadheat::{RaceOptions, race_commands, resume_commands};
 
@@ -86,12 +87,12 @@ pub struct RunArgs {
     /// At most N launches of each command
     #[arg(short = 'M', long, value_name = "N", help_heading = "Design")]
     max_runs: Option<u32>,
-    /// Smallest change worth acting on
-    #[arg(long, value_name = "CHANGE", default_value = "1%", value_parser = fraction, help_heading = "Design", allow_hyphen_values = true)]
-    margin: f64,
-    /// Accepted chance of a wrong verdict
-    #[arg(long, value_name = "P", default_value = "0.05", value_parser = fraction, help_heading = "Design", allow_hyphen_values = true)]
-    alpha: f64,
+    /// Smallest change worth acting on [default: 1%]
+    #[arg(long, value_name = "CHANGE", value_parser = fraction, help_heading = "Design", allow_hyphen_values = true)]
+    margin: Option<f64>,
+    /// Accepted chance of a wrong verdict [default: 0.05]
+    #[arg(long, value_name = "P", value_parser = fraction, help_heading = "Design", allow_hyphen_values = true)]
+    alpha: Option<f64>,
     /// Replicates at most; when resuming, at most so many more [default: 40]
     #[arg(long, value_name = "N", help_heading = "Design")]
     max_replicates: Option<u32>,
@@ -110,13 +111,9 @@ pub struct RunArgs {
     )]
     seed: Option<u64>,
     /// What is judged: wall, cpu, user, system, peak-rss, minor-faults, instructions, …
-    #[arg(
-        long,
-        value_name = "METRIC",
-        default_value = "wall",
-        help_heading = "Design"
-    )]
-    metric: String,
+    /// [default: wall]
+    #[arg(long, value_name = "METRIC", help_heading = "Design")]
+    metric: Option<String>,
     /// Cores of the commands: none, auto (one core, deadheat elsewhere) or a list
     #[arg(long, value_name = "CORES", default_value = "none", value_parser = pinning, help_heading = "Design")]
     pin: Pinning,
@@ -188,7 +185,9 @@ pub struct RunArgs {
 }
 
 /// Races, records, analyses and answers.
-pub fn run(args: RunArgs) -> Result<Status, Failure> {
+pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
+    let rules = args.answer.rules.read(args.asked())?;
+    args.answer.gate = rules.gate();
     let mut options = RaceOptions {
         command: Vec::new(),
         save: args.save.clone(),
@@ -219,7 +218,7 @@ pub fn run(args: RunArgs) -> Result<Status, Failure> {
             resume_commands(path, more, args.budget, &options, &mut progress)?
         }
         None => {
-            let spec = args.spec()?;
+            let spec = args.spec(&rules)?;
             let plan = spec.plan()?;
             options.command = typed::again(plan.seed);
             if !args.quiet {
@@ -228,14 +227,29 @@ pub fn run(args: RunArgs) -> Result<Status, Failure> {
                 }
             }
             let mut progress = LiveProgress::new(&plan.benchmarks, args.quiet);
-            race_commands(plan, &options, &mut progress)?
+            race_commands(plan, &options, &mut progress).map_err(|error| rules.blame(error))?
         }
     };
     tell(&outcome, &args.answer, &args.exports)
 }
 
 impl RunArgs {
-    fn spec(&self) -> Result<CommandRaceSpec, Failure> {
+    /// What is said of the rules. The commands are named here, so no filter of
+    /// a file is about them.
+    fn asked(&self) -> Asked {
+        Asked {
+            margin: self.margin,
+            alpha: self.alpha,
+            metric: self.metric.as_deref().map(Metric::from_name),
+            budget: self.budget,
+            max_replicates: self.max_replicates,
+            fail_on: self.answer.fail_on.clone(),
+            names: true,
+            whole: false,
+        }
+    }
+
+    fn spec(&self, rules: &Rules) -> Result<CommandRaceSpec, Failure> {
         let shell = match &self.shell {
             None => Shell::None,
             Some(text) => Shell::parse(text)?,
@@ -274,15 +288,16 @@ impl RunArgs {
                 min: self.min_runs,
                 max: self.max_runs,
             },
-            max_replicates: self.max_replicates.unwrap_or(40),
+            max_replicates: rules.max_replicates().unwrap_or(40),
             blocks_per_replicate: self.blocks,
-            margin: self.margin,
-            alpha: self.alpha,
-            budget: self.budget,
+            margin: rules.margin(),
+            alpha: rules.alpha(),
+            budget: rules.budget(),
             seed: self.seed.unwrap_or_else(random_seed),
-            judged: Metric::from_name(&self.metric),
+            judged: rules.judged(),
             pinning: self.pin.clone(),
             placement: self.placement,
+            rules: rules.some(),
         })
     }
 

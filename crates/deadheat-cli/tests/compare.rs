@@ -325,6 +325,13 @@ fn follows(schema: &Value, root: &Value, value: &Value, place: &str) {
             .unwrap_or_else(|| panic!("{reference}"));
         return follows(target, root, value, place);
     }
+    if let Some(options) = schema["anyOf"].as_array() {
+        let null = Value::from("null");
+        let mut options = options.iter().filter(|option| option["type"] != null);
+        if let (Some(option), None) = (options.next(), options.next()) {
+            follows(option, root, value, place);
+        }
+    }
     if let Some(options) = schema["enum"].as_array() {
         assert!(options.contains(value), "{place}: {value}");
     }

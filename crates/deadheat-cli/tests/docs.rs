@@ -102,6 +102,15 @@ fn every_example_in_the_documents_gives_the_answer_shown_there() {
         // the other, so that what one leaves the next can use.
         let folder = scratch.path().join(name).with_extension("in");
         fs::create_dir(&folder).unwrap();
+        // Rules files that the document shows under a comment with their name.
+        let shown = text(&document);
+        for block in shown.split("```toml\n# ").skip(1) {
+            let (file, rest) = block.split_once('\n').unwrap();
+            if file.ends_with(".toml") {
+                let rules = rest.split("```").next().unwrap();
+                fs::write(folder.join(file), format!("# {file}\n{rules}")).unwrap();
+            }
+        }
         // Saved results for `deadheat compare`, as somebody may have them.
         for (from, to) in [
             ("repetitions_12/a.json", "may.json"),

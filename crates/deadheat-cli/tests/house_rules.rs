@@ -40,8 +40,9 @@ const ARROWS: [(&str, &[&str]); 11] = [
 ];
 
 /// Crates at most, ours included, that come with `deadheat = "0.1"`: who adds
-/// a benchmark should not have to think about what it drags in.
-const MOST_CRATES: usize = 25;
+/// a benchmark should not have to think about what it drags in. Five of them
+/// read the rules file, which `cargo bench` must honour as all others do.
+const MOST_CRATES: usize = 28;
 
 fn crates() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -140,11 +140,7 @@ impl Session<'_> {
     fn all_benchmarks(&mut self, run: &mut Run) -> Result<EndReason, EngineError> {
         let plan = run.header.plan.clone();
         let mut reason = EndReason::Finished;
-        let end_ns = self.budget.map(|budget| {
-            self.clock
-                .elapsed_ns()
-                .saturating_add(budget.as_nanos() as u64)
-        });
+        let end_ns = self.budget.map(|budget| self.after(budget));
         for benchmark in in_order(&plan) {
             let beside = plan.benchmarks[benchmark].own_link;
             // A benchmark that failed needs nothing beside it.
@@ -157,7 +153,10 @@ impl Session<'_> {
             if failed || is_over {
                 continue;
             }
-            let deadline = end_ns.map(|end| self.share(end, alike_to_come(&plan, benchmark)));
+            let share = end_ns.map(|end| self.share(end, alike_to_come(&plan, benchmark)));
+            let own = plan.budget(benchmark).map(|budget| self.after(budget));
+            // Whichever comes first.
+            let deadline = share.into_iter().chain(own).min();
             let opened = self.contenders.open(benchmark);
             let raced = opened.and_then(|()| self.one_benchmark(run, &plan, benchmark, deadline));
             // Also after a failure: what half of a setup did must be undone.
@@ -181,6 +180,12 @@ impl Session<'_> {
             self.watcher.benchmark_done(run, benchmark);
         }
         Ok(reason)
+    }
+
+    /// When so much time from now will have passed.
+    fn after(&self, budget: Duration) -> u64 {
+        let budget = u64::try_from(budget.as_nanos()).unwrap_or(u64::MAX);
+        self.clock.elapsed_ns().saturating_add(budget)
     }
 
     /// When a benchmark's share of the time until `end_ns` is used up: what

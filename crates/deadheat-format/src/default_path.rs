@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use deadheat_model::Day;
+
 use crate::error::{FormatError, cannot_write};
 
 const HOME: &str = ".deadheat";
@@ -35,43 +37,10 @@ pub fn create_run_folder(base: &Path) -> Result<(), FormatError> {
 
 /// `YYYYMMDD-HHMMSS` in UTC.
 pub(crate) fn time_stamp(seconds: u64) -> String {
-    let (mut days, second) = (seconds / 86_400, seconds % 86_400);
-    // Whole cycles of 400 years first: the calendar repeats after them, and
-    // the loops below stay short for any input.
-    let mut year = 1970 + days / DAYS_IN_400_YEARS * 400;
-    days %= DAYS_IN_400_YEARS;
-    while days >= days_in_year(year) {
-        days -= days_in_year(year);
-        year += 1;
-    }
-    let mut month = 1;
-    while days >= days_in_month(year, month) {
-        days -= days_in_month(year, month);
-        month += 1;
-    }
+    let day = Day::of_unix_seconds(seconds).to_string().replace('-', "");
+    let second = seconds % 86_400;
     let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    format!(
-        "{year:04}{month:02}{:02}-{hour:02}{minute:02}{second:02}",
-        days + 1
-    )
-}
-
-const DAYS_IN_400_YEARS: u64 = 146_097;
-
-fn is_leap(year: u64) -> bool {
-    year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
-}
-
-fn days_in_year(year: u64) -> u64 {
-    365 + u64::from(is_leap(year))
-}
-
-fn days_in_month(year: u64, month: u64) -> u64 {
-    match month {
-        2 => 28 + u64::from(is_leap(year)),
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
+    format!("{day}-{hour:02}{minute:02}{second:02}")
 }
 
 #[cfg(test)]

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use deadheat_model::{PlanError, SampleError};
 
+use crate::rules::RulesError;
+
 /// A file that cannot be read, understood or written. Every text names the
 /// file; where a line is to blame it reads `file:line: …`.
 #[derive(Debug, thiserror::Error)]
@@ -178,6 +180,9 @@ pub enum FormatError {
     /// A cell does not hold what its column promises.
     #[error(transparent)]
     Cell(Box<CellError>),
+    /// A rules file does not say what it could.
+    #[error(transparent)]
+    Rules(Box<RulesError>),
     /// Two rows claim the same place.
     #[error(
         "{file}:{line}: benchmark '{benchmark}', replicate {replicate}, block {block}, slot {slot} \
@@ -308,6 +313,7 @@ impl FormatError {
             | FormatError::IncompleteBlock { file, .. }
             | FormatError::Baselines { file, .. } => file,
             FormatError::Cell(cell) => &cell.file,
+            FormatError::Rules(rules) => &rules.file,
         }
     }
 
@@ -321,6 +327,7 @@ impl FormatError {
             | FormatError::IncompleteBlock { line, .. } => Some(*line),
             FormatError::MissingColumn { .. } => Some(1),
             FormatError::Cell(cell) => Some(cell.line),
+            FormatError::Rules(rules) => Some(rules.line),
             _ => None,
         }
     }
@@ -340,7 +347,6 @@ impl FormatError {
 }
 
 /// Turns what the system said about reading a file into a [`FormatError`].
-#[cfg(feature = "read")]
 pub(crate) fn cannot_read(file: &Path) -> impl Fn(io::Error) -> FormatError {
     move |source| FormatError::CannotRead {
         file: file.to_owned(),

@@ -7,6 +7,7 @@
 //! | format | read | written |
 //! | --- | --- | --- |
 //! | run file, `deadheat.run/1` | `read_run`, `IndexedRun`, feature `read` | [`RunFileWriter`] |
+//! | rules of a project, `deadheat.toml` | [`find_rules`], [`read_rules`] | |
 //! | tidy CSV, feature `csv` | `read_csv` | `write_csv` |
 //! | hyperfine's JSON, feature `hyperfine` | | `write_hyperfine` |
 //! | Go benchmark text, feature `saved` | `read_results` | `write_go` |
@@ -31,7 +32,9 @@ mod export;
 mod foreign_file;
 #[cfg(feature = "read")]
 mod import;
+mod nearest;
 mod number;
+mod rules;
 mod run_file;
 mod text;
 
@@ -65,6 +68,7 @@ pub use import::{
 };
 #[cfg(feature = "csv")]
 pub use import::{read_csv, read_csv_from};
+pub use rules::{RULES_FILE, RulesError, find_rules, read_rules, read_rules_from};
 #[cfg(feature = "read")]
 pub use run_file::{IndexedRun, read_header, read_run, read_run_from};
 pub use run_file::{RunFileWriter, SCHEMA};

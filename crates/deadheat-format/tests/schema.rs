@@ -5,7 +5,10 @@ mod common;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use deadheat_format::{RunFileWriter, read_run_from};
+use deadheat_model::{Metric, OwnLevel, OwnRules, RunHeader};
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
@@ -137,5 +140,57 @@ fn every_field_of_the_schema_is_explained() {
             text.contains(&format!("`{name}`")),
             "docs/formats.md lacks `{name}`"
         );
+    }
+}
+
+/// A header whose last benchmark has rules of its own, and its line.
+fn with_rules(rules: OwnRules) -> (RunHeader, String) {
+    let mut header = common::header();
+    header.plan.benchmarks.last_mut().unwrap().rules = rules;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.jsonl");
+    drop(RunFileWriter::create(&path, &header).unwrap());
+    (header, fs::read_to_string(&path).unwrap())
+}
+
+#[test]
+fn rules_of_a_benchmark_are_kept_and_keep_to_the_schema() {
+    let looks = common::header().plan.design.looks;
+    let full = OwnRules {
+        margin: Some(0.05),
+        level: Some(OwnLevel { alpha: 0.01, looks }),
+        judged: Some(Metric::Cpu),
+        budget: Some(Duration::from_secs(10)),
+    };
+    let margin = OwnRules {
+        margin: Some(0.2),
+        ..OwnRules::default()
+    };
+    for rules in [full, margin, OwnRules::default()] {
+        let (header, line) = with_rules(rules.clone());
+        let read = read_run_from(line.as_bytes(), "run.jsonl").unwrap();
+        assert_eq!(read.header, header);
+        assert_eq!(line.contains("\"rules\""), !rules.is_empty());
+        let line: Value = serde_json::from_str(&line).unwrap();
+        if let Err(error) = line_schema("header").validate(&line) {
+            panic!("{error} at {}", error.instance_path);
+        }
+    }
+}
+
+#[test]
+fn rules_of_a_benchmark_that_cannot_hold_are_not_read() {
+    let (_, line) = with_rules(OwnRules {
+        margin: Some(0.2),
+        ..OwnRules::default()
+    });
+    for (wrong, told) in [
+        (r#""margin":7"#, "margin of benchmark"),
+        (r#""alpha":0.01"#, "one of alpha and looks"),
+    ] {
+        let broken = line.replace(r#""rules":{"margin":0.2"#, &format!(r#""rules":{{{wrong}"#));
+        assert_ne!(broken, line);
+        let error = read_run_from(broken.as_bytes(), "run.jsonl").unwrap_err();
+        assert!(error.to_string().contains(told), "{error}");
     }
 }

@@ -73,6 +73,7 @@ fn slower(benchmark: &str, candidate: &str) -> Comparison {
     Comparison {
         margin: 0.01,
         plots: None,
+        alpha: 0.05,
         gate: None,
         benchmark: benchmark.to_owned(),
         parameters: vec![],
@@ -133,6 +134,7 @@ fn analysis(processes: Processes, comparisons: Vec<Comparison>) -> Analysis {
         left_out: vec![],
         overall: vec![],
         warnings: vec![],
+        gates: deadheat_model::Gates::default(),
         sides: vec![],
         processes,
         launches: 93,

@@ -2,7 +2,7 @@
 
 use crate::estimate::{BlockDiagnostics, Estimate};
 use crate::figures::Figures;
-use crate::gate::GateHit;
+use crate::gate::{GateHit, Gates};
 use crate::metric::Metric;
 use crate::plan::Throughput;
 use crate::plots::Plots;
@@ -65,6 +65,8 @@ pub struct Comparison {
     pub metric: Metric,
     /// Smallest relative change of this benchmark worth acting on.
     pub margin: f64,
+    /// Chance of a wrong verdict on it that was accepted.
+    pub alpha: f64,
     /// The baseline.
     pub baseline: Side,
     /// The candidate; `None` when the contender ran alone.
@@ -184,6 +186,8 @@ pub struct Analysis {
     pub overall: Vec<Overall>,
     /// Doubts about the recordings as a whole.
     pub warnings: Vec<Warning>,
+    /// What the gates say beside the comparisons.
+    pub gates: Gates,
     /// The files each side was read from; empty where deadheat measured.
     pub sides: Vec<ResultSide>,
     /// What the processes counted in `launches` were for.

@@ -11,19 +11,25 @@
 mod analysis;
 mod column;
 mod command;
+mod day;
 mod environment;
 mod estimate;
+mod fail_on;
 mod figures;
 mod gate;
+mod glob;
 mod histogram;
 mod json;
 mod metric;
+mod own_rules;
 mod placement;
 mod plan;
 mod plots;
+mod quantities;
 mod record;
 mod results;
 mod rule;
+mod rules;
 mod run;
 mod samples;
 mod schedule;
@@ -38,16 +44,20 @@ pub use analysis::{
 };
 pub use column::{FIXED_COLUMNS, column_name, metric_of_column};
 pub use command::{CommandLine, ExitPolicy, Hooks, Input, Output};
+pub use day::Day;
 pub use environment::{ClockFacts, CounterAccess, Environment};
 pub use estimate::{BlockDiagnostics, Estimate, Interval};
+pub use fail_on::FailOn;
 pub use figures::{
     BetweenFigures, Change, Family, Figures, FirstHalf, Fit, OppositePeaks, PairSigns, RankSums,
     SideFigures, SignedRanks, Spread, StabilityFigures, TTested, Tested,
 };
-pub use gate::{Excuse, GateHit};
+pub use gate::{Excuse, GateHit, Gates, Idle, IdleIgnore};
+pub use glob::Glob;
 pub use histogram::{ContenderHistogram, HistogramUnit, Histograms};
 pub use json::{Json, Object};
 pub use metric::{Better, ForeignMetric, Metric, Unit};
+pub use own_rules::{OwnLevel, OwnRules};
 pub use placement::{NeutralLink, NeutralLinks, Placed, Placing, RefusedLink};
 pub use plan::{
     Benchmark, Contender, Design, Looks, OwnLink, Pinning, Plan, PlanError, Saved, Throughput,
@@ -56,9 +66,11 @@ pub use plots::{
     BoxPlot, DensityCurve, Difference, DifferenceSeries, Distribution, LookEstimate, PairCloud,
     PairPoint, Plots, ReplicateEstimate,
 };
+pub use quantities::{duration, fraction};
 pub use record::{BlockRecord, RecordSink, SinkError};
 pub use results::{ResultBenchmark, ResultFacts, ResultSide, ResultSource, ResultState, Results};
 pub use rule::{Decision, StoppingRule};
+pub use rules::{Ignore, RuleSet, RulesFile, RulesOfSome};
 pub use run::{
     BenchmarkFailure, EndReason, LeftOut, LeftOutReason, Origin, Run, RunEnd, RunHeader,
 };

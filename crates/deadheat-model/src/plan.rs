@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::metric::Metric;
+use crate::own_rules::OwnRules;
 use crate::schedule::ContenderId;
 use crate::workload::Workload;
 
@@ -55,6 +56,13 @@ impl Looks {
     pub fn max_replicates(&self) -> u32 {
         self.at.last().copied().unwrap_or(0)
     }
+
+    /// Whether they rise from a replicate on, each with a level and a weight.
+    pub(crate) fn are_well_formed(&self) -> bool {
+        let rising = self.at.windows(2).all(|pair| pair[0] < pair[1]);
+        let complete = self.levels.len() == self.at.len() && self.weights.len() == self.at.len();
+        self.max_replicates() > 0 && rising && complete
+    }
 }
 
 /// Which cores the contenders run on.
@@ -92,6 +100,8 @@ pub struct Benchmark {
     pub counters: Vec<Metric>,
     /// What a file of another tool told of it; `None` when deadheat measures.
     pub saved: Option<Saved>,
+    /// What is decided for it otherwise than for all.
+    pub rules: OwnRules,
 }
 
 /// What a file of another tool tells of a benchmark beside its values.
@@ -207,6 +217,18 @@ pub enum PlanError {
         /// How many are possible.
         max: usize,
     },
+    /// A rule of one benchmark lies outside its range.
+    #[error("{rule} of benchmark '{benchmark}' must be {range}, not {value}")]
+    OwnRule {
+        /// The benchmark.
+        benchmark: String,
+        /// The rule by its key in `deadheat.toml`.
+        rule: &'static str,
+        /// The value given.
+        value: f64,
+        /// The values allowed, in words.
+        range: &'static str,
+    },
     /// There is nothing to race.
     #[error("there is no benchmark to run")]
     Empty,
@@ -239,17 +261,6 @@ impl Plan {
             .max(1)
     }
 
-    /// The metric that the verdict on a benchmark speaks of.
-    pub fn judged(&self, benchmark: usize) -> &Metric {
-        let saved = self
-            .benchmarks
-            .get(benchmark)
-            .and_then(|b| b.saved.as_ref());
-        saved
-            .and_then(|saved| saved.judged.as_ref())
-            .unwrap_or(&self.design.judged)
-    }
-
     /// Checks every invariant of the plan.
     pub fn validate(&self) -> Result<(), PlanError> {
         let design = &self.design;
@@ -264,10 +275,7 @@ impl Plan {
             return out_of_range("--blocks", 0.0, "at least 1");
         }
         let looks = &design.looks;
-        let rising = looks.at.windows(2).all(|pair| pair[0] < pair[1]);
-        let complete =
-            looks.levels.len() == looks.at.len() && looks.weights.len() == looks.at.len();
-        if looks.max_replicates() == 0 || !rising || !complete {
+        if !looks.are_well_formed() {
             return Err(PlanError::MalformedLooks);
         }
         if self.benchmarks.is_empty() {
@@ -286,6 +294,7 @@ impl Plan {
                 });
             }
         }
+        self.validate_own_rules()?;
         self.validate_own_links()
     }
 

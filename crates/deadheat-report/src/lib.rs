@@ -27,6 +27,7 @@ pub mod doubts;
 mod ending;
 mod figures;
 mod gated;
+mod gates;
 mod glyphs;
 mod json;
 mod junit;

@@ -8,7 +8,7 @@ use crate::glyphs::Glyphs;
 use crate::left_out;
 use crate::names::{labels, shorten};
 use crate::rate::rate_cells;
-use crate::sentences::{self, Called, Source};
+use crate::sentences::{self, Called, GateLine, Source, Weight};
 use crate::suite;
 use crate::tables::change_cells;
 use crate::units::quantities;
@@ -77,6 +77,8 @@ pub fn to_markdown_with(analysis: &Analysis, options: &MarkdownOptions) -> Strin
         text += &format!("- {}\n", prose(&sentence));
     }
     text += &left_out.concat();
+    let gates = Gated::of(analysis);
+    text += &gates.fails;
     let alone = groups.first().filter(|_| !several);
     let counts = alone.map(|group| sentences::rests_on(group, Source::of(analysis)));
     let effort = sentences::effort(analysis);
@@ -88,6 +90,7 @@ pub fn to_markdown_with(analysis: &Analysis, options: &MarkdownOptions) -> Strin
     let remarks: Vec<String> = ending
         .into_iter()
         .chain(remarks(analysis, &groups))
+        .chain(gates.notes)
         .collect();
     if !remarks.is_empty() {
         let quoted: Vec<String> = remarks
@@ -103,6 +106,26 @@ pub fn to_markdown_with(analysis: &Analysis, options: &MarkdownOptions) -> Strin
         }
     }
     text
+}
+
+/// What the gates say.
+pub(crate) struct Gated {
+    /// What fails the run, as a list.
+    pub(crate) fails: String,
+    /// The rest, sentence by sentence.
+    pub(crate) notes: Vec<String>,
+}
+
+impl Gated {
+    pub(crate) fn of(analysis: &Analysis) -> Self {
+        let lines = sentences::gates(analysis, GLYPHS).into_iter();
+        let (fails, notes): (Vec<_>, Vec<_>) = lines.partition(|line| line.weight == Weight::Fails);
+        let item = |line: GateLine| format!("- {}\n", prose(&line.text));
+        Self {
+            fails: fails.into_iter().map(item).collect(),
+            notes: notes.into_iter().map(|line| line.text).collect(),
+        }
+    }
 }
 
 /// The secondary figures of one benchmark.

@@ -13,6 +13,7 @@ use deadheat_model::{
 
 pub use crate::called::{Called, Source};
 pub use crate::ending::{effort, ending};
+pub use crate::gates::{GateLine, Weight, gates};
 use crate::glyphs::Glyphs;
 pub use crate::left_out::left_out;
 use crate::names;

@@ -9,7 +9,7 @@ use crate::layout;
 use crate::left_out;
 use crate::names::{labels, shorten};
 use crate::plot::{Scenery, intervals, pictures};
-use crate::sentences::{self, Called, Source};
+use crate::sentences::{self, Called, Source, Weight};
 use crate::suite;
 use crate::tables;
 
@@ -123,7 +123,32 @@ impl Painter<'_> {
             }
             text += &self.wrapped("", sentence);
         }
-        text + &self.paragraph_of_doubts(shared.iter())
+        text + &self.paragraph_of_doubts(shared.iter()) + &self.gates()
+    }
+
+    /// What the gates say, last of all: it is what the exit code means.
+    fn gates(&self) -> String {
+        let mut text = String::new();
+        for line in sentences::gates(self.analysis, self.glyphs) {
+            if text.is_empty() {
+                text.push('\n');
+            }
+            text += &match line.weight {
+                Weight::Fails => self.alarm(&line.text),
+                Weight::Warns => self.remark(false, &line.text),
+                Weight::Notes => self.remark(true, &line.text),
+            };
+        }
+        text
+    }
+
+    /// A sentence behind a red mark.
+    fn alarm(&self, text: &str) -> String {
+        let plain = self.wrapped("! ", text);
+        match self.options.color {
+            true => plain.replacen('!', "\u{1b}[31m!\u{1b}[0m", 1),
+            false => plain,
+        }
     }
 
     /// Contenders, verdicts, counts and metrics of one benchmark.
@@ -219,11 +244,7 @@ impl Painter<'_> {
     fn failed(&self, failure: &FailedBenchmark) -> String {
         let title = suite::failed_title(failure, self.glyphs);
         let title = shorten(&title, NAME_IN_SENTENCE, self.glyphs);
-        let plain = self.wrapped("! ", &sentences::failed(&title, failure, self.glyphs));
-        match self.options.color {
-            true => plain.replacen('!', "\u{1b}[31m!\u{1b}[0m", 1),
-            false => plain,
-        }
+        self.alarm(&sentences::failed(&title, failure, self.glyphs))
     }
 
     fn heading(&self, comparison: &Comparison) -> String {

@@ -55,6 +55,7 @@ fn race(words: &[&str]) -> Result<Status, Failure> {
         benchmarks: parts.map(|words| benchmark(words, threads)).collect(),
         metrics: vec![Metric::Wall],
         left_out: Vec::new(),
+        rules: Vec::new(),
     };
     let outcome = race_workers(&race, entries, &mut Unwatched)?;
     let analysis = analyse(&outcome.run, Options::default());

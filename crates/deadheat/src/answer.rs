@@ -2,14 +2,17 @@
 
 use std::io::Write;
 
-use deadheat_analysis::Options;
-use deadheat_model::Analysis;
+use deadheat_analysis::{Options, analyse};
+use deadheat_model::{Analysis, Run};
 use deadheat_report::{
     Glyphs, MarkdownOptions, TextOptions, to_json, to_markdown_with, to_paired, to_text,
 };
 
+#[cfg(feature = "commands")]
+use crate::Recorded;
 use crate::exit::{Failure, Status};
-use crate::settings::{Color, FailOn};
+use crate::rules::Gate;
+use crate::settings::Color;
 use crate::terminal;
 
 /// Points of a series worked out for pictures made of characters: several for
@@ -31,7 +34,7 @@ pub enum Format {
 }
 
 /// How an answer is printed and what it does to the exit code.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     /// Its shape.
     pub format: Format,
@@ -41,8 +44,8 @@ pub struct Answer {
     pub plot: bool,
     /// When text is coloured.
     pub color: Color,
-    /// Verdicts that make the run fail.
-    pub fail_on: Vec<FailOn>,
+    /// What makes the run fail.
+    pub gate: Gate,
     /// Whether the table of all metrics follows a verdict in text.
     pub metrics_table: bool,
 }
@@ -55,7 +58,7 @@ impl Default for Answer {
             figures: false,
             plot: false,
             color: Color::Auto,
-            fail_on: Vec::new(),
+            gate: Gate::default(),
             metrics_table: true,
         }
     }
@@ -70,6 +73,31 @@ impl Answer {
             plots: (self.plot && self.format == Format::Text).then_some(POINTS),
             ..Options::default()
         }
+    }
+
+    /// A run analysed for this answer, and held against its gate.
+    pub fn analysis(&self, run: &Run) -> Analysis {
+        self.analysis_with(run, self.analysis_options())
+    }
+
+    /// The same with other options.
+    pub fn analysis_with(&self, run: &Run, options: Options) -> Analysis {
+        let mut analysis = analyse(run, options);
+        self.gate.judge(&mut analysis);
+        analysis
+    }
+
+    /// Recorded data analysed and held against the gate; the run holds its
+    /// samples where they were read beforehand.
+    #[cfg(feature = "commands")]
+    pub fn analysis_of(
+        &self,
+        recorded: Recorded<'_>,
+        options: Options,
+    ) -> Result<(Run, Analysis), Failure> {
+        let (run, mut analysis) = recorded.analyse(options)?;
+        self.gate.judge(&mut analysis);
+        Ok((run, analysis))
     }
 
     /// Prints the answer to standard output, as wide as the terminal there.
@@ -87,18 +115,17 @@ impl Answer {
         }
     }
 
-    /// What the answer means for the exit code. A benchmark that broke down
-    /// outweighs any verdict, for the answer is not whole; a contender measured
-    /// alone has nothing to fail on.
+    /// What an analysis that was held against the gate means for the exit code.
+    /// A benchmark that broke down outweighs any verdict, for the answer is not
+    /// whole.
     pub fn status(&self, analysis: &Analysis) -> Status {
-        let mut judged = analysis
+        let mut hits = analysis
             .comparisons
             .iter()
-            .filter(|comparison| comparison.candidate.is_some());
-        let fails = |verdict| self.fail_on.iter().any(|rule| rule.holds(verdict));
+            .filter_map(|one| one.gate.as_ref());
         if !analysis.failures.is_empty() {
             Status::ContenderFailed
-        } else if judged.any(|comparison| fails(comparison.verdict)) {
+        } else if hits.any(|hit| hit.excuse.is_none()) {
             Status::ConditionHolds
         } else {
             Status::Done
@@ -144,9 +171,8 @@ pub fn to_stdout(text: &str) -> Result<(), Failure> {
 mod tests {
     use std::path::Path;
 
-    use deadheat_analysis::analyse;
     use deadheat_format::read_run;
-    use deadheat_model::{FailedBenchmark, Verdict};
+    use deadheat_model::{FailOn, FailedBenchmark, Glob, Ignore, Verdict};
 
     use super::*;
 
@@ -161,12 +187,23 @@ mod tests {
     fn analysis(answer: &Answer) -> Analysis {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
         let path = folder.join("../deadheat-format/tests/golden/run.jsonl");
-        analyse(&read_run(path).unwrap(), answer.analysis_options())
+        answer.analysis(&read_run(path).unwrap())
     }
 
-    /// One whose verdicts are all this one.
-    fn unanimous(verdict: Option<Verdict>) -> Analysis {
-        let mut analysis = analysis(&Answer::default());
+    /// One that fails on these.
+    fn failing_on(fail_on: &[FailOn]) -> Answer {
+        Answer {
+            gate: Gate {
+                fail_on: fail_on.to_vec(),
+                ..Gate::default()
+            },
+            ..Answer::default()
+        }
+    }
+
+    /// An analysis for this answer whose verdicts are all this one.
+    fn unanimous(answer: &Answer, verdict: Option<Verdict>) -> Analysis {
+        let mut analysis = analysis(answer);
         let judged = |c: &&mut deadheat_model::Comparison| c.candidate.is_some();
         let mut count = 0;
         for comparison in analysis.comparisons.iter_mut().filter(judged) {
@@ -174,6 +211,7 @@ mod tests {
             count += 1;
         }
         assert!(count > 0);
+        answer.gate.judge(&mut analysis);
         analysis
     }
 
@@ -228,43 +266,38 @@ mod tests {
 
     #[test]
     fn a_verdict_fails_only_where_somebody_asked_for_it() {
-        let strict = Answer {
-            fail_on: vec![FailOn::Slower],
-            ..Answer::default()
-        };
-        let slower = unanimous(Some(Verdict::Slower));
-        assert_eq!(strict.status(&slower), Status::ConditionHolds);
-        assert_eq!(Answer::default().status(&slower), Status::Done);
-        let faster = unanimous(Some(Verdict::Faster));
-        assert_eq!(strict.status(&faster), Status::Done);
+        let status = |answer: &Answer, verdict| answer.status(&unanimous(answer, Some(verdict)));
+        let strict = failing_on(&[FailOn::Slower]);
+        assert_eq!(status(&strict, Verdict::Slower), Status::ConditionHolds);
+        assert_eq!(status(&Answer::default(), Verdict::Slower), Status::Done);
+        assert_eq!(status(&strict, Verdict::Faster), Status::Done);
     }
 
     #[test]
-    fn a_contender_measured_alone_has_nothing_to_fail_on() {
-        let mut alone = unanimous(None);
-        for comparison in &mut alone.comparisons {
-            comparison.candidate = None;
-        }
-        let strict = Answer {
-            fail_on: FailOn::ALL.to_vec(),
-            ..Answer::default()
-        };
-        assert_eq!(strict.status(&alone), Status::Done);
+    fn an_excused_verdict_does_not_fail() {
+        let mut strict = failing_on(&[FailOn::Slower]);
+        strict.gate.ignores.push(Ignore {
+            name: Glob::new("*"),
+            reason: "known".to_owned(),
+            until: None,
+            rule: None,
+            line: 1,
+        });
+        let slower = unanimous(&strict, Some(Verdict::Slower));
+        assert_eq!(strict.status(&slower), Status::Done);
+        assert!(slower.comparisons.iter().any(|one| one.gate.is_some()));
     }
 
     #[test]
     fn a_benchmark_that_broke_down_outweighs_a_verdict() {
-        let mut analysis = unanimous(Some(Verdict::Slower));
-        analysis.failures.push(FailedBenchmark {
-            benchmark: "sort".to_owned(),
-            parameters: Vec::new(),
-            message: "it panicked".to_owned(),
-        });
-        let strict = Answer {
-            fail_on: vec![FailOn::Slower],
-            ..Answer::default()
-        };
-        assert_eq!(strict.status(&analysis), Status::ContenderFailed);
-        assert_eq!(Answer::default().status(&analysis), Status::ContenderFailed);
+        for answer in [failing_on(&[FailOn::Slower]), Answer::default()] {
+            let mut analysis = unanimous(&answer, Some(Verdict::Slower));
+            analysis.failures.push(FailedBenchmark {
+                benchmark: "sort".to_owned(),
+                parameters: Vec::new(),
+                message: "it panicked".to_owned(),
+            });
+            assert_eq!(answer.status(&analysis), Status::ContenderFailed);
+        }
     }
 }

@@ -70,6 +70,7 @@ mod race;
 mod recorded;
 pub mod repetition;
 mod report_files;
+pub mod rules;
 #[cfg(feature = "commands")]
 pub mod saved;
 pub mod settings;

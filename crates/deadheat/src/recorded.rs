@@ -7,16 +7,17 @@ use std::thread;
 
 use deadheat_analysis::{OneByOne, Options, Part, analyse};
 use deadheat_format::{IndexedRun, Recording, RecordingPlan, read_recording};
-use deadheat_model::{Analysis, Metric, Run};
+use deadheat_model::{Analysis, Origin, Run};
 
 use crate::exit::Failure;
-use crate::saved::{SavedError, Terms, alone};
+use crate::rules::Rules;
+use crate::saved::{SavedError, alone};
 
 /// A file of recorded data, ready to be analysed.
 #[derive(Debug)]
-pub struct Recorded {
+pub struct Recorded<'a> {
     path: PathBuf,
-    terms: Terms,
+    rules: &'a Rules,
     held: Held,
 }
 
@@ -27,42 +28,47 @@ enum Held {
     Whole(Box<Run>),
 }
 
-impl Recorded {
+impl<'a> Recorded<'a> {
     /// Opens a run file, whose samples are read benchmark by benchmark, or
     /// reads whatever else holds recorded data: a table, results of another
-    /// tool, a packed file, a pipe, `-` for standard input. `terms` are for
+    /// tool, a packed file, a pipe, `-` for standard input. `rules` are for
     /// those that carry no plan.
-    pub fn open(path: impl AsRef<Path>, terms: &Terms) -> Result<Self, Failure> {
+    pub fn open(path: impl AsRef<Path>, rules: &'a Rules) -> Result<Self, Failure> {
         let path = path.as_ref();
-        match IndexedRun::open(path) {
-            Some(index) => Ok(Self::of(path, terms, Held::Index(Box::new(index)))),
-            None => Self::read(path, terms),
+        // Recordings are given rules that depend on what is in them.
+        let raced = |index: &IndexedRun| index.run().header.origin == Origin::Race;
+        match IndexedRun::open(path).filter(raced) {
+            Some(index) => Ok(Self::of(path, rules, Held::Index(Box::new(index)))),
+            None => Self::read(path, rules),
         }
     }
 
     /// Reads the file with all its samples, for those who want to see them.
-    pub fn read(path: impl AsRef<Path>, terms: &Terms) -> Result<Self, Failure> {
+    pub fn read(path: impl AsRef<Path>, rules: &'a Rules) -> Result<Self, Failure> {
         let path = path.as_ref();
-        let usage = |error: SavedError| Failure::Usage(error.to_string());
-        let metric = terms.metric.as_deref();
+        let usage = |error: SavedError| Failure::Usage(rules.blamed(error.to_string()));
         let plan = RecordingPlan {
-            margin: terms.margin,
-            alpha: terms.alpha,
-            judged: metric.map_or(Metric::Wall, Metric::from_name),
+            margin: rules.margin(),
+            alpha: rules.alpha(),
+            judged: rules.judged(),
         };
-        let run = match read_recording(path, &plan).map_err(Failure::reading)? {
+        let mut run = match read_recording(path, &plan).map_err(Failure::reading)? {
             Recording::Run(run) => run,
-            Recording::Results(results) => Box::new(alone(*results, terms).map_err(usage)?),
+            Recording::Results(mut results) => {
+                rules.keep(&mut results);
+                Box::new(alone(*results, &rules.terms()).map_err(usage)?)
+            }
         };
+        rules.govern(&mut run, path)?;
         let validated = run.header.plan.validate();
         validated.map_err(|error| Failure::Usage(error.to_string()))?;
-        Ok(Self::of(path, terms, Held::Whole(run)))
+        Ok(Self::of(path, rules, Held::Whole(run)))
     }
 
-    fn of(path: &Path, terms: &Terms, held: Held) -> Self {
+    fn of(path: &Path, rules: &'a Rules, held: Held) -> Self {
         Self {
             path: path.to_owned(),
-            terms: terms.clone(),
+            rules,
             held,
         }
     }
@@ -84,7 +90,7 @@ impl Recorded {
             Held::Index(index) => match one_by_one(&index, options) {
                 Some(analysis) => return Ok((index.into_run(), analysis)),
                 // Something in it does not hold, and reading it says what.
-                None => match Self::read(&self.path, &self.terms)?.held {
+                None => match Self::read(&self.path, self.rules)?.held {
                     Held::Whole(run) => run,
                     Held::Index(index) => Box::new(index.into_run()),
                 },

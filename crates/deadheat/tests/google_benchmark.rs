@@ -68,6 +68,7 @@ fn race(benchmarks: &[&str], arguments: &[&str], folder: &Path) -> GoogleBenchma
         folder: folder.to_owned(),
         placements: None,
         shown: false,
+        rules: Vec::new(),
     }
 }
 

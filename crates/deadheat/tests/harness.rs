@@ -494,6 +494,44 @@ fn a_slower_candidate_fails_where_somebody_asked_for_it() {
 }
 
 #[test]
+fn a_bench_target_honours_the_rules_of_its_project() {
+    let track = Track::new();
+    let rules = |text: &str| fs::write(track.path("deadheat.toml"), text).unwrap();
+    rules("fail-on = [\"slower\"]\nexclude = [\"fine/allocating\"]\n");
+    let work = ["--exact", "fine/work"];
+    let red = track.race(&work).ends_with(1);
+    assert!(
+        red.stdout.contains("the run fails: the rule 'slower'"),
+        "{red:?}"
+    );
+    track
+        .race(&[&work[..], &["--no-config"]].concat())
+        .ends_with(0);
+    track
+        .race(&[&work[..], &["--fail-on", "inconclusive"]].concat())
+        .ends_with(0);
+
+    let own = "[[benchmark]]\nname = \"fine/*\"\nmargin = \"99%\"\nalpha = 0.2\n";
+    rules(&format!("fail-on = \"slower\"\n\n{own}"));
+    let done = track.race(&[&work[..], &["--json", "--save", "own.jsonl"]].concat());
+    let json: serde_json::Value = serde_json::from_str(&done.stdout).unwrap();
+    let comparison = &json["benchmarks"][0];
+    assert_eq!(comparison["margin"], 0.99, "{comparison}");
+    assert_eq!(comparison["alpha"], 0.2, "{comparison}");
+    let run = read_run(track.path("own.jsonl")).unwrap();
+    assert_eq!(run.header.plan.margin(0), 0.99);
+
+    rules("margn = 1\n");
+    let refused = track.race(&work).ends_with(2);
+    assert!(
+        refused.stderr.contains("did you mean 'margin'?"),
+        "{refused:?}"
+    );
+    // What calls everything once, as `cargo test` does, reads no rules.
+    track.run(&["--test", "--exact", "fine/work"]).ends_with(0);
+}
+
+#[test]
 fn an_answer_names_its_limits_and_files_hold_the_rest() {
     let track = Track::new();
     let arguments = ["--exact", "fine/allocating", "--json"];

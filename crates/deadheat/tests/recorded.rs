@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use deadheat::Recorded;
 use deadheat::analysis::{Options, analyse};
@@ -11,7 +12,7 @@ use deadheat::format::{RunFileWriter, read_run};
 use deadheat::model::{
     BlockRecord, ContenderId, EndReason, Flags, Origin, RecordSink, Run, RunEnd, Sample,
 };
-use deadheat::saved::Terms;
+use deadheat::rules::{Asked, Rules};
 
 const WITH_FIGURES: Options = Options {
     replay_looks: false,
@@ -19,12 +20,9 @@ const WITH_FIGURES: Options = Options {
     plots: Some(50),
 };
 
-fn terms() -> Terms {
-    Terms {
-        margin: 0.01,
-        alpha: 0.05,
-        metric: None,
-    }
+fn no_rules() -> &'static Rules {
+    static RULES: LazyLock<Rules> = LazyLock::new(|| Rules::new(Asked::default(), None));
+    &RULES
 }
 
 fn golden(name: &str) -> PathBuf {
@@ -100,7 +98,7 @@ fn golden_runs_are_analysed_alike_benchmark_by_benchmark() {
         "programs.jsonl",
     ] {
         for options in [Options::default(), WITH_FIGURES] {
-            let recorded = Recorded::open(golden(name), &terms()).unwrap();
+            let recorded = Recorded::open(golden(name), no_rules()).unwrap();
             let (run, analysis) = recorded.analyse(options).unwrap();
             assert!(without_samples(&run), "{name}");
             let whole = read_run(golden(name)).unwrap();
@@ -116,7 +114,7 @@ fn a_race_whose_benchmarks_take_turns_is_analysed_alike() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.jsonl");
     record(&path, 17);
-    let recorded = Recorded::open(&path, &terms()).unwrap();
+    let recorded = Recorded::open(&path, no_rules()).unwrap();
     let (run, analysis) = recorded.analyse(WITH_FIGURES).unwrap();
     assert!(without_samples(&run));
     assert_eq!(analysis.comparisons.len(), 17);
@@ -126,8 +124,8 @@ fn a_race_whose_benchmarks_take_turns_is_analysed_alike() {
 #[test]
 fn who_wants_the_samples_gets_them_and_the_same_answer() {
     let path = golden("functions.jsonl");
-    let open = Recorded::open(&path, &terms()).unwrap();
-    let read = Recorded::read(&path, &terms()).unwrap();
+    let open = Recorded::open(&path, no_rules()).unwrap();
+    let read = Recorded::read(&path, no_rules()).unwrap();
     let (run, analysis) = read.analyse(WITH_FIGURES).unwrap();
     assert_eq!(run, read_run(&path).unwrap());
     assert_eq!(analysis, open.analyse(WITH_FIGURES).unwrap().1);
@@ -144,7 +142,7 @@ fn a_fault_in_the_middle_of_a_run_is_told_as_by_the_reader() {
     fs::write(&path, lines.join("\n") + "\n").unwrap();
     let expected = read_run(&path).unwrap_err().to_string();
     assert!(expected.contains("run.jsonl:41: "), "{expected}");
-    let recorded = Recorded::open(&path, &terms()).unwrap();
+    let recorded = Recorded::open(&path, no_rules()).unwrap();
     match recorded.analyse(Options::default()) {
         Err(Failure::Data(told)) => assert_eq!(told, expected),
         other => panic!("{:?}", other.map(|_| ())),
@@ -153,13 +151,13 @@ fn a_fault_in_the_middle_of_a_run_is_told_as_by_the_reader() {
 
 #[test]
 fn tables_and_results_of_other_tools_are_read_whole() {
-    let recorded = Recorded::open(golden("run.csv"), &terms()).unwrap();
+    let recorded = Recorded::open(golden("run.csv"), no_rules()).unwrap();
     assert_ne!(recorded.run().header.origin, Origin::Race);
     let (run, analysis) = recorded.analyse(Options::default()).unwrap();
     assert!(!without_samples(&run));
     assert_eq!(analysis, analyse(&run, Options::default()));
     let results = golden("hyperfine.json");
-    let (run, _) = Recorded::open(results, &terms())
+    let (run, _) = Recorded::open(results, no_rules())
         .unwrap()
         .analyse(Options::default())
         .unwrap();

@@ -18,6 +18,7 @@ fn terms(metric: Option<&str>) -> Terms {
         margin: 0.01,
         alpha: 0.05,
         metric: metric.map(str::to_owned),
+        rules: Vec::new(),
     }
 }
 
@@ -540,6 +541,7 @@ fn margins_and_levels_that_cannot_be_are_refused() {
             margin,
             alpha,
             metric: None,
+            rules: Vec::new(),
         };
         let error = join(&sides, &terms).unwrap_err().to_string();
         assert!(error.contains(told), "{error}");

@@ -97,6 +97,7 @@ impl World {
             margin: 0.01,
             alpha: 0.05,
             metric: None,
+            rules: Vec::new(),
         };
         let run = join(&sides, &terms).unwrap();
         let options = Options {

@@ -1,6 +1,6 @@
 //! One benchmark, read once for the figures of all its candidates.
 
-use deadheat_model::{ContenderId, Figures, Metric, Plots, RunHeader, Samples};
+use deadheat_model::{ContenderId, Figures, Plots, RunHeader, Samples};
 
 use super::between::between;
 use super::measured::Measured;
@@ -12,7 +12,8 @@ use crate::side::Members;
 
 /// The judged metric of a benchmark.
 pub(crate) struct Figured<'a> {
-    header: &'a RunHeader,
+    /// The level of one candidate: each figure speaks for itself.
+    level: f64,
     samples: &'a Samples,
     members: &'a Members,
     measured: Measured,
@@ -22,15 +23,16 @@ pub(crate) struct Figured<'a> {
 impl<'a> Figured<'a> {
     /// `None` when the judged metric was not recorded.
     pub(crate) fn of(
-        header: &'a RunHeader,
+        header: &RunHeader,
+        benchmark: usize,
         samples: &'a Samples,
-        judged: &Metric,
         members: &'a Members,
     ) -> Option<Self> {
+        let judged = header.plan.judged(benchmark);
         let measured = Measured::of(header, samples, judged)?;
         let baseline = SideData::of(&measured, members.indices(ContenderId::BASELINE));
         Some(Self {
-            header,
+            level: header.plan.alpha(benchmark),
             samples,
             members,
             measured,
@@ -74,15 +76,13 @@ impl<'a> Figured<'a> {
             Box::new(plots(&self.material(Some(rival)), points))
         });
         let clusters = judged.map(|(effects, replicates)| effects.clusters(replicates));
-        // The level of one candidate: each figure speaks for itself.
-        let level = self.header.plan.design.alpha;
         let between = between(
             &self.measured,
             self.samples,
             &self.baseline,
             (candidate, &data),
             clusters.map(|clusters| clusters.effects()),
-            level,
+            self.level,
         );
         let figures = Figures {
             baseline: self.baseline.figures.clone(),

@@ -49,6 +49,7 @@ pub fn bench(args: BenchArgs) -> Result<Status, Failure> {
         _ => None,
     };
     options.filters = words;
+    options.read_rules()?;
     let started = |text: &str| -> Result<Program, Failure> {
         let mut program = program(text)?;
         program.arguments.extend(args.arguments.iter().cloned());

@@ -188,23 +188,25 @@ fn race(field: Field, options: &BenchOptions) -> Result<Status, Failure> {
         sides: field.sides,
         benchmarks: field.entries,
         left_out: field.left_out,
-        margin: options.margin,
-        alpha: options.alpha,
-        max_replicates: options.max_replicates,
+        margin: options.rules.margin(),
+        alpha: options.rules.alpha(),
+        max_replicates: options.max_replicates(),
         blocks: options.blocks,
-        budget: options.budget,
+        budget: options.rules.budget(),
         timeout: options.timeout(),
         seed,
-        judged: options.judged(),
+        judged: options.rules.judged(),
         pinning: options.pin.clone(),
         save: options.save.clone(),
         folder: PathBuf::new(),
         placements: options.placements(),
         shown: options.nocapture,
+        rules: options.rules.some(),
     };
     // Nobody has more than two contenders, so none needs to be named.
     let mut progress = LiveProgress::new(&[], options.quiet);
-    let outcome = race_google_benchmark(&race, &mut progress)?;
+    let outcome =
+        race_google_benchmark(&race, &mut progress).map_err(|error| options.rules.blame(error))?;
     progress.finish();
     tell(&outcome, &options.answer, &options.exports)
 }

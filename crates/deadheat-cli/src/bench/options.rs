@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use clap::Args;
 use deadheat::WorkerRace;
+use deadheat::exit::Failure;
 use deadheat::model::{Metric, Pinning};
+use deadheat::rules::{Asked, Rules};
 use deadheat::settings::{Ignored, Placement, Selection, duration, fraction, pinning, random_seed};
 
 use crate::exports::ExportArgs;
@@ -15,6 +17,9 @@ use crate::typed;
 /// What a sample may take when nobody says: a benchmark that hangs must not
 /// hang a night's worth of CI.
 const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Replicates of each benchmark at most, where nobody says.
+const MAX_REPLICATES: u32 = 40;
 
 /// How builds are raced and what becomes of the answer.
 #[derive(Clone, Debug, Args)]
@@ -42,21 +47,21 @@ pub struct BenchOptions {
     #[arg(long, help_heading = "Which benchmarks")]
     pub list: bool,
 
-    /// Smallest change worth acting on
-    #[arg(long, value_name = "CHANGE", default_value = "1%", value_parser = fraction, help_heading = "Design", allow_hyphen_values = true)]
-    pub margin: f64,
-    /// Accepted chance of a wrong verdict
-    #[arg(long, value_name = "P", default_value = "0.05", value_parser = fraction, help_heading = "Design", allow_hyphen_values = true)]
-    pub alpha: f64,
-    /// Replicates of each benchmark at most, each in fresh processes
-    #[arg(long, value_name = "N", default_value_t = 40, help_heading = "Design")]
-    pub max_replicates: u32,
+    /// Smallest change worth acting on [default: 1%]
+    #[arg(long, value_name = "CHANGE", value_parser = fraction, help_heading = "Design", allow_hyphen_values = true)]
+    margin: Option<f64>,
+    /// Accepted chance of a wrong verdict [default: 0.05]
+    #[arg(long, value_name = "P", value_parser = fraction, help_heading = "Design", allow_hyphen_values = true)]
+    alpha: Option<f64>,
+    /// Replicates of each benchmark at most, each in fresh processes [default: 40]
+    #[arg(long, value_name = "N", help_heading = "Design")]
+    max_replicates: Option<u32>,
     /// Blocks in a replicate [default: found by a pilot]
     #[arg(long, value_name = "N", help_heading = "Design")]
     pub blocks: Option<u32>,
     /// Start no block after this much time
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Design")]
-    pub budget: Option<Duration>,
+    budget: Option<Duration>,
     /// What a sample lasts at least [default: found by a pilot]
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Design")]
     pub sample_time: Option<Duration>,
@@ -65,7 +70,10 @@ pub struct BenchOptions {
     timeout: Option<Timeout>,
     /// What is judged: wall, cpu, … or what the programs measure themselves [default: wall]
     #[arg(long, value_name = "METRIC", help_heading = "Design")]
-    pub metric: Option<String>,
+    metric: Option<String>,
+    /// What is asked of the benchmarks, once the rules file is read.
+    #[arg(skip)]
+    pub rules: Rules,
     /// Cores of the programs: auto (one core per replicate, drawn), none or a list
     #[arg(long, value_name = "CORES", default_value = "auto", value_parser = pinning, help_heading = "Design")]
     pub pin: Pinning,
@@ -112,9 +120,27 @@ fn timeout(text: &str) -> Result<Timeout, String> {
 }
 
 impl BenchOptions {
+    /// Reads the rules file, to be called before anything else.
+    pub fn read_rules(&mut self) -> Result<(), Failure> {
+        let part = self.exact || self.ignored || !self.skip.is_empty();
+        let asked = Asked {
+            margin: self.margin,
+            alpha: self.alpha,
+            metric: self.metric.as_deref().map(Metric::from_name),
+            budget: self.budget,
+            max_replicates: self.max_replicates,
+            fail_on: self.answer.fail_on.clone(),
+            names: !self.filters.is_empty(),
+            whole: self.filters.is_empty() && !part,
+        };
+        self.rules = self.answer.rules.read(asked)?;
+        self.answer.gate = self.rules.gate();
+        Ok(())
+    }
+
     /// Which benchmarks are meant.
     pub fn selection(&self) -> Selection {
-        Selection {
+        self.rules.selection(Selection {
             filters: self.filters.clone(),
             skips: self.skip.clone(),
             exact: self.exact,
@@ -123,7 +149,8 @@ impl BenchOptions {
                 (_, true) => Ignored::In,
                 _ => Ignored::Out,
             },
-        }
+            ..Selection::default()
+        })
     }
 
     /// What a sample may take.
@@ -131,10 +158,9 @@ impl BenchOptions {
         self.timeout.map_or(Some(TIMEOUT), |timeout| timeout.0)
     }
 
-    /// The metric judged.
-    pub fn judged(&self) -> Metric {
-        let name = self.metric.as_deref();
-        name.map_or(Metric::Wall, Metric::from_name)
+    /// Replicates of each benchmark at most.
+    pub fn max_replicates(&self) -> u32 {
+        self.rules.max_replicates().unwrap_or(MAX_REPLICATES)
     }
 
     /// The source of every random choice.
@@ -159,15 +185,15 @@ impl BenchOptions {
             command: typed::again(seed),
             program: None,
             shown: self.nocapture,
-            margin: self.margin,
-            alpha: self.alpha,
-            max_replicates: self.max_replicates,
+            margin: self.rules.margin(),
+            alpha: self.rules.alpha(),
+            max_replicates: self.max_replicates(),
             blocks: self.blocks,
-            budget: self.budget,
+            budget: self.rules.budget(),
             sample_time: self.sample_time,
             timeout: self.timeout(),
             seed,
-            judged: self.judged(),
+            judged: self.rules.judged(),
             pinning: self.pin.clone(),
             save: self.save.clone(),
             folder: PathBuf::new(),

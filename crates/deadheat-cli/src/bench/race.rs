@@ -95,8 +95,10 @@ fn workers(
         benchmarks: pairing.benchmarks,
         metrics: pairing.metrics,
         left_out: pairing.left_out,
+        rules: options.rules.some(),
     };
-    let outcome = race_workers(&options.worker_race(), entries, &mut progress)?;
+    let outcome = race_workers(&options.worker_race(), entries, &mut progress)
+        .map_err(|error| options.rules.blame(error))?;
     progress.finish();
     tell(&outcome, &options.answer, &options.exports)
 }

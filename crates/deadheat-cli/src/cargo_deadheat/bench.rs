@@ -62,7 +62,7 @@ pub fn bench(mut args: Vec<OsString>) -> Result<Status, Failure> {
             )));
         }
         Arguments::Bench(bench) => match bench.base.clone() {
-            Some(base) => return rev::CargoRace::of(bench, cargo(), base).race(),
+            Some(base) => return rev::CargoRace::of(bench, cargo(), base)?.race(),
             None => return Err(race(&bench, &args)),
         },
     }

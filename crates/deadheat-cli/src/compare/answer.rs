@@ -1,7 +1,6 @@
 //! What becomes of saved results: a table on standard output, files beside it,
 //! and a status.
 
-use deadheat::analysis::analyse;
 use deadheat::answer::to_stdout;
 use deadheat::exit::{Failure, Status};
 use deadheat::format::{ensure_writable, write_text};
@@ -29,7 +28,8 @@ pub fn tell(run: &Run, options: &BenchOptions, layout: &LayoutArgs) -> Result<St
     };
     let reports = options.exports.reports();
     let benchmarks = run.header.plan.benchmarks.len();
-    let analysis = analyse(run, reports.analysis_options(analysis_options, benchmarks));
+    let analysis =
+        answer.analysis_with(run, reports.analysis_options(analysis_options, benchmarks));
     let written = options.exports.write(run, &analysis, answer.figures)?;
     if let Some(path) = &layout.dump_to_json {
         let json = to_json(&analysis);

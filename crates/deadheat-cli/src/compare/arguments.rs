@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use deadheat::exit::{Failure, Status};
 use deadheat::format::is_same_file;
-use deadheat::saved::{Side, Terms, family, join};
+use deadheat::saved::{Side, family, join};
 use deadheat::settings::Color;
 
 use super::answer::tell;
@@ -171,6 +171,8 @@ pub fn compare(mut args: CompareArgs) -> Result<Status, Failure> {
     if args.options.answer.json {
         args.layout.format = Shape::Json;
     }
+    // A filter is no list of names: what the file leaves out stays out.
+    args.options.read_rules()?;
     let request = match (&args.old[..], &args.new[..]) {
         ([], []) => Request::of_words(&args.words)?,
         (old, new) => Request::pooled(old, new)?,
@@ -181,6 +183,7 @@ pub fn compare(mut args: CompareArgs) -> Result<Status, Failure> {
         Sides::Programs(programs) => {
             if let Some(filter) = &args.filter {
                 args.options.filters.push(filter.clone());
+                args.options.read_rules()?;
             }
             args.layout.check_for_a_race()?;
             args.options.answer.json |= args.layout.format == Shape::Json;
@@ -193,12 +196,12 @@ pub fn compare(mut args: CompareArgs) -> Result<Status, Failure> {
         keep(filter, &mut sides)?;
     }
     rename(&mut sides, &args.names)?;
-    let terms = Terms {
-        margin: args.options.margin,
-        alpha: args.options.alpha,
-        metric: args.options.metric.clone(),
-    };
-    let run = join(&sides, &terms).map_err(usage)?;
+    let rules = &args.options.rules;
+    for results in sides.iter_mut().flat_map(|side| &mut side.files) {
+        rules.keep(results);
+    }
+    let joined = join(&sides, &rules.terms());
+    let run = joined.map_err(|error| Failure::Usage(rules.blamed(error.to_string())))?;
     tell(&run, &args.options, &args.layout)
 }
 

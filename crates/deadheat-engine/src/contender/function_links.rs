@@ -42,7 +42,7 @@ impl FunctionLinks {
         let Some(helper) = &self.helper else { return };
         let placer = |(program, known): (usize, &Option<(Executable, Links)>)| {
             let (executable, links) = known.clone()?;
-            let looks = &plan.design.looks;
+            let looks = plan.all_looks();
             let place = [program as u64, 0, 0];
             let helper = helper.clone();
             let record = &links.record;

@@ -84,7 +84,7 @@ impl CommandPlacements {
                 let path = executable.path.clone();
                 let drawn = [index as u64, contender as u64, 0];
                 let record = links.as_ref().map_or("", |links| &links.record);
-                let (looks, seed) = (&plan.design.looks, plan.seed);
+                let (looks, seed) = (plan.all_looks(), plan.seed);
                 let placer = Placer::new(helper.clone(), executable, record, looks, seed, drawn);
                 let placer = match (&links, before) {
                     (Ok(_), _) => Some(placer),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use deadheat_model::{Looks, RefusedLink};
+use deadheat_model::RefusedLink;
 
 use super::executable::Executable;
 use super::helper::Helper;
@@ -36,12 +36,13 @@ pub(crate) struct Placer {
 }
 
 impl Placer {
-    /// `place` tells this executable from the others of the run.
+    /// `looks` are the numbers of replicates at which a race may be called,
+    /// rising; `place` tells this executable from the others of the run.
     pub(crate) fn new(
         helper: Helper,
         executable: Executable,
         record: &str,
-        looks: &Looks,
+        looks: Vec<u32>,
         seed: u64,
         place: [u64; 3],
     ) -> Self {
@@ -49,8 +50,8 @@ impl Placer {
             helper,
             executable,
             record: record.to_owned(),
-            looks: looks.at.clone(),
-            seeds: Seeds::new(seed, place, looks.max_replicates()),
+            seeds: Seeds::new(seed, place, looks.last().copied().unwrap_or(0)),
+            looks,
             links: BTreeMap::new(),
             refusals: BTreeMap::new(),
             findings: BTreeMap::new(),
@@ -220,13 +221,15 @@ mod tests {
                 executable: file.clone(),
                 patience: self.patience,
             };
-            let looks = Looks {
-                at: vec![6, 8, 11],
-                levels: vec![0.01; 3],
-                weights: vec![1.0; 3],
-            };
             let executable = Executable::at(&file).unwrap();
-            Placer::new(Helper::new(program), executable, "0", &looks, 7, [0, 0, 0])
+            Placer::new(
+                Helper::new(program),
+                executable,
+                "0",
+                vec![6, 8, 11],
+                7,
+                [0, 0, 0],
+            )
         }
 
         fn asked(&self) -> Vec<Vec<u32>> {

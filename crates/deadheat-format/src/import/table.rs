@@ -5,6 +5,7 @@ use std::path::Path;
 use deadheat_model::{Flags, Metric, Role};
 
 use crate::error::{CellError, FormatError};
+use crate::nearest::nearest;
 use deadheat_model::{FIXED_COLUMNS, metric_of_column};
 
 /// Where each column of tidy CSV stands; what is `None` is not there.
@@ -58,7 +59,9 @@ impl Columns {
             optional(name).ok_or_else(|| FormatError::MissingColumn {
                 file: file.to_owned(),
                 column: name,
-                nearest: nearest(name, header).to_owned(),
+                nearest: nearest(name, header)
+                    .map_or("", |(name, _)| name)
+                    .to_owned(),
             })
         };
         required("wall_ns")?;
@@ -89,28 +92,6 @@ impl Columns {
     pub(super) fn are_paired(&self) -> bool {
         self.replicate.is_some() && self.block.is_some() && self.slot.is_some()
     }
-}
-
-/// The name present that needs the fewest edits to become `wanted`.
-fn nearest<'a>(wanted: &str, present: &[&'a str]) -> &'a str {
-    let edits = |name: &&&str| edit_distance(wanted, &name.to_lowercase());
-    present.iter().min_by_key(edits).copied().unwrap_or("")
-}
-
-/// Insertions, deletions and substitutions between two words.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(from != *to);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 /// What is known of a row while its cells are read, for errors.
@@ -206,14 +187,6 @@ pub(super) fn unsound(cell: &str, value: f64) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_nearest_column_is_the_one_with_the_fewest_edits() {
-        let present = ["benchmark", "contender", "wall", "cpu_ns"];
-        assert_eq!(nearest("wall_ns", &present), "wall");
-        assert_eq!(nearest("wall_ns", &["Wall_NS", "wall_s"]), "Wall_NS");
-        assert_eq!(edit_distance("kitten", "sitting"), 3);
-    }
 
     #[test]
     fn flags_are_read_from_bits_and_from_words() {

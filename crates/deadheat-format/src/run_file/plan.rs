@@ -67,6 +67,26 @@ struct Benchmark {
     /// Names of columns of this benchmark alone.
     #[serde(default)]
     counters: Vec<String>,
+    /// Absent where all is as the design has it.
+    #[serde(default)]
+    rules: OwnRules,
+}
+
+/// What is decided for one benchmark otherwise than for all.
+#[derive(Debug, Default, Deserialize)]
+struct OwnRules {
+    #[serde(default)]
+    margin: Option<f64>,
+    /// Comes with its looks.
+    #[serde(default)]
+    alpha: Option<f64>,
+    #[serde(default)]
+    looks: Option<Looks>,
+    /// A column name.
+    #[serde(default)]
+    judged: Option<String>,
+    #[serde(default)]
+    budget_ns: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -117,11 +137,7 @@ impl Plan {
             design: model::Design {
                 margin: design.margin,
                 alpha: design.alpha,
-                looks: model::Looks {
-                    at: design.looks.at,
-                    levels: design.looks.levels,
-                    weights: design.looks.weights,
-                },
+                looks: design.looks.into_model(),
                 blocks_per_replicate: design.blocks_per_replicate,
                 warmup: design.warmup,
                 budget: design.budget_ns.map(Duration::from_nanos),
@@ -144,6 +160,7 @@ impl Plan {
 
 impl Benchmark {
     fn into_model(self) -> Result<model::Benchmark, String> {
+        let rules = self.rules.into_model(&self.name)?;
         Ok(model::Benchmark {
             name: self.name,
             parameters: self.parameters,
@@ -163,6 +180,41 @@ impl Benchmark {
                 replicates: own_link.replicates,
             }),
             counters: self.counters.iter().map(|c| metric_of_column(c)).collect(),
+            rules,
+        })
+    }
+}
+
+impl Looks {
+    fn into_model(self) -> model::Looks {
+        model::Looks {
+            at: self.at,
+            levels: self.levels,
+            weights: self.weights,
+        }
+    }
+}
+
+impl OwnRules {
+    fn into_model(self, benchmark: &str) -> Result<model::OwnRules, String> {
+        let level = match (self.alpha, self.looks) {
+            (None, None) => None,
+            (Some(alpha), Some(looks)) => Some(model::OwnLevel {
+                alpha,
+                looks: looks.into_model(),
+            }),
+            _ => {
+                return Err(format!(
+                    "the rules of benchmark '{benchmark}' have one of alpha and looks without \
+                     the other"
+                ));
+            }
+        };
+        Ok(model::OwnRules {
+            margin: self.margin,
+            level,
+            judged: self.judged.map(|judged| metric_of_column(&judged)),
+            budget: self.budget_ns.map(Duration::from_nanos),
         })
     }
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use deadheat_model::{
     Benchmark, CommandLine, Contender, Design, ExitPolicy, FunctionCalls, GoogleBenchmarkCalls,
-    Input, Json, Metric, Object, Output, OwnLink, Pinning, Plan, Program, RepetitionLength,
-    Throughput, WorkerCalls, Workload,
+    Input, Json, Looks, Metric, Object, Output, OwnLink, OwnRules, Pinning, Plan, Program,
+    RepetitionLength, Throughput, WorkerCalls, Workload,
 };
 
 use deadheat_model::column_name;
@@ -21,10 +21,6 @@ pub(super) fn plan(plan: &Plan) -> Result<Object, PathBuf> {
 }
 
 fn design(design: &Design) -> Object {
-    let looks = Object::new()
-        .with("at", design.looks.at.iter().copied().collect::<Json>())
-        .with("levels", numbers(&design.looks.levels))
-        .with("weights", numbers(&design.looks.weights));
     let pinning = match &design.pinning {
         Pinning::Inherit => "inherit".into(),
         Pinning::Auto => "auto".into(),
@@ -33,12 +29,19 @@ fn design(design: &Design) -> Object {
     Object::new()
         .with("margin", design.margin)
         .with("alpha", design.alpha)
-        .with("looks", looks)
+        .with("looks", looks(&design.looks))
         .with("blocks_per_replicate", design.blocks_per_replicate)
         .with("warmup", design.warmup)
         .with("budget_ns", design.budget.map(nanoseconds))
         .with("judged", column_name(&design.judged).into_owned())
         .with("pinning", pinning)
+}
+
+fn looks(looks: &Looks) -> Object {
+    Object::new()
+        .with("at", looks.at.iter().copied().collect::<Json>())
+        .with("levels", numbers(&looks.levels))
+        .with("weights", numbers(&looks.weights))
 }
 
 fn benchmark(benchmark: &Benchmark) -> Result<Json, PathBuf> {
@@ -63,7 +66,9 @@ fn benchmark(benchmark: &Benchmark) -> Result<Json, PathBuf> {
         // Absent but for a benchmark raced once more as the user linked it.
         .with_some("own_link", benchmark.own_link.map(own_link))
         // Absent where the columns of the run are all there are.
-        .with_some("counters", counters(&benchmark.counters));
+        .with_some("counters", counters(&benchmark.counters))
+        // Absent where all is as the design has it.
+        .with_some("rules", own_rules(&benchmark.rules));
     Ok(said.into())
 }
 
@@ -72,6 +77,21 @@ fn counters(counters: &[Metric]) -> Option<Json> {
         .iter()
         .map(|metric| column_name(metric).into_owned());
     (!counters.is_empty()).then(|| columns.collect())
+}
+
+fn own_rules(rules: &OwnRules) -> Option<Object> {
+    let level = rules.level.as_ref();
+    let judged = rules.judged.as_ref();
+    let said = Object::new()
+        .with_some("margin", rules.margin)
+        .with_some("alpha", level.map(|level| level.alpha))
+        .with_some("looks", level.map(|level| looks(&level.looks)))
+        .with_some(
+            "judged",
+            judged.map(|judged| column_name(judged).into_owned()),
+        )
+        .with_some("budget_ns", rules.budget.map(nanoseconds));
+    (!rules.is_empty()).then_some(said)
 }
 
 fn own_link(own_link: OwnLink) -> Object {

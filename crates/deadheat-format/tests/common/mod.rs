@@ -8,8 +8,8 @@ use deadheat_model::{
     Benchmark, BlockRecord, ClockFacts, CommandLine, Contender, ContenderId, CounterAccess, Design,
     EndReason, Environment, ExitPolicy, Flags, FunctionCalls, GoogleBenchmarkCalls, Hooks, Input,
     LeftOut, LeftOutReason, Looks, Metric, NeutralLink, NeutralLinks, Origin, Output, OwnLink,
-    Pinning, Placed, Placing, Plan, Program, RefusedLink, RepetitionLength, RunEnd, RunHeader,
-    Sample, Throughput, WorkerCalls, Workload,
+    OwnRules, Pinning, Placed, Placing, Plan, Program, RefusedLink, RepetitionLength, RunEnd,
+    RunHeader, Sample, Throughput, WorkerCalls, Workload,
 };
 
 fn words(text: &str) -> Vec<String> {
@@ -156,6 +156,7 @@ pub fn function_header() -> RunHeader {
                     own_link: None,
                     counters: vec![],
                     saved: None,
+                    rules: OwnRules::default(),
                 },
                 Benchmark {
                     name: "sort".to_owned(),

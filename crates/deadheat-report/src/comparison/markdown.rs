@@ -10,7 +10,7 @@ use super::sheet::{Kind, Sheet, Tone};
 use super::words;
 use crate::figures;
 use crate::glyphs::Glyphs;
-use crate::markdown::{code, prose};
+use crate::markdown::{Gated, code, prose};
 use crate::names::shorten;
 
 /// Columns a name may take: nobody reads a longer one in a table.
@@ -55,10 +55,12 @@ pub fn to_comparison_markdown(analysis: &Analysis, options: &ComparisonOptions) 
     }
     parts.extend(words::quiet(&others.quiet).map(|quiet| paragraph(&quiet)));
     parts.extend(words::answers(analysis).map(|answers| paragraph(&answers)));
-    let doubts = scene.doubts();
-    let doubts = doubts.iter();
+    let gates = Gated::of(analysis);
+    parts.push(gates.fails);
+    let doubts = scene.doubts().into_iter().map(|told| told.text);
     let doubts: Vec<String> = doubts
-        .map(|told| format!("> {}\n", prose(&told.text)))
+        .chain(gates.notes)
+        .map(|told| format!("> {}\n", prose(&told)))
         .collect();
     parts.push(doubts.join(">\n"));
     if options.figures {

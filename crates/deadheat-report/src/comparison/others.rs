@@ -34,15 +34,22 @@ impl Scene<'_> {
         let mut others = Others::default();
         for gathered in gather(rows) {
             let whole = gathered.rows.len();
-            let margin = self.analysis.margin;
-            let moved = |row: &MetricComparison| moved(row, margin);
-            let count = gathered.rows.iter().filter(|(_, row)| moved(row)).count();
+            // Beyond the margin of its own benchmark.
+            let moved = |of: &Row<'_>, row: &MetricComparison| {
+                let own = of.comparison().map(|comparison| comparison.margin);
+                moved(row, own.unwrap_or(self.analysis.margin))
+            };
+            let count = gathered
+                .rows
+                .iter()
+                .filter(|(of, row)| moved(of, row))
+                .count();
             let shown: Vec<_> = gathered
                 .rows
                 .into_iter()
                 .filter(|(of, row)| {
                     let asked = options.all_metrics && (!options.only_changed || of.changed());
-                    asked || moved(row)
+                    asked || moved(of, row)
                 })
                 .collect();
             let name = words::metric_title(gathered.metric, self.glyphs);

@@ -13,6 +13,7 @@ use crate::figures;
 use crate::glyphs::Glyphs;
 use crate::layout;
 use crate::plot::{ForestRow, Scenery, beside, pictures};
+use crate::sentences::{self, Weight};
 
 /// Columns of a picture that goes where there is no right edge.
 const WIDEST_PICTURE: usize = 100;
@@ -87,7 +88,22 @@ impl Painter<'_> {
                 text += &self.plots(comparison);
             }
         }
-        text + &self.doubts()
+        text + &self.doubts() + &self.gates()
+    }
+
+    fn gates(&self) -> String {
+        let mut text = String::new();
+        for line in sentences::gates(self.scene.analysis, self.scene.glyphs) {
+            if text.is_empty() {
+                text.push('\n');
+            }
+            text += &match line.weight {
+                Weight::Fails => self.painted("!", 31, " ", &line.text),
+                Weight::Warns => self.painted("warning:", 33, " ", &line.text),
+                Weight::Notes => self.painted("note:", 36, " ", &line.text),
+            };
+        }
+        text
     }
 
     /// The table of the judged metric with the forest of its intervals, where

@@ -6,8 +6,8 @@
 
 use deadheat_model::{
     Analysis, Better, BlockDiagnostics, Comparison, EndReason, Ending, Estimate, FailedBenchmark,
-    Interval, Json, LeftOut, LeftOutReason, LogRatio, MetricComparison, Object, Side, Spreads,
-    Throughput, Warning,
+    GateHit, Idle, IdleIgnore, Interval, Json, LeftOut, LeftOutReason, LogRatio, MetricComparison,
+    Object, Side, Spreads, Throughput, Warning,
 };
 
 use super::figures::figures;
@@ -58,6 +58,8 @@ fn whole(analysis: &Analysis) -> Object {
         .with("seed", analysis.seed)
         .with("alpha", analysis.alpha)
         .with("margin", analysis.margin)
+        .with_some("config", analysis.gates.config.as_ref())
+        .with_some("idle_ignores", idle_ignores(analysis))
         .with("launches", analysis.launches)
         .with("elapsed_s", analysis.elapsed_seconds)
         .with("ended", ended)
@@ -111,7 +113,10 @@ fn comparison(comparison: &Comparison, source: Source) -> Object {
             "candidate",
             candidate.map(|side| rated(side, rates.candidate)),
         )
+        .with("margin", comparison.margin)
+        .with("alpha", comparison.alpha)
         .with("verdict", comparison.verdict.map(|verdict| verdict.name()))
+        .with_some("gate", comparison.gate.as_ref().map(gate))
         .with("provisional", comparison.provisional)
         .with("scope", comparison.scope.name())
         .with("change", estimate.map(change))
@@ -144,6 +149,36 @@ fn comparison(comparison: &Comparison, source: Source) -> Object {
             "warnings",
             warnings.map(|one| warning(one, source)).collect::<Json>(),
         )
+}
+
+/// The rule that a comparison breaks, and whether the run fails for it.
+fn gate(hit: &GateHit) -> Object {
+    let excuse = hit.excuse.as_ref();
+    Object::new()
+        .with("rule", &hit.rule)
+        .with("fails", excuse.is_none())
+        .with_some("reason", excuse.map(|excuse| &excuse.reason))
+        .with_some("until", excuse.and_then(|excuse| excuse.until.as_ref()))
+}
+
+/// Entries of the ignore list that excuse nothing; `None` without any.
+fn idle_ignores(analysis: &Analysis) -> Option<Json> {
+    let entry = |idle: &IdleIgnore| {
+        let (why, until, broken) = match &idle.why {
+            Idle::NoBenchmark => ("no-benchmark", None, None),
+            Idle::NothingBroken => ("nothing-broken", None, None),
+            Idle::Expired { until, broken } => ("expired", Some(until), Some(*broken)),
+        };
+        Object::new()
+            .with("name", &idle.name)
+            .with_some("rule", idle.rule.as_ref())
+            .with("line", idle.line)
+            .with("why", why)
+            .with_some("until", until)
+            .with_some("broken", broken)
+    };
+    let idle = &analysis.gates.idle;
+    (!idle.is_empty()).then(|| idle.iter().map(entry).collect())
 }
 
 /// A benchmark without an answer.

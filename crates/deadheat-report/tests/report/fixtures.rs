@@ -3,7 +3,7 @@
 use deadheat_model::{
     Analysis, BetweenFigures, BlockDiagnostics, Change, ClockCause, Comparison, Design, EndReason,
     Ending, Environment, Estimate, Excuse, FailedBenchmark, Family, Figures, FirstHalf, Fit,
-    GateHit, Interval, LeftOut, LeftOutReason, LogRatio, Looks, Metric, MetricComparison,
+    GateHit, Gates, Interval, LeftOut, LeftOutReason, LogRatio, Looks, Metric, MetricComparison,
     Observation, OppositePeaks, Origin, PairSigns, Pinning, Plan, Processes, RankSums, RunHeader,
     Scope, Side, SideFigures, SignedRanks, Spread, Spreads, StabilityFigures, TTested, Tested,
     Throughput, Verdict, Warning,
@@ -158,6 +158,7 @@ pub fn comparison(verdict: Option<Verdict>, change: f64, half_width: f64) -> Com
     Comparison {
         margin: 0.01,
         plots: None,
+        alpha: 0.05,
         gate: None,
         benchmark: "old against new".to_owned(),
         parameters: vec![],
@@ -209,6 +210,7 @@ pub fn analysis(comparisons: Vec<Comparison>) -> Analysis {
         left_out: vec![],
         overall: Vec::new(),
         warnings: Vec::new(),
+        gates: Gates::default(),
         sides: Vec::new(),
         processes: Processes::Launches,
         launches: 93,
@@ -626,6 +628,7 @@ pub fn every_ending() -> Vec<Ending> {
 /// A race with every verdict, every doubt and every ending somewhere.
 pub fn everything() -> Vec<Analysis> {
     let mut all = vec![
+        crate::gates::gated(),
         race(),
         alone(),
         three_contenders(),

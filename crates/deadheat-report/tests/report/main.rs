@@ -4,6 +4,7 @@ mod comment;
 mod comparison;
 mod drawn;
 mod fixtures;
+mod gates;
 mod hostile;
 mod json;
 mod junit;
@@ -12,10 +13,11 @@ mod page;
 mod paired;
 #[cfg(feature = "pictures")]
 mod pictures;
+mod plots;
 #[cfg(feature = "pictures")]
 mod plotted;
-mod plots;
 mod saved;
 mod sketched;
 mod text;
+mod wire;
 mod words;

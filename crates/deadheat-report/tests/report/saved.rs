@@ -65,6 +65,7 @@ pub fn one(name: &str, median: f64, change: f64, verdict: Option<Verdict>) -> Co
     Comparison {
         margin: 0.01,
         plots: None,
+        alpha: 0.05,
         gate: None,
         benchmark: name.to_owned(),
         parameters: vec![],

@@ -7,6 +7,7 @@ use super::placeholders::substitute;
 use super::spec::{CommandRaceSpec, SpecError};
 use super::words::words;
 use crate::names::distinct;
+use crate::rules::own_rules;
 
 /// One contender before its parameters are filled in.
 struct Template<'a> {
@@ -25,17 +26,21 @@ impl CommandRaceSpec {
         if self.commands.is_empty() {
             return Err(SpecError::NoCommand);
         }
-        let benchmarks = self.benchmarks()?;
+        let mut benchmarks = self.benchmarks()?;
         let contenders = benchmarks
             .iter()
             .map(|b| b.contenders.len())
             .max()
             .unwrap_or(0);
+        for benchmark in &mut benchmarks {
+            let looks = |alpha| self.looks(contenders, alpha);
+            benchmark.rules = own_rules(&self.rules, &benchmark.name, looks)?;
+        }
         let plan = Plan {
             design: Design {
                 margin: self.margin,
                 alpha: self.alpha,
-                looks: self.looks(contenders)?,
+                looks: self.looks(contenders, self.alpha)?,
                 blocks_per_replicate: self.blocks_per_replicate,
                 warmup: self.warmup,
                 budget: self.budget,

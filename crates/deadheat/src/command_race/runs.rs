@@ -19,7 +19,7 @@ pub struct Runs {
 impl CommandRaceSpec {
     /// hyperfine counts runs of each command, deadheat replicates: a block of
     /// two contenders holds two launches of each, any other holds one.
-    pub(super) fn looks(&self, contenders: usize) -> Result<Looks, SpecError> {
+    pub(super) fn looks(&self, contenders: usize, alpha: f64) -> Result<Looks, SpecError> {
         let launches_per_block = if contenders == 2 { 2 } else { 1 };
         let per_replicate = launches_per_block * self.blocks_per_replicate.max(1);
         let at_least = |runs: u32| runs.div_ceil(per_replicate);
@@ -40,7 +40,7 @@ impl CommandRaceSpec {
                     why: "an exact number has no bounds",
                 });
             }
-            return Ok(fixed_look(at_least(runs), self.alpha)?);
+            return Ok(fixed_look(at_least(runs), alpha)?);
         }
         let min = self.runs.min.map_or(0, at_least);
         let max = match self.runs.max {
@@ -54,7 +54,7 @@ impl CommandRaceSpec {
                 max: self.runs.max.unwrap_or(0),
             });
         }
-        Ok(planned_looks(min, max, self.alpha)?)
+        Ok(planned_looks(min, max, alpha)?)
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use deadheat_analysis::LooksError;
-use deadheat_model::{ExitPolicy, Input, Metric, Output, Pinning, PlanError};
+use deadheat_model::{ExitPolicy, Input, Metric, Output, Pinning, PlanError, RulesOfSome};
 
 use super::parameters::{Parameter, ParameterError};
 use super::runs::Runs;
@@ -108,6 +108,8 @@ pub struct CommandRaceSpec {
     /// there are neutral ones turns out when the race begins, see
     /// [`RaceOptions::placements`](crate::RaceOptions::placements).
     pub placement: Placement,
+    /// Rules of some benchmarks; the last that fits wins, key by key.
+    pub rules: Vec<RulesOfSome>,
 }
 
 impl Default for CommandRaceSpec {
@@ -138,6 +140,7 @@ impl Default for CommandRaceSpec {
             judged: Metric::Wall,
             pinning: Pinning::Inherit,
             placement: Placement::Neutral,
+            rules: Vec::new(),
         }
     }
 }

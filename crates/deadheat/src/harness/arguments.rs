@@ -8,6 +8,7 @@ use deadheat_model::{Metric, Pinning};
 
 use crate::answer::{Answer, Format};
 use crate::report_files::ReportFiles;
+use crate::rules::{Asked, Rules, RulesSource};
 use crate::settings::{Color, FailOn, Ignored, Placement, Selection, duration, fraction, pinning};
 
 /// What the program is to do.
@@ -33,14 +34,12 @@ pub(super) struct Arguments {
     pub(super) terse: bool,
     pub(super) quiet: bool,
     pub(super) shown: bool,
-    pub(super) margin: f64,
-    pub(super) alpha: f64,
-    pub(super) max_replicates: u32,
+    /// What a rules file may say, too.
+    pub(super) asked: Asked,
+    pub(super) source: RulesSource,
     pub(super) blocks: Option<u32>,
-    pub(super) budget: Option<Duration>,
     pub(super) timeout: Option<Duration>,
     pub(super) seed: Option<u64>,
-    pub(super) judged: Metric,
     pub(super) pinning: Pinning,
     pub(super) placement: Placement,
     pub(super) save: Option<PathBuf>,
@@ -62,14 +61,11 @@ impl Default for Arguments {
             terse: false,
             quiet: false,
             shown: false,
-            margin: 0.01,
-            alpha: 0.05,
-            max_replicates: 40,
+            asked: Asked::default(),
+            source: RulesSource::Nearest,
             blocks: None,
-            budget: None,
             timeout: Some(TIMEOUT),
             seed: None,
-            judged: Metric::Wall,
             pinning: Pinning::Auto,
             placement: Placement::Neutral,
             save: None,
@@ -116,6 +112,8 @@ The answer:
   --plot                Draw the distributions and the differences in order of time
   --color WHEN          auto, always or never [default: auto]
   --fail-on VERDICT     Exit with 1 on slower, inconclusive or not-equivalent
+  --config FILE         Take rules from this file [default: the nearest deadheat.toml upwards]
+  --no-config           Take no rules from a file
   -q, --quiet           No progress on standard error
   --nocapture           Show what the functions print, on standard error
 
@@ -186,24 +184,26 @@ impl Arguments {
                 "--fail-on" => {
                     for verdict in value()?.split(',') {
                         parsed
-                            .answer
+                            .asked
                             .fail_on
                             .push(FailOn::parse(verdict).map_err(about)?);
                     }
                 }
-                "--margin" => parsed.margin = fraction(&value()?).map_err(about)?,
-                "--alpha" => parsed.alpha = fraction(&value()?).map_err(about)?,
-                "--max-replicates" => parsed.max_replicates = number(name, &value()?)?,
+                "--margin" => parsed.asked.margin = Some(fraction(&value()?).map_err(about)?),
+                "--alpha" => parsed.asked.alpha = Some(fraction(&value()?).map_err(about)?),
+                "--max-replicates" => parsed.asked.max_replicates = Some(number(name, &value()?)?),
                 "--blocks" => parsed.blocks = Some(number(name, &value()?)?),
                 "--seed" => parsed.seed = Some(number(name, &value()?)?),
-                "--budget" => parsed.budget = Some(duration(&value()?).map_err(about)?),
+                "--budget" => parsed.asked.budget = Some(duration(&value()?).map_err(about)?),
                 "--timeout" => {
                     parsed.timeout = match value()?.as_str() {
                         "none" => None,
                         time => Some(duration(time).map_err(about)?),
                     }
                 }
-                "--metric" => parsed.judged = Metric::from_name(&value()?),
+                "--metric" => parsed.asked.metric = Some(Metric::from_name(&value()?)),
+                "--config" => parsed.source = RulesSource::Named(value()?.into()),
+                "--no-config" => parsed.source = RulesSource::Nowhere,
                 "--pin" => parsed.pinning = pinning(&value()?).map_err(about)?,
                 "--placement" => {
                     parsed.placement = Placement::parse(&value()?).map_err(about)?;
@@ -229,7 +229,16 @@ impl Arguments {
             (_, _, true) => Mode::Race,
             _ => Mode::Smoke,
         };
+        parsed.asked.names = !parsed.selection.filters.is_empty();
         Ok(parsed)
+    }
+
+    /// The same by the rules of a file as well: what they select, and the gate.
+    pub(super) fn by(&self, rules: &Rules) -> Self {
+        let mut by_rules = self.clone();
+        by_rules.selection = rules.selection(self.selection.clone());
+        by_rules.answer.gate = rules.gate();
+        by_rules
     }
 
     /// Files to write beside the run, with the flags that ask for them.
@@ -299,8 +308,8 @@ mod tests {
     fn a_value_may_follow_after_a_blank_or_an_equals_sign() {
         for line in ["--margin 0.5% --budget 2s", "--margin=0.5% --budget=2s"] {
             let parsed = parse(line).unwrap();
-            assert_eq!(parsed.margin, 0.005);
-            assert_eq!(parsed.budget, Some(Duration::from_secs(2)));
+            assert_eq!(parsed.asked.margin, Some(0.005));
+            assert_eq!(parsed.asked.budget, Some(Duration::from_secs(2)));
         }
     }
 
@@ -321,8 +330,8 @@ mod tests {
                 "--format" => " paired",
                 "--placement" => " own",
                 "--fail-on" => " slower",
-                "--skip" | "--metric" | "--save" | "--export-hdr" | "--export-markdown"
-                | "--html" | "--markdown" | "--junit" => " x",
+                "--skip" | "--metric" | "--config" | "--save" | "--export-hdr"
+                | "--export-markdown" | "--html" | "--markdown" | "--junit" => " x",
                 _ => "",
             };
             let parsed = parse(&format!("{option}{value}"));

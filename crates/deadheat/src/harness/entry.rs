@@ -13,8 +13,12 @@ use super::smoke::smoke;
 use crate::exit::{Failure, Status};
 use crate::race::WorkerRace;
 use crate::repetition::of_a_bench_target;
+use crate::rules::Rules;
 use crate::settings::{Placement, random_seed};
 use crate::suite::Suite;
+
+/// Replicates of each benchmark at most, where nobody says.
+const MAX_REPLICATES: u32 = 40;
 
 #[allow(
     clippy::needless_doctest_main,
@@ -72,17 +76,18 @@ fn run(suite: &Suite, words: impl Iterator<Item = OsString>) -> Result<Status, F
             print(&listing(suite.registered(), &arguments.selection, terse)).map(|()| Status::Done)
         }
         Mode::Smoke => {
-            let race = settings(&arguments)?;
+            let race = settings(&arguments, &Rules::default())?;
             smoke(&race, suite.registered(), &arguments.selection, print)
         }
         Mode::Race => {
-            let race_settings = settings(&arguments)?;
-            race(&race_settings, suite, &arguments)
+            let rules = Rules::read(arguments.asked.clone(), &arguments.source)?;
+            let race_settings = settings(&arguments, &rules)?;
+            race(&race_settings, suite, &arguments.by(&rules), &rules)
         }
     }
 }
 
-fn settings(arguments: &Arguments) -> Result<WorkerRace, Failure> {
+fn settings(arguments: &Arguments, rules: &Rules) -> Result<WorkerRace, Failure> {
     let seed = arguments.seed.unwrap_or_else(random_seed);
     let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     let words: Vec<String> = words.collect();
@@ -93,14 +98,14 @@ fn settings(arguments: &Arguments) -> Result<WorkerRace, Failure> {
         program: Some(this_program(arguments.shown)?),
         shown: arguments.shown,
         sample_time: None,
-        margin: arguments.margin,
-        alpha: arguments.alpha,
-        max_replicates: arguments.max_replicates,
+        margin: rules.margin(),
+        alpha: rules.alpha(),
+        max_replicates: rules.max_replicates().unwrap_or(MAX_REPLICATES),
         blocks: arguments.blocks,
-        budget: arguments.budget,
+        budget: rules.budget(),
         timeout: arguments.timeout,
         seed,
-        judged: arguments.judged.clone(),
+        judged: rules.judged(),
         pinning: arguments.pinning.clone(),
         save: arguments.save.clone(),
         folder: PathBuf::new(),

@@ -1,6 +1,6 @@
 //! `cargo bench`: race what was selected, answer, write what was asked for.
 
-use deadheat_analysis::{analyse, histograms};
+use deadheat_analysis::histograms;
 use deadheat_engine::LocalContenders;
 use deadheat_format::{ensure_writable, write_hdr, write_text};
 use deadheat_model::EndReason;
@@ -10,6 +10,7 @@ use super::arguments::Arguments;
 use super::progress::Line;
 use crate::exit::{Failure, Status};
 use crate::race::{Entries, RaceOutcome, WorkerRace, race_workers};
+use crate::rules::Rules;
 use crate::suite::{Registered, Suite};
 
 /// Races and answers.
@@ -17,6 +18,7 @@ pub(super) fn race(
     race: &WorkerRace,
     suite: &Suite,
     arguments: &Arguments,
+    rules: &Rules,
 ) -> Result<Status, Failure> {
     let selected: Vec<&Registered> = suite
         .registered()
@@ -43,7 +45,11 @@ pub(super) fn race(
         );
     }
     let mut line = Line::new(arguments.quiet);
-    let outcome = race_workers(race, entries(&selected), &mut line)?;
+    let entries = Entries {
+        rules: rules.some(),
+        ..entries(&selected)
+    };
+    let outcome = race_workers(race, entries, &mut line).map_err(|error| rules.blame(error))?;
     line.finish();
     answer(&outcome, arguments)
 }
@@ -53,7 +59,7 @@ pub(super) fn entries(benchmarks: &[&Registered]) -> Entries {
     Entries {
         benchmarks: benchmarks.iter().map(|b| b.planned()).collect(),
         metrics: LocalContenders::metrics_here().to_vec(),
-        left_out: Vec::new(),
+        ..Entries::default()
     }
 }
 
@@ -63,7 +69,7 @@ fn answer(outcome: &RaceOutcome, arguments: &Arguments) -> Result<Status, Failur
     let header = &outcome.run.header;
     let benchmarks = header.plan.benchmarks.len();
     let options = reports.analysis_options(answer.analysis_options(), benchmarks);
-    let analysis = analyse(&outcome.run, options);
+    let analysis = answer.analysis_with(&outcome.run, options);
     for (flag, path) in arguments.exports() {
         match flag {
             "--export-hdr" => write_hdr(&outcome.run, &histograms(&outcome.run), path),

@@ -18,6 +18,7 @@ use super::outcome::{
     RaceError, RaceOutcome, blocks, finish, not_started, run_file, take_over_signals,
 };
 use super::own_links;
+use crate::rules::refuse_own_unmeasured;
 
 /// Where a race leaves its traces.
 #[derive(Clone, Debug)]
@@ -209,6 +210,8 @@ fn header(
             reason,
         });
     }
+    let whom = "commands";
+    refuse_own_unmeasured(&plan.benchmarks, contenders.metrics(), whom)?;
     Ok(RunHeader {
         command: Vec::new(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -12,13 +12,15 @@ use deadheat_engine::{
 };
 use deadheat_model::{
     Benchmark, BenchmarkFailure, Contender, Environment, GoogleBenchmarkCalls, LeftOut,
-    LeftOutReason, Metric, Origin, Pinning, Plan, Program, RepetitionLength, RunHeader, Workload,
+    LeftOutReason, Metric, Origin, Pinning, Plan, Program, RepetitionLength, RulesOfSome,
+    RunHeader, Workload,
 };
 
 use super::outcome::{RaceError, RaceOutcome, not_started, take_over_signals};
 use super::own_links;
 use super::recorded::Recorded;
 use super::terms::{Terms, refuse_existing, refuse_unmeasured};
+use crate::rules::refuse_own_unmeasured;
 
 /// Replicates of a benchmark on the user's own links, beside neutral ones.
 const OWN_LINK_REPLICATES: u32 = 6;
@@ -60,6 +62,8 @@ pub struct GoogleBenchmarkRace {
     pub placements: Option<PathBuf>,
     /// Whether what the executables print is shown on standard error.
     pub shown: bool,
+    /// Rules of some benchmarks; the last that fits wins, key by key.
+    pub rules: Vec<RulesOfSome>,
 }
 
 /// A side of the race.
@@ -186,8 +190,12 @@ pub fn race_google_benchmark(
             }
             Err(error) => return Err(not_started(error, &interrupts)),
         };
-        plan.benchmarks.push(planned(entry, &sides, piloted));
+        plan.benchmarks.push(Benchmark {
+            rules: terms.own_rules(&race.rules, &entry.name)?,
+            ..planned(entry, &sides, piloted)
+        });
     }
+    refuse_own_unmeasured(&plan.benchmarks, contenders.metrics(), whom)?;
     plan.validate()
         .map_err(|error| RaceError::Design(unraceable(error.to_string(), &left_out)))?;
     let placements = placements(race, &plan, &interrupts)?;

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use deadheat_analysis::{LooksError, planned_looks};
 use deadheat_format::FormatError;
-use deadheat_model::{Design, Metric, Pinning};
+use deadheat_model::{Design, Looks, Metric, OwnRules, Pinning, RulesOfSome};
 
 use super::outcome::RaceError;
+use crate::rules::own_rules;
 
 /// What is agreed before the first pilot.
 #[derive(Clone, Copy, Debug)]
@@ -24,10 +25,22 @@ pub(super) struct Terms<'a> {
 }
 
 impl Terms<'_> {
+    fn looks(&self, alpha: f64) -> Result<Looks, RaceError> {
+        Ok(planned_looks(0, self.max_replicates, alpha)?)
+    }
+
+    /// What is decided for one benchmark otherwise than for all.
+    pub(super) fn own_rules(
+        &self,
+        some: &[RulesOfSome],
+        benchmark: &str,
+    ) -> Result<OwnRules, RaceError> {
+        own_rules(some, benchmark, |alpha| self.looks(alpha))
+    }
+
     /// The design, with everything checked that the user could get wrong.
     pub(super) fn design(&self) -> Result<Design, RaceError> {
-        let looks = planned_looks(0, self.max_replicates, self.alpha)
-            .map_err(|error| RaceError::Design(unplannable(&error)))?;
+        let looks = self.looks(self.alpha)?;
         Ok(Design {
             margin: self.margin,
             alpha: self.alpha,
@@ -38,6 +51,12 @@ impl Terms<'_> {
             judged: self.judged.clone(),
             pinning: self.pinning.clone(),
         })
+    }
+}
+
+impl From<LooksError> for RaceError {
+    fn from(error: LooksError) -> Self {
+        RaceError::Design(unplannable(&error))
     }
 }
 

@@ -9,13 +9,15 @@ use deadheat_engine::{
     WorkerProgram, environment, inspect, unix_seconds,
 };
 use deadheat_model::{
-    Benchmark, BenchmarkFailure, Environment, LeftOut, Metric, Origin, Pinning, Plan, RunHeader,
+    Benchmark, BenchmarkFailure, Environment, LeftOut, Metric, Origin, Pinning, Plan, RulesOfSome,
+    RunHeader,
 };
 
 use super::outcome::{RaceError, RaceOutcome, not_started, take_over_signals};
 use super::recorded::Recorded;
 use super::terms::{Terms, refuse_existing, refuse_unmeasured};
 use super::{own_links, planning};
+use crate::rules::refuse_own_unmeasured;
 
 /// Blocks in a replicate where neither the user nor a pilot says.
 const BLOCKS: u32 = 25;
@@ -72,6 +74,8 @@ pub struct Entries {
     pub metrics: Vec<Metric>,
     /// Benchmarks that somebody might look for.
     pub left_out: Vec<LeftOut>,
+    /// Rules of some benchmarks; the last that fits wins, key by key.
+    pub rules: Vec<RulesOfSome>,
 }
 
 impl WorkerRace {
@@ -129,11 +133,16 @@ pub fn race_workers(
     let design = race.terms().design()?;
     refuse_existing(race.save.as_deref())?;
     refuse_unmeasured(&race.judged, &entries.metrics, "functions")?;
+    let mut benchmarks = entries.benchmarks;
+    for benchmark in &mut benchmarks {
+        benchmark.rules = race.terms().own_rules(&entries.rules, &benchmark.name)?;
+    }
+    refuse_own_unmeasured(&benchmarks, &entries.metrics, "functions")?;
     let mut contenders = race.contenders(&entries.metrics, &interrupts)?;
     let mut plan = Plan {
         design,
         seed: race.seed,
-        benchmarks: entries.benchmarks,
+        benchmarks,
     };
     let mut failures = Vec::new();
     for (index, benchmark) in plan.benchmarks.iter_mut().enumerate() {

@@ -4,13 +4,14 @@ use std::collections::{HashMap, HashSet};
 
 use deadheat_model::{
     Benchmark, BenchmarkFailure, BlockRecord, Contender, ContenderId, Design, Environment, Flags,
-    LeftOut, LeftOutReason, Looks, Metric, Origin, Pinning, Plan, PlanError, Run, RunHeader,
-    Sample, Saved, Workload,
+    LeftOut, LeftOutReason, Looks, Metric, Origin, OwnRules, Pinning, Plan, PlanError, Run,
+    RunHeader, Sample, Saved, Workload,
 };
 
 use super::matched::{Held, Match, matched, place_of};
 use super::side::Side;
 use super::terms::{SavedError, Terms};
+use crate::rules::recorded_rules;
 
 /// Joins the sides by the names of their benchmarks, the baseline first. What
 /// cannot be compared is in the run all the same: as a failure, or left out
@@ -39,7 +40,8 @@ pub fn join(sides: &[Side], terms: &Terms) -> Result<Run, SavedError> {
             let why = format!("'{}' does not have it", called(&side));
             joined.leave_out(name, LeftOutReason::NotAlike(why));
         }
-        joined.take(name, &of, matched(&of, terms.metric.as_deref()));
+        let asked = terms.metric_of(name);
+        joined.take(name, &of, matched(&of, asked.as_deref()));
     }
     if let Some(metric) = &terms.metric {
         check_measured(metric, sides)?;
@@ -178,6 +180,13 @@ impl<'a> Joined<'a> {
 
     fn into_run(mut self, sides: &[Side], terms: &Terms) -> Run {
         let common = self.metrics_in_common();
+        for benchmark in &mut self.benchmarks {
+            benchmark.rules = OwnRules {
+                // What it is judged by was found in the files.
+                judged: None,
+                ..recorded_rules(&terms.rules, &benchmark.name, 1)
+            };
+        }
         for benchmark in &mut self.benchmarks {
             let own = common.len().min(benchmark.counters.len());
             benchmark.counters.drain(..own);

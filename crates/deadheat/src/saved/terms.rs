@@ -1,6 +1,6 @@
 //! What saved results are judged by, and what can be wrong with that.
 
-use deadheat_model::PlanError;
+use deadheat_model::{PlanError, RuleSet, RulesOfSome};
 
 /// What saved results, which carry no plan, are judged by.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,6 +12,17 @@ pub struct Terms {
     /// The metric the verdict speaks of, by name; without one the first of
     /// each benchmark.
     pub metric: Option<String>,
+    /// Rules of some benchmarks; the last that fits wins, key by key.
+    pub rules: Vec<RulesOfSome>,
+}
+
+impl Terms {
+    /// The metric that a benchmark is judged by, where anybody says.
+    pub(super) fn metric_of(&self, benchmark: &str) -> Option<String> {
+        let own = RuleSet::of(&self.rules, benchmark).metric;
+        own.map(|metric| metric.name().to_owned())
+            .or_else(|| self.metric.clone())
+    }
 }
 
 /// Files that cannot be compared.

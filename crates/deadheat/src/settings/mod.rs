@@ -5,21 +5,18 @@
 //! with a sentence for whoever typed it.
 
 mod color;
-mod fail_on;
 mod pinning;
 mod placement;
 #[cfg(feature = "commands")]
 mod program;
-mod quantities;
 mod seed;
 mod selection;
 
 pub use color::Color;
-pub use fail_on::FailOn;
+pub use deadheat_model::{FailOn, duration, fraction};
 pub use pinning::pinning;
 pub use placement::Placement;
 #[cfg(feature = "commands")]
 pub use program::{ProgramError, is_program, program};
-pub use quantities::{duration, fraction};
 pub use seed::random_seed;
 pub use selection::{Ignored, Selection};

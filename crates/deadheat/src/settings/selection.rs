@@ -1,5 +1,7 @@
 //! Which benchmarks of a suite are meant, in the manner of libtest.
 
+use deadheat_model::Glob;
+
 /// What the command line says about names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
@@ -12,6 +14,10 @@ pub struct Selection {
     pub exact: bool,
     /// What becomes of ignored ones.
     pub ignored: Ignored,
+    /// Of all this, what a rules file includes; everything when there is none.
+    pub include: Vec<Glob>,
+    /// And what it excludes.
+    pub exclude: Vec<Glob>,
 }
 
 /// What becomes of benchmarks that are marked as ignored.
@@ -41,8 +47,11 @@ impl Selection {
                 false => name.contains(pattern.as_str()),
             })
         };
+        let fits = |glob: &Glob| names.iter().any(|name| glob.fits(name));
         (self.filters.is_empty() || self.filters.iter().any(matches))
             && !self.skips.iter().any(matches)
+            && (self.include.is_empty() || self.include.iter().any(fits))
+            && !self.exclude.iter().any(fits)
     }
 
     /// Whether a benchmark with such a mark is run, if its name is meant.
@@ -71,7 +80,7 @@ mod tests {
             filters: owned(filters),
             skips: owned(skips),
             exact,
-            ignored: Ignored::Out,
+            ..Selection::default()
         }
     }
 

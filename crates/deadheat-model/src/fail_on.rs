@@ -1,6 +1,6 @@
 //! Verdicts that somebody does not want to see.
 
-use deadheat_model::Verdict;
+use crate::verdict::Verdict;
 
 /// What makes a run fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

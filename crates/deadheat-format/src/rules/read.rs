@@ -1,0 +1,174 @@
+//! A rules file, from its bytes to what it says.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use deadheat_model::{Ignore, RuleSet, RulesFile, RulesOfSome};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::document::{Document, Entry};
+use super::error::RulesError;
+use crate::error::{FormatError, cannot_read};
+
+/// Bytes that a rules file may have: far more than anybody writes by hand, and
+/// little to read by mistake.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// Keys that hold for all benchmarks, those of `RULES` among them.
+const OF_THE_FILE: [&str; 10] = [
+    "margin",
+    "alpha",
+    "metric",
+    "budget",
+    "max-replicates",
+    "fail-on",
+    "include",
+    "exclude",
+    "benchmark",
+    "ignore",
+];
+
+const OF_A_BENCHMARK: [&str; 6] = ["name", "margin", "alpha", "metric", "budget", "fail-on"];
+
+const OF_AN_IGNORE: [&str; 4] = ["name", "reason", "until", "rule"];
+
+/// Reads a rules file.
+pub fn read_rules(path: impl AsRef<Path>) -> Result<RulesFile, FormatError> {
+    let path = path.as_ref();
+    let file = File::open(path).map_err(cannot_read(path))?;
+    let mut bytes = Vec::new();
+    let read = file.take(MOST_BYTES + 1).read_to_end(&mut bytes);
+    read.map_err(cannot_read(path))?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(FormatError::Saved {
+            file: path.to_owned(),
+            place: "all of it".to_owned(),
+            problem: "it is larger than 1 MiB, so it is no rules file; --config names another, \
+                      --no-config reads none"
+                .to_owned(),
+        });
+    }
+    read_rules_from(&bytes, path)
+}
+
+/// Reads the bytes of a rules file; `path` is its name in messages.
+pub fn read_rules_from(bytes: &[u8], path: &Path) -> Result<RulesFile, FormatError> {
+    read(bytes, path).map_err(|error| FormatError::Rules(Box::new(error)))
+}
+
+fn read(bytes: &[u8], file: &Path) -> Result<RulesFile, RulesError> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let before = &bytes[..error.valid_up_to()];
+        let text = std::str::from_utf8(before).unwrap_or_default();
+        Document::new(file, text).wrong(text.len(), "text that is not UTF-8", "save it as UTF-8")
+    })?;
+    let document = Document::new(file, text);
+    let table = DeTable::parse(text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        let problem = error.message().trim().replace('\n', ", ");
+        document.wrong(at, format!("no TOML: {problem}"), "")
+    })?;
+    let mut rules = RulesFile {
+        path: file.to_owned(),
+        ..RulesFile::default()
+    };
+    for entry in document.entries(table.get_ref()) {
+        match entry.key {
+            "max-replicates" => rules.max_replicates = Some(document.count(&entry)?),
+            "include" => rules.include = document.globs(&entry)?,
+            "exclude" => rules.exclude = document.globs(&entry)?,
+            "benchmark" => {
+                let tables = document.tables(&entry)?.into_iter();
+                let some = tables.map(|(at, table)| document.some(at, table));
+                rules.some = some.collect::<Result<_, _>>()?;
+            }
+            "ignore" => {
+                let tables = document.tables(&entry)?.into_iter();
+                let ignores = tables.map(|(at, table)| document.ignore(at, table));
+                rules.ignores = ignores.collect::<Result<_, _>>()?;
+            }
+            _ if document.rule_of(&entry, &mut rules.all)? => {}
+            _ => return Err(document.unknown(&entry, "of the file", &OF_THE_FILE)),
+        }
+    }
+    Ok(rules)
+}
+
+impl Document<'_> {
+    /// Tables that stand below `[[key]]`, each with its place.
+    fn tables<'d>(&self, entry: &Entry<'d>) -> Result<Vec<(usize, &'d DeTable<'d>)>, RulesError> {
+        let wrong = |item: &Spanned<DeValue<'_>>| {
+            let problem = format!("{} is no list of tables", entry.key);
+            let advice = format!("write [[{}]] with two brackets above each", entry.key);
+            self.wrong(item.span().start, problem, advice)
+        };
+        let DeValue::Array(items) = entry.value.get_ref() else {
+            return Err(wrong(entry.value));
+        };
+        let table = |item: &'d Spanned<DeValue<'d>>| match item.get_ref() {
+            DeValue::Table(table) => Ok((item.span().start, table)),
+            _ => Err(wrong(item)),
+        };
+        items.iter().map(table).collect()
+    }
+
+    /// Takes a rule that may stand for all benchmarks and for some. Returns
+    /// whether it was one.
+    fn rule_of(&self, entry: &Entry<'_>, rules: &mut RuleSet) -> Result<bool, RulesError> {
+        match entry.key {
+            "margin" => rules.margin = Some(self.margin(entry)?),
+            "alpha" => rules.alpha = Some(self.alpha(entry)?),
+            "metric" => rules.metric = Some(self.metric(entry)?),
+            "budget" => rules.budget = Some(self.budget(entry)?),
+            "fail-on" => rules.fail_on = Some(self.fail_on(entry)?),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn some(&self, at: usize, table: &DeTable<'_>) -> Result<RulesOfSome, RulesError> {
+        let mut name = None;
+        let mut rules = RuleSet::default();
+        for entry in self.entries(table) {
+            match entry.key {
+                "name" => name = Some(self.glob(&entry)?),
+                _ if self.rule_of(&entry, &mut rules)? => {}
+                _ => return Err(self.unknown(&entry, "of [[benchmark]]", &OF_A_BENCHMARK)),
+            }
+        }
+        let name = name.ok_or_else(|| {
+            let advice = "say which benchmarks it is about, as name = \"parse/*\"";
+            self.wrong(at, "[[benchmark]] without a name", advice)
+        })?;
+        Ok(RulesOfSome { name, rules })
+    }
+
+    fn ignore(&self, at: usize, table: &DeTable<'_>) -> Result<Ignore, RulesError> {
+        let (mut name, mut reason, mut until, mut rule) = (None, None, None, None);
+        const REASON: &str = "say why, as reason = \"rewritten in #123\"";
+        for entry in self.entries(table) {
+            match entry.key {
+                "name" => name = Some(self.glob(&entry)?),
+                "reason" => reason = Some(self.text(&entry, REASON)?),
+                "until" => until = Some(self.day(&entry)?),
+                "rule" => rule = Some(self.rule(&entry)?),
+                _ => return Err(self.unknown(&entry, "of [[ignore]]", &OF_AN_IGNORE)),
+            }
+        }
+        let name = name.ok_or_else(|| {
+            let advice = "say which benchmarks it is about, as name = \"hash/md5\"";
+            self.wrong(at, "[[ignore]] without a name", advice)
+        })?;
+        let reason = reason.ok_or_else(|| self.wrong(at, "[[ignore]] without a reason", REASON))?;
+        Ok(Ignore {
+            name,
+            reason,
+            until,
+            rule,
+            line: self.line(at),
+        })
+    }
+}

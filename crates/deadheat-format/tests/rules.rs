@@ -1,0 +1,351 @@
+//! `deadheat.toml`: what it says, and what is wrong with it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use deadheat_format::{FormatError, read_rules, read_rules_from};
+use deadheat_model::{Day, FailOn, Metric, RuleSet, RulesFile};
+
+fn read(text: &str) -> Result<RulesFile, String> {
+    read_bytes(text.as_bytes())
+}
+
+fn read_bytes(bytes: &[u8]) -> Result<RulesFile, String> {
+    read_rules_from(bytes, Path::new("deadheat.toml")).map_err(|error| error.to_string())
+}
+
+fn problem(text: &str) -> String {
+    read(text).expect_err(text)
+}
+
+const FULL: &str = r##"
+margin = "2%"
+alpha = 0.05
+metric = "wall"
+budget = "30s"
+max-replicates = 40
+fail-on = ["slower"]
+include = ["parse/*", "hash/*"]
+exclude = ["slow/*"]
+
+[[benchmark]]
+name = "parse/*"
+margin = "5%"
+alpha = 0.01
+metric = "cpu"
+budget = "10s"
+fail-on = ["slower", "inconclusive"]
+
+[[benchmark]]
+name = "parse/json"
+margin = 0.5
+
+[[ignore]]
+name = "hash/md5"
+reason = "rewritten in #123"
+until = 2026-12-31
+rule = "slower"
+
+[[ignore]]
+name = "hash/*"
+reason = "known"
+until = "2027-01-01"
+"##;
+
+#[test]
+fn every_key_is_read() {
+    let rules = read(FULL).unwrap();
+    assert_eq!(rules.path, Path::new("deadheat.toml"));
+    let all = RuleSet {
+        margin: Some(0.02),
+        alpha: Some(0.05),
+        metric: Some(Metric::Wall),
+        budget: Some(Duration::from_secs(30)),
+        fail_on: Some(vec![FailOn::Slower]),
+    };
+    assert_eq!(rules.all, all);
+    assert_eq!(rules.max_replicates, Some(40));
+    let patterns: Vec<&str> = rules.include.iter().map(|glob| glob.pattern()).collect();
+    assert_eq!(patterns, ["parse/*", "hash/*"]);
+    assert_eq!(rules.exclude.len(), 1);
+    let [parse, json] = &rules.some[..] else {
+        panic!("{:?}", rules.some)
+    };
+    assert_eq!(parse.name.pattern(), "parse/*");
+    assert_eq!(parse.rules.metric, Some(Metric::Cpu));
+    let asked = Some(vec![FailOn::Slower, FailOn::Inconclusive]);
+    assert_eq!(parse.rules.fail_on, asked);
+    assert_eq!(json.rules.margin, Some(0.5));
+    let [md5, hash] = &rules.ignores[..] else {
+        panic!("{:?}", rules.ignores)
+    };
+    assert_eq!(md5.reason, "rewritten in #123");
+    assert_eq!(md5.until, Day::new(2026, 12, 31));
+    assert_eq!(md5.rule, Some(FailOn::Slower));
+    assert_eq!(md5.line, 23);
+    assert_eq!((hash.until, hash.rule), (Day::new(2027, 1, 1), None));
+}
+
+#[test]
+fn a_file_without_anything_says_nothing() {
+    for text in ["", "\n\n", "# only this\n"] {
+        let nothing = RulesFile {
+            path: "deadheat.toml".into(),
+            ..RulesFile::default()
+        };
+        assert_eq!(read(text), Ok(nothing));
+    }
+}
+
+#[test]
+fn values_are_spelled_as_the_flags_or_as_numbers() {
+    let margin = |text: &str| read(&format!("margin = {text}")).unwrap().all.margin;
+    for text in ["\"2%\"", "0.02", "\"0.02\"", "2e-2", "\" 2 %\""] {
+        assert_eq!(margin(text), Some(0.02), "{text}");
+    }
+    let budget = |text: &str| read(&format!("budget = {text}")).unwrap().all.budget;
+    for text in ["\"90s\"", "90", "90.0", "\"1.5 min\"", "9e1"] {
+        assert_eq!(budget(text), Some(Duration::from_secs(90)), "{text}");
+    }
+    let fail_on = |text: &str| read(&format!("fail-on = {text}")).unwrap().all.fail_on;
+    let both = Some(vec![FailOn::Slower, FailOn::NotEquivalent]);
+    for text in [
+        "[\"slower\", \"not-equivalent\"]",
+        "\"slower,not-equivalent\"",
+    ] {
+        assert_eq!(fail_on(text), both, "{text}");
+    }
+    assert_eq!(fail_on("[]"), Some(Vec::new()));
+    assert_eq!(read("include = \"a*\"").unwrap().include.len(), 1);
+    assert_eq!(
+        read("max-replicates = 0x10").unwrap().max_replicates,
+        Some(16)
+    );
+}
+
+#[test]
+fn unknown_keys_are_refused_with_the_nearest_right_one() {
+    for (text, told) in [
+        (
+            "alpha = 0.05\n\nmargn = \"2%\"",
+            "unknown key 'margn' in deadheat.toml, line 3, column 1; did you mean 'margin'?",
+        ),
+        ("max_replicates = 4", "did you mean 'max-replicates'?"),
+        ("Margin = 1", "did you mean 'margin'?"),
+        ("[[benchmarks]]\nname = \"a\"", "did you mean 'benchmark'?"),
+        (
+            "[[benchmark]]\nname = \"a\"\n  failon = [\"slower\"]",
+            "unknown key 'failon' in deadheat.toml, line 3, column 3; did you mean 'fail-on'?",
+        ),
+        (
+            "[[ignore]]\nname = \"a\"\nreason = \"b\"\nuntill = 2026-01-01",
+            "unknown key 'untill' in deadheat.toml, line 4, column 1; did you mean 'until'?",
+        ),
+        (
+            "[[benchmark]]\nname = \"a\"\nmax-replicates = 3",
+            "the keys of [[benchmark]] are name, margin, alpha, metric, budget, fail-on",
+        ),
+        (
+            "colour = \"red\"",
+            "the keys of the file are margin, alpha,",
+        ),
+        (
+            "[[ignore]]\nwhatever.else = 1",
+            "the keys of [[ignore]] are name, reason, until, rule",
+        ),
+    ] {
+        let told_was = problem(text);
+        assert!(told_was.contains(told), "{text}: {told_was}");
+    }
+}
+
+#[test]
+fn values_that_make_no_sense_name_their_key_and_place() {
+    for (text, told) in [
+        (
+            "margin = true",
+            "margin is true or false in deadheat.toml, line 1, column 10; write",
+        ),
+        (
+            "margin = 2",
+            "margin must be above 0 and below 1 (100 %), not 2 in",
+        ),
+        ("margin = 0", "margin must be above 0"),
+        ("margin = nan", "margin must be above 0"),
+        ("margin = -inf", "margin must be above 0"),
+        ("margin = \"much\"", "margin: 'much' is no fraction"),
+        (
+            "alpha = 0.6",
+            "alpha must be above 0 and at most 0.5, not 0.6",
+        ),
+        (
+            "\nbudget = \"3 parsecs\"",
+            "budget: 'parsecs' is no unit of time; use ns, us, ms, s, min or h in deadheat.toml, line 2, column 10",
+        ),
+        ("budget = -1", "budget:"),
+        ("budget = [1]", "budget is a list"),
+        ("metric = 3", "metric is a whole number"),
+        ("metric = \" \"", "metric is empty"),
+        ("max-replicates = 0", "max-replicates is 0"),
+        ("max-replicates = -4", "max-replicates is -4"),
+        (
+            "max-replicates = 99999999999",
+            "max-replicates is 99999999999",
+        ),
+        ("max-replicates = 4.5", "max-replicates is a number"),
+        (
+            "fail-on = [\"slow\"]",
+            "fail-on: 'slow' is none of slower, inconclusive, not-equivalent in deadheat.toml, line 1, column 12",
+        ),
+        (
+            "fail-on = [\n  \"slower\",\n  3,\n]",
+            "fail-on is a whole number in deadheat.toml, line 3, column 3",
+        ),
+        ("fail-on = true", "fail-on is true or false"),
+        ("include = [\"\"]", "include is empty"),
+        ("exclude = 1", "exclude is a whole number"),
+        (
+            "[benchmark]\nname = \"a\"",
+            "write [[benchmark]] with two brackets",
+        ),
+        ("ignore = [1]", "write [[ignore]] with two brackets"),
+        (
+            "[[benchmark]]\nmargin = 0.1",
+            "[[benchmark]] without a name in deadheat.toml, line 1, column 1",
+        ),
+        ("[[benchmark]]\nname = 4", "name is a whole number"),
+        (
+            "\n[[ignore]]\nreason = \"x\"",
+            "[[ignore]] without a name in deadheat.toml, line 2",
+        ),
+        ("[[ignore]]\nname = \"x\"", "[[ignore]] without a reason"),
+        (
+            "[[ignore]]\nname = \"x\"\nreason = \"\"",
+            "reason is empty in deadheat.toml, line 3, column 10; say why",
+        ),
+        (
+            "[[ignore]]\nname = \"x\"\nreason = \"y\"\nuntil = \"soon\"",
+            "until: 'soon' is no date",
+        ),
+        (
+            "[[ignore]]\nname = \"x\"\nreason = \"y\"\nuntil = \"2026-02-30\"",
+            "no day of the calendar",
+        ),
+        (
+            "[[ignore]]\nname = \"x\"\nreason = \"y\"\nuntil = 2026-02-30",
+            "line 4",
+        ),
+        (
+            "[[ignore]]\nname = \"x\"\nreason = \"y\"\nuntil = 2026-02-01T10:00:00Z",
+            "which is no day",
+        ),
+        (
+            "[[ignore]]\nname = \"x\"\nreason = \"y\"\nuntil = 10:00:00",
+            "which is no day",
+        ),
+        (
+            "[[ignore]]\nname = \"x\"\nreason = \"y\"\nuntil = 2026",
+            "until is a whole number",
+        ),
+        (
+            "[[ignore]]\nname = \"x\"\nreason = \"y\"\nrule = \"slow\"",
+            "rule: 'slow' is none of",
+        ),
+        ("margin = 0.1\nmargin = 0.2", "no TOML:"),
+        ("margin = ", "no TOML:"),
+        ("margin", "no TOML:"),
+        ("[[ignore", "no TOML:"),
+    ] {
+        let told_was = problem(text);
+        assert!(told_was.contains(told), "{text}: {told_was}");
+        assert!(
+            told_was.contains("deadheat.toml, line "),
+            "{text}: {told_was}"
+        );
+    }
+}
+
+#[test]
+fn the_line_to_blame_can_be_asked_for() {
+    let error = read_rules_from(b"\n\nmargn = 1", Path::new("x/deadheat.toml")).unwrap_err();
+    assert_eq!(
+        (error.line(), error.file()),
+        (Some(3), Path::new("x/deadheat.toml"))
+    );
+    assert!(!error.is_write_error());
+}
+
+#[test]
+fn windows_line_ends_and_a_byte_order_mark_are_fine() {
+    let rules =
+        read("\u{feff}margin = \"2%\"\r\n\r\n[[ignore]]\r\nname = \"a\"\r\nreason = \"b\"\r\n");
+    let rules = rules.unwrap();
+    assert_eq!((rules.all.margin, rules.ignores[0].line), (Some(0.02), 3));
+    let told = problem("\u{feff}alpha = 0.05\r\n  margn = 1\r\n");
+    assert!(told.contains("line 2, column 3"), "{told}");
+}
+
+#[test]
+fn columns_are_counted_in_characters() {
+    let told = problem("[[ignore]]\nname = \"ü\"\nreason = \"übermorgen\" \nuntil = \"äö\"");
+    assert!(told.contains("line 4, column 9"), "{told}");
+    let told = problem("include = [\"äöü\", 3]");
+    assert!(told.contains("line 1, column 19"), "{told}");
+}
+
+#[test]
+fn what_is_no_text_is_told_with_its_place() {
+    let told = read_bytes(b"margin = 0.1\n# caf\xe9\n").unwrap_err();
+    assert_eq!(
+        told,
+        "text that is not UTF-8 in deadheat.toml, line 2, column 6; save it as UTF-8"
+    );
+    for bytes in [&b"\xff\xfem\0a\0"[..], b"\0", b"\x7fELF"] {
+        assert!(read_bytes(bytes).is_err());
+    }
+}
+
+#[test]
+fn nothing_is_too_deep_too_long_or_too_large_for_an_answer() {
+    let deep = format!("include = {}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let told = problem(&deep);
+    assert!(told.contains("deadheat.toml, line 1"), "{told}");
+    let tables = format!("a = {}1{}", "{a = ".repeat(100_000), "}".repeat(100_000));
+    assert!(read(&tables).is_err());
+    let dotted = format!("{} = 1", vec!["a"; 100_000].join("."));
+    assert!(read(&dotted).is_err());
+    let long = "k".repeat(500_000);
+    let told = problem(&format!("{long} = 1"));
+    assert!(told.len() < 500, "{} characters", told.len());
+    let many: String = (0..5_000)
+        .map(|i| format!("[[ignore]]\nname = \"b{i}\"\nreason = \"r\"\n"))
+        .collect();
+    assert_eq!(read(&many).unwrap().ignores.len(), 5_000);
+}
+
+#[test]
+fn a_file_that_cannot_be_one_is_not_read_to_its_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("deadheat.toml");
+    std::fs::write(&path, "#".repeat((1 << 20) + 1)).unwrap();
+    let told = read_rules(&path).unwrap_err().to_string();
+    assert!(
+        told.contains("larger than 1 MiB") && told.contains("--no-config"),
+        "{told}"
+    );
+    std::fs::write(&path, "#".repeat(1 << 20)).unwrap();
+    assert!(read_rules(&path).is_ok());
+    if Path::new("/dev/zero").exists() {
+        assert!(
+            read_rules("/dev/zero")
+                .unwrap_err()
+                .to_string()
+                .contains("larger")
+        );
+    }
+    let missing = read_rules(folder.path().join("none.toml")).unwrap_err();
+    assert!(
+        matches!(missing, FormatError::CannotRead { .. }),
+        "{missing}"
+    );
+}

@@ -1,0 +1,231 @@
+//! Rules of one benchmark, where they are not those of the run.
+
+use std::time::Duration;
+
+use crate::metric::Metric;
+use crate::plan::{Looks, Plan, PlanError};
+
+/// What a plan decides for one benchmark otherwise than for all. What is `None`
+/// is as the design has it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OwnRules {
+    /// Smallest relative change of it worth acting on.
+    pub margin: Option<f64>,
+    /// How sure its verdict is to be.
+    pub level: Option<OwnLevel>,
+    /// The metric its verdict speaks of.
+    pub judged: Option<Metric>,
+    /// No block of it starts after this much time of its own, nor after its
+    /// share of the budget of the run.
+    pub budget: Option<Duration>,
+}
+
+impl OwnRules {
+    /// Whether all is as the design has it.
+    pub fn is_empty(&self) -> bool {
+        *self == OwnRules::default()
+    }
+}
+
+/// A chance of a wrong verdict, and the looks that spend it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OwnLevel {
+    /// Chance of a wrong verdict that is accepted.
+    pub alpha: f64,
+    /// When the verdict may be called. They end where those of the design do.
+    pub looks: Looks,
+}
+
+impl Plan {
+    fn own(&self, benchmark: usize) -> Option<&OwnRules> {
+        Some(&self.benchmarks.get(benchmark)?.rules)
+    }
+
+    /// Smallest relative change of a benchmark worth acting on.
+    pub fn margin(&self, benchmark: usize) -> f64 {
+        let own = self.own(benchmark).and_then(|own| own.margin);
+        own.unwrap_or(self.design.margin)
+    }
+
+    /// Chance of a wrong verdict on a benchmark that is accepted.
+    pub fn alpha(&self, benchmark: usize) -> f64 {
+        let own = self.own(benchmark).and_then(|own| own.level.as_ref());
+        own.map_or(self.design.alpha, |level| level.alpha)
+    }
+
+    /// When the verdict on a benchmark may be called.
+    pub fn looks(&self, benchmark: usize) -> &Looks {
+        let own = self.own(benchmark).and_then(|own| own.level.as_ref());
+        own.map_or(&self.design.looks, |level| &level.looks)
+    }
+
+    /// Every number of replicates at which some verdict may be called, rising.
+    pub fn all_looks(&self) -> Vec<u32> {
+        let of_each = (0..self.benchmarks.len()).map(|benchmark| self.looks(benchmark));
+        let all = of_each.chain([&self.design.looks]);
+        let mut at: Vec<u32> = all.flat_map(|looks| looks.at.iter().copied()).collect();
+        at.sort_unstable();
+        at.dedup();
+        at
+    }
+
+    /// The metric that the verdict on a benchmark speaks of: by its own rules,
+    /// by what a file told of it, or that of the design.
+    pub fn judged(&self, benchmark: usize) -> &Metric {
+        let own = self.own(benchmark).and_then(|own| own.judged.as_ref());
+        let saved = self.benchmarks.get(benchmark);
+        let saved = saved.and_then(|benchmark| benchmark.saved.as_ref()?.judged.as_ref());
+        own.or(saved).unwrap_or(&self.design.judged)
+    }
+
+    /// Time that a benchmark may take for itself, if it has a limit of its own.
+    pub fn budget(&self, benchmark: usize) -> Option<Duration> {
+        self.own(benchmark)?.budget
+    }
+
+    /// Checks the rules of each benchmark.
+    pub(crate) fn validate_own_rules(&self) -> Result<(), PlanError> {
+        for benchmark in &self.benchmarks {
+            let refused = |rule, value, range| {
+                Err(PlanError::OwnRule {
+                    benchmark: benchmark.name.clone(),
+                    rule,
+                    value,
+                    range,
+                })
+            };
+            let rules = &benchmark.rules;
+            if let Some(margin) = rules.margin
+                && !(margin > 0.0 && margin < 1.0)
+            {
+                return refused("margin", margin, "above 0 and below 1 (100 %)");
+            }
+            if let Some(OwnLevel { alpha, looks }) = &rules.level {
+                if !(*alpha > 0.0 && *alpha <= 0.5) {
+                    return refused("alpha", *alpha, "above 0 and at most 0.5");
+                }
+                let end = self.design.looks.max_replicates();
+                if !looks.are_well_formed() || looks.max_replicates() != end {
+                    return Err(PlanError::MalformedLooks);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Benchmark, Contender, Design, Pinning, Saved};
+    use crate::workload::Workload;
+
+    fn looks(at: &[u32]) -> Looks {
+        Looks {
+            at: at.to_vec(),
+            levels: vec![0.01; at.len()],
+            weights: vec![1.0 / at.len() as f64; at.len()],
+        }
+    }
+
+    fn plan(rules: OwnRules) -> Plan {
+        let contender = Contender {
+            name: "a".to_owned(),
+            workload: Workload::Recording,
+        };
+        let benchmark = |rules| Benchmark {
+            name: "b".to_owned(),
+            contenders: vec![contender.clone()],
+            rules,
+            ..Benchmark::default()
+        };
+        Plan {
+            design: Design {
+                margin: 0.01,
+                alpha: 0.05,
+                looks: looks(&[6, 11]),
+                blocks_per_replicate: 1,
+                warmup: 0,
+                budget: None,
+                judged: Metric::Wall,
+                pinning: Pinning::Inherit,
+            },
+            seed: 1,
+            benchmarks: vec![benchmark(OwnRules::default()), benchmark(rules)],
+        }
+    }
+
+    fn level(alpha: f64, at: &[u32]) -> Option<OwnLevel> {
+        let looks = looks(at);
+        Some(OwnLevel { alpha, looks })
+    }
+
+    #[test]
+    fn a_benchmark_has_its_own_rules_and_the_others_those_of_the_run() {
+        let plan = plan(OwnRules {
+            margin: Some(0.05),
+            level: level(0.01, &[8, 11]),
+            judged: Some(Metric::Cpu),
+            budget: Some(Duration::from_secs(3)),
+        });
+        assert_eq!(plan.validate(), Ok(()));
+        assert_eq!((plan.margin(0), plan.margin(1)), (0.01, 0.05));
+        assert_eq!((plan.alpha(0), plan.alpha(1)), (0.05, 0.01));
+        assert_eq!(
+            (&plan.looks(0).at[..], &plan.looks(1).at[..]),
+            (&[6, 11][..], &[8, 11][..])
+        );
+        assert_eq!(
+            (plan.judged(0), plan.judged(1)),
+            (&Metric::Wall, &Metric::Cpu)
+        );
+        assert_eq!(
+            (plan.budget(0), plan.budget(1)),
+            (None, Some(Duration::from_secs(3)))
+        );
+        assert_eq!(plan.all_looks(), [6, 8, 11]);
+        // A benchmark the plan does not know is as all.
+        assert_eq!(plan.margin(9), 0.01);
+    }
+
+    #[test]
+    fn a_rule_weighs_more_than_what_a_file_told() {
+        let mut plan = plan(OwnRules::default());
+        plan.benchmarks[1].saved = Some(Saved {
+            judged: Some(Metric::User),
+            ..Saved::default()
+        });
+        assert_eq!(plan.judged(1), &Metric::User);
+        plan.benchmarks[1].rules.judged = Some(Metric::Cpu);
+        assert_eq!(plan.judged(1), &Metric::Cpu);
+    }
+
+    #[test]
+    fn rules_that_cannot_hold_name_their_benchmark() {
+        let margin = |margin| OwnRules {
+            margin: Some(margin),
+            ..OwnRules::default()
+        };
+        let sure = |alpha, at: &[u32]| OwnRules {
+            level: level(alpha, at),
+            ..OwnRules::default()
+        };
+        for rules in [
+            margin(0.0),
+            margin(1.0),
+            margin(f64::NAN),
+            sure(0.6, &[11]),
+            sure(0.0, &[11]),
+        ] {
+            let error = plan(rules).validate().unwrap_err().to_string();
+            assert!(error.contains("benchmark 'b'"), "{error}");
+        }
+        for at in [&[11, 6][..], &[6, 12], &[6]] {
+            assert_eq!(
+                plan(sure(0.01, at)).validate(),
+                Err(PlanError::MalformedLooks),
+                "{at:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! What the gates say, in words: which rules are broken by what, what excuses
+//! them, and which excuses are idle.
+
+use deadheat_model::{Analysis, Comparison, GateHit, Idle, IdleIgnore};
+
+use crate::glyphs::Glyphs;
+use crate::names::{escape, shorten};
+use crate::suite;
+
+/// So many names stand in a sentence; all of them are in the JSON.
+const NAMED: usize = 20;
+/// Columns that one name may take.
+const NAME: usize = 60;
+/// Columns that the path of a rules file may take.
+const PATH: usize = 100;
+/// Columns that a reason in the words of others may take.
+const REASON: usize = 400;
+
+/// How much a sentence weighs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weight {
+    /// The run fails for it.
+    Fails,
+    /// Somebody should see to it.
+    Warns,
+    /// It is good to know.
+    Notes,
+}
+
+/// A sentence about the gates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GateLine {
+    /// How much it weighs.
+    pub weight: Weight,
+    /// The sentence.
+    pub text: String,
+}
+
+/// Every sentence about the gates, the gravest first; none where nobody set a
+/// rule.
+pub fn gates(analysis: &Analysis, glyphs: Glyphs) -> Vec<GateLine> {
+    let mut lines: Vec<GateLine> = broken(analysis, glyphs);
+    let gates = &analysis.gates;
+    let file = gates.config.as_deref().unwrap_or("the rules file");
+    let file = shorten(&escape(file, glyphs), PATH, glyphs);
+    lines.extend(gates.idle.iter().map(|one| idle(one, &file, glyphs)));
+    lines.extend(gates.config.is_some().then(|| GateLine {
+        weight: Weight::Notes,
+        text: format!(
+            "the rules are those of {file}, where the command line does not say otherwise."
+        ),
+    }));
+    lines.sort_by_key(|line| line.weight as u8);
+    lines
+}
+
+/// A sentence for each rule that is broken, and for each excuse.
+fn broken(analysis: &Analysis, glyphs: Glyphs) -> Vec<GateLine> {
+    let groups = suite::groups(&analysis.comparisons);
+    let alone = groups.len() == 1;
+    let mut found: Vec<(&GateHit, Vec<String>)> = Vec::new();
+    for group in groups {
+        for comparison in group {
+            let Some(hit) = &comparison.gate else {
+                continue;
+            };
+            let name = named(comparison, group.len() > 1, alone, glyphs);
+            match found.iter_mut().find(|(known, _)| *known == hit) {
+                Some((_, names)) => names.push(name),
+                None => found.push((hit, vec![name])),
+            }
+        }
+    }
+    let sentences = found.into_iter();
+    sentences
+        .map(|(hit, names)| {
+            let names = list(&names);
+            let rule = &hit.rule;
+            match &hit.excuse {
+                None => GateLine {
+                    weight: Weight::Fails,
+                    text: format!("the run fails: the rule '{rule}' is broken by {names}."),
+                },
+                Some(excuse) => {
+                    let reason = shorten(&escape(&excuse.reason, glyphs), REASON, glyphs);
+                    let reason = reason.trim_end_matches('.');
+                    let until = excuse.until.as_ref();
+                    let until = until.map_or(String::new(), |day| format!(" until {day}"));
+                    GateLine {
+                        weight: Weight::Notes,
+                        text: format!(
+                            "the rule '{rule}' is broken by {names}, which is excused{until}: \
+                             {reason}."
+                        ),
+                    }
+                }
+            }
+        })
+        .collect()
+}
+
+/// A benchmark by its name, and its candidate where there are several; of the
+/// only benchmark the candidate says more.
+fn named(comparison: &Comparison, several: bool, alone: bool, glyphs: Glyphs) -> String {
+    let title = shorten(&suite::title(comparison, glyphs), NAME, glyphs);
+    let candidate = comparison.candidate.as_ref();
+    let candidate = candidate.map(|side| shorten(&escape(&side.name, glyphs), NAME, glyphs));
+    match candidate {
+        Some(candidate) if alone => format!("'{candidate}'"),
+        Some(candidate) if several => format!("'{title}' ('{candidate}')"),
+        _ => format!("'{title}'"),
+    }
+}
+
+/// `'a', 'b' and 3 more`.
+fn list(names: &[String]) -> String {
+    let (shown, more) = names.split_at(names.len().min(NAMED));
+    match (shown, more.len()) {
+        ([rest @ .., last], 0) if !rest.is_empty() => {
+            format!("{} and {last}", rest.join(", "))
+        }
+        (shown, 0) => shown.join(", "),
+        (shown, more) => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+/// That an entry of the ignore list excuses nothing, and why.
+fn idle(one: &IdleIgnore, file: &str, glyphs: Glyphs) -> GateLine {
+    let name = shorten(&escape(&one.name, glyphs), NAME, glyphs);
+    let rule = one.rule.as_ref();
+    let rule = rule.map_or("a rule".to_owned(), |rule| format!("the rule '{rule}'"));
+    let (weight, said) = match &one.why {
+        Idle::NoBenchmark => (
+            Weight::Notes,
+            format!("no benchmark is called '{name}'; take the excuse out, or mend the name"),
+        ),
+        Idle::NothingBroken => (
+            Weight::Notes,
+            format!("'{name}' does not break {rule} any more; take its excuse out"),
+        ),
+        Idle::Expired {
+            until,
+            broken: true,
+        } => (
+            Weight::Warns,
+            format!("the excuse of '{name}' ended with {until}; what it breaks counts again"),
+        ),
+        Idle::Expired { until, .. } => (
+            Weight::Notes,
+            format!(
+                "the excuse of '{name}' ended with {until}, and it does not break {rule}; take \
+                 the excuse out"
+            ),
+        ),
+    };
+    GateLine {
+        weight,
+        text: format!("{file}, line {}: {said}.", one.line),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_listed_as_people_would() {
+        let names = |count: usize| -> Vec<String> {
+            (1..=count).map(|number| format!("'b{number}'")).collect()
+        };
+        assert_eq!(list(&names(1)), "'b1'");
+        assert_eq!(list(&names(3)), "'b1', 'b2' and 'b3'");
+        assert!(list(&names(500)).ends_with("'b20' and 480 more"));
+    }
+}

@@ -1,0 +1,186 @@
+//! What the gates say, in every shape of the answer.
+
+use deadheat_model::{Analysis, Comparison, Excuse, GateHit, Gates, Idle, IdleIgnore, Verdict};
+use deadheat_report::{
+    ComparisonOptions, TextOptions, to_comparison, to_comparison_markdown, to_json, to_markdown,
+    to_text,
+};
+
+use crate::{fixtures, saved};
+
+fn hit(rule: &str, excuse: Option<(&str, Option<&str>)>) -> Option<GateHit> {
+    Some(GateHit {
+        rule: rule.to_owned(),
+        excuse: excuse.map(|(reason, until)| Excuse {
+            reason: reason.to_owned(),
+            until: until.map(str::to_owned),
+        }),
+    })
+}
+
+fn idle(name: &str, rule: Option<&str>, line: u64, why: Idle) -> IdleIgnore {
+    IdleIgnore {
+        name: name.to_owned(),
+        rule: rule.map(str::to_owned),
+        line,
+        why,
+    }
+}
+
+/// A race that breaks rules, of which some are excused, by a rules file with
+/// entries of every kind.
+pub fn gated() -> Analysis {
+    let one = |name: &str, gate| Comparison {
+        benchmark: name.to_owned(),
+        gate,
+        ..fixtures::comparison(Some(Verdict::Slower), 0.05, 0.01)
+    };
+    let until = |until: &str, broken| Idle::Expired {
+        until: until.to_owned(),
+        broken,
+    };
+    Analysis {
+        gates: Gates {
+            config: Some("../deadheat.toml".to_owned()),
+            idle: vec![
+                idle("gone/*", None, 20, Idle::NoBenchmark),
+                idle("sort", Some("slower"), 24, Idle::NothingBroken),
+                idle("sort", None, 27, Idle::NothingBroken),
+                idle("parse/json", None, 30, until("2026-01-31", true)),
+                idle("parse/xml", None, 35, until("2026-02-28", false)),
+            ],
+        },
+        ..fixtures::analysis(vec![
+            one("parse/json", hit("slower", None)),
+            one("parse/xml", hit("slower", None)),
+            one(
+                "hash/md5",
+                hit("slower", Some(("rewritten in #123", Some("2026-12-31")))),
+            ),
+            one(
+                "hash/sha1",
+                hit("not-equivalent", Some(("nobody uses it.", None))),
+            ),
+            one("sort", None),
+        ])
+    }
+}
+
+/// All sentences about gates that a text holds, unwrapped.
+fn said(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+const SENTENCES: [&str; 9] = [
+    "the run fails: the rule 'slower' is broken by 'parse/json' and 'parse/xml'.",
+    "the rule 'slower' is broken by 'hash/md5', which is excused until 2026-12-31: rewritten in",
+    "the rule 'not-equivalent' is broken by 'hash/sha1', which is excused: nobody uses it.",
+    "../deadheat.toml, line 20: no benchmark is called 'gone/",
+    "../deadheat.toml, line 24: 'sort' does not break the rule 'slower' any more; take its excuse",
+    "../deadheat.toml, line 27: 'sort' does not break a rule any more;",
+    "line 30: the excuse of 'parse/json' ended with 2026-01-31; what it breaks counts again.",
+    "line 35: the excuse of 'parse/xml' ended with 2026-02-28, and it does not break a rule;",
+    "the rules are those of ../deadheat.toml, where the command line does not say otherwise.",
+];
+
+#[test]
+fn every_shape_for_people_says_the_same() {
+    let compared = |analysis: Analysis| Analysis {
+        sides: saved::two_files().sides,
+        ..analysis
+    };
+    let options = ComparisonOptions::default();
+    let texts = [
+        to_text(&gated(), &TextOptions::default()),
+        to_markdown(&gated()),
+        to_comparison(&compared(gated()), &options),
+        to_comparison_markdown(&compared(gated()), &options),
+    ];
+    for text in texts {
+        let told = said(&text.replace("\n> ", "\n"));
+        for sentence in SENTENCES {
+            assert!(told.contains(sentence), "{sentence}\n{text}");
+        }
+    }
+}
+
+#[test]
+fn what_fails_the_run_comes_first_and_is_marked() {
+    let text = to_text(&gated(), &TextOptions::default());
+    let fails = text.find("! the run fails").expect("it is said");
+    let expired = text
+        .find("warning: ../deadheat.toml, line 30")
+        .expect("it is said");
+    let excused = text.find("note: the rule 'slower'").expect("it is said");
+    assert!(fails < expired && expired < excused, "{text}");
+    let color = TextOptions {
+        color: true,
+        ..TextOptions::default()
+    };
+    assert!(to_text(&gated(), &color).contains("\u{1b}[31m!\u{1b}[0m the run fails"));
+    assert!(to_markdown(&gated()).contains("\n- the run fails: "));
+}
+
+#[test]
+fn without_rules_nothing_is_said_of_them() {
+    for text in [
+        to_text(&fixtures::suite(), &TextOptions::default()),
+        to_markdown(&fixtures::suite()),
+    ] {
+        assert!(!text.contains("rule"), "{text}");
+    }
+}
+
+#[test]
+fn of_one_benchmark_the_candidate_is_named() {
+    let mut analysis = fixtures::race();
+    for comparison in &mut analysis.comparisons {
+        comparison.gate = hit("slower", None);
+    }
+    let candidate = analysis.comparisons[0]
+        .candidate
+        .as_ref()
+        .unwrap()
+        .name
+        .clone();
+    let text = said(&to_text(&analysis, &TextOptions::default()));
+    let expected = format!("the rule 'slower' is broken by '{candidate}'.");
+    assert!(text.contains(&expected), "{text}");
+}
+
+#[test]
+fn the_json_holds_rules_excuses_and_idle_entries() {
+    let json: serde_json::Value = serde_json::from_str(&to_json(&gated())).unwrap();
+    assert_eq!(json["config"], "../deadheat.toml");
+    let gate = |index: usize| json["benchmarks"][index]["gate"].to_string();
+    assert_eq!(gate(0), r#"{"fails":true,"rule":"slower"}"#);
+    assert_eq!(
+        gate(2),
+        r#"{"fails":false,"reason":"rewritten in #123","rule":"slower","until":"2026-12-31"}"#
+    );
+    assert_eq!(gate(4), "null");
+    assert_eq!(json["idle_ignores"][3]["why"], "expired");
+    assert_eq!(json["idle_ignores"][3]["broken"], true);
+    assert_eq!(json["benchmarks"][0]["margin"], 0.01);
+    assert_eq!(json["benchmarks"][0]["alpha"], 0.05);
+}
+
+#[test]
+fn names_and_reasons_of_others_are_shown_as_text() {
+    let mut analysis = gated();
+    analysis.comparisons[2].gate = hit(
+        "slower",
+        Some(("<script>alert(1)</script>\u{1b}[2J\n| [x](y)", None)),
+    );
+    analysis.gates.idle[0].name = "\u{202e}<img>".to_owned();
+    let text = to_text(&analysis, &TextOptions::default());
+    assert!(
+        !text.contains('\u{1b}') && !text.contains('\u{202e}'),
+        "{text}"
+    );
+    let markdown = to_markdown(&analysis);
+    assert!(
+        !markdown.contains("<script>") && !markdown.contains("<img>"),
+        "{markdown}"
+    );
+}

@@ -1,0 +1,261 @@
+//! One candidate against its baseline.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::analysis::{Parameters, Warning};
+use super::figures::Figures;
+use super::numbers::{
+    Alpha, Amount, AtLeastOne, Change, Confidence, Interval, Margin, Probability, Unit,
+};
+use super::presence::{Nullable, Optional};
+
+/// One benchmark and candidate.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Comparison {
+    benchmark: String,
+    #[serde(default)]
+    parameters: Optional<Parameters>,
+    /// What it says of itself beside its name; absent where no file told.
+    #[serde(default)]
+    label: Optional<String>,
+    /// Threads it ran on; absent where no file told.
+    #[serde(default)]
+    threads: Optional<u64>,
+    /// What one iteration gets done; absent when the benchmark does not say.
+    #[serde(default)]
+    throughput: Optional<Throughput>,
+    /// The metric judged.
+    metric: String,
+    unit: Unit,
+    baseline: Side,
+    /// null when the contender was measured alone.
+    candidate: Nullable<Side>,
+    /// Smallest relative change of this benchmark worth acting on.
+    margin: Margin,
+    /// Chance of a wrong verdict on it that was accepted.
+    alpha: Alpha,
+    /// null where only an estimate is allowed.
+    verdict: Nullable<Verdict>,
+    /// The rule of `--fail-on` or `deadheat.toml` that it breaks; absent when
+    /// it breaks none.
+    #[serde(default)]
+    gate: Optional<Gate>,
+    /// Whether the verdict rests on one replicate, on samples that are not
+    /// paired, or is otherwise of the weaker kind.
+    provisional: bool,
+    /// `binary`: the verdict speaks of the binaries as they were linked.
+    /// `source`, the stronger claim: every replicate judged had the code of
+    /// both sides placed anew by a neutral link.
+    scope: Scope,
+    /// null when none can be formed.
+    change: Nullable<Change>,
+    /// null when the data cannot give an interval.
+    ci: Nullable<Interval>,
+    /// Two-sided confidence of `ci`; null when that is.
+    confidence: Nullable<Confidence>,
+    /// Two-sided, at the look that ended the race.
+    p_value: Nullable<Probability>,
+    /// Paid for every look, every candidate and the suite.
+    p_adjusted: Nullable<Probability>,
+    /// Sign-flip test over replicates, which assumes only symmetry.
+    p_sign_flip: Nullable<Probability>,
+    /// Whether the interval leaves out zero. A dead heat may still have a
+    /// direction.
+    excludes_zero: bool,
+    /// The relative change this design finds with 80 % power.
+    minimum_detectable_effect: Nullable<Amount>,
+    /// Replicates the estimate rests on; of an unpaired recording the
+    /// observations of both sides. null without an estimate.
+    replicates: Nullable<u64>,
+    /// How many more would settle an open verdict if the estimate stays where
+    /// it is.
+    replicates_to_settle: Nullable<u64>,
+    /// Blocks the estimate rests on, 0 for an unpaired recording; null without
+    /// an estimate.
+    blocks: Nullable<u64>,
+    /// Blocks left out for evidence of disturbance.
+    dropped_blocks: u64,
+    /// Relative changes that should be zero when order does not matter; null
+    /// without ABBA blocks.
+    diagnostics: Nullable<Diagnostics>,
+    /// Secondary figures of the judged metric: they inform, they never decide.
+    /// null when it was not recorded.
+    figures: Nullable<Figures>,
+    /// The estimate as the user's own link placed the code, beside that of
+    /// neutral links. It informs and decides nothing; absent where it was not
+    /// raced.
+    #[serde(default)]
+    own_link: Optional<OwnLink>,
+    /// What the effect of a block varies by: standard deviations of its parts,
+    /// as relative changes. Absent for a recording, and where nothing
+    /// scatters.
+    #[serde(default)]
+    spreads: Optional<Spreads>,
+    /// Every metric recorded, on the same pairs, the judged one included. They
+    /// inform and decide nothing.
+    metrics: Vec<Metric>,
+    /// Doubts first, then information.
+    warnings: Vec<Warning>,
+}
+
+/// What one iteration gets done.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(inline)]
+enum Throughput {
+    Bytes(Bytes),
+    Items(Items),
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+struct Bytes {
+    bytes: u64,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+struct Items {
+    items: u64,
+}
+
+/// What was found.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Verdict {
+    Faster,
+    Slower,
+    Equivalent,
+    Inconclusive,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+enum Scope {
+    Binary,
+    Source,
+}
+
+/// One contender over all its samples. Values are per iteration, in the unit
+/// of the metric.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Side {
+    name: String,
+    median: f64,
+    mean: f64,
+    min: f64,
+    max: f64,
+    /// Standard deviation; null for a single sample.
+    stddev: Nullable<Amount>,
+    samples: u64,
+    /// Bytes or items (see `throughput`) that each thread works through per
+    /// second, at the median wall time; absent when not known.
+    #[serde(default)]
+    rate: Optional<Amount>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+struct Diagnostics {
+    drift: f64,
+    carry_over: f64,
+    second_position: f64,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+struct OwnLink {
+    change: Change,
+    /// null when the data cannot give an interval.
+    ci: Nullable<Interval>,
+    /// Two-sided confidence of `ci`, of one look; null when that is.
+    confidence: Nullable<Confidence>,
+    /// Replicates it rests on, all that were complete.
+    replicates: AtLeastOne,
+    /// Blocks it rests on.
+    blocks: AtLeastOne,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+struct Spreads {
+    /// From one neutral link to the next; null when placement was not drawn,
+    /// or not told apart from the rest.
+    placement: Nullable<Amount>,
+    /// From one process to the next; null when it was not told apart from the
+    /// placement, or every block is a process of its own.
+    process: Nullable<Amount>,
+    /// From block to block within a process; where every block is a process of
+    /// its own, both together.
+    block: Amount,
+}
+
+/// One metric on the same pairs.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Metric {
+    metric: String,
+    unit: Unit,
+    /// Which way it improves; absent for what is the better the less there is
+    /// of it. Of what improves neither way as far as anyone told there is no
+    /// verdict.
+    #[serde(default)]
+    better: Optional<Better>,
+    baseline: Side,
+    /// null when the contender was measured alone.
+    candidate: Nullable<Side>,
+    /// null when none can be formed.
+    change: Nullable<Change>,
+    /// null when the data cannot give an interval.
+    ci: Nullable<Interval>,
+    /// What the verdict would be if this metric were the judged one, at the
+    /// same moment; null without an interval. It is not adjusted for there
+    /// being several metrics.
+    verdict: Nullable<Verdict>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+enum Better {
+    More,
+    Unknown,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+struct Gate {
+    rule: Rule,
+    /// Whether the run fails for it; if not, it is excused.
+    fails: bool,
+    /// Why it is excused.
+    #[serde(default)]
+    reason: Optional<String>,
+    /// The last day of the excuse; absent when it has no end.
+    #[serde(default)]
+    until: Optional<Day>,
+}
+
+/// A rule by its name.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rule {
+    Slower,
+    Inconclusive,
+    NotEquivalent,
+}
+
+/// A day, as `2026-12-31`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(extend("format" = "date"))]
+pub struct Day(String);

@@ -1,0 +1,398 @@
+//! Which answers fail a run, and what excuses them.
+
+use std::path::PathBuf;
+
+use deadheat_engine::unix_seconds;
+use deadheat_model::{
+    Analysis, Comparison, Day, Excuse, FailOn, GateHit, Gates, Glob, Idle, IdleIgnore, Ignore,
+    RuleSet, RulesOfSome,
+};
+
+use super::asked::Asked;
+
+/// What answers are held against. Judging is pure: the same gate says the same
+/// of the same analysis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gate {
+    /// Verdicts that fail every benchmark without rules of its own.
+    pub fail_on: Vec<FailOn>,
+    /// Rules of some benchmarks, of which only those that fail a run matter
+    /// here.
+    pub some: Vec<RulesOfSome>,
+    /// Rules that may be broken for now.
+    pub ignores: Vec<Ignore>,
+    /// Which benchmarks are judged; all when there are none.
+    pub include: Vec<Glob>,
+    /// Which are not.
+    pub exclude: Vec<Glob>,
+    /// The rules file that was read.
+    pub config: Option<PathBuf>,
+    /// Whether an ignored benchmark that is not there has gone for good.
+    pub whole: bool,
+    /// The day on which is judged, in UTC.
+    pub today: Day,
+}
+
+impl Default for Gate {
+    /// One that everything passes, today. A clock that has forgotten the year
+    /// lets every excuse hold.
+    fn default() -> Self {
+        Self {
+            fail_on: Vec::new(),
+            some: Vec::new(),
+            ignores: Vec::new(),
+            include: Vec::new(),
+            exclude: Vec::new(),
+            config: None,
+            whole: false,
+            today: Day::of_unix_seconds(unix_seconds().unwrap_or(0)),
+        }
+    }
+}
+
+/// What became of an entry of the ignore list.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    /// A benchmark has such a name.
+    named: bool,
+    /// A rule that it may be about was looked at.
+    asked: bool,
+    /// One was broken.
+    broken: bool,
+}
+
+impl Gate {
+    /// The same for a command line: whoever names benchmarks means them.
+    pub(super) fn of(mut self, asked: &Asked) -> Self {
+        self.whole = asked.whole;
+        if asked.names {
+            self.include.clear();
+            self.exclude.clear();
+        }
+        self
+    }
+
+    /// Notes in every comparison the rule that it breaks and what excuses it,
+    /// and in the analysis what excuses nothing.
+    pub fn judge(&self, analysis: &mut Analysis) {
+        let mut seen = vec![Seen::default(); self.ignores.len()];
+        for comparison in &mut analysis.comparisons {
+            comparison.gate = match self.judges(&comparison.benchmark) {
+                true => self.hit(comparison, &mut seen),
+                false => None,
+            };
+        }
+        let failed = analysis.failures.iter().map(|failed| &failed.benchmark);
+        let left_out = analysis.left_out.iter().map(|left| &left.benchmark);
+        for name in failed.chain(left_out) {
+            for (ignore, seen) in self.ignores.iter().zip(&mut seen) {
+                seen.named |= ignore.name.fits(name);
+            }
+        }
+        let entries = self.ignores.iter().zip(&seen);
+        analysis.gates = Gates {
+            config: self.config.as_ref().map(|path| path.display().to_string()),
+            idle: entries
+                .filter_map(|(ignore, seen)| self.idle(ignore, *seen))
+                .collect(),
+        };
+    }
+
+    fn judges(&self, benchmark: &str) -> bool {
+        let fits = |glob: &Glob| glob.fits(benchmark);
+        (self.include.is_empty() || self.include.iter().any(fits)) && !self.exclude.iter().any(fits)
+    }
+
+    /// The rules that a benchmark must not break, each once.
+    fn rules_of(&self, benchmark: &str) -> Vec<FailOn> {
+        let own = RuleSet::of(&self.some, benchmark).fail_on;
+        let asked = own.as_ref().unwrap_or(&self.fail_on);
+        let all = FailOn::ALL.into_iter();
+        all.filter(|rule| asked.contains(rule)).collect()
+    }
+
+    /// The rule that a comparison breaks: one that nothing excuses before one
+    /// that something does.
+    fn hit(&self, comparison: &Comparison, seen: &mut [Seen]) -> Option<GateHit> {
+        let rules = self.rules_of(&comparison.benchmark);
+        let judged = comparison.candidate.is_some();
+        let breaks = |rule: FailOn| judged && rule.holds(comparison.verdict);
+        let fitting = self.ignores.iter().zip(seen);
+        let fitting = fitting.filter(|(ignore, _)| ignore.name.fits(&comparison.benchmark));
+        let mut about: Vec<&Ignore> = Vec::new();
+        for (ignore, seen) in fitting {
+            seen.named = true;
+            match ignore.rule {
+                Some(rule) => {
+                    seen.asked |= judged;
+                    seen.broken |= breaks(rule);
+                }
+                None => {
+                    seen.asked |= judged && !rules.is_empty();
+                    seen.broken |= rules.iter().any(|rule| breaks(*rule));
+                }
+            }
+            if !self.is_over(ignore) {
+                about.push(ignore);
+            }
+        }
+        let broken = rules.into_iter().filter(|rule| breaks(*rule));
+        let hits: Vec<GateHit> = broken
+            .map(|rule| {
+                let mut about = about.iter();
+                let excuse = about.find(|ignore| ignore.rule.is_none_or(|only| only == rule));
+                GateHit {
+                    rule: rule.name().to_owned(),
+                    excuse: excuse.map(|ignore| Excuse {
+                        reason: ignore.reason.clone(),
+                        until: ignore.until.map(|day| day.to_string()),
+                    }),
+                }
+            })
+            .collect();
+        let failing = hits.iter().find(|hit| hit.excuse.is_none());
+        failing.or(hits.first()).cloned()
+    }
+
+    /// Whether the last day of an entry is behind us.
+    fn is_over(&self, ignore: &Ignore) -> bool {
+        ignore.until.is_some_and(|until| until < self.today)
+    }
+
+    /// Why an entry excuses nothing; `None` where it does, and where there was
+    /// nothing to see.
+    fn idle(&self, ignore: &Ignore, seen: Seen) -> Option<IdleIgnore> {
+        let why = match ignore.until.filter(|_| self.is_over(ignore)) {
+            _ if !seen.named => self.whole.then_some(Idle::NoBenchmark)?,
+            Some(until) => Idle::Expired {
+                until: until.to_string(),
+                broken: seen.broken,
+            },
+            None if seen.asked && !seen.broken => Idle::NothingBroken,
+            None => return None,
+        };
+        Some(IdleIgnore {
+            name: ignore.name.pattern().to_owned(),
+            rule: ignore.rule.map(|rule| rule.name().to_owned()),
+            line: ignore.line,
+            why,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use deadheat_analysis::{Options, analyse};
+    use deadheat_format::read_run;
+    use deadheat_model::Verdict;
+
+    use super::*;
+
+    /// Benchmarks of these names and verdicts, each of one candidate.
+    fn analysis(benchmarks: &[(&str, Option<Verdict>)]) -> Analysis {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let path = folder.join("../deadheat-format/tests/golden/run.jsonl");
+        let mut analysis = analyse(&read_run(path).unwrap(), Options::default());
+        let mut judged = analysis.comparisons.iter();
+        let template = judged.find(|one| one.candidate.is_some()).unwrap().clone();
+        let comparison = |(name, verdict): &(&str, Option<Verdict>)| Comparison {
+            benchmark: (*name).to_owned(),
+            verdict: *verdict,
+            ..template.clone()
+        };
+        analysis.comparisons = benchmarks.iter().map(comparison).collect();
+        analysis.failures.clear();
+        analysis
+    }
+
+    fn ignore(name: &str, until: Option<&str>, rule: Option<FailOn>) -> Ignore {
+        Ignore {
+            name: Glob::new(name),
+            reason: "rewritten in #123".to_owned(),
+            until: until.map(|day| Day::parse(day).unwrap()),
+            rule,
+            line: 7,
+        }
+    }
+
+    fn gate(fail_on: &[FailOn], ignores: Vec<Ignore>) -> Gate {
+        Gate {
+            fail_on: fail_on.to_vec(),
+            ignores,
+            whole: true,
+            today: Day::new(2026, 6, 15).unwrap(),
+            ..Gate::default()
+        }
+    }
+
+    fn hits(gate: &Gate, analysis: &mut Analysis) -> Vec<Option<(String, bool)>> {
+        gate.judge(analysis);
+        let comparisons = analysis.comparisons.iter();
+        let told = |hit: &GateHit| (hit.rule.clone(), hit.excuse.is_some());
+        comparisons.map(|one| one.gate.as_ref().map(told)).collect()
+    }
+
+    fn fails(rule: &str) -> Option<(String, bool)> {
+        Some((rule.to_owned(), false))
+    }
+
+    fn excused(rule: &str) -> Option<(String, bool)> {
+        Some((rule.to_owned(), true))
+    }
+
+    const SLOWER: Option<Verdict> = Some(Verdict::Slower);
+    const OPEN: Option<Verdict> = Some(Verdict::Inconclusive);
+    const FASTER: Option<Verdict> = Some(Verdict::Faster);
+
+    #[test]
+    fn only_what_breaks_a_rule_is_hit() {
+        let mut analysis = analysis(&[("a", SLOWER), ("b", FASTER), ("c", OPEN), ("d", None)]);
+        let slower = gate(&[FailOn::Slower], vec![]);
+        assert_eq!(
+            hits(&slower, &mut analysis),
+            [fails("slower"), None, None, None]
+        );
+        let open = gate(&[FailOn::Inconclusive, FailOn::Slower], vec![]);
+        let expected = [
+            fails("slower"),
+            None,
+            fails("inconclusive"),
+            fails("inconclusive"),
+        ];
+        assert_eq!(hits(&open, &mut analysis), expected);
+        assert_eq!(
+            hits(&gate(&[], vec![]), &mut analysis),
+            [None, None, None, None]
+        );
+    }
+
+    #[test]
+    fn a_contender_alone_breaks_nothing() {
+        let mut analysis = analysis(&[("a", None)]);
+        analysis.comparisons[0].candidate = None;
+        let strict = gate(&FailOn::ALL, vec![ignore("a", None, None)]);
+        assert_eq!(hits(&strict, &mut analysis), [None]);
+        assert_eq!(analysis.gates.idle, []);
+    }
+
+    #[test]
+    fn rules_of_some_benchmarks_replace_those_of_all() {
+        let mut gate = gate(&[FailOn::Slower], vec![]);
+        let rules = |name, fail_on: &[FailOn]| RulesOfSome {
+            name: Glob::new(name),
+            rules: RuleSet {
+                fail_on: Some(fail_on.to_vec()),
+                ..RuleSet::default()
+            },
+        };
+        gate.some = vec![rules("b*", &[FailOn::Inconclusive]), rules("b2", &[])];
+        let mut analysis = analysis(&[("a", SLOWER), ("b1", SLOWER), ("b3", OPEN), ("b2", OPEN)]);
+        let expected = [fails("slower"), None, fails("inconclusive"), None];
+        assert_eq!(hits(&gate, &mut analysis), expected);
+    }
+
+    #[test]
+    fn what_the_filters_leave_out_is_not_judged() {
+        let mut gate = gate(&[FailOn::Slower], vec![]);
+        gate.include = vec![Glob::new("a*")];
+        gate.exclude = vec![Glob::new("*2")];
+        let mut analysis = analysis(&[("a1", SLOWER), ("a2", SLOWER), ("b1", SLOWER)]);
+        assert_eq!(hits(&gate, &mut analysis), [fails("slower"), None, None]);
+    }
+
+    #[test]
+    fn an_excuse_holds_up_to_and_on_its_last_day() {
+        for (until, expected) in [
+            (None, excused("slower")),
+            (Some("2026-06-15"), excused("slower")),
+            (Some("2026-06-14"), fails("slower")),
+        ] {
+            let gate = gate(&[FailOn::Slower], vec![ignore("a*", until, None)]);
+            let mut analysis = analysis(&[("a1", SLOWER)]);
+            assert_eq!(hits(&gate, &mut analysis), [expected], "{until:?}");
+        }
+    }
+
+    #[test]
+    fn an_excuse_for_one_rule_excuses_no_other() {
+        let only = |rule| gate(&FailOn::ALL, vec![ignore("a", None, Some(rule))]);
+        // Slower is not equivalent either, and nothing excuses that.
+        let mut slower = analysis(&[("a", SLOWER)]);
+        assert_eq!(
+            hits(&only(FailOn::Slower), &mut slower),
+            [fails("not-equivalent")]
+        );
+        assert_eq!(
+            hits(&only(FailOn::NotEquivalent), &mut slower),
+            [fails("slower")]
+        );
+        let any = gate(&FailOn::ALL, vec![ignore("a", None, None)]);
+        assert_eq!(hits(&any, &mut slower), [excused("slower")]);
+    }
+
+    fn idle(gate: &Gate, benchmarks: &[(&str, Option<Verdict>)]) -> Vec<Idle> {
+        let mut analysis = analysis(benchmarks);
+        gate.judge(&mut analysis);
+        analysis
+            .gates
+            .idle
+            .into_iter()
+            .map(|idle| idle.why)
+            .collect()
+    }
+
+    #[test]
+    fn entries_that_excuse_nothing_are_told() {
+        let slower = |ignores| gate(&[FailOn::Slower], ignores);
+        let fresh = slower(vec![ignore("a", None, None)]);
+        assert_eq!(idle(&fresh, &[("a", SLOWER)]), []);
+        assert_eq!(idle(&fresh, &[("a", FASTER)]), [Idle::NothingBroken]);
+        assert_eq!(idle(&fresh, &[("b", SLOWER)]), [Idle::NoBenchmark]);
+        let part = Gate {
+            whole: false,
+            ..fresh
+        };
+        assert_eq!(idle(&part, &[("b", SLOWER)]), []);
+        // One of those that fit is enough.
+        let several = slower(vec![ignore("*", None, None)]);
+        assert_eq!(idle(&several, &[("a", FASTER), ("b", SLOWER)]), []);
+    }
+
+    #[test]
+    fn an_expired_entry_is_told_whether_its_rule_is_broken_or_not() {
+        let over = gate(
+            &[FailOn::Slower],
+            vec![ignore("a", Some("2026-01-31"), None)],
+        );
+        for (verdict, broken) in [(SLOWER, true), (FASTER, false)] {
+            let until = "2026-01-31".to_owned();
+            assert_eq!(
+                idle(&over, &[("a", verdict)]),
+                [Idle::Expired { until, broken }]
+            );
+        }
+    }
+
+    #[test]
+    fn without_rules_nothing_is_known_of_an_entry_that_names_none() {
+        let open = gate(&[], vec![ignore("a", None, None)]);
+        assert_eq!(idle(&open, &[("a", FASTER)]), []);
+        let named = gate(&[], vec![ignore("a", None, Some(FailOn::Slower))]);
+        assert_eq!(idle(&named, &[("a", FASTER)]), [Idle::NothingBroken]);
+    }
+
+    #[test]
+    fn a_benchmark_that_failed_is_there_all_the_same() {
+        let mut analysis = analysis(&[]);
+        analysis.failures.push(deadheat_model::FailedBenchmark {
+            benchmark: "a".to_owned(),
+            parameters: Vec::new(),
+            message: "it panicked".to_owned(),
+        });
+        let gate = gate(&[FailOn::Slower], vec![ignore("a", None, None)]);
+        gate.judge(&mut analysis);
+        assert_eq!(analysis.gates.idle, []);
+    }
+}

@@ -1,0 +1,255 @@
+//! Benchmarks with rules of their own keep the promise of those rules: whole
+//! simulated races, on a clock that only the contenders turn.
+
+use std::time::Duration;
+
+use deadheat::analysis::{Options, PlannedRule, analyse, planned_looks};
+use deadheat::engine::{
+    NeverStop, Noise, Session, SimulatedClock, SimulatedContenders, Simulation, Unwatched,
+};
+use deadheat::model::{
+    Analysis, Benchmark, BenchmarkFailure, BlockRecord, Comparison, Contender, Design, EndReason,
+    Environment, Metric, Origin, OwnLevel, OwnRules, Pinning, Placed, Plan, RecordSink, Run,
+    RunEnd, RunHeader, SinkError, Verdict, Workload,
+};
+
+const REPLICATES: u32 = 40;
+
+const NOISE: Noise = Noise {
+    sample: 0.01,
+    layout: 0.005,
+    ..Noise::NONE
+};
+
+/// Margin and α of a run or of a benchmark.
+type Terms = (f64, f64);
+
+fn own((margin, alpha): Terms) -> OwnRules {
+    OwnRules {
+        margin: Some(margin),
+        level: Some(OwnLevel {
+            alpha,
+            looks: planned_looks(0, REPLICATES, alpha).unwrap(),
+        }),
+        ..OwnRules::default()
+    }
+}
+
+fn header((margin, alpha): Terms, benchmarks: Vec<OwnRules>, seed: u64) -> RunHeader {
+    let contender = |name: &str| Contender {
+        name: name.to_owned(),
+        workload: Workload::Recording,
+    };
+    let benchmarks = benchmarks.into_iter().enumerate();
+    let plan = Plan {
+        design: Design {
+            margin,
+            alpha,
+            looks: planned_looks(0, REPLICATES, alpha).unwrap(),
+            blocks_per_replicate: 4,
+            warmup: 0,
+            budget: None,
+            judged: Metric::Wall,
+            pinning: Pinning::Inherit,
+        },
+        seed,
+        benchmarks: benchmarks
+            .map(|(index, rules)| Benchmark {
+                name: format!("b{index}"),
+                contenders: vec![contender("old"), contender("new")],
+                rules,
+                ..Benchmark::default()
+            })
+            .collect(),
+    };
+    plan.validate().unwrap();
+    RunHeader {
+        command: Vec::new(),
+        tool_version: "simulated".to_owned(),
+        started_at: None,
+        origin: Origin::Race,
+        environment: Environment::default(),
+        metrics: vec![Metric::Wall],
+        tick_ns: Some(1.0),
+        left_out: Vec::new(),
+        plan,
+    }
+}
+
+fn race(header: RunHeader, effect: f64) -> Run {
+    let clock = SimulatedClock::default();
+    let simulation = Simulation {
+        baseline_ns: 2e7,
+        effects: vec![effect],
+        noise: NOISE,
+        seed: header.plan.seed,
+    };
+    let mut contenders = SimulatedContenders::new(simulation, clock.clone());
+    let mut run = Run::new(header.clone());
+    Session {
+        contenders: &mut contenders,
+        clock: &clock,
+        rule: &mut PlannedRule::new(&header),
+        sink: &mut Forgetful,
+        watcher: &mut Unwatched,
+        stop: &NeverStop,
+        max_replicates: REPLICATES,
+        budget: header.plan.design.budget,
+        outlive_failures: false,
+    }
+    .race(&mut run)
+    .expect("simulated contenders never fail");
+    run
+}
+
+/// What of a comparison does not pay for the others of its run.
+fn alone(analysis: &Analysis, index: usize) -> Comparison {
+    Comparison {
+        p_adjusted: None,
+        ..analysis.comparisons[index].clone()
+    }
+}
+
+#[test]
+fn a_benchmark_with_its_own_rules_is_raced_and_judged_as_in_a_run_of_its_own() {
+    let (all, strict) = ((0.01, 0.05), (0.05, 0.01));
+    let mut decided_otherwise = 0;
+    for seed in 0..40 {
+        let effect = if seed % 2 == 0 { 0.0 } else { 0.03 };
+        let mixed = race(
+            header(all, vec![own(strict), OwnRules::default()], seed),
+            effect,
+        );
+        let by_itself = race(header(strict, vec![OwnRules::default()], seed), effect);
+        assert_eq!(mixed.benchmarks[0], by_itself.benchmarks[0], "seed {seed}");
+        let analysis = analyse(&mixed, Options::default());
+        let expected = analyse(&by_itself, Options::default());
+        assert_eq!(alone(&analysis, 0), alone(&expected, 0), "seed {seed}");
+        assert_eq!(
+            (
+                analysis.comparisons[0].margin,
+                analysis.comparisons[0].alpha
+            ),
+            strict
+        );
+        assert_eq!(
+            (
+                analysis.comparisons[1].margin,
+                analysis.comparisons[1].alpha
+            ),
+            all
+        );
+
+        let by_all = analyse(
+            &race(header(all, vec![OwnRules::default()], seed), effect),
+            Options::default(),
+        );
+        let decided = |analysis: &Analysis| {
+            let comparison = &analysis.comparisons[0];
+            let estimate = comparison.estimate.as_ref().unwrap();
+            (comparison.verdict, estimate.replicates)
+        };
+        decided_otherwise += u32::from(decided(&by_all) != decided(&analysis));
+    }
+    assert!(
+        decided_otherwise > 10,
+        "the rules change nothing: {decided_otherwise}"
+    );
+}
+
+#[test]
+fn a_benchmark_without_rules_does_not_notice_those_of_the_others() {
+    for seed in 0..20 {
+        let terms = (0.01, 0.05);
+        let mixed = race(
+            header(terms, vec![OwnRules::default(), own((0.1, 0.001))], seed),
+            0.004,
+        );
+        let plain = race(header(terms, vec![OwnRules::default(); 2], seed), 0.004);
+        assert_eq!(mixed.benchmarks[0], plain.benchmarks[0], "seed {seed}");
+        let (mixed, plain) = (
+            analyse(&mixed, Options::default()),
+            analyse(&plain, Options::default()),
+        );
+        assert_eq!(alone(&mixed, 0), alone(&plain, 0), "seed {seed}");
+    }
+}
+
+#[test]
+fn each_benchmark_is_wrong_no_more_often_than_its_own_alpha() {
+    const RACES: u64 = 400;
+    let (all, strict) = (0.2, 0.02);
+    let mut wrong = [0u32; 2];
+    for seed in 0..RACES {
+        let rules = vec![own((0.001, all)), own((0.001, strict))];
+        let run = race(header((0.01, 0.05), rules, 1_000 + seed), 0.0);
+        let options = Options {
+            without_figures: true,
+            ..Options::default()
+        };
+        let analysis = analyse(&run, options);
+        for (wrong, comparison) in wrong.iter_mut().zip(&analysis.comparisons) {
+            let called = matches!(comparison.verdict, Some(Verdict::Faster | Verdict::Slower));
+            *wrong += u32::from(called);
+        }
+    }
+    // Four standard errors above what was promised.
+    let most = |alpha: f64| {
+        let expected = alpha * RACES as f64;
+        (expected + 4.0 * (expected * (1.0 - alpha)).sqrt()) as u32
+    };
+    assert!(
+        wrong[0] <= most(all) && wrong[1] <= most(strict),
+        "{wrong:?}"
+    );
+    // And the two are not the same promise.
+    assert!(wrong[0] > 2 * wrong[1], "{wrong:?}");
+}
+
+#[test]
+fn a_budget_of_its_own_cuts_a_benchmark_and_no_other() {
+    let mut hasty = own((0.0001, 0.05));
+    hasty.budget = Some(Duration::from_secs(1));
+    let patient = own((0.0001, 0.05));
+    // A block takes 80 ms.
+    let run = race(header((0.01, 0.05), vec![hasty, patient], 3), 0.0);
+    let blocks = [0, 1].map(|index: usize| run.benchmarks[index].blocks().len());
+    assert_eq!(blocks[1], 160);
+    assert!((5..30).contains(&blocks[0]), "{blocks:?}");
+    assert_eq!(run.end.unwrap().reason, EndReason::Budget);
+}
+
+#[test]
+fn the_budget_of_the_run_holds_below_a_longer_one_of_a_benchmark() {
+    let mut rules = own((0.0001, 0.05));
+    rules.budget = Some(Duration::from_secs(3600));
+    let mut header = header((0.01, 0.05), vec![rules, own((0.0001, 0.05))], 3);
+    header.plan.design.budget = Some(Duration::from_secs(4));
+    let run = race(header, 0.0);
+    let blocks = [0, 1].map(|index: usize| run.benchmarks[index].blocks().len());
+    assert!(
+        blocks.iter().all(|blocks| (10..60).contains(blocks)),
+        "{blocks:?}"
+    );
+}
+
+/// Keeps nothing: the run is in memory anyway.
+struct Forgetful;
+
+impl RecordSink for Forgetful {
+    fn block(&mut self, _block: &BlockRecord) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn placed(&mut self, _placed: &Placed) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn failed(&mut self, _failure: &BenchmarkFailure) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn end(&mut self, _end: &RunEnd) -> Result<(), SinkError> {
+        Ok(())
+    }
+}
