@@ -45,8 +45,8 @@ _fuzz target seeds words longest seconds:
     mkdir -p fuzz/corpus/{{target}}
     cd fuzz && cargo +nightly fuzz run {{target}} corpus/{{target}} {{seeds}} -- -dict={{words}} -max_len={{longest}} -max_total_time={{seconds}}
 
-# What is promised, measured on a machine that does nothing else: races of commands, of functions, on neutral links, of two builds, and saved results
-validate: validate-commands validate-functions validate-placement validate-builds validate-saved
+# What is promised, measured on a machine that does nothing else: races of commands, of functions, on neutral links, of two builds, saved results, and reports
+validate: validate-commands validate-functions validate-placement validate-builds validate-saved validate-reports
 
 # Races of commands beside hyperfine, and against themselves: some ten minutes
 validate-commands:
@@ -80,6 +80,11 @@ charts:
 # The pictures of the page in docs/, made anew (chromium)
 screenshots:
     cargo test -p deadheat-cli --test page -- --ignored --exact the_pictures_of_the_docs
+
+# Reports of a run of 500 benchmarks, every bar of theirs: a minute or two; `just validate-reports --quick` only tries it
+validate-reports *options:
+    cargo build --release
+    cargo run --release --manifest-path validation/Cargo.toml --bin reports -- {{options}}
 
 # Accept what is written now as golden; read the difference before committing
 bless:

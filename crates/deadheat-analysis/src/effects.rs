@@ -150,6 +150,9 @@ impl Effects {
         };
         let zero_as = zero_as(column, self.tick);
         let adds_up = self.metric.adds_up();
+        // Of counts most are like the one before, many are zero: a logarithm
+        // takes longer than a look at the last one.
+        let mut last = (1.0, 0.0);
         for span in &samples.blocks()[self.blocks_seen..] {
             let values = &column[span.range()];
             let slots = &samples.samples()[span.range()];
@@ -165,7 +168,10 @@ impl Effects {
                 if adds_up && slots[slot].iterations != 1 {
                     value /= slots[slot].iterations as f64;
                 }
-                value.ln()
+                if value != last.0 {
+                    last = (value, value.ln());
+                }
+                last.1
             };
             let flagged = |slot: usize| u32::from(slots[slot].flags.any());
             let (effect, flags) = match order(slots, self.candidate) {

@@ -55,6 +55,10 @@ pub(crate) fn on_the_same_pairs(
     if metric == header.plan.judged(benchmark) {
         return Some((estimate(judged), judged.call.map(verdict)));
     }
+    // Nothing was ever counted, and of zeros no ratio can be formed.
+    if samples.column(metric)?.iter().all(|value| *value <= 0.0) {
+        return None;
+    }
     let mut effects = Effects::new(metric, candidate, header);
     effects.extend(samples);
     let judgement = judge(

@@ -49,6 +49,18 @@ impl Members {
 
 /// The summary of `values`, which are reordered; `None` when there are none.
 pub(crate) fn side(name: &str, values: &mut [f64]) -> Option<Side> {
+    // Of a launch or a call most counts are zero, and then every figure is.
+    if !values.is_empty() && values.iter().all(|value| value.to_bits() == 0) {
+        return Some(Side {
+            name: name.to_owned(),
+            mean: 0.0,
+            min: 0.0,
+            max: 0.0,
+            std_dev: (values.len() > 1).then_some(0.0),
+            samples: values.len(),
+            median: 0.0,
+        });
+    }
     Some(Side {
         name: name.to_owned(),
         mean: mean(values)?,

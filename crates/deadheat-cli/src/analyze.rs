@@ -35,15 +35,19 @@ pub fn analyze(args: &AnalyzeArgs) -> Result<Status, Failure> {
     };
     let mut status = Status::Done;
     for file in &args.files {
-        let run = args.recorded.read(file, &rules)?;
+        let recorded = match args.exports.need_samples() {
+            true => args.recorded.read(file, &rules)?,
+            false => args.recorded.open(file, &rules)?,
+        };
         args.exports.check(Some(file))?;
         let reports = args.exports.reports();
         let options = Options {
             replay_looks: args.recorded.looks,
             ..answer.analysis_options()
         };
-        let benchmarks = run.header.plan.benchmarks.len();
-        let analysis = answer.analysis_with(&run, reports.analysis_options(options, benchmarks));
+        let benchmarks = recorded.run().header.plan.benchmarks.len();
+        let options = reports.analysis_options(options, benchmarks);
+        let (run, analysis) = answer.analysis_of(recorded, options)?;
         let written = args.exports.write(&run, &analysis, answer.figures)?;
         if !reports.takes_stdout() {
             answer.print(&analysis)?;

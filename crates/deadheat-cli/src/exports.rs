@@ -93,6 +93,16 @@ impl ExportArgs {
         }
     }
 
+    /// Whether one of the files needs more than the answer.
+    pub fn need_samples(&self) -> bool {
+        self.given().any(|(_, _, shape)| match shape {
+            Shape::Hyperfine | Shape::Csv | Shape::Hdr | Shape::GoogleBenchmark(_) | Shape::Go => {
+                true
+            }
+            Shape::Markdown | Shape::SmallerIsBetter | Shape::Bmf => false,
+        })
+    }
+
     /// The reports beside the answer.
     pub fn reports(&self) -> ReportFiles {
         self.reports.files()

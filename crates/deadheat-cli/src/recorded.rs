@@ -4,11 +4,10 @@
 use std::path::Path;
 
 use clap::Args;
+use deadheat::Recorded;
 use deadheat::exit::Failure;
-use deadheat::format::{Recording, RecordingPlan, read_recording};
-use deadheat::model::{Metric, Run};
+use deadheat::model::Metric;
 use deadheat::rules::{Asked, Rules};
-use deadheat::saved::{SavedError, alone};
 use deadheat::settings::fraction;
 
 use crate::options::AnswerArgs;
@@ -42,36 +41,32 @@ impl RecordedArgs {
         })
     }
 
-    /// The run in a file, with a plan that holds.
-    pub fn read(&self, file: &Path, rules: &Rules) -> Result<Run, Failure> {
-        let plan = RecordingPlan {
-            margin: rules.margin(),
-            alpha: rules.alpha(),
-            judged: rules.judged(),
-        };
-        let terms = rules.terms();
-        let usage = |error: SavedError| Failure::Usage(rules.blamed(error.to_string()));
-        let mut run = match read_recording(file, &plan).map_err(Failure::reading)? {
-            Recording::Run(run) => *run,
-            Recording::Results(mut results) => {
-                rules.keep(&mut results);
-                alone(*results, &terms).map_err(usage)?
-            }
-        };
-        rules.govern(&mut run, file)?;
-        run.header
-            .plan
-            .validate()
-            .map_err(|error| Failure::Usage(error.to_string()))?;
-        let judged = &run.header.plan.design.judged;
-        let recorded = run.sides.is_empty();
-        if recorded && !run.header.metrics.contains(judged) {
-            let known: Vec<&str> = run.header.metrics.iter().map(Metric::name).collect();
-            let known = known.join(", ");
-            let file = file.display();
-            let told = format!("--metric {judged}: {file} records only {known}");
-            return Err(Failure::Usage(rules.blamed(told)));
-        }
-        Ok(run)
+    /// A file, whose samples may be read as they are analysed.
+    pub fn open<'a>(&self, file: &Path, rules: &'a Rules) -> Result<Recorded<'a>, Failure> {
+        checked(file, rules, Recorded::open(file, rules)?)
     }
+
+    /// A file with all its samples, for those who write them elsewhere.
+    pub fn read<'a>(&self, file: &Path, rules: &'a Rules) -> Result<Recorded<'a>, Failure> {
+        checked(file, rules, Recorded::read(file, rules)?)
+    }
+}
+
+/// The same, if it holds what is judged.
+fn checked<'a>(
+    file: &Path,
+    rules: &Rules,
+    recorded: Recorded<'a>,
+) -> Result<Recorded<'a>, Failure> {
+    let run = recorded.run();
+    let judged = &run.header.plan.design.judged;
+    // Saved results say per benchmark what is judged.
+    if run.sides.is_empty() && !run.header.metrics.contains(judged) {
+        let known: Vec<&str> = run.header.metrics.iter().map(Metric::name).collect();
+        let known = known.join(", ");
+        let file = file.display();
+        let told = format!("--metric {judged}: {file} records only {known}");
+        return Err(Failure::Usage(rules.blamed(told)));
+    }
+    Ok(recorded)
 }

@@ -54,14 +54,15 @@ pub fn report(args: &ReportCommand) -> Result<Status, Failure> {
                 .to_owned(),
         ));
     }
-    let run = args.recorded.read(&args.file, &rules)?;
+    let recorded = args.recorded.open(&args.file, &rules)?;
     reports.check(Some(&args.file))?;
     let options = Options {
         replay_looks: args.recorded.looks,
         ..answer.analysis_options()
     };
-    let benchmarks = run.header.plan.benchmarks.len();
-    let analysis = answer.analysis_with(&run, reports.analysis_options(options, benchmarks));
+    let benchmarks = recorded.run().header.plan.benchmarks.len();
+    let options = reports.analysis_options(options, benchmarks);
+    let (run, analysis) = answer.analysis_of(recorded, options)?;
     let written = reports.write(&run.header, &analysis)?;
     if args.answer.json {
         answer.print(&analysis)?;

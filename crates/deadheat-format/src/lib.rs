@@ -6,7 +6,7 @@
 //!
 //! | format | read | written |
 //! | --- | --- | --- |
-//! | run file, `deadheat.run/1` | `read_run`, feature `read` | [`RunFileWriter`] |
+//! | run file, `deadheat.run/1` | `read_run`, `IndexedRun`, feature `read` | [`RunFileWriter`] |
 //! | rules of a project, `deadheat.toml` | [`find_rules`], [`read_rules`] | |
 //! | tidy CSV, feature `csv` | `read_csv` | `write_csv` |
 //! | hyperfine's JSON, feature `hyperfine` | | `write_hyperfine` |
@@ -69,9 +69,9 @@ pub use import::{
 #[cfg(feature = "csv")]
 pub use import::{read_csv, read_csv_from};
 pub use rules::{RULES_FILE, RulesError, find_rules, read_rules, read_rules_from};
-pub use run_file::{RunFileWriter, SCHEMA};
 #[cfg(feature = "read")]
-pub use run_file::{read_header, read_run, read_run_from};
+pub use run_file::{IndexedRun, read_header, read_run, read_run_from};
+pub use run_file::{RunFileWriter, SCHEMA};
 pub use text::{
     ensure_folder, ensure_writable, is_same_file, write_bytes, write_text, write_text_by,
 };

@@ -8,6 +8,8 @@ use deadheat_report::{
     Glyphs, MarkdownOptions, TextOptions, to_json, to_markdown_with, to_paired, to_text,
 };
 
+#[cfg(feature = "commands")]
+use crate::Recorded;
 use crate::exit::{Failure, Status};
 use crate::rules::Gate;
 use crate::settings::Color;
@@ -83,6 +85,19 @@ impl Answer {
         let mut analysis = analyse(run, options);
         self.gate.judge(&mut analysis);
         analysis
+    }
+
+    /// Recorded data analysed and held against the gate; the run holds its
+    /// samples where they were read beforehand.
+    #[cfg(feature = "commands")]
+    pub fn analysis_of(
+        &self,
+        recorded: Recorded<'_>,
+        options: Options,
+    ) -> Result<(Run, Analysis), Failure> {
+        let (run, mut analysis) = recorded.analyse(options)?;
+        self.gate.judge(&mut analysis);
+        Ok((run, analysis))
     }
 
     /// Prints the answer to standard output, as wide as the terminal there.

@@ -66,6 +66,8 @@ mod names;
 #[cfg(feature = "commands")]
 pub mod pairing;
 mod race;
+#[cfg(feature = "commands")]
+mod recorded;
 pub mod repetition;
 mod report_files;
 pub mod rules;
@@ -89,5 +91,7 @@ pub use race::{
     Families, FamilyProblem, GoogleBenchmarkRace, GoogleEntry, GoogleSide, RaceOptions, families,
     families_between, race_commands, race_google_benchmark, resume_commands,
 };
+#[cfg(feature = "commands")]
+pub use recorded::Recorded;
 pub use report_files::ReportFiles;
 pub use suite::Suite;

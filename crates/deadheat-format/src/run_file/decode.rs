@@ -24,24 +24,12 @@ pub(super) fn decode_compact(
     width_of: impl Fn(usize) -> usize,
     record: &mut BlockRecord,
 ) -> Option<usize> {
-    let mut scanner = Scanner { rest: bytes };
     record.samples.clear();
     record.values.clear();
-    scanner.expect(b"{\"block\":[")?;
-    record.benchmark = usize::try_from(scanner.integer()?).ok()?;
+    let mut scanner = Scanner {
+        rest: decode_head(bytes, record)?,
+    };
     let width = width_of(record.benchmark);
-    scanner.expect(b",")?;
-    record.replicate = u32::try_from(scanner.integer()?).ok()?;
-    scanner.expect(b",")?;
-    record.index = u32::try_from(scanner.integer()?).ok()?;
-    scanner.expect(b"],\"elapsed_ns\":")?;
-    record.elapsed_ns = scanner.integer()?;
-    scanner.expect(b",\"primed\":")?;
-    record.primed = scanner.expect(b"true").is_some();
-    if !record.primed {
-        scanner.expect(b"false")?;
-    }
-    scanner.expect(b",\"samples\":[")?;
     loop {
         scanner.expect(b"[")?;
         let contender = ContenderId(u8::try_from(scanner.integer()?).ok()?);
@@ -71,6 +59,27 @@ pub(super) fn decode_compact(
     }
     scanner.expect(b"]}\n")?;
     Some(bytes.len() - scanner.rest.len())
+}
+
+/// Reads what stands in front of the samples of such a line, and gives back
+/// what follows.
+pub(super) fn decode_head<'a>(bytes: &'a [u8], record: &mut BlockRecord) -> Option<&'a [u8]> {
+    let mut scanner = Scanner { rest: bytes };
+    scanner.expect(b"{\"block\":[")?;
+    record.benchmark = usize::try_from(scanner.integer()?).ok()?;
+    scanner.expect(b",")?;
+    record.replicate = u32::try_from(scanner.integer()?).ok()?;
+    scanner.expect(b",")?;
+    record.index = u32::try_from(scanner.integer()?).ok()?;
+    scanner.expect(b"],\"elapsed_ns\":")?;
+    record.elapsed_ns = scanner.integer()?;
+    scanner.expect(b",\"primed\":")?;
+    record.primed = scanner.expect(b"true").is_some();
+    if !record.primed {
+        scanner.expect(b"false")?;
+    }
+    scanner.expect(b",\"samples\":[")?;
+    Some(scanner.rest)
 }
 
 /// Reads a block from its JSON, however it was spelled. `Err` says in words

@@ -7,7 +7,13 @@ mod command;
 mod decode;
 #[cfg(feature = "read")]
 mod environment;
+#[cfg(feature = "read")]
+mod index;
+#[cfg(feature = "read")]
+mod indexed;
 mod journal;
+#[cfg(feature = "read")]
+mod part;
 #[cfg(feature = "read")]
 mod placed;
 #[cfg(feature = "read")]
@@ -28,6 +34,8 @@ mod writer;
 mod written;
 mod written_plan;
 
+#[cfg(feature = "read")]
+pub use indexed::IndexedRun;
 #[cfg(feature = "read")]
 pub use reader::{read_header, read_run, read_run_from};
 pub use writer::RunFileWriter;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
-use deadheat_model::{BlockRecord, Run, RunHeader, Samples};
+use deadheat_model::{Benchmark, BlockRecord, Metric, Run, RunHeader, Sample, Samples};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -152,47 +152,60 @@ impl Line {
 }
 
 /// Why a line could not be taken.
-enum Refusal {
+pub(super) enum Refusal {
     /// It is no JSON object: perhaps what a kill left behind.
     Garbage(String),
     /// It is one, and says something that cannot be.
     Error(FormatError),
 }
 
-struct Reading<'a> {
+/// A sample of somebody who does not race in this benchmark.
+pub(super) fn stranger<'a>(block: &'a BlockRecord, benchmark: &Benchmark) -> Option<&'a Sample> {
+    let racing = benchmark.contenders.len();
+    let mut samples = block.samples.iter();
+    samples.find(|sample| sample.contender.index() >= racing)
+}
+
+/// A run as far as it was read.
+pub(super) struct Reading<'a> {
     name: &'a Path,
     /// The last line taken or refused, counted from 1.
     line: u64,
-    run: Run,
+    pub(super) run: Run,
     placed: PlacedLines,
-    block: BlockRecord,
-    /// Values of a sample, by benchmark.
-    widths: Vec<usize>,
+    /// The last block taken, or what was last mistaken for one.
+    pub(super) block: BlockRecord,
+    widths: Widths,
     /// Launches since the beginning or the last end line.
     launches: u64,
 }
 
-/// Values of a sample, by benchmark.
-fn widths(header: &RunHeader) -> Vec<usize> {
-    let benchmarks = 0..header.plan.benchmarks.len();
-    let columns =
-        |benchmark: usize| header.metrics.len() + header.plan.benchmarks[benchmark].counters.len();
-    benchmarks.map(columns).collect()
+/// How many values the samples of each benchmark have.
+#[derive(Debug)]
+pub(super) struct Widths {
+    of: Vec<usize>,
 }
 
-/// How many values there are in a benchmark; one that the plan does not have
-/// is refused whatever it holds.
-fn width_in(widths: &[usize]) -> impl Fn(usize) -> usize + '_ {
-    |benchmark: usize| {
-        widths
-            .get(benchmark)
-            .or(widths.first())
-            .map_or(0, |width| *width)
+impl Widths {
+    pub(super) fn of(header: &RunHeader) -> Self {
+        let benchmarks = header.plan.benchmarks.iter();
+        let columns = |counters: &[Metric]| header.metrics.len() + counters.len();
+        Self {
+            of: benchmarks.map(|one| columns(&one.counters)).collect(),
+        }
+    }
+
+    /// Those in a benchmark; one that the plan does not have is refused
+    /// whatever it holds.
+    pub(super) fn in_benchmark(&self, benchmark: usize) -> usize {
+        let width = self.of.get(benchmark).or(self.of.first());
+        width.map_or(0, |width| *width)
     }
 }
 
 impl<'a> Reading<'a> {
-    fn begin(name: &'a Path, first: &[u8]) -> Result<Self, FormatError> {
+    /// From the first line.
+    pub(super) fn begin(name: &'a Path, first: &[u8]) -> Result<Self, FormatError> {
         check_schema(name, first)?;
         let error = |problem| FormatError::Line {
             file: name.to_owned(),
@@ -209,7 +222,7 @@ impl<'a> Reading<'a> {
         Ok(Reading {
             name,
             line: 1,
-            widths: widths(&header),
+            widths: Widths::of(&header),
             run: Run::new(header),
             placed: PlacedLines::default(),
             block: BlockRecord::default(),
@@ -228,7 +241,8 @@ impl<'a> Reading<'a> {
     /// Takes the line that `ahead` begins with, when it is a block as deadheat
     /// writes it, and gives back its length.
     fn take_compact(&mut self, ahead: &[u8]) -> Result<Option<usize>, FormatError> {
-        let Some(len) = decode_compact(ahead, width_in(&self.widths), &mut self.block) else {
+        let Some(len) = decode_compact(ahead, |of| self.widths.in_benchmark(of), &mut self.block)
+        else {
             return Ok(None);
         };
         self.line += 1;
@@ -237,7 +251,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Takes any line.
-    fn take(&mut self, line: &[u8]) -> Result<(), Refusal> {
+    pub(super) fn take(&mut self, line: &[u8]) -> Result<(), Refusal> {
         if self.take_compact(line).map_err(Refusal::Error)?.is_some() {
             return Ok(());
         }
@@ -256,7 +270,7 @@ impl<'a> Reading<'a> {
     fn take_json(&mut self, json: Value) -> Result<(), FormatError> {
         match Line::from_json(json).map_err(|problem| self.error(problem))? {
             Line::Block(json) => {
-                decode_json(json, width_in(&self.widths), &mut self.block)
+                decode_json(json, |of| self.widths.in_benchmark(of), &mut self.block)
                     .map_err(|problem| self.error(problem))?;
                 self.take_block()
             }
@@ -310,12 +324,15 @@ impl<'a> Reading<'a> {
         let block = &self.block;
         self.check_benchmark(block.benchmark, "a block")?;
         let benchmark = &self.run.header.plan.benchmarks[block.benchmark];
-        let racing = benchmark.contenders.len();
-        if let Some(sample) = block.samples.iter().find(|s| s.contender.index() >= racing) {
+        if let Some(sample) = stranger(block, benchmark) {
             return Err(self.error(format!(
                 "benchmark '{}', replicate {}, block {}: a sample of contender {}, \
-                 but the plan has {racing}, counted from 0",
-                benchmark.name, block.replicate, block.index, sample.contender.0
+                 but the plan has {}, counted from 0",
+                benchmark.name,
+                block.replicate,
+                block.index,
+                sample.contender.0,
+                benchmark.contenders.len()
             )));
         }
         let samples: &mut Samples = &mut self.run.benchmarks[block.benchmark];
@@ -334,14 +351,21 @@ impl<'a> Reading<'a> {
             benchmark: benchmark.name.clone(),
             source,
         })?;
-        self.launches += launched;
-        self.run.elapsed_ns = self.run.elapsed_ns.max(block.elapsed_ns);
-        // An end was not the end when blocks follow it.
-        self.run.end = None;
+        let elapsed_ns = block.elapsed_ns;
+        self.count(launched, elapsed_ns);
         Ok(())
     }
 
-    fn finish(mut self) -> Run {
+    /// Counts blocks whose samples are not taken here: how many processes were
+    /// launched for them, and when the last of them was over.
+    pub(super) fn count(&mut self, launched: u64, elapsed_ns: u64) {
+        self.launches += launched;
+        self.run.elapsed_ns = self.run.elapsed_ns.max(elapsed_ns);
+        // An end was not the end when blocks follow it.
+        self.run.end = None;
+    }
+
+    pub(super) fn finish(mut self) -> Run {
         self.run.launches += self.launches;
         self.run
     }

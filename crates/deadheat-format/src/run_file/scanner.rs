@@ -1,5 +1,14 @@
 //! Bytes read from the front: literals, and numbers by the grammar of JSON.
 
+/// Powers of ten that are floats, as far as they fit into 64 bits.
+const POWERS_OF_TEN: [f64; 20] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+    1e17, 1e18, 1e19,
+];
+
+/// Every whole number up to this one is a float.
+const LARGEST_EXACT: u64 = 1 << 53;
+
 /// What is left of the bytes while they are read from the front.
 pub(super) struct Scanner<'a> {
     pub(super) rest: &'a [u8],
@@ -41,12 +50,37 @@ impl<'a> Scanner<'a> {
         if digits == 0 || leading_zero && digits > 1 {
             return None;
         }
-        let plain = !matches!(self.rest.first(), Some(b'.' | b'e' | b'E'));
         // Up to 15 digits every integer is a float.
-        if plain && digits <= 15 {
-            return Some(number as f64);
+        let short = digits <= 15;
+        match self.rest.first() {
+            Some(b'.') if short => self.fraction(start, digits, number),
+            Some(b'.' | b'e' | b'E') => self.long_value(start),
+            _ if short => Some(number as f64),
+            _ => self.long_value(start),
         }
-        self.long_value(start)
+    }
+
+    /// Goes on behind the integer part of a number, where a point stands. Where
+    /// all of its digits make up a float, so does the power of ten that they
+    /// must be divided by, and one division rounds as the number should be
+    /// (Clinger 1990).
+    fn fraction(&mut self, start: &'a [u8], digits: usize, number: u64) -> Option<f64> {
+        let point = self.rest;
+        self.rest = &point[1..];
+        let (places, part) = self.digits();
+        let scale = POWERS_OF_TEN.get(places).filter(|_| places > 0);
+        let goes_on = matches!(self.rest.first(), Some(b'e' | b'E'));
+        // Nineteen digits cannot overflow.
+        let fits = digits + places <= 19 && !goes_on;
+        let all = number.wrapping_mul(scale.map_or(0, |scale| *scale as u64));
+        let all = all.wrapping_add(part);
+        match scale {
+            Some(scale) if fits && all <= LARGEST_EXACT => Some(all as f64 / scale),
+            _ => {
+                self.rest = point;
+                self.long_value(start)
+            }
+        }
     }
 
     /// Goes on with a number whose integer part was stepped over.
@@ -85,6 +119,17 @@ mod tests {
             "0.1",
             "1e300",
             "2.5E-9",
+            "119210.7452153215",
+            "0.1234567890123456",
+            "9007199254.740992",
+            "9007199254.740993",
+            "9007199254.7409930000",
+            "0.0000000000000000001",
+            "0.00000000000000000001",
+            "1.50e3",
+            "123456789012345.6",
+            "1234567890123456.7",
+            "0.30000000000000004",
             "9007199254740993",
             "123456789012345678901",
         ] {
@@ -95,7 +140,7 @@ mod tests {
     #[test]
     fn numbers_that_are_not_json_are_left_to_serde() {
         for number in [
-            "01", "1.", ".5", "1e", "+1", "-1", "1e999", "NaN", "0x1", "",
+            "01", "1.", "1.e5", "12.5e", "1.5.5", ".5", "1e", "+1", "-1", "1e999", "NaN", "0x1", "",
         ] {
             assert_eq!(value(number), None, "{number}");
         }

@@ -1,0 +1,143 @@
+//! Recorded data on its way to an answer: of a run file no more is held than
+//! what is being analysed; anything else is read whole.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use deadheat_analysis::{OneByOne, Options, Part, analyse};
+use deadheat_format::{IndexedRun, Recording, RecordingPlan, read_recording};
+use deadheat_model::{Analysis, Origin, Run};
+
+use crate::exit::Failure;
+use crate::rules::Rules;
+use crate::saved::{SavedError, alone};
+
+/// A file of recorded data, ready to be analysed.
+#[derive(Debug)]
+pub struct Recorded<'a> {
+    path: PathBuf,
+    rules: &'a Rules,
+    held: Held,
+}
+
+#[derive(Debug)]
+enum Held {
+    /// Nothing but where the samples stand.
+    Index(Box<IndexedRun>),
+    Whole(Box<Run>),
+}
+
+impl<'a> Recorded<'a> {
+    /// Opens a run file, whose samples are read benchmark by benchmark, or
+    /// reads whatever else holds recorded data: a table, results of another
+    /// tool, a packed file, a pipe, `-` for standard input. `rules` are for
+    /// those that carry no plan.
+    pub fn open(path: impl AsRef<Path>, rules: &'a Rules) -> Result<Self, Failure> {
+        let path = path.as_ref();
+        // Recordings are given rules that depend on what is in them.
+        let raced = |index: &IndexedRun| index.run().header.origin == Origin::Race;
+        match IndexedRun::open(path).filter(raced) {
+            Some(index) => Ok(Self::of(path, rules, Held::Index(Box::new(index)))),
+            None => Self::read(path, rules),
+        }
+    }
+
+    /// Reads the file with all its samples, for those who want to see them.
+    pub fn read(path: impl AsRef<Path>, rules: &'a Rules) -> Result<Self, Failure> {
+        let path = path.as_ref();
+        let usage = |error: SavedError| Failure::Usage(rules.blamed(error.to_string()));
+        let plan = RecordingPlan {
+            margin: rules.margin(),
+            alpha: rules.alpha(),
+            judged: rules.judged(),
+        };
+        let mut run = match read_recording(path, &plan).map_err(Failure::reading)? {
+            Recording::Run(run) => run,
+            Recording::Results(mut results) => {
+                rules.keep(&mut results);
+                Box::new(alone(*results, &rules.terms()).map_err(usage)?)
+            }
+        };
+        rules.govern(&mut run, path)?;
+        let validated = run.header.plan.validate();
+        validated.map_err(|error| Failure::Usage(error.to_string()))?;
+        Ok(Self::of(path, rules, Held::Whole(run)))
+    }
+
+    fn of(path: &Path, rules: &'a Rules, held: Held) -> Self {
+        Self {
+            path: path.to_owned(),
+            rules,
+            held,
+        }
+    }
+
+    /// The run: with all its samples after [`Recorded::read`], otherwise
+    /// perhaps without any.
+    pub fn run(&self) -> &Run {
+        match &self.held {
+            Held::Index(index) => index.run(),
+            Held::Whole(run) => run,
+        }
+    }
+
+    /// Analyses it, on all cores where the samples are yet to be read. The same
+    /// answer as [`analyse`] gives, whichever way the samples come; the run
+    /// holds them or not, as before.
+    pub fn analyse(self, options: Options) -> Result<(Run, Analysis), Failure> {
+        let run = match self.held {
+            Held::Index(index) => match one_by_one(&index, options) {
+                Some(analysis) => return Ok((index.into_run(), analysis)),
+                // Something in it does not hold, and reading it says what.
+                None => match Self::read(&self.path, self.rules)?.held {
+                    Held::Whole(run) => run,
+                    Held::Index(index) => Box::new(index.into_run()),
+                },
+            },
+            Held::Whole(run) => run,
+        };
+        let analysis = analyse(&run, options);
+        Ok((*run, analysis))
+    }
+}
+
+/// Reads and analyses benchmark by benchmark, each core the next one that
+/// nobody took. `None` when the samples of one cannot be read.
+fn one_by_one(index: &IndexedRun, options: Options) -> Option<Analysis> {
+    let run = index.run();
+    let one_by_one = OneByOne::new(run, options);
+    let benchmarks = 0..run.header.plan.benchmarks.len();
+    let answered: Vec<usize> = benchmarks
+        .filter(|benchmark| one_by_one.has_answer(*benchmark))
+        .collect();
+    let next = AtomicUsize::new(0);
+    let some_of_them = || -> Option<Vec<(usize, Part)>> {
+        let mut parts = Vec::new();
+        while let Some(benchmark) = answered.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let samples = index.samples(*benchmark)?;
+            let own_link = match run.header.plan.own_link_of(*benchmark) {
+                Some(own_link) => Some(index.samples(own_link)?),
+                None => None,
+            };
+            let part = one_by_one.benchmark(*benchmark, &samples, own_link.as_ref());
+            parts.push((*benchmark, part));
+        }
+        Some(parts)
+    };
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let threads = cores.min(answered.len());
+    let found: Option<Vec<Vec<(usize, Part)>>> = thread::scope(|scope| {
+        // This thread is one of them.
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(some_of_them)).collect();
+        let mine = some_of_them();
+        let theirs = others.into_iter().map(|other| match other.join() {
+            Ok(parts) => parts,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        theirs.chain([mine]).collect()
+    });
+    let mut parts: Vec<(usize, Part)> = found?.into_iter().flatten().collect();
+    parts.sort_unstable_by_key(|(benchmark, _)| *benchmark);
+    Some(one_by_one.gather(parts.into_iter().map(|(_, part)| part).collect()))
+}

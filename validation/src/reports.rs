@@ -1,0 +1,314 @@
+//! Reports of a large run: what the whole program takes, reading included.
+//!
+//! ```text
+//! cargo build --release && cargo run --release --manifest-path validation/Cargo.toml --bin reports
+//! ```
+//!
+//! Writes `docs/validation/reports.md`. Takes a minute, on a machine that does
+//! nothing else.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use deadheat::model::{
+    Benchmark, BlockRecord, Contender, ContenderId, Design, EndReason, Environment, Flags,
+    FunctionCalls, Looks, Metric, Origin, Pinning, Plan, RecordSink, RunEnd, RunHeader, Sample,
+    Throughput, Workload,
+};
+use deadheat_examples::random::SplitMix64;
+use deadheat_format::RunFileWriter;
+use deadheat_validation::bars::{Bar, Section, spread, up};
+use deadheat_validation::machine::machine;
+use deadheat_validation::page::{Page, is_quick};
+use deadheat_validation::process::{Cost, cost, median};
+
+/// 40 replicates of 25 blocks of 4 samples.
+const REPLICATES: u32 = 40;
+const BLOCKS: u32 = 25;
+
+/// What is asked of the page.
+const PAGE_SECONDS: f64 = 2.0;
+const PAGE_MIB: f64 = 60.0;
+/// What is asked of the text.
+const TEXT_SECONDS: f64 = 0.3;
+
+struct Setting {
+    deadheat: String,
+    folder: PathBuf,
+    run: String,
+    benchmarks: usize,
+    rounds: usize,
+}
+
+fn main() {
+    let quick = is_quick();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("the repository");
+    let deadheat = root.join("target/release/deadheat");
+    let folder = std::env::temp_dir().join(format!("deadheat-reports-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a scratch folder");
+    let facts = machine();
+    let benchmarks = if quick { 20 } else { 500 };
+    eprintln!("making a run of {benchmarks} benchmarks ...");
+    let run = folder.join("run.jsonl");
+    make(&run, benchmarks);
+    let setting = Setting {
+        deadheat: deadheat.to_str().expect("a path in UTF-8").to_owned(),
+        run: run.to_str().expect("a path in UTF-8").to_owned(),
+        folder,
+        benchmarks,
+        rounds: if quick { 1 } else { 9 },
+    };
+    let page = Page {
+        title: "Reports of a large run: time and memory",
+        program: "reports",
+        facts: &facts,
+        quick,
+    };
+    page.write(
+        root,
+        &setting,
+        &[("what every report takes", reports), ("pages", pages)],
+    );
+    let _ = fs::remove_dir_all(&setting.folder);
+}
+
+/// One shape of the answer, and what it must keep to.
+struct Report {
+    name: &'static str,
+    words: Vec<String>,
+    seconds: Option<f64>,
+    mib: Option<f64>,
+}
+
+/// Each is started several times, taking turns; the file is in the page cache.
+fn reports(setting: &Setting) -> Section {
+    let page = written(setting, "page.html");
+    let comment = written(setting, "comment.md");
+    let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
+    let run = setting.run.as_str();
+    let reports = [
+        Report {
+            name: "page: `report --html`",
+            words: words(&["report", run, "--html", &page]),
+            seconds: Some(PAGE_SECONDS),
+            mib: Some(PAGE_MIB),
+        },
+        Report {
+            name: "text: `analyze`",
+            words: words(&["analyze", run]),
+            seconds: Some(TEXT_SECONDS),
+            mib: None,
+        },
+        Report {
+            name: "comment: `report --markdown`",
+            words: words(&["report", run, "--markdown", &comment]),
+            seconds: None,
+            mib: None,
+        },
+        Report {
+            name: "JSON: `analyze --json`",
+            words: words(&["analyze", run, "--json"]),
+            seconds: None,
+            mib: None,
+        },
+    ];
+    let mut costs: Vec<Vec<Cost>> = reports.iter().map(|_| Vec::new()).collect();
+    for _ in 0..setting.rounds {
+        for (report, costs) in reports.iter().zip(&mut costs) {
+            let words: Vec<&str> = report.words.iter().map(String::as_str).collect();
+            costs.push(cost(&setting.deadheat, &words));
+        }
+    }
+    let benchmarks = setting.benchmarks;
+    let mib = fs::metadata(run).expect("the run").len() as f64 / f64::from(1 << 20);
+    let mut text = format!(
+        "## Time and memory\n\n\
+         A run of {benchmarks} benchmarks of functions, each of 4,000 samples in {REPLICATES} \
+         replicates: {mib:.0} MiB with seven metrics of every sample, made from a seed. The whole \
+         program from start to exit, reading included, with the file in the page cache: median \
+         (range) of {} rounds in which the reports take turns.\n\n\
+         | report | seconds | CPU seconds | peak MiB |\n| --- | --- | --- | --- |\n",
+        setting.rounds
+    );
+    let mut bars = Vec::new();
+    for (report, costs) in reports.iter().zip(&costs) {
+        let all = |part: fn(&Cost) -> f64| costs.iter().map(part).collect::<Vec<f64>>();
+        let (wall, cpu, peak) = (all(|c| c.wall), all(|c| c.cpu), all(|c| c.peak_mib));
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {} |",
+            report.name,
+            spread(&wall, 2),
+            spread(&cpu, 2),
+            spread(&peak, 0)
+        );
+        if let Some(bar) = report.seconds {
+            bars.push(Bar::at_most(report.name, median(wall), bar, 2, "s"));
+        }
+        if let Some(bar) = report.mib {
+            let what = format!("{}, memory", report.name);
+            bars.push(Bar::at_most(what, median(peak), bar, 0, "MiB"));
+        }
+    }
+    text += "\n";
+    Section { text, bars }
+}
+
+/// How large the pages are.
+fn pages(setting: &Setting) -> Section {
+    let size = |path: &str| fs::metadata(path).map_or(0.0, |about| about.len() as f64);
+    let large = size(&written(setting, "page.html"));
+    let small_run = setting.folder.join("small.jsonl");
+    make(&small_run, 1);
+    let small_page = written(setting, "small.html");
+    let small_run = small_run.to_str().expect("a path in UTF-8");
+    let words = ["report", small_run, "--html", &small_page];
+    cost(&setting.deadheat, &words);
+    let small = size(&small_page);
+    let benchmarks = setting.benchmarks;
+    let each = (large - small) / (benchmarks - 1) as f64;
+    let text = format!(
+        "## Size of the pages\n\n\
+         | benchmarks | kB |\n| --- | --- |\n| 1 | {} |\n| {benchmarks} | {} |\n\n\
+         The more benchmarks there are, the fewer points each plot has: from one to {benchmarks} \
+         each adds {} kB.\n\n{}",
+        up(small / 1e3, 0),
+        up(large / 1e3, 0),
+        up(each / 1e3, 1),
+        in_a_browser()
+    );
+    Section {
+        text,
+        bars: Vec::new(),
+    }
+}
+
+/// How long a browser takes to open a page is measured by hand, where there is
+/// one.
+fn in_a_browser() -> String {
+    String::new()
+}
+
+/// The path of a file beside the run.
+fn written(setting: &Setting, name: &str) -> String {
+    let path = setting.folder.join(name);
+    path.to_str().expect("a path in UTF-8").to_owned()
+}
+
+/// Writes a finished race of so many benchmarks, whose candidates are faster,
+/// slower or neither, with layouts that differ from replicate to replicate and
+/// a few disturbed samples.
+fn make(path: &Path, benchmarks: usize) {
+    let mut random = SplitMix64::new(8);
+    let mut writer = RunFileWriter::create(path, &header(benchmarks)).expect("a run file");
+    let (mut elapsed, changes) = (0.0, [0.0, 0.0, 0.0, 0.003, -0.02, 0.05]);
+    for benchmark in 0..benchmarks {
+        let effect = 1.0 + changes[random.index_below(changes.len())];
+        let base = 1e4 * (1.0 + 19.0 * uniform(&mut random));
+        for replicate in 0..REPLICATES {
+            let layout = [0.004 * normal(&mut random), 0.004 * normal(&mut random)];
+            for index in 0..BLOCKS {
+                let order = [[0, 1, 1, 0], [1, 0, 0, 1]][random.index_below(2)];
+                let mut block = BlockRecord {
+                    benchmark,
+                    replicate,
+                    index,
+                    primed: true,
+                    ..BlockRecord::default()
+                };
+                for contender in order {
+                    let side = usize::from(contender);
+                    let disturbed = if uniform(&mut random) < 0.005 {
+                        1.3
+                    } else {
+                        1.0
+                    };
+                    let noise = (layout[side] + 0.01 * normal(&mut random)).exp();
+                    let wall = base * [1.0, effect][side] * noise * disturbed;
+                    elapsed += wall;
+                    block.samples.push(Sample {
+                        contender: ContenderId(contender),
+                        flags: Flags::NONE,
+                        exit_code: None,
+                        iterations: 10,
+                    });
+                    let cpu = (wall * 1.004).round();
+                    block.values.extend([wall, cpu, 0.0, 0.0, 0.0, 0.0, 0.0]);
+                }
+                block.elapsed_ns = elapsed as u64;
+                writer.block(&block).expect("the run can be written");
+            }
+        }
+    }
+    let end = RunEnd {
+        reason: EndReason::Finished,
+        launches: u64::from(REPLICATES) * benchmarks as u64,
+        elapsed_ns: elapsed as u64,
+    };
+    writer.end(&end).expect("the run can be written");
+}
+
+/// A plan of the defaults.
+fn header(benchmarks: usize) -> RunHeader {
+    let contender = |name: &str| Contender {
+        name: name.to_owned(),
+        workload: Workload::Function(FunctionCalls {
+            iterations: 10,
+            threads: 1,
+        }),
+    };
+    let benchmark = |index: usize| Benchmark {
+        name: format!("group{}/bench_{index}", index / 20),
+        contenders: vec![contender("old"), contender("new")],
+        blocks_per_replicate: Some(BLOCKS),
+        throughput: Some(Throughput::Items(5_000)),
+        ..Benchmark::default()
+    };
+    let looks: Looks = deadheat::analysis::planned_looks(0, REPLICATES, 0.05).expect("looks");
+    RunHeader {
+        command: Vec::new(),
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        started_at: None,
+        origin: Origin::Race,
+        plan: Plan {
+            design: Design {
+                margin: 0.01,
+                alpha: 0.05,
+                looks,
+                blocks_per_replicate: BLOCKS,
+                warmup: 0,
+                budget: None,
+                judged: Metric::Wall,
+                pinning: Pinning::Inherit,
+            },
+            seed: 8,
+            benchmarks: (0..benchmarks).map(benchmark).collect(),
+        },
+        environment: Environment::default(),
+        metrics: vec![
+            Metric::Wall,
+            Metric::Cpu,
+            Metric::MinorFaults,
+            Metric::MajorFaults,
+            Metric::VoluntarySwitches,
+            Metric::InvoluntarySwitches,
+            Metric::Allocations,
+        ],
+        tick_ns: Some(1.0),
+        left_out: Vec::new(),
+    }
+}
+
+/// A number in [0, 1).
+fn uniform(random: &mut SplitMix64) -> f64 {
+    (random.bits() >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+/// A number from a normal distribution (Box & Muller 1958).
+fn normal(random: &mut SplitMix64) -> f64 {
+    let (first, second) = (1.0 - uniform(random), uniform(random));
+    (-2.0 * first.ln()).sqrt() * (std::f64::consts::TAU * second).cos()
+}
