@@ -1,7 +1,6 @@
 //! The page from top to bottom.
 
 use std::fmt::{self, Write};
-use std::sync::LazyLock;
 
 use deadheat_model::{Analysis, RunHeader};
 
@@ -10,23 +9,12 @@ use super::facts;
 use super::head;
 use super::html::Attribute;
 use super::overview;
-use super::policy;
+use super::policy::{SCRIPTS, sources};
 use crate::doubts::Told;
 use crate::sentences::Source;
 use crate::suite;
 
 const STYLE: &str = include_str!("../../assets/page/page.css");
-
-/// The scripts in the order they run; each needs those before it.
-const SCRIPTS: [&str; 4] = [
-    include_str!("../../assets/page/charts.min.js"),
-    include_str!("../../assets/page/figures.js"),
-    include_str!("../../assets/page/drawing.js"),
-    include_str!("../../assets/page/page.js"),
-];
-
-/// What the policy says of them, worked out once.
-static SOURCES: LazyLock<String> = LazyLock::new(|| SCRIPTS.map(policy::source).join(" "));
 
 /// The page in one piece, see [`write_page`].
 pub fn to_page(analysis: &Analysis, header: &RunHeader) -> String {
@@ -78,7 +66,7 @@ pub fn write_page(out: &mut dyn Write, analysis: &Analysis, header: &RunHeader) 
     out.write_str("</main>\n")?;
     facts::write(out, analysis, header)?;
     for script in SCRIPTS {
-        writeln!(out, "<script>{script}</script>")?;
+        writeln!(out, "<script>{}</script>", script.text)?;
     }
     out.write_str("</body>\n</html>\n")
 }
@@ -94,7 +82,7 @@ fn begin(out: &mut dyn Write, analysis: &Analysis) -> fmt::Result {
          <meta name=\"generator\" content=\"deadheat {}\">\n\
          <title>{} · deadheat</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
          <a class=\"skip\" href=\"#overview\">To the overview</a>\n",
-        *SOURCES,
+        sources(),
         Attribute(&analysis.tool_version),
         head::plain_title(analysis)
     )
