@@ -81,9 +81,10 @@ charts:
 screenshots:
     cargo test -p deadheat-cli --test page -- --ignored --exact the_pictures_of_the_docs
 
-# Reports of a run of 500 benchmarks, every bar of theirs: a minute or two; `just validate-reports --quick` only tries it
+# Reports of a run of 500 benchmarks, every bar of theirs: a minute or two (chromium); `just validate-reports --quick` only tries it
 validate-reports *options:
     cargo build --release
+    cargo build --release -p deadheat-cli --example page_open
     cargo run --release --manifest-path validation/Cargo.toml --bin reports -- {{options}}
 
 # Accept what is written now as golden; read the difference before committing

@@ -1,7 +1,8 @@
 //! Reports of a large run: what the whole program takes, reading included.
 //!
 //! ```text
-//! cargo build --release && cargo run --release --manifest-path validation/Cargo.toml --bin reports
+//! cargo build --release && cargo build --release -p deadheat-cli --example page_open
+//! cargo run --release --manifest-path validation/Cargo.toml --bin reports
 //! ```
 //!
 //! Writes `docs/validation/reports.md`. Takes a minute, on a machine that does
@@ -10,6 +11,7 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use deadheat::model::{
     Benchmark, BlockRecord, Contender, ContenderId, Design, EndReason, Environment, Flags,
@@ -26,15 +28,21 @@ use deadheat_validation::process::{Cost, cost, median};
 /// 40 replicates of 25 blocks of 4 samples.
 const REPLICATES: u32 = 40;
 const BLOCKS: u32 = 25;
+/// With so many blocks a benchmark has 100,000 samples.
+const MANY_BLOCKS: u32 = 625;
 
 /// What is asked of the page.
 const PAGE_SECONDS: f64 = 2.0;
 const PAGE_MIB: f64 = 60.0;
 /// What is asked of the text.
 const TEXT_SECONDS: f64 = 0.3;
+/// What is asked of a browser that opens a page of 100,000 samples.
+const OPEN_SECONDS: f64 = 1.0;
 
 struct Setting {
     deadheat: String,
+    /// Opens a page in Chromium and prints how many milliseconds that took.
+    page_open: PathBuf,
     folder: PathBuf,
     run: String,
     benchmarks: usize,
@@ -53,9 +61,10 @@ fn main() {
     let benchmarks = if quick { 20 } else { 500 };
     eprintln!("making a run of {benchmarks} benchmarks ...");
     let run = folder.join("run.jsonl");
-    make(&run, benchmarks);
+    make(&run, benchmarks, BLOCKS);
     let setting = Setting {
         deadheat: deadheat.to_str().expect("a path in UTF-8").to_owned(),
+        page_open: root.join("target/release/examples/page_open"),
         run: run.to_str().expect("a path in UTF-8").to_owned(),
         folder,
         benchmarks,
@@ -70,7 +79,11 @@ fn main() {
     page.write(
         root,
         &setting,
-        &[("what every report takes", reports), ("pages", pages)],
+        &[
+            ("what every report takes", reports),
+            ("pages", pages),
+            ("pages in a browser", opened),
+        ],
     );
     let _ = fs::remove_dir_all(&setting.folder);
 }
@@ -162,7 +175,7 @@ fn pages(setting: &Setting) -> Section {
     let size = |path: &str| fs::metadata(path).map_or(0.0, |about| about.len() as f64);
     let large = size(&written(setting, "page.html"));
     let small_run = setting.folder.join("small.jsonl");
-    make(&small_run, 1);
+    make(&small_run, 1, BLOCKS);
     let small_page = written(setting, "small.html");
     let small_run = small_run.to_str().expect("a path in UTF-8");
     let words = ["report", small_run, "--html", &small_page];
@@ -174,11 +187,10 @@ fn pages(setting: &Setting) -> Section {
         "## Size of the pages\n\n\
          | benchmarks | kB |\n| --- | --- |\n| 1 | {} |\n| {benchmarks} | {} |\n\n\
          The more benchmarks there are, the fewer points each plot has: from one to {benchmarks} \
-         each adds {} kB.\n\n{}",
+         each adds {} kB.\n\n",
         up(small / 1e3, 0),
         up(large / 1e3, 0),
         up(each / 1e3, 1),
-        in_a_browser()
     );
     Section {
         text,
@@ -186,10 +198,47 @@ fn pages(setting: &Setting) -> Section {
     }
 }
 
-/// How long a browser takes to open a page is measured by hand, where there is
-/// one.
-fn in_a_browser() -> String {
-    String::new()
+/// How long a browser takes to open them.
+fn opened(setting: &Setting) -> Section {
+    let run = setting.folder.join("long.jsonl");
+    make(&run, 1, MANY_BLOCKS);
+    let long = written(setting, "long.html");
+    let run = run.to_str().expect("a path in UTF-8");
+    cost(&setting.deadheat, &["report", run, "--html", &long]);
+    let benchmarks = setting.benchmarks;
+    let pages = [
+        ("1 benchmark of 100,000 samples".to_owned(), long),
+        (
+            format!("{benchmarks} benchmarks of 4,000 samples"),
+            written(setting, "page.html"),
+        ),
+    ];
+    let seconds = pages.each_ref().map(|(_, page)| {
+        let output = Command::new(&setting.page_open).arg(page).output();
+        let output = output.expect("the example page_open, built");
+        assert!(output.status.success(), "{output:?}");
+        let told = String::from_utf8(output.stdout).expect("a number");
+        told.trim().parse::<f64>().expect("milliseconds") / 1e3
+    });
+    let mut text = "## Pages in a browser\n\n\
+         From the navigation to the first chart in the picture, in headless Chromium; median of \
+         five windows.\n\n| page | seconds |\n| --- | --- |\n"
+        .to_owned();
+    for ((name, _), seconds) in pages.iter().zip(seconds) {
+        let _ = writeln!(text, "| {name} | {seconds:.2} |");
+    }
+    text += "\n";
+    let bar = Bar::at_most(
+        "a page of 100,000 samples opens",
+        seconds[0],
+        OPEN_SECONDS,
+        2,
+        "s",
+    );
+    Section {
+        text,
+        bars: vec![bar],
+    }
 }
 
 /// The path of a file beside the run.
@@ -201,16 +250,16 @@ fn written(setting: &Setting, name: &str) -> String {
 /// Writes a finished race of so many benchmarks, whose candidates are faster,
 /// slower or neither, with layouts that differ from replicate to replicate and
 /// a few disturbed samples.
-fn make(path: &Path, benchmarks: usize) {
+fn make(path: &Path, benchmarks: usize, blocks: u32) {
     let mut random = SplitMix64::new(8);
-    let mut writer = RunFileWriter::create(path, &header(benchmarks)).expect("a run file");
+    let mut writer = RunFileWriter::create(path, &header(benchmarks, blocks)).expect("a run file");
     let (mut elapsed, changes) = (0.0, [0.0, 0.0, 0.0, 0.003, -0.02, 0.05]);
     for benchmark in 0..benchmarks {
         let effect = 1.0 + changes[random.index_below(changes.len())];
         let base = 1e4 * (1.0 + 19.0 * uniform(&mut random));
         for replicate in 0..REPLICATES {
             let layout = [0.004 * normal(&mut random), 0.004 * normal(&mut random)];
-            for index in 0..BLOCKS {
+            for index in 0..blocks {
                 let order = [[0, 1, 1, 0], [1, 0, 0, 1]][random.index_below(2)];
                 let mut block = BlockRecord {
                     benchmark,
@@ -252,7 +301,7 @@ fn make(path: &Path, benchmarks: usize) {
 }
 
 /// A plan of the defaults.
-fn header(benchmarks: usize) -> RunHeader {
+fn header(benchmarks: usize, blocks: u32) -> RunHeader {
     let contender = |name: &str| Contender {
         name: name.to_owned(),
         workload: Workload::Function(FunctionCalls {
@@ -263,7 +312,7 @@ fn header(benchmarks: usize) -> RunHeader {
     let benchmark = |index: usize| Benchmark {
         name: format!("group{}/bench_{index}", index / 20),
         contenders: vec![contender("old"), contender("new")],
-        blocks_per_replicate: Some(BLOCKS),
+        blocks_per_replicate: Some(blocks),
         throughput: Some(Throughput::Items(5_000)),
         ..Benchmark::default()
     };
@@ -278,7 +327,7 @@ fn header(benchmarks: usize) -> RunHeader {
                 margin: 0.01,
                 alpha: 0.05,
                 looks,
-                blocks_per_replicate: BLOCKS,
+                blocks_per_replicate: blocks,
                 warmup: 0,
                 budget: None,
                 judged: Metric::Wall,

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use clap_complete::{Shell, generate};
+use deadheat::answer::to_stdout;
 use deadheat::exit::{Failure, Status};
 
 use crate::program;
@@ -25,6 +26,6 @@ pub struct CompletionsArgs {
 pub fn completions(args: &CompletionsArgs) -> Result<Status, Failure> {
     let mut script = Vec::new();
     generate(args.shell, &mut program::command(), "deadheat", &mut script);
-    print!("{}", String::from_utf8_lossy(&script));
+    to_stdout(&String::from_utf8_lossy(&script))?;
     Ok(Status::Done)
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Command};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
+use deadheat::answer::to_stdout;
 use deadheat::exit::{Failure, Status};
 use deadheat::format::{ensure_folder, write_text};
 
@@ -41,14 +42,14 @@ pub struct ManArgs {
 pub fn man(args: &ManArgs) -> Result<Status, Failure> {
     let pages = pages();
     let Some(folder) = &args.out else {
-        print!("{}", pages[0].text);
+        to_stdout(&pages[0].text)?;
         return Ok(Status::Done);
     };
     ensure_folder(folder).map_err(|error| Failure::writing("--out", error))?;
     for page in &pages {
         let path = folder.join(&page.file);
         write_text(&path, &page.text).map_err(|error| Failure::writing("--out", error))?;
-        println!("{}", path.display());
+        to_stdout(&format!("{}\n", path.display()))?;
     }
     Ok(Status::Done)
 }

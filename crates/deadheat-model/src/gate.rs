@@ -21,6 +21,9 @@ pub struct Excuse {
 /// What the gates say beside the comparisons.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Gates {
+    /// Rules that some benchmark must not break, by name; empty where nobody
+    /// set one.
+    pub asked: Vec<String>,
     /// The rules file that was read.
     pub config: Option<String>,
     /// Entries of its ignore list that excuse nothing, in the order of the

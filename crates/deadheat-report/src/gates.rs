@@ -1,7 +1,7 @@
 //! What the gates say, in words: which rules are broken by what, what excuses
 //! them, and which excuses are idle.
 
-use deadheat_model::{Analysis, Comparison, GateHit, Idle, IdleIgnore};
+use deadheat_model::{Analysis, Comparison, Excuse, GateHit, Idle, IdleIgnore};
 
 use crate::glyphs::Glyphs;
 use crate::names::{escape, shorten};
@@ -13,6 +13,8 @@ const NAMED: usize = 20;
 const NAME: usize = 60;
 /// Columns that the path of a rules file may take.
 const PATH: usize = 100;
+/// Columns that the name of a rule may take.
+const RULE: usize = 60;
 /// Columns that a reason in the words of others may take.
 const REASON: usize = 400;
 
@@ -54,6 +56,36 @@ pub fn gates(analysis: &Analysis, glyphs: Glyphs) -> Vec<GateLine> {
     lines
 }
 
+/// That no rule is broken; `None` where one is, or where there is none.
+pub(crate) fn passed(analysis: &Analysis) -> Option<String> {
+    let broken = analysis.comparisons.iter().any(|one| one.gate.is_some());
+    let asked = &analysis.gates.asked;
+    if broken || asked.is_empty() {
+        return None;
+    }
+    let names: Vec<String> = asked.iter().map(|rule| format!("'{rule}'")).collect();
+    let noun = if names.len() == 1 { "rule" } else { "rules" };
+    Some(format!("no benchmark breaks the {noun} {}.", list(&names)))
+}
+
+/// The name of the rule, fit to be shown.
+pub(crate) fn rule(hit: &GateHit, glyphs: Glyphs) -> String {
+    shorten(&escape(&hit.rule, glyphs), RULE, glyphs)
+}
+
+/// Why a broken rule does not count: "excused until 2026-12-31: known".
+pub(crate) fn excuse(excuse: &Excuse, glyphs: Glyphs) -> String {
+    let shown = |text: &str| shorten(&escape(text, glyphs), REASON, glyphs);
+    let until = match &excuse.until {
+        Some(day) => format!(" until {}", shown(day)),
+        None => String::new(),
+    };
+    match excuse.reason.is_empty() {
+        true => format!("excused{until}, without a reason"),
+        false => format!("excused{until}: {}", shown(&excuse.reason)),
+    }
+}
+
 /// A sentence for each rule that is broken, and for each excuse.
 fn broken(analysis: &Analysis, glyphs: Glyphs) -> Vec<GateLine> {
     let groups = suite::groups(&analysis.comparisons);
@@ -75,22 +107,19 @@ fn broken(analysis: &Analysis, glyphs: Glyphs) -> Vec<GateLine> {
     sentences
         .map(|(hit, names)| {
             let names = list(&names);
-            let rule = &hit.rule;
+            let rule = rule(hit, glyphs);
             match &hit.excuse {
                 None => GateLine {
                     weight: Weight::Fails,
                     text: format!("the run fails: the rule '{rule}' is broken by {names}."),
                 },
                 Some(excuse) => {
-                    let reason = shorten(&escape(&excuse.reason, glyphs), REASON, glyphs);
-                    let reason = reason.trim_end_matches('.');
-                    let until = excuse.until.as_ref();
-                    let until = until.map_or(String::new(), |day| format!(" until {day}"));
+                    let excuse = self::excuse(excuse, glyphs);
+                    let excuse = excuse.trim_end_matches('.');
                     GateLine {
                         weight: Weight::Notes,
                         text: format!(
-                            "the rule '{rule}' is broken by {names}, which is excused{until}: \
-                             {reason}."
+                            "the rule '{rule}' is broken by {names}, which is {excuse}."
                         ),
                     }
                 }
@@ -171,5 +200,20 @@ mod tests {
         assert_eq!(list(&names(1)), "'b1'");
         assert_eq!(list(&names(3)), "'b1', 'b2' and 'b3'");
         assert!(list(&names(500)).ends_with("'b20' and 480 more"));
+    }
+
+    #[test]
+    fn an_excuse_tells_its_reason_and_its_last_day() {
+        let mut given = Excuse {
+            reason: "the new parser\nis known".to_owned(),
+            until: Some("2026-12-31".to_owned()),
+        };
+        assert_eq!(
+            excuse(&given, Glyphs::Unicode),
+            r"excused until 2026-12-31: the new parser\nis known"
+        );
+        given.until = None;
+        given.reason.clear();
+        assert_eq!(excuse(&given, Glyphs::Unicode), "excused, without a reason");
     }
 }

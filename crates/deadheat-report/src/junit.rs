@@ -9,7 +9,7 @@
 use deadheat_model::{Analysis, Comparison, EndReason, Ending, Metric};
 
 use crate::doubts::{self, Told};
-use crate::gated;
+use crate::gates;
 use crate::glyphs::Glyphs;
 use crate::left_out;
 use crate::names::{labels, shorten, unique};
@@ -127,10 +127,10 @@ fn test(name: String, comparison: &Comparison, called: Called<'_>, source: Sourc
     let outcome = match &comparison.gate {
         None => Outcome::Passed,
         Some(hit) => match &hit.excuse {
-            None => Outcome::Failure(gated::rule(hit, GLYPHS), sentence.clone()),
+            None => Outcome::Failure(gates::rule(hit, GLYPHS), sentence.clone()),
             Some(excuse) => Outcome::Skipped(
-                format!("excused {}", gated::rule(hit, GLYPHS)),
-                format!("{}; {sentence}", gated::excuse(excuse, GLYPHS)),
+                format!("excused {}", gates::rule(hit, GLYPHS)),
+                format!("{}; {sentence}", gates::excuse(excuse, GLYPHS)),
             ),
         },
     };

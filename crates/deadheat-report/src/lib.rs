@@ -26,7 +26,6 @@ mod comparison;
 pub mod doubts;
 mod ending;
 mod figures;
-mod gated;
 mod gates;
 mod glyphs;
 mod json;

@@ -6,7 +6,7 @@ use deadheat_model::{Analysis, Comparison, RunHeader, Verdict};
 use super::blocks::{Block, joined};
 use super::machine;
 use crate::doubts;
-use crate::gated;
+use crate::gates;
 use crate::glyphs::Glyphs;
 use crate::left_out;
 use crate::markdown::{code, prose, remarks, secondary};
@@ -61,7 +61,7 @@ pub fn to_comment(
         true => rows.iter().partition(|row| row.changed),
         false => (rows.iter().collect(), Vec::new()),
     };
-    let mut blocks = vec![needed(headline(analysis)), needed(gates(&rows))];
+    let mut blocks = vec![needed(headline(analysis)), needed(gate(analysis, &rows))];
     blocks.push(needed(table(&changed, several, None)));
     let title = counted_rows(same.len());
     blocks.push(table(&same, several, Some(&title)));
@@ -141,7 +141,7 @@ fn row(analysis: &Analysis, comparison: &Comparison, called: Called<'_>, several
     if let Some(placement) = sentences::placement(comparison, GLYPHS) {
         sentence += &format!(" {placement}");
     }
-    let rule = |hit| code(&gated::rule(hit, GLYPHS));
+    let rule = |hit| code(&gates::rule(hit, GLYPHS));
     let hit = comparison.gate.as_ref();
     let moved = matches!(comparison.verdict, Some(Verdict::Faster | Verdict::Slower));
     Row {
@@ -154,7 +154,7 @@ fn row(analysis: &Analysis, comparison: &Comparison, called: Called<'_>, several
         changed: moved || hit.is_some(),
         broken: hit.filter(|hit| hit.excuse.is_none()).map(rule),
         excused: hit.and_then(|hit| {
-            let excuse = gated::excuse(hit.excuse.as_ref()?, GLYPHS);
+            let excuse = gates::excuse(hit.excuse.as_ref()?, GLYPHS);
             Some(format!("{}, {}", rule(hit), words(&excuse)))
         }),
         sentence: Some(words(&sentence)),
@@ -195,8 +195,13 @@ fn headline(analysis: &Analysis) -> Block {
     list(String::new(), said, ("line", "lines"))
 }
 
-/// Which rules are broken, and which of these are excused.
-fn gates(rows: &[Row]) -> Block {
+/// Which rules are broken, and which of these are excused; or that none is.
+fn gate(analysis: &Analysis, rows: &[Row]) -> Block {
+    if let Some(passed) = gates::passed(analysis) {
+        let mark = GLYPHS.mark(Some(Verdict::Faster));
+        let said = format!("{mark} The gate is open: {}\n", words(&passed));
+        return list(String::new(), vec![said], ("line", "lines"));
+    }
     let line = |row: &Row, told: &String| format!("- {}: {told}\n", row.name);
     let broken = rows
         .iter()

@@ -7,7 +7,8 @@ use deadheat_model::{Analysis, Comparison, GateHit, RunHeader, Verdict};
 
 use super::html::{Attribute, GLYPHS, Text, foreign, isolated};
 use crate::doubts::{self, Told};
-use crate::names::{escape, labels, shorten};
+use crate::gates;
+use crate::names::{labels, shorten};
 use crate::sentences::{self, Source};
 use crate::suite;
 use crate::units::counted;
@@ -82,14 +83,22 @@ pub(super) fn write(out: &mut dyn Write, analysis: &Analysis, header: &RunHeader
         ));
     }
     write!(out, "{}</p>", Text(parts.join(" · ")))?;
-    gates(out, analysis)?;
+    gate(out, analysis)?;
     out.write_str("</header>\n")
 }
 
 /// Every broken rule, those that count first.
-fn gates(out: &mut dyn Write, analysis: &Analysis) -> fmt::Result {
+fn gate(out: &mut dyn Write, analysis: &Analysis) -> fmt::Result {
     let broken = |one: &&Comparison| one.gate.is_some();
     let mut hits: Vec<&Comparison> = analysis.comparisons.iter().filter(broken).collect();
+    if let Some(passed) = gates::passed(analysis) {
+        return write!(
+            out,
+            "<section class=\"gates\" data-gate=\"green\" aria-labelledby=\"gates\"><h2 id=\"gates\">Gate: \
+             passed</h2><p>{}</p></section>",
+            Text(passed)
+        );
+    }
     if hits.is_empty() {
         return Ok(());
     }
@@ -122,16 +131,12 @@ fn gates(out: &mut dyn Write, analysis: &Analysis) -> fmt::Result {
 
 /// What a gate says of one comparison.
 pub(super) fn gate_words(hit: &GateHit) -> String {
-    let rule = escape(&hit.rule, GLYPHS);
+    let rule = gates::rule(hit, GLYPHS);
     match &hit.excuse {
         None => format!("breaks the rule '{rule}'"),
         Some(excuse) => {
-            let reason = isolated(&escape(&excuse.reason, GLYPHS));
-            let until = match &excuse.until {
-                Some(day) => format!(", until {}", escape(day, GLYPHS)),
-                None => String::new(),
-            };
-            format!("breaks the rule '{rule}', excused{until}: {reason}")
+            let excuse = isolated(&gates::excuse(excuse, GLYPHS));
+            format!("breaks the rule '{rule}', {excuse}")
         }
     }
 }

@@ -41,6 +41,7 @@ pub fn gated() -> Analysis {
     };
     Analysis {
         gates: Gates {
+            asked: vec!["slower".to_owned()],
             config: Some("../deadheat.toml".to_owned()),
             idle: vec![
                 idle("gone/*", None, 20, Idle::NoBenchmark),

@@ -76,7 +76,11 @@ impl Gate {
     /// and in the analysis what excuses nothing.
     pub fn judge(&self, analysis: &mut Analysis) {
         let mut seen = vec![Seen::default(); self.ignores.len()];
+        let mut asked: Vec<FailOn> = Vec::new();
         for comparison in &mut analysis.comparisons {
+            if comparison.candidate.is_some() && self.judges(&comparison.benchmark) {
+                asked.extend(self.rules_of(&comparison.benchmark));
+            }
             comparison.gate = match self.judges(&comparison.benchmark) {
                 true => self.hit(comparison, &mut seen),
                 false => None,
@@ -90,7 +94,9 @@ impl Gate {
             }
         }
         let entries = self.ignores.iter().zip(&seen);
+        let all = FailOn::ALL.into_iter().filter(|rule| asked.contains(rule));
         analysis.gates = Gates {
+            asked: all.map(|rule| rule.name().to_owned()).collect(),
             config: self.config.as_ref().map(|path| path.display().to_string()),
             idle: entries
                 .filter_map(|(ignore, seen)| self.idle(ignore, *seen))
