@@ -2,6 +2,9 @@
 // parts, read its numbers.
 "use strict";
 
+// What every chart shows.
+const figures = { ...series, ...shapes };
+
 const drawing = (() => {
   const root = document.documentElement;
   const COLOURS = "paper raised ink quiet line margin baseline candidate first second drift slower inconclusive".split(" ");

@@ -10,18 +10,26 @@ pub(super) struct Script {
 /// The scripts in the order they run; each needs those before it. A test holds
 /// the hashes to the files and says the new one when a file was changed: worked
 /// out here, they would cost everybody who races functions a crate.
-pub(super) const SCRIPTS: [Script; 4] = [
+pub(super) const SCRIPTS: [Script; 6] = [
     Script {
         text: include_str!("../../assets/page/charts.min.js"),
         hash: "sha256-grDnjdNyR3kwocp/dDDaoJ+W0H8jGvWZ6uhuO8M8+zw=",
     },
     Script {
-        text: include_str!("../../assets/page/figures.js"),
-        hash: "sha256-2GELmBeDhv7KPFlQAUKyJsu7pXF0AzMLFAwhH7wOx3M=",
+        text: include_str!("../../assets/page/scales.js"),
+        hash: "sha256-MDHPIK+dK/lPJJqN5zSlb2M/KwNV+bxZ7AH2WD/yniw=",
+    },
+    Script {
+        text: include_str!("../../assets/page/series.js"),
+        hash: "sha256-cbeFp6AtywT4Iz+UzRVghDkN2mgmVMZUYxolxpeasV8=",
+    },
+    Script {
+        text: include_str!("../../assets/page/shapes.js"),
+        hash: "sha256-iDilPxii6pee5AdJmKlVfCwvK8XK1ntys4nxS+pFTWs=",
     },
     Script {
         text: include_str!("../../assets/page/drawing.js"),
-        hash: "sha256-kCnC1/SsRBhzip1RtrraztJcRofNn4aLoTFPXvqhB2M=",
+        hash: "sha256-YLOpvEXpr4zXISrq43TLHQ5D6TvTTTmv5d8ojmho6ew=",
     },
     Script {
         text: include_str!("../../assets/page/page.js"),
