@@ -88,12 +88,12 @@ fn a_build_that_does_twice_the_work_is_slower_and_the_other_benchmark_is_raced_t
     // Two processes per replicate, and two for the pilot.
     assert!(json["launches"].as_u64().unwrap() >= 3 * 2 * 4, "{json}");
     drop(old);
-    // The record can be analysed again, to the same bytes.
+    // The record can be held to the same rule again, to the same bytes.
     let [record] = &track.recorded()[..] else {
         panic!("one run was recorded");
     };
-    let again = track.run(&["analyze", "--json", text(record)]);
-    assert_eq!(again.succeeds().stdout, done.stdout);
+    let again = track.run(&["analyze", "--json", "--fail-on", "slower", text(record)]);
+    assert_eq!((again.code, again.stdout), (Some(1), done.stdout));
 }
 
 #[test]

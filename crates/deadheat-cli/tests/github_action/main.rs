@@ -178,7 +178,7 @@ fn the_first_push_is_green_and_makes_a_comment_and_a_slower_one_is_red_and_chang
     assert_eq!(green.output("slower"), "0");
     for (name, words) in [
         ("page", "<html"),
-        ("markdown", "| Contender |"),
+        ("markdown", "| Verdict |"),
         ("json", "\"benchmarks\""),
         ("junit", "<testsuite"),
         ("run", "{"),
