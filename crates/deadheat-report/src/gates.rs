@@ -118,9 +118,7 @@ fn broken(analysis: &Analysis, glyphs: Glyphs) -> Vec<GateLine> {
                     let excuse = excuse.trim_end_matches('.');
                     GateLine {
                         weight: Weight::Notes,
-                        text: format!(
-                            "the rule '{rule}' is broken by {names}, which is {excuse}."
-                        ),
+                        text: format!("the rule '{rule}' is broken by {names}, which is {excuse}."),
                     }
                 }
             }

@@ -1,0 +1,172 @@
+//! Reports beside an answer, and those of a run that is there already.
+
+mod common;
+
+use std::fs;
+
+use common::{Track, text};
+
+const SHORT: &str = "sleep 0.01";
+const LONG: &str = "sleep 0.03";
+const FLAGS: [&str; 5] = ["--html", "--markdown", "--junit", "--svg", "--png"];
+
+/// Where each flag writes to, in its order.
+fn places(track: &Track) -> Vec<String> {
+    let names = ["page.html", "comment.md", "tests.xml", "svg", "png"];
+    let place = |name: &str| text(&track.path(name)).to_owned();
+    names.map(place).to_vec()
+}
+
+fn with_flags<'a>(words: &[&'a str], places: &'a [String]) -> Vec<&'a str> {
+    let flags = FLAGS.into_iter().zip(places);
+    let flags = flags.flat_map(|(flag, place)| [flag, place.as_str()]);
+    words.iter().copied().chain(flags).collect()
+}
+
+#[track_caller]
+fn are_there(track: &Track) {
+    let text = |name: &str| fs::read_to_string(track.path(name)).unwrap();
+    assert!(text("page.html").starts_with("<!doctype html>"));
+    assert!(text("comment.md").starts_with("**deadheat**: "));
+    assert!(text("tests.xml").contains("<testsuite "));
+    for kind in ["svg", "png"] {
+        let files = fs::read_dir(track.path(kind)).unwrap();
+        let files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
+        let fits = |file: &std::path::PathBuf| file.extension().is_some_and(|end| end == kind);
+        assert!(files.len() > 5 && files.iter().all(fits), "{files:?}");
+    }
+    let png = fs::read_dir(track.path("png")).unwrap().next().unwrap();
+    let bytes = fs::read(png.unwrap().path()).unwrap();
+    assert!(bytes.starts_with(b"\x89PNG\r\n"));
+}
+
+#[test]
+fn a_race_writes_every_report_beside_its_answer_and_says_where() {
+    let track = Track::new();
+    let places = places(&track);
+    let mut words = with_flags(&["run", "-q"], &places);
+    words.extend(["--", SHORT, LONG]);
+    let done = track.run(&words);
+    done.succeeds();
+    are_there(&track);
+    for said in [
+        "slower",
+        "page in ",
+        "comment in ",
+        "test cases in ",
+        "pictures in ",
+    ] {
+        assert!(done.stdout.contains(said), "{said}: {}", done.stdout);
+    }
+    // The page says how to race again, in words that can be typed.
+    let page = fs::read_to_string(track.path("page.html")).unwrap();
+    let again = page
+        .split("deadheat run -q --html")
+        .nth(1)
+        .expect("the command");
+    let again = again.split("</code>").next().expect("its end");
+    assert!(
+        again.contains("--seed ") && again.contains(SHORT),
+        "{again}"
+    );
+}
+
+#[test]
+fn a_saved_run_has_the_reports_it_had_when_it_was_raced() {
+    let track = Track::new();
+    let run = track.path("run.jsonl");
+    let page = track.path("raced.html");
+    let args = ["run", "-q", "--save", text(&run), "--html", text(&page)];
+    let raced = [&args[..], &["--", SHORT, LONG]].concat();
+    track.run(&raced).succeeds();
+    let places = places(&track);
+    let done = track.run(&with_flags(&["report", text(&run)], &places));
+    done.succeeds();
+    are_there(&track);
+    assert_eq!(done.stdout.lines().count(), 5, "{}", done.stdout);
+    let pages = ["raced.html", "page.html"].map(|name| fs::read(track.path(name)).unwrap());
+    assert!(pages[0] == pages[1], "the same run, another page");
+}
+
+#[test]
+fn a_broken_rule_is_told_by_the_exit_code_and_by_every_report() {
+    let track = Track::new();
+    let run = track.path("run.jsonl");
+    track
+        .run(&["run", "-q", "--save", text(&run), "--", SHORT, LONG])
+        .succeeds();
+    let places = places(&track);
+    let words = with_flags(&["report", text(&run), "--fail-on", "slower"], &places);
+    assert_eq!(track.run(&words).code, Some(1));
+    let read = |name: &str| fs::read_to_string(track.path(name)).unwrap();
+    assert!(read("page.html").contains("data-gate=\"red\""));
+    assert!(read("comment.md").contains("The gate is closed"));
+    assert!(read("tests.xml").contains("<failure type=\"slower\""));
+    let words = with_flags(
+        &["report", text(&run), "--fail-on", "inconclusive"],
+        &places,
+    );
+    assert_eq!(track.run(&words).code, Some(0));
+    assert!(read("page.html").contains("data-gate=\"green\""));
+    assert!(read("comment.md").contains("The gate is open"));
+    assert!(!read("tests.xml").contains("<failure"));
+}
+
+#[test]
+fn a_comment_without_a_file_is_all_there_is_on_standard_output() {
+    let track = Track::new();
+    let done = track.run(&["run", "-q", "--markdown", "--", SHORT, LONG]);
+    let comment = &done.succeeds().stdout;
+    assert!(comment.starts_with("**deadheat**: 1 slower."), "{comment}");
+    assert!(!comment.contains("recorded in"), "{comment}");
+    let run = track.recorded().remove(0);
+    let again = track.run(&["report", text(&run), "--markdown"]);
+    assert_eq!(&again.succeeds().stdout, comment);
+    let both = track.run(&["report", text(&run), "--json", "--markdown"]);
+    both.fails_with(2, &["--markdown and --json"]);
+}
+
+#[test]
+fn what_cannot_be_written_is_told_before_anything_is_raced() {
+    let track = Track::new();
+    let nowhere = track.path("no/such/folder/page.html");
+    for (flag, place) in [("--html", text(&nowhere)), ("--svg", "/dev/null")] {
+        let done = track.run(&["run", "-q", flag, place, "--", SHORT, LONG]);
+        done.fails_with(2, &[flag, place]);
+    }
+    assert_eq!(track.recorded().len(), 0);
+    let run = track.path("run.jsonl");
+    track
+        .run(&["run", "-q", "-r", "2", "--save", text(&run), "--", SHORT])
+        .succeeds();
+    let kept = fs::read(&run).unwrap();
+    let done = track.run(&["report", text(&run), "--html", text(&run)]);
+    done.fails_with(2, &["--html", "the recording itself"]);
+    assert!(fs::read(&run).unwrap() == kept);
+    let done = track.run(&["report", text(&run)]);
+    done.fails_with(2, &["--html FILE"]);
+    let done = track.run(&["analyze", text(&run), text(&run), "--junit", "x.xml"]);
+    done.fails_with(2, &["--junit", "one by one"]);
+}
+
+#[test]
+fn a_contender_alone_and_a_race_that_was_cut_have_reports_too() {
+    let track = Track::new();
+    let run = track.path("run.jsonl");
+    track
+        .run(&["run", "-q", "-r", "4", "--save", text(&run), "--", SHORT])
+        .succeeds();
+    let places = places(&track);
+    track
+        .run(&with_flags(&["report", text(&run)], &places))
+        .succeeds();
+    let whole = fs::read_to_string(&run).unwrap();
+    let lines: Vec<&str> = whole.lines().collect();
+    // Nothing but the header: killed before the first block.
+    fs::write(&run, format!("{}\n", lines[0])).unwrap();
+    track
+        .run(&with_flags(&["report", text(&run)], &places))
+        .succeeds();
+    let page = fs::read_to_string(track.path("page.html")).unwrap();
+    assert!(page.contains("<h1"), "{}", &page[..500]);
+}
