@@ -5,7 +5,10 @@ pub mod saved;
 use deadheat::analysis::{Options, analyse};
 use deadheat::format::RecordingPlan;
 use deadheat::model::{Analysis, Comparison, Estimate, Metric, Run, Side};
-use deadheat::report::{TextOptions, to_json, to_markdown, to_text};
+use deadheat::report::{
+    CommentOptions, TextOptions, to_comment, to_json, to_junit, to_markdown, to_page, to_pictures,
+    to_text,
+};
 
 /// The plan of a recording.
 pub fn recording_plan() -> RecordingPlan {
@@ -25,11 +28,12 @@ pub fn analyse_and_check(run: &Run) {
     for replay_looks in [false, true] {
         let options = Options {
             replay_looks,
+            plots: Some(64),
             ..Options::default()
         };
         let analysis = analyse(run, options);
         analysis.comparisons.iter().for_each(check);
-        speak(&analysis);
+        speak(&analysis, run);
     }
 }
 
@@ -50,11 +54,12 @@ fn check(comparison: &Comparison) {
         assert!((0.0..=1.0).contains(&p), "p = {p}");
     }
     // No text in there but the names of fields: a number that is none shows.
-    let figures = format!("{:?}", comparison.figures);
-    assert!(
-        !figures.contains("NaN") && !figures.contains("inf"),
-        "{figures}"
-    );
+    for shown in [
+        format!("{:?}", comparison.figures),
+        format!("{:?}", comparison.plots),
+    ] {
+        assert!(!shown.contains("NaN") && !shown.contains("inf"), "{shown}");
+    }
     for row in &comparison.metrics {
         side(&row.baseline);
         row.candidate.iter().for_each(side);
@@ -84,9 +89,23 @@ fn estimate(estimate: &Estimate) {
     }
 }
 
-/// The answer in every shape.
-fn speak(analysis: &Analysis) {
+/// The answer in every shape but pixels.
+fn speak(analysis: &Analysis, run: &Run) {
     to_json(analysis);
     to_markdown(analysis);
-    to_text(analysis, &TextOptions::default());
+    to_junit(analysis);
+    to_comment(analysis, Some(&run.header), &CommentOptions::default());
+    to_page(analysis, &run.header);
+    for picture in to_pictures(analysis) {
+        let svg = picture.svg;
+        assert!(!svg.contains("NaN") && !svg.contains("\"inf"), "{svg}");
+    }
+    for width in [40, 100] {
+        let options = TextOptions {
+            width,
+            plot: true,
+            ..TextOptions::default()
+        };
+        to_text(analysis, &options);
+    }
 }

@@ -127,6 +127,25 @@ fn a_comment_without_a_file_is_all_there_is_on_standard_output() {
 }
 
 #[test]
+fn results_that_stand_where_a_comment_could_are_not_lost() {
+    let track = Track::new();
+    let [old, new] = ["old.csv", "new.csv"].map(|name| track.path(name));
+    let table = "benchmark,contender,role,iterations,wall_ns\nb,x,baseline,1,5\n";
+    for path in [&old, &new] {
+        fs::write(path, table).unwrap();
+    }
+    let done = track.run(&["compare", "--markdown", text(&old), text(&new), text(&new)]);
+    done.fails_with(2, &["--markdown", "old.csv", "put --markdown last"]);
+    assert_eq!(fs::read_to_string(&old).unwrap(), table);
+    // A comment of before is what one expects to be replaced.
+    let comment = track.path("comment.md");
+    for _ in 0..2 {
+        let words = ["run", "-q", "--markdown", text(&comment), "--", SHORT, LONG];
+        track.run(&words).succeeds();
+    }
+}
+
+#[test]
 fn what_cannot_be_written_is_told_before_anything_is_raced() {
     let track = Track::new();
     let nowhere = track.path("no/such/folder/page.html");

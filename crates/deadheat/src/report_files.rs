@@ -9,7 +9,7 @@ use deadheat_model::{Analysis, RunHeader};
 use deadheat_report::{CommentOptions, to_comment, to_junit, write_page};
 #[cfg(feature = "commands")]
 use {
-    deadheat_format::{ensure_folder, write_bytes},
+    deadheat_format::{ensure_folder, read_bytes, write_bytes},
     deadheat_report::to_pictures,
 };
 
@@ -41,10 +41,16 @@ const POINTS: std::ops::RangeInclusive<usize> = 300..=2_000;
 /// each.
 const POINTS_IN_ALL: usize = 100_000;
 
+/// How every comment begins.
+#[cfg(feature = "commands")]
+const COMMENT_BEGINS: &str = "**deadheat**";
+
 impl ReportFiles {
     /// Finds out beforehand whether the reports can be written, and that none
     /// would replace the recording they are made from.
     pub fn check(&self, recording: Option<&Path>) -> Result<(), Failure> {
+        #[cfg(feature = "commands")]
+        self.refuse_to_replace_foreign_files()?;
         let usage = |flag: &str, problem: String| Failure::Usage(format!("{flag}: {problem}"));
         for (flag, path) in self.files() {
             if recording.is_some_and(|recording| is_same_file(recording, path)) {
@@ -59,6 +65,25 @@ impl ReportFiles {
             ensure_folder(folder).map_err(|error| usage(flag, error.to_string()))?;
         }
         Ok(())
+    }
+
+    /// On a command line the file of a comment may be left out, so in `--markdown
+    /// old.json new.json` one of two results would be taken for it, and lost.
+    #[cfg(feature = "commands")]
+    fn refuse_to_replace_foreign_files(&self) -> Result<(), Failure> {
+        let Some(path) = self.markdown.as_ref().filter(|_| !self.takes_stdout()) else {
+            return Ok(());
+        };
+        let foreign = read_bytes(path)
+            .is_ok_and(|old| !old.is_empty() && !old.starts_with(COMMENT_BEGINS.as_bytes()));
+        match foreign {
+            true => Err(Failure::Usage(format!(
+                "--markdown: {} is there and no comment of deadheat's; remove it, choose another \
+                 name, or put --markdown last to print the comment",
+                path.display()
+            ))),
+            false => Ok(()),
+        }
     }
 
     /// Whether there is anything to write.
