@@ -49,12 +49,7 @@ pub fn analyze(args: &AnalyzeArgs) -> Result<Status, Failure> {
         let options = reports.analysis_options(options, benchmarks);
         let (run, analysis) = answer.analysis_of(recorded, options)?;
         let written = args.exports.write(&run, &analysis, answer.figures)?;
-        if !reports.takes_stdout() {
-            answer.print(&analysis)?;
-            for line in written {
-                answer.print_note(&format!("  {line}"))?;
-            }
-        }
+        answer.print_beside(&reports, &analysis, &written)?;
         status = status.max(answer.status(&analysis));
     }
     Ok(status)

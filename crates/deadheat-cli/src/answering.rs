@@ -20,13 +20,9 @@ pub fn tell(
     let options = reports.analysis_options(answer.analysis_options(), benchmarks);
     let analysis = answer.analysis_with(run, options);
     let written = exports.write(run, &analysis, answer.figures)?;
-    if !reports.takes_stdout() {
-        answer.print(&analysis)?;
-        answer.print_note(&format!("  recorded in {}", outcome.path.display()))?;
-        for line in written {
-            answer.print_note(&format!("  {line}"))?;
-        }
-    }
+    let recorded = format!("recorded in {}", outcome.path.display());
+    let below = [vec![recorded], written].concat();
+    answer.print_beside(&reports, &analysis, &below)?;
     if let Some(RunEnd {
         reason: EndReason::Interrupted(signal),
         ..

@@ -85,19 +85,12 @@ impl Scale {
         }
     }
 
-    /// What a value is divided by, and the unit it then has.
-    pub(crate) fn parts(self) -> (f64, &'static str) {
-        (self.factor, self.symbol)
-    }
-
     /// How much of the recorded unit one of this is.
-    #[cfg(feature = "pictures")]
     pub(crate) fn factor(self) -> f64 {
         self.factor
     }
 
     /// The name of the unit; a plain count has none.
-    #[cfg(feature = "pictures")]
     pub(crate) fn symbol(self) -> &'static str {
         self.symbol
     }

@@ -11,6 +11,7 @@ use deadheat_report::{
 #[cfg(feature = "commands")]
 use crate::Recorded;
 use crate::exit::{Failure, Status};
+use crate::report_files::ReportFiles;
 use crate::rules::Gate;
 use crate::settings::Color;
 use crate::terminal;
@@ -106,9 +107,26 @@ impl Answer {
         to_stdout(&self.told(analysis))
     }
 
+    /// Prints the answer and the lines below it, unless a report stands on
+    /// standard output in its place.
+    pub fn print_beside(
+        &self,
+        reports: &ReportFiles,
+        analysis: &Analysis,
+        below: &[String],
+    ) -> Result<(), Failure> {
+        if reports.takes_stdout() {
+            return Ok(());
+        }
+        self.print(analysis)?;
+        below
+            .iter()
+            .try_for_each(|line| self.print_note(&format!("  {line}")))
+    }
+
     /// Prints a line below the answer where people read it: JSON and Markdown
     /// are documents that nothing may follow.
-    pub fn print_note(&self, line: &str) -> Result<(), Failure> {
+    fn print_note(&self, line: &str) -> Result<(), Failure> {
         match self.format {
             Format::Text | Format::Paired => to_stdout(&format!("{line}\n")),
             Format::Json | Format::Markdown => Ok(()),

@@ -82,13 +82,9 @@ fn answer(outcome: &RaceOutcome, arguments: &Arguments) -> Result<Status, Failur
         .map_err(|error| Failure::writing(flag, error))?;
     }
     let written = reports.write(header, &analysis)?;
-    if !reports.takes_stdout() {
-        answer.print(&analysis)?;
-        answer.print_note(&format!("  recorded in {}", outcome.path.display()))?;
-        for line in written {
-            answer.print_note(&format!("  {line}"))?;
-        }
-    }
+    let recorded = format!("recorded in {}", outcome.path.display());
+    let below = [vec![recorded], written].concat();
+    answer.print_beside(reports, &analysis, &below)?;
     if let Some(end) = &outcome.run.end
         && let EndReason::Interrupted(signal) = end.reason
     {
