@@ -3,6 +3,8 @@
 pub mod answer;
 pub mod bars;
 pub mod binomial;
+pub mod kept;
+pub mod load;
 pub mod machine;
 pub mod page;
 pub mod process;

@@ -8,9 +8,9 @@ use deadheat_validation::machine::cores;
 use deadheat_validation::workloads::{RACES_WITH_ITSELF, Size};
 
 use crate::Setting;
-use crate::load::Load;
 use crate::suite_run::count;
 use deadheat_validation::bars::{Bar, Section};
+use deadheat_validation::load::Load;
 
 const ALPHA: f64 = 0.05;
 

@@ -13,7 +13,6 @@ mod against_itself;
 mod article;
 mod dependency;
 mod hand_off;
-mod load;
 mod sample_cost;
 mod sizes;
 mod small_difference;

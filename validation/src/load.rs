@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-use deadheat_validation::machine::cores;
+use crate::machine::cores;
 
 /// A busy loop for every core, until it is dropped.
 pub struct Load {

@@ -1,0 +1,255 @@
+//! Raw data of a table that takes hours: kept in the repository, one line per
+//! observation, so that a table can be made in several sittings and be made
+//! again from what was measured.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use serde_json::{Value, json};
+
+use crate::machine::{cores, processor, sitting_facts};
+
+/// What the command line of a long table says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wanted {
+    /// Only to be tried, in small numbers; leaves nothing.
+    pub quick: bool,
+    /// Forget what was measured before.
+    pub fresh: bool,
+    /// Measure nothing, only write the page from what is kept.
+    pub page: bool,
+    /// Stop measuring after this much time; `None` goes on to the end.
+    pub time: Option<Duration>,
+}
+
+impl Wanted {
+    /// From the words of a command line.
+    ///
+    /// # Errors
+    ///
+    /// The word that is not understood, in a sentence.
+    pub fn read(mut words: impl Iterator<Item = String>) -> Result<Self, String> {
+        let mut wanted = Self {
+            quick: false,
+            fresh: false,
+            page: false,
+            time: None,
+        };
+        while let Some(word) = words.next() {
+            match word.as_str() {
+                "--quick" => wanted.quick = true,
+                "--fresh" => wanted.fresh = true,
+                "--page" => wanted.page = true,
+                "--minutes" => {
+                    let minutes = words.next().and_then(|word| word.parse::<f64>().ok());
+                    let minutes = minutes.filter(|minutes| (0.0..1e6).contains(minutes));
+                    let minutes = minutes.ok_or("--minutes takes a number of minutes")?;
+                    wanted.time = Some(Duration::from_secs_f64(minutes * 60.0));
+                }
+                other => {
+                    return Err(format!(
+                        "there is no option {other}; there are --quick, --fresh, --page and --minutes N"
+                    ));
+                }
+            }
+        }
+        Ok(wanted)
+    }
+
+    /// From the command line of this process; ends it when that says
+    /// anything else.
+    pub fn from_command_line() -> Self {
+        Self::read(std::env::args().skip(1)).unwrap_or_else(|problem| {
+            eprintln!("{problem}");
+            std::process::exit(2);
+        })
+    }
+}
+
+/// The observations of one table.
+pub struct Kept {
+    path: PathBuf,
+    rows: Vec<Value>,
+    sittings: Vec<Value>,
+    until: Option<Instant>,
+    /// Whether this sitting has a line of its own already.
+    begun: bool,
+    measures: bool,
+}
+
+impl Kept {
+    /// The observations kept below `root`, the repository, in
+    /// `validation/data/TABLE.jsonl`; those of a quick trial are its own, in
+    /// the folder for temporary files.
+    ///
+    /// # Panics
+    ///
+    /// If what is kept was measured on another processor: the two do not mix.
+    pub fn open(root: &Path, table: &str, wanted: &Wanted) -> Self {
+        let path = if wanted.quick {
+            let own = format!("deadheat-{table}-{}.jsonl", std::process::id());
+            std::env::temp_dir().join(own)
+        } else {
+            root.join(format!("validation/data/{table}.jsonl"))
+        };
+        if wanted.fresh || wanted.quick {
+            let _ = fs::remove_file(&path);
+        }
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
+        if whole.len() < text.len() {
+            // A sitting that was killed may have left half a line, to which
+            // the next one must not be joined.
+            fs::write(&path, whole).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        }
+        let mut rows = Vec::new();
+        let mut sittings: Vec<Value> = Vec::new();
+        for (number, line) in whole.lines().enumerate() {
+            let value: Value = serde_json::from_str(line)
+                .unwrap_or_else(|error| panic!("{}:{}: {error}", path.display(), number + 1));
+            match value.get("sitting") {
+                Some(sitting) => sittings.push(sitting.clone()),
+                None => rows.push(value),
+            }
+        }
+        if let Some(last) = sittings.last().filter(|_| !wanted.page) {
+            let here = (processor(), cores() as u64);
+            let there = (last["processor"].as_str(), last["cores"].as_u64());
+            assert!(
+                there == (Some(here.0.as_str()), Some(here.1)),
+                "{} was measured on {there:?}, this is {here:?}; --fresh forgets it",
+                path.display()
+            );
+        }
+        Self {
+            path,
+            rows,
+            sittings,
+            until: wanted.time.map(|time| Instant::now() + time),
+            begun: false,
+            measures: !wanted.page,
+        }
+    }
+
+    /// All observations, in the order they were made.
+    pub fn rows(&self) -> &[Value] {
+        &self.rows
+    }
+
+    /// How many observations have these values for these keys.
+    pub fn count(&self, wanted: &[(&str, &str)]) -> usize {
+        self.matching(wanted).count()
+    }
+
+    /// The observations that have these values for these keys.
+    pub fn matching<'k>(&'k self, wanted: &'k [(&str, &str)]) -> impl Iterator<Item = &'k Value> {
+        let fits = |row: &&Value| wanted.iter().all(|(key, value)| row[*key] == *value);
+        self.rows.iter().filter(fits)
+    }
+
+    /// Whether there is time for one more observation.
+    pub fn goes_on(&self) -> bool {
+        self.measures && self.until.is_none_or(|until| Instant::now() < until)
+    }
+
+    /// Keeps one observation; it is on disk before the next is made.
+    pub fn add(&mut self, row: Value) {
+        if !self.begun {
+            self.begun = true;
+            let now = SystemTime::now().duration_since(UNIX_EPOCH);
+            let sitting = json!({
+                "unix_time": now.map_or(0, |time| time.as_secs()),
+                "processor": processor(),
+                "cores": cores(),
+                "facts": sitting_facts(),
+            });
+            self.append(&json!({"sitting": sitting}));
+            self.sittings.push(sitting);
+        }
+        self.append(&row);
+        self.rows.push(row);
+    }
+
+    fn append(&self, value: &Value) {
+        let folder = self.path.parent().expect("a file in a folder");
+        fs::create_dir_all(folder).expect("a folder for the data");
+        let mut options = OpenOptions::new();
+        let file: Result<File, _> = options.create(true).append(true).open(&self.path);
+        let written = file.and_then(|mut file| writeln!(file, "{value}"));
+        written.unwrap_or_else(|error| panic!("{}: {error}", self.path.display()));
+    }
+
+    /// Where and in how many sittings all this was measured, for the head of
+    /// a page.
+    pub fn facts(&self) -> String {
+        let mut facts: Vec<&str> = Vec::new();
+        for sitting in &self.sittings {
+            let one = sitting["facts"].as_str().unwrap_or("unknown");
+            if !facts.contains(&one) {
+                facts.push(one);
+            }
+        }
+        let times = match self.sittings.len() {
+            1 => "one sitting".to_owned(),
+            n => format!("{n} sittings"),
+        };
+        format!(
+            "{} observations of {times}; machine: {}. Raw data: `validation/data/{}`.",
+            self.rows.len(),
+            facts.join("; "),
+            self.path.file_name().unwrap_or_default().to_string_lossy()
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted(words: &[&str]) -> Result<Wanted, String> {
+        Wanted::read(words.iter().map(|word| (*word).to_owned()))
+    }
+
+    #[test]
+    fn a_table_goes_on_where_it_stopped_and_survives_half_a_line() {
+        let root = std::env::temp_dir().join(format!("deadheat-kept-{}", std::process::id()));
+        let all = wanted(&[]).unwrap();
+        let mut kept = Kept::open(&root, "table", &all);
+        assert!(kept.goes_on() && kept.rows().is_empty());
+        kept.add(json!({"tool": "a", "seconds": 1.5}));
+        kept.add(json!({"tool": "b", "seconds": 2.5}));
+        let path = root.join("validation/data/table.jsonl");
+        let whole = fs::read_to_string(&path).unwrap();
+        fs::write(&path, whole + "{\"tool\": \"a\", \"sec").unwrap();
+        let again = Kept::open(&root, "table", &all);
+        assert!(
+            fs::read_to_string(&path)
+                .unwrap()
+                .ends_with("\"tool\":\"b\"}\n")
+        );
+        assert_eq!(again.count(&[("tool", "a")]), 1);
+        assert_eq!(again.rows().len(), 2);
+        assert!(
+            again
+                .facts()
+                .starts_with("2 observations of one sitting; machine: ")
+        );
+        let page = Kept::open(&root, "table", &wanted(&["--page"]).unwrap());
+        assert!(!page.goes_on() && page.rows().len() == 2);
+        let fresh = Kept::open(&root, "table", &wanted(&["--fresh"]).unwrap());
+        assert!(fresh.rows().is_empty());
+        fs::remove_dir_all(&root).unwrap();
+    }
+
+    #[test]
+    fn the_command_line_says_how_long() {
+        let some = wanted(&["--minutes", "1.5", "--fresh"]).unwrap();
+        assert_eq!(some.time, Some(Duration::from_secs(90)));
+        assert!(some.fresh && !some.quick);
+        assert!(wanted(&["--minutes"]).is_err());
+        assert!(wanted(&["--minutes", "-1"]).is_err());
+        assert!(wanted(&["--hours"]).unwrap_err().contains("--hours"));
+    }
+}
