@@ -23,6 +23,7 @@
 mod called;
 mod comment;
 mod comparison;
+mod control;
 pub mod doubts;
 mod ending;
 mod figures;

@@ -75,6 +75,7 @@ fn settings(words: &[&str]) -> WorkerRace {
         margin: 0.01,
         alpha: 0.05,
         max_replicates: 6,
+        control: false,
         blocks: None,
         budget: None,
         sample_time: None,

@@ -58,6 +58,7 @@ fn race(benchmarks: &[&str], arguments: &[&str], folder: &Path) -> GoogleBenchma
         margin: 0.01,
         alpha: 0.05,
         max_replicates: 6,
+        control: false,
         blocks: None,
         budget: None,
         timeout: Some(Duration::from_secs(60)),

@@ -16,6 +16,7 @@ use crate::names::distinct;
 #[derive(Default)]
 pub struct Suite {
     pub(super) benchmarks: Vec<Registered>,
+    controls: bool,
 }
 
 /// A benchmark that has at least its baseline.
@@ -132,6 +133,20 @@ impl Suite {
             let benchmark = self.benchmark(format!("{name}/{value}"));
             build(benchmark.parameter(parameter, &value), value);
         }
+    }
+
+    /// Races every baseline against a second copy of itself as well, in the
+    /// same blocks: the same function, called in its own turn. Where the two
+    /// seem to differ, every verdict of the run is called provisional.
+    ///
+    /// `--control` asks for the same from the command line.
+    pub fn control(&mut self) -> &mut Self {
+        self.controls = true;
+        self
+    }
+
+    pub(crate) fn has_controls(&self) -> bool {
+        self.controls
     }
 
     /// The names of all benchmarks, in order.
