@@ -35,6 +35,13 @@ fn contender(name: &str, command: CommandLine) -> Contender {
     }
 }
 
+/// The same, the first benchmark with a control.
+pub fn controlled_header() -> RunHeader {
+    let mut header = header();
+    header.plan.benchmarks[0].add_control();
+    header
+}
+
 /// Two benchmarks, one of them with parameters and three contenders.
 pub fn header() -> RunHeader {
     let elaborate = CommandLine {

@@ -237,6 +237,13 @@ mod tests {
     }
 
     #[test]
+    fn a_suite_has_controls_when_it_is_told_to() {
+        let mut suite = suite(&["a"]);
+        assert!(!suite.has_controls());
+        assert!(suite.control().has_controls());
+    }
+
+    #[test]
     fn a_benchmark_is_found_by_its_whole_name() {
         assert!(suite(&["ab"]).take("a").is_none());
         assert_eq!(suite(&["ab"]).take("ab").unwrap().contenders(), 2);
