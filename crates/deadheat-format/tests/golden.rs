@@ -85,7 +85,7 @@ fn a_control_is_in_no_file_for_other_tools() {
     write_go_to(&run, go, "a.txt").unwrap();
     write_google_benchmark_to(&run, GoogleSide::Candidate, google, "a.json").unwrap();
     for text in others.map(|bytes| String::from_utf8(bytes).unwrap()) {
-        assert!(text.contains("two") && !text.contains("(control"), "{text}");
+        assert!(text.contains("sort") && !text.contains("(control"), "{text}");
     }
 }
 
