@@ -69,6 +69,10 @@ validate-builds *options:
 validate-saved *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin saved -- {{options}}
 
+# Every tool that races functions or commands, on the same work: some ninety minutes, in as many sittings as one likes (lld, objdump; hyperfine, and python3 with venv for pyperf); `just validate-peers --quick` only tries it, `--minutes N` stops in time
+validate-peers *options:
+    cargo run --release --manifest-path validation/Cargo.toml --bin peers -- {{options}}
+
 # The workflow of the manual with this action, executed here without a container: green, then red (go install github.com/nektos/act@latest; curl, jq, python3)
 action:
     action/tests/with_act.sh

@@ -13,6 +13,14 @@ pub fn built(folder: &Path, words: &[&str]) -> PathBuf {
 /// Lets cargo, or what passes its words on to cargo, build, and says where the
 /// program it made is.
 pub fn built_by(command: &mut Command) -> PathBuf {
+    let (_, executable) = all_built_by(command)
+        .pop()
+        .unwrap_or_else(|| panic!("{command:?} makes no program"));
+    executable
+}
+
+/// The same for several programs at once, each with the name of its target.
+pub fn all_built_by(command: &mut Command) -> Vec<(String, PathBuf)> {
     let output = command
         .args(["--quiet", "--message-format=json"])
         .stderr(Stdio::inherit())
@@ -23,9 +31,9 @@ pub fn built_by(command: &mut Command) -> PathBuf {
     let messages = text
         .lines()
         .filter_map(|line| serde_json::from_str(line).ok());
-    let mut executables =
-        messages.filter_map(|message: Value| message["executable"].as_str().map(PathBuf::from));
-    executables
-        .next_back()
-        .unwrap_or_else(|| panic!("{command:?} makes no program"))
+    let executables = messages.filter_map(|message: Value| {
+        let name = message["target"]["name"].as_str()?.to_owned();
+        Some((name, message["executable"].as_str()?.into()))
+    });
+    executables.collect()
 }
