@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use deadheat_validation::bars::{Bar, table};
+use deadheat_validation::bars::{Bar, table, up};
 use deadheat_validation::binomial::{binomial_bound, binomial_interval};
 use serde_json::Value;
 
@@ -70,15 +70,15 @@ impl Page<'_> {
                     .map_or_else(|| "—".to_owned(), |error| format!("{error:.2}"))
             });
             let seconds = |seconds: Option<f64>| {
-                seconds.map_or_else(|| "—".to_owned(), |seconds| format!("{seconds:.2}"))
+                seconds.map_or_else(|| "—".to_owned(), |seconds| up(seconds, 2))
             };
             let _ = writeln!(
                 text,
                 "| {} | {} | {} | {} | {} | {} | {} |",
                 view.name,
-                false_calls(view.tool, &same),
-                false_calls(view.tool, &copies),
-                right_calls(view.tool, &more),
+                self.false_calls(view.tool, &same),
+                self.false_calls(view.tool, &copies),
+                self.right_calls(view.tool, &more),
                 errors.join(" / "),
                 seconds(more.median_seconds()),
                 seconds(more.seconds_per_right_answer()),
@@ -155,6 +155,44 @@ impl Page<'_> {
         bars
     }
 
+    fn false_calls(&self, tool: Tool, tally: &Tally) -> String {
+        if let Some(dash) = self.dash(tool, tally) {
+            return dash;
+        }
+        let mut text = share(tally.told_apart(), tally.races);
+        if tally.unanswered > 0 {
+            let _ = write!(text, "; {} without an answer", tally.unanswered);
+        }
+        text
+    }
+
+    fn right_calls(&self, tool: Tool, tally: &Tally) -> String {
+        if let Some(dash) = self.dash(tool, tally) {
+            return dash;
+        }
+        let mut text = share(tally.slower, tally.races);
+        if tally.faster > 0 {
+            let _ = write!(text, "; **{} called faster**", tally.faster);
+        }
+        if tally.unanswered > 0 {
+            let _ = write!(text, "; {} without an answer", tally.unanswered);
+        }
+        text
+    }
+
+    /// Why there is nothing to show, where there is nothing.
+    fn dash(&self, tool: Tool, tally: &Tally) -> Option<String> {
+        let ran = self.rows.iter().any(|row| row["tool"] == tool.key());
+        let why = match (tool, ran) {
+            (Tool::Divan, _) => "— (compares nothing)",
+            _ if tally.races > 0 => return None,
+            (Tool::Hyperfine, false) => "— (no race; needs hyperfine in the PATH)",
+            (Tool::Pyperf, false) => "— (no race; needs Python with venv and pip)",
+            _ => "— (no race so far)",
+        };
+        Some(why.to_owned())
+    }
+
     /// Whether a peer that may be honest in these cases is faster to a right
     /// answer than this.
     fn nobody_faster(
@@ -191,7 +229,9 @@ impl Page<'_> {
         if self.tally(own, condition, Case::More).races == 0 {
             return None;
         }
-        let own_seconds = own_seconds.map_or("never".to_owned(), |own| format!("{own:.2} s"));
+        // Where deadheat finds nothing, nothing is kept.
+        let answers = own_seconds.is_some();
+        let own_seconds = own_seconds.map_or("never".to_owned(), |own| format!("{} s", up(own, 2)));
         let peers = match (&faster[..], &found[..]) {
             ([], []) => "no peer that may be honest gave a right answer".to_owned(),
             ([], found) => found.join(", "),
@@ -212,7 +252,7 @@ impl Page<'_> {
             ),
             "no peer whose false calls may be at most 10 % is faster",
             format!("{} {own_seconds}; {peers}", own.name),
-            faster.is_empty(),
+            faster.is_empty() && answers,
         ))
     }
 }
@@ -252,43 +292,6 @@ fn share(count: u64, races: u64) -> String {
         percent(low),
         percent(high)
     )
-}
-
-fn false_calls(tool: Tool, tally: &Tally) -> String {
-    if let Some(dash) = dash(tool, tally) {
-        return dash;
-    }
-    let mut text = share(tally.told_apart(), tally.races);
-    if tally.unanswered > 0 {
-        let _ = write!(text, "; {} without an answer", tally.unanswered);
-    }
-    text
-}
-
-fn right_calls(tool: Tool, tally: &Tally) -> String {
-    if let Some(dash) = dash(tool, tally) {
-        return dash;
-    }
-    let mut text = share(tally.slower, tally.races);
-    if tally.faster > 0 {
-        let _ = write!(text, "; **{} called faster**", tally.faster);
-    }
-    if tally.unanswered > 0 {
-        let _ = write!(text, "; {} without an answer", tally.unanswered);
-    }
-    text
-}
-
-/// Why there is nothing to show, where there is nothing.
-fn dash(tool: Tool, tally: &Tally) -> Option<String> {
-    let why = match (tool, tally.races) {
-        (Tool::Divan, _) => "— (compares nothing)",
-        (Tool::Hyperfine, 0) => "— (no race; needs hyperfine in the PATH)",
-        (Tool::Pyperf, 0) => "— (no race; needs Python with venv and pip)",
-        (_, 0) => "— (no race so far)",
-        _ => return None,
-    };
-    Some(why.to_owned())
 }
 
 #[cfg(test)]
@@ -371,5 +374,7 @@ mod tests {
                 && bar(&rows(2, 0.1)).contains("faster: tango 0.10 s (2 of 20 false)")
         );
         assert!(bar(&rows(12, 0.1)).starts_with("kept"));
+        let nothing_found = [row("deadheat", "more", "neither", 0.2)];
+        assert!(bar(&nothing_found).starts_with("MISSED"));
     }
 }

@@ -33,8 +33,8 @@ well favour one side.
 - *+1 %*: the function or command of the first case against itself doing exactly 1 % more steps. A start of the program \
 belongs to the time of a command, so its true change is some hundredths of a point less.
 - *Told apart* and *called slower* go by what the tool tells its user, with the bounds of Clopper and Pearson at 95 %. \
-criterion, tango and zenbench's confirmation ask for a change of more than 1 % by default, and so find one of just 1 % by \
-half at most; where a test can be read without that threshold, a row of its own has it.
+criterion, tango and zenbench's confirmation ask for a change of more than 1 % by default, and so find one of just 1 % \
+every other time at best; where a test can be read without that threshold, a row of its own has it.
 - *Error of the estimate*: the root of the mean squared difference between the measured change and the true one.
 - *Seconds to an answer*: the median over the races for +1 %. *Seconds per right answer*: the time of all these races by \
 the number of them that called the candidate slower, for who must ask twice waits twice.
