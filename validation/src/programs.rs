@@ -5,6 +5,19 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+/// A path as an argument.
+pub fn text(path: &Path) -> &str {
+    path.to_str().expect("a path in UTF-8")
+}
+
+/// Runs a command that must not fail.
+pub fn done(command: &mut Command) {
+    let status = command
+        .status()
+        .unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    assert!(status.success(), "{command:?} failed");
+}
+
 /// Lets cargo build in a folder, and says where the program it made is.
 pub fn built(folder: &Path, words: &[&str]) -> PathBuf {
     built_by(Command::new("cargo").args(words).current_dir(folder))

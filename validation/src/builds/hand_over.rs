@@ -18,7 +18,7 @@ const TURNS: usize = 2_000;
 const BAR: f64 = 10.0;
 
 pub fn section(setting: &Setting) -> Section {
-    let blocks = setting.count(200, 20);
+    let blocks = setting.shop.count(200, 20);
     let mut pair = Pair::start(&setting.copies);
     let alternate: Vec<usize> = (0..TURNS).map(|turn| turn % 2).collect();
     let in_a_row: Vec<usize> = (0..TURNS)
