@@ -65,6 +65,10 @@ validate-placement *options:
 validate-builds *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin builds -- {{options}}
 
+# Google Benchmark executables beside compare.py, kept in validation/data/: some hour and a half, in as many sittings as one likes by `--minutes N` (g++, lld, Google Benchmark, libbenchmark-tools, scipy); `--page` only writes the page, `--quick` only tries it
+validate-compare-py *options:
+    cargo run --release --manifest-path validation/Cargo.toml --bin compare_py -- {{options}}
+
 # Saved results side by side, every bar of theirs, next to compare.py: some twelve minutes (g++, Google Benchmark; libbenchmark-tools and scipy for compare.py); `just validate-saved --quick` only tries it
 validate-saved *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin saved -- {{options}}

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use crate::programs::text;
+use crate::programs::{text, told};
 
 /// Where Debian's package has it.
 pub const COMPARE: &str = "/usr/share/benchmark/compare.py";
@@ -115,17 +115,6 @@ fn silent(command: &mut Command) -> &mut Command {
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
-}
-
-/// What a command prints, or that this is not known.
-fn told(command: &mut Command) -> String {
-    let output = command.stdin(Stdio::null()).stderr(Stdio::null()).output();
-    match output {
-        Ok(output) if output.status.success() => {
-            String::from_utf8_lossy(&output.stdout).trim().to_owned()
-        }
-        _ => "of an unknown version".to_owned(),
-    }
 }
 
 #[cfg(test)]

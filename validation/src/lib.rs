@@ -10,6 +10,7 @@ pub mod machine;
 pub mod page;
 pub mod process;
 pub mod programs;
+pub mod progress;
 pub mod race;
 pub mod workloads;
 pub mod workshop;

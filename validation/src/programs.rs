@@ -18,6 +18,17 @@ pub fn done(command: &mut Command) {
     assert!(status.success(), "{command:?} failed");
 }
 
+/// What a command prints, or that this is not known.
+pub fn told(command: &mut Command) -> String {
+    let output = command.stdin(Stdio::null()).stderr(Stdio::null()).output();
+    match output {
+        Ok(output) if output.status.success() => {
+            String::from_utf8_lossy(&output.stdout).trim().to_owned()
+        }
+        _ => "of an unknown version".to_owned(),
+    }
+}
+
 /// Lets cargo build in a folder, and says where the program it made is.
 pub fn built(folder: &Path, words: &[&str]) -> PathBuf {
     built_by(Command::new("cargo").args(words).current_dir(folder))

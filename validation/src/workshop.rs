@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::programs::{built, done};
+use crate::programs::{built, done, told};
 
 /// Where things are, and how much of everything is wanted. Its folder is
 /// removed when it is dropped.
@@ -43,6 +43,11 @@ impl Workshop {
     /// A file of the scratch folder.
     pub fn scratched(&self, name: &str) -> PathBuf {
         self.scratch.join(name)
+    }
+
+    /// What deadheat says of its version.
+    pub fn version(&self) -> String {
+        told(Command::new(&self.deadheat).arg("--version"))
     }
 
     /// Another program of deadheat's, as it is released.
