@@ -16,7 +16,7 @@ test:
 
 # What deadheat itself costs: launching, writing and reading run files, and the statistics
 bench:
-    cargo bench -p deadheat-engine
+    cargo run --release --manifest-path validation/Cargo.toml --bin cost -- --quick
     cargo bench -p deadheat-stats --bench speed
     cargo run --release -p deadheat-format --example speed
 
@@ -64,6 +64,10 @@ validate-placement *options:
 # Races of two builds, every bar of theirs: some twenty minutes (gcc, g++, lld, git, Google Benchmark; libbenchmark-tools and scipy for compare.py); `just validate-builds --quick` only tries it
 validate-builds *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin builds -- {{options}}
+
+# What the engine takes beside bare system calls: some two minutes (hyperfine where there is one); `just validate-cost --quick` only tries it
+validate-cost *options:
+    cargo run --release --manifest-path validation/Cargo.toml --bin cost -- {{options}}
 
 # Google Benchmark executables beside compare.py, kept in validation/data/: some hour and a half, in as many sittings as one likes by `--minutes N` (g++, lld, Google Benchmark, libbenchmark-tools, scipy); `--page` only writes the page, `--quick` only tries it
 validate-compare-py *options:

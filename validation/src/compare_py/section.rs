@@ -145,8 +145,7 @@ fn unmeasured(setting: &Setting, tool: Tool) -> String {
         (Some(reason), false) => reason,
         _ => "not measured yet",
     };
-    let dashes = "- | ".repeat(9);
-    format!("| {} | {reason} | 0 | {dashes}|", tool.name())
+    format!("| {} | {reason} | 0 |{}", tool.name(), " - |".repeat(9))
 }
 
 /// The versions of a tool that were measured.
@@ -167,4 +166,73 @@ fn bar(tool: Tool, case: Case, tally: &Tally) -> Bar {
     };
     let wrong = tally.wrong(case.percent());
     Bar::false_verdicts(format!("{}: {what}", tool.name()), wrong, tally.rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadheat_validation::kept::Wanted;
+    use serde_json::json;
+
+    /// A page of two comparisons by deadheat, of three rows each.
+    fn setting(folder: &str) -> (Setting, std::path::PathBuf) {
+        let root = std::env::temp_dir().join(format!("deadheat-{folder}-{}", std::process::id()));
+        let wanted = Wanted::read(std::iter::empty()).unwrap();
+        let mut kept = Kept::open(&root, "compare_py", &wanted);
+        let row = |verdict: &str, change: f64| json!({"name": "a", "change": change, "low": -0.5, "high": 0.5, "verdict": verdict});
+        for repeat in [1, 2] {
+            kept.add(json!({
+                "case": "itself", "tool": "deadheat bench", "repeat": repeat, "scope": "binary",
+                "seconds": 40.0, "version": "deadheat 1",
+                "rows": [row("equivalent", 0.1), row("slower", 0.7), row("inconclusive", -0.2)],
+            }));
+        }
+        let lacks = Some("it does not run here".to_owned());
+        (Setting { kept, lacks }, root)
+    }
+
+    #[test]
+    fn a_table_says_how_far_it_is_and_why_a_tool_is_missing() {
+        let (setting, root) = setting("section");
+        let section = table(&setting, Case::Itself);
+        let ours = "| `deadheat bench` | binary | 2 of 10 so far | 6 | 2 (33.33 %) | 4.33 to 77.72 % | 0.70 | 2 | 2 | 0.20 | 6 of 6 | 40.0 (40.0 to 40.0) |\n";
+        assert!(section.text.contains(ours), "{}", section.text);
+        let columns = ours.matches('|').count();
+        let lines = section.text.lines().filter(|line| line.starts_with('|'));
+        assert!(
+            lines
+                .clone()
+                .all(|line| line.matches('|').count() == columns)
+        );
+        assert!(
+            section
+                .text
+                .contains("| `compare.py` | it does not run here | 0 | - |")
+        );
+        assert!(
+            section
+                .text
+                .contains("neutral links | not measured yet | 0 | - |")
+        );
+        let bars: Vec<String> = section.bars.iter().map(Bar::to_string).collect();
+        assert_eq!(bars.len(), 1, "only of what was measured");
+        assert!(bars[0].starts_with("kept: `deadheat bench`: two builds of the same bytes"));
+        assert_eq!(versions(&setting.kept, Tool::Bench), ["deadheat 1"]);
+        std::fs::remove_dir_all(root).unwrap();
+    }
+
+    #[test]
+    fn a_case_without_observations_is_dashes_and_no_bars() {
+        let (setting, root) = setting("section-empty");
+        let section = table(&setting, Case::OnePercent);
+        assert_eq!(
+            section
+                .text
+                .matches("| 0 | - | - | - | - | - | - | - | - | - |")
+                .count(),
+            4
+        );
+        assert!(section.bars.is_empty());
+        std::fs::remove_dir_all(root).unwrap();
+    }
 }
