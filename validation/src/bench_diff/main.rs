@@ -59,7 +59,7 @@ fn main() {
     let page = Page {
         title: "bench_diff's table: traditional benchmarking, bench_diff and deadheat",
         program: "bench_diff",
-        facts: &kept.facts(),
+        facts: &format!("{} {}", kept.facts(), progress(&setting)),
         quick: wanted.quick,
     };
     let questions: &[Question<Setting>] = &[
@@ -71,6 +71,17 @@ fn main() {
         ("functions that vary", varying::section),
     ];
     page.write(&root, &setting, questions);
+}
+
+/// Whether this is all there is to come.
+fn progress(setting: &Setting) -> String {
+    let wanted = rows::comparisons(&setting.rows);
+    match setting.observations.len() {
+        count if count < wanted => format!(
+            "**{count} of {wanted} comparisons so far**; rows that have none yet are left out."
+        ),
+        count => format!("All {count} comparisons were made."),
+    }
 }
 
 fn measure(root: &Path, rows: &[Row], kept: &mut Kept) {

@@ -147,6 +147,11 @@ impl Row {
     }
 }
 
+/// How many comparisons these are, by all their tools.
+pub fn comparisons(rows: &[Row]) -> usize {
+    rows.iter().map(|row| row.repeats * row.tools().len()).sum()
+}
+
 /// All of them, or a few for a trial.
 ///
 /// A repeat of 20 ms takes five times as long as one of 100 µs, so it comes

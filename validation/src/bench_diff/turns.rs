@@ -10,7 +10,7 @@ use deadheat_validation::load::Load;
 use crate::calibration;
 use crate::observation::Observation;
 use crate::programs::Programs;
-use crate::rows::{Base, Row, Tool};
+use crate::rows::{Base, Row, Spread, Tool, comparisons};
 
 /// All that is random here comes from it: the order of the tools in a turn,
 /// and deadheat's seeds.
@@ -70,7 +70,7 @@ pub fn take_all(rows: &[Row], programs: &Programs, kept: &mut Kept) {
         !done.contains(&place)
     };
     let turns = turns(rows);
-    let all: usize = rows.iter().map(|row| row.repeats * row.tools().len()).sum();
+    let all = comparisons(rows);
     for (index, turn) in turns.iter().enumerate() {
         let row = &rows[turn.row];
         let seed = seed(row, turn.repeat);
@@ -145,7 +145,8 @@ impl Seconds {
             (Tool::Traditional, _) => calls,
             (Tool::BenchDiff, _) => calls + 3.1,
             (_, Base::HundredMicroseconds) => 0.5,
-            (_, Base::TwentyMilliseconds) => 5.0,
+            (_, Base::TwentyMilliseconds) if row.spread == Spread::None => 5.0,
+            (_, Base::TwentyMilliseconds) => 25.0,
         }
     }
 }
