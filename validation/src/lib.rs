@@ -4,6 +4,7 @@ pub mod answer;
 pub mod bare;
 pub mod bars;
 pub mod binomial;
+pub mod duo;
 pub mod google_compare;
 pub mod kept;
 pub mod launches;
