@@ -85,7 +85,7 @@ fn main() {
     let page = Page {
         title: "compare.py and deadheat on the same executables",
         program: "compare_py",
-        facts: &setting.kept.facts(),
+        facts: &format!("{} {}", setting.kept.facts(), how_far(&setting.kept)),
         quick: wanted.quick,
     };
     let questions: &[Question<Setting>] = &[
@@ -101,6 +101,15 @@ fn main() {
         }),
     ];
     page.write(root, &setting, questions);
+}
+
+/// Whether this is all there is to come.
+fn how_far(kept: &Kept) -> String {
+    let wanted = turns(REPEATS).len();
+    match kept.rows().len() {
+        made if made < wanted => format!("**{made} of {wanted} comparisons so far.**"),
+        made => format!("All {made} comparisons were made."),
+    }
 }
 
 /// All observations, each repeat in an order of its own, drawn from its
@@ -128,8 +137,9 @@ fn measure(shop: &Workshop, turns: &[Turn], kept: &mut Kept) {
         &pairs[turn.case as usize][usize::from(turn.tool.wants_neutral_links())]
     };
     let mut progress = Progress::over(turns.len());
-    for turn in turns {
-        if !kept.goes_on() {
+    for (made, turn) in turns.iter().enumerate() {
+        // What was compiled shall at least be used once.
+        if made > 0 && !kept.goes_on() {
             break;
         }
         // The seed of the repeat, which is all that deadheat draws from.
