@@ -9,4 +9,5 @@ pub mod machine;
 pub mod page;
 pub mod process;
 pub mod programs;
+pub mod routines;
 pub mod workloads;
