@@ -69,6 +69,10 @@ validate-builds *options:
 validate-saved *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin saved -- {{options}}
 
+# bench_diff's own table: traditional, bench_diff and deadheat on functions whose difference is known; some eight hours, in as many sittings as you like with `--minutes N`; `just validate-bench-diff --quick` only tries it
+validate-bench-diff *options:
+    cargo run --release --manifest-path validation/Cargo.toml --bin bench_diff -- {{options}}
+
 # The workflow of the manual with this action, executed here without a container: green, then red (go install github.com/nektos/act@latest; curl, jq, python3)
 action:
     action/tests/with_act.sh

@@ -3,6 +3,7 @@
 pub mod answer;
 pub mod bars;
 pub mod binomial;
+pub mod duo;
 pub mod kept;
 pub mod load;
 pub mod machine;

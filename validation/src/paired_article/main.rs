@@ -136,10 +136,20 @@ fn measure(kept: &mut Kept, programs: &Programs) {
 }
 
 /// What stands above the tables, with the versions of the tools.
-fn facts(kept: &Kept) -> String {
+fn facts(kept: &Kept, quick: bool) -> String {
+    let all = steps(SEED, quick);
+    let missing = all.iter().filter(|step| done(kept, step) <= step.repeat);
+    let so_far = match missing.count() {
+        0 => String::new(),
+        missing => format!(
+            " **Not complete: {} of {} observations so far.**",
+            all.len() - missing,
+            all.len()
+        ),
+    };
     let lock = include_str!("../../articles/Cargo.lock");
     format!(
-        "{}\n\n\
+        "{}{so_far}\n\n\
          All tools call the same functions of `examples/src/utf8.rs` on texts of 5,000 characters, compiled into one executable per tool. \
          The order of rows and tools is drawn anew for every repeat from the seed {SEED}; `loaded` is a busy loop for every core.\n\n\
          - deadheat {}: `cargo bench -- --exact PAIR` at its defaults (alpha 5 %, margin 1 %). It tells two functions apart by saying faster or slower.\n\
@@ -179,7 +189,7 @@ fn main() {
         measure(&mut kept, &programs);
     }
     let quick = wanted.quick;
-    let facts = facts(&kept);
+    let facts = facts(&kept, quick);
     let page = Page {
         title: "The article on paired benchmarking: deadheat, tango and criterion",
         program: "paired_article",
@@ -238,6 +248,9 @@ mod tests {
         };
         let kept = kept_with("done", &[answer.row(&step, 0.5)]);
         assert_eq!(done(&kept, &step), 1);
+        let all = steps(SEED, true).len();
+        let so_far = format!("**Not complete: 1 of {all} observations so far.**");
+        assert!(facts(&kept, true).contains(&so_far));
         assert_eq!(seconds(&kept, &step), Some(0.5));
     }
 }
