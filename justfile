@@ -93,6 +93,14 @@ charts:
 screenshots:
     cargo test -p deadheat-cli --test page -- --ignored --exact the_pictures_of_the_docs
 
+# The article on paired benchmarking, beside tango and criterion: some half an hour, in as many sittings as one likes (`--minutes N`; lld, valgrind); `--quick` only tries it
+validate-paired-article *options:
+    cargo run --release --manifest-path validation/Cargo.toml --bin paired_article -- {{options}}
+
+# The article on log-normal timings: some ten minutes, in as many sittings as one likes (`--minutes N`); `--quick` only tries it
+validate-log-normal *options:
+    cargo run --release --manifest-path validation/Cargo.toml --bin log_normal -- {{options}}
+
 # Reports of a run of 500 benchmarks, every bar of theirs: a minute or two (chromium); `just validate-reports --quick` only tries it
 validate-reports *options:
     cargo build --release

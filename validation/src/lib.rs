@@ -16,6 +16,7 @@ pub mod process;
 pub mod programs;
 pub mod progress;
 pub mod race;
+pub mod routines;
 pub mod sample_cost;
 pub mod workers;
 pub mod workloads;
