@@ -5,6 +5,30 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+/// A path as an argument.
+pub fn text(path: &Path) -> &str {
+    path.to_str().expect("a path in UTF-8")
+}
+
+/// Runs a command that must not fail.
+pub fn done(command: &mut Command) {
+    let status = command
+        .status()
+        .unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    assert!(status.success(), "{command:?} failed");
+}
+
+/// What a command prints, or that this is not known.
+pub fn told(command: &mut Command) -> String {
+    let output = command.stdin(Stdio::null()).stderr(Stdio::null()).output();
+    match output {
+        Ok(output) if output.status.success() => {
+            String::from_utf8_lossy(&output.stdout).trim().to_owned()
+        }
+        _ => "of an unknown version".to_owned(),
+    }
+}
+
 /// Lets cargo build in a folder, and says where the program it made is.
 pub fn built(folder: &Path, words: &[&str]) -> PathBuf {
     built_by(Command::new("cargo").args(words).current_dir(folder))

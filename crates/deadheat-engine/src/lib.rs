@@ -51,7 +51,7 @@ pub use error::{EngineError, Moment};
 pub use foreground::{Ended, run_beside_the_answer, run_in_foreground};
 pub use function::{
     AsyncExecutor, Asynchronous, ByReference, ByValue, ComparesOutputs, Concurrent, Disagreement,
-    FunctionBenchmark, Gauge, Pilot, Reading, pilot,
+    FunctionBenchmark, Gauge, Pilot, Reading, least_warm_up_rounds, pilot,
 };
 pub use interrupt::Interrupts;
 #[cfg(feature = "commands")]
