@@ -7,6 +7,7 @@ use deadheat_model::doctor::{Checkup, CoreWatch, Facts, NotMeasured};
 
 use super::advice::advice;
 use super::aslr::aslr;
+use super::candidates::{accepts, candidates};
 use super::control_group::{Controller, Groups};
 use super::counters::counters;
 use super::findings::findings;
@@ -14,21 +15,19 @@ use super::frequency::{governor, turbo};
 use super::host::{container, host};
 use super::load::{one_minute, waiting};
 use super::measured::Measured;
-use super::memory::{available, huge_pages, swap, swapped_pages};
+use super::memory::{available, huge_pages, swap};
 use super::random_reads::{fits, page_reads};
 use super::rival::slowdown;
 use super::root::Root;
 use super::stat::stat;
-use super::thermal::{hottest, throttled};
-use super::topology::{Topology, siblings, speed};
+use super::system_clock::{clock_facts, system_clock_cost_ns};
+use super::thermal::hottest;
+use super::topology::{Topology, siblings};
+use super::totals::{Totals, grown};
 use super::watch::{Watched, watch};
 use super::work::Work;
-use crate::affinity::{AffinityError, check_allowed, cores_of_this_thread, hold_on};
-use crate::clock::{Clock, OsClock, SampleClock, read_ns};
-use crate::cores::equals;
-
-/// Cores that are watched at most: more would each be seen for too short.
-const MOST_CORES: usize = 8;
+use crate::affinity::{AffinityError, cores_of_this_thread, hold_on};
+use crate::clock::{Clock, OsClock, SampleClock};
 
 /// What each part takes of the whole time. The rest goes to reading files and
 /// getting memory.
@@ -36,9 +35,6 @@ const WATCHING: f64 = 0.32;
 const WORKING: f64 = 0.12;
 const COMPETING: f64 = 0.15;
 const READING: f64 = 0.06;
-
-/// Readings of the clock of the system whose cost is averaged.
-const SYSTEM_READINGS: u32 = 2_000;
 
 /// What is asked of a checkup.
 #[derive(Clone, Debug)]
@@ -68,7 +64,7 @@ pub fn examine(options: &DoctorOptions) -> Result<Checkup, AffinityError> {
     let mut reachable = allowed.clone();
     let isolated = topology.isolated.iter();
     reachable.extend(isolated.filter(|core| !allowed.contains(core) && accepts(**core)));
-    let candidates = candidates(options, &topology, &reachable)?;
+    let candidates = candidates(&options.pinning, root, &topology, &reachable)?;
     let seen = thread::scope(|scope| {
         let measuring = scope.spawn(|| measure(options, &topology, &allowed, &candidates));
         measuring.join()
@@ -95,94 +91,11 @@ pub fn examine(options: &DoctorOptions) -> Result<Checkup, AffinityError> {
     })
 }
 
-/// Whether this process may use a core it was not started with. Found out by
-/// a thread that ends at once.
-fn accepts(core: u32) -> bool {
-    let tried = thread::spawn(move || hold_on(core).is_ok());
-    tried.join().unwrap_or(false)
-}
-
-/// The cores to watch; one that is `None` is wherever the scheduler likes.
-fn candidates(
-    options: &DoctorOptions,
-    topology: &Topology,
-    reachable: &[u32],
-) -> Result<Vec<Option<u32>>, AffinityError> {
-    let cores = match &options.pinning {
-        Pinning::Inherit => Vec::new(),
-        Pinning::Cores(cores) => {
-            check_allowed(cores, reachable)?;
-            let mut cores = cores.clone();
-            cores.sort_unstable();
-            cores.dedup();
-            cores
-        }
-        Pinning::Auto => equals(reachable, |core| speed(&options.root, core)),
-    };
-    let chosen = spread_out(&cores, &topology.isolated);
-    Ok(match chosen.is_empty() {
-        true => vec![None],
-        false => chosen.into_iter().map(Some).collect(),
-    })
-}
-
-/// As many as can be watched: those set apart first, then some from all over,
-/// the first and the last among them.
-fn spread_out(cores: &[u32], isolated: &[u32]) -> Vec<u32> {
-    if cores.len() <= MOST_CORES {
-        return cores.to_vec();
-    }
-    let is_isolated = |core: &&u32| isolated.contains(core);
-    let mut chosen: Vec<u32> = cores
-        .iter()
-        .filter(is_isolated)
-        .take(MOST_CORES / 2)
-        .copied()
-        .collect();
-    let others: Vec<u32> = cores
-        .iter()
-        .filter(|core| !is_isolated(core))
-        .copied()
-        .collect();
-    let room = (MOST_CORES - chosen.len()).min(others.len());
-    for step in 0..room {
-        let place = step * (others.len() - 1) / (room - 1).max(1);
-        chosen.push(others[place]);
-    }
-    chosen.sort_unstable();
-    chosen
-}
-
 /// What the measuring thread came back with.
 struct Seen {
     measured: Measured,
     cores: Vec<CoreWatch>,
     facts: Vec<Facts>,
-}
-
-/// Counts that are read before and after.
-struct Totals {
-    swapped: Option<u64>,
-    throttled: Option<u64>,
-    held_back: Option<u64>,
-}
-
-impl Totals {
-    fn now(root: &Root, cores: &[u32], groups: Option<&Groups>) -> Self {
-        let held_back = groups.and_then(|groups| groups.held_back(root));
-        Self {
-            swapped: root
-                .text("proc/vmstat")
-                .and_then(|text| swapped_pages(&text)),
-            throttled: throttled(root, cores),
-            held_back: held_back.map(|held| held.nanoseconds),
-        }
-    }
-}
-
-fn grown(before: Option<u64>, after: Option<u64>) -> Option<u64> {
-    let (before, after) = before.zip(after)?;
-    Some(after.saturating_sub(before))
 }
 
 /// Everything that spins, on a thread whose core nobody else cares for.
@@ -218,6 +131,10 @@ fn measure(
     }
     let work = Work::sized(&clock);
     let evenness = work.evenness(options.seconds * WORKING);
+    // Before there are rivals: one thread is what a race runs.
+    let held_back = groups.as_ref().and_then(|groups| groups.held_back(root));
+    let held_back = grown(totals.held_back, held_back.map(|held| held.nanoseconds));
+    let quota_throttled = held_back.map(|ns| (ns as f64 / since.elapsed_ns() as f64).min(1.0));
     let siblings = core.map_or_else(Vec::new, |core| siblings(root, core));
     let may_use = |core: &u32| allowed.contains(core);
     let compete = |other: u32| {
@@ -243,7 +160,6 @@ fn measure(
         false => Err(NotMeasured::TooLittleMemory),
     };
     let after = Totals::now(root, &topology.online, groups.as_ref());
-    let held_back = grown(totals.held_back, after.held_back);
     let measured = Measured {
         clock_resolution_ns: clock.resolution_ns(),
         clock_cost_ns: clock.overhead_ns(),
@@ -254,71 +170,101 @@ fn measure(
         pages,
         swapped_pages: grown(totals.swapped, after.swapped),
         throttle_events: grown(totals.throttled, after.throttled),
-        quota_throttled: held_back.map(|ns| (ns as f64 / since.elapsed_ns() as f64).min(1.0)),
+        quota_throttled,
         watched: best.clone(),
     };
+    let machine = Machine {
+        topology,
+        allowed,
+        candidates,
+        siblings,
+        other_core,
+        groups: groups.as_ref(),
+    };
+    let mut facts = facts(root, &machine, &measured);
+    facts.extend([
+        load,
+        clock_facts(root, &clock, fallback),
+        Facts::Thermal {
+            hottest: hottest(root),
+            throttled: totals.throttled,
+        },
+        Facts::Build {
+            debug_assertions: options.debug_assertions,
+        },
+    ]);
+    Seen {
+        cores: watched.into_iter().map(|one| one.watch).collect(),
+        measured,
+        facts,
+    }
+}
+
+/// What is known of the machine when everything was measured.
+struct Machine<'a> {
+    topology: &'a Topology,
+    allowed: &'a [u32],
+    candidates: &'a [Option<u32>],
+    /// Those of the measuring core.
+    siblings: Vec<u32>,
+    /// The one that was kept busy beside it.
+    other_core: Option<u32>,
+    groups: Option<&'a Groups>,
+}
+
+/// What the system says of everything that is not read before or beside the
+/// measuring.
+fn facts(root: &Root, machine: &Machine<'_>, measured: &Measured) -> Vec<Facts> {
     let busy = |core: &u32| {
         let of_core = measured.watched.busy.iter().find(|(one, _)| one == core);
         of_core.map(|(_, share)| *share)
     };
+    let core = measured.watched.watch.core;
     let turbo = turbo(root, core);
-    let facts = vec![
-        clock_facts(root, &clock, fallback),
-        governor(root, allowed, core),
+    vec![
+        governor(root, machine.allowed, core),
         Facts::Turbo {
             on: turbo.map(|(on, _)| on),
             switch: turbo.map(|(_, switch)| switch),
-            other_core,
+            other_core: machine.other_core,
         },
         Facts::Smt {
-            active: topology.smt,
-            siblings_busy: siblings.iter().filter_map(busy).reduce(f64::max),
-            siblings,
+            active: machine.topology.smt,
+            siblings_busy: machine.siblings.iter().filter_map(busy).reduce(f64::max),
+            siblings: machine.siblings.clone(),
         },
         Facts::Steal {
             since_start: root
                 .text("proc/stat")
                 .and_then(|text| stat(&text)?.all.stolen_share()),
         },
-        load,
         Facts::Isolation {
-            reachable: candidates
+            reachable: machine
+                .candidates
                 .iter()
                 .flatten()
-                .any(|core| topology.isolated.contains(core)),
-            isolated: topology.isolated.clone(),
-            tickless: topology.tickless.clone(),
+                .any(|core| machine.topology.isolated.contains(core)),
+            isolated: machine.topology.isolated.clone(),
+            tickless: machine.topology.tickless.clone(),
         },
         Facts::Interrupts {
             busiest: measured.watched.busiest.clone(),
-            other_core: other_core.or_else(|| {
-                let mut online = topology.online.iter();
+            other_core: machine.other_core.or_else(|| {
+                let mut online = machine.topology.online.iter();
                 online.find(|one| Some(**one) != core).copied()
             }),
         },
         aslr(root),
         huge_pages(root),
         swap(root),
-        Facts::Thermal {
-            hottest: hottest(root),
-            throttled: totals.throttled,
-        },
         Facts::Virtualisation { host: host(root) },
         Facts::Container {
             kind: container(root),
-            version: groups.as_ref().map(|groups| groups.version),
-            quota: groups.as_ref().and_then(|groups| groups.quota(root)),
+            version: machine.groups.map(|groups| groups.version),
+            quota: machine.groups.and_then(|groups| groups.quota(root)),
         },
         counters(root),
-        Facts::Build {
-            debug_assertions: options.debug_assertions,
-        },
-    ];
-    Seen {
-        cores: watched.into_iter().map(|one| one.watch).collect(),
-        measured,
-        facts,
-    }
+    ]
 }
 
 /// The core to go on with: one set apart, else the one that lost least.
@@ -345,28 +291,6 @@ fn load(root: &Root, topology: &Topology, allowed: &[u32]) -> Facts {
     }
 }
 
-fn clock_facts(root: &Root, clock: &SampleClock, fallback: Option<String>) -> Facts {
-    let folder = "sys/devices/system/clocksource/clocksource0";
-    let available = root.line(&format!("{folder}/available_clocksource"));
-    let available = available.unwrap_or_default();
-    Facts::Clock {
-        source: clock.source().name().to_owned(),
-        fallback,
-        kernel: root.line(&format!("{folder}/current_clocksource")),
-        available: available.split_whitespace().map(str::to_owned).collect(),
-    }
-}
-
-/// What one reading of the clock of the operating system takes.
-fn system_clock_cost_ns() -> f64 {
-    let begin = read_ns(libc::CLOCK_MONOTONIC);
-    for _ in 1..SYSTEM_READINGS {
-        std::hint::black_box(read_ns(libc::CLOCK_MONOTONIC));
-    }
-    let end = read_ns(libc::CLOCK_MONOTONIC);
-    end.saturating_sub(begin) as f64 / f64::from(SYSTEM_READINGS)
-}
-
 /// The model of the processor; those of ARM say only who made them.
 fn cpu_model(root: &Root) -> Option<String> {
     let text = root.text("proc/cpuinfo")?;
@@ -381,6 +305,7 @@ fn cpu_model(root: &Root) -> Option<String> {
 mod tests {
     use deadheat_model::doctor::{State, Topic};
 
+    use super::super::candidates::MOST_CORES;
     use super::super::fake::machine;
     use super::*;
 
@@ -454,18 +379,5 @@ mod tests {
         let asked = Pinning::Cores(vec![1000]);
         let error = examine(&options(Root::real(), asked)).unwrap_err();
         assert!(error.to_string().contains("core 1000"), "{error}");
-    }
-
-    #[test]
-    fn of_many_cores_some_from_all_over_are_watched() {
-        let many: Vec<u32> = (0..64).collect();
-        let chosen = spread_out(&many, &[]);
-        assert_eq!(chosen, [0, 9, 18, 27, 36, 45, 54, 63]);
-        let apart = spread_out(&many, &[5, 6]);
-        assert_eq!(apart.len(), MOST_CORES);
-        assert!(apart.contains(&5) && apart.contains(&6) && apart.contains(&63));
-        let all_apart: Vec<u32> = (0..64).collect();
-        assert_eq!(spread_out(&many, &all_apart).len(), MOST_CORES / 2);
-        assert_eq!(spread_out(&[3, 4], &[]), [3, 4]);
     }
 }

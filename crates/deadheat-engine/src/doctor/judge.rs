@@ -88,9 +88,14 @@ pub(super) fn state(facts: &Facts, measured: &Measured) -> State {
             ..
         } => {
             let per_core = one_minute.map(|load| load / f64::from((*cores).max(1)));
+            // What ran a minute ago may be over; the loop knows what runs now.
+            let of_a_minute = per_core.map(|load| match (graded(load, LOAD), watch.waiting) {
+                (State::Disturbs, Some(_)) => State::Minor,
+                (grade, _) => grade,
+            });
             let grades = [
                 watch.waiting.map(|waiting| graded(waiting, WAITING)),
-                per_core.map(|load| graded(load, LOAD)),
+                of_a_minute,
                 pressure.map(|share| graded(share, PRESSURE)),
             ];
             worst(grades)
@@ -318,6 +323,8 @@ mod tests {
         };
         assert_eq!(load(Some(0.0), Some(0.4), Some(0.0)), State::Fine);
         assert_eq!(load(Some(0.0), Some(1.6), None), State::Minor);
+        assert_eq!(load(Some(0.0), Some(9.0), None), State::Minor);
+        assert_eq!(load(None, Some(9.0), None), State::Disturbs);
         assert_eq!(load(Some(0.1), Some(0.1), None), State::Disturbs);
         assert_eq!(load(None, None, Some(0.5)), State::Disturbs);
         assert_eq!(load(None, None, None), State::Unknown);

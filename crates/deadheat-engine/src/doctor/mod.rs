@@ -3,6 +3,7 @@
 
 mod advice;
 mod aslr;
+mod candidates;
 mod control_group;
 mod counters;
 mod cpu_list;
@@ -23,8 +24,10 @@ mod rival;
 mod root;
 mod spin;
 mod stat;
+mod system_clock;
 mod thermal;
 mod topology;
+mod totals;
 mod watch;
 mod work;
 
