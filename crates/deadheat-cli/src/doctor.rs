@@ -37,15 +37,15 @@ pub struct DoctorArgs {
 
 /// Looks at the machine and prints what was found.
 pub fn doctor(args: &DoctorArgs) -> Result<Status, Failure> {
-    eprintln!("deadheat doctor: measuring for about 3 s; nothing is changed");
-    let checkup = examine(&DoctorOptions {
+    let options = DoctorOptions {
         pinning: args.pin.clone(),
         root: Root::real(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         debug_assertions: cfg!(debug_assertions),
         seconds: SECONDS,
-    })
-    .map_err(|error| Failure::Usage(error.to_string()))?;
+    };
+    let begins = || eprintln!("deadheat doctor: measuring for about 3 s; nothing is changed");
+    let checkup = examine(&options, begins).map_err(|error| Failure::Usage(error.to_string()))?;
     match args.json {
         true => to_stdout(&to_doctor_json(&checkup))?,
         false => to_stdout(&to_doctor_text(

@@ -53,8 +53,9 @@ pub struct DoctorOptions {
 
 /// Looks at the machine and measures. The only thing that can go wrong is to
 /// be asked for cores that deadheat may not use; what cannot be found out is
-/// told as unknown. The calling thread stays where it is.
-pub fn examine(options: &DoctorOptions) -> Result<Checkup, AffinityError> {
+/// told as unknown. The calling thread stays where it is. `begins` is called
+/// when all is well and the measuring starts.
+pub fn examine(options: &DoctorOptions, begins: impl FnOnce()) -> Result<Checkup, AffinityError> {
     let whole = OsClock::start();
     let root = &options.root;
     let topology = Topology::of(root);
@@ -65,6 +66,7 @@ pub fn examine(options: &DoctorOptions) -> Result<Checkup, AffinityError> {
     let isolated = topology.isolated.iter();
     reachable.extend(isolated.filter(|core| !allowed.contains(core) && accepts(**core)));
     let candidates = candidates(&options.pinning, root, &topology, &reachable)?;
+    begins();
     let seen = thread::scope(|scope| {
         let measuring = scope.spawn(|| measure(options, &topology, &allowed, &candidates));
         measuring.join()
@@ -321,7 +323,7 @@ mod tests {
 
     #[test]
     fn this_machine_is_looked_at_as_a_whole() {
-        let checkup = examine(&options(Root::real(), Pinning::Auto)).unwrap();
+        let checkup = examine(&options(Root::real(), Pinning::Auto), || ()).unwrap();
         assert_eq!(checkup.findings.len(), 16);
         let mut topics: Vec<Topic> = checkup.findings.iter().map(|one| one.topic()).collect();
         topics.dedup();
@@ -335,7 +337,7 @@ mod tests {
     #[test]
     fn a_machine_that_hides_everything_is_still_looked_at() {
         let (_folder, root) = machine(&[]);
-        let checkup = examine(&options(root, Pinning::Auto)).unwrap();
+        let checkup = examine(&options(root, Pinning::Auto), || ()).unwrap();
         assert_eq!((checkup.kernel.clone(), checkup.cpu.clone()), (None, None));
         for topic in [
             Topic::Steal,
@@ -362,7 +364,7 @@ mod tests {
             ("sys/fs/cgroup/cpu.stat", "throttled_usec 10\n"),
             ("proc/meminfo", "MemAvailable: 1000 kB\n"),
         ]);
-        let checkup = examine(&options(root, Pinning::Inherit)).unwrap();
+        let checkup = examine(&options(root, Pinning::Inherit), || ()).unwrap();
         let container = checkup.finding(Topic::Container).unwrap();
         assert_eq!(container.state, State::Disturbs);
         assert_eq!(
@@ -377,7 +379,7 @@ mod tests {
     #[test]
     fn a_core_that_may_not_be_used_is_an_error() {
         let asked = Pinning::Cores(vec![1000]);
-        let error = examine(&options(Root::real(), asked)).unwrap_err();
+        let error = examine(&options(Root::real(), asked), || ()).unwrap_err();
         assert!(error.to_string().contains("core 1000"), "{error}");
     }
 }

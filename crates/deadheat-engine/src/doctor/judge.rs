@@ -94,7 +94,11 @@ pub(super) fn state(facts: &Facts, measured: &Measured) -> State {
                 (grade, _) => grade,
             });
             let grades = [
-                watch.waiting.map(|waiting| graded(waiting, WAITING)),
+                // What a quota held back is the quota's.
+                watch.waiting.map(|waiting| {
+                    let quota = measured.quota_throttled.unwrap_or(0.0);
+                    graded(waiting - quota, WAITING)
+                }),
                 of_a_minute,
                 pressure.map(|share| graded(share, PRESSURE)),
             ];
@@ -328,6 +332,16 @@ mod tests {
         assert_eq!(load(Some(0.1), Some(0.1), None), State::Disturbs);
         assert_eq!(load(None, None, Some(0.5)), State::Disturbs);
         assert_eq!(load(None, None, None), State::Unknown);
+        let mut held_back = quiet();
+        held_back.watched.watch.waiting = Some(0.5);
+        held_back.quota_throttled = Some(0.5);
+        let facts = Facts::Load {
+            one_minute: None,
+            running: None,
+            pressure: None,
+            cores: 4,
+        };
+        assert_eq!(state(&facts, &held_back), State::Fine, "it is the quota's");
     }
 
     #[test]

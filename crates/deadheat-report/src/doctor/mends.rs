@@ -130,6 +130,11 @@ pub(super) fn mend(finding: &Finding, checkup: &Checkup) -> Option<Mend> {
                         line.label
                     ),
                 )),
+                // Where tasks are not counted, they may well be what took it.
+                _ if checkup.watch().is_none_or(|watch| watch.waiting.is_none()) => Some(words(
+                    "What took it is hidden: other tasks, a quota or interrupts. Mend those that \
+                     show first.",
+                )),
                 _ => match host(checkup) {
                     Some(Host::VirtualMachine(_)) => Some(words(
                         "No device is to blame: timer, hypervisor and firmware take it. Only a \

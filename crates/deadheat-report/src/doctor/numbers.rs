@@ -1,10 +1,8 @@
 //! Measured numbers of a checkup: two digits, for a moment's look is not worth
 //! more.
 
-use deadheat_model::Unit;
-
 use crate::glyphs::Glyphs;
-use crate::units::{quantity, two_digits};
+use crate::units::two_digits;
 
 /// Parts of the time below this are none.
 const LEAST: f64 = 0.000_05;
@@ -49,8 +47,11 @@ pub(super) fn time(ns: f64, glyphs: Glyphs) -> String {
 }
 
 /// Bytes in the unit that suits them.
-pub(super) fn bytes(bytes: u64, glyphs: Glyphs) -> String {
-    quantity(Unit::Bytes, bytes as f64, glyphs)
+pub(super) fn bytes(bytes: u64) -> String {
+    let units = [(30, "GiB"), (20, "MiB"), (10, "KiB"), (0, "B")];
+    let fits = |(shift, _): &(u32, &str)| bytes >= 1 << shift;
+    let (shift, unit) = units.into_iter().find(fits).unwrap_or((0, "B"));
+    format!("{} {unit}", rounded(bytes as f64 / (1u64 << shift) as f64))
 }
 
 /// A frequency given in kHz.
@@ -159,6 +160,7 @@ mod tests {
         let shown = ["18 ns", "64 ns", "4.0 us", "12 ms", "2.0 s", "0 ns"];
         assert_eq!(times, shown);
         assert_eq!(time(999_800.0, Glyphs::Unicode), "1.0 ms");
-        assert_eq!(bytes(1 << 30, Glyphs::Ascii), "1.000 GiB");
+        assert_eq!([bytes(2 << 30), bytes(300 << 20)], ["2.0 GiB", "300 MiB"]);
+        assert_eq!(bytes(0), "0 B");
     }
 }

@@ -7,6 +7,7 @@ use super::numbers::{count, share, time};
 use super::sentences::{advice, example, headline, measured, title, told};
 use crate::glyphs::Glyphs;
 use crate::layout::{table, wrap};
+use crate::units::counted;
 
 /// Columns before the words of a finding: its mark and its title.
 const MARGIN: usize = 18;
@@ -92,15 +93,13 @@ impl Page<'_> {
                 .map(|kernel| format!("kernel {kernel}")),
         );
         parts.extend(checkup.cpu.clone());
+        let number = |count: usize| counted(count as u64, "core", "cores");
         let [online, allowed] = [checkup.online.len(), checkup.allowed.len()];
         parts.push(match (online, allowed) {
             (0, 0) => "cores hidden".to_owned(),
-            (online, 0) => format!("{online} cores"),
-            (0, allowed) => format!("{allowed} cores for deadheat"),
-            (online, allowed) if online == allowed => match online {
-                1 => "1 core".to_owned(),
-                n => format!("{n} cores"),
-            },
+            (0, allowed) => format!("{} for deadheat", number(allowed)),
+            (online, 0) => number(online),
+            (online, allowed) if online == allowed => number(online),
             (online, allowed) => format!("{allowed} of {online} cores for deadheat"),
         });
         parts.join(&separator)

@@ -394,9 +394,13 @@ fn sandbox() -> Checkup {
                 },
                 &[],
             ),
-            hidden(Facts::Virtualisation {
-                host: Host::Unknown,
-            }),
+            finding(
+                State::Unknown,
+                Facts::Virtualisation {
+                    host: Host::Unknown,
+                },
+                &[],
+            ),
             finding(
                 State::Minor,
                 Facts::Build {

@@ -1,6 +1,6 @@
 //! What it does here: measured, or why that could not be.
 
-use deadheat_model::doctor::{Checkup, EffectKind, Facts, Finding, NotMeasured};
+use deadheat_model::doctor::{Checkup, EffectKind, Facts, Finding, NotMeasured, Topic};
 
 use super::super::numbers::{change, cores, count, share, time};
 use super::told::this_core;
@@ -85,16 +85,24 @@ fn measured(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Option<Stri
             })
         }
         Facts::Load { .. } => Some(format!(
-            "Other tasks had {} for {} of the time.",
+            "{} had {} for {} of the time.",
+            match quota_held_back(checkup) {
+                true => "Other tasks or the quota",
+                false => "Other tasks",
+            },
             this_core(checkup).to_lowercase(),
             share(effect(EffectKind::Waiting)?)
         )),
         Facts::Isolation { .. } => {
             let watch = checkup.watch()?;
             Some(format!(
-                "{} lost {} of the time, other tasks left out.",
+                "{} lost {} of the time, other tasks {}.",
                 this_core(checkup),
-                share(watch.lost_to_interrupts())
+                share(watch.lost_to_interrupts()),
+                match watch.waiting {
+                    Some(_) => "left out",
+                    None => "included",
+                }
             ))
         }
         Facts::Interrupts { .. } => {
@@ -177,6 +185,13 @@ fn not_measured(why: NotMeasured) -> &'static str {
              a race are."
         }
     }
+}
+
+/// Whether a quota had any part in keeping doctor from running.
+fn quota_held_back(checkup: &Checkup) -> bool {
+    let quota = checkup.finding(Topic::Container);
+    let held = quota.and_then(|quota| quota.effect(EffectKind::QuotaThrottled));
+    held.is_some_and(|share| share > 0.0)
 }
 
 fn longer(slowdown: f64, glyphs: Glyphs) -> String {

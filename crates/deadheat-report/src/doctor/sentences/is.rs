@@ -80,6 +80,9 @@ pub(super) fn is(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> String
             (true, None) => "Whether threads share cores is hidden.".to_owned(),
         },
         Facts::Steal { since_start } => match since_start {
+            Some(stolen) if *stolen == 0.0 => {
+                "No hypervisor took time since the system started.".to_owned()
+            }
             Some(stolen) => format!(
                 "Since the system started, a hypervisor gave {} of the time to others.",
                 share(*stolen)
@@ -166,12 +169,10 @@ pub(super) fn is(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> String
         },
         Facts::Swap { total, used } => match (total, used) {
             (Some(0), _) => "There is no swap.".to_owned(),
-            (Some(total), Some(used)) => format!(
-                "{} of {} of swap are in use.",
-                bytes(*used, glyphs),
-                bytes(*total, glyphs)
-            ),
-            (Some(total), None) => format!("There are {} of swap.", bytes(*total, glyphs)),
+            (Some(total), Some(used)) => {
+                format!("{} of {} of swap are in use.", bytes(*used), bytes(*total))
+            }
+            (Some(total), None) => format!("There are {} of swap.", bytes(*total)),
             (None, _) => "Whether there is swap is hidden.".to_owned(),
         },
         Facts::Thermal { hottest, throttled } => {

@@ -19,7 +19,7 @@ pub(in crate::doctor) struct Told {
 /// How a thing is called.
 pub(in crate::doctor) fn title(topic: Topic) -> &'static str {
     match topic {
-        Topic::Container => "container",
+        Topic::Container => "CPU quota",
         Topic::Steal => "steal time",
         Topic::Load => "load",
         Topic::Thermal => "heat",
