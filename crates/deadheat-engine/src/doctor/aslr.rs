@@ -22,7 +22,7 @@ fn is_switched_off(personality: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fake::machine;
+    use super::super::root::fake::machine;
     use super::*;
 
     #[test]

@@ -191,7 +191,7 @@ fn held_back(stat: &str) -> Option<HeldBack> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fake::machine;
+    use super::super::root::fake::machine;
     use super::*;
 
     const NEW_MOUNT: &str = "34 24 0:29 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw\n";

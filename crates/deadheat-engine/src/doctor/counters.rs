@@ -25,7 +25,7 @@ fn refused(error: &std::io::Error) -> Refused {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fake::machine;
+    use super::super::root::fake::machine;
     use super::*;
 
     #[test]

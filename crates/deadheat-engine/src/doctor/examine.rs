@@ -308,7 +308,7 @@ mod tests {
     use deadheat_model::doctor::{State, Topic};
 
     use super::super::candidates::MOST_CORES;
-    use super::super::fake::machine;
+    use super::super::root::fake::machine;
     use super::*;
 
     fn options(root: Root, pinning: Pinning) -> DoctorOptions {

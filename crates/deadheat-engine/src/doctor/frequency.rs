@@ -40,7 +40,7 @@ pub(super) fn turbo(root: &Root, core: Option<u32>) -> Option<(bool, TurboSwitch
 
 #[cfg(test)]
 mod tests {
-    use super::super::fake::machine;
+    use super::super::root::fake::machine;
     use super::*;
 
     #[test]

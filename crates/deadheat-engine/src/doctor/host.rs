@@ -88,7 +88,7 @@ pub(super) fn container(root: &Root) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fake::machine;
+    use super::super::root::fake::machine;
     use super::*;
 
     const INTEL: &str =

@@ -62,7 +62,7 @@ fn kibibytes(text: &str, name: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fake::machine;
+    use super::super::root::fake::machine;
     use super::*;
 
     const MEMINFO: &str = "\

@@ -9,8 +9,6 @@ mod counters;
 mod cpu_list;
 mod cpuid;
 mod examine;
-#[cfg(test)]
-mod fake;
 mod findings;
 mod frequency;
 mod host;

@@ -33,7 +33,7 @@ pub(super) fn clock_facts(root: &Root, clock: &SampleClock, fallback: Option<Str
 
 #[cfg(test)]
 mod tests {
-    use super::super::fake::machine;
+    use super::super::root::fake::machine;
     use super::*;
 
     #[test]

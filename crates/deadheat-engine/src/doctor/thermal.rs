@@ -105,7 +105,7 @@ pub(super) fn throttled(root: &Root, cores: &[u32]) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fake::machine;
+    use super::super::root::fake::machine;
     use super::*;
 
     #[test]

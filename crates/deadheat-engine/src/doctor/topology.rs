@@ -87,7 +87,7 @@ pub(super) fn speed(root: &Root, core: u32) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fake::machine;
+    use super::super::root::fake::machine;
     use super::*;
 
     #[test]

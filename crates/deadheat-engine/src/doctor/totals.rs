@@ -34,7 +34,7 @@ pub(super) fn grown(before: Option<u64>, after: Option<u64>) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fake::machine;
+    use super::super::root::fake::machine;
     use super::*;
 
     #[test]

@@ -116,7 +116,7 @@ fn passed(before: &Stat, after: &Stat, core: Option<u32>) -> (Option<f64>, Vec<(
 
 #[cfg(test)]
 mod tests {
-    use super::super::fake::machine;
+    use super::super::root::fake::machine;
     use super::*;
 
     #[test]
