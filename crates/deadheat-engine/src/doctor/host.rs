@@ -3,6 +3,7 @@
 
 use deadheat_model::doctor::Host;
 
+use super::cpuid::hypervisor;
 use super::root::Root;
 
 /// Hardware, or a virtual machine.
@@ -10,7 +11,11 @@ pub(super) fn host(root: &Root) -> Host {
     let cpuinfo = root.text("proc/cpuinfo").unwrap_or_default();
     let told = maker(root);
     match says_hypervisor(&cpuinfo) {
-        Some(true) => Host::VirtualMachine(told.or_else(|| super::cpuid::hypervisor(root))),
+        Some(true) => {
+            // A machine of files cannot be asked.
+            let asked = || root.is_real().then(hypervisor).flatten();
+            Host::VirtualMachine(told.or_else(asked))
+        }
         Some(false) if told.as_deref() == Some("Xen") => Host::VirtualMachine(told),
         Some(false) => Host::Hardware,
         None => match told {
