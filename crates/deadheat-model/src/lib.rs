@@ -12,6 +12,8 @@ mod analysis;
 mod column;
 mod command;
 mod day;
+#[cfg(feature = "doctor")]
+pub mod doctor;
 mod environment;
 mod estimate;
 mod fail_on;
