@@ -7,6 +7,7 @@ pub mod bench;
 mod cargo_deadheat;
 mod compare;
 mod completions;
+mod doctor;
 mod exports;
 mod link;
 mod man;

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::{
-    analyze, bench, cargo_deadheat, compare, completions, link, man, options, placements, report,
-    rev, run,
+    analyze, bench, cargo_deadheat, compare, completions, doctor, link, man, options, placements,
+    report, rev, run,
 };
 
 /// Races too close to call: is B faster than A, by how much, how sure?
@@ -37,6 +37,9 @@ enum Command {
     /// Make a page, a comment or pictures of a recorded run
     #[command(after_help = report::EXAMPLES)]
     Report(Box<report::ReportCommand>),
+    /// Look at this machine: what disturbs measurements, by how much, and what mends it
+    #[command(after_help = doctor::EXAMPLES)]
+    Doctor(doctor::DoctorArgs),
     /// Link as asked, and record the link for races with many placements
     #[command(after_help = link::EXAMPLES)]
     Link(link::LinkArgs),
@@ -86,6 +89,7 @@ pub fn deadheat() -> ExitCode {
         Command::Compare(args) => compare::compare(*args),
         Command::Analyze(args) => analyze::analyze(&args),
         Command::Report(args) => report::report(&args),
+        Command::Doctor(args) => doctor::doctor(&args),
         Command::Link(args) => return link::link(&args).into(),
         Command::Completions(args) => completions::completions(&args),
         Command::Man(args) => man::man(&args),

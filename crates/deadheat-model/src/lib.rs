@@ -13,6 +13,8 @@ mod column;
 mod command;
 mod control;
 mod day;
+#[cfg(feature = "doctor")]
+pub mod doctor;
 mod environment;
 mod estimate;
 mod fail_on;

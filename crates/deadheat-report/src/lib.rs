@@ -15,6 +15,8 @@
 //! - `to_pictures`, with the feature `pictures`: plots for papers
 //! - [`to_comparison`], [`to_comparison_markdown`], [`to_comparison_csv`]: the
 //!   answer about saved results, a row per benchmark
+//! - `to_doctor_text`, `to_doctor_json`, with the feature `doctor`: what
+//!   `deadheat doctor` found out about a machine
 //! - [`progress_line`]: the line to watch while a race goes on
 //!
 //! What is said about results stands in [`sentences`], what is said about
@@ -24,6 +26,8 @@ mod called;
 mod comment;
 mod comparison;
 mod control;
+#[cfg(feature = "doctor")]
+mod doctor;
 pub mod doubts;
 mod ending;
 mod figures;
@@ -55,6 +59,8 @@ pub use comment::{CommentOptions, to_comment};
 pub use comparison::{
     ComparisonOptions, Sort, to_comparison, to_comparison_csv, to_comparison_markdown,
 };
+#[cfg(feature = "doctor")]
+pub use doctor::{DoctorTextOptions, to_doctor_json, to_doctor_text};
 pub use glyphs::Glyphs;
 pub use json::to_json;
 pub use junit::to_junit;

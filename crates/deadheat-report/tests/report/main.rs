@@ -2,6 +2,8 @@
 
 mod comment;
 mod comparison;
+#[cfg(feature = "doctor")]
+mod doctor;
 mod drawn;
 mod fixtures;
 mod gates;

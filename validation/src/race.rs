@@ -5,10 +5,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use deadheat_validation::answer::Race;
 use serde_json::Value;
 
-use crate::Setting;
+use crate::answer::Race;
+use crate::workshop::Workshop;
 
 /// A race that came to its end.
 pub struct Raced {
@@ -22,31 +22,32 @@ pub struct Raced {
     pub rows: Vec<Race>,
 }
 
-/// Races with these words on the command line, as `deadheat bench` or another
-/// subcommand.
-pub fn race(setting: &Setting, words: &[&str]) -> Raced {
-    let save = setting.scratch.join("race.jsonl");
-    let _ = fs::remove_file(&save);
-    let began = Instant::now();
-    let output = Command::new(&setting.deadheat)
-        .arg("bench")
-        .args(words)
-        .args(["-q", "--json", "--save"])
-        .arg(&save)
-        .stdin(Stdio::null())
-        .stderr(Stdio::inherit())
-        .output()
-        .expect("deadheat runs");
-    let seconds = began.elapsed().as_secs_f64();
-    assert!(output.status.success(), "deadheat bench {words:?} failed");
-    let answer: Value = serde_json::from_slice(&output.stdout).expect("an answer in JSON");
-    let rows = Race::all(&answer).unwrap_or_else(|problem| panic!("{problem}"));
-    let (in_samples, samples) = in_samples(&save);
-    Raced {
-        seconds,
-        in_samples,
-        samples,
-        rows,
+impl Workshop {
+    /// Races with these words on the command line of `deadheat bench`.
+    pub fn race(&self, words: &[&str]) -> Raced {
+        let save = self.scratched("race.jsonl");
+        let _ = fs::remove_file(&save);
+        let began = Instant::now();
+        let output = Command::new(&self.deadheat)
+            .arg("bench")
+            .args(words)
+            .args(["-q", "--json", "--save"])
+            .arg(&save)
+            .stdin(Stdio::null())
+            .stderr(Stdio::inherit())
+            .output()
+            .expect("deadheat runs");
+        let seconds = began.elapsed().as_secs_f64();
+        assert!(output.status.success(), "deadheat bench {words:?} failed");
+        let answer: Value = serde_json::from_slice(&output.stdout).expect("an answer in JSON");
+        let rows = Race::all(&answer).unwrap_or_else(|problem| panic!("{problem}"));
+        let (in_samples, samples) = in_samples(&save);
+        Raced {
+            seconds,
+            in_samples,
+            samples,
+            rows,
+        }
     }
 }
 
