@@ -8,6 +8,7 @@
 mod analyse;
 mod by_rank;
 mod clocks;
+mod control;
 mod doubts;
 mod effects;
 mod figures;

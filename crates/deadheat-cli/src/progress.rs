@@ -35,8 +35,11 @@ impl LiveProgress {
             bar.set_style(style);
         }
         let named = |benchmark: &Benchmark| {
-            let contenders = benchmark.contenders.iter().map(|c| c.name.clone());
-            (benchmark.name.clone(), contenders.collect())
+            let rivals = benchmark.contenders.iter().take(benchmark.rivals());
+            (
+                benchmark.name.clone(),
+                rivals.map(|c| c.name.clone()).collect(),
+            )
         };
         let benchmarks = benchmarks.iter().map(named).collect();
         let glyphs = Glyphs::new(terminal::speaks_unicode());

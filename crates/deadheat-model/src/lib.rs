@@ -11,6 +11,7 @@
 mod analysis;
 mod column;
 mod command;
+mod control;
 mod day;
 #[cfg(feature = "doctor")]
 pub mod doctor;
@@ -46,6 +47,7 @@ pub use analysis::{
 };
 pub use column::{FIXED_COLUMNS, column_name, metric_of_column};
 pub use command::{CommandLine, ExitPolicy, Hooks, Input, Output};
+pub use control::Control;
 pub use day::Day;
 pub use environment::{ClockFacts, CounterAccess, Environment};
 pub use estimate::{BlockDiagnostics, Estimate, Interval};

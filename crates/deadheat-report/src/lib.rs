@@ -25,6 +25,7 @@
 mod called;
 mod comment;
 mod comparison;
+mod control;
 #[cfg(feature = "doctor")]
 mod doctor;
 pub mod doubts;

@@ -24,17 +24,24 @@ pub(super) fn complete(benchmark: &mut Benchmark, piloted: Option<&Piloted>, blo
         }
     }
     let turns = benchmark.processes_per_replicate() > Some(1);
-    let found = piloted.map(|piloted| blocks_that_fit(piloted, turns));
+    let contenders = benchmark.contenders.len();
+    let found = piloted.map(|piloted| blocks_that_fit(piloted, contenders, turns));
     benchmark.blocks_per_replicate = blocks.or(found);
 }
 
 /// Blocks in a replicate that make the most of the time.
-fn blocks_that_fit(piloted: &Piloted, taking_turns: bool) -> u32 {
+fn blocks_that_fit(piloted: &Piloted, contenders: usize, taking_turns: bool) -> u32 {
     let pilot = &piloted.pilot;
-    let round_ns: f64 = pilot.call_ns.iter().sum::<f64>() * pilot.iterations as f64;
+    // A control called in the same process is the baseline once more.
+    let copy = pilot
+        .call_ns
+        .first()
+        .filter(|_| pilot.call_ns.len() < contenders);
+    let call_ns = pilot.call_ns.iter().chain(copy);
+    let round_ns: f64 = call_ns.sum::<f64>() * pilot.iterations as f64;
     // Each once to prime it, then two of each in ABBA, or one of each in a row
     // of more.
-    let rounds = if pilot.call_ns.len() == 2 { 3.0 } else { 2.0 };
+    let rounds = if contenders == 2 { 3.0 } else { 2.0 };
     let samples_ns = pilot.block_cost_ns.unwrap_or(round_ns * rounds);
     let block_ns = samples_ns + BLOCK_OVERHEAD_NS;
     let process_ns = piloted.process_ns + f64::from(least_warm_up_rounds(round_ns)) * round_ns;
@@ -68,9 +75,9 @@ mod tests {
 
     #[test]
     fn short_functions_get_many_blocks_and_slow_ones_few() {
-        let short = blocks_that_fit(&piloted(1.0, 20_000), false);
-        let long = blocks_that_fit(&piloted(1e7, 1), false);
-        let slow = blocks_that_fit(&piloted(1e9, 1), false);
+        let short = blocks_that_fit(&piloted(1.0, 20_000), 2, false);
+        let long = blocks_that_fit(&piloted(1e7, 1), 2, false);
+        let slow = blocks_that_fit(&piloted(1e9, 1), 2, false);
         assert!(short >= 10, "{short}");
         assert!((2..5).contains(&long), "{long}");
         assert_eq!(slow, 1);
@@ -79,9 +86,9 @@ mod tests {
     #[test]
     fn starting_processes_that_take_turns_is_a_small_part_of_a_replicate() {
         let short = piloted(200_000.0, 1);
-        let alone = blocks_that_fit(&short, false);
-        let turns = blocks_that_fit(&short, true);
+        let alone = blocks_that_fit(&short, 2, false);
+        let turns = blocks_that_fit(&short, 2, true);
         assert!(alone < turns && turns <= MOST_BLOCKS, "{alone} {turns}");
-        assert_eq!(blocks_that_fit(&piloted(1e9, 1), true), 1);
+        assert_eq!(blocks_that_fit(&piloted(1e9, 1), 2, true), 1);
     }
 }
