@@ -13,9 +13,9 @@
 //! - [`to_junit`]: the answer for services that collect results of tests
 //! - [`to_paired`]: minima and means side by side, a line per comparison
 //! - `to_pictures`, with the feature `pictures`: plots for papers
-//! - [`to_comparison`], [`to_comparison_markdown`], [`to_comparison_csv`]: the
-//!   answer about saved results, a row per benchmark
-//! - `to_doctor_text`, `to_doctor_json`, with the feature `doctor`: what
+//! - `to_comparison`, `to_comparison_markdown`, `to_comparison_csv`, with the
+//!   feature `commands`: the answer about saved results, a row per benchmark
+//! - `to_doctor_text`, `to_doctor_json`, with the feature `commands`: what
 //!   `deadheat doctor` found out about a machine
 //! - [`progress_line`]: the line to watch while a race goes on
 //!
@@ -24,9 +24,10 @@
 
 mod called;
 mod comment;
+#[cfg(feature = "commands")]
 mod comparison;
 mod control;
-#[cfg(feature = "doctor")]
+#[cfg(feature = "commands")]
 mod doctor;
 pub mod doubts;
 mod ending;
@@ -56,10 +57,11 @@ pub mod units;
 mod xml;
 
 pub use comment::{CommentOptions, to_comment};
+#[cfg(feature = "commands")]
 pub use comparison::{
     ComparisonOptions, Sort, to_comparison, to_comparison_csv, to_comparison_markdown,
 };
-#[cfg(feature = "doctor")]
+#[cfg(feature = "commands")]
 pub use doctor::{DoctorTextOptions, to_doctor_json, to_doctor_text};
 pub use glyphs::Glyphs;
 pub use json::to_json;

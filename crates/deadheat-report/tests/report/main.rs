@@ -2,7 +2,7 @@
 
 mod comment;
 mod comparison;
-#[cfg(feature = "doctor")]
+#[cfg(feature = "commands")]
 mod doctor;
 mod drawn;
 mod fixtures;
