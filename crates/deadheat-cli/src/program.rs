@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::{
-    analyze, bench, cargo_deadheat, compare, completions, link, man, options, placements, report,
-    rev, run,
+    analyze, bench, calibrate, cargo_deadheat, compare, completions, link, man, options,
+    placements, report, rev, run,
 };
 
 /// Races too close to call: is B faster than A, by how much, how sure?
@@ -37,6 +37,9 @@ enum Command {
     /// Make a page, a comment or pictures of a recorded run
     #[command(after_help = report::EXAMPLES)]
     Report(Box<report::ReportCommand>),
+    /// Find out how far verdicts can be believed on this machine
+    #[command(after_help = calibrate::EXAMPLES)]
+    Calibrate(calibrate::CalibrateArgs),
     /// Link as asked, and record the link for races with many placements
     #[command(after_help = link::EXAMPLES)]
     Link(link::LinkArgs),
@@ -66,6 +69,10 @@ pub fn command() -> clap::Command {
 
 /// The whole program, from the arguments of this process to its exit code.
 pub fn deadheat() -> ExitCode {
+    // First of all: what races should do nothing else.
+    if let Some(code) = calibrate::role(std::env::args_os()) {
+        return code;
+    }
     let mut args = std::env::args_os();
     let name = PathBuf::from(args.next().unwrap_or_default());
     // Cargo starts it by other names while revisions are built.
@@ -86,6 +93,7 @@ pub fn deadheat() -> ExitCode {
         Command::Compare(args) => compare::compare(*args),
         Command::Analyze(args) => analyze::analyze(&args),
         Command::Report(args) => report::report(&args),
+        Command::Calibrate(args) => calibrate::calibrate(&args),
         Command::Link(args) => return link::link(&args).into(),
         Command::Completions(args) => completions::completions(&args),
         Command::Man(args) => man::man(&args),

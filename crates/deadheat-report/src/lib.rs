@@ -15,11 +15,14 @@
 //! - `to_pictures`, with the feature `pictures`: plots for papers
 //! - [`to_comparison`], [`to_comparison_markdown`], [`to_comparison_csv`]: the
 //!   answer about saved results, a row per benchmark
+//! - `to_calibration_text` and `to_calibration_markdown`, with the feature
+//!   `calibration`: what a machine showed of itself
 //! - [`progress_line`]: the line to watch while a race goes on
 //!
 //! What is said about results stands in [`sentences`], what is said about
 //! doubts in [`doubts`].
 
+mod calibration;
 mod called;
 mod comment;
 mod comparison;
@@ -50,6 +53,12 @@ mod text;
 pub mod units;
 mod xml;
 
+pub use calibration::calibrated;
+#[cfg(feature = "calibration")]
+pub use calibration::{
+    CalibrationOptions, CalibrationStanding, calibration_line, to_calibration_markdown,
+    to_calibration_text,
+};
 pub use comment::{CommentOptions, to_comment};
 pub use comparison::{
     ComparisonOptions, Sort, to_comparison, to_comparison_csv, to_comparison_markdown,

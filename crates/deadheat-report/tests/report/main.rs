@@ -1,5 +1,7 @@
 //! What readers and programs see, from analyses made by hand.
 
+#[cfg(feature = "calibration")]
+mod calibration;
 mod comment;
 mod comparison;
 mod drawn;
@@ -16,6 +18,7 @@ mod pictures;
 mod plots;
 #[cfg(feature = "pictures")]
 mod plotted;
+mod quoted;
 mod saved;
 mod sketched;
 mod text;
