@@ -15,7 +15,7 @@ const GLYPHS: Glyphs = Glyphs::Unicode;
 /// comes to.
 pub fn to_calibration_markdown(calibration: &Calibration) -> String {
     let mut text = format!(
-        "# Calibration of a machine\n\nWritten by `deadheat calibrate --markdown`; [trust.md](../trust.md) \
+        "# Calibration of a machine\n\nWritten by `deadheat calibrate --markdown`; `docs/trust.md` \
          says how to read it.\n\n{}.\n\nMachine: {}.\n",
         prose(&heading(calibration, GLYPHS)),
         prose(&machine(calibration, GLYPHS))

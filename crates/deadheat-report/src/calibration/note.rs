@@ -13,13 +13,15 @@ pub(super) fn kind(kind: RaceKind) -> &'static str {
     }
 }
 
-/// A share with two significant digits, in percent.
-pub(super) fn percent(share: f64) -> String {
-    match share * 100.0 {
+/// A share in percent, with two significant digits of how far it is from none
+/// or all. What is less than a hundredth is told as one.
+pub(super) fn percent(part: f64) -> String {
+    match part * 100.0 {
         0.0 => "0 %".to_owned(),
-        // Of small numbers only the size matters.
         percent if percent < 0.01 => "0.01 %".to_owned(),
-        percent => format!("{} %", two_digits(percent)),
+        percent if percent < 50.0 => format!("{} %", two_digits(percent)),
+        percent if percent <= 100.0 => share(part),
+        percent => format!("{percent:.0} %"),
     }
 }
 
@@ -119,7 +121,9 @@ mod tests {
             (1e-9, "0.01 %"),
             (0.0184, "1.8 %"),
             (0.5, "50 %"),
+            (0.9996, "99.96 %"),
             (1.0, "100 %"),
+            (1.27, "127 %"),
         ] {
             assert_eq!(percent(share), text);
         }

@@ -101,8 +101,8 @@ fn noise(calibration: &Calibration, glyphs: Glyphs) -> Table {
         header: cells(&[
             "",
             "one takes",
-            "95 % of estimates",
-            "interval",
+            "noise floor",
+            "half width",
             "process",
             "block",
             "replicate",
@@ -110,9 +110,9 @@ fn noise(calibration: &Calibration, glyphs: Glyphs) -> Table {
         ]),
         rows: raced(calibration).filter_map(row).collect(),
         below: vec![
-            "95 % of estimates: how far they are off at most, the noise floor. Interval: median \
-             half width. Process, block: standard deviation from one to the next. Replicate: \
-             what one takes, with so many blocks."
+            "Noise floor: 95 % of estimates are off by no more. Half width: the median of their \
+             intervals. Process, block: standard deviation from one to the next. Replicate: what \
+             one takes, with so many blocks."
                 .to_owned(),
         ],
     }

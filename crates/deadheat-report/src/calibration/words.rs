@@ -72,22 +72,20 @@ pub(super) fn belief(calibration: &Calibration) -> (Belief, String) {
         .copied()
         .collect();
     if open.is_empty() {
-        let counts: Vec<String> = sound.iter().map(|one| calls(one)).collect();
         let text = format!(
-            "Verdicts can be believed here: of races of things against themselves, of which {} may \
-             be called faster or slower, {} were.",
-            share(alpha),
-            counts.join(", ")
+            "Verdicts can be believed here: of things that raced against themselves {} were \
+             called faster or slower, and {} are accepted.",
+            all_calls(&sound),
+            share(alpha)
         );
         return (Belief::Yes, text);
     }
-    let seen: Vec<String> = open.iter().map(|one| calls(one)).collect();
     let text = format!(
         "Nothing speaks against verdicts here, but too few races of {} came to their end to be \
-         sure: called were {}, and {} are accepted. More races narrow these bounds, which say \
-         nothing bad of the machine.",
+         sure: of things that raced against themselves {} were called faster or slower, and {} \
+         are accepted. More races narrow these bounds, which say nothing bad of the machine.",
         list(&open),
-        seen.join(", "),
+        all_calls(&open),
         share(alpha)
     );
     (Belief::Perhaps, text)
@@ -95,12 +93,21 @@ pub(super) fn belief(calibration: &Calibration) -> (Belief, String) {
 
 /// "functions, builds and commands".
 fn list(kinds: &[&CalibratedKind]) -> String {
-    let names: Vec<&str> = kinds.iter().map(|one| kind(one.kind)).collect();
-    match names.split_last() {
-        Some((last, [])) => (*last).to_owned(),
+    joined(kinds.iter().map(|one| kind(one.kind).to_owned()).collect())
+}
+
+/// "a, b and c".
+fn joined(parts: Vec<String>) -> String {
+    match parts.split_last() {
+        Some((last, [])) => last.clone(),
         Some((last, others)) => format!("{} and {last}", others.join(", ")),
         None => String::new(),
     }
+}
+
+/// "1 of 300 functions (at most 1.8 %) and 0 of 120 commands (at most 3.0 %)".
+fn all_calls(kinds: &[&CalibratedKind]) -> String {
+    joined(kinds.iter().map(|one| calls(one)).collect())
 }
 
 /// "1 of 300 functions (at most 1.8 %)".
