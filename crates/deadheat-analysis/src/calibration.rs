@@ -5,7 +5,7 @@ use deadheat_model::{
     CalibratedKind, CalibrationRace, Comparison, Detectable, Found, KnownDifference, LogRatio,
     NoiseFloor, RaceKind, ReplicateCost, Share, Tally,
 };
-use deadheat_stats::summary::{mean, median, quantile};
+use deadheat_stats::summary::{median, quantile};
 use deadheat_stats::{
     Spending, minimum_detectable_effect, planned_standard_error, replicates_within, share_bounds,
 };
@@ -124,9 +124,11 @@ fn half_width(race: &CalibrationRace) -> Option<f64> {
 fn noise(kind: RaceKind, same: &[&CalibrationRace]) -> Option<NoiseFloor> {
     let mut sizes = figures(same, |race| Some(race.effect.0.abs()));
     sizes.sort_unstable_by(f64::total_cmp);
+    // Of the race in the middle: a neighbour that disturbed one of them should
+    // not speak for all.
     let spread = |part: fn((f64, f64)) -> f64| {
         let variances = figures(same, |race| race.variances.map(part));
-        mean(&variances).map(|variance| LogRatio(variance.sqrt()))
+        median(&variances).map(|variance| LogRatio(variance.sqrt()))
     };
     Some(NoiseFloor {
         estimate: LogRatio(quantile(&sizes, FLOOR)?),
@@ -151,7 +153,8 @@ fn cost(races: &[&CalibrationRace]) -> Option<ReplicateCost> {
     })
 }
 
-/// What the budgets find, by the mean variance and cost of a replicate.
+/// What the budgets find, by the median variance and the mean cost of a
+/// replicate.
 fn detectable(
     races: &[&CalibrationRace],
     cost: ReplicateCost,
@@ -163,7 +166,7 @@ fn detectable(
         let error = planned_standard_error(within, between, race.blocks_per_replicate, 1);
         Some(error.powi(2))
     });
-    let Some(variance) = mean(&variances) else {
+    let Some(variance) = median(&variances) else {
         return Vec::new();
     };
     let found = |max_replicates: usize, bought: usize| {

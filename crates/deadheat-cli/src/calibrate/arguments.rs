@@ -35,7 +35,7 @@ pub struct CalibrateArgs {
     )]
     pub(super) show: bool,
 
-    /// Start no round that would end after this time [default: 5 min, quick 30 s]
+    /// Start no race that would end after this time [default: 5 min, quick 30 s]
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Design")]
     budget: Option<Duration>,
     /// Smallest change worth acting on

@@ -2,7 +2,7 @@
 
 use deadheat_model::{CalibrationNote, Day, Promise, RaceKind};
 
-use crate::units::{share, two_digits};
+use crate::units::{decimals, share, two_digits};
 
 /// How races of a kind are called.
 pub(super) fn kind(kind: RaceKind) -> &'static str {
@@ -14,13 +14,13 @@ pub(super) fn kind(kind: RaceKind) -> &'static str {
 }
 
 /// A share in percent, with two significant digits of how far it is from none
-/// or all. What is less than a hundredth is told as one.
+/// or all. What is less than a thousandth of a percent is told as one.
 pub(super) fn percent(part: f64) -> String {
     match part * 100.0 {
         0.0 => "0 %".to_owned(),
-        percent if percent < 0.01 => "0.01 %".to_owned(),
+        percent if percent < 0.001 => "0.001 %".to_owned(),
         percent if percent < 50.0 => format!("{} %", two_digits(percent)),
-        percent if percent <= 100.0 => share(part),
+        percent if percent < 100.0 => format!("{percent:.*} %", decimals(100.0 - percent, 2)),
         percent => format!("{percent:.0} %"),
     }
 }
@@ -118,10 +118,12 @@ mod tests {
     fn shares_have_two_digits_and_none_is_hidden() {
         for (share, text) in [
             (0.0, "0 %"),
-            (1e-9, "0.01 %"),
+            (1e-9, "0.001 %"),
             (0.0184, "1.8 %"),
             (0.5, "50 %"),
-            (0.9996, "99.96 %"),
+            (0.7076, "71 %"),
+            (0.9106, "91.1 %"),
+            (0.9996, "99.960 %"),
             (1.0, "100 %"),
             (1.27, "127 %"),
         ] {

@@ -66,28 +66,36 @@ pub(super) fn belief(calibration: &Calibration) -> (Belief, String) {
         text += "Find out what disturbs this machine, mend it, and calibrate again.";
         return (Belief::No, text);
     }
-    let open: Vec<&CalibratedKind> = sound
-        .iter()
-        .filter(|one| one.promise == Promise::Open)
-        .copied()
-        .collect();
+    let (open, kept): (Vec<_>, Vec<_>) = sound
+        .into_iter()
+        .partition(|one| one.promise == Promise::Open);
+    let of_all = match open.is_empty() {
+        true => String::new(),
+        false => format!(" on {}", list(&kept)),
+    };
+    let believed = format!(
+        "Verdicts{of_all} can be believed here: of things that raced against themselves {} were \
+         called faster or slower, and {} are accepted.",
+        all_calls(&kept),
+        share(alpha)
+    );
     if open.is_empty() {
-        let text = format!(
-            "Verdicts can be believed here: of things that raced against themselves {} were \
-             called faster or slower, and {} are accepted.",
-            all_calls(&sound),
-            share(alpha)
-        );
-        return (Belief::Yes, text);
+        return (Belief::Yes, believed);
     }
-    let text = format!(
-        "Nothing speaks against verdicts here, but too few races of {} came to their end to be \
-         sure: of things that raced against themselves {} were called faster or slower, and {} \
-         are accepted. More races narrow these bounds, which say nothing bad of the machine.",
-        list(&open),
+    let few = format!(
+        "came to their end to be sure: of things that raced against themselves {} were called \
+         faster or slower, and {} are accepted. More races narrow these bounds, which say nothing \
+         bad of the machine.",
         all_calls(&open),
         share(alpha)
     );
+    let text = match kept.is_empty() {
+        true => format!("Nothing speaks against verdicts here, but too few races {few}"),
+        false => format!(
+            "{believed} Nothing speaks against those on {}, but too few races {few}",
+            list(&open)
+        ),
+    };
     (Belief::Perhaps, text)
 }
 

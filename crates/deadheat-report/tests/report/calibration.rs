@@ -208,6 +208,22 @@ fn few_races_are_told_apart_from_a_bad_machine() {
     );
     assert!(told.contains("0 of 12 functions (at most 26 %)"), "{told}");
     assert!(!told.contains("chance alone"), "{told}");
+    // What is sure of one kind is told beside.
+    let few = CalibratedKind {
+        calls: tally(0, 12, 0),
+        false_calls: share(0, 12, 0.0, 0.2646),
+        promise: Promise::Open,
+        ..commands()
+    };
+    let told = flat(&calibration(vec![functions(), few]));
+    assert!(
+        told.contains("? Verdicts on functions can be believed here: of"),
+        "{told}"
+    );
+    assert!(
+        told.contains("Nothing speaks against those on commands"),
+        "{told}"
+    );
 }
 
 #[test]

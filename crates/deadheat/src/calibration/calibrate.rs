@@ -71,11 +71,11 @@ struct Kind {
     kind: RaceKind,
     /// Why it is not raced any further.
     problem: Option<String>,
-    /// Batches raced.
-    batches: u32,
+    /// Races started.
+    races: u64,
     /// Seconds that these took.
     seconds: f64,
-    /// Seconds that the longest of them took.
+    /// Seconds that a race took on average in the longest batch.
     longest: f64,
 }
 
@@ -84,15 +84,25 @@ impl Kind {
         Self {
             kind,
             problem: None,
-            batches: 0,
+            races: 0,
             seconds: 0.0,
             longest: 0.0,
         }
     }
 
-    /// Seconds that a batch takes; `None` before the first.
-    fn batch_seconds(&self) -> Option<f64> {
-        (self.batches > 0).then(|| self.seconds / f64::from(self.batches))
+    /// Seconds that a race takes; `None` before the first.
+    fn race_seconds(&self) -> Option<f64> {
+        (self.races > 0).then(|| self.seconds / self.races as f64)
+    }
+
+    /// How many races would surely end in so many seconds. Before the first
+    /// one nobody knows, and there is no other way to find out.
+    fn that_fit(&self, seconds: f64) -> usize {
+        match self.races {
+            _ if seconds <= 0.0 => 0,
+            0 => usize::MAX,
+            _ => (seconds / self.longest) as usize,
+        }
     }
 }
 
@@ -112,7 +122,9 @@ impl Rounds<'_> {
     ) -> Result<CalibrationEnd, Failure> {
         let effort = self.spec.effort;
         let mut done = 0;
+        let mut spent = false;
         for round in 0..effort.rounds {
+            let mut raced_any = false;
             for place in 0..self.kinds.len() {
                 if let Some(signal) = interrupts.requested() {
                     return Ok(CalibrationEnd::Interrupted(signal));
@@ -120,11 +132,15 @@ impl Rounds<'_> {
                 if self.kinds[place].problem.is_some() {
                     continue;
                 }
-                if self.is_used_up(place) {
-                    return Ok(CalibrationEnd::Budget);
-                }
                 let kind = self.kinds[place].kind;
-                let changes = effort.changes(kind, round);
+                let mut changes = effort.changes(kind, round);
+                let fit = self.kinds[place].that_fit(self.seconds_of_budget());
+                spent |= fit < changes.len();
+                changes.truncate(fit);
+                if changes.is_empty() {
+                    continue;
+                }
+                raced_any = true;
                 let batch = u64::from(round) * self.kinds.len() as u64 + place as u64;
                 let begun = self.seconds();
                 let seconds_left = self.seconds_left(round, place);
@@ -137,47 +153,54 @@ impl Rounds<'_> {
                     });
                 };
                 let raced = self.field.race(kind, &changes, batch, &mut tell);
-                let first = batch == 0;
-                let raced = raced.or_else(|error| problem(error, first))?;
+                let raced = raced.or_else(|error| problem(error, batch == 0))?;
                 done += changes.len() as u64;
                 let took = self.seconds() - begun;
                 let of_kind = &mut self.kinds[place];
-                of_kind.batches += 1;
+                of_kind.races += changes.len() as u64;
                 of_kind.seconds += took;
-                of_kind.longest = of_kind.longest.max(took);
+                of_kind.longest = of_kind.longest.max(took / changes.len() as f64);
                 of_kind.problem = raced.problem;
                 self.races.extend(raced.races);
                 if let Some(signal) = raced.signal {
                     return Ok(CalibrationEnd::Interrupted(signal));
                 }
             }
+            if !raced_any {
+                break;
+            }
         }
-        Ok(CalibrationEnd::Finished)
+        Ok(match spent {
+            true => CalibrationEnd::Budget,
+            false => CalibrationEnd::Finished,
+        })
     }
 
     fn seconds(&self) -> f64 {
         self.clock.elapsed_ns() as f64 / 1e9
     }
 
-    /// Whether another batch of this kind would hardly end within the budget.
-    fn is_used_up(&self, place: usize) -> bool {
-        self.seconds() + self.kinds[place].longest > self.spec.effort.budget.as_secs_f64()
+    /// Seconds that are left of the budget; below 0 when it is used up.
+    fn seconds_of_budget(&self) -> f64 {
+        self.spec.effort.budget.as_secs_f64() - self.seconds()
     }
 
     /// Seconds until all is raced or the budget used up, before the batch of
     /// this kind in this round; `None` before every kind was raced once.
     fn seconds_left(&self, round: u32, place: usize) -> Option<f64> {
-        let budget = self.spec.effort.budget.as_secs_f64() - self.seconds();
+        let effort = &self.spec.effort;
         let mut left = 0.0;
         for (other, kind) in self.kinds.iter().enumerate() {
             if kind.problem.is_some() {
                 continue;
             }
             let raced = round + u32::from(other < place);
-            let to_come = self.spec.effort.rounds.saturating_sub(raced);
-            left += f64::from(to_come) * kind.batch_seconds()?;
+            let to_come = effort.rounds.saturating_sub(raced);
+            let per_round = effort.per_round(kind.kind);
+            let races = to_come * (per_round.same + per_round.known);
+            left += f64::from(races) * kind.race_seconds()?;
         }
-        Some(left.min(budget).max(0.0))
+        Some(left.min(self.seconds_of_budget()).max(0.0))
     }
 }
 
@@ -200,5 +223,39 @@ fn problem(error: RaceError, first: bool) -> Result<Batch, Failure> {
             problem: Some(text),
             ..Batch::default()
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_races_start_as_surely_end_in_time() {
+        let mut kind = Kind::new(RaceKind::Builds);
+        assert_eq!(kind.that_fit(1.0), usize::MAX, "nobody knows yet");
+        assert_eq!(kind.that_fit(-1.0), 0);
+        kind.races = 6;
+        kind.seconds = 3.0;
+        kind.longest = 0.75;
+        assert_eq!((kind.that_fit(2.0), kind.that_fit(0.7)), (2, 0));
+        assert_eq!(kind.that_fit(0.0), 0);
+        assert_eq!(kind.race_seconds(), Some(0.5));
+    }
+
+    #[test]
+    fn all_races_are_counted_that_are_planned() {
+        assert_eq!(planned(&Effort::LEAST), 3 + 2 + 2);
+        assert_eq!(planned(&Effort::FULL), 30 * (16 + 6 + 9));
+    }
+
+    #[test]
+    fn what_would_be_wrong_with_every_race_is_told_by_the_first() {
+        let wrong = || RaceError::Design("--pin 99: there is no such core".to_owned());
+        assert!(matches!(problem(wrong(), true), Err(Failure::Usage(_))));
+        let later = problem(wrong(), false).unwrap();
+        assert!(later.problem.unwrap().contains("no such core"));
+        let broken = RaceError::NotStarted(EngineError::Interrupted);
+        assert!(problem(broken, true).unwrap().problem.is_some());
     }
 }
