@@ -21,10 +21,14 @@ bench:
     cargo run --release -p deadheat-format --example speed
 
 # The tables of the statistics from their simulations, then the promises put to the test: some twenty-five minutes
-calibrate:
+simulate:
     cargo run --release -p deadheat-stats --example spending
     cargo run --release -p deadheat-stats --example singletons
     cargo run --release -p deadheat --example calibration
+
+# This machine's own error rate, kept for later races and written to docs/validation/calibration.md: some four minutes; `just calibrate --quick` only tries it
+calibrate *options:
+    cargo run --release -- calibrate --markdown docs/validation/calibration.md {{options}}
 
 # Which planted faults the tests of the statistics notice, one in eleven of them: some forty minutes (cargo install cargo-mutants)
 mutants:

@@ -7,6 +7,7 @@
 
 mod analyse;
 mod by_rank;
+mod calibration;
 mod clocks;
 mod control;
 mod doubts;
@@ -31,6 +32,7 @@ mod suite;
 mod unpaired;
 
 pub use analyse::{Options, analyse};
+pub use calibration::{CalibrationTerms, calibrated_kind, calibration_race};
 pub use histograms::histograms;
 pub use looks::{LooksError, fixed_look, planned_blocks, planned_looks};
 pub use one_by_one::{OneByOne, Part};

@@ -126,6 +126,7 @@ impl<'a> OneByOne<'a> {
                 (None, Origin::Race) => Ending::Cut,
                 (None, _) => Ending::Recording,
             },
+            calibration: run.header.environment.calibration.clone(),
         }
     }
 }

@@ -4,6 +4,7 @@
 mod analyze;
 mod answering;
 pub mod bench;
+mod calibrate;
 mod cargo_deadheat;
 mod compare;
 mod completions;

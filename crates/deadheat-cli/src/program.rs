@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::{
-    analyze, bench, cargo_deadheat, compare, completions, doctor, link, man, options, placements,
-    report, rev, run,
+    analyze, bench, calibrate, cargo_deadheat, compare, completions, doctor, link, man, options,
+    placements, report, rev, run,
 };
 
 /// Races too close to call: is B faster than A, by how much, how sure?
@@ -40,6 +40,9 @@ enum Command {
     /// Look at this machine: what disturbs measurements, by how much, and what mends it
     #[command(after_help = doctor::EXAMPLES)]
     Doctor(doctor::DoctorArgs),
+    /// Find out how far verdicts can be believed on this machine
+    #[command(after_help = calibrate::EXAMPLES)]
+    Calibrate(calibrate::CalibrateArgs),
     /// Link as asked, and record the link for races with many placements
     #[command(after_help = link::EXAMPLES)]
     Link(link::LinkArgs),
@@ -69,6 +72,10 @@ pub fn command() -> clap::Command {
 
 /// The whole program, from the arguments of this process to its exit code.
 pub fn deadheat() -> ExitCode {
+    // First of all: what races should do nothing else.
+    if let Some(code) = calibrate::role(std::env::args_os()) {
+        return code;
+    }
     let mut args = std::env::args_os();
     let name = PathBuf::from(args.next().unwrap_or_default());
     // Cargo starts it by other names while revisions are built.
@@ -90,6 +97,7 @@ pub fn deadheat() -> ExitCode {
         Command::Analyze(args) => analyze::analyze(&args),
         Command::Report(args) => report::report(&args),
         Command::Doctor(args) => doctor::doctor(&args),
+        Command::Calibrate(args) => calibrate::calibrate(&args),
         Command::Link(args) => return link::link(&args).into(),
         Command::Completions(args) => completions::completions(&args),
         Command::Man(args) => man::man(&args),

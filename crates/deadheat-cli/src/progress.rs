@@ -19,21 +19,27 @@ pub struct LiveProgress {
     glyphs: Glyphs,
 }
 
+/// A line on standard error, or nothing.
+pub fn line(shown: bool) -> ProgressBar {
+    // Drawn at most ten times a second, between blocks, by the thread that
+    // waits anyway: nothing of it runs while a command is timed.
+    let target = if shown {
+        ProgressDrawTarget::term_like_with_hz(Box::new(Narrower(Term::stderr())), 10)
+    } else {
+        ProgressDrawTarget::hidden()
+    };
+    let bar = ProgressBar::with_draw_target(None, target);
+    if let Ok(style) = ProgressStyle::with_template("{msg}") {
+        bar.set_style(style);
+    }
+    bar
+}
+
 impl LiveProgress {
     /// Progress of a race of these.
     pub fn new(benchmarks: &[Benchmark], quiet: bool) -> Self {
         let shown = !quiet && std::io::stderr().is_terminal();
-        // Drawn at most ten times a second, between blocks, by the thread
-        // that waits anyway: nothing of it runs while a command is timed.
-        let target = if shown {
-            ProgressDrawTarget::term_like_with_hz(Box::new(Narrower(Term::stderr())), 10)
-        } else {
-            ProgressDrawTarget::hidden()
-        };
-        let bar = ProgressBar::with_draw_target(None, target);
-        if let Ok(style) = ProgressStyle::with_template("{msg}") {
-            bar.set_style(style);
-        }
+        let bar = line(shown);
         let named = |benchmark: &Benchmark| {
             let rivals = benchmark.contenders.iter().take(benchmark.rivals());
             (

@@ -161,6 +161,7 @@ impl Packages {
         command
             .current_dir(self.folder.path())
             .env("LC_ALL", "C.UTF-8")
+            .env("DEADHEAT_CALIBRATION", "")
             .env("PATH", std::env::join_paths(found).unwrap())
             .env("CARGO_NET_OFFLINE", "true")
             .env("CARGO_TERM_COLOR", "never");

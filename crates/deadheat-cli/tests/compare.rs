@@ -63,6 +63,7 @@ impl Track {
             .args(["-c", line])
             .current_dir(self.folder.path())
             .env("LC_ALL", "C.UTF-8")
+            .env("DEADHEAT_CALIBRATION", "")
             .env("deadheat", env!("CARGO_BIN_EXE_deadheat"));
         Finished::from(shell.output().unwrap())
     }

@@ -63,6 +63,7 @@ impl Repo {
         command
             .current_dir(self.folder.path())
             .env("LC_ALL", "C.UTF-8")
+            .env("DEADHEAT_CALIBRATION", "")
             .env("PATH", std::env::join_paths(found).unwrap())
             .env("XDG_CACHE_HOME", self.cache.path())
             .env("CARGO_NET_OFFLINE", "true")

@@ -1,6 +1,7 @@
 //! Ctrl-C and its relatives: noticed, never lost, never fatal by themselves.
 #![allow(unsafe_code)]
 
+use std::cell::Cell;
 use std::os::raw::c_int;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 
@@ -10,6 +11,11 @@ use nix::sys::time::TimeSpec;
 
 static COUNT: AtomicU32 = AtomicU32::new(0);
 static LAST: AtomicI32 = AtomicI32::new(0);
+
+thread_local! {
+    /// The mask of this thread from before it took over signals.
+    static BEFORE: Cell<Option<SigSet>> = const { Cell::new(None) };
+}
 
 /// The signals that ask deadheat to stop.
 const SIGNALS: [Signal; 3] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP];
@@ -21,16 +27,29 @@ extern "C" fn note(signal: c_int) {
 
 /// Signals that ask to stop, held back except where someone waits for them.
 /// The old mask and actions come back when this is dropped.
+///
+/// Who races many times in a row holds one of these all the while: those of the
+/// single races then leave everything as it is, and no signal between two races
+/// ends the program.
 #[derive(Debug)]
 pub struct Interrupts {
     original: SigSet,
     previous: Vec<(Signal, SigAction)>,
+    /// Whether another one of this thread has taken over already.
+    nested: bool,
 }
 
 impl Interrupts {
     /// Takes over SIGINT, SIGTERM and SIGHUP. One that was ignored (as under
     /// `nohup`) stays ignored.
     pub fn install() -> nix::Result<Self> {
+        if let Some(original) = BEFORE.get() {
+            return Ok(Self {
+                original,
+                previous: Vec::new(),
+                nested: true,
+            });
+        }
         let mut held = SigSet::empty();
         for signal in SIGNALS {
             held.add(signal);
@@ -48,7 +67,12 @@ impl Interrupts {
                 previous.push((signal, old));
             }
         }
-        Ok(Self { original, previous })
+        BEFORE.set(Some(original));
+        Ok(Self {
+            original,
+            previous,
+            nested: false,
+        })
     }
 
     /// The mask deadheat was started with.
@@ -75,6 +99,10 @@ impl Interrupts {
 
 impl Drop for Interrupts {
     fn drop(&mut self) {
+        if self.nested {
+            return;
+        }
+        BEFORE.set(None);
         for (signal, action) in &self.previous {
             // SAFETY: puts back an action that was installed before.
             let _ = unsafe { sigaction(*signal, action) };

@@ -60,7 +60,7 @@ pub use function::{
 pub use interrupt::Interrupts;
 #[cfg(feature = "commands")]
 pub use launcher::{ImageError, LauncherError};
-pub use machine::environment;
+pub use machine::{environment, machine};
 pub use order::Schedule;
 #[cfg(feature = "commands")]
 pub use placement::{CommandPlacements, find_executable};

@@ -167,6 +167,14 @@ pub enum FormatError {
         /// What is wrong there.
         problem: String,
     },
+    /// It holds no calibration that could be read.
+    #[error("{file}: {problem}; `deadheat calibrate` makes a new one")]
+    Calibration {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// A column that must be there is not.
     #[error("{file}:1: column {column} is missing; the nearest column present is '{nearest}'")]
     MissingColumn {
@@ -308,6 +316,7 @@ impl FormatError {
             | FormatError::Plan { file, .. }
             | FormatError::Json { file, .. }
             | FormatError::Saved { file, .. }
+            | FormatError::Calibration { file, .. }
             | FormatError::MissingColumn { file, .. }
             | FormatError::DuplicateRow { file, .. }
             | FormatError::IncompleteBlock { file, .. }

@@ -7,6 +7,7 @@
 //! | format | read | written |
 //! | --- | --- | --- |
 //! | run file, `deadheat.run/1` | `read_run`, `IndexedRun`, feature `read` | [`RunFileWriter`] |
+//! | what a machine showed of itself, `deadheat.calibration/1` | [`read_calibration`] | [`write_calibration`] |
 //! | rules of a project, `deadheat.toml` | [`find_rules`], [`read_rules`] | |
 //! | tidy CSV, feature `csv` | `read_csv` | `write_csv` |
 //! | hyperfine's JSON, feature `hyperfine` | | `write_hyperfine` |
@@ -21,6 +22,7 @@
 //! who only records a run builds nothing that reads one. With `read` but not
 //! `csv` tables are answered with [`FormatError::CsvLeftOut`].
 
+mod calibration;
 #[cfg(feature = "saved")]
 mod content;
 mod default_path;
@@ -36,8 +38,11 @@ mod nearest;
 mod number;
 mod rules;
 mod run_file;
+#[cfg(feature = "saved")]
+mod scratch;
 mod text;
 
+pub use calibration::{CALIBRATION_SCHEMA, calibration_json, read_calibration, write_calibration};
 #[cfg(feature = "saved")]
 pub use content::{Found, found_at, read_content};
 pub use deadheat_model::{column_name, metric_of_column};
@@ -72,6 +77,8 @@ pub use rules::{RULES_FILE, RulesError, find_rules, read_rules, read_rules_from}
 #[cfg(feature = "read")]
 pub use run_file::{IndexedRun, read_header, read_run, read_run_from};
 pub use run_file::{RunFileWriter, SCHEMA};
+#[cfg(feature = "saved")]
+pub use scratch::ScratchFolder;
 pub use text::{
     ensure_folder, ensure_writable, is_same_file, write_bytes, write_text, write_text_by,
 };

@@ -141,6 +141,7 @@ fn analysis(processes: Processes, comparisons: Vec<Comparison>) -> Analysis {
         launches: 93,
         elapsed_seconds: 1.9,
         ending: Ending::Recorded(EndReason::Finished),
+        calibration: None,
     }
 }
 

@@ -1,5 +1,6 @@
 //! The answer: one comparison per benchmark and candidate.
 
+use crate::calibration::CalibrationNote;
 use crate::control::Control;
 use crate::estimate::{BlockDiagnostics, Estimate};
 use crate::figures::Figures;
@@ -201,6 +202,8 @@ pub struct Analysis {
     pub elapsed_seconds: f64,
     /// How the run ended.
     pub ending: Ending,
+    /// What was known of races of this kind on the machine when the run began.
+    pub calibration: Option<CalibrationNote>,
 }
 
 /// The change over all benchmarks that both sides have: the geometric mean of

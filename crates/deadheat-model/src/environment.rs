@@ -1,5 +1,6 @@
 //! Facts about the machine a run was measured on.
 
+use crate::calibration::CalibrationNote;
 use crate::placement::NeutralLinks;
 
 /// Whether hardware counters could be read.
@@ -51,4 +52,7 @@ pub struct Environment {
     /// The executables that neutral links were asked of; empty when nobody
     /// asked.
     pub neutral_links: Vec<NeutralLinks>,
+    /// What is known of races of this kind on this machine; `None` where it was
+    /// not calibrated.
+    pub calibration: Option<CalibrationNote>,
 }

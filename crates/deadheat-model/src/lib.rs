@@ -9,6 +9,7 @@
 //! ```
 
 mod analysis;
+mod calibration;
 mod column;
 mod command;
 mod control;
@@ -44,6 +45,10 @@ mod workload;
 pub use analysis::{
     Analysis, Comparison, Ending, FailedBenchmark, MetricComparison, Overall, Processes, Side,
     Spreads, Standing,
+};
+pub use calibration::{
+    CalibratedKind, Calibration, CalibrationEnd, CalibrationNote, CalibrationRace, Detectable,
+    Found, KnownDifference, Machine, NoiseFloor, Promise, RaceKind, ReplicateCost, Share, Tally,
 };
 pub use column::{FIXED_COLUMNS, column_name, metric_of_column};
 pub use command::{CommandLine, ExitPolicy, Hooks, Input, Output};

@@ -62,7 +62,7 @@ pub fn ending(ending: &Ending, source: Source, glyphs: Glyphs) -> Option<String>
     }
 }
 
-fn signal_name(signal: i32) -> String {
+pub(crate) fn signal_name(signal: i32) -> String {
     match signal {
         1 => "SIGHUP".to_owned(),
         2 => "SIGINT".to_owned(),

@@ -17,11 +17,14 @@
 //!   feature `commands`: the answer about saved results, a row per benchmark
 //! - `to_doctor_text`, `to_doctor_json`, with the feature `commands`: what
 //!   `deadheat doctor` found out about a machine
+//! - `to_calibration_text` and `to_calibration_markdown`, with the feature
+//!   `commands`: what a machine showed of itself
 //! - [`progress_line`]: the line to watch while a race goes on
 //!
 //! What is said about results stands in [`sentences`], what is said about
 //! doubts in [`doubts`].
 
+mod calibration;
 mod called;
 mod comment;
 #[cfg(feature = "commands")]
@@ -56,6 +59,12 @@ mod text;
 pub mod units;
 mod xml;
 
+pub use calibration::calibrated;
+#[cfg(feature = "commands")]
+pub use calibration::{
+    CalibrationOptions, CalibrationStanding, calibration_line, to_calibration_markdown,
+    to_calibration_text,
+};
 pub use comment::{CommentOptions, to_comment};
 #[cfg(feature = "commands")]
 pub use comparison::{

@@ -2,6 +2,7 @@
 
 use deadheat_model::{Analysis, Comparison, Side};
 
+use crate::calibration::{calibrated, sentence_case};
 use crate::doubts;
 use crate::figures;
 use crate::glyphs::Glyphs;
@@ -85,6 +86,9 @@ pub fn to_markdown_with(analysis: &Analysis, options: &MarkdownOptions) -> Strin
     let counts: Vec<String> = counts.flatten().into_iter().chain(effort).collect();
     if !counts.is_empty() {
         text += &format!("\n{}\n", counts.join(", "));
+    }
+    if let Some(note) = &analysis.calibration {
+        text += &format!("\n{}.\n", prose(&sentence_case(&calibrated(note))));
     }
     let ending = sentences::ending(&analysis.ending, Source::of(analysis), GLYPHS);
     let remarks: Vec<String> = ending

@@ -2,6 +2,7 @@
 
 use deadheat_model::{Analysis, Comparison, EndReason, Ending, FailedBenchmark, Verdict, Warning};
 
+use crate::calibration::calibrated;
 use crate::doubts::{self, Told};
 use crate::figures;
 use crate::glyphs::Glyphs;
@@ -123,7 +124,14 @@ impl Painter<'_> {
             }
             text += &self.wrapped("", sentence);
         }
-        text + &self.paragraph_of_doubts(shared.iter()) + &self.gates()
+        text + &self.paragraph_of_doubts(shared.iter()) + &self.calibrated() + &self.gates()
+    }
+
+    /// What is known of the machine: quietly, for it changes no verdict.
+    fn calibrated(&self) -> String {
+        let note = self.analysis.calibration.as_ref();
+        let told = note.map(|note| format!("\n{}", self.wrapped("  ", &calibrated(note))));
+        told.unwrap_or_default()
     }
 
     /// What the gates say, last of all: it is what the exit code means.

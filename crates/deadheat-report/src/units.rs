@@ -171,7 +171,7 @@ pub fn plain_signed(values: &[f64], difference: f64, glyphs: Glyphs) -> String {
 }
 
 /// The decimals that give `value` this many significant digits.
-fn decimals(value: f64, digits: i32) -> usize {
+pub(crate) fn decimals(value: f64, digits: i32) -> usize {
     if value == 0.0 || !value.is_finite() {
         return 0;
     }

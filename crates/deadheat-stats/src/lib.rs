@@ -16,7 +16,7 @@
 //! | how large is the effect, and how sure is that? | [`clusters`], [`huber`], [`estimate`], [`rank::hodges_lehmann`](mod@rank::hodges_lehmann) |
 //! | and when a replicate is a single block, or a few? | [`singletons`], [`guard`], [`singletons_simulation`], [`false_calls`] |
 //! | when may one look, and what does a look cost? | [`looks`], [`spending_simulation`], [`anytime`] |
-//! | what may be said? | [`verdict`], [`multiple`], [`power`], [`components`] |
+//! | what may be said? | [`verdict`], [`multiple`], [`power`], [`components`], [`share`] |
 //! | do other tests agree? | [`signflip`], [`rank`] |
 //! | what would a mean-based tool say? | [`t_tests`] |
 //! | what do the two distributions look like? | [`hdr`], [`shape`], [`moments`], [`shapiro_wilk`](mod@shapiro_wilk), [`fit`](mod@fit) |
@@ -63,6 +63,7 @@ pub mod rng;
 pub mod running;
 pub mod shape;
 pub mod shapiro_wilk;
+pub mod share;
 pub mod signflip;
 pub mod singletons;
 pub mod singletons_simulation;
@@ -89,7 +90,10 @@ pub use looks::{Spending, SpendingError, adjusted_p};
 pub use moments::{excess_kurtosis, mean_over_min, sigma_distances, skewness};
 pub use multiple::{benjamini_hochberg, e_benjamini_hochberg, holm};
 pub use outliers::{OppositePeaks, opposite_peaks};
-pub use power::{minimum_detectable_effect, optimal_blocks, replicates_to_settle};
+pub use power::{
+    minimum_detectable_effect, optimal_blocks, planned_standard_error, replicates_to_settle,
+    replicates_within,
+};
 pub use rank::{
     RankSum, Signs, count_signs, hodges_lehmann, hodges_lehmann_shift, mann_whitney_asymptotic_p,
     mann_whitney_exact_p, mann_whitney_p, rank_sum, rank_sum_p, scipy_mann_whitney_p,
@@ -98,6 +102,7 @@ pub use rank::{
 pub use running::running_median;
 pub use shape::{KolmogorovSmirnov, kolmogorov_smirnov, wasserstein_1};
 pub use shapiro_wilk::{ShapiroWilk, shapiro_wilk};
+pub use share::share_bounds;
 pub use signflip::sign_flip_p;
 pub use t_tests::{TTest, ZTest, student, student_paired, welch, z_test};
 pub use tail::{Tail, tail_rate};

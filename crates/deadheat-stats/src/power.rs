@@ -5,6 +5,9 @@ use crate::dist::t_critical;
 /// Φ⁻¹(0.8): the power of 80 % in a minimum detectable effect.
 pub const POWER_QUANTILE: f64 = 0.84;
 
+/// P(|Z| ≤ 1.5): the share of normal effects that the pooled estimate takes as they are.
+const TAKEN_AS_THEY_ARE: f64 = 0.866_385_597_462_283_8;
+
 /// Nobody waits for more replicates than this.
 pub const MOST_REPLICATES: usize = 100_000;
 
@@ -16,6 +19,26 @@ pub const BLOCKS_RANGE: (u32, u32) = (5, 200);
 /// `df` below 1 counts as 1, a negative `se` as 0. Values too large to represent are given as `f64::MAX`.
 pub fn minimum_detectable_effect(se: f64, df: f64, two_sided_level: f64) -> f64 {
     ((t_critical(two_sided_level, df) + POWER_QUANTILE) * se.max(0.0)).min(f64::MAX)
+}
+
+/// The standard error that the pooled estimate will have after so many replicates of `blocks` blocks each, from the
+/// variances of [`clamped_components`](crate::clamped_components): √((between + within/blocks)/replicates)/0.866.
+///
+/// Clamped effects vary less than the effects themselves, and the estimate pays for it: its error is that of their mean
+/// over the share of effects that were not clamped (Huber 1964), which is 0.866 of normal ones. Where each replicate is a
+/// single block, `between` is 0 and [`clamped_variance`](crate::clamped_variance) the rest. No replicates or blocks count
+/// as one, and negative variances as 0.
+pub fn planned_standard_error(within: f64, between: f64, blocks: u32, replicates: usize) -> f64 {
+    let of_a_replicate = between.max(0.0) + within.max(0.0) / f64::from(blocks.max(1));
+    let error = (of_a_replicate / replicates.max(1) as f64).sqrt() / TAKEN_AS_THEY_ARE;
+    error.min(f64::MAX)
+}
+
+/// How many replicates a budget buys that cost so many seconds each; at most 100,000, also of those that cost nothing.
+pub fn replicates_within(budget_seconds: f64, replicate_seconds: f64) -> usize {
+    let bought = (budget_seconds.max(0.0) / replicate_seconds.max(f64::MIN_POSITIVE)).floor();
+    // `as` saturates, and makes 0 of what is not a number.
+    (bought as usize).min(MOST_REPLICATES)
 }
 
 /// How many more replicates would settle the matter if the estimate stayed at `theta` and its standard error fell as
@@ -92,6 +115,25 @@ mod tests {
         let found = minimum_detectable_effect(0.002, 9.0, 0.05);
         assert!((found - 0.002 * (2.2621571627982053 + 0.84)).abs() < 1e-15);
         assert!(minimum_detectable_effect(f64::MAX, 0.0, 1e-9).is_finite());
+    }
+
+    #[test]
+    fn a_budget_buys_whole_replicates_and_no_more_than_anybody_waits_for() {
+        assert_eq!(replicates_within(1.0, 0.3), 3);
+        assert_eq!(replicates_within(1.0, 2.0), 0);
+        assert_eq!(replicates_within(-1.0, 0.3), 0);
+        assert_eq!(replicates_within(60.0, 0.0), MOST_REPLICATES);
+        assert_eq!(replicates_within(f64::NAN, 1.0), 0);
+    }
+
+    #[test]
+    fn the_planned_error_falls_with_replicates_and_with_blocks_as_far_as_those_matter() {
+        let error = |blocks, replicates| planned_standard_error(4e-4, 1e-6, blocks, replicates);
+        assert!((error(25, 4) - error(25, 1) / 2.0).abs() < 1e-15);
+        assert!(error(100, 10) < error(25, 10));
+        // Processes that differ set a floor that no number of blocks gets below.
+        assert!(error(u32::MAX, 1) > 1e-3);
+        assert_eq!(error(0, 0), error(1, 1));
     }
 
     #[test]

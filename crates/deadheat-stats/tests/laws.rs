@@ -5,7 +5,10 @@ use deadheat_stats::dist::{
     binomial_cdf, binomial_two_sided_p, f_critical, f_upper_tail, normal_cdf, normal_quantile,
     t_critical, t_quantile, t_two_sided_p,
 };
-use deadheat_stats::power::{minimum_detectable_effect, optimal_blocks, replicates_to_settle};
+use deadheat_stats::power::{
+    minimum_detectable_effect, optimal_blocks, planned_standard_error, replicates_to_settle,
+    replicates_within,
+};
 use deadheat_stats::rank::{
     count_signs, hodges_lehmann_shift, mann_whitney_asymptotic_p, mann_whitney_exact_p,
     mann_whitney_p, rank_sum, rank_sum_p, shift_interval,
@@ -18,8 +21,8 @@ use deadheat_stats::{
 };
 use deadheat_stats::{
     Family, TTest, ZTest, best_fits, clamped_components, clamped_variance, excess_kurtosis, fit,
-    kolmogorov_smirnov, mean_over_min, opposite_peaks, shapiro_wilk, sigma_distances, skewness,
-    student, student_paired, variance_components, wasserstein_1, welch, z_test,
+    kolmogorov_smirnov, mean_over_min, opposite_peaks, shapiro_wilk, share_bounds, sigma_distances,
+    skewness, student, student_paired, variance_components, wasserstein_1, welch, z_test,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -316,6 +319,37 @@ proptest! {
         replicates_to_settle(x, y, k as usize, z, 0.05);
         prop_assert!((5..=200).contains(&optimal_blocks(x, y, z, x)));
         call((x, y), z);
+    }
+
+    #[test]
+    fn bounds_hold_the_share_they_are_of_and_more_trials_bring_them_closer(
+        (trials, hits) in (1_u64..2_000).prop_flat_map(|n| (Just(n), 0..=n)),
+        confidence in 0.5..0.999,
+    ) {
+        let seen = hits as f64 / trials as f64;
+        let (low, high) = share_bounds(hits, trials, confidence);
+        prop_assert!(0.0 <= low && low <= seen && seen <= high && high <= 1.0);
+        let (low_10, high_10) = share_bounds(10 * hits, 10 * trials, confidence);
+        prop_assert!(high_10 - low_10 < high - low + 1e-12);
+        // The other way round they are those of the misses.
+        let (low_misses, high_misses) = share_bounds(trials - hits, trials, confidence);
+        prop_assert!((low_misses - (1.0 - high)).abs() < 1e-9);
+        prop_assert!((high_misses - (1.0 - low)).abs() < 1e-9);
+        // At a bound the other tail is as improbable as asked.
+        if hits < trials {
+            let tail = (1.0 - confidence) / 2.0;
+            prop_assert!((binomial_cdf(hits, trials, high) - tail).abs() < 1e-7);
+        }
+    }
+
+    #[test]
+    fn plans_are_finite_whatever_they_are_made_of(
+        within in strange(), between in strange(), blocks in any::<u32>(),
+        replicates in any::<usize>(), budget in strange(), seconds in strange(),
+    ) {
+        let error = planned_standard_error(within, between, blocks, replicates);
+        prop_assert!(error.is_finite() && error >= 0.0, "{}", error);
+        prop_assert!(replicates_within(budget, seconds) <= 100_000);
     }
 
     #[test]

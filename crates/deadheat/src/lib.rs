@@ -58,6 +58,7 @@
 )]
 
 pub mod answer;
+pub mod calibration;
 #[cfg(feature = "commands")]
 pub mod command_race;
 pub mod exit;

@@ -50,6 +50,7 @@ impl Track {
             .args(arguments)
             .current_dir(self.folder.path())
             .env(MARK, self.folder.path())
+            .env("DEADHEAT_CALIBRATION", "")
             .env_remove("RUST_BACKTRACE")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

@@ -1,7 +1,7 @@
 //! The promises of the verdicts, kept by the whole pipeline — schedule,
 //! session, stopping rule, analysis — on a clock that only the simulated
 //! contenders turn. Seeds are fixed, so a failure is a change and not chance.
-//! `just calibrate` runs the same races by the thousand and publishes what
+//! `just simulate` runs the same races by the thousand and publishes what
 //! came out as `docs/calibration.md`.
 
 #[path = "../examples/calibration/simulation/mod.rs"]

@@ -20,6 +20,31 @@ pub(super) struct Environment {
     debug_build: bool,
     /// Absent when nobody asked for any.
     neutral_links: Vec<NeutralLinks>,
+    /// Absent where the machine was not calibrated.
+    calibration: Option<Calibration>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Calibration {
+    tool: Tool,
+    started_at: Option<u64>,
+    kind: String,
+    false_calls: Share,
+    alpha: f64,
+    noise_floor: Option<f64>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Tool {
+    version: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Share {
+    hits: u64,
+    of: u64,
+    low: f64,
+    high: f64,
 }
 
 #[derive(Debug, Deserialize)]
@@ -81,7 +106,30 @@ impl Environment {
                 .into_iter()
                 .map(NeutralLinks::into_model)
                 .collect(),
+            calibration: self.calibration.and_then(Calibration::into_model),
         }
+    }
+}
+
+impl Calibration {
+    /// `None` for a kind of race that a later version knows.
+    fn into_model(self) -> Option<model::CalibrationNote> {
+        Some(model::CalibrationNote {
+            tool_version: self.tool.version,
+            started_at: self.started_at,
+            kind: model::RaceKind::from_name(&self.kind)?,
+            false_calls: model::Share {
+                hits: self.false_calls.hits,
+                of: self.false_calls.of,
+                low: self.false_calls.low,
+                high: self.false_calls.high,
+            },
+            alpha: self.alpha,
+            noise_floor: self
+                .noise_floor
+                .filter(|change| *change > -1.0)
+                .map(model::LogRatio::from_change),
+        })
     }
 }
 

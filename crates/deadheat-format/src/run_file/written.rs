@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 
 use deadheat_model::{
-    BenchmarkFailure, ClockFacts, CounterAccess, EndReason, Environment, Json, LeftOut,
-    LeftOutReason, NeutralLinks, Object, Origin, Placed, Placing, RefusedLink, RunEnd, RunHeader,
+    BenchmarkFailure, CalibrationNote, ClockFacts, CounterAccess, EndReason, Environment, Json,
+    LeftOut, LeftOutReason, LogRatio, NeutralLinks, Object, Origin, Placed, Placing, RefusedLink,
+    RunEnd, RunHeader,
 };
 
 use super::written_plan::plan;
+use crate::calibration::share;
 use deadheat_model::column_name;
 
 /// The schema written, and the latest that is read.
@@ -91,6 +93,22 @@ fn environment(environment: &Environment) -> Object {
             "neutral_links",
             (!links.is_empty()).then(|| links.iter().map(neutral_links).collect::<Json>()),
         )
+        // Absent where the machine was not calibrated.
+        .with_some(
+            "calibration",
+            environment.calibration.as_ref().map(calibration),
+        )
+}
+
+/// What was known of races of this kind on the machine.
+fn calibration(note: &CalibrationNote) -> Object {
+    Object::new()
+        .with("tool", tool(&note.tool_version))
+        .with("started_at", note.started_at)
+        .with("kind", note.kind.name())
+        .with("false_calls", share(&note.false_calls))
+        .with("alpha", note.alpha)
+        .with("noise_floor", note.noise_floor.map(LogRatio::change))
 }
 
 /// Who makes the neutral links of an executable, or why nobody can.

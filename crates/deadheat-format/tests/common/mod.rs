@@ -5,11 +5,12 @@
 use std::time::Duration;
 
 use deadheat_model::{
-    Benchmark, BlockRecord, ClockFacts, CommandLine, Contender, ContenderId, CounterAccess, Design,
-    EndReason, Environment, ExitPolicy, Flags, FunctionCalls, GoogleBenchmarkCalls, Hooks, Input,
-    LeftOut, LeftOutReason, Looks, Metric, NeutralLink, NeutralLinks, Origin, Output, OwnLink,
-    OwnRules, Pinning, Placed, Placing, Plan, Program, RefusedLink, RepetitionLength, RunEnd,
-    RunHeader, Sample, Throughput, WorkerCalls, Workload,
+    Benchmark, BlockRecord, CalibrationNote, ClockFacts, CommandLine, Contender, ContenderId,
+    CounterAccess, Design, EndReason, Environment, ExitPolicy, Flags, FunctionCalls,
+    GoogleBenchmarkCalls, Hooks, Input, LeftOut, LeftOutReason, LogRatio, Looks, Metric,
+    NeutralLink, NeutralLinks, Origin, Output, OwnLink, OwnRules, Pinning, Placed, Placing, Plan,
+    Program, RaceKind, RefusedLink, RepetitionLength, RunEnd, RunHeader, Sample, Share, Throughput,
+    WorkerCalls, Workload,
 };
 
 fn words(text: &str) -> Vec<String> {
@@ -182,6 +183,19 @@ pub fn function_header() -> RunHeader {
                 fallback: Some("the counter does not tick evenly".to_owned()),
             }),
             debug_build: true,
+            calibration: Some(CalibrationNote {
+                tool_version: "0.1.0".to_owned(),
+                started_at: Some(1_709_120_000),
+                kind: RaceKind::Functions,
+                false_calls: Share {
+                    hits: 1,
+                    of: 300,
+                    low: 0.000125,
+                    high: 0.01843,
+                },
+                alpha: 0.05,
+                noise_floor: Some(LogRatio::from_change(0.003)),
+            }),
             ..commands.environment
         },
         metrics: vec![

@@ -2,6 +2,7 @@
 
 use deadheat_model::{Analysis, RunHeader};
 
+use crate::calibration::calibrated;
 use crate::glyphs::Glyphs;
 use crate::names::{escape, shorten};
 use crate::units::{share, two_digits};
@@ -35,6 +36,8 @@ pub(super) fn facts(analysis: &Analysis, header: &RunHeader) -> Vec<String> {
         .debug_build
         .then(|| "with debug assertions".to_owned());
     fact("build", debug);
+    let note = analysis.calibration.as_ref();
+    fact("calibration", note.map(calibrated));
     fact("deadheat", Some(shown(&analysis.tool_version)));
     fact("margin", Some(share(analysis.margin)));
     fact("confidence", Some(share(1.0 - analysis.alpha)));

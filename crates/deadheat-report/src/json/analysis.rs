@@ -70,6 +70,10 @@ fn whole(analysis: &Analysis) -> Object {
         .with_some("sides", recorded::sides(&analysis.sides))
         .with_some("warnings", whole_warnings(analysis, source))
         .with_some("overall", recorded::overall(&analysis.overall))
+        .with_some(
+            "calibration",
+            analysis.calibration.as_ref().map(recorded::calibration),
+        )
         .with("benchmarks", benchmarks)
 }
 

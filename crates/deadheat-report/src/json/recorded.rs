@@ -1,7 +1,8 @@
 //! What the answer about saved results has beside that of a race: where they
-//! were read from, and the mean over all benchmarks.
+//! were read from, and the mean over all benchmarks. And what a race quotes of
+//! the calibration of its machine.
 
-use deadheat_model::{Json, Object, Overall, ResultSide, ResultSource};
+use deadheat_model::{CalibrationNote, Json, LogRatio, Object, Overall, ResultSide, ResultSource};
 
 use super::analysis::ends;
 
@@ -43,4 +44,22 @@ pub(super) fn overall(overall: &[Overall]) -> Option<Json> {
             .with("confidence", interval.map(|interval| interval.confidence))
     };
     (!overall.is_empty()).then(|| overall.iter().map(one).collect())
+}
+
+/// What was known of races of this kind on the machine, by the words of the run
+/// file.
+pub(super) fn calibration(note: &CalibrationNote) -> Object {
+    let calls = &note.false_calls;
+    let calls = Object::new()
+        .with("hits", calls.hits)
+        .with("of", calls.of)
+        .with("low", calls.low)
+        .with("high", calls.high);
+    Object::new()
+        .with("tool", Object::new().with("version", &note.tool_version))
+        .with("started_at", note.started_at)
+        .with("kind", note.kind.name())
+        .with("false_calls", calls)
+        .with("alpha", note.alpha)
+        .with("noise_floor", note.noise_floor.map(LogRatio::change))
 }

@@ -8,6 +8,7 @@ use deadheat_model::{
 };
 
 use super::html::{Attribute, GLYPHS, Text, foreign};
+use crate::calibration::calibrated;
 use crate::names::{escape, shorten};
 use crate::sentences;
 use crate::shell::shell;
@@ -137,6 +138,13 @@ fn machine(header: &RunHeader) -> Facts {
         facts.push(
             "clock",
             format!("of the system, resolution {} ns", two_digits(tick)),
+        );
+    }
+    if let Some(note) = &environment.calibration {
+        let version = &note.tool_version;
+        facts.push(
+            "calibration",
+            format!("{} (deadheat {version})", calibrated(note)),
         );
     }
     facts

@@ -186,6 +186,7 @@ pub fn header() -> RunHeader {
                 made_by: Ok("LLD 14.0.6".to_owned()),
                 unsectioned: vec!["a.o".to_owned()],
             }],
+            calibration: None,
         },
         metrics: vec![Metric::Wall],
         tick_ns: None,

@@ -1,12 +1,12 @@
 //! Analyses made by hand, plausible enough to read their reports.
 
 use deadheat_model::{
-    Analysis, BetweenFigures, BlockDiagnostics, Change, ClockCause, Comparison, Control, Design,
-    EndReason, Ending, Environment, Estimate, Excuse, FailedBenchmark, Family, Figures, FirstHalf,
-    Fit, GateHit, Gates, Interval, LeftOut, LeftOutReason, LogRatio, Looks, Metric,
-    MetricComparison, Observation, OppositePeaks, Origin, PairSigns, Pinning, Plan, Processes,
-    RankSums, RunHeader, Scope, Side, SideFigures, SignedRanks, Spread, Spreads, StabilityFigures,
-    TTested, Tested, Throughput, Verdict, Warning,
+    Analysis, BetweenFigures, BlockDiagnostics, CalibrationNote, Change, ClockCause, Comparison,
+    Control, Design, EndReason, Ending, Environment, Estimate, Excuse, FailedBenchmark, Family,
+    Figures, FirstHalf, Fit, GateHit, Gates, Interval, LeftOut, LeftOutReason, LogRatio, Looks,
+    Metric, MetricComparison, Observation, OppositePeaks, Origin, PairSigns, Pinning, Plan,
+    Processes, RaceKind, RankSums, RunHeader, Scope, Share, Side, SideFigures, SignedRanks, Spread,
+    Spreads, StabilityFigures, TTested, Tested, Throughput, Verdict, Warning,
 };
 
 pub fn side(name: &str, median: f64, samples: usize) -> Side {
@@ -217,6 +217,7 @@ pub fn analysis(comparisons: Vec<Comparison>) -> Analysis {
         launches: 93,
         elapsed_seconds: 1.94,
         ending: Ending::Recorded(EndReason::Finished),
+        calibration: None,
     }
 }
 
@@ -383,6 +384,31 @@ pub fn with_a_quiet_control() -> Analysis {
         separated: false,
     });
     race
+}
+
+/// What is known of races of commands on a machine that is calibrated.
+pub fn note() -> CalibrationNote {
+    CalibrationNote {
+        tool_version: "0.1.0".to_owned(),
+        started_at: Some(1_795_312_800),
+        kind: RaceKind::Commands,
+        false_calls: Share {
+            hits: 2,
+            of: 120,
+            low: 0.00202,
+            high: 0.05891,
+        },
+        alpha: 0.05,
+        noise_floor: Some(LogRatio::from_change(0.0112)),
+    }
+}
+
+/// A race on such a machine.
+pub fn calibrated() -> Analysis {
+    Analysis {
+        calibration: Some(note()),
+        ..race()
+    }
 }
 
 /// A suite on neutral links: a placement that does not show, one that was not
@@ -683,6 +709,7 @@ pub fn everything() -> Vec<Analysis> {
         placed_suite(),
         with_controls(),
         with_a_quiet_control(),
+        calibrated(),
         with_failures(),
         only_a_failure(),
         builds(),

@@ -1,5 +1,7 @@
 //! What readers and programs see, from analyses made by hand.
 
+#[cfg(feature = "commands")]
+mod calibration;
 mod comment;
 mod comparison;
 #[cfg(feature = "commands")]
@@ -18,6 +20,7 @@ mod pictures;
 mod plots;
 #[cfg(feature = "pictures")]
 mod plotted;
+mod quoted;
 mod saved;
 mod sketched;
 mod text;

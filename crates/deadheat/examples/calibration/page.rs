@@ -45,7 +45,7 @@ fn introduction(chapters: &[Chapter]) -> String {
         "# Calibration
 
 How often the verdicts are right when the truth is known. Written by `cargo run --release -p deadheat --example calibration`, which is
-part of `just calibrate`; nothing here is written by hand.
+part of `just simulate`; nothing here is written by hand.
 
 {} races in {} rows. Each goes the whole way of a race: schedule, session, stopping rule and analysis; only the times are drawn, from
 a noise of known size, and pass on a simulated clock. α is {ALPHA}, the margin 1 % unless a row says otherwise, and the looks are those of a plan

@@ -18,6 +18,7 @@ use super::outcome::{
     RaceError, RaceOutcome, blocks, finish, not_started, run_file, take_over_signals,
 };
 use super::own_links;
+use crate::calibration::known;
 use crate::rules::refuse_own_unmeasured;
 
 /// Where a race leaves its traces.
@@ -51,6 +52,7 @@ pub fn race_commands(
     let mut machine = environment();
     let placements = placements(&plan, options, None, &interrupts)?;
     machine.neutral_links = placements.neutral_links().to_vec();
+    machine.calibration = known(&machine, &plan);
     own_links::add(&mut plan, OWN_LINK_REPLICATES, |of| placements.possible(of));
     let contenders = contenders(&plan, options, true, &interrupts)?;
     let mut contenders = contenders.with_placements(placements);

@@ -17,6 +17,7 @@ use super::outcome::{RaceError, RaceOutcome, not_started, take_over_signals};
 use super::recorded::Recorded;
 use super::terms::{Terms, refuse_existing, refuse_unmeasured};
 use super::{own_links, planning};
+use crate::calibration::known;
 use crate::rules::refuse_own_unmeasured;
 
 /// Blocks in a replicate where neither the user nor a pilot says.
@@ -183,6 +184,7 @@ pub fn race_workers(
     let machine = Environment {
         neutral_links: links,
         debug_build: race.program.is_some() && cfg!(debug_assertions),
+        calibration: known(&machine, &plan),
         ..machine
     };
     let header = RunHeader {

@@ -58,6 +58,7 @@ impl Track {
         command
             .current_dir(self.folder.path())
             .env(MARK, self.folder.path())
+            .env("DEADHEAT_CALIBRATION", "")
             .env("TMPDIR", self.path("tmp"))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

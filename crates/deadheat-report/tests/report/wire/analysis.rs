@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::calibration::Calibration;
 use super::comparison::{Comparison, Day, Rule};
 use super::numbers::{Alpha, Amount, AtLeastOne, Change, Confidence, Interval, Margin};
 use super::presence::{Nullable, Optional};
@@ -85,6 +86,9 @@ pub struct Analysis {
     #[serde(default)]
     #[schemars(length(min = 1))]
     overall: Optional<Vec<Overall>>,
+    /// Absent where this machine was not calibrated.
+    #[serde(default)]
+    calibration: Optional<Calibration>,
     /// One entry per benchmark and candidate.
     benchmarks: Vec<Comparison>,
 }

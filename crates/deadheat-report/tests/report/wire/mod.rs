@@ -6,6 +6,7 @@
 #![expect(dead_code, reason = "fields are read by serde and by nobody else")]
 
 mod analysis;
+mod calibration;
 mod comparison;
 mod figures;
 mod numbers;

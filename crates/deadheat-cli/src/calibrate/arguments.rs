@@ -1,0 +1,131 @@
+//! The command line of `deadheat calibrate`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use deadheat::calibration::{CalibrationSpec, Effort};
+use deadheat::exit::Failure;
+use deadheat::model::Pinning;
+use deadheat::settings::{Color, duration, fraction, pinning, random_seed};
+
+use super::role::{ROLE, sha256};
+
+/// Shown at the end of `deadheat calibrate --help`.
+pub const EXAMPLES: &str = "Examples:
+  deadheat calibrate
+  deadheat calibrate --quick
+  deadheat calibrate --markdown calibration.md
+  deadheat calibrate --show";
+
+/// Options of `deadheat calibrate`.
+#[derive(Debug, Args)]
+pub struct CalibrateArgs {
+    /// Fewer races, some twenty-five seconds instead of four minutes
+    #[arg(long)]
+    quick: bool,
+    /// As little as there is, for tests of this program
+    #[arg(long, hide = true, conflicts_with = "quick")]
+    least: bool,
+    /// Print the calibration that was saved, and race nothing
+    #[arg(
+        long,
+        conflicts_with_all = ["quick", "least", "budget", "alpha", "margin", "seed", "pin"]
+    )]
+    pub(super) show: bool,
+
+    /// Start no race that would end after this time [default: 5 min, quick 30 s]
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Design")]
+    budget: Option<Duration>,
+    /// Smallest change worth acting on
+    #[arg(long, value_name = "CHANGE", default_value = "1%", value_parser = fraction, help_heading = "Design", allow_hyphen_values = true)]
+    margin: f64,
+    /// Accepted chance of a wrong verdict
+    #[arg(long, value_name = "P", default_value = "0.05", value_parser = fraction, help_heading = "Design", allow_hyphen_values = true)]
+    alpha: f64,
+    /// Cores of what races: none, auto or a list [default: as each kind of race has it]
+    #[arg(long, value_name = "CORES", value_parser = pinning, help_heading = "Design")]
+    pin: Option<Pinning>,
+    /// Source of every random choice [default: drawn and recorded]
+    #[arg(
+        long,
+        value_name = "N",
+        help_heading = "Design",
+        allow_negative_numbers = true
+    )]
+    seed: Option<u64>,
+
+    /// Save it here, or show what was saved here
+    /// [default: ~/.local/state/deadheat/calibration.json]
+    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    pub(super) save: Option<PathBuf>,
+    /// Write it as a page in Markdown; - prints it instead of the answer
+    #[arg(
+        long,
+        value_name = "FILE",
+        num_args = 0..=1,
+        default_missing_value = "-",
+        help_heading = "Files"
+    )]
+    pub(super) markdown: Option<PathBuf>,
+
+    /// Print it as JSON instead of text
+    #[arg(long, help_heading = "Answer")]
+    pub(super) json: bool,
+    /// When to colour the answer
+    #[arg(
+        long,
+        value_name = "WHEN",
+        default_value = "auto",
+        value_parser = color(),
+        help_heading = "Answer"
+    )]
+    pub(super) color: Color,
+    /// No progress on standard error
+    #[arg(short = 'q', long, help_heading = "Answer")]
+    pub(super) quiet: bool,
+}
+
+fn color() -> impl TypedValueParser<Value = Color> {
+    let told = Color::ALL.map(|when| PossibleValue::new(when.name()).help(when.meaning()));
+    PossibleValuesParser::new(told).try_map(|name| Color::parse(&name))
+}
+
+impl CalibrateArgs {
+    /// What is to be raced, by this very program.
+    pub(super) fn spec(&self) -> Result<CalibrationSpec, Failure> {
+        let program = match cfg!(target_os = "linux") {
+            // Also when its file was replaced meanwhile.
+            true => PathBuf::from("/proc/self/exe"),
+            false => std::env::current_exe()
+                .map_err(|error| Failure::Internal(format!("cannot find this program: {error}")))?,
+        };
+        let effort = match (self.least, self.quick) {
+            (true, _) => Effort::LEAST,
+            (_, true) => Effort::QUICK,
+            _ => Effort::FULL,
+        };
+        Ok(CalibrationSpec {
+            program,
+            role: ROLE,
+            work: sha256,
+            effort: Effort {
+                budget: self.budget.unwrap_or(effort.budget),
+                ..effort
+            },
+            quick: self.quick || self.least,
+            alpha: self.alpha,
+            margin: self.margin,
+            pinning: self.pin.clone(),
+            seed: self.seed.unwrap_or_else(random_seed),
+        })
+    }
+
+    /// Whether the page takes the place of the answer.
+    pub(super) fn page_takes_stdout(&self) -> bool {
+        self.markdown
+            .as_deref()
+            .is_some_and(|path| path.as_os_str() == "-")
+    }
+}

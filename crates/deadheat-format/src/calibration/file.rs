@@ -1,0 +1,65 @@
+//! The file of a calibration.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use deadheat_model::Calibration;
+
+use super::read::{Problem, calibration};
+use super::written::{CALIBRATION_SCHEMA, calibration_json};
+use crate::error::{FormatError, cannot_write};
+
+/// Writes a calibration, in place of an older one, and makes the folder it goes
+/// to. A reader meanwhile finds the older one or the new one, and never half of
+/// one.
+pub fn write_calibration(
+    path: impl AsRef<Path>,
+    calibration: &Calibration,
+) -> Result<(), FormatError> {
+    let path = path.as_ref();
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(cannot_write(folder))?;
+    }
+    let text = calibration_json(calibration);
+    // What is no plain file cannot be replaced: /dev/null, a pipe.
+    if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+        return fs::write(path, text).map_err(cannot_write(path));
+    }
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}", std::process::id()));
+    let beside = path.with_file_name(name);
+    let written = fs::write(&beside, text).and_then(|()| fs::rename(&beside, path));
+    if written.is_err() {
+        // The cause is told; a leftover is not worth a word.
+        let _ = fs::remove_file(&beside);
+    }
+    written.map_err(cannot_write(path))
+}
+
+/// The calibration in a file; `None` when there is no such file.
+pub fn read_calibration(path: impl AsRef<Path>) -> Result<Option<Calibration>, FormatError> {
+    let path = path.as_ref();
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(source) => {
+            let file = path.to_owned();
+            return Err(FormatError::CannotRead { file, source });
+        }
+    };
+    calibration(&text).map(Some).map_err(|problem| {
+        let problem = match problem {
+            Problem::NoCalibration => "it holds no calibration".to_owned(),
+            Problem::Newer(schema) => format!(
+                "it has schema {schema} and needs a later deadheat; this one reads \
+                 {CALIBRATION_SCHEMA}"
+            ),
+            Problem::Field(field) => format!("'{field}' is missing or holds something odd"),
+        };
+        FormatError::Calibration {
+            file: path.to_owned(),
+            problem,
+        }
+    })
+}

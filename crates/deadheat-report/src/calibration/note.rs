@@ -1,0 +1,133 @@
+//! The sentence that answers quote of a calibration.
+
+use deadheat_model::{CalibrationNote, Day, Promise, RaceKind};
+
+use crate::units::{decimals, share, two_digits};
+
+/// How races of a kind are called.
+pub(super) fn kind(kind: RaceKind) -> &'static str {
+    match kind {
+        RaceKind::Functions => "functions",
+        RaceKind::Builds => "builds",
+        RaceKind::Commands => "commands",
+    }
+}
+
+/// A share in percent, with two significant digits of how far it is from none
+/// or all. What is less than a thousandth of a percent is told as one.
+pub(super) fn percent(part: f64) -> String {
+    match part * 100.0 {
+        0.0 => "0 %".to_owned(),
+        percent if percent < 0.001 => "0.001 %".to_owned(),
+        percent if percent < 50.0 => format!("{} %", two_digits(percent)),
+        percent if percent < 100.0 => format!("{percent:.*} %", decimals(100.0 - percent, 2)),
+        percent => format!("{percent:.0} %"),
+    }
+}
+
+/// The text with a capital at its beginning.
+pub(crate) fn sentence_case(text: &str) -> String {
+    let mut characters = text.chars();
+    let first = characters.next().into_iter();
+    first
+        .flat_map(char::to_uppercase)
+        .chain(characters)
+        .collect()
+}
+
+/// What is known of races like these on this machine, as one sentence without
+/// its point.
+pub fn calibrated(note: &CalibrationNote) -> String {
+    let when = match note.started_at {
+        Some(seconds) => format!(" on {}", Day::of_unix_seconds(seconds)),
+        None => String::new(),
+    };
+    let calls = &note.false_calls;
+    let found = match calls.at_most(note.alpha) {
+        Promise::Broken => format!(
+            "at least {}, {} are accepted: verdicts on {} are doubtful here",
+            percent(calls.low),
+            share(note.alpha),
+            kind(note.kind)
+        ),
+        Promise::Kept | Promise::Open => format!("at most {}", percent(calls.high)),
+    };
+    let mut text = format!(
+        "this machine was calibrated{when}: {} of {} A/A races of {} called ({found})",
+        calls.hits,
+        calls.of,
+        kind(note.kind)
+    );
+    if let Some(floor) = note.noise_floor {
+        text += &format!(", differences under {} drown", percent(floor.change()));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadheat_model::{LogRatio, Share};
+
+    fn note(hits: u64, low: f64, high: f64) -> CalibrationNote {
+        CalibrationNote {
+            tool_version: "0.1.0".to_owned(),
+            started_at: Some(1_795_312_800),
+            kind: RaceKind::Functions,
+            false_calls: Share {
+                hits,
+                of: 300,
+                low,
+                high,
+            },
+            alpha: 0.05,
+            noise_floor: Some(LogRatio::from_change(0.003)),
+        }
+    }
+
+    #[test]
+    fn a_quiet_machine_is_told_by_what_it_calls_at_most() {
+        assert_eq!(
+            calibrated(&note(1, 0.0001, 0.0184)),
+            "this machine was calibrated on 2026-11-22: 1 of 300 A/A races of functions called \
+             (at most 1.8 %), differences under 0.30 % drown"
+        );
+    }
+
+    #[test]
+    fn a_machine_that_calls_too_much_is_told_by_what_it_calls_at_least() {
+        let told = calibrated(&note(40, 0.097, 0.178));
+        assert!(told.contains("(at least 9.7 %, 5 % are accepted"), "{told}");
+        assert!(told.contains("verdicts on functions are doubtful here"));
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_told() {
+        let bare = CalibrationNote {
+            started_at: None,
+            noise_floor: None,
+            ..note(0, 0.0, 0.012)
+        };
+        assert_eq!(
+            calibrated(&bare),
+            "this machine was calibrated: 0 of 300 A/A races of functions called (at most 1.2 %)"
+        );
+    }
+
+    #[test]
+    fn shares_have_two_digits_and_none_is_hidden() {
+        for (share, text) in [
+            (0.0, "0 %"),
+            (1e-9, "0.001 %"),
+            (0.0184, "1.8 %"),
+            (0.5, "50 %"),
+            (0.7076, "71 %"),
+            (0.9106, "91.1 %"),
+            (0.9996, "99.960 %"),
+            (1.0, "100 %"),
+            (1.27, "127 %"),
+        ] {
+            assert_eq!(percent(share), text);
+        }
+    }
+}

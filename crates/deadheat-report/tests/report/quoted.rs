@@ -1,0 +1,76 @@
+//! What answers quote of a calibration: one quiet line each, and the figures
+//! for programs.
+
+use deadheat_model::{Environment, RunHeader};
+use deadheat_report::{
+    CommentOptions, TextOptions, to_comment, to_json, to_markdown, to_page, to_text,
+};
+use serde_json::Value;
+
+use crate::fixtures::*;
+
+const SAID: &str = "machine was calibrated on 2026-11-22: 2 of 120 A/A races of commands called";
+
+fn on_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn every_shape_quotes_the_calibration_of_its_machine_once() {
+    let analysis = calibrated();
+    let header = RunHeader {
+        environment: Environment {
+            calibration: Some(note()),
+            ..header().environment
+        },
+        ..header()
+    };
+    let comment = to_comment(&analysis, Some(&header), &CommentOptions::default());
+    for told in [
+        to_text(&analysis, &TextOptions::default()),
+        to_markdown(&analysis),
+        comment,
+        to_page(&analysis, &header),
+    ] {
+        let told = on_one_line(&told);
+        assert_eq!(told.matches(SAID).count(), 1, "{told}");
+        assert!(told.contains("differences under 1.1 % drown"), "{told}");
+    }
+}
+
+#[test]
+fn a_machine_that_nobody_calibrated_is_not_spoken_of() {
+    let analysis = race();
+    for told in [
+        to_text(&analysis, &TextOptions::default()),
+        to_markdown(&analysis),
+        to_comment(&analysis, Some(&header()), &CommentOptions::default()),
+        to_page(&analysis, &header()),
+        to_json(&analysis),
+    ] {
+        assert!(!told.contains("calibrat"), "{told}");
+    }
+}
+
+#[test]
+fn programs_get_the_figures() {
+    let json: Value = serde_json::from_str(&to_json(&calibrated())).unwrap();
+    let note = &json["calibration"];
+    assert_eq!(note["kind"], "commands");
+    assert_eq!(note["false_calls"]["hits"], 2);
+    assert_eq!(note["tool"]["version"], "0.1.0");
+    let floor = note["noise_floor"].as_f64().unwrap();
+    assert!((floor - 0.0112).abs() < 1e-12);
+}
+
+#[test]
+fn the_line_stands_below_the_table_and_what_the_gates_say_still_comes_last() {
+    let mut analysis = gated();
+    analysis.calibration = Some(note());
+    let text = on_one_line(&to_text(&analysis, &TextOptions::default()));
+    let line = text.find(SAID).unwrap();
+    assert!(
+        text[line..].contains("--fail-on") || text[line..].contains("!"),
+        "{text}"
+    );
+}
