@@ -16,7 +16,7 @@ test:
 
 # What deadheat itself costs: launching, writing and reading run files, and the statistics
 bench:
-    cargo bench -p deadheat-engine
+    cargo run --release --manifest-path validation/Cargo.toml --bin cost -- --quick
     cargo bench -p deadheat-stats --bench speed
     cargo run --release -p deadheat-format --example speed
 
@@ -69,9 +69,25 @@ validate-placement *options:
 validate-builds *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin builds -- {{options}}
 
+# What the engine takes beside bare system calls: some two minutes (hyperfine where there is one); `just validate-cost --quick` only tries it
+validate-cost *options:
+    cargo run --release --manifest-path validation/Cargo.toml --bin cost -- {{options}}
+
+# Google Benchmark executables beside compare.py, kept in validation/data/: some hour and a half, in as many sittings as one likes by `--minutes N` (g++, lld, Google Benchmark, libbenchmark-tools, scipy); `--page` only writes the page, `--quick` only tries it
+validate-compare-py *options:
+    cargo run --release --manifest-path validation/Cargo.toml --bin compare_py -- {{options}}
+
 # Saved results side by side, every bar of theirs, next to compare.py: some twelve minutes (g++, Google Benchmark; libbenchmark-tools and scipy for compare.py); `just validate-saved --quick` only tries it
 validate-saved *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin saved -- {{options}}
+
+# Every tool that races functions or commands, on the same work: some ninety minutes, in as many sittings as one likes (lld, objdump; hyperfine, and python3 with venv for pyperf); `just validate-peers --quick` only tries it, `--minutes N` stops in time
+validate-peers *options:
+    cargo run --release --manifest-path validation/Cargo.toml --bin peers -- {{options}}
+
+# bench_diff's own table: traditional, bench_diff and deadheat on functions whose difference is known; some eight hours, in as many sittings as you like with `--minutes N`; `just validate-bench-diff --quick` only tries it
+validate-bench-diff *options:
+    cargo run --release --manifest-path validation/Cargo.toml --bin bench_diff -- {{options}}
 
 # The workflow of the manual with this action, executed here without a container: green, then red (go install github.com/nektos/act@latest; curl, jq, python3)
 action:
@@ -84,6 +100,14 @@ charts:
 # The pictures of the page in docs/, made anew (chromium)
 screenshots:
     cargo test -p deadheat-cli --test page -- --ignored --exact the_pictures_of_the_docs
+
+# The article on paired benchmarking, beside tango and criterion: some half an hour, in as many sittings as one likes (`--minutes N`; lld, valgrind); `--quick` only tries it
+validate-paired-article *options:
+    cargo run --release --manifest-path validation/Cargo.toml --bin paired_article -- {{options}}
+
+# The article on log-normal timings: some ten minutes, in as many sittings as one likes (`--minutes N`); `--quick` only tries it
+validate-log-normal *options:
+    cargo run --release --manifest-path validation/Cargo.toml --bin log_normal -- {{options}}
 
 # Reports of a run of 500 benchmarks, every bar of theirs: a minute or two (chromium); `just validate-reports --quick` only tries it
 validate-reports *options:

@@ -1290,7 +1290,7 @@ static uint64_t deadheat_warm_up_(deadheat_race_ *race, uint64_t seed, const lon
                                   size_t length, uint64_t iterations)
 {
     enum { MOST_ROUNDS = 50, IDLE_ROUNDS = 2 };
-    const double gain = 0.01, slow_ns = 5e7;
+    const double gain = 0.01, slow_ns = 1e7;
     double best = 0.0;
     uint64_t round = 0;
     int idle = 0;

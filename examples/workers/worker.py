@@ -30,7 +30,7 @@ def calibrate(functions, given, least_ns, **_):
 
 def warm_up(functions, given, order, iterations, **_):
     rounds, idle, took, best = 0, 0, 0, float("inf")
-    while idle < 2 and rounds < 50 and took < 5e7:
+    while idle < 2 and rounds < 50 and took < 1e7:
         took = sum(sample(functions[i], given, iterations)[0] for i in order)
         rounds, idle = rounds + 1, 0 if took < 0.99 * best else idle + 1
         best = min(best, took)

@@ -3,7 +3,11 @@
 
 use std::fmt::{self, Write as _};
 
+use crate::binomial::binomial_bound;
 use crate::process::median;
+
+/// The share of false verdicts that deadheat allows itself at its defaults.
+pub const ALPHA: f64 = 0.05;
 
 /// A part of the page.
 pub struct Section {
@@ -47,6 +51,26 @@ impl Bar {
             bar: format!("at least {:.0} %", least * 100.0),
             measured: format!("{count} of {of}"),
             kept: of > 0 && count as f64 >= least * of as f64,
+        }
+    }
+
+    /// False verdicts, of so many that could be false: no more than a true
+    /// share of alpha exceeds in less than 1 % of such experiments.
+    pub fn false_verdicts(what: impl Into<String>, wrong: usize, of: usize) -> Self {
+        let allowed = binomial_bound(of as u64, ALPHA, 0.99);
+        let share = wrong as f64 / of as f64;
+        let kept = wrong as u64 <= allowed;
+        // A share above alpha is no proof that the rate is, and is not called
+        // kept either without saying so.
+        let remark = match kept && share > ALPHA {
+            true => ", above alpha by no more than chance may do",
+            false => "",
+        };
+        Self {
+            what: what.into(),
+            bar: format!("at most alpha = 5 % (chance allows {allowed} of {of})"),
+            measured: format!("{wrong} of {of} = {:.2} %{remark}", share * 100.0),
+            kept,
         }
     }
 
@@ -126,6 +150,17 @@ mod tests {
         assert_eq!(up(0.501, 2), "0.51");
         assert_eq!(up(0.5, 2), "0.50");
         assert_eq!(up(3.0, 0), "3");
+    }
+
+    #[test]
+    fn false_verdicts_above_alpha_are_kept_only_with_a_remark() {
+        let said = |wrong| Bar::false_verdicts("A/A", wrong, 100).to_string();
+        assert_eq!(
+            said(5),
+            "kept: A/A: 5 of 100 = 5.00 % (at most alpha = 5 % (chance allows 11 of 100))"
+        );
+        assert!(said(11).starts_with("kept: A/A: 11 of 100 = 11.00 %, above alpha by no more"));
+        assert!(said(12).starts_with("MISSED: A/A: 12 of 100 = 12.00 % ("));
     }
 
     #[test]

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use deadheat_validation::binomial::binomial_bound;
+use deadheat_validation::launches::{by_deadheat, by_hyperfine, hyperfine_version};
 use deadheat_validation::machine::machine;
 use deadheat_validation::process::{Cost, cost, median, ratio};
 use serde_json::Value;
@@ -53,45 +54,35 @@ fn beside_hyperfine(deadheat: &str, scratch: &Path) -> String {
          the two tools take turns.\n\n\
          | what | launches (deadheat / hyperfine) | wall | CPU |\n| --- | --- | --- | --- |\n",
     );
-    let Ok(version) = Command::new("hyperfine").arg("--version").output() else {
+    let Some(version) = hyperfine_version() else {
         return "## Cost beside hyperfine\n\nhyperfine is not installed here.\n\n".to_owned();
     };
     let save = scratch.join("run.jsonl");
-    let save = save.to_str().expect("UTF-8");
-    let rows: [(&str, &[&str], &[&str]); 2] = [
-        (
-            "one command, 400 launches each",
-            &[
-                "run", "-q", "-w", "0", "-r", "400", "--save", save, "--", "true",
-            ],
-            &["-N", "-r", "400", "true"],
-        ),
+    let rows: [(&str, usize, &[&str]); 2] = [
+        ("one command, 400 launches each", 400, &["true"]),
         (
             "two commands, 200 measured runs of each",
-            &[
-                "run", "-q", "-w", "0", "-r", "200", "--save", save, "--", "true", "true",
-            ],
-            &["-N", "-r", "200", "true", "true"],
+            200,
+            &["true", "true"],
         ),
     ];
-    for (what, ours, theirs) in rows {
+    for (what, each, commands) in rows {
         let (mut us, mut them): (Vec<Cost>, Vec<Cost>) = (Vec::new(), Vec::new());
         let mut launches = 0;
         for round in 0..ROUNDS {
             let mut run_ours = || {
-                let _ = fs::remove_file(save);
-                us.push(cost(deadheat, ours));
-                launches = launches_in(save);
+                let (cost, launched) = by_deadheat(Path::new(deadheat), &save, each, commands);
+                us.push(cost);
+                launches = launched;
             };
             if round % 2 == 0 {
                 run_ours();
             }
-            them.push(cost("hyperfine", theirs));
+            them.push(by_hyperfine(each, commands));
             if round % 2 == 1 {
                 run_ours();
             }
         }
-        let _ = fs::remove_file(save);
         let wall = |list: &[Cost]| list.iter().map(|c| c.wall).collect::<Vec<f64>>();
         let cpu = |list: &[Cost]| list.iter().map(|c| c.cpu).collect::<Vec<f64>>();
         let _ = writeln!(
@@ -106,20 +97,12 @@ fn beside_hyperfine(deadheat: &str, scratch: &Path) -> String {
             .map(|(us, them)| us.wall / launches as f64 / (them.wall / 400.0));
         let _ = writeln!(text, "| … per launch | | {:.3} | |", median(per_launch));
     }
-    let version = String::from_utf8_lossy(&version.stdout).trim().to_owned();
     let _ = writeln!(
         text,
         "\n{version}, {ROUNDS} rounds. A race of two also launches, untimed, the command that \
          primes a block when another one ran last.\n"
     );
     text
-}
-
-/// The launches a run file says there were.
-fn launches_in(save: &str) -> u64 {
-    let text = fs::read_to_string(save).expect("a run file");
-    let end: Value = serde_json::from_str(text.lines().last().expect("lines")).expect("JSON");
-    end["end"]["launches"].as_u64().expect("an end line")
 }
 
 fn memory_and_analysis(deadheat: &str, scratch: &Path) -> String {

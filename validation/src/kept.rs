@@ -77,6 +77,16 @@ pub struct Kept {
     /// Whether this sitting has a line of its own already.
     begun: bool,
     measures: bool,
+    /// Whether the file goes when this does.
+    quick: bool,
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        if self.quick {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
 }
 
 impl Kept {
@@ -130,6 +140,7 @@ impl Kept {
             until: wanted.time.map(|time| Instant::now() + time),
             begun: false,
             measures: !wanted.page,
+            quick: wanted.quick,
         }
     }
 
@@ -240,6 +251,12 @@ mod tests {
         assert!(!page.goes_on() && page.rows().len() == 2);
         let fresh = Kept::open(&root, "table", &wanted(&["--fresh"]).unwrap());
         assert!(fresh.rows().is_empty());
+        let mut trial = Kept::open(&root, "table", &wanted(&["--quick"]).unwrap());
+        trial.add(json!({"tool": "a"}));
+        let own = trial.path.clone();
+        assert!(own.exists() && own != path);
+        drop(trial);
+        assert!(!own.exists());
         fs::remove_dir_all(&root).unwrap();
     }
 

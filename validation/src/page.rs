@@ -54,7 +54,12 @@ impl Page<'_> {
             bars.extend(section.bars);
             texts += &section.text;
         }
-        let text = self.text(&table(&bars), &texts);
+        // A page that promises nothing has no table of promises.
+        let promises = match bars.is_empty() {
+            true => String::new(),
+            false => table(&bars),
+        };
+        let text = self.text(&promises, &texts);
         println!("{text}");
         if !self.quick {
             let target = root.join(format!("docs/validation/{}.md", self.program));

@@ -5,6 +5,30 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+/// A path as an argument.
+pub fn text(path: &Path) -> &str {
+    path.to_str().expect("a path in UTF-8")
+}
+
+/// Runs a command that must not fail.
+pub fn done(command: &mut Command) {
+    let status = command
+        .status()
+        .unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    assert!(status.success(), "{command:?} failed");
+}
+
+/// What a command prints, or that this is not known.
+pub fn told(command: &mut Command) -> String {
+    let output = command.stdin(Stdio::null()).stderr(Stdio::null()).output();
+    match output {
+        Ok(output) if output.status.success() => {
+            String::from_utf8_lossy(&output.stdout).trim().to_owned()
+        }
+        _ => "of an unknown version".to_owned(),
+    }
+}
+
 /// Lets cargo build in a folder, and says where the program it made is.
 pub fn built(folder: &Path, words: &[&str]) -> PathBuf {
     built_by(Command::new("cargo").args(words).current_dir(folder))
@@ -13,6 +37,14 @@ pub fn built(folder: &Path, words: &[&str]) -> PathBuf {
 /// Lets cargo, or what passes its words on to cargo, build, and says where the
 /// program it made is.
 pub fn built_by(command: &mut Command) -> PathBuf {
+    let (_, executable) = all_built_by(command)
+        .pop()
+        .unwrap_or_else(|| panic!("{command:?} makes no program"));
+    executable
+}
+
+/// The same for several programs at once, each with the name of its target.
+pub fn all_built_by(command: &mut Command) -> Vec<(String, PathBuf)> {
     let output = command
         .args(["--quiet", "--message-format=json"])
         .stderr(Stdio::inherit())
@@ -23,9 +55,9 @@ pub fn built_by(command: &mut Command) -> PathBuf {
     let messages = text
         .lines()
         .filter_map(|line| serde_json::from_str(line).ok());
-    let mut executables =
-        messages.filter_map(|message: Value| message["executable"].as_str().map(PathBuf::from));
-    executables
-        .next_back()
-        .unwrap_or_else(|| panic!("{command:?} makes no program"))
+    let executables = messages.filter_map(|message: Value| {
+        let name = message["target"]["name"].as_str()?.to_owned();
+        Some((name, message["executable"].as_str()?.into()))
+    });
+    executables.collect()
 }

@@ -13,20 +13,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use deadheat::model::{
-    Benchmark, BlockRecord, Contender, ContenderId, Design, EndReason, Environment, Flags,
-    FunctionCalls, Looks, Metric, Origin, Pinning, Plan, RecordSink, RunEnd, RunHeader, Sample,
-    Throughput, Workload,
-};
-use deadheat_examples::random::SplitMix64;
-use deadheat_format::RunFileWriter;
 use deadheat_validation::bars::{Bar, Section, spread, up};
 use deadheat_validation::machine::machine;
+use deadheat_validation::made_run::{MadeRun, REPLICATES};
 use deadheat_validation::page::{Page, is_quick};
 use deadheat_validation::process::{Cost, cost, median};
 
-/// 40 replicates of 25 blocks of 4 samples.
-const REPLICATES: u32 = 40;
+/// Blocks of a replicate.
 const BLOCKS: u32 = 25;
 /// With so many blocks a benchmark has 100,000 samples.
 const MANY_BLOCKS: u32 = 625;
@@ -61,7 +54,7 @@ fn main() {
     let benchmarks = if quick { 20 } else { 500 };
     eprintln!("making a run of {benchmarks} benchmarks ...");
     let run = folder.join("run.jsonl");
-    make(&run, benchmarks, BLOCKS);
+    MadeRun::new(benchmarks, BLOCKS).write(&run);
     let setting = Setting {
         deadheat: deadheat.to_str().expect("a path in UTF-8").to_owned(),
         page_open: root.join("target/release/examples/page_open"),
@@ -175,7 +168,7 @@ fn pages(setting: &Setting) -> Section {
     let size = |path: &str| fs::metadata(path).map_or(0.0, |about| about.len() as f64);
     let large = size(&written(setting, "page.html"));
     let small_run = setting.folder.join("small.jsonl");
-    make(&small_run, 1, BLOCKS);
+    MadeRun::new(1, BLOCKS).write(&small_run);
     let small_page = written(setting, "small.html");
     let small_run = small_run.to_str().expect("a path in UTF-8");
     let words = ["report", small_run, "--html", &small_page];
@@ -201,7 +194,7 @@ fn pages(setting: &Setting) -> Section {
 /// How long a browser takes to open them.
 fn opened(setting: &Setting) -> Section {
     let run = setting.folder.join("long.jsonl");
-    make(&run, 1, MANY_BLOCKS);
+    MadeRun::new(1, MANY_BLOCKS).write(&run);
     let long = written(setting, "long.html");
     let run = run.to_str().expect("a path in UTF-8");
     cost(&setting.deadheat, &["report", run, "--html", &long]);
@@ -245,119 +238,4 @@ fn opened(setting: &Setting) -> Section {
 fn written(setting: &Setting, name: &str) -> String {
     let path = setting.folder.join(name);
     path.to_str().expect("a path in UTF-8").to_owned()
-}
-
-/// Writes a finished race of so many benchmarks, whose candidates are faster,
-/// slower or neither, with layouts that differ from replicate to replicate and
-/// a few disturbed samples.
-fn make(path: &Path, benchmarks: usize, blocks: u32) {
-    let mut random = SplitMix64::new(8);
-    let mut writer = RunFileWriter::create(path, &header(benchmarks, blocks)).expect("a run file");
-    let (mut elapsed, changes) = (0.0, [0.0, 0.0, 0.0, 0.003, -0.02, 0.05]);
-    for benchmark in 0..benchmarks {
-        let effect = 1.0 + changes[random.index_below(changes.len())];
-        let base = 1e4 * (1.0 + 19.0 * uniform(&mut random));
-        for replicate in 0..REPLICATES {
-            let layout = [0.004 * normal(&mut random), 0.004 * normal(&mut random)];
-            for index in 0..blocks {
-                let order = [[0, 1, 1, 0], [1, 0, 0, 1]][random.index_below(2)];
-                let mut block = BlockRecord {
-                    benchmark,
-                    replicate,
-                    index,
-                    primed: true,
-                    ..BlockRecord::default()
-                };
-                for contender in order {
-                    let side = usize::from(contender);
-                    let disturbed = if uniform(&mut random) < 0.005 {
-                        1.3
-                    } else {
-                        1.0
-                    };
-                    let noise = (layout[side] + 0.01 * normal(&mut random)).exp();
-                    let wall = base * [1.0, effect][side] * noise * disturbed;
-                    elapsed += wall;
-                    block.samples.push(Sample {
-                        contender: ContenderId(contender),
-                        flags: Flags::NONE,
-                        exit_code: None,
-                        iterations: 10,
-                    });
-                    let cpu = (wall * 1.004).round();
-                    block.values.extend([wall, cpu, 0.0, 0.0, 0.0, 0.0, 0.0]);
-                }
-                block.elapsed_ns = elapsed as u64;
-                writer.block(&block).expect("the run can be written");
-            }
-        }
-    }
-    let end = RunEnd {
-        reason: EndReason::Finished,
-        launches: u64::from(REPLICATES) * benchmarks as u64,
-        elapsed_ns: elapsed as u64,
-    };
-    writer.end(&end).expect("the run can be written");
-}
-
-/// A plan of the defaults.
-fn header(benchmarks: usize, blocks: u32) -> RunHeader {
-    let contender = |name: &str| Contender {
-        name: name.to_owned(),
-        workload: Workload::Function(FunctionCalls {
-            iterations: 10,
-            threads: 1,
-        }),
-    };
-    let benchmark = |index: usize| Benchmark {
-        name: format!("group{}/bench_{index}", index / 20),
-        contenders: vec![contender("old"), contender("new")],
-        blocks_per_replicate: Some(blocks),
-        throughput: Some(Throughput::Items(5_000)),
-        ..Benchmark::default()
-    };
-    let looks: Looks = deadheat::analysis::planned_looks(0, REPLICATES, 0.05).expect("looks");
-    RunHeader {
-        command: Vec::new(),
-        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-        started_at: None,
-        origin: Origin::Race,
-        plan: Plan {
-            design: Design {
-                margin: 0.01,
-                alpha: 0.05,
-                looks,
-                blocks_per_replicate: blocks,
-                warmup: 0,
-                budget: None,
-                judged: Metric::Wall,
-                pinning: Pinning::Inherit,
-            },
-            seed: 8,
-            benchmarks: (0..benchmarks).map(benchmark).collect(),
-        },
-        environment: Environment::default(),
-        metrics: vec![
-            Metric::Wall,
-            Metric::Cpu,
-            Metric::MinorFaults,
-            Metric::MajorFaults,
-            Metric::VoluntarySwitches,
-            Metric::InvoluntarySwitches,
-            Metric::Allocations,
-        ],
-        tick_ns: Some(1.0),
-        left_out: Vec::new(),
-    }
-}
-
-/// A number in [0, 1).
-fn uniform(random: &mut SplitMix64) -> f64 {
-    (random.bits() >> 11) as f64 / (1_u64 << 53) as f64
-}
-
-/// A number from a normal distribution (Box & Muller 1958).
-fn normal(random: &mut SplitMix64) -> f64 {
-    let (first, second) = (1.0 - uniform(random), uniform(random));
-    (-2.0 * first.ln()).sqrt() * (std::f64::consts::TAU * second).cos()
 }

@@ -9,12 +9,13 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::by_rank::by_rank;
 use crate::clocks::Traces;
+use crate::control::Against;
 use crate::doubts;
 use crate::effects::Effects;
 use crate::figures::Figured;
 use crate::judge::Judgement;
 use crate::metrics::{metric_rows, on_the_same_pairs};
-use crate::one_by_one::{OneByOne, Raced};
+use crate::one_by_one::{OneByOne, Part, Raced};
 use crate::placement::Placement;
 use crate::rule::estimate;
 use crate::ruling::Ruling;
@@ -53,12 +54,8 @@ pub fn analyse(run: &Run, options: Options) -> Analysis {
 }
 
 /// Every comparison of one benchmark, and for each its p-value before it pays
-/// for the suite.
-pub(crate) fn benchmark(
-    raced: &Raced<'_>,
-    options: Options,
-    ranking: &Ranking,
-) -> (Vec<Comparison>, Vec<Option<f64>>) {
+/// for the suite; and that of its control.
+pub(crate) fn benchmark(raced: &Raced<'_>, options: Options, ranking: &Ranking) -> Part {
     let Raced {
         run,
         index,
@@ -74,7 +71,7 @@ pub(crate) fn benchmark(
     let mut baseline_values = members.values(samples, judged, ContenderId::BASELINE);
     let Some(baseline) = side(name(ContenderId::BASELINE), &mut baseline_values) else {
         // Nothing was measured, or not this metric: no row can be filled in.
-        return (Vec::new(), Vec::new());
+        return Part::default();
     };
     let saved = benchmark.saved.as_ref();
     let empty = Comparison {
@@ -99,6 +96,7 @@ pub(crate) fn benchmark(
         p_sign_flip: None,
         minimum_detectable_effect: None,
         own_link: None,
+        control: None,
         spreads: None,
         replicates_to_settle: None,
         dropped_blocks: 0,
@@ -112,7 +110,7 @@ pub(crate) fn benchmark(
         true => None,
         false => Figured::of(header, index, samples, &members),
     };
-    if benchmark.contenders.len() == 1 {
+    if benchmark.rivals() == 1 {
         let metrics = metric_rows(run, samples, index, &members, None, |_| None);
         let (figures, plots) = figured.map(|figured| figured.alone(options.plots)).unzip();
         let mut alone = Comparison {
@@ -121,15 +119,24 @@ pub(crate) fn benchmark(
             plots: plots.flatten(),
             ..empty
         };
+        let ruling = benchmark
+            .control()
+            .map(|_| Ruling::of(run, index, samples, options));
+        let against = ruling.and_then(|(_, ruling)| Against::itself(raced, &ruling));
+        alone.control = against.as_ref().map(Against::control);
         alone.warnings = doubts::about_the_race(&alone, header, benchmark, 0, false, false);
         let counters = doubts::about_the_counters(header);
         let code = doubts::about_the_code(&alone, header, benchmark);
         alone.warnings.extend(counters.into_iter().chain(code));
-        return (vec![alone], vec![None]);
+        return Part {
+            comparisons: vec![alone],
+            p_values: vec![None],
+            control: against.and_then(|against| against.p_value),
+        };
     }
     if header.origin == Origin::UnpairedRecording {
         let figured = figured.as_ref();
-        return by_rank(
+        let (comparisons, p_values) = by_rank(
             run,
             (index, samples, &members),
             empty,
@@ -137,8 +144,18 @@ pub(crate) fn benchmark(
             (figured, options),
             ranking,
         );
+        return Part {
+            comparisons,
+            p_values,
+            control: None,
+        };
     }
     let (bench, ruling) = Ruling::of(run, index, samples, options);
+    let against = Against::itself(raced, &ruling);
+    let empty = Comparison {
+        control: against.as_ref().map(Against::control),
+        ..empty
+    };
     let placement = Placement::of(raced);
     let mut comparisons = Vec::new();
     for (place, id) in benchmark.candidates().enumerate() {
@@ -210,7 +227,11 @@ pub(crate) fn benchmark(
         comparison.warnings = warnings;
         comparisons.push(comparison);
     }
-    (comparisons, ruling.p_values)
+    Part {
+        comparisons,
+        p_values: ruling.p_values,
+        control: against.and_then(|against| against.p_value),
+    }
 }
 
 /// Copies what was judged into the answer.

@@ -18,7 +18,8 @@ const FINE_BELOW_NS: f64 = 1_000.0;
 const MOST: u64 = 1 << 62;
 
 /// The wall times per iteration of every contender that ran, one count per
-/// sample, to three significant digits. Empty when no wall time was recorded.
+/// sample, to three significant digits, without controls. Empty when no wall
+/// time was recorded.
 ///
 /// The unit is the nanosecond, unless a time above zero lies below a
 /// microsecond: whole nanoseconds would not keep its digits, so then all
@@ -28,7 +29,7 @@ pub fn histograms(run: &Run) -> Histograms {
     let mut all: Vec<(usize, ContenderId, Vec<f64>)> = Vec::new();
     let plans = &run.header.plan.benchmarks;
     for (benchmark, (plan, samples)) in plans.iter().zip(&run.benchmarks).enumerate() {
-        for (contender, times) in wall_times(samples, plan.contenders.len()) {
+        for (contender, times) in wall_times(samples, plan.rivals()) {
             all.push((benchmark, contender, times));
         }
     }

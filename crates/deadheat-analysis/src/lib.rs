@@ -9,6 +9,7 @@ mod analyse;
 mod by_rank;
 mod calibration;
 mod clocks;
+mod control;
 mod doubts;
 mod effects;
 mod figures;

@@ -87,20 +87,28 @@ const LONG_REPLICATE_NS: f64 = 2.5e8;
 /// Nanoseconds that they may take in any case.
 const LONGEST_REPLICATE_NS: f64 = 2e9;
 
+/// Nanoseconds that the replicates before the first look may take where a
+/// block is so long that no trial shows its scatter: of a function of 20 ms a
+/// quiet machine tells 1 % by one block in each of six processes, and five
+/// made everybody wait four times as long.
+const FIRST_LOOK_NS: f64 = 1e9;
+/// Replicates before the first look.
+const FIRST_LOOK: f64 = 6.0;
+
 /// How many blocks make up a replicate that costs `process_ns` before its
 /// first block and `block_ns` for each: the number that buys the least error
 /// for the time, given how much trial blocks scatter (wall times in ABBA
-/// order, in nanoseconds). Where a block takes seconds it is one.
+/// order, in nanoseconds). Long blocks are few, so that the first look comes
+/// within a second; where not even one block in each of its replicates allows
+/// that, it is one.
 pub fn planned_blocks(process_ns: f64, block_ns: f64, trials_ns: &[[f64; 4]]) -> u32 {
     let effects: Vec<f64> = trials_ns
         .iter()
         .filter(|block| block.iter().all(|ns| *ns > 0.0))
         .map(|block| block_effect(block.map(f64::ln), Order::Abba))
         .collect();
-    let within = match effects.len() {
-        FEW_TRIALS.. => scaled_mad(&effects).unwrap_or(WITHIN),
-        _ => WITHIN,
-    };
+    let shown = (effects.len() >= FEW_TRIALS).then(|| scaled_mad(&effects));
+    let within = shown.flatten().unwrap_or(WITHIN);
     let best = optimal_blocks(process_ns, block_ns, within.powi(2), BETWEEN.powi(2));
     let best = match f64::from(ENOUGH_BLOCKS) * block_ns <= LITTLE_NS {
         true => best.max(ENOUGH_BLOCKS),
@@ -109,7 +117,11 @@ pub fn planned_blocks(process_ns: f64, block_ns: f64, trials_ns: &[[f64; 4]]) ->
     // A block of no time makes these infinite; `as` saturates.
     let fit = |ns: f64| (ns / block_ns).max(1.0) as u32;
     let worth_it = fit(LONG_REPLICATE_NS).max(ENOUGH_BLOCKS);
-    best.min(worth_it).min(fit(LONGEST_REPLICATE_NS))
+    let soon = match shown {
+        Some(_) => u32::MAX,
+        None => fit((FIRST_LOOK_NS / FIRST_LOOK - process_ns).max(LITTLE_NS)),
+    };
+    best.min(worth_it).min(soon).min(fit(LONGEST_REPLICATE_NS))
 }
 
 #[cfg(test)]
@@ -145,8 +157,11 @@ mod tests {
     fn cheap_blocks_are_many_and_dear_ones_few() {
         assert_eq!(planned_blocks(3e6, 1e5, &[]), 20);
         assert_eq!(planned_blocks(3e6, 5e6, &[]), 10);
-        assert_eq!(planned_blocks(3e6, 5e7, &[]), 5);
-        assert_eq!(planned_blocks(1e9, 1e9, &[]), 2);
+        assert_eq!(planned_blocks(3e6, 2e7, &[]), 5);
+        assert_eq!(planned_blocks(3e6, 5e7, &[]), 3);
+        assert_eq!(planned_blocks(4e7, 1e8, &[]), 1);
+        assert_eq!(planned_blocks(1e9, 1e9, &[]), 1);
+        assert_eq!(planned_blocks(1e9, 1e6, &[]), 50, "cheap ones stay many");
         assert_eq!(planned_blocks(2e9, 4.5e9, &[]), 1);
         assert_eq!(planned_blocks(3e6, 0.0, &[]), 200);
     }

@@ -7,6 +7,7 @@ use deadheat_model::{
 };
 
 use crate::analyse::{Options, benchmark};
+use crate::control::judge_the_controls;
 use crate::overall::overall;
 use crate::recordings::about_the_recordings;
 use crate::scatter::Scatter;
@@ -26,11 +27,13 @@ pub(crate) struct Raced<'a> {
 }
 
 /// The answer about one benchmark, before it pays for the others.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Part {
-    comparisons: Vec<Comparison>,
+    pub(crate) comparisons: Vec<Comparison>,
     /// One per candidate, paid for the looks and for nothing else.
-    p_values: Vec<Option<f64>>,
+    pub(crate) p_values: Vec<Option<f64>>,
+    /// That of its control, if it has one that can be judged.
+    pub(crate) control: Option<f64>,
 }
 
 /// Analyses the benchmarks of a run one by one, from any number of threads,
@@ -76,11 +79,7 @@ impl<'a> OneByOne<'a> {
             samples,
             own_link,
         };
-        let (comparisons, p_values) = benchmark(&raced, self.options, &self.ranking);
-        Part {
-            comparisons,
-            p_values,
-        }
+        benchmark(&raced, self.options, &self.ranking)
     }
 
     /// The whole answer, from those of all benchmarks that have one, in the
@@ -89,7 +88,9 @@ impl<'a> OneByOne<'a> {
         let run = self.run;
         let plan = &run.header.plan;
         let (mut p_values, mut comparisons) = (Vec::new(), Vec::new());
+        let mut controls = Vec::new();
         for part in parts {
+            controls.push(part.control);
             p_values.push(part.p_values);
             comparisons.push(part.comparisons);
         }
@@ -99,6 +100,7 @@ impl<'a> OneByOne<'a> {
                 comparison.p_adjusted = *p;
             }
         }
+        judge_the_controls(&mut comparisons, &controls, plan.design.alpha);
         let comparisons: Vec<Comparison> = comparisons.into_iter().flatten().collect();
         Analysis {
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),

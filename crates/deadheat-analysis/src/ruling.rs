@@ -1,10 +1,9 @@
 //! Which rule judges a benchmark, and what came of it.
 
-use deadheat_model::{Estimate, LookEstimate, Origin, Run, Samples};
+use deadheat_model::{Estimate, LookEstimate, Looks, Origin, Run, Samples};
 use deadheat_stats::adjusted_p;
 
 use crate::analyse::Options;
-use crate::effects::Effects;
 use crate::judge::{Judgement, Level};
 use crate::looks::planned_looks;
 use crate::rule::{Bench, Scan, estimate};
@@ -15,6 +14,11 @@ pub(crate) struct Ruling {
     pub(crate) judgements: Vec<Option<Judgement>>,
     /// One per candidate, paid for the looks.
     pub(crate) p_values: Vec<Option<f64>>,
+    /// How wide the interval of a candidate that is alone would be.
+    pub(crate) level: Level,
+    /// The share of α that the look spends which ended the race; 1 where no
+    /// other was possible.
+    pub(crate) weight: f64,
     pub(crate) anytime: bool,
     /// The budget ran out before the race was decided.
     pub(crate) budget_spent: bool,
@@ -36,7 +40,10 @@ impl Ruling {
         let (alpha, planned_at) = (plan.alpha(index), plan.looks(index));
         let mut bench = Bench::new(&run.header, index);
         bench.extend(samples);
-        let all = bench.candidates.first().map_or(0, Effects::replicates);
+        let all = match bench.candidates.first() {
+            Some(effects) => effects.replicates(),
+            None => replicates(samples),
+        };
         let recording = run.header.origin != Origin::Race;
         let once = |bench: &Bench, level| {
             let judgements = bench.judge(samples, all, level);
@@ -45,18 +52,25 @@ impl Ruling {
             Ruling {
                 judgements,
                 p_values,
+                level,
+                weight: 1.0,
                 anytime,
                 budget_spent: false,
                 used: all,
                 looks: Vec::new(),
             }
         };
-        let planned = |scan: Scan, weights: &[f64], budget_spent| {
+        let planned = |scan: Scan, looks: &Looks, budget_spent| {
+            let weights = &looks.weights;
             let paid = |list: &Vec<f64>| Some(adjusted_p(list, &weights[..list.len()]));
             let p_values = scan.p_values.iter().map(paid).collect();
+            // A scan has taken one look at least.
+            let last = scan.looks.len().saturating_sub(1);
             Ruling {
                 judgements: scan.judgements,
                 p_values,
+                level: Level::Nominal(looks.levels[last]),
+                weight: weights[last],
                 anytime: false,
                 budget_spent,
                 used: scan.at,
@@ -68,7 +82,7 @@ impl Ruling {
             let ruling = match looks.filter(|_| options.replay_looks) {
                 Some(looks) => bench
                     .scan(samples, all, &looks)
-                    .map(|scan| planned(scan, &looks.weights, false)),
+                    .map(|scan| planned(scan, &looks, false)),
                 None => None,
             };
             let ruling = ruling.unwrap_or_else(|| once(&bench, Level::Nominal(alpha)));
@@ -82,9 +96,9 @@ impl Ruling {
                 .as_ref()
                 .is_some_and(|scan| scan.at == complete && (scan.conclusive || scan.at == most));
         let ruling = match scan {
-            Some(scan) if ended_by_plan => planned(scan, &planned_at.weights, false),
+            Some(scan) if ended_by_plan => planned(scan, planned_at, false),
             _ if run.left_its_plan() => once(&bench, Level::Anytime(alpha)),
-            Some(scan) => planned(scan, &planned_at.weights, true),
+            Some(scan) => planned(scan, planned_at, true),
             // Cut by its budget before the first look: an interval, no verdict.
             None => {
                 let budget_spent = !bench.candidates.is_empty();
@@ -109,6 +123,13 @@ impl Ruling {
         };
         self.looks.iter().filter_map(estimate).collect()
     }
+}
+
+/// Replicates that there are samples of.
+fn replicates(samples: &Samples) -> usize {
+    let mut numbers: Vec<u32> = samples.blocks().iter().map(|b| b.replicate).collect();
+    numbers.dedup();
+    numbers.len()
 }
 
 /// A planned look that a race took, judged again.

@@ -8,6 +8,7 @@ mod calibrate;
 mod cargo_deadheat;
 mod compare;
 mod completions;
+mod doctor;
 mod exports;
 mod link;
 mod man;

@@ -65,7 +65,8 @@ impl AnswerArgs {
     }
 }
 
-fn color() -> impl TypedValueParser<Value = Color> {
+/// The choices of `--color`.
+pub fn color() -> impl TypedValueParser<Value = Color> {
     let told = Color::ALL.map(|when| PossibleValue::new(when.name()).help(when.meaning()));
     PossibleValuesParser::new(told).try_map(|name| Color::parse(&name))
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::{
-    analyze, bench, calibrate, cargo_deadheat, compare, completions, link, man, options,
+    analyze, bench, calibrate, cargo_deadheat, compare, completions, doctor, link, man, options,
     placements, report, rev, run,
 };
 
@@ -37,6 +37,9 @@ enum Command {
     /// Make a page, a comment or pictures of a recorded run
     #[command(after_help = report::EXAMPLES)]
     Report(Box<report::ReportCommand>),
+    /// Look at this machine: what disturbs measurements, by how much, and what mends it
+    #[command(after_help = doctor::EXAMPLES)]
+    Doctor(doctor::DoctorArgs),
     /// Find out how far verdicts can be believed on this machine
     #[command(after_help = calibrate::EXAMPLES)]
     Calibrate(calibrate::CalibrateArgs),
@@ -94,6 +97,7 @@ pub fn deadheat() -> ExitCode {
         Command::Analyze(args) => analyze::analyze(&args),
         Command::Report(args) => report::report(&args),
         Command::Calibrate(args) => calibrate::calibrate(&args),
+        Command::Doctor(args) => doctor::doctor(&args),
         Command::Link(args) => return link::link(&args).into(),
         Command::Completions(args) => completions::completions(&args),
         Command::Man(args) => man::man(&args),

@@ -41,8 +41,11 @@ impl LiveProgress {
         let shown = !quiet && std::io::stderr().is_terminal();
         let bar = line(shown);
         let named = |benchmark: &Benchmark| {
-            let contenders = benchmark.contenders.iter().map(|c| c.name.clone());
-            (benchmark.name.clone(), contenders.collect())
+            let rivals = benchmark.contenders.iter().take(benchmark.rivals());
+            (
+                benchmark.name.clone(),
+                rivals.map(|c| c.name.clone()).collect(),
+            )
         };
         let benchmarks = benchmarks.iter().map(named).collect();
         let glyphs = Glyphs::new(terminal::speaks_unicode());

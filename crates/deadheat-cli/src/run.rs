@@ -99,6 +99,10 @@ pub struct RunArgs {
     /// Blocks in a replicate
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Design")]
     blocks: u32,
+    /// Race the baseline against a second copy of itself as well; verdicts are provisional when the
+    /// two seem to differ
+    #[arg(long, help_heading = "Design")]
+    control: bool,
     /// Start no block after this much time
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Design")]
     budget: Option<Duration>,
@@ -170,7 +174,7 @@ pub struct RunArgs {
         conflicts_with_all = [
             "commands", "names", "shell", "ignore_failure", "check_output", "timeout", "runs",
             "min_runs", "max_runs", "seed", "setup", "prepare", "conclude", "cleanup",
-            "parameter_scan", "parameter_list", "save", "output",
+            "parameter_scan", "parameter_list", "save", "output", "control",
         ]
     )]
     resume: Option<PathBuf>,
@@ -297,6 +301,7 @@ impl RunArgs {
             judged: rules.judged(),
             pinning: self.pin.clone(),
             placement: self.placement,
+            control: self.control,
             rules: rules.some(),
         })
     }

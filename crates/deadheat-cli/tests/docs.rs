@@ -190,7 +190,15 @@ fn every_option_of_the_program_is_explained_in_the_manual() {
             .collect()
     }
     let manual = text("docs/cli.md");
-    for command in ["run", "bench", "compare", "analyze", "report", "calibrate"] {
+    for command in [
+        "run",
+        "bench",
+        "compare",
+        "analyze",
+        "report",
+        "doctor",
+        "calibrate",
+    ] {
         let help = Command::new(env!("CARGO_BIN_EXE_deadheat"))
             .args([command, "--help"])
             .output()

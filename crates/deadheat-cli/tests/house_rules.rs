@@ -195,6 +195,7 @@ fn only_the_format_room_and_the_engines_facts_read_or_write_files() {
         "executable.rs",
         "whereabouts.rs",
         "last_words.rs",
+        "root.rs",
     ];
     for room in ["deadheat-engine", "deadheat", "deadheat-cli"] {
         for (path, code) in sources(room) {

@@ -2,6 +2,10 @@
 
 use nix::errno::Errno;
 use nix::sched::CpuSet;
+#[cfg(feature = "commands")]
+use nix::sched::{sched_getaffinity, sched_setaffinity};
+#[cfg(feature = "commands")]
+use nix::unistd::Pid;
 
 /// Why contenders cannot be pinned as asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -24,6 +28,21 @@ pub(crate) fn allowed_cores(set: &CpuSet) -> Vec<u32> {
     (0..CpuSet::count() as u32)
         .filter(|core| set.is_set(*core as usize) == Ok(true))
         .collect()
+}
+
+/// The cores the calling thread may run on; `None` where that is hidden.
+#[cfg(feature = "commands")]
+pub(crate) fn cores_of_this_thread() -> Option<Vec<u32>> {
+    let set = sched_getaffinity(Pid::from_raw(0)).ok()?;
+    Some(allowed_cores(&set))
+}
+
+/// Holds the calling thread on one core for the rest of its life.
+#[cfg(feature = "commands")]
+pub(crate) fn hold_on(core: u32) -> Result<(), Errno> {
+    let mut set = CpuSet::new();
+    set.set(core as usize)?;
+    sched_setaffinity(Pid::from_raw(0), &set)
 }
 
 /// Whether deadheat may use all of these cores.

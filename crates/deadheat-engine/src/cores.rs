@@ -84,7 +84,7 @@ impl Drop for Cores {
 
 /// The fastest cores, where some are faster than others: a race between a
 /// replicate on a big core and one on a small core says nothing.
-fn equals(cores: &[u32], speed: impl Fn(u32) -> u64) -> Vec<u32> {
+pub(crate) fn equals(cores: &[u32], speed: impl Fn(u32) -> u64) -> Vec<u32> {
     let best = cores.iter().map(|core| speed(*core)).max();
     let among = cores.iter().filter(|core| Some(speed(**core)) == best);
     among.copied().collect()

@@ -8,6 +8,8 @@ mod clock;
 mod contender;
 mod cores;
 mod counters;
+#[cfg(feature = "commands")]
+mod doctor;
 mod error;
 #[cfg(feature = "commands")]
 mod foreground;
@@ -46,12 +48,14 @@ pub use contender::{
 #[cfg(feature = "simulated")]
 pub use contender::{Noise, SimulatedContenders, Simulation};
 pub use counters::{ThreadUsage, UsageDifference};
+#[cfg(feature = "commands")]
+pub use doctor::{DoctorOptions, Root, examine};
 pub use error::{EngineError, Moment};
 #[cfg(feature = "commands")]
 pub use foreground::{Ended, run_beside_the_answer, run_in_foreground};
 pub use function::{
     AsyncExecutor, Asynchronous, ByReference, ByValue, ComparesOutputs, Concurrent, Disagreement,
-    FunctionBenchmark, Gauge, Pilot, Reading, pilot,
+    FunctionBenchmark, Gauge, Pilot, Reading, least_warm_up_rounds, pilot,
 };
 pub use interrupt::Interrupts;
 #[cfg(feature = "commands")]

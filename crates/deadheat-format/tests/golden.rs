@@ -7,12 +7,12 @@ use std::fs;
 use std::path::Path;
 
 use common::{
-    block, blocks, end, fallen_back, function_block, function_header, header, placed,
-    placed_header, program_block, program_header,
+    block, blocks, controlled_header, end, fallen_back, function_block, function_header, header,
+    placed, placed_header, program_block, program_header,
 };
 use deadheat_format::{
-    RunFileWriter, read_results_from, read_run, write_csv_to, write_go_to, write_hdr_to,
-    write_hyperfine_to,
+    GoogleSide, RunFileWriter, read_results_from, read_run, write_csv_to, write_go_to,
+    write_google_benchmark_to, write_hdr_to, write_hyperfine_to,
 };
 use deadheat_model::{
     BenchmarkFailure, ContenderHistogram, ContenderId, EndReason, HistogramUnit, Histograms,
@@ -53,6 +53,42 @@ fn recorded() -> tempfile::NamedTempFile {
 #[test]
 fn a_run_file_is_written_as_before() {
     compare("run.jsonl", &fs::read(recorded().path()).unwrap());
+}
+
+/// A run whose first benchmark has a control.
+fn recorded_with_a_control() -> tempfile::NamedTempFile {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::remove_file(file.path()).unwrap();
+    let mut writer = RunFileWriter::create(file.path(), &controlled_header()).unwrap();
+    for (replicate, order) in [[2, 0, 1], [0, 1, 2]].iter().enumerate() {
+        writer.block(&block(0, replicate as u32, order)).unwrap();
+    }
+    writer.end(&end(EndReason::Finished, 8)).unwrap();
+    file
+}
+
+#[test]
+fn a_run_with_a_control_is_written_as_before() {
+    let file = recorded_with_a_control();
+    compare("control.jsonl", &fs::read(file.path()).unwrap());
+}
+
+#[test]
+fn a_control_is_in_no_file_for_other_tools() {
+    let run = read_run(recorded_with_a_control().path()).unwrap();
+    let mut csv = Vec::new();
+    write_csv_to(&run, &mut csv, "control.csv").unwrap();
+    compare("control.csv", &csv);
+    let mut others = [Vec::new(), Vec::new(), Vec::new()];
+    let [hyperfine, go, google] = &mut others;
+    write_hyperfine_to(&run, hyperfine, "a.json").unwrap();
+    write_go_to(&run, go, "a.txt").unwrap();
+    write_google_benchmark_to(&run, GoogleSide::Candidate, google, "a.json").unwrap();
+    for text in others.map(|bytes| String::from_utf8(bytes).unwrap()) {
+        // Google Benchmark knows benchmarks only.
+        assert!(text.contains("two") || text.contains("sort"), "{text}");
+        assert!(!text.contains("(control"), "{text}");
+    }
 }
 
 #[test]

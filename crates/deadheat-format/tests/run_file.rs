@@ -5,7 +5,7 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{block, blocks, end, function_block, function_header, header};
+use common::{block, blocks, controlled_header, end, function_block, function_header, header};
 use deadheat_format::{FormatError, RunFileWriter, read_run, read_run_from};
 use deadheat_model::{BenchmarkFailure, EndReason, RecordSink, Run, Workload};
 use tempfile::TempDir;
@@ -46,6 +46,35 @@ fn with_line(number: usize, line: &str) -> Result<Run, FormatError> {
     let mut lines: Vec<&str> = content.lines().collect();
     lines[number - 1] = line;
     read_run_from((lines.join("\n") + "\n").as_bytes(), "run.jsonl")
+}
+
+#[test]
+fn a_control_reads_back_and_what_cannot_be_one_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.jsonl");
+    let mut writer = RunFileWriter::create(&path, &controlled_header()).unwrap();
+    writer.block(&block(0, 0, &[2, 0, 1])).unwrap();
+    drop(writer);
+    let run = read_run(&path).unwrap();
+    assert_eq!(run.header, controlled_header());
+    let [first, second] = &run.header.plan.benchmarks[..] else {
+        panic!("{:?}", run.header.plan.benchmarks);
+    };
+    let controls = [first, second].map(|one| one.control().map(|id| id.index()));
+    assert_eq!(controls, [Some(2), None]);
+    // Taken up again it stays one.
+    let mut writer = RunFileWriter::resume(&path, "0.1.1", None).unwrap();
+    writer.block(&block(0, 1, &[0, 1, 2])).unwrap();
+    drop(writer);
+    let run = read_run(&path).unwrap();
+    assert!(run.header.plan.benchmarks[0].control);
+    let mut wrong = controlled_header();
+    wrong.plan.benchmarks[0].contenders.swap(1, 2);
+    let error = RunFileWriter::create(folder.path().join("no.jsonl"), &wrong).unwrap_err();
+    assert!(
+        error.to_string().contains("cannot have a control"),
+        "{error}"
+    );
 }
 
 #[test]

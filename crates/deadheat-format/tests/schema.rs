@@ -47,7 +47,7 @@ fn line_schema(kind: &str) -> Validator {
 
 /// The lines of the golden run files, which are kept equal to fresh ones: first
 /// a run of commands, then two of functions, the second with neutral links, then
-/// one of programs.
+/// one of programs and one with a control.
 fn lines() -> Vec<Value> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     let text = [
@@ -55,6 +55,7 @@ fn lines() -> Vec<Value> {
         "functions.jsonl",
         "placements.jsonl",
         "programs.jsonl",
+        "control.jsonl",
     ]
     .map(|name| fs::read_to_string(folder.join(name)).unwrap())
     .concat();

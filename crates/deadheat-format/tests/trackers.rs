@@ -102,6 +102,7 @@ fn slower(benchmark: &str, candidate: &str) -> Comparison {
         p_sign_flip: None,
         minimum_detectable_effect: None,
         own_link: None,
+        control: None,
         spreads: None,
         replicates_to_settle: None,
         dropped_blocks: 0,

@@ -1,6 +1,7 @@
 //! The answer: one comparison per benchmark and candidate.
 
 use crate::calibration::CalibrationNote;
+use crate::control::Control;
 use crate::estimate::{BlockDiagnostics, Estimate};
 use crate::figures::Figures;
 use crate::gate::{GateHit, Gates};
@@ -92,6 +93,8 @@ pub struct Comparison {
     /// The effect as the user's own link placed the code, beside that of
     /// neutral links.
     pub own_link: Option<Estimate>,
+    /// The baseline against a second copy of itself in the same blocks.
+    pub control: Option<Control>,
     /// What the block effects vary by.
     pub spreads: Option<Spreads>,
     /// How many replicates more would settle an open verdict, if the estimate

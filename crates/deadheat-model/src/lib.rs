@@ -12,7 +12,10 @@ mod analysis;
 mod calibration;
 mod column;
 mod command;
+mod control;
 mod day;
+#[cfg(feature = "doctor")]
+pub mod doctor;
 mod environment;
 mod estimate;
 mod fail_on;
@@ -49,6 +52,7 @@ pub use calibration::{
 };
 pub use column::{FIXED_COLUMNS, column_name, metric_of_column};
 pub use command::{CommandLine, ExitPolicy, Hooks, Input, Output};
+pub use control::Control;
 pub use day::Day;
 pub use environment::{ClockFacts, CounterAccess, Environment};
 pub use estimate::{BlockDiagnostics, Estimate, Interval};

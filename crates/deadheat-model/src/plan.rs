@@ -85,8 +85,11 @@ pub struct Benchmark {
     pub name: String,
     /// Parameter values filled into its commands, in the order declared.
     pub parameters: Vec<(String, String)>,
-    /// The baseline first.
+    /// The baseline first, the control last.
     pub contenders: Vec<Contender>,
+    /// Whether the last contender is a second copy of the baseline. It shows
+    /// what the race makes of no difference, and is no candidate.
+    pub control: bool,
     /// Blocks in a replicate where the pilot found another number than that
     /// of the design to fit.
     pub blocks_per_replicate: Option<u32>,
@@ -139,7 +142,7 @@ pub enum Throughput {
 impl Benchmark {
     /// The identities of the contenders that are compared with the baseline.
     pub fn candidates(&self) -> impl Iterator<Item = ContenderId> + use<> {
-        (1..self.contenders.len()).map(|index| ContenderId(index as u8))
+        (1..self.rivals()).map(|index| ContenderId(index as u8))
     }
 
     /// Whether a contender is a function that worker processes call.
@@ -232,6 +235,14 @@ pub enum PlanError {
     /// There is nothing to race.
     #[error("there is no benchmark to run")]
     Empty,
+    /// What should be a second copy of the baseline is not.
+    #[error("benchmark '{benchmark}' cannot have a control: {problem}")]
+    Control {
+        /// The benchmark.
+        benchmark: String,
+        /// What does not hold, in words.
+        problem: &'static str,
+    },
     /// What should be a benchmark once more, as the user linked it, is not.
     #[error(
         "benchmark {index} ('{benchmark}') cannot be the own link of benchmark {of}: {problem}; \
@@ -293,6 +304,7 @@ impl Plan {
                     max: Self::MAX_CONTENDERS,
                 });
             }
+            benchmark.validate_control()?;
         }
         self.validate_own_rules()?;
         self.validate_own_links()
@@ -308,7 +320,10 @@ impl Plan {
             let problem = match beside {
                 None => "that one does not come before it",
                 Some(beside) if beside.own_link.is_some() => "that one is an own link itself",
-                Some(beside) if beside.contenders.len() != benchmark.contenders.len() => {
+                Some(beside)
+                    if beside.contenders.len() != benchmark.contenders.len()
+                        || beside.control != benchmark.control =>
+                {
                     "the two have not as many contenders"
                 }
                 Some(_) if self.own_link_of(own_link.of) != Some(index) => {

@@ -109,6 +109,19 @@ pub enum Warning {
         /// Relative change on the own link less that on neutral links.
         apart: f64,
     },
+    /// A control of the run separated: a second copy of the baseline seems to
+    /// differ from it.
+    ControlSeparated {
+        /// The benchmark it stood beside; where several separated, the one
+        /// least likely to by chance.
+        benchmark: String,
+        /// Relative change from the baseline to its copy.
+        change: f64,
+        /// Controls that separated.
+        separated: usize,
+        /// Controls of the run that could be judged.
+        of: usize,
+    },
     /// Functions of these object files keep their places among each other.
     Unsectioned {
         /// The object files.
@@ -243,6 +256,7 @@ impl Warning {
             Warning::PlacementFixed { .. } => "placement-fixed",
             Warning::LinksRefused { .. } => "links-refused",
             Warning::OwnLinkApart { .. } => "own-link-apart",
+            Warning::ControlSeparated { .. } => "control-separated",
             Warning::Unsectioned { .. } => "unsectioned",
             Warning::ClocksDisagree { .. } => "clocks-disagree",
             Warning::EarlyStop { .. } => "early-stop",

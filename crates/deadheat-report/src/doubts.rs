@@ -3,6 +3,7 @@
 
 use deadheat_model::{ClockCause, Comparison, LogRatio, Observation, Unit, Warning};
 
+use crate::control;
 use crate::glyphs::Glyphs;
 use crate::names;
 use crate::placement;
@@ -224,6 +225,12 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
         ),
         Warning::LinksRefused { seeds, reason } => placement::refused(seeds, reason, glyphs),
         Warning::OwnLinkApart { apart } => placement::apart(*apart, glyphs),
+        Warning::ControlSeparated {
+            benchmark,
+            change,
+            separated,
+            of,
+        } => control::separated((benchmark, *change), (*separated, *of), source, glyphs),
         Warning::Unsectioned { objects } => placement::unsectioned(objects, glyphs),
         Warning::PlacementFixed { reason } => placement::fixed(reason.as_deref(), source, glyphs),
         Warning::ClocksDisagree { wall, cpu, cause } => format!(

@@ -136,6 +136,7 @@ fn test(name: String, comparison: &Comparison, called: Called<'_>, source: Sourc
     };
     let mut out = vec![sentence];
     out.extend(sentences::placement(comparison, GLYPHS));
+    out.extend(sentences::noise_floor(comparison, GLYPHS));
     let one = std::slice::from_ref(comparison);
     out.extend(sentences::rests_on(one, source));
     Test {

@@ -9,8 +9,9 @@ use unicode_width::UnicodeWidthStr;
 pub(crate) const GAP: usize = 2;
 
 /// Words that belong to the number before them.
-const UNITS: [&str; 13] = [
-    "%", "ns", "us", "µs", "ms", "s", "min", "h", "B", "KiB", "MiB", "GiB", "ticks",
+const UNITS: [&str; 16] = [
+    "%", "ns", "us", "µs", "ms", "s", "min", "h", "B", "KiB", "MiB", "GiB", "ticks", "MHz", "GHz",
+    "°C",
 ];
 
 /// `text` in lines of at most `width` columns. The first begins with `prefix`,

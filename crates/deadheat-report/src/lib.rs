@@ -13,10 +13,12 @@
 //! - [`to_junit`]: the answer for services that collect results of tests
 //! - [`to_paired`]: minima and means side by side, a line per comparison
 //! - `to_pictures`, with the feature `pictures`: plots for papers
-//! - [`to_comparison`], [`to_comparison_markdown`], [`to_comparison_csv`]: the
-//!   answer about saved results, a row per benchmark
+//! - `to_comparison`, `to_comparison_markdown`, `to_comparison_csv`, with the
+//!   feature `commands`: the answer about saved results, a row per benchmark
+//! - `to_doctor_text`, `to_doctor_json`, with the feature `commands`: what
+//!   `deadheat doctor` found out about a machine
 //! - `to_calibration_text` and `to_calibration_markdown`, with the feature
-//!   `calibration`: what a machine showed of itself
+//!   `commands`: what a machine showed of itself
 //! - [`progress_line`]: the line to watch while a race goes on
 //!
 //! What is said about results stands in [`sentences`], what is said about
@@ -25,7 +27,11 @@
 mod calibration;
 mod called;
 mod comment;
+#[cfg(feature = "commands")]
 mod comparison;
+mod control;
+#[cfg(feature = "commands")]
+mod doctor;
 pub mod doubts;
 mod ending;
 mod figures;
@@ -54,15 +60,18 @@ pub mod units;
 mod xml;
 
 pub use calibration::calibrated;
-#[cfg(feature = "calibration")]
+#[cfg(feature = "commands")]
 pub use calibration::{
     CalibrationOptions, CalibrationStanding, calibration_line, to_calibration_markdown,
     to_calibration_text,
 };
 pub use comment::{CommentOptions, to_comment};
+#[cfg(feature = "commands")]
 pub use comparison::{
     ComparisonOptions, Sort, to_comparison, to_comparison_csv, to_comparison_markdown,
 };
+#[cfg(feature = "commands")]
+pub use doctor::{DoctorTextOptions, to_doctor_json, to_doctor_text};
 pub use glyphs::Glyphs;
 pub use json::to_json;
 pub use junit::to_junit;

@@ -257,6 +257,9 @@ fn verdicts(analysis: &Analysis, group: &[Comparison], several: bool) -> String 
         if let Some(placement) = sentences::placement(comparison, GLYPHS) {
             text += &format!("  - {}\n", prose(&placement));
         }
+        if let Some(floor) = sentences::noise_floor(comparison, GLYPHS) {
+            text += &format!("  - {}\n", prose(&floor));
+        }
     }
     text
 }

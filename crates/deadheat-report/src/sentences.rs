@@ -12,6 +12,7 @@ use deadheat_model::{
 };
 
 pub use crate::called::{Called, Source};
+pub use crate::control::noise_floor;
 pub use crate::ending::{effort, ending};
 pub use crate::gates::{GateLine, Weight, gates};
 use crate::glyphs::Glyphs;
@@ -171,7 +172,7 @@ fn with_interval(estimate: &Estimate, glyphs: Glyphs) -> String {
     format!("{change}, {}", interval_in_words(estimate, glyphs))
 }
 
-fn interval_in_words(estimate: &Estimate, glyphs: Glyphs) -> String {
+pub(crate) fn interval_in_words(estimate: &Estimate, glyphs: Glyphs) -> String {
     match &estimate.interval {
         Some(interval) => {
             let precision = Precision::of(Some(interval));

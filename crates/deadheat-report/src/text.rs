@@ -165,6 +165,7 @@ impl Painter<'_> {
         let mut text = tables::contenders(group, width, glyphs);
         text.push('\n');
         let called = self.called(group);
+        let mut floors = Vec::new();
         for (comparison, candidate) in group.iter().zip(&called[1..]) {
             let called = Called {
                 baseline: &called[0],
@@ -176,6 +177,14 @@ impl Painter<'_> {
             if let Some(placement) = sentences::placement(comparison, glyphs) {
                 text += &self.wrapped("  ", &placement);
             }
+            if let Some(floor) = sentences::noise_floor(comparison, glyphs) {
+                floors.push(floor);
+            }
+        }
+        // Candidates of one baseline have one control.
+        floors.dedup();
+        for floor in floors {
+            text += &self.wrapped("  ", &floor);
         }
         let effort = alone.then(|| sentences::effort(self.analysis)).flatten();
         let counts = sentences::rests_on(group, self.source);

@@ -75,6 +75,7 @@ fn settings(words: &[&str]) -> WorkerRace {
         margin: 0.01,
         alpha: 0.05,
         max_replicates: 6,
+        control: false,
         blocks: None,
         budget: None,
         sample_time: None,
@@ -94,6 +95,7 @@ fn settings(words: &[&str]) -> WorkerRace {
         match *flag {
             "--alpha" => race.alpha = value.parse().expect("a number"),
             "--blocks" => race.blocks = Some(number()),
+            "--control" => race.control = *value == "yes",
             "--max-replicates" => race.max_replicates = number(),
             "--placements" => race.placements = Some(value.into()),
             "--pin" if *value == "none" => race.pinning = Pinning::Inherit,

@@ -99,7 +99,12 @@ done
 
     /// So many replicates, whatever the looks find.
     fn race(&self, replicates: u32, commands: &[String]) -> Result<Run, RaceError> {
+        self.raced(replicates, commands, false)
+    }
+
+    fn raced(&self, replicates: u32, commands: &[String], control: bool) -> Result<Run, RaceError> {
         let spec = CommandRaceSpec {
+            control,
             commands: commands.to_vec(),
             max_replicates: replicates,
             alpha: 1e-60,
@@ -190,6 +195,36 @@ fn each_replicate_starts_another_link_under_the_name_that_was_typed() {
         processes.iter().all(|line| line.trim() == "child"),
         "{processes:?}"
     );
+}
+
+#[test]
+fn a_control_draws_for_itself_unless_all_share_a_link() {
+    let track = Track::new(COPY);
+    let [old, new] = ["old", "new"].map(|name| track.tool(name, true));
+    let builds = [track.noting(&old), track.noting(&new)];
+    let run = track.raced(6, &builds, true).unwrap();
+    let drawn = [0, 1, 2].map(|contender| seeds(&run, contender));
+    assert!(drawn[0] != drawn[2] && drawn[1] != drawn[2], "{drawn:?}");
+    // All of them were started, each from its own link.
+    let ran = track.lines("ran").join("\n");
+    for seed in drawn[0].iter().chain(&drawn[2]) {
+        assert!(
+            ran.contains(&format!("/links/old/{seed} ")),
+            "{seed}: {ran}"
+        );
+    }
+    assert!(run.placed.iter().all(|placed| placed.is_drawn(0, 2)));
+    assert!(
+        run.header.plan.benchmarks[1].control,
+        "on the own link, too"
+    );
+
+    let commands = [format!("{old} -c :"), format!("{old} -c 'true'")];
+    let run = track.raced(6, &commands, true).unwrap();
+    assert_eq!(seeds(&run, 0), seeds(&run, 2));
+    let run = track.raced(6, &commands[..1], true).unwrap();
+    assert_ne!(seeds(&run, 0), seeds(&run, 1), "a command against itself");
+    assert_eq!(run.header.plan.own_link_of(0), None, "nothing to compare");
 }
 
 #[test]

@@ -58,6 +58,7 @@ fn race(benchmarks: &[&str], arguments: &[&str], folder: &Path) -> GoogleBenchma
         margin: 0.01,
         alpha: 0.05,
         max_replicates: 6,
+        control: false,
         blocks: None,
         budget: None,
         timeout: Some(Duration::from_secs(60)),
@@ -225,4 +226,33 @@ fn a_side_alone_is_launched_once_a_replicate_and_measured() {
     race.benchmarks[0].sides = vec![2];
     let message = raced(&race).unwrap_err().to_string();
     assert!(message.contains("'sum/100'"), "{message}");
+}
+
+#[test]
+fn a_copy_of_the_baseline_is_launched_in_slots_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let short = ["--benchmark_min_time=0.0005"];
+    let controlled = GoogleBenchmarkRace {
+        control: true,
+        blocks: Some(2),
+        ..race(&["sum/100 vs. sum/400", "sum/100"], &short, folder.path())
+    };
+    let outcome = raced(&controlled).unwrap();
+    let run = read_run(&outcome.path).unwrap();
+    for (benchmark, samples) in run.header.plan.benchmarks.iter().zip(&run.benchmarks) {
+        let [old, _, copy] = &benchmark.contenders[..] else {
+            panic!("{:?}", benchmark.contenders);
+        };
+        assert_eq!(
+            (copy.name.as_str(), &copy.workload),
+            ("OLD (control)", &old.workload)
+        );
+        assert_eq!(samples.blocks().len(), 12);
+        assert_eq!(samples.samples().len(), 36);
+    }
+    let analysis = analyse(&run, Options::default());
+    assert_eq!(analysis.comparisons.len(), 2);
+    for comparison in &analysis.comparisons {
+        assert_eq!(comparison.control.unwrap().estimate.replicates, 6);
+    }
 }

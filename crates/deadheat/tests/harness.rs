@@ -272,6 +272,24 @@ fn every_fault_costs_its_own_benchmark_and_no_other() {
 }
 
 #[test]
+fn a_control_is_the_baseline_called_in_turns_of_its_own() {
+    let track = Track::new();
+    let ended = track.race(&["fine/work", "--control"]).ends_with(0);
+    ended.tells("'twice' is slower than 'once'");
+    ended.tells("baseline against itself: ");
+    let run = read_run(&track.runs()[0]).unwrap();
+    let benchmark = &run.header.plan.benchmarks[0];
+    let names: Vec<&str> = benchmark
+        .contenders
+        .iter()
+        .map(|c| c.name.as_str())
+        .collect();
+    assert_eq!(names, ["once", "twice", "once (control)"]);
+    assert_eq!(run.benchmarks[0].blocks().len(), 30);
+    assert_eq!(run.benchmarks[0].samples().len(), 90);
+}
+
+#[test]
 fn what_is_printed_by_any_thread_is_no_part_of_the_answer() {
     let track = Track::new();
     let done = track.race(&["--exact", "fine/loud", "--json"]).ends_with(0);

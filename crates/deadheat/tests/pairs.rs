@@ -189,6 +189,57 @@ fn a_baton_that_is_closed_or_said_to_be_is_told() {
     }
 }
 
+/// Where the old build races a copy of itself as well, deadheat passes the
+/// baton on.
+#[test]
+fn three_processes_take_turns_and_the_faulty_one_is_found() {
+    let control = ["--control", "yes"];
+    let track = Track::new();
+    track.race(&control, &[], &["notes"]).has_all_samples();
+    let track = Track::new();
+    track
+        .race(&control, &["notes"], &["hang@bye"])
+        .has_all_samples();
+    let patient = ["--control", "yes", "--timeout", "1"];
+    let late = "replicate 0, block 0: 'new' did not come back within 1s";
+    let cases = [
+        (
+            "exit@turn",
+            "block 0: 'new' ended its process with exit code 3",
+        ),
+        (
+            "exit@passed",
+            "block 0: 'new' ended its process with exit code 3",
+        ),
+        (
+            "kill@wait",
+            "block 0: 'new' was killed by signal 9 (SIGKILL)",
+        ),
+        (
+            "raise@turn",
+            "block 0: 'new' ended its process with exit code 1",
+        ),
+        ("hang@input", late),
+        ("hang@turn", late),
+        ("hang@wait", late),
+        ("stop@wait", late),
+        (
+            "keep@baton",
+            "wait for each other: neither came back within 1s",
+        ),
+    ];
+    at_once(&cases, |(fault, sentence)| {
+        let track = Track::new();
+        let told = track.race(&patient, &["notes"], &["notes", fault]);
+        told.fails_alone(sentence);
+    });
+    for fault in ["close-baton@turn", "close-baton@wait"] {
+        let track = Track::new();
+        let told = track.race(&control, &["notes"], &["notes", fault]);
+        told.fails_alone("'new' closed the pipes of the baton before the turns were over");
+    }
+}
+
 #[test]
 fn answers_that_make_no_sense_are_quoted() {
     for (fault, sentence) in [

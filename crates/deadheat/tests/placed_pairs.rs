@@ -120,6 +120,34 @@ fn each_build_draws_links_of_its_own_and_the_own_links_stand_beside() {
 }
 
 #[test]
+fn a_control_has_links_and_a_process_of_its_own() {
+    let track = linked("", COPY);
+    let helper = track.path("helper");
+    let options = ["--max-replicates", "6", "--blocks", "2", "--control", "yes"];
+    let made_by = [
+        "--save",
+        "run.jsonl",
+        "--placements",
+        helper.to_str().unwrap(),
+    ];
+    let sides = ["+", "fine/work@once", "./old", "vs", "./new"];
+    let told = track.run(&[&["race"], &options[..], &made_by, &sides].concat());
+    let told = told.ends_with(0);
+    let run = told.run.as_ref().unwrap();
+    let drawn = [0, 1, 2].map(|side| seeds(run, side));
+    let distinct: BTreeSet<u32> = drawn.iter().flatten().copied().collect();
+    assert_eq!(distinct.len(), 18, "{drawn:?}");
+    let contenders = run.placed[0].contenders.len();
+    assert_eq!((contenders, run.placed.len()), (3, 6));
+    assert!(
+        run.header.plan.benchmarks[1].control,
+        "on the own link, too"
+    );
+    // Two facts of two files, one of which is raced twice.
+    assert_eq!(run.header.environment.neutral_links.len(), 2);
+}
+
+#[test]
 fn one_file_on_both_sides_is_placed_twice() {
     let track = linked("", COPY);
     let told = race(&track, "./old", "./old").ends_with(0);

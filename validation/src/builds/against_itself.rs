@@ -4,13 +4,12 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use deadheat_validation::bars::{Bar, Section, plain_spread};
+use deadheat_validation::bars::{ALPHA, Bar, Section, plain_spread};
 use deadheat_validation::binomial::{binomial_bound, binomial_interval};
 
-use crate::race::{Raced, race};
 use crate::{Setting, text};
+use deadheat_validation::race::Raced;
 
-const ALPHA: f64 = 0.05;
 /// Benchmarks of each kind at least.
 const ROWS: usize = 200;
 
@@ -26,12 +25,16 @@ pub fn section(setting: &Setting) -> Section {
             .to_owned(),
         bars: Vec::new(),
     };
-    let copy = setting.scratched("copy");
+    let copy = setting.shop.scratched("copy");
     fs::copy(&setting.copies, &copy).expect("a copy");
-    let c = setting.compile("kernels.c", "kernels", &["-pthread"], true);
-    let again = setting.scratch.join("again");
+    let c = setting
+        .shop
+        .compile("kernels.c", "kernels", &["-pthread"], true);
+    let again = setting.shop.scratch.join("again");
     fs::create_dir_all(&again).expect("a folder");
-    let c_copy = setting.compile("kernels.c", "again/kernels", &["-pthread"], true);
+    let c_copy = setting
+        .shop
+        .compile("kernels.c", "again/kernels", &["-pthread"], true);
     let own = ["--placement", "own"];
     row(setting, &mut section, "Rust", &setting.copies, &copy, &own);
     row(setting, &mut section, "C", &c, &c_copy, &own);
@@ -52,9 +55,9 @@ fn row(
     let mut words = vec![text(old), text(new)];
     words.extend(options);
     let mut races: Vec<Raced> = Vec::new();
-    let wanted = setting.count(ROWS, 9);
+    let wanted = setting.shop.count(ROWS, 9);
     while races.iter().map(|raced| raced.rows.len()).sum::<usize>() < wanted {
-        races.push(race(setting, &words));
+        races.push(setting.shop.race(&words));
     }
     let seconds: Vec<f64> = races
         .iter()
@@ -90,13 +93,9 @@ fn row(
         count("inconclusive"),
         plain_spread(&seconds, 2),
     );
-    section.bars.push(Bar::told(
+    section.bars.push(Bar::false_verdicts(
         format!("{what}: two copies called faster or slower"),
-        format!(
-            "at most alpha = 5 % (chance allows {allowed} of {})",
-            rows.len()
-        ),
-        format!("{} of {} = {share:.2} %", wrong.len(), rows.len()),
-        wrong.len() as u64 <= allowed,
+        wrong.len(),
+        rows.len(),
     ));
 }

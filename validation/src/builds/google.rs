@@ -4,30 +4,29 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::Instant;
 
 use deadheat_validation::bars::{Bar, Section, plain_spread, spread};
-use deadheat_validation::binomial::{binomial_bound, binomial_interval};
+use deadheat_validation::binomial::binomial_interval;
+use deadheat_validation::google_compare::{self, Compared};
+use deadheat_validation::race::Raced;
+use deadheat_validation::workshop::Workshop;
 
-use crate::race::{Raced, race};
 use crate::{Setting, text};
 
-const ALPHA: f64 = 0.05;
 /// Rows of each kind at least.
 const ROWS: usize = 200;
-/// Where Debian's package has it.
-const COMPARE: &str = "/usr/share/benchmark/compare.py";
 
 pub fn section(setting: &Setting) -> Section {
     let libraries = ["-lbenchmark", "-lpthread"];
-    let old = setting.compile("google.cpp", "google", &libraries, false);
-    let new = setting.scratched("google-copy");
+    let old = setting
+        .shop
+        .compile("google.cpp", "google", &libraries, false);
+    let new = setting.shop.scratched("google-copy");
     fs::copy(&old, &new).expect("a copy");
     let mut races: Vec<Raced> = Vec::new();
-    let wanted = setting.count(ROWS, 21);
+    let wanted = setting.shop.count(ROWS, 21);
     while races.iter().map(|raced| raced.rows.len()).sum::<usize>() < wanted {
-        races.push(race(setting, &[text(&old), text(&new)]));
+        races.push(setting.shop.race(&[text(&old), text(&new)]));
         eprintln!(
             "  {:.0} s for {} rows",
             races[races.len() - 1].seconds,
@@ -43,7 +42,6 @@ pub fn section(setting: &Setting) -> Section {
         .count();
     let share = wrong as f64 / rows.len() as f64 * 100.0;
     let (low, high) = binomial_interval(wrong as u64, rows.len() as u64, 0.95);
-    let allowed = binomial_bound(rows.len() as u64, ALPHA, 0.99);
     let mut text = format!(
         "## Google Benchmark executables\n\n\
          A Google Benchmark executable of {} benchmarks against a copy of itself, neither of them changed for deadheat. Every \
@@ -58,65 +56,49 @@ pub fn section(setting: &Setting) -> Section {
         spread(&seconds, 1),
     );
     for interleaved in [false, true] {
-        let _ = writeln!(text, "{}", beside(setting, &old, &new, interleaved));
+        let _ = writeln!(text, "{}", beside(&setting.shop, &old, &new, interleaved));
     }
     text += "\n";
     Section {
         text,
-        bars: vec![Bar::told(
+        bars: vec![Bar::false_verdicts(
             "Google Benchmark: two copies called faster or slower",
-            format!(
-                "at most alpha = 5 % (chance allows {allowed} of {})",
-                rows.len()
-            ),
-            format!("{wrong} of {} = {share:.2} %", rows.len()),
-            wrong as u64 <= allowed,
+            wrong,
+            rows.len(),
         )],
     }
 }
 
 /// The row of `compare.py`, or why there is none.
-fn beside(setting: &Setting, old: &Path, new: &Path, interleaved: bool) -> String {
+fn beside(shop: &Workshop, old: &Path, new: &Path, interleaved: bool) -> String {
     let name = match interleaved {
         true => "`compare.py`, random interleaving",
         false => "`compare.py`",
     };
-    let calls = setting.count(3, 1);
-    let (mut rows, mut different, mut seconds) = (0, 0, Vec::new());
-    for _ in 0..calls {
-        let began = Instant::now();
-        let mut compare = Command::new("python3");
-        compare
-            .args([COMPARE, "--no-color", "benchmarks", text(old), text(new)])
-            .args(["--benchmark_repetitions=12", "--benchmark_min_time=0.02"]);
-        if interleaved {
-            compare.arg("--benchmark_enable_random_interleaving=true");
-        }
-        let output = compare.stdin(Stdio::null()).stderr(Stdio::null()).output();
-        let Some(output) = output.ok().filter(|output| output.status.success()) else {
-            return format!(
-                "| {name} | - | it does not run here (Debian's libbenchmark-tools, scipy) | - | - | - |"
-            );
-        };
-        seconds.push(began.elapsed().as_secs_f64());
-        let (said, told_apart) = p_values(&String::from_utf8_lossy(&output.stdout));
-        rows += said;
-        different += told_apart;
+    if let Err(reason) = google_compare::version() {
+        return format!("| {name} | - | {reason} | - | - | - |");
     }
-    let share = different as f64 / rows as f64 * 100.0;
-    let (low, high) = binomial_interval(different as u64, rows as u64, 0.95);
+    let mut arguments = vec![
+        "--benchmark_repetitions=12".to_owned(),
+        "--benchmark_min_time=0.02".to_owned(),
+    ];
+    if interleaved {
+        arguments.push("--benchmark_enable_random_interleaving=true".to_owned());
+    }
+    let dump = shop.scratched("compared.json");
+    let calls: Vec<Compared> = (0..shop.count(3, 1))
+        .map(|_| google_compare::compared(old, new, &dump, &arguments))
+        .collect();
+    let seconds: Vec<f64> = calls.iter().map(|call| call.seconds).collect();
+    let rows: Vec<_> = calls.iter().flat_map(|call| &call.rows).collect();
+    let different = rows.iter().filter(|row| row.is_told_apart()).count();
+    let share = different as f64 / rows.len() as f64 * 100.0;
+    let (low, high) = binomial_interval(different as u64, rows.len() as u64, 0.95);
     format!(
-        "| {name} | {rows} | {different} ({share:.2} %) | {:.2} to {:.2} % | - | {} |",
+        "| {name} | {} | {different} ({share:.2} %) | {:.2} to {:.2} % | - | {} |",
+        rows.len(),
         low * 100.0,
         high * 100.0,
         plain_spread(&seconds, 1)
     )
-}
-
-/// Rows with a p-value of the time, and those of them below alpha.
-fn p_values(table: &str) -> (usize, usize) {
-    let rows = table.lines().filter(|line| line.contains("_pvalue"));
-    let p = rows.filter_map(|row| row.split_whitespace().nth(1)?.parse::<f64>().ok());
-    let p: Vec<f64> = p.collect();
-    (p.len(), p.iter().filter(|p| **p < ALPHA).count())
 }

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use deadheat_validation::bars::{Bar, Section, plain_spread, spread};
 
-use crate::race::{Raced, race};
 use crate::{Setting, text};
+use deadheat_validation::race::Raced;
 
 const SECONDS: f64 = 2.0;
 const POWER: f64 = 0.9;
@@ -21,7 +21,9 @@ pub fn section(setting: &Setting) -> Section {
         bars: Vec::new(),
     };
     let c = |name: &str, percent: &str| {
-        setting.compile("kernels.c", name, &["-pthread", percent], true)
+        setting
+            .shop
+            .compile("kernels.c", name, &["-pthread", percent], true)
     };
     let (old, new) = (c("old", "-DPERCENT=0"), c("new", "-DPERCENT=1"));
     let rust = text(&setting.copies);
@@ -53,8 +55,8 @@ pub fn section(setting: &Setting) -> Section {
 
 fn row(setting: &Setting, section: &mut Section, what: &str, words: &[&str]) {
     eprintln!("  {what}");
-    let races = setting.count(60, 5);
-    let raced: Vec<Raced> = (0..races).map(|_| race(setting, words)).collect();
+    let races = setting.shop.count(60, 5);
+    let raced: Vec<Raced> = (0..races).map(|_| setting.shop.race(words)).collect();
     let verdict = |wanted: &[&str]| {
         let verdicts = raced.iter().map(|raced| raced.rows[0].verdict.as_deref());
         verdicts

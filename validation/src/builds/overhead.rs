@@ -4,20 +4,19 @@ use std::fs;
 
 use deadheat_validation::bars::{Bar, Section, plain_spread};
 
-use crate::race::race;
 use crate::{Setting, text};
 
 /// Percent of the time that may go elsewhere.
 const BAR: f64 = 25.0;
 
 pub fn section(setting: &Setting) -> Section {
-    let copy = setting.scratched("copy");
+    let copy = setting.shop.scratched("copy");
     fs::copy(&setting.copies, &copy).expect("a copy");
-    let races = setting.count(6, 2);
+    let races = setting.shop.count(6, 2);
     let (mut outside, mut seconds, mut lengths) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..races {
         let words = [text(&setting.copies), text(&copy), "--placement", "own"];
-        let raced = race(setting, &words);
+        let raced = setting.shop.race(&words);
         outside.push(100.0 * (1.0 - raced.in_samples / raced.seconds));
         seconds.push(raced.seconds);
         lengths.push(raced.in_samples / raced.samples as f64 * 1e6);

@@ -7,8 +7,9 @@ use std::time::Instant;
 
 use deadheat_validation::bars::{Bar, Section, spread};
 use deadheat_validation::process::median;
+use deadheat_validation::programs::done;
 
-use crate::{Setting, done, text};
+use crate::{Setting, text};
 
 const SECONDS: f64 = 2.0;
 
@@ -20,7 +21,7 @@ const BENCH: &str = "fn main() {
 ";
 
 pub fn section(setting: &Setting) -> Section {
-    let repository = setting.scratched("repository");
+    let repository = setting.shop.scratched("repository");
     make(setting, &repository);
     // Everything but the races: builds found or made, programs inspected.
     let list = |words: &[&str]| {
@@ -39,7 +40,9 @@ pub fn section(setting: &Setting) -> Section {
     };
     let words = ["HEAD~1"];
     let first = list(&words);
-    let again: Vec<f64> = (0..setting.count(10, 2)).map(|_| list(&words)).collect();
+    let again: Vec<f64> = (0..setting.shop.count(10, 2))
+        .map(|_| list(&words))
+        .collect();
     Section {
         text: format!(
             "## The same revisions once more\n\n\
@@ -65,7 +68,7 @@ fn make(setting: &Setting, repository: &Path) {
         fs::create_dir_all(file.parent().expect("a folder")).expect("folders");
         fs::write(file, text).expect("a file");
     };
-    let deadheat = setting.root.join("crates/deadheat");
+    let deadheat = setting.shop.root.join("crates/deadheat");
     write(
         "Cargo.toml",
         &format!(

@@ -9,10 +9,8 @@ use deadheat_validation::workloads::{RACES_WITH_ITSELF, Size};
 
 use crate::Setting;
 use crate::suite_run::count;
-use deadheat_validation::bars::{Bar, Section};
+use deadheat_validation::bars::{ALPHA, Bar, Section};
 use deadheat_validation::load::Load;
-
-const ALPHA: f64 = 0.05;
 
 /// Sizes, and how many suites of twenty races of each. The last is no
 /// question here: a race of it takes a minute.
@@ -84,18 +82,9 @@ fn row(section: &mut Section, size: Size, weather: &str, comparisons: &[Comparis
         high * 100.0,
         races - wrong - even,
     );
-    // A share above alpha is no proof that the rate is, and is not called
-    // kept either without saying so.
-    let within = share > ALPHA && wrong as u64 <= allowed;
-    let remark = if within {
-        ", above alpha by no more than chance may do"
-    } else {
-        ""
-    };
-    section.bars.push(Bar::told(
+    section.bars.push(Bar::false_verdicts(
         format!("{} with itself, {weather}: faster or slower", size.name()),
-        format!("at most alpha = 5 % (chance allows {allowed} of {races})"),
-        format!("{wrong} of {races} = {:.2} %{remark}", share * 100.0),
-        wrong as u64 <= allowed,
+        wrong,
+        races,
     ));
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use deadheat_validation::programs::built_by;
+use deadheat_validation::twins::assert_twins;
 use deadheat_validation_kernels::kernels::{COMPILERS, KERNELS};
 
 use crate::Setting;
@@ -54,7 +55,8 @@ impl<'s> Linked<'s> {
         };
         for compiler in COMPILERS {
             for kernel in KERNELS {
-                linked.assert_twins(compiler, kernel);
+                let [one, two] = ["one", "two"].map(|which| format!("{compiler}_{kernel}_{which}"));
+                assert_twins(&linked.executable, [&one, &two]);
             }
         }
         linked
@@ -100,39 +102,6 @@ impl<'s> Linked<'s> {
         command.arg("placements").arg(&self.executable).args(seeds);
         command
     }
-
-    /// What is compared must be the same to the last byte.
-    fn assert_twins(&self, compiler: &str, kernel: &str) {
-        let [one, two] =
-            ["one", "two"].map(|which| self.code(&format!("{compiler}_{kernel}_{which}")));
-        assert!(!one.is_empty(), "{compiler}/{kernel}: no code found");
-        assert_eq!(one, two, "{compiler}/{kernel}: no twins");
-    }
-
-    /// The bytes of a function, as objdump shows them.
-    fn code(&self, function: &str) -> String {
-        let output = Command::new("objdump")
-            .args(["--disassemble=".to_owned() + function])
-            .arg(&self.executable)
-            .output()
-            .expect("objdump is needed here");
-        assert!(output.status.success(), "objdump failed");
-        code_in(&String::from_utf8_lossy(&output.stdout))
-    }
-}
-
-/// The second column of a disassembly: bytes without where they lie.
-fn code_in(disassembly: &str) -> String {
-    let columns = disassembly.lines().filter_map(|line| {
-        let mut columns = line.split('\t');
-        let address = columns.next()?.trim().strip_suffix(':')?;
-        let bytes = columns.next()?.trim();
-        address
-            .chars()
-            .all(|c| c.is_ascii_hexdigit())
-            .then_some(bytes)
-    });
-    columns.collect::<Vec<_>>().join(" ")
 }
 
 /// A command of cargo for the same target, profile and packages.
@@ -145,19 +114,4 @@ pub fn cargo(setting: &Setting, subcommand: &str, words: &[&OsStr]) -> Command {
         .current_dir(&setting.validation)
         .env_remove(ORDER);
     command
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn code_is_what_stands_between_address_and_instruction() {
-        let disassembly = "\nplacement:     file format elf64-x86-64\n\n\
-                           Disassembly of section .text:\n\n\
-                           000000000003f6c0 <gcc_sum_one>:\n\
-                           \x20  3f6c0:\t48 85 f6             \ttest   %rsi,%rsi\n\
-                           \x20  3f6c3:\t74 5b                \tje     3f720 <gcc_sum_one+0x60>\n";
-        assert_eq!(code_in(disassembly), "48 85 f6 74 5b");
-    }
 }

@@ -6,11 +6,11 @@ use std::process::{Command, Stdio};
 
 use deadheat_validation::bars::Section;
 use deadheat_validation::binomial::binomial_interval;
+use deadheat_validation::google_compare::compared;
 use serde_json::Value;
 
-use crate::{COMPARE, Setting};
+use crate::Setting;
 
-const ALPHA: f64 = 0.05;
 /// Files of each side where several are pooled.
 const POOLED: usize = 7;
 
@@ -49,7 +49,9 @@ pub fn section(setting: &Setting) -> Section {
         // One side after the other, as a team records a release.
         let (old, new) = (record("old"), record("new"));
         if setting.peer {
-            count_peer(&old, &new, &mut peer);
+            let theirs = compared(&old, &new, &setting.scratched("compared.json"), &[]);
+            peer.rows += theirs.rows.len();
+            peer.apart += theirs.rows.iter().filter(|row| row.is_told_apart()).count();
         }
         count(
             setting,
@@ -138,25 +140,6 @@ fn launch(executable: &Path, path: &Path, repetitions: &str) {
         .stderr(Stdio::null())
         .status();
     assert!(status.expect("it starts").success(), "the benchmarks run");
-}
-
-/// Rows that `compare.py` has a p-value of, and those below alpha.
-fn count_peer(old: &Path, new: &Path, count: &mut Count) {
-    let output = Command::new("python3")
-        .args([COMPARE, "--no-color", "benchmarks"])
-        .args([old, new])
-        .stdin(Stdio::null())
-        .output()
-        .expect("it ran before");
-    let table = String::from_utf8_lossy(&output.stdout);
-    for row in table.lines().filter(|line| line.contains("_pvalue")) {
-        let p = row
-            .split_whitespace()
-            .nth(1)
-            .and_then(|p| p.parse::<f64>().ok());
-        count.rows += usize::from(p.is_some());
-        count.apart += usize::from(p.is_some_and(|p| p < ALPHA));
-    }
 }
 
 fn count(setting: &Setting, words: &[String], count: &mut Count) {

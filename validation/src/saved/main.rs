@@ -19,14 +19,11 @@ mod time_and_memory;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
+use deadheat_validation::google_compare;
 use deadheat_validation::machine::machine;
 use deadheat_validation::page::{Page, Question, is_quick};
-use deadheat_validation::programs::built;
-
-/// Where Debian's package has it.
-const COMPARE: &str = "/usr/share/benchmark/compare.py";
+use deadheat_validation::programs::{built, text};
 
 /// Where things are, and how much of everything is wanted.
 struct Setting {
@@ -54,11 +51,6 @@ impl Setting {
     }
 }
 
-/// A path as an argument.
-fn text(path: &Path) -> &str {
-    path.to_str().expect("a path in UTF-8")
-}
-
 fn main() {
     let quick = is_quick();
     let machine = machine();
@@ -74,17 +66,11 @@ fn main() {
         "--bin",
         "deadheat",
     ];
-    let peer = Command::new("python3")
-        .args([COMPARE, "--help"])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
     let setting = Setting {
         deadheat: built(root, &words),
         root: root.to_owned(),
         scratch,
-        peer: peer.is_ok_and(|status| status.success()),
+        peer: google_compare::version().is_ok(),
         quick,
     };
     let page = Page {

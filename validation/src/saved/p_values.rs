@@ -4,10 +4,11 @@
 use std::process::{Command, Stdio};
 
 use deadheat_validation::bars::{Bar, Section};
+use deadheat_validation::google_compare::COMPARE;
 use serde_json::Value;
 
+use crate::Setting;
 use crate::files::Shape;
-use crate::{COMPARE, Setting};
 
 /// As far as the p-values may lie from those of scipy.
 const TOLERANCE: f64 = 1e-9;

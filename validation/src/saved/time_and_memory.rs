@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 use std::fs;
 
 use deadheat_validation::bars::{Bar, Section, spread, up};
+use deadheat_validation::google_compare::COMPARE;
 use deadheat_validation::process::{Cost, cost, median, ratio};
 
+use crate::Setting;
 use crate::files::Shape;
-use crate::{COMPARE, Setting};
 
 pub fn section(setting: &Setting) -> Section {
     let mut text = "## Time and memory\n\nTwo files of Google Benchmark's JSON with aggregates, from launch to end, the output thrown \

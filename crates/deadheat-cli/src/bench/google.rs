@@ -192,6 +192,7 @@ fn race(field: Field, options: &BenchOptions) -> Result<Status, Failure> {
         alpha: options.rules.alpha(),
         max_replicates: options.max_replicates(),
         blocks: options.blocks,
+        control: options.control,
         budget: options.rules.budget(),
         timeout: options.timeout(),
         seed,
@@ -203,7 +204,7 @@ fn race(field: Field, options: &BenchOptions) -> Result<Status, Failure> {
         shown: options.nocapture,
         rules: options.rules.some(),
     };
-    // Nobody has more than two contenders, so none needs to be named.
+    // Nobody has more than one candidate, so none needs to be named.
     let mut progress = LiveProgress::new(&[], options.quiet);
     let outcome =
         race_google_benchmark(&race, &mut progress).map_err(|error| options.rules.blame(error))?;

@@ -59,6 +59,10 @@ pub struct BenchOptions {
     /// Blocks in a replicate [default: found by a pilot]
     #[arg(long, value_name = "N", help_heading = "Design")]
     pub blocks: Option<u32>,
+    /// Race each baseline against a second copy of itself as well; verdicts are provisional when
+    /// the two seem to differ
+    #[arg(long, help_heading = "Design")]
+    pub control: bool,
     /// Start no block after this much time
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Design")]
     budget: Option<Duration>,
@@ -189,6 +193,7 @@ impl BenchOptions {
             alpha: self.rules.alpha(),
             max_replicates: self.max_replicates(),
             blocks: self.blocks,
+            control: self.control,
             budget: self.rules.budget(),
             sample_time: self.sample_time,
             timeout: self.timeout(),

@@ -191,6 +191,13 @@ pub fn compare(mut args: CompareArgs) -> Result<Status, Failure> {
         }
         Sides::Results(sides) => sides,
     };
+    if args.options.control {
+        return Err(Failure::Usage(
+            "--control is for races: nobody can take saved results once more; name the programs, or \
+             race commands with deadheat run"
+                .to_owned(),
+        ));
+    }
     same_kind::check(&sides)?;
     if let Some(filter) = &args.filter {
         keep(filter, &mut sides)?;

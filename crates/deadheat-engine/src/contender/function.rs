@@ -1,4 +1,4 @@
-//! Functions in worker processes: a fresh one for every replicate.
+//! Functions in worker processes: fresh ones for every replicate.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use super::workers::{FunctionOptions, Workers};
 use crate::error::{EngineError, Moment};
 use crate::function::Pilot;
 use crate::interrupt::Interrupts;
-use crate::worker::{Reply, Request, SEEDS};
+use crate::worker::{Relay, Reply, Request, SEEDS};
 
 /// Trial blocks at most, beside the first.
 const MOST_BLOCKS: u64 = 8;
@@ -32,7 +32,7 @@ pub struct Piloted {
     pub process_ns: f64,
 }
 
-/// Functions, raced in worker processes: those of one program, or of two that
+/// Functions, raced in worker processes: those of one program, or of several that
 /// take turns.
 pub struct FunctionContenders<'a> {
     pub(super) workers: Workers<'a>,
@@ -48,6 +48,8 @@ pub struct FunctionContenders<'a> {
 pub(super) struct Running {
     pub(super) replicate: u32,
     pub(super) team: Vec<Member>,
+    /// Who passes on the baton between more than two.
+    pub(super) relay: Option<Relay>,
 }
 
 impl<'a> FunctionContenders<'a> {
@@ -141,9 +143,9 @@ impl<'a> FunctionContenders<'a> {
             };
             let began = Instant::now();
             let order = [0, 1, 1, 0];
-            let values = self
-                .workers
-                .block(team, occasion, pilot.iterations, None, &order)?;
+            let values =
+                self.workers
+                    .block((team, None), occasion, pilot.iterations, None, &order)?;
             if index > 0 {
                 let slots = values.chunks_exact(metrics.len());
                 let walls: Vec<f64> = slots.map(|slot| slot[wall.unwrap_or(0)]).collect();
@@ -187,7 +189,7 @@ impl<'a> FunctionContenders<'a> {
         let seats = 0..occasion.lineup.seats.len();
         seats
             .map(|seat| {
-                let baton = batons.as_ref().map(|batons| &batons[seat]);
+                let baton = batons.ends.get(seat);
                 self.workers.start(occasion, seat, None, baton)
             })
             .collect()
@@ -253,7 +255,7 @@ impl Contenders for FunctionContenders<'_> {
         let slots: Vec<usize> = block.slots.iter().map(contender).collect();
         let mut running = self.running.take().expect("entered above");
         let values = self.workers.block(
-            &mut running.team,
+            (&mut running.team, running.relay.as_mut()),
             occasion,
             lineup.iterations,
             prime,
@@ -288,10 +290,7 @@ impl Contenders for FunctionContenders<'_> {
 
 /// Whether a pilot can be planned with.
 fn makes_sense(pilot: &Pilot, lineup: &Lineup) -> bool {
-    let called = match lineup.takes_turns() {
-        true => 1,
-        false => lineup.contenders.len(),
-    };
+    let called = lineup.called();
     let is_time = |ns: &f64| ns.is_finite() && *ns >= 0.0;
     // Every reader of JSON has such an integer exactly.
     (1..=SEEDS).contains(&pilot.iterations)

@@ -155,14 +155,19 @@ impl FunctionContenders<'_> {
         shuffle(&mut coin, &mut seats);
         let mut team = Vec::new();
         for seat in seats {
-            let baton = batons.as_ref().map(|batons| &batons[seat]);
+            let baton = batons.ends.get(seat);
             team.push(self.linked(occasion, seat, replicate, baton)?);
         }
         team.sort_by_key(|member| member.seat);
         if self.links.concern(&lineup) {
             self.placed = Some(self.placed_as(&team, &lineup, benchmark, replicate));
         }
-        self.running = Some(Running { replicate, team });
+        let relay = batons.relay;
+        self.running = Some(Running {
+            replicate,
+            team,
+            relay,
+        });
         Ok(())
     }
 
@@ -290,11 +295,7 @@ impl FunctionContenders<'_> {
         let mut member = self.workers.start(occasion, seat, variant, baton)?;
         // A fair coin for who comes first: the first to run is the first to
         // find its place in caches and heap.
-        let called = match lineup.takes_turns() {
-            true => 1,
-            false => lineup.contenders.len(),
-        };
-        let mut order: Vec<usize> = (0..called).collect();
+        let mut order: Vec<usize> = (0..lineup.called()).collect();
         let mut rng = self.workers.stream(Purpose::WarmUp, occasion.place);
         shuffle(&mut rng, &mut order);
         let request = Request::WarmUp {

@@ -1,6 +1,6 @@
 //! Who races in a benchmark of functions, and in which process each is called.
 
-use deadheat_model::{Benchmark, Program, Workload};
+use deadheat_model::{Benchmark, ContenderId, Program, Workload};
 
 use crate::placement::Executable;
 use crate::worker::{FunctionCause, WorkerProgram};
@@ -21,6 +21,9 @@ pub(super) struct Lineup {
     pub(super) threads: u32,
     /// Whether it runs as the user linked it, whatever links there are.
     pub(super) own_link: bool,
+    /// The contender that is the baseline once more, called in the same
+    /// process.
+    copy: Option<usize>,
 }
 
 /// A process of a replicate: what is started, and what it gets ready.
@@ -152,11 +155,13 @@ impl Lineup {
             }
         }
         let shared = seats.len() == 1;
-        // The baton goes between two.
-        if !shared && (seats.len() != 2 || seats.len() != benchmark.contenders.len()) {
+        // The baton goes between processes of one contender each.
+        if !shared && seats.len() != benchmark.contenders.len() {
             return None;
         }
+        let copy = benchmark.control().map(ContenderId::index);
         Some(Self {
+            copy: copy.filter(|_| shared),
             name: benchmark.name.clone(),
             contenders: benchmark
                 .contenders
@@ -173,6 +178,14 @@ impl Lineup {
     /// Whether each contender has a process of its own.
     pub(super) fn takes_turns(&self) -> bool {
         self.seats.len() > 1
+    }
+
+    /// Contenders that each process knows.
+    pub(super) fn called(&self) -> usize {
+        match self.takes_turns() {
+            true => 1,
+            false => self.contenders.len() - usize::from(self.copy.is_some()),
+        }
     }
 
     /// The process that a contender is called in.
@@ -193,6 +206,7 @@ impl Lineup {
     /// An order of contenders, as one of the processes is told of it.
     pub(super) fn turns_of(&self, seat: usize, order: &[usize]) -> Vec<Option<usize>> {
         let turn = |contender: &usize| match self.takes_turns() {
+            false if self.copy == Some(*contender) => Some(0),
             false => Some(*contender),
             true => (*contender == seat).then_some(0),
         };
@@ -255,6 +269,23 @@ mod tests {
         assert_eq!(lineup.seats[0].contender, None);
         assert_eq!(lineup.turns_of(0, &[2, 0]), [Some(2), Some(0)]);
         assert_eq!((lineup.seat_of(2), lineup.contender_of(0, 2)), (0, 2));
+    }
+
+    #[test]
+    fn a_control_is_the_baseline_once_more_or_a_process_of_its_own() {
+        let mut programs = Programs::default();
+        let mut alone = benchmark(vec![worker("/a", 0), worker("/a", 0)]);
+        alone.add_control();
+        let lineup = Lineup::of(&alone, &mut programs).unwrap();
+        assert_eq!(lineup.turns_of(0, &[2, 0, 1]), [Some(0), Some(0), Some(1)]);
+        assert_eq!((lineup.called(), lineup.contenders.len()), (2, 3));
+        let mut pair = benchmark(vec![worker("/b", 0), worker("/c", 1)]);
+        pair.add_control();
+        let lineup = Lineup::of(&pair, &mut programs).unwrap();
+        assert_eq!(lineup.turns_of(2, &[2, 0, 1]), [Some(0), None, None]);
+        assert_eq!((lineup.called(), lineup.seats.len()), (1, 3));
+        let programs: Vec<usize> = lineup.seats.iter().map(|seat| seat.program).collect();
+        assert_eq!(programs, [1, 2, 3], "linked anew for itself");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Functions in this very process: for a comparison inside a program or a
 //! test. There is one process and so one replicate.
 
-use deadheat_model::{Block, BlockRecord, Metric, Plan, Slot};
+use deadheat_model::{Block, BlockRecord, ContenderId, Metric, Plan, Slot};
 use rand_core::Rng;
 
 use super::Contenders;
@@ -20,6 +20,8 @@ pub struct LocalContenders<'a> {
     gauge: Gauge,
     seed: u64,
     iterations: u64,
+    /// The contender that is the baseline once more.
+    copy: Option<usize>,
     metrics: &'static [Metric],
 }
 
@@ -40,6 +42,7 @@ impl<'a> LocalContenders<'a> {
             gauge,
             seed: plan.seed,
             iterations: iterations.unwrap_or(1),
+            copy: planned.and_then(|planned| planned.control().map(ContenderId::index)),
             metrics: Self::metrics_here(),
         }
     }
@@ -102,8 +105,12 @@ impl Contenders for LocalContenders<'_> {
         let place = [0, u64::from(block.replicate), u64::from(block.index)];
         self.benchmark
             .prepare(stream(self.seed, Purpose::Input, place).next_u64());
-        let prime = block.prime.map(|slot| slot.contender.index());
-        let slots: Vec<usize> = block.slots.iter().map(|s| s.contender.index()).collect();
+        let number = |slot: &Slot| match slot.contender.index() {
+            copy if self.copy == Some(copy) => 0,
+            contender => contender,
+        };
+        let prime = block.prime.as_ref().map(number);
+        let slots: Vec<usize> = block.slots.iter().map(number).collect();
         for contender in primes(self.benchmark.renews_input(), prime, &slots) {
             self.benchmark
                 .sample(contender, self.iterations, &self.gauge);

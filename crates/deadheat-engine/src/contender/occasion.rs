@@ -4,7 +4,7 @@
 use super::lineup::Lineup;
 use crate::error::{EngineError, Moment};
 use crate::placement::Variant;
-use crate::worker::{Baton, FunctionCause, FunctionFailure, Problem};
+use crate::worker::{Baton, FunctionCause, FunctionFailure, Problem, Relay};
 
 /// Where in the run something happens.
 #[derive(Clone, Copy)]
@@ -15,17 +15,29 @@ pub(super) struct Occasion<'a> {
     pub(super) place: [u64; 3],
 }
 
+/// The pipes between processes that take turns.
+#[derive(Default)]
+pub(super) struct Batons {
+    /// One per process; none where there is one process only.
+    pub(super) ends: Vec<Baton>,
+    /// Who passes it on where there are more than two.
+    pub(super) relay: Option<Relay>,
+}
+
 impl Occasion<'_> {
-    /// The pipes between two processes that take turns.
-    pub(super) fn batons(&self) -> Result<Option<[Baton; 2]>, EngineError> {
-        if !self.lineup.takes_turns() {
-            return Ok(None);
-        }
-        let batons = Baton::pair().map_err(|error| {
+    /// The pipes between the processes of a replicate.
+    pub(super) fn batons(&self) -> Result<Batons, EngineError> {
+        let made = match self.lineup.seats.len() {
+            0 | 1 => return Ok(Batons::default()),
+            // Nobody stands between two.
+            2 => Baton::pair().map(|ends| (None, ends.into())),
+            more => Relay::between(more).map(|(relay, ends)| (Some(relay), ends)),
+        };
+        let (relay, ends) = made.map_err(|error| {
             let cause = FunctionCause::NotStarted(error.to_string());
             EngineError::Function(Box::new(self.failure(None, cause, None)))
         })?;
-        Ok(Some(batons))
+        Ok(Batons { ends, relay })
     }
 
     /// What went wrong with this contender, or with all of them.

@@ -17,7 +17,7 @@ use crate::placement::{LinkProgram, Variant};
 use crate::random::{Purpose, below, stream};
 use crate::spelling::{MOST_SPELLING, Spelling};
 use crate::worker::{
-    Baton, BlockRequest, Patience, Problem, Reply, Request, SEEDS, Silence, WorkerProcess,
+    Baton, BlockRequest, Patience, Problem, Relay, Reply, Request, SEEDS, Silence, WorkerProcess,
     WorkerProgram, WorkerStart, adopt_orphans, hear_all,
 };
 
@@ -154,7 +154,7 @@ impl<'a> Workers<'a> {
         Ok(())
     }
 
-    /// How the paths of a replicate's programs are spelled, where it has two.
+    /// How the paths of a replicate's programs are spelled, where it has several.
     fn spelling(&self, occasion: Occasion<'_>) -> Option<Spelling> {
         let lineup = occasion.lineup;
         if !lineup.takes_turns() {
@@ -202,7 +202,7 @@ impl<'a> Workers<'a> {
             each: self.options.timeout.map(|timeout| timeout.max(START_UP)),
             samples: 1,
         };
-        let hello = self.hear(std::slice::from_mut(&mut member), occasion, patience)?;
+        let hello = self.hear(std::slice::from_mut(&mut member), None, occasion, patience)?;
         member
             .meet(&hello[0], &self.options.metrics)
             .map_err(|cause| member.failure(occasion, None, cause))?;
@@ -234,7 +234,7 @@ impl<'a> Workers<'a> {
         };
         member.worker.ask(request);
         let team = std::slice::from_mut(member);
-        let mut replies = self.hear(team, occasion, self.patience(samples))?;
+        let mut replies = self.hear(team, None, occasion, self.patience(samples))?;
         Ok(replies.remove(0))
     }
 
@@ -249,12 +249,13 @@ impl<'a> Workers<'a> {
     fn hear(
         &self,
         team: &mut [Member],
+        relay: Option<&mut Relay>,
         occasion: Occasion<'_>,
         patience: Patience,
     ) -> Result<Vec<Reply>, EngineError> {
         let mut workers: Vec<&mut WorkerProcess> =
             team.iter_mut().map(|member| &mut member.worker).collect();
-        let heard = hear_all(&mut workers, patience, Some(self.interrupts));
+        let heard = hear_all(&mut workers, relay, patience, Some(self.interrupts));
         let replies = heard.map_err(|silence| match silence {
             Silence::Interrupted => EngineError::Interrupted,
             Silence::Cause { worker, cause } => team[worker].failure(occasion, None, cause),
@@ -274,7 +275,7 @@ impl<'a> Workers<'a> {
     /// the values of all slots, one slot after the other.
     pub(super) fn block(
         &self,
-        team: &mut [Member],
+        (team, mut relay): (&mut [Member], Option<&mut Relay>),
         occasion: Occasion<'_>,
         iterations: u64,
         prime: Option<usize>,
@@ -293,6 +294,9 @@ impl<'a> Workers<'a> {
         let unrecorded = order.len();
         order.extend_from_slice(slots);
         let seed = self.input_seed(occasion.place);
+        if let Some(relay) = &mut relay {
+            relay.begin(order.iter().map(|contender| lineup.seat_of(*contender)));
+        }
         for member in team.iter_mut() {
             member.worker.ask(&Request::Block(BlockRequest {
                 seed,
@@ -304,7 +308,7 @@ impl<'a> Workers<'a> {
         }
         // The input, and everybody's turns.
         let samples = order.len() as u32 + 1;
-        let replies = self.hear(team, occasion, self.patience(samples))?;
+        let replies = self.hear(team, relay, occasion, self.patience(samples))?;
         let mut taken = Vec::new();
         for (member, reply) in team.iter_mut().zip(replies) {
             let own = |slot: &&usize| lineup.seat_of(**slot) == member.seat;

@@ -25,4 +25,5 @@ pub use gauge::{Gauge, Reading};
 pub(crate) use layout::{hold_heap, with_stack_offset};
 pub use pilot::{Pilot, pilot};
 pub(crate) use priming::primes;
+pub use warm_up::least_warm_up_rounds;
 pub(crate) use warm_up::warm_up;

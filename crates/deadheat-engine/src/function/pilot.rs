@@ -44,9 +44,8 @@ pub struct Pilot {
 
 /// Trial blocks at most.
 const MOST_BLOCKS: u64 = 16;
-/// Blocks that take longer than this, in nanoseconds, are not tried.
-const LONG_BLOCK_NS: f64 = 1e8;
-/// No trial block starts after this much time in samples, in nanoseconds.
+/// No trial block starts after this much time in samples, in nanoseconds, and
+/// blocks that take longer are not tried at all: a few show no scatter.
 const TRIAL_NS: f64 = 2e7;
 
 /// Finds the number of calls that makes the sample of the fastest contender
@@ -73,7 +72,7 @@ pub fn pilot(
     let iterations = ((least_ns / fastest).ceil() as u64).clamp(1, most);
     let began = Instant::now();
     let blocks_ns = match call_ns.len() {
-        2 if 2.0 * call_ns.iter().sum::<f64>() * (iterations as f64) < LONG_BLOCK_NS => {
+        2 if 2.0 * call_ns.iter().sum::<f64>() * (iterations as f64) < TRIAL_NS => {
             trial_blocks(benchmark, seed, iterations, gauge)
         }
         _ => Vec::new(),

@@ -12,7 +12,16 @@ const IDLE_ROUNDS: u32 = 2;
 const GAIN: f64 = 0.01;
 /// Rounds longer than this, in nanoseconds, are not repeated: what a function
 /// needs to get warm it finds within its first call.
-const LONG_NS: f64 = 5e7;
+const LONG_NS: f64 = 1e7;
+
+/// Rounds that a warm-up takes at least, when one takes so many nanoseconds.
+pub fn least_warm_up_rounds(round_ns: f64) -> u32 {
+    match round_ns > LONG_NS {
+        true => 1,
+        // The first is faster than none before it.
+        false => IDLE_ROUNDS + 1,
+    }
+}
 
 /// Calls every contender in turn, in `order`, with a new input each round.
 /// Gives back the rounds it took.
@@ -91,6 +100,7 @@ mod tests {
     #[test]
     fn what_is_warm_at_once_is_called_three_times() {
         assert_eq!(rounds(0, 1_000.0), 3);
+        assert_eq!(least_warm_up_rounds(1_000.0), 3);
     }
 
     #[test]
@@ -100,6 +110,9 @@ mod tests {
 
     #[test]
     fn a_slow_function_is_called_once() {
-        assert_eq!(rounds(0, 1e9), 1);
+        for ns in [2e7, 1e9] {
+            assert_eq!(rounds(0, ns), 1);
+            assert_eq!(least_warm_up_rounds(ns), 1);
+        }
     }
 }

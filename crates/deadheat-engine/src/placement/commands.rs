@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use deadheat_model::{Benchmark, NeutralLinks, Placed, Placing, Plan, Workload};
+use deadheat_model::{Benchmark, ContenderId, NeutralLinks, Placed, Placing, Plan, Workload};
 
 use super::executable::Executable;
 use super::helper::{Helper, LinkProgram};
@@ -43,7 +43,8 @@ impl CommandPlacements {
         // Commands of the same executable share its links, so that a race of
         // two of its functions is one of functions. A Google Benchmark
         // executable is a build, and each side draws for itself, also when it
-        // is raced against itself.
+        // is raced against itself. A control draws for itself where somebody
+        // else does.
         let mut known: Vec<(PathBuf, Option<usize>, Option<usize>)> = Vec::new();
         for (index, benchmark) in plan.benchmarks.iter().enumerate() {
             let mut places = vec![None; benchmark.contenders.len()];
@@ -61,7 +62,7 @@ impl CommandPlacements {
                 }
                 let side = match &benchmark.contenders[contender].workload {
                     Workload::GoogleBenchmark(_) => Some(contender),
-                    _ => None,
+                    _ => is_a_build_again(benchmark, contender).then_some(contender),
                 };
                 let candidates = program_paths(Path::new(named));
                 let Some(executable) = Executable::among(candidates) else {
@@ -213,6 +214,17 @@ impl CommandPlacements {
         }
         placed
     }
+}
+
+/// Whether this is the control of a benchmark in which somebody launches
+/// another executable than the baseline, or nobody else launches any.
+fn is_a_build_again(benchmark: &Benchmark, contender: usize) -> bool {
+    let control = benchmark.control().map(ContenderId::index);
+    let baseline = program_of(benchmark, 0);
+    let mut candidates = benchmark.candidates();
+    control == Some(contender)
+        && (benchmark.rivals() == 1
+            || candidates.any(|id| program_of(benchmark, id.index()) != baseline))
 }
 
 /// The program that is launched, as it was named.

@@ -1,9 +1,9 @@
-//! Taking turns with the process of the other build, on one core.
+//! Taking turns with the processes of other builds, on one core.
 
 use std::io::{ErrorKind, PipeReader, PipeWriter, Read, Write, pipe};
 
 /// What is handed over. Nobody looks at it.
-const BATON: u8 = b'|';
+pub(super) const BATON: u8 = b'|';
 
 /// One process's ends of the two pipes that the baton goes through.
 #[derive(Debug)]

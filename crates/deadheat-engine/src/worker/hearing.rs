@@ -10,6 +10,7 @@ use super::blame;
 use super::failure::FunctionCause;
 use super::process::WorkerProcess;
 use super::protocol::{Problem, Reply};
+use super::relay::{Closed, Relay};
 use crate::interrupt::Interrupts;
 
 /// How long after one says that the other is gone it is waited for news of
@@ -42,12 +43,14 @@ pub(crate) struct Patience {
     pub(crate) samples: u32,
 }
 
-/// Waits for one line of each worker.
+/// Waits for one line of each worker, and meanwhile passes the baton on where
+/// it goes by way of deadheat.
 ///
 /// Who says that it failed ends the waiting for all others: then `Ok` holds the
 /// replies that are there, and this one among them.
 pub(crate) fn hear_all(
     workers: &mut [&mut WorkerProcess],
+    mut relay: Option<&mut Relay>,
     patience: Patience,
     interrupts: Option<&Interrupts>,
 ) -> Result<Vec<Option<Reply>>, Silence> {
@@ -82,6 +85,13 @@ pub(crate) fn hear_all(
             let found = replies.iter().position(left_alone);
             bereft = found.map(|place| Bereft::new(workers, place));
         }
+        let passed_on = match (&mut relay, &bereft) {
+            (Some(relay), None) => relay.advance(),
+            _ => Ok(()),
+        };
+        if let Err(Closed(place)) = passed_on {
+            bereft = Some(Bereft::of_closed(place));
+        }
         let over = |bereft: &Bereft| bereft.left().is_zero() || replies.iter().all(Option::is_some);
         if let Some(bereft) = bereft.as_ref().filter(|bereft| over(bereft)) {
             return Err(bereft.silence());
@@ -90,15 +100,17 @@ pub(crate) fn hear_all(
             pause = sooner(pause, Some(limit.left(workers, &replies)?));
         }
         pause = sooner(pause, bereft.as_ref().map(Bereft::left));
-        wait(workers, &replies, pause, interrupts)?;
+        let relay = relay.as_deref().filter(|_| bereft.is_none());
+        wait(workers, &replies, relay, pause, interrupts)?;
     }
 }
 
-/// Waits until one of those without a reply has something to say, or has
-/// ended, or may have.
+/// Waits until one of those without a reply has something to say or hands over
+/// the baton, or has ended, or may have.
 fn wait(
     workers: &[&mut WorkerProcess],
     replies: &[Option<Reply>],
+    relay: Option<&Relay>,
     mut pause: Option<Duration>,
     interrupts: Option<&Interrupts>,
 ) -> Result<(), Silence> {
@@ -113,6 +125,8 @@ fn wait(
         fds.extend(notice.map(|notice| PollFd::new(notice, PollFlags::POLLIN)));
         pause = sooner(pause, worker.death.pause());
     }
+    let awaited = relay.into_iter().flat_map(Relay::awaited);
+    fds.extend(awaited.map(|end| PollFd::new(end, PollFlags::POLLIN)));
     let mask = interrupts.map(|interrupts| *interrupts.original_mask());
     // Interrupted or too early: the next round finds out.
     let _ = ppoll(&mut fds, pause.map(TimeSpec::from_duration), mask);
@@ -142,6 +156,16 @@ impl Bereft {
             since: Instant::now(),
             worker,
             cause,
+        }
+    }
+
+    /// One closed its ends of the baton, and soon is known to have ended, or
+    /// goes on.
+    fn of_closed(place: usize) -> Self {
+        Self {
+            since: Instant::now(),
+            worker: place,
+            cause: FunctionCause::BatonClosed,
         }
     }
 

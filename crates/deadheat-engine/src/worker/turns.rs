@@ -54,8 +54,10 @@ mod tests {
     use super::*;
     use crate::clock::SampleClock;
     use crate::function::{Disagreement, Reading};
+    use crate::worker::relay::Relay;
     use crate::worker::trace::set_nonblocking;
     use proptest::prelude::*;
+    use std::sync::atomic::{AtomicBool, Ordering};
     use std::sync::mpsc::channel;
     use std::sync::{Arc, Mutex};
     use std::time::Duration;
@@ -106,8 +108,9 @@ mod tests {
     /// What each process answers, and all calls in order.
     type Taken = (Vec<Result<Vec<f64>, PeerGone>>, Vec<(Turn, u64)>);
 
-    /// A block of two processes.
-    fn taken(order: &[Turn], unrecorded: usize, batons: [Option<Baton>; 2]) -> Taken {
+    /// A block of several processes.
+    fn taken(order: &[Turn], unrecorded: usize, batons: Vec<Option<Baton>>) -> Taken {
+        let processes = batons.len();
         let calls = Arc::new(Mutex::new(Vec::new()));
         let (told, heard) = channel();
         for (process, mut baton) in batons.into_iter().enumerate() {
@@ -131,7 +134,7 @@ mod tests {
             });
         }
         let far_too_long = Duration::from_secs(60);
-        let mut answers: Vec<_> = (0..2)
+        let mut answers: Vec<_> = (0..processes)
             .map(|_| {
                 heard
                     .recv_timeout(far_too_long)
@@ -153,7 +156,7 @@ mod tests {
             unrecorded in 0..6_usize,
         ) {
             let unrecorded = unrecorded.min(order.len());
-            let batons = Baton::pair().unwrap().map(Some);
+            let batons = Baton::pair().unwrap().map(Some).into();
             let (values, calls) = taken(&order, unrecorded, batons);
             let in_order: Vec<Turn> = calls.iter().map(|(turn, _)| *turn).collect();
             prop_assert_eq!(&in_order, &order);
@@ -170,13 +173,43 @@ mod tests {
         }
     }
 
+    proptest! {
+        #[test]
+        fn so_are_those_of_three_processes_whose_baton_is_passed_on(
+            order in proptest::collection::vec((0..3_usize, 0..3_usize), 0..14),
+            unrecorded in 0..6_usize,
+        ) {
+            let unrecorded = unrecorded.min(order.len());
+            let (mut relay, batons) = Relay::between(3).unwrap();
+            relay.begin(order.iter().map(|(process, _)| *process));
+            let over = Arc::new(AtomicBool::new(false));
+            let passing = {
+                let over = Arc::clone(&over);
+                std::thread::spawn(move || {
+                    while !over.load(Ordering::Relaxed) {
+                        relay.advance().unwrap();
+                        std::thread::yield_now();
+                    }
+                    relay.awaited().count()
+                })
+            };
+            let batons = batons.into_iter().map(Some).collect();
+            let (values, calls) = taken(&order, unrecorded, batons);
+            over.store(true, Ordering::Relaxed);
+            prop_assert_eq!(passing.join().unwrap(), 0, "nobody is waited for");
+            let in_order: Vec<Turn> = calls.iter().map(|(turn, _)| *turn).collect();
+            prop_assert_eq!(&in_order, &order);
+            prop_assert!(values.iter().all(Result::is_ok));
+        }
+    }
+
     #[test]
     fn nobody_goes_on_when_the_other_is_gone() {
         let [one, gone] = Baton::pair().unwrap();
         let [gone_too, alone] = Baton::pair().unwrap();
         drop((gone, gone_too));
         let order = [(0, 0), (1, 0), (0, 0)];
-        let (values, calls) = taken(&order, 0, [Some(one), Some(alone)]);
+        let (values, calls) = taken(&order, 0, vec![Some(one), Some(alone)]);
         assert_eq!(values, [Err(PeerGone), Err(PeerGone)]);
         assert_eq!(calls, []);
     }

@@ -87,8 +87,11 @@ fn write_rows(run: &Run, out: impl Write) -> io::Result<()> {
         let cpu = samples.column(&Metric::Cpu).filter(|_| cpu);
         let others: Vec<Option<&[f64]>> =
             others.iter().map(|metric| samples.column(metric)).collect();
+        let control = benchmark.control();
         for block in samples.blocks() {
-            for (slot, at) in block.range().enumerate() {
+            // A control would be a candidate to whoever reads this.
+            let told = |at: &usize| Some(samples.samples()[*at].contender) != control;
+            for (slot, at) in block.range().filter(told).enumerate() {
                 let sample = &samples.samples()[at];
                 table.text(name)?;
                 table.integer(block.replicate.into())?;

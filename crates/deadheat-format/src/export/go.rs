@@ -97,7 +97,7 @@ fn raced(run: &Run) -> Vec<Raced> {
         .map(|((index, benchmark), name)| {
             let metrics = run.header.metrics_of(index);
             let units = told_apart(metrics.iter().map(unit), "-again");
-            let contenders = benchmark.contenders.iter();
+            let contenders = benchmark.contenders[..benchmark.rivals()].iter();
             Raced {
                 index,
                 name,

@@ -25,9 +25,7 @@ pub enum GoogleSide {
 impl GoogleSide {
     fn contenders(self, benchmark: &Benchmark) -> Vec<ContenderId> {
         match self {
-            GoogleSide::Candidate if benchmark.contenders.len() > 1 => {
-                benchmark.candidates().collect()
-            }
+            GoogleSide::Candidate if benchmark.rivals() > 1 => benchmark.candidates().collect(),
             _ => vec![ContenderId::BASELINE],
         }
     }

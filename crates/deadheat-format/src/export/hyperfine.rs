@@ -38,7 +38,7 @@ pub fn write_hyperfine_to(
     let mut results = Vec::new();
     let raced = run.header.plan.benchmarks.iter().zip(&run.benchmarks);
     for (benchmark, samples) in raced.filter(|(benchmark, _)| benchmark.own_link.is_none()) {
-        for index in 0..benchmark.contenders.len() {
+        for index in 0..benchmark.rivals() {
             let own = OwnSamples {
                 samples,
                 contender: ContenderId(index as u8),

@@ -56,6 +56,9 @@ struct Benchmark {
     #[serde(default)]
     parameters: Vec<(String, String)>,
     contenders: Vec<Contender>,
+    /// Whether the last contender is a second copy of the baseline.
+    #[serde(default)]
+    control: bool,
     /// Absent where the number of the design holds.
     #[serde(default)]
     blocks_per_replicate: Option<u32>,
@@ -169,6 +172,7 @@ impl Benchmark {
                 .into_iter()
                 .map(Contender::into_model)
                 .collect::<Result<_, _>>()?,
+            control: self.control,
             blocks_per_replicate: self.blocks_per_replicate,
             throughput: self.throughput.map(|throughput| match throughput {
                 Throughput::Bytes(bytes) => model::Throughput::Bytes(bytes),

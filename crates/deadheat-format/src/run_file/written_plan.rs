@@ -60,6 +60,8 @@ fn benchmark(benchmark: &Benchmark) -> Result<Json, PathBuf> {
             benchmark.parameters.iter().map(pair).collect::<Json>(),
         )
         .with("contenders", contenders?)
+        // Absent where the last contender is no second copy of the baseline.
+        .with_some("control", benchmark.control.then_some(true))
         // Absent where the number of the design holds.
         .with_some("blocks_per_replicate", benchmark.blocks_per_replicate)
         .with_some("throughput", throughput)

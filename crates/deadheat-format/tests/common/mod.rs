@@ -36,6 +36,13 @@ fn contender(name: &str, command: CommandLine) -> Contender {
     }
 }
 
+/// The same, the first benchmark with a control.
+pub fn controlled_header() -> RunHeader {
+    let mut header = header();
+    header.plan.benchmarks[0].add_control();
+    header
+}
+
 /// Two benchmarks, one of them with parameters and three contenders.
 pub fn header() -> RunHeader {
     let elaborate = CommandLine {
@@ -154,6 +161,7 @@ pub fn function_header() -> RunHeader {
                     contenders: vec![function("loop", 700, 2), function("iter", 700, 2)],
                     blocks_per_replicate: Some(5),
                     throughput: Some(Throughput::Bytes(4096)),
+                    control: false,
                     own_link: None,
                     counters: vec![],
                     saved: None,

@@ -63,7 +63,8 @@ pub(super) fn belief(calibration: &Calibration) -> (Belief, String) {
         if !sound.is_empty() {
             text += &format!("Nothing speaks against those on {}. ", list(&sound));
         }
-        text += "Find out what disturbs this machine, mend it, and calibrate again.";
+        text +=
+            "Find out what disturbs this machine (deadheat doctor), mend it, and calibrate again.";
         return (Belief::No, text);
     }
     let (open, kept): (Vec<_>, Vec<_>) = sound

@@ -141,6 +141,9 @@ fn row(analysis: &Analysis, comparison: &Comparison, called: Called<'_>, several
     if let Some(placement) = sentences::placement(comparison, GLYPHS) {
         sentence += &format!(" {placement}");
     }
+    if let Some(floor) = sentences::noise_floor(comparison, GLYPHS) {
+        sentence += &format!(" {floor}");
+    }
     let rule = |hit| code(&gates::rule(hit, GLYPHS));
     let hit = comparison.gate.as_ref();
     let moved = matches!(comparison.verdict, Some(Verdict::Faster | Verdict::Slower));

@@ -5,9 +5,9 @@
 //! the other by accident. Every effect is a relative change here.
 
 use deadheat_model::{
-    Analysis, Better, BlockDiagnostics, Comparison, EndReason, Ending, Estimate, FailedBenchmark,
-    GateHit, Idle, IdleIgnore, Interval, Json, LeftOut, LeftOutReason, LogRatio, MetricComparison,
-    Object, Side, Spreads, Throughput, Warning,
+    Analysis, Better, BlockDiagnostics, Comparison, Control, EndReason, Ending, Estimate,
+    FailedBenchmark, GateHit, Idle, IdleIgnore, Interval, Json, LeftOut, LeftOutReason, LogRatio,
+    MetricComparison, Object, Side, Spreads, Throughput, Warning,
 };
 
 use super::figures::figures;
@@ -144,6 +144,7 @@ fn comparison(comparison: &Comparison, source: Source) -> Object {
         )
         .with("figures", comparison.figures.as_ref().map(figures))
         .with_some("own_link", comparison.own_link.as_ref().map(own_link))
+        .with_some("control", comparison.control.as_ref().map(control))
         .with_some("spreads", comparison.spreads.as_ref().map(spreads))
         .with(
             "metrics",
@@ -242,6 +243,16 @@ fn own_link(estimate: &Estimate) -> Object {
         .with("confidence", interval.map(|interval| interval.confidence))
         .with("replicates", estimate.replicates)
         .with("blocks", estimate.blocks)
+}
+
+/// The baseline against a second copy of itself.
+fn control(control: &Control) -> Object {
+    let interval = control.estimate.interval.as_ref();
+    Object::new()
+        .with("change", change(&control.estimate))
+        .with("ci", interval.map(ends))
+        .with("confidence", interval.map(|interval| interval.confidence))
+        .with("separated", control.separated)
 }
 
 fn spreads(spreads: &Spreads) -> Object {

@@ -181,6 +181,9 @@ impl Section<'_> {
         if let Some(placement) = sentences::placement(comparison, GLYPHS) {
             write!(out, "<p class=\"placement\">{}</p>", Text(placement))?;
         }
+        if let Some(floor) = sentences::noise_floor(comparison, GLYPHS) {
+            write!(out, "<p class=\"placement\">{}</p>", Text(floor))?;
+        }
         if let Some(hit) = &comparison.gate {
             write!(out, "<p class=\"gate\">{}</p>", Text(head::gate_words(hit)))?;
         }

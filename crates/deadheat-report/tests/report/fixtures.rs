@@ -2,11 +2,11 @@
 
 use deadheat_model::{
     Analysis, BetweenFigures, BlockDiagnostics, CalibrationNote, Change, ClockCause, Comparison,
-    Design, EndReason, Ending, Environment, Estimate, Excuse, FailedBenchmark, Family, Figures,
-    FirstHalf, Fit, GateHit, Gates, Interval, LeftOut, LeftOutReason, LogRatio, Looks, Metric,
-    MetricComparison, Observation, OppositePeaks, Origin, PairSigns, Pinning, Plan, Processes,
-    RaceKind, RankSums, RunHeader, Scope, Share, Side, SideFigures, SignedRanks, Spread, Spreads,
-    StabilityFigures, TTested, Tested, Throughput, Verdict, Warning,
+    Control, Design, EndReason, Ending, Environment, Estimate, Excuse, FailedBenchmark, Family,
+    Figures, FirstHalf, Fit, GateHit, Gates, Interval, LeftOut, LeftOutReason, LogRatio, Looks,
+    Metric, MetricComparison, Observation, OppositePeaks, Origin, PairSigns, Pinning, Plan,
+    Processes, RaceKind, RankSums, RunHeader, Scope, Share, Side, SideFigures, SignedRanks, Spread,
+    Spreads, StabilityFigures, TTested, Tested, Throughput, Verdict, Warning,
 };
 
 pub fn side(name: &str, median: f64, samples: usize) -> Side {
@@ -177,6 +177,7 @@ pub fn comparison(verdict: Option<Verdict>, change: f64, half_width: f64) -> Com
         p_sign_flip: Some(0.0002),
         minimum_detectable_effect: Some(LogRatio::from_change(half_width * 1.3)),
         own_link: None,
+        control: None,
         spreads: None,
         replicates_to_settle: None,
         dropped_blocks: 0,
@@ -373,6 +374,43 @@ pub fn calibrated() -> Analysis {
     }
 }
 
+/// A suite with controls, of which one separated: every verdict is
+/// provisional.
+pub fn with_controls() -> Analysis {
+    let controlled = |name: &str, verdict, change, control, separated| Comparison {
+        benchmark: name.to_owned(),
+        control: Some(Control {
+            estimate: estimate(control, 0.0021),
+            separated,
+        }),
+        provisional: true,
+        warnings: vec![Warning::ControlSeparated {
+            benchmark: "parse".to_owned(),
+            change: 0.0312,
+            separated: 1,
+            of: 2,
+        }],
+        ..comparison(verdict, change, 0.0041)
+    };
+    let sort = controlled("sort", Some(Verdict::Faster), -0.0213, -0.0003, false);
+    let mut newest = controlled("sort", Some(Verdict::Equivalent), 0.0012, -0.0003, false);
+    if let Some(candidate) = &mut newest.candidate {
+        candidate.name = "./newest input".to_owned();
+    }
+    let parse = controlled("parse", Some(Verdict::Slower), 0.0471, 0.0312, true);
+    analysis(vec![sort, newest, parse])
+}
+
+/// A race with a control that found nothing.
+pub fn with_a_quiet_control() -> Analysis {
+    let mut race = race();
+    race.comparisons[0].control = Some(Control {
+        estimate: estimate(-0.0003, 0.0012),
+        separated: false,
+    });
+    race
+}
+
 /// A suite on neutral links: a placement that does not show, one that was not
 /// told apart, and a race that fell back.
 pub fn placed_suite() -> Analysis {
@@ -540,6 +578,12 @@ pub fn every_warning() -> Vec<Warning> {
     vec![
         Warning::FewReplicates { have: 3, need: 6 },
         Warning::SingleBlocks { replicates: 9 },
+        Warning::ControlSeparated {
+            benchmark: "parse".to_owned(),
+            change: 0.0312,
+            separated: 2,
+            of: 12,
+        },
         Warning::Provisional,
         Warning::ZeroTimes { share: 0.004 },
         Warning::TooManyZeros { share: 0.12 },
@@ -664,6 +708,8 @@ pub fn everything() -> Vec<Analysis> {
         placed(),
         placed_suite(),
         calibrated(),
+        with_controls(),
+        with_a_quiet_control(),
         with_failures(),
         only_a_failure(),
         builds(),

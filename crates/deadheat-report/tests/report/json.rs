@@ -298,3 +298,21 @@ fn saved_benchmarks_tell_label_threads_and_which_way_a_metric_improves() {
     assert_eq!(of("items_per_second")["unit"], "1/s");
     assert_eq!(of("collisions")["better"], "unknown");
 }
+
+#[test]
+fn a_control_is_told_to_programs_and_absent_where_there_is_none() {
+    let value = parsed(&to_json(&with_controls()));
+    let [sort, _, parse] = [0, 1, 2].map(|index| &value["benchmarks"][index]);
+    assert_eq!(sort["control"]["separated"], false);
+    assert_eq!(parse["control"]["separated"], true);
+    let change = parse["control"]["change"].as_f64().unwrap();
+    let low = parse["control"]["ci"][0].as_f64().unwrap();
+    assert!((change - 0.0312).abs() < 1e-12 && (low - 0.0291).abs() < 1e-12);
+    assert_eq!(parse["control"]["confidence"], 0.9884);
+    for one in [sort, parse] {
+        assert_eq!(one["provisional"], true);
+        assert_eq!(one["warnings"][0]["code"], "control-separated");
+    }
+    let race = parsed(&to_json(&race()));
+    assert!(race["benchmarks"][0].get("control").is_none());
+}

@@ -1,9 +1,11 @@
 //! What readers and programs see, from analyses made by hand.
 
-#[cfg(feature = "calibration")]
+#[cfg(feature = "commands")]
 mod calibration;
 mod comment;
 mod comparison;
+#[cfg(feature = "commands")]
+mod doctor;
 mod drawn;
 mod fixtures;
 mod gates;

@@ -82,3 +82,8 @@ fn what_was_left_out_is_named_in_markdown() {
 fn a_skipped_benchmark_has_a_row_in_markdown() {
     insta::assert_snapshot!(to_markdown(&google()));
 }
+
+#[test]
+fn controls_as_markdown() {
+    insta::assert_snapshot!(to_markdown(&with_controls()));
+}

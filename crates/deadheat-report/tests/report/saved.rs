@@ -88,6 +88,7 @@ pub fn one(name: &str, median: f64, change: f64, verdict: Option<Verdict>) -> Co
         p_sign_flip: None,
         minimum_detectable_effect: None,
         own_link: None,
+        control: None,
         spreads: None,
         replicates_to_settle: None,
         dropped_blocks: 0,

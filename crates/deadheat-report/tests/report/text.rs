@@ -427,3 +427,16 @@ fn a_verdict_about_binaries_says_nothing_of_the_source_in_its_sentences() {
         }
     }
 }
+
+#[test]
+fn a_control_is_told_below_the_verdicts_once_and_makes_them_provisional_when_it_separates() {
+    insta::assert_snapshot!(to_text(&with_controls(), &BRIEF));
+}
+
+#[test]
+fn a_control_that_found_nothing_is_a_noise_floor() {
+    let text = to_text(&with_a_quiet_control(), &BRIEF);
+    let floor = "  baseline against itself: \u{2212}0.03 % (98.84 % confidence interval";
+    assert!(text.contains(floor), "{text}");
+    assert!(!text.contains("provisional"), "{text}");
+}

@@ -27,6 +27,10 @@ impl CommandRaceSpec {
             return Err(SpecError::NoCommand);
         }
         let mut benchmarks = self.benchmarks()?;
+        if self.control {
+            benchmarks.iter_mut().for_each(Benchmark::add_control);
+        }
+        // Copies too: they decide how many launches a block has.
         let contenders = benchmarks
             .iter()
             .map(|b| b.contenders.len())
@@ -271,6 +275,25 @@ mod tests {
     fn an_a_a_race_gets_names_that_differ() {
         let plan = spec(&["true", "true"]).plan().unwrap();
         assert_eq!(names(&plan), [["true", "true (2)"]]);
+    }
+
+    #[test]
+    fn a_control_is_the_baseline_once_more_in_every_benchmark() {
+        let mut spec = spec(&["a {n}", "b {n}"]);
+        spec.parameters = vec![Parameter::list("n", "1,2").unwrap()];
+        spec.control = true;
+        let plan = spec.plan().unwrap();
+        let expected = [
+            ["a 1", "b 1", "a 1 (control)"],
+            ["a 2", "b 2", "a 2 (control)"],
+        ];
+        assert_eq!(names(&plan), expected);
+        assert_eq!(command(&plan, 1, 2), command(&plan, 1, 0));
+        assert!(plan.benchmarks.iter().all(|benchmark| benchmark.control));
+        spec.commands.pop();
+        spec.parameters.clear();
+        spec.commands = vec!["a".to_owned()];
+        assert_eq!(names(&spec.plan().unwrap()), [["a", "a (control)"]]);
     }
 
     #[test]

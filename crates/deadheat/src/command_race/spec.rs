@@ -108,6 +108,8 @@ pub struct CommandRaceSpec {
     /// there are neutral ones turns out when the race begins, see
     /// [`RaceOptions::placements`](crate::RaceOptions::placements).
     pub placement: Placement,
+    /// Whether the baseline races a second copy of itself as well.
+    pub control: bool,
     /// Rules of some benchmarks; the last that fits wins, key by key.
     pub rules: Vec<RulesOfSome>,
 }
@@ -140,6 +142,7 @@ impl Default for CommandRaceSpec {
             judged: Metric::Wall,
             pinning: Pinning::Inherit,
             placement: Placement::Neutral,
+            control: false,
             rules: Vec::new(),
         }
     }

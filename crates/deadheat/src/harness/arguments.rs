@@ -38,6 +38,7 @@ pub(super) struct Arguments {
     pub(super) asked: Asked,
     pub(super) source: RulesSource,
     pub(super) blocks: Option<u32>,
+    pub(super) control: bool,
     pub(super) timeout: Option<Duration>,
     pub(super) seed: Option<u64>,
     pub(super) pinning: Pinning,
@@ -64,6 +65,7 @@ impl Default for Arguments {
             asked: Asked::default(),
             source: RulesSource::Nearest,
             blocks: None,
+            control: false,
             timeout: Some(TIMEOUT),
             seed: None,
             pinning: Pinning::Auto,
@@ -97,6 +99,7 @@ How they race:
   --alpha SHARE         Chance of a wrong verdict [default: 0.05]
   --max-replicates N    Processes per benchmark at most [default: 40]
   --blocks N            Blocks in each process [default: found by a pilot]
+  --control             Race each baseline against a second copy of itself as well
   --budget TIME         Start no block after this time, as 30s
   --timeout TIME        What a single sample may take, or none [default: 60s]
   --metric NAME         The metric judged: wall, cpu, ... [default: wall]
@@ -154,6 +157,7 @@ impl Arguments {
                 "--nocapture" | "--no-capture" => Some(&mut parsed.shown),
                 "--figures" => Some(&mut parsed.answer.figures),
                 "--plot" => Some(&mut parsed.answer.plot),
+                "--control" => Some(&mut parsed.control),
                 _ => None,
             };
             if let Some(flag) = flag {

@@ -76,18 +76,18 @@ fn run(suite: &Suite, words: impl Iterator<Item = OsString>) -> Result<Status, F
             print(&listing(suite.registered(), &arguments.selection, terse)).map(|()| Status::Done)
         }
         Mode::Smoke => {
-            let race = settings(&arguments, &Rules::default())?;
+            let race = settings(suite, &arguments, &Rules::default())?;
             smoke(&race, suite.registered(), &arguments.selection, print)
         }
         Mode::Race => {
             let rules = Rules::read(arguments.asked.clone(), &arguments.source)?;
-            let race_settings = settings(&arguments, &rules)?;
+            let race_settings = settings(suite, &arguments, &rules)?;
             race(&race_settings, suite, &arguments.by(&rules), &rules)
         }
     }
 }
 
-fn settings(arguments: &Arguments, rules: &Rules) -> Result<WorkerRace, Failure> {
+fn settings(suite: &Suite, arguments: &Arguments, rules: &Rules) -> Result<WorkerRace, Failure> {
     let seed = arguments.seed.unwrap_or_else(random_seed);
     let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     let words: Vec<String> = words.collect();
@@ -102,6 +102,7 @@ fn settings(arguments: &Arguments, rules: &Rules) -> Result<WorkerRace, Failure>
         alpha: rules.alpha(),
         max_replicates: rules.max_replicates().unwrap_or(MAX_REPLICATES),
         blocks: arguments.blocks,
+        control: arguments.control || suite.has_controls(),
         budget: rules.budget(),
         timeout: arguments.timeout,
         seed,

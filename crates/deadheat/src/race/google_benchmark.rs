@@ -42,6 +42,8 @@ pub struct GoogleBenchmarkRace {
     pub max_replicates: u32,
     /// Repetitions in a launch, each a block; found by the pilot when `None`.
     pub blocks: Option<u32>,
+    /// Whether each baseline races a second copy of itself as well.
+    pub control: bool,
     /// No replicate starts after so much time.
     pub budget: Option<Duration>,
     /// What one launch may take.
@@ -190,10 +192,14 @@ pub fn race_google_benchmark(
             }
             Err(error) => return Err(not_started(error, &interrupts)),
         };
-        plan.benchmarks.push(Benchmark {
+        let mut benchmark = Benchmark {
             rules: terms.own_rules(&race.rules, &entry.name)?,
             ..planned(entry, &sides, piloted)
-        });
+        };
+        if race.control {
+            benchmark.add_control();
+        }
+        plan.benchmarks.push(benchmark);
     }
     refuse_own_unmeasured(&plan.benchmarks, contenders.metrics(), whom)?;
     plan.validate()

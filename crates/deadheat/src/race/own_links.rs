@@ -4,7 +4,7 @@
 use deadheat_model::{Benchmark, OwnLink, Plan};
 
 /// Adds to the plan what stands beside the benchmarks that `possible` names:
-/// the same contenders, calls and blocks, so many replicates of them. They come
+/// the same contenders, a control included, calls and blocks, so many replicates of them. They come
 /// last, so that no place changes.
 pub(super) fn add(plan: &mut Plan, replicates: u32, possible: impl Fn(usize) -> bool) {
     let replicates = replicates.min(plan.design.looks.max_replicates());
@@ -13,7 +13,7 @@ pub(super) fn add(plan: &mut Plan, replicates: u32, possible: impl Fn(usize) -> 
         .iter()
         .enumerate()
         // With one contender there is nothing to compare.
-        .filter(|(of, benchmark)| benchmark.contenders.len() > 1 && possible(*of))
+        .filter(|(of, benchmark)| benchmark.rivals() > 1 && possible(*of))
         .map(|(of, benchmark)| Benchmark {
             own_link: Some(OwnLink { of, replicates }),
             ..benchmark.clone()

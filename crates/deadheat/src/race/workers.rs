@@ -42,6 +42,8 @@ pub struct WorkerRace {
     pub max_replicates: u32,
     /// Blocks in a replicate; found by the pilot when `None`.
     pub blocks: Option<u32>,
+    /// Whether each baseline races a second copy of itself as well.
+    pub control: bool,
     /// No block starts after so much time.
     pub budget: Option<Duration>,
     /// What a sample lasts at least, where not only its clock decides.
@@ -136,6 +138,10 @@ pub fn race_workers(
     refuse_unmeasured(&race.judged, &entries.metrics, "functions")?;
     let mut benchmarks = entries.benchmarks;
     for benchmark in &mut benchmarks {
+        // Before its pilot: a copy of a build has a process of its own.
+        if race.control {
+            benchmark.add_control();
+        }
         benchmark.rules = race.terms().own_rules(&entries.rules, &benchmark.name)?;
     }
     refuse_own_unmeasured(&benchmarks, &entries.metrics, "functions")?;

@@ -16,6 +16,7 @@ use crate::names::distinct;
 #[derive(Default)]
 pub struct Suite {
     pub(super) benchmarks: Vec<Registered>,
+    controls: bool,
 }
 
 /// A benchmark that has at least its baseline.
@@ -134,6 +135,20 @@ impl Suite {
         }
     }
 
+    /// Races every baseline against a second copy of itself as well, in the
+    /// same blocks: the same function, called in its own turn. Where the two
+    /// seem to differ, every verdict of the run is called provisional.
+    ///
+    /// `--control` asks for the same from the command line.
+    pub fn control(&mut self) -> &mut Self {
+        self.controls = true;
+        self
+    }
+
+    pub(crate) fn has_controls(&self) -> bool {
+        self.controls
+    }
+
     /// The names of all benchmarks, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.benchmarks
@@ -219,6 +234,13 @@ mod tests {
         let mut suite = Suite::new();
         let _ = suite.benchmark("empty").bytes(3);
         assert_eq!(suite.names().count(), 0);
+    }
+
+    #[test]
+    fn a_suite_has_controls_when_it_is_told_to() {
+        let mut suite = suite(&["a"]);
+        assert!(!suite.has_controls());
+        assert!(suite.control().has_controls());
     }
 
     #[test]

@@ -47,7 +47,7 @@ fn results(file: &Path, run: &Run, tool: &str) -> Results {
             continue;
         }
         let failed = run.failures.iter().find(|failed| failed.benchmark == index);
-        for contender in 0..planned.contenders.len() {
+        for contender in 0..planned.rivals() {
             // What was measured before it failed stands for nothing.
             let measured = match failed {
                 Some(failed) => ResultBenchmark {
@@ -68,7 +68,7 @@ fn results(file: &Path, run: &Run, tool: &str) -> Results {
 
 /// Where a benchmark has several contenders each of them is one here.
 fn name(benchmark: &Benchmark, contender: usize) -> String {
-    match &benchmark.contenders[..] {
+    match &benchmark.contenders[..benchmark.rivals()] {
         [_] => benchmark.name.clone(),
         several => format!("{}/{}", benchmark.name, several[contender].name),
     }

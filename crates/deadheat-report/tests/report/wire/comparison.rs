@@ -88,6 +88,10 @@ pub struct Comparison {
     /// raced.
     #[serde(default)]
     own_link: Optional<OwnLink>,
+    /// The baseline against a second copy of itself in the same blocks, which
+    /// decides nothing by itself; absent without a control.
+    #[serde(default)]
+    control: Optional<Control>,
     /// What the effect of a block varies by: standard deviations of its parts,
     /// as relative changes. Absent for a recording, and where nothing
     /// scatters.
@@ -182,6 +186,22 @@ struct OwnLink {
     replicates: AtLeastOne,
     /// Blocks it rests on.
     blocks: AtLeastOne,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+struct Control {
+    /// None in truth.
+    change: Change,
+    /// null when the data cannot give an interval.
+    ci: Nullable<Interval>,
+    /// Two-sided confidence of `ci`, of the look that ended the race; null
+    /// when that is.
+    confidence: Nullable<Confidence>,
+    /// Whether the two copies are told apart, paid for by all controls of the
+    /// run. Where any is, every verdict of the run is provisional.
+    separated: bool,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -1,0 +1,61 @@
+//! `deadheat doctor`: what this machine does to measurements.
+
+use clap::Args;
+use deadheat::answer::to_stdout;
+use deadheat::engine::{DoctorOptions, Root, examine};
+use deadheat::exit::{Failure, Status};
+use deadheat::model::Pinning;
+use deadheat::report::{DoctorTextOptions, to_doctor_json, to_doctor_text};
+use deadheat::settings::{Color, pinning};
+use deadheat::terminal;
+
+use crate::options::color;
+
+/// Shown at the end of `deadheat doctor --help`.
+pub const EXAMPLES: &str = "\
+Examples:
+  deadheat doctor
+  deadheat doctor --pin 2,3
+  deadheat doctor --json > machine.json";
+
+/// About how long it measures, in seconds.
+const SECONDS: f64 = 3.2;
+
+/// Options of `deadheat doctor`.
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// Cores to look at: auto (compare them), none (wherever the scheduler likes) or a list
+    #[arg(long, value_name = "CORES", default_value = "auto", value_parser = pinning)]
+    pin: Pinning,
+    /// Print the checkup as JSON instead of text
+    #[arg(long)]
+    json: bool,
+    /// When to colour the text
+    #[arg(long, value_name = "WHEN", default_value = "auto", value_parser = color())]
+    color: Color,
+}
+
+/// Looks at the machine and prints what was found.
+pub fn doctor(args: &DoctorArgs) -> Result<Status, Failure> {
+    let options = DoctorOptions {
+        pinning: args.pin.clone(),
+        root: Root::real(),
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        debug_assertions: cfg!(debug_assertions),
+        seconds: SECONDS,
+    };
+    let begins = || eprintln!("deadheat doctor: measuring for about 3 s; nothing is changed");
+    let checkup = examine(&options, begins).map_err(|error| Failure::Usage(error.to_string()))?;
+    match args.json {
+        true => to_stdout(&to_doctor_json(&checkup))?,
+        false => to_stdout(&to_doctor_text(
+            &checkup,
+            &DoctorTextOptions {
+                width: terminal::width(),
+                color: args.color.applies(),
+                unicode: terminal::speaks_unicode(),
+            },
+        ))?,
+    }
+    Ok(Status::Done)
+}

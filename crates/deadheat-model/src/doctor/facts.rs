@@ -1,0 +1,284 @@
+//! What the system says of itself, thing by thing. What it does not tell is
+//! `None` or empty.
+
+/// The things a checkup looks at, in the order they are mended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Topic {
+    /// Containers, and how much of the processor they may use.
+    Container,
+    /// Time that a hypervisor gives to others.
+    Steal,
+    /// What else runs.
+    Load,
+    /// Heat.
+    Thermal,
+    /// Memory moved to disk.
+    Swap,
+    /// Interrupts on the measuring core.
+    Interrupts,
+    /// Who chooses the frequency.
+    Governor,
+    /// Frequencies above the nominal one.
+    Turbo,
+    /// Threads that share a core.
+    Smt,
+    /// Random addresses.
+    Aslr,
+    /// The clock.
+    Clock,
+    /// Pages of 2 MiB.
+    HugePages,
+    /// Cores set apart.
+    Isolation,
+    /// Hardware counters.
+    Counters,
+    /// Virtual machines.
+    Virtualisation,
+    /// How deadheat itself was built.
+    Build,
+}
+
+impl Topic {
+    /// Its name for programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Container => "container",
+            Self::Steal => "steal",
+            Self::Load => "load",
+            Self::Thermal => "thermal",
+            Self::Swap => "swap",
+            Self::Interrupts => "interrupts",
+            Self::Governor => "governor",
+            Self::Turbo => "turbo",
+            Self::Smt => "smt",
+            Self::Aslr => "aslr",
+            Self::Clock => "clock",
+            Self::HugePages => "huge-pages",
+            Self::Isolation => "isolation",
+            Self::Counters => "counters",
+            Self::Virtualisation => "virtualisation",
+            Self::Build => "build",
+        }
+    }
+}
+
+/// The file that turns frequencies above the nominal one on and off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TurboSwitch {
+    /// `intel_pstate/no_turbo`: 1 is off.
+    NoTurbo,
+    /// `cpufreq/boost`: 0 is off.
+    Boost,
+    /// `cpuN/cpufreq/boost`, one for each core: 0 is off.
+    BoostOfCores,
+}
+
+/// The busiest interrupt of a device on the measuring core.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BusyLine {
+    /// Its number.
+    pub label: String,
+    /// Who raises it.
+    pub name: String,
+    /// How often a second.
+    pub per_second: f64,
+}
+
+/// A sensor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Heat {
+    /// What it is called.
+    pub name: String,
+    /// Degrees Celsius.
+    pub celsius: f64,
+    /// Where the machine would switch itself off.
+    pub critical: Option<f64>,
+}
+
+/// What the system runs on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Host {
+    /// Real hardware, as far as can be seen.
+    Hardware,
+    /// A virtual machine, of this make where it is known.
+    VirtualMachine(Option<String>),
+    /// The system does not tell.
+    Unknown,
+}
+
+/// How much of the processors a control group may use.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Quota {
+    /// Cores' worth of time: 1.5 is one core and half of another.
+    pub cores: f64,
+    /// After how many milliseconds it is counted anew.
+    pub period_ms: f64,
+    /// The file that sets it.
+    pub file: String,
+}
+
+/// Why hardware counters cannot be opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// This process may not.
+    NotPermitted,
+    /// The machine has none, or hides them as most virtual machines do.
+    NotThere,
+    /// The kernel was built without them.
+    NotBuilt,
+    /// Something else, in the words of the system.
+    Other(String),
+}
+
+/// What the system says, thing by thing.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Facts {
+    /// The clock.
+    Clock {
+        /// `tsc`, `cntvct` or `os`: what samples of functions are timed by.
+        source: String,
+        /// Why it is not the counter of the processor.
+        fallback: Option<String>,
+        /// What the kernel keeps time by.
+        kernel: Option<String>,
+        /// All it could use.
+        available: Vec<String>,
+    },
+    /// Who chooses the frequency.
+    Governor {
+        /// The governors of the cores deadheat may use, each once.
+        governors: Vec<String>,
+        /// The driver below them.
+        driver: Option<String>,
+        /// The range of the measuring core, in kHz.
+        range_khz: Option<(u64, u64)>,
+    },
+    /// Frequencies above the nominal one.
+    Turbo {
+        /// Whether they are allowed.
+        on: Option<bool>,
+        /// What turns them off.
+        switch: Option<TurboSwitch>,
+        /// The core that was kept busy to see what they share.
+        other_core: Option<u32>,
+    },
+    /// Threads that share a core.
+    Smt {
+        /// Whether cores are shared.
+        active: Option<bool>,
+        /// The others that share the measuring core.
+        siblings: Vec<u32>,
+        /// Share of the time that they were busy by themselves.
+        siblings_busy: Option<f64>,
+    },
+    /// Time that a hypervisor gives to others.
+    Steal {
+        /// Share of the time since the system started.
+        since_start: Option<f64>,
+    },
+    /// What else runs.
+    Load {
+        /// Tasks that ran or wanted to, on average over the last minute.
+        one_minute: Option<f64>,
+        /// Tasks that wanted to run when doctor started, itself included.
+        running: Option<u32>,
+        /// Share of the last ten seconds in which some task waited for a core.
+        pressure: Option<f64>,
+        /// Cores that are there.
+        cores: u32,
+    },
+    /// Cores set apart.
+    Isolation {
+        /// Cores that the scheduler leaves alone (`isolcpus`, cpusets).
+        isolated: Vec<u32>,
+        /// Cores that need no timer while one task runs (`nohz_full`).
+        tickless: Vec<u32>,
+        /// Whether this process may use any of the isolated ones.
+        reachable: bool,
+    },
+    /// Interrupts on the measuring core.
+    Interrupts {
+        /// The device that interrupts most.
+        busiest: Option<BusyLine>,
+        /// Another core that could take its interrupts.
+        other_core: Option<u32>,
+    },
+    /// Random addresses.
+    Aslr {
+        /// The setting of the kernel: 0, 1 or 2.
+        setting: Option<u8>,
+        /// Whether this process was started without them, as `setarch -R` does.
+        switched_off: bool,
+    },
+    /// Pages of 2 MiB.
+    HugePages {
+        /// `always`, `madvise` or `never`.
+        enabled: Option<String>,
+        /// How hard the kernel tries to make them.
+        defrag: Option<String>,
+    },
+    /// Memory moved to disk.
+    Swap {
+        /// Bytes there are; 0 without any.
+        total: Option<u64>,
+        /// Bytes in use.
+        used: Option<u64>,
+    },
+    /// Heat.
+    Thermal {
+        /// The hottest sensor.
+        hottest: Option<Heat>,
+        /// How often the processor slowed itself down since the start.
+        throttled: Option<u64>,
+    },
+    /// Virtual machines.
+    Virtualisation {
+        /// What the system runs on.
+        host: Host,
+    },
+    /// Containers, and how much of the processor they may use.
+    Container {
+        /// `docker`, `podman` and the like; `None` outside of any.
+        kind: Option<String>,
+        /// 1 or 2: the control groups that hold this process.
+        version: Option<u8>,
+        /// The tightest quota above this process.
+        quota: Option<Quota>,
+    },
+    /// Hardware counters.
+    Counters {
+        /// The setting of the kernel.
+        paranoid: Option<i32>,
+        /// Why they could not be opened; `None` when they could.
+        refused: Option<Refused>,
+    },
+    /// How deadheat itself was built.
+    Build {
+        /// Whether with debug assertions.
+        debug_assertions: bool,
+    },
+}
+
+impl Facts {
+    /// What they are about.
+    pub fn topic(&self) -> Topic {
+        match self {
+            Self::Clock { .. } => Topic::Clock,
+            Self::Governor { .. } => Topic::Governor,
+            Self::Turbo { .. } => Topic::Turbo,
+            Self::Smt { .. } => Topic::Smt,
+            Self::Steal { .. } => Topic::Steal,
+            Self::Load { .. } => Topic::Load,
+            Self::Isolation { .. } => Topic::Isolation,
+            Self::Interrupts { .. } => Topic::Interrupts,
+            Self::Aslr { .. } => Topic::Aslr,
+            Self::HugePages { .. } => Topic::HugePages,
+            Self::Swap { .. } => Topic::Swap,
+            Self::Thermal { .. } => Topic::Thermal,
+            Self::Virtualisation { .. } => Topic::Virtualisation,
+            Self::Container { .. } => Topic::Container,
+            Self::Counters { .. } => Topic::Counters,
+            Self::Build { .. } => Topic::Build,
+        }
+    }
+}

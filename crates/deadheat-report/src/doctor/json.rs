@@ -1,0 +1,267 @@
+//! The checkup for programs: `deadheat.doctor/1`, described by
+//! `docs/schema/doctor-1.schema.json`.
+
+use deadheat_model::doctor::{
+    Checkup, CoreWatch, Effect, Facts, Finding, Host, PinReason, Quota, Refused, TurboSwitch,
+};
+use deadheat_model::{Json, Object, Pinning};
+
+use super::mends::{mend, start_with};
+use super::numbers::list;
+use super::sentences::{headline, option, told};
+use crate::glyphs::Glyphs;
+
+/// The name and major version of what [`to_doctor_json`] writes.
+const SCHEMA: &str = "deadheat.doctor/1";
+
+/// The checkup as JSON, indented by two spaces, with a line break at its end.
+pub fn to_doctor_json(checkup: &Checkup) -> String {
+    let mut text = Json::from(whole(checkup)).pretty();
+    text.push('\n');
+    text
+}
+
+fn whole(checkup: &Checkup) -> Object {
+    Object::new()
+        .with("schema", SCHEMA)
+        .with("tool", Object::new().with("version", &checkup.tool_version))
+        .with(
+            "machine",
+            Object::new()
+                .with("system", &checkup.system)
+                .with("kernel", checkup.kernel.as_ref())
+                .with("cpu", checkup.cpu.as_ref())
+                .with("online", numbers(&checkup.online))
+                .with("allowed", numbers(&checkup.allowed)),
+        )
+        .with("pin", pin(&checkup.pinning))
+        .with("measured_on", checkup.measured_on)
+        .with("seconds", checkup.seconds)
+        .with("fitness", checkup.fitness().name())
+        .with("summary", headline(checkup))
+        .with("first", checkup.first().map(|one| one.topic().name()))
+        .with("cores", checkup.cores.iter().map(core).collect::<Json>())
+        .with(
+            "findings",
+            checkup
+                .findings
+                .iter()
+                .map(|one| finding(one, checkup))
+                .collect::<Json>(),
+        )
+        .with("advice", advice(checkup))
+}
+
+fn core(watch: &CoreWatch) -> Object {
+    Object::new()
+        .with("core", watch.core)
+        .with("seconds", watch.seconds)
+        .with("taken_away_per_s", watch.taken_away)
+        .with("longest_ns", watch.longest_ns)
+        .with("lost", watch.lost)
+        .with("waiting", watch.waiting)
+        .with("stolen", watch.stolen)
+        .with("interrupts_per_s", watch.interrupts)
+        .with("isolated", watch.isolated)
+}
+
+fn finding(finding: &Finding, checkup: &Checkup) -> Object {
+    let told = told(finding, checkup, Glyphs::Unicode);
+    let mend = mend(finding, checkup).map(|mend| {
+        Object::new()
+            .with("words", mend.words)
+            .with("command", mend.command)
+    });
+    Object::new()
+        .with("topic", finding.topic().name())
+        .with("state", finding.state.name())
+        .with("is", told.is)
+        .with("does", told.does)
+        .with("matters", told.matters)
+        .with("mend", mend)
+        .with(
+            "effects",
+            finding.effects.iter().map(effect).collect::<Json>(),
+        )
+        .with("not_measured", finding.not_measured.map(|why| why.name()))
+        .with("facts", facts(&finding.facts))
+}
+
+fn effect(effect: &Effect) -> Object {
+    Object::new()
+        .with("name", effect.kind.name())
+        .with("value", effect.value)
+        .with("unit", effect.kind.unit().name())
+}
+
+fn facts(facts: &Facts) -> Object {
+    let object = Object::new();
+    match facts {
+        Facts::Clock {
+            source,
+            fallback,
+            kernel,
+            available,
+        } => object
+            .with("source", source)
+            .with("fallback", fallback.as_ref())
+            .with("kernel", kernel.as_ref())
+            .with("available", texts(available)),
+        Facts::Governor {
+            governors,
+            driver,
+            range_khz,
+        } => object
+            .with("governors", texts(governors))
+            .with("driver", driver.as_ref())
+            .with("lowest_khz", range_khz.map(|(low, _)| low))
+            .with("highest_khz", range_khz.map(|(_, high)| high)),
+        Facts::Turbo {
+            on,
+            switch,
+            other_core,
+        } => object
+            .with("on", *on)
+            .with(
+                "switch",
+                switch.map(|switch| match switch {
+                    TurboSwitch::NoTurbo => "intel_pstate/no_turbo",
+                    TurboSwitch::Boost => "cpufreq/boost",
+                    TurboSwitch::BoostOfCores => "cpu*/cpufreq/boost",
+                }),
+            )
+            .with("other_core", *other_core),
+        Facts::Smt {
+            active,
+            siblings,
+            siblings_busy,
+        } => object
+            .with("active", *active)
+            .with("siblings", numbers(siblings))
+            .with("siblings_busy", *siblings_busy),
+        Facts::Steal { since_start } => object.with("since_start", *since_start),
+        Facts::Load {
+            one_minute,
+            running,
+            pressure,
+            cores,
+        } => object
+            .with("one_minute", *one_minute)
+            .with("running", *running)
+            .with("pressure", *pressure)
+            .with("cores", *cores),
+        Facts::Isolation {
+            isolated,
+            tickless,
+            reachable,
+        } => object
+            .with("isolated", numbers(isolated))
+            .with("tickless", numbers(tickless))
+            .with("reachable", *reachable),
+        Facts::Interrupts {
+            busiest,
+            other_core,
+        } => object
+            .with(
+                "busiest",
+                busiest.as_ref().map(|line| {
+                    Object::new()
+                        .with("irq", &line.label)
+                        .with("name", &line.name)
+                        .with("per_s", line.per_second)
+                }),
+            )
+            .with("other_core", *other_core),
+        Facts::Aslr {
+            setting,
+            switched_off,
+        } => object
+            .with("setting", setting.map(u32::from))
+            .with("switched_off", *switched_off),
+        Facts::HugePages { enabled, defrag } => object
+            .with("enabled", enabled.as_ref())
+            .with("defrag", defrag.as_ref()),
+        Facts::Swap { total, used } => object.with("total_bytes", *total).with("used_bytes", *used),
+        Facts::Thermal { hottest, throttled } => object
+            .with(
+                "hottest",
+                hottest.as_ref().map(|heat| {
+                    Object::new()
+                        .with("sensor", &heat.name)
+                        .with("celsius", heat.celsius)
+                        .with("critical_celsius", heat.critical)
+                }),
+            )
+            .with("throttled", *throttled),
+        Facts::Virtualisation { host } => match host {
+            Host::Hardware => object.with("virtual", false).with("maker", None::<String>),
+            Host::VirtualMachine(maker) => {
+                object.with("virtual", true).with("maker", maker.as_ref())
+            }
+            Host::Unknown => object
+                .with("virtual", None::<bool>)
+                .with("maker", None::<String>),
+        },
+        Facts::Container {
+            kind,
+            version,
+            quota,
+        } => object
+            .with("kind", kind.as_ref())
+            .with("cgroup", version.map(u32::from))
+            .with("quota", quota.as_ref().map(self::quota)),
+        Facts::Counters { paranoid, refused } => object.with("paranoid", *paranoid).with(
+            "refused",
+            refused.as_ref().map(|why| match why {
+                Refused::NotPermitted => "not-permitted",
+                Refused::NotThere => "not-there",
+                Refused::NotBuilt => "not-built",
+                Refused::Other(words) => words,
+            }),
+        ),
+        Facts::Build { debug_assertions } => object.with("debug_assertions", *debug_assertions),
+    }
+}
+
+fn quota(quota: &Quota) -> Object {
+    Object::new()
+        .with("cores", quota.cores)
+        .with("period_ms", quota.period_ms)
+        .with("file", &quota.file)
+}
+
+fn advice(checkup: &Checkup) -> Object {
+    let advice = &checkup.advice;
+    Object::new()
+        .with("option", option(&advice.pinning))
+        .with("pin", pin(&advice.pinning))
+        .with("cores", numbers(&advice.cores))
+        .with(
+            "reason",
+            match advice.reason {
+                PinReason::Isolated => "isolated",
+                PinReason::Quietest => "quietest",
+                PinReason::Alike => "alike",
+                PinReason::OnlyOne => "only-one",
+                PinReason::NotCompared => "not-compared",
+            },
+        )
+        .with("start_with", start_with(checkup))
+}
+
+/// Cores as `--pin` takes them.
+fn pin(pinning: &Pinning) -> String {
+    match pinning {
+        Pinning::Inherit => "none".to_owned(),
+        Pinning::Auto => "auto".to_owned(),
+        Pinning::Cores(cores) => list(cores),
+    }
+}
+
+fn numbers(numbers: &[u32]) -> Json {
+    Json::Row(numbers.iter().map(|number| Json::from(*number)).collect())
+}
+
+fn texts(texts: &[String]) -> Json {
+    Json::Row(texts.iter().map(Json::from).collect())
+}

@@ -1,0 +1,220 @@
+//! What mends a thing: a few words, and the command where there is one.
+//! deadheat prints it and leaves running it to its user.
+
+use deadheat_model::doctor::{
+    Checkup, EffectKind, Facts, Finding, Host, Refused, State, Topic, TurboSwitch,
+};
+
+use super::numbers::list;
+
+/// How to mend a thing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Mend {
+    pub(super) words: String,
+    /// What to type into a shell.
+    pub(super) command: Option<String>,
+}
+
+/// Interrupts of a device, per second, that are worth moving elsewhere.
+const WORTH_MOVING: f64 = 20.0;
+
+/// What a kernel has to be set to for hardware counters of one's own.
+const PARANOID_ENOUGH: i32 = 2;
+
+/// The mend of a finding; `None` where there is nothing to mend.
+pub(super) fn mend(finding: &Finding, checkup: &Checkup) -> Option<Mend> {
+    let words = |words: &str| Mend {
+        words: words.to_owned(),
+        command: None,
+    };
+    let run = |words: &str, command: String| Mend {
+        words: words.to_owned(),
+        command: Some(command),
+    };
+    let mends_itself = matches!(finding.state, State::Fine | State::Unknown);
+    if mends_itself {
+        return None;
+    }
+    let cores = "/sys/devices/system/cpu";
+    match &finding.facts {
+        Facts::Clock {
+            kernel, available, ..
+        } => {
+            let has = |name: &str| available.iter().any(|one| one == name);
+            let file = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+            match kernel.as_deref() {
+                Some("tsc") => None,
+                _ if has("tsc") => Some(run(
+                    "Let the kernel keep time by the time stamp counter.",
+                    format!("echo tsc | sudo tee {file}"),
+                )),
+                _ => Some(words(
+                    "The kernel has dropped the time stamp counter. Where the hardware is known to \
+                     keep time, the boot option tsc=reliable brings it back.",
+                )),
+            }
+        }
+        Facts::Governor { governors, .. } if governors.is_empty() => Some(match host(checkup) {
+            Some(Host::VirtualMachine(_)) => words(
+                "Only the host of this virtual machine can hold its frequency. Race when the host \
+                 is quiet.",
+            ),
+            _ => words("Race when nothing else runs."),
+        }),
+        Facts::Governor { governors, .. } => {
+            let steady = governors.iter().all(|one| one == "performance");
+            (!steady).then(|| {
+                run(
+                    "Hold the frequency high.",
+                    format!("echo performance | sudo tee {cores}/cpu*/cpufreq/scaling_governor"),
+                )
+            })
+        }
+        Facts::Turbo { switch, .. } => {
+            let file = match switch {
+                Some(TurboSwitch::NoTurbo) => "1 | sudo tee {}/intel_pstate/no_turbo",
+                Some(TurboSwitch::Boost) => "0 | sudo tee {}/cpufreq/boost",
+                Some(TurboSwitch::BoostOfCores) => "0 | sudo tee {}/cpu*/cpufreq/boost",
+                None => return Some(words("Leave the other cores idle while races run.")),
+            };
+            Some(run(
+                "Stay at the nominal frequency.",
+                format!("echo {}", file.replace("{}", cores)),
+            ))
+        }
+        Facts::Smt { .. } => Some(run(
+            "Leave the other thread idle, or switch such threads off.",
+            format!("echo off | sudo tee {cores}/smt/control"),
+        )),
+        Facts::Steal { .. } => Some(words(
+            "Only the host can give it back: ask for dedicated cores, or race at a quieter hour.",
+        )),
+        Facts::Load { .. } => Some(run(
+            "See what else runs, and stop it.",
+            "ps -eo pcpu,pid,comm --sort=-pcpu | head".to_owned(),
+        )),
+        Facts::Isolation {
+            isolated,
+            reachable,
+            ..
+        } => Some(match (isolated.is_empty(), reachable) {
+            (false, true) => words("Race on the core that is set apart, as advised below."),
+            (false, false) => words(
+                "Let this process use the cores that are set apart: its container or cpuset does \
+                 not.",
+            ),
+            (true, _) => {
+                let core = checkup
+                    .measured_on
+                    .or_else(|| checkup.online.last().copied());
+                match core {
+                    Some(core) => words(&format!(
+                        "Set a core apart with the boot options isolcpus=managed_irq,domain,{core} \
+                         nohz_full={core}."
+                    )),
+                    None => words("Set a core apart with the boot options isolcpus and nohz_full."),
+                }
+            }
+        }),
+        Facts::Interrupts {
+            busiest,
+            other_core,
+        } => {
+            let device = finding.effect(EffectKind::DeviceInterrupts).unwrap_or(0.0);
+            match busiest.as_ref().zip(*other_core) {
+                Some((line, other)) if device >= WORTH_MOVING => Some(run(
+                    "Let another core take the interrupts of the busiest device; stop irqbalance, \
+                     or it takes them back.",
+                    format!(
+                        "echo {other} | sudo tee /proc/irq/{}/smp_affinity_list",
+                        line.label
+                    ),
+                )),
+                // Where tasks are not counted, they may well be what took it.
+                _ if checkup.watch().is_none_or(|watch| watch.waiting.is_none()) => Some(words(
+                    "What took it is hidden: other tasks, a quota or interrupts. Mend those that \
+                     show first.",
+                )),
+                _ => match host(checkup) {
+                    Some(Host::VirtualMachine(_)) => Some(words(
+                        "No device is to blame: timer, hypervisor and firmware take it. Only a \
+                         quieter host helps.",
+                    )),
+                    _ => Some(words(
+                        "No device is to blame: timer and firmware take it. A core that is set \
+                         apart (isolcpus, nohz_full) has less of it.",
+                    )),
+                },
+            }
+        }
+        Facts::Aslr { switched_off, .. } => Some(match switched_off {
+            true => words("Start deadheat without setarch -R (a debugger does that too)."),
+            false => run(
+                "Let every process draw its addresses.",
+                "sudo sysctl kernel.randomize_va_space=2".to_owned(),
+            ),
+        }),
+        Facts::HugePages { .. } => Some(run(
+            "Give huge pages only to programs that ask for them.",
+            "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled".to_owned(),
+        )),
+        Facts::Swap { .. } => Some(run(
+            "Bring everything back into memory.",
+            "sudo swapoff -a".to_owned(),
+        )),
+        Facts::Thermal { .. } => Some(words(
+            "Give it air and time to cool, or hold its frequency below where it slows itself down.",
+        )),
+        Facts::Virtualisation { .. } => Some(words(
+            "For the smallest differences, race on hardware of your own.",
+        )),
+        Facts::Container { kind, quota, .. } => {
+            let lift = quota.as_ref().map(|quota| {
+                let none = match quota.file.ends_with("cpu.max") {
+                    true => "max",
+                    false => "-1",
+                };
+                format!("echo {none} | sudo tee {}", quota.file)
+            });
+            Some(Mend {
+                words: match kind {
+                    Some(_) => "Start the container without a CPU limit, or lift the quota.",
+                    None => "Lift the quota.",
+                }
+                .to_owned(),
+                command: lift,
+            })
+        }
+        Facts::Counters { paranoid, refused } => match refused {
+            Some(Refused::NotPermitted) if paranoid.is_none_or(|set| set > PARANOID_ENOUGH) => {
+                Some(run(
+                    "Allow programs to count their own events.",
+                    format!("sudo sysctl kernel.perf_event_paranoid={PARANOID_ENOUGH}"),
+                ))
+            }
+            Some(Refused::NotPermitted) => Some(words(
+                "The kernel would allow it, a sandbox does not: start the container with \
+                 --cap-add PERFMON, or a seccomp profile that lets perf_event_open pass.",
+            )),
+            _ => None,
+        },
+        Facts::Build { .. } => Some(run(
+            "Build it for release.",
+            "cargo build --release".to_owned(),
+        )),
+    }
+}
+
+/// How deadheat has to be started to be given the advised cores; `None` when
+/// it is.
+pub(super) fn start_with(checkup: &Checkup) -> Option<String> {
+    let cores = &checkup.advice.start_with;
+    (!cores.is_empty()).then(|| format!("taskset -c {}", list(cores)))
+}
+
+fn host(checkup: &Checkup) -> Option<&Host> {
+    match &checkup.finding(Topic::Virtualisation)?.facts {
+        Facts::Virtualisation { host } => Some(host),
+        _ => None,
+    }
+}

@@ -1,0 +1,10 @@
+//! A checkup in words: a page of text, or JSON for programs.
+
+mod json;
+mod mends;
+mod numbers;
+mod sentences;
+mod text;
+
+pub use json::to_doctor_json;
+pub use text::{DoctorTextOptions, to_doctor_text};

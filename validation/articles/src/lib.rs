@@ -1,0 +1,39 @@
+//! What the bench targets of all tools call: the functions of the article, by
+//! name.
+
+use deadheat_examples::utf8::{std, std_4925, std_5000, std_count, std_count_rev};
+
+/// A way to count the characters of a text.
+pub type Count = fn(&str) -> usize;
+
+/// The five functions.
+pub const FUNCTIONS: [(&str, Count); 5] = [
+    ("std", std),
+    ("std_count", std_count),
+    ("std_count_rev", std_count_rev),
+    ("std_5000", std_5000),
+    ("std_4925", std_4925),
+];
+
+/// The function of this name.
+///
+/// # Panics
+///
+/// If there is none.
+pub fn function(name: &str) -> Count {
+    let found = FUNCTIONS.iter().find(|(own, _)| *own == name);
+    let (_, count) = found.unwrap_or_else(|| panic!("there is no function {name}"));
+    *count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_function_is_found_by_its_name() {
+        assert_eq!(function("std_4925")("abc"), 3);
+        assert_eq!(function("std_4925")(&"a".repeat(6_000)), 4_925);
+        assert_eq!(function("std_5000")(&"a".repeat(6_000)), 5_000);
+    }
+}

@@ -1,0 +1,6 @@
+//! What every tool is asked to race.
+
+mod case;
+mod twins;
+
+pub use case::{Case, STEPS_FOR_20_MILLISECONDS, Work};

@@ -1,0 +1,92 @@
+//! How much work takes 100 µs here, and 20 ms: found out once, and the same
+//! for everybody and in every sitting.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use deadheat_examples::busy_work::sha256;
+use deadheat_validation::kept::Kept;
+use deadheat_validation::process::median;
+use serde_json::{Value, json};
+
+use crate::rows::Base;
+
+/// Efforts are multiples of this, so that 1 % of them is whole.
+const STEP: u32 = 100;
+/// How long a round takes is found in calls of so many, short enough that
+/// most of them are not disturbed.
+const SHORT: u32 = 2_000;
+/// Times are medians of so many calls.
+const CALLS: usize = 101;
+
+/// Keeps the rounds for every base that has none yet.
+pub fn make(kept: &mut Kept) {
+    for base in Base::ALL {
+        if rounds(kept, base).is_none() {
+            kept.add(found(base));
+        }
+    }
+}
+
+/// The rounds that were found for a base.
+pub fn rounds(kept: &Kept, base: Base) -> Option<u32> {
+    found_before(kept, base)?["rounds"]
+        .as_u64()?
+        .try_into()
+        .ok()
+}
+
+fn found_before(kept: &Kept, base: Base) -> Option<&Value> {
+    let mut rows = kept.rows().iter();
+    rows.find(|row| row["calibrated"] == base.name())
+}
+
+/// What was found, for the page.
+pub fn told(kept: &Kept) -> String {
+    let one = |base: Base| {
+        let words = found_before(kept, base).and_then(|row| {
+            let (rounds, ns) = (row["rounds"].as_u64()?, row["ns"].as_f64()?);
+            Some(format!(
+                "{rounds} rounds for {} (then {:.1} µs)",
+                base.name(),
+                ns / 1e3
+            ))
+        });
+        words.unwrap_or_else(|| format!("nothing yet for {}", base.name()))
+    };
+    Base::ALL.map(one).join(", ")
+}
+
+fn found(base: Base) -> Value {
+    let round_ns = call_ns(SHORT) / f64::from(SHORT);
+    let rounds = whole(base.ns() / round_ns);
+    json!({"calibrated": base.name(), "rounds": rounds, "ns": call_ns(rounds).round()})
+}
+
+/// The nearest effort of which every percentage here is whole.
+fn whole(rounds: f64) -> u32 {
+    (rounds / f64::from(STEP)).round().max(1.0) as u32 * STEP
+}
+
+fn call_ns(rounds: u32) -> f64 {
+    median((0..CALLS).map(|_| {
+        let start = Instant::now();
+        black_box(sha256(rounds));
+        start.elapsed().as_nanos() as f64
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadheat_examples::busy_work::with_percent;
+
+    #[test]
+    fn efforts_are_whole_and_so_is_a_percent_of_them() {
+        assert_eq!(whole(1_949.9), 1_900);
+        assert_eq!(whole(3.0), 100);
+        for percent in [1.0, 2.0, 5.0, 10.0] {
+            with_percent(whole(617.0), percent);
+        }
+    }
+}

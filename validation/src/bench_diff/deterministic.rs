@@ -1,0 +1,265 @@
+//! The table: reversals, anomalies, verdicts, time and error.
+
+use deadheat_validation::bars::{Bar, Section, up};
+use deadheat_validation::binomial::binomial_bound;
+
+use crate::Setting;
+use crate::errors::{Verdicts, one_sided, told_apart};
+use crate::offences::Offences;
+use crate::rows::{Row, Spread, Tool};
+use crate::tables::{DASH, Found, head, line};
+
+const ALPHA: f64 = 0.05;
+/// Of bench_diff's time.
+const TIME: f64 = 0.1;
+
+pub fn section(setting: &Setting) -> Section {
+    let mut text = "## Functions that do the same in every call\n\n\
+        Right is slower, or at 0 % a dead heat, which a test of differences cannot say; wrong is everything else that is said; \
+        neither means that nothing was. In brackets behind bench_diff's right ones: those of the one-sided test that knows which \
+        function can only be the slower one, as its own table counts them. Seconds are median (range), errors root mean squares \
+        of the ratio over the true one, in percent.\n\n"
+        .to_owned();
+    text += &head(&[
+        "work",
+        "more",
+        "",
+        "tool",
+        "repeats",
+        "reversals (median, mean)",
+        "anomalies (median, mean)",
+        "reversals, anomalies of what it says",
+        "right",
+        "wrong",
+        "neither",
+        "seconds",
+        "error of medians",
+        "of means",
+        "of what it says",
+    ]);
+    let mut bars = Vec::new();
+    let mut by_means = (0, 0);
+    for row in setting.rows.iter().filter(|row| row.spread == Spread::None) {
+        for tool in row.tools() {
+            let found = Found::of(setting, row, *tool);
+            if found.count() > 0 {
+                text += &line(&cells(row, *tool, &found));
+            }
+        }
+        let deadheat = Found::of(setting, row, Tool::Deadheat);
+        let bench_diff = Found::of(setting, row, Tool::BenchDiff);
+        if row.percent > 0.0 {
+            by_means.0 += Offences::anomalies(&deadheat.comparisons, row.known()).means;
+            by_means.1 += deadheat.count();
+        }
+        bars.extend(bars_of(row, &deadheat, &bench_diff));
+    }
+    text += "\n";
+    if by_means.0 > 0 {
+        text += &format!(
+            "The means beside deadheat's answer are anomalous in {} of {} races. They are taken over all samples, some hundreds, those \
+             included during which something else had the core; one of those moves a mean by percents. Nothing is judged by them: the \
+             estimate compares neighbours and lets no single sample outvote the others.\n\n",
+            by_means.0, by_means.1
+        );
+    }
+    Section { text, bars }
+}
+
+fn weather(row: &Row) -> &'static str {
+    if row.loaded { "loaded" } else { "idle" }
+}
+
+fn cells(row: &Row, tool: Tool, found: &Found) -> Vec<String> {
+    let all = &found.comparisons;
+    let known = row.known();
+    let dash = || DASH.to_owned();
+    let offences = (known > 0.0).then(|| {
+        let (reversals, anomalies) = (Offences::reversals(all), Offences::anomalies(all, known));
+        let says_more = all.iter().any(|one| one.estimate.is_some());
+        let said = says_more.then(|| format!("{}, {}", reversals.said, anomalies.said));
+        [
+            reversals.shown(),
+            anomalies.shown(),
+            said.unwrap_or_else(dash),
+        ]
+    });
+    let verdicts = Verdicts::count(all, known).map(|verdicts| {
+        let right = match tool {
+            Tool::BenchDiff if known > 0.0 => format!("{} ({})", verdicts.right, one_sided(all)),
+            Tool::BenchDiff => dash(),
+            _ => verdicts.right.to_string(),
+        };
+        [right, verdicts.wrong.to_string(), verdicts.none.to_string()]
+    });
+    let mut cells = vec![
+        row.base.name().to_owned(),
+        format!("{} %", row.percent),
+        weather(row).to_owned(),
+        tool.name().to_owned(),
+        found.repeats(),
+    ];
+    cells.extend(offences.unwrap_or_else(|| [dash(), dash(), dash()]));
+    cells.extend(verdicts.unwrap_or_else(|| [dash(), dash(), dash()]));
+    cells.push(found.seconds());
+    cells.extend(found.errors(known));
+    cells
+}
+
+fn bars_of(row: &Row, deadheat: &Found, bench_diff: &Found) -> Vec<Bar> {
+    let mut bars = Vec::new();
+    let known = row.known();
+    let what = format!(
+        "{}, {} % more, {}",
+        row.base.name(),
+        row.percent,
+        weather(row)
+    );
+    let all = &deadheat.comparisons;
+    if all.is_empty() {
+        return bars;
+    }
+    let of = deadheat.so_far();
+    if known > 0.0 {
+        let (reversals, anomalies) = (Offences::reversals(all), Offences::anomalies(all, known));
+        bars.push(Bar::told(
+            format!("{what}: reversals and anomalies of what deadheat says"),
+            "0 and 0",
+            format!("{} and {} of {of}", reversals.said, anomalies.said),
+            reversals.said + anomalies.said == 0,
+        ));
+        bars.push(Bar::told(
+            format!("{what}: … of the medians and means beside it"),
+            "0 and 0",
+            format!(
+                "{} and {} of {of} (by medians {} and {})",
+                reversals.either, anomalies.either, reversals.medians, anomalies.medians
+            ),
+            reversals.either + anomalies.either == 0,
+        ));
+    } else {
+        let allowed = binomial_bound(deadheat.count() as u64, ALPHA, 0.99);
+        let apart = told_apart(all);
+        bars.push(Bar::told(
+            format!("{what}: told apart by deadheat"),
+            format!("at most alpha = 5 % (chance allows {allowed})"),
+            format!("{apart} of {of}"),
+            apart as u64 <= allowed,
+        ));
+    }
+    if let (Some(ours), Some(theirs)) = (deadheat.mean_wall(), bench_diff.mean_wall()) {
+        bars.push(Bar::told(
+            format!("{what}: deadheat's mean time over bench_diff's"),
+            format!("at most {TIME}"),
+            format!(
+                "{} ({} s over {theirs:.2} s)",
+                up(ours / theirs, 3),
+                up(ours, 3)
+            ),
+            ours / theirs <= TIME,
+        ));
+    }
+    bars
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::comparison::{Comparison, Said};
+    use crate::observation::Observation;
+    use crate::offences::tests::comparison;
+    use crate::rows::all;
+
+    fn setting(found: &[(usize, Tool, f64, Comparison)]) -> Setting {
+        let rows = all(true);
+        let observations = found
+            .iter()
+            .enumerate()
+            .map(|(repeat, (row, tool, wall, found))| Observation {
+                row: rows[*row].name(),
+                tool: tool.name().to_owned(),
+                repeat,
+                seed: 1,
+                wall: *wall,
+                found: *found,
+            })
+            .collect();
+        Setting {
+            rows,
+            observations,
+            calibration: String::new(),
+        }
+    }
+
+    fn said(said: Said, mean: f64, estimate: f64) -> Comparison {
+        Comparison {
+            said: Some(said),
+            p: Some(0.08),
+            ..comparison(101.0, mean, Some(estimate))
+        }
+    }
+
+    #[test]
+    fn the_table_has_a_line_for_each_tool_that_was_asked_and_a_dash_for_what_it_cannot() {
+        let section = section(&setting(&[
+            (1, Tool::Traditional, 0.4, comparison(99.0, 101.0, None)),
+            (1, Tool::BenchDiff, 3.5, said(Said::Nothing, 101.0, 0.012)),
+            (1, Tool::Deadheat, 0.2, said(Said::Slower, 99.0, 0.01)),
+        ]));
+        let lines: Vec<&str> = section
+            .text
+            .lines()
+            .filter(|line| line.contains("µs |"))
+            .collect();
+        assert_eq!(lines.len(), 3, "{}", section.text);
+        assert_eq!(
+            lines[0],
+            "| 100 µs | 1 % | idle | traditional | 1 of 2 so far | 1 (1, 0) | 1 (1, 0) | – | – | – | – \
+             | 0.400 (0.400 to 0.400) | 1.99 | 0.00 | – |"
+        );
+        assert!(lines[1].contains("| 0 (0, 0) | 0 (0, 0) | 0, 0 | 0 (1) | 0 | 1 | 3.500"));
+        assert!(lines[2].contains("| 1 (0, 1) | 1 (0, 1) | 0, 0 | 1 | 0 | 0 | 0.200"));
+        assert!(section.text.contains("anomalous in 1 of 1 races"));
+        let bars: Vec<String> = section.bars.iter().map(ToString::to_string).collect();
+        assert_eq!(bars.len(), 3);
+        assert!(bars[0].starts_with("kept: 100 µs, 1 % more, idle: reversals and anomalies"));
+        assert!(bars[1].starts_with("MISSED") && bars[1].contains("1 and 1 of 1 so far"));
+        assert!(bars[2].starts_with("kept") && bars[2].contains("0.058 (0.200 s over 3.50 s)"));
+    }
+
+    #[test]
+    fn where_both_do_the_same_nothing_can_be_reversed() {
+        let even = said(Said::Equal, 100.0, 0.0);
+        let section = section(&setting(&[
+            (0, Tool::BenchDiff, 3.0, said(Said::Nothing, 100.0, 0.0)),
+            (0, Tool::Deadheat, 0.5, even),
+            (0, Tool::Deadheat, 0.5, said(Said::Faster, 100.0, -0.1)),
+        ]));
+        assert!(
+            section
+                .text
+                .contains("| deadheat | 2 | – | – | – | 1 | 1 | 0 |")
+        );
+        assert!(
+            section
+                .text
+                .contains("| bench_diff | 1 of 2 so far | – | – | – | – | 0 | 1 |")
+        );
+        let bars: Vec<String> = section.bars.iter().map(ToString::to_string).collect();
+        assert!(
+            bars[0].contains("told apart by deadheat: 1 of 2"),
+            "{bars:?}"
+        );
+        assert!(
+            bars[1].starts_with("MISSED"),
+            "0.5 s is more than a tenth of 3 s"
+        );
+    }
+
+    #[test]
+    fn a_row_without_observations_promises_nothing() {
+        let section = section(&setting(&[]));
+        assert!(section.bars.is_empty());
+        assert!(!section.text.contains("µs |") && !section.text.contains("anomalous in"));
+    }
+}

@@ -1,0 +1,94 @@
+//! The programs that compare, each comparison a process of its own.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use deadheat_validation::duo::VARIABLE;
+use deadheat_validation::programs::built;
+use serde_json::Value;
+
+use crate::comparison::Comparison;
+use crate::observation::Observation;
+use crate::rows::{Row, Tool};
+
+/// Where they are.
+pub struct Programs {
+    duos: PathBuf,
+    duo_race: PathBuf,
+    /// The run file of a race, gone with it.
+    run: PathBuf,
+}
+
+impl Programs {
+    /// Built in the workspace of this program.
+    pub fn build(workspace: &Path, scratch: &Path) -> Self {
+        let build = |package: &str, name: &str| {
+            let words = ["build", "--release", "-p", package, "--bin", name];
+            built(workspace, &words)
+        };
+        Self {
+            duos: build("deadheat-validation-duos", "duos"),
+            duo_race: build("deadheat-validation", "duo_race"),
+            run: scratch.join("run.jsonl"),
+        }
+    }
+
+    /// One comparison, from the start of its process to its end.
+    ///
+    /// # Panics
+    ///
+    /// If it fails or says nothing that is understood.
+    pub fn compare(
+        &self,
+        row: &Row,
+        tool: Tool,
+        repeat: usize,
+        seed: u64,
+        rounds: u32,
+    ) -> Observation {
+        let mut command = self.command(row, tool, seed);
+        command
+            .env(VARIABLE, row.duo(tool, rounds).to_string())
+            .stdin(Stdio::null());
+        let start = Instant::now();
+        let output = command
+            .output()
+            .unwrap_or_else(|error| panic!("{command:?}: {error}"));
+        let wall = start.elapsed().as_secs_f64();
+        let _ = fs::remove_file(&self.run);
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{command:?}: {complaint}");
+        let answer: Value = serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|error| panic!("{command:?} prints no JSON: {error}"));
+        let found = match tool.is_deadheat() {
+            true => Comparison::of_deadheat(&answer),
+            false => Comparison::of_duos(&answer),
+        };
+        Observation {
+            row: row.name(),
+            tool: tool.name().to_owned(),
+            repeat,
+            seed,
+            wall,
+            found: found.unwrap_or_else(|| panic!("{command:?} says {answer}")),
+        }
+    }
+
+    fn command(&self, row: &Row, tool: Tool, seed: u64) -> Command {
+        if tool.is_deadheat() {
+            let mut command = Command::new(&self.duo_race);
+            command.args(["--bench", "-q", "--json", "--no-config", "--seed"]);
+            command.arg(seed.to_string()).arg("--save").arg(&self.run);
+            return command;
+        }
+        let mut command = Command::new(&self.duos);
+        command.args([
+            tool.name(),
+            &row.base.executions().to_string(),
+            row.base.unit(),
+        ]);
+        command
+    }
+}

@@ -1,0 +1,182 @@
+//! Functions whose calls vary, as in bench_diff's suite of its own: errors of
+//! the first and of the second kind.
+
+use deadheat_validation::bars::{Bar, Section};
+use deadheat_validation::binomial::binomial_bound;
+
+use crate::Setting;
+use crate::comparison::Said;
+use crate::errors::{one_sided, said, told_apart};
+use crate::rows::{Row, Spread, Tool};
+use crate::tables::{DASH, Found, head, line};
+
+const ALPHA: f64 = 0.05;
+
+pub fn section(setting: &Setting) -> Section {
+    let mut text = "## Functions that vary\n\n\
+        Every call of either function draws its effort anew, log-normally around the rounds above: with a standard deviation \
+        of the logarithm of ln 1.2/2 = 0.091 (low) or ln 2.4/2 = 0.438 (high). No tool can know what was drawn, for either side. An error of the first kind tells \
+        two apart that do the same; one of the second kind does not find that f1 does more. In brackets behind bench_diff's: those of \
+        the one-sided test, as its own suite counts them. bench_diff ends after its 2,000 or 200 calls of each function; deadheat goes on until it can tell, \
+        for 40 processes at most, and its time shows it. Where the *effort is of the input*, one draw decides for both functions of a block, \
+        as real inputs do: then deadheat's pairs share it.\n\n"
+        .to_owned();
+    text += &head(&[
+        "work",
+        "spread",
+        "more",
+        "tool",
+        "repeats",
+        "first kind",
+        "second kind",
+        "f1 called faster, or a dead heat",
+        "seconds",
+        "error of medians",
+        "of means",
+        "of what it says",
+    ]);
+    let mut bars = Vec::new();
+    for row in setting.rows.iter().filter(|row| row.spread != Spread::None) {
+        for tool in row.tools() {
+            let found = Found::of(setting, row, *tool);
+            if found.count() == 0 {
+                continue;
+            }
+            text += &line(&cells(row, *tool, &found));
+            bars.extend(bar(row, *tool, &found));
+        }
+    }
+    text += "\n";
+    Section { text, bars }
+}
+
+fn cells(row: &Row, tool: Tool, found: &Found) -> Vec<String> {
+    let all = &found.comparisons;
+    let differ = row.percent > 0.0;
+    let dash = || DASH.to_owned();
+    let missed = found.count() - said(all, &[Said::Slower]);
+    let second = match tool {
+        Tool::BenchDiff => format!("{missed} ({})", found.count() - one_sided(all)),
+        _ => missed.to_string(),
+    };
+    let (first, second, wrong) = match differ {
+        true => {
+            let wrong = said(all, &[Said::Faster, Said::Equal]);
+            (dash(), second, wrong.to_string())
+        }
+        false => (told_apart(all).to_string(), dash(), dash()),
+    };
+    let mut cells = vec![
+        row.base.name().to_owned(),
+        row.spread.name().to_owned(),
+        format!("{} %", row.percent),
+        tool.name().to_owned(),
+        found.repeats(),
+        first,
+        second,
+        wrong,
+        found.seconds(),
+    ];
+    cells.extend(found.errors(row.known()));
+    cells
+}
+
+fn bar(row: &Row, tool: Tool, found: &Found) -> Option<Bar> {
+    if row.percent > 0.0 || !tool.is_deadheat() {
+        return None;
+    }
+    let allowed = binomial_bound(found.count() as u64, ALPHA, 0.99);
+    let apart = told_apart(&found.comparisons);
+    Some(Bar::told(
+        format!(
+            "{}, {} spread, 0 % more: told apart by {}",
+            row.base.name(),
+            row.spread.name(),
+            tool.name()
+        ),
+        format!("at most alpha = 5 % (chance allows {allowed})"),
+        format!("{apart} of {}", found.so_far()),
+        apart as u64 <= allowed,
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::comparison::Comparison;
+    use crate::observation::Observation;
+    use crate::offences::tests::comparison;
+    use crate::rows::all;
+
+    fn setting(percent: f64, found: &[(Tool, Said)]) -> Setting {
+        let wanted = |row: &Row| row.spread == Spread::Low && row.percent == percent;
+        let row = all(false).into_iter().find(wanted).unwrap();
+        let observations = found
+            .iter()
+            .enumerate()
+            .map(|(repeat, (tool, said))| Observation {
+                row: row.name(),
+                tool: tool.name().to_owned(),
+                repeat,
+                seed: 1,
+                wall: 1.0,
+                found: Comparison {
+                    said: Some(*said),
+                    p: Some(0.07),
+                    ..comparison(101.0, 101.0, Some(0.01))
+                },
+            })
+            .collect();
+        Setting {
+            rows: vec![row],
+            observations,
+            calibration: String::new(),
+        }
+    }
+
+    #[test]
+    fn what_is_not_found_is_an_error_of_the_second_kind() {
+        let section = section(&setting(
+            1.0,
+            &[
+                (Tool::BenchDiff, Said::Nothing),
+                (Tool::BenchDiff, Said::Slower),
+                (Tool::Deadheat, Said::Slower),
+                (Tool::Deadheat, Said::Equal),
+                (Tool::Deadheat, Said::Nothing),
+            ],
+        ));
+        let text = &section.text;
+        assert!(
+            text.contains("| bench_diff | 2 of 100 so far | – | 1 (0) | 0 |"),
+            "{text}"
+        );
+        assert!(
+            text.contains("| deadheat | 3 of 100 so far | – | 2 | 1 |"),
+            "{text}"
+        );
+        assert!(section.bars.is_empty());
+    }
+
+    #[test]
+    fn whoever_is_told_apart_from_the_same_is_an_error_of_the_first_kind() {
+        let apart = [
+            (Tool::Deadheat, Said::Faster),
+            (Tool::Deadheat, Said::Equal),
+        ];
+        let section = section(&setting(0.0, &apart));
+        assert!(
+            section
+                .text
+                .contains("| deadheat | 2 of 100 so far | 1 | – | – |")
+        );
+        let [bar] = &section.bars[..] else {
+            panic!("one bar");
+        };
+        let bar = bar.to_string();
+        assert!(
+            bar.contains("told apart by deadheat: 1 of 2 so far"),
+            "{bar}"
+        );
+    }
+}

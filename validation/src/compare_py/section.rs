@@ -1,0 +1,238 @@
+//! The page: what was asked, and a table for each case.
+
+use std::fmt::Write as _;
+
+use deadheat_validation::bars::{Bar, Section, plain_spread, spread};
+use deadheat_validation::binomial::binomial_interval;
+use deadheat_validation::kept::Kept;
+use deadheat_validation::process::median;
+use serde_json::Value;
+
+use crate::case::Case;
+use crate::tally::Tally;
+use crate::tool::Tool;
+use crate::{REPEATS, Setting};
+
+/// How the tools were called.
+pub fn how(setting: &Setting) -> Section {
+    let words = |tool: Tool| tool.arguments(Case::Itself, false).join(" ");
+    let mut text = format!(
+        "## How each was called\n\n\
+         Executables of Google Benchmark, unchanged, compiled by `g++ -O2 -ffunction-sections`: one of everyday work \
+         (`validation/builds/google.cpp`) against a build of the same bytes, and one of chains of steps \
+         (`validation/builds/exact.cpp`) against a build that does exactly 1 or 5 % more of them and differs in one byte beside. \
+         The tools take turns, one comparison of all benchmarks each, in an order drawn from a seed.\n\n\
+         | tool | command | a row counts as different when |\n| --- | --- | --- |\n\
+         | {} | `compare.py benchmarks OLD NEW {}` | its p-value of the time is below 5 %, its default |\n\
+         | {} | the same and `{}` | as above |\n\
+         | {} | `deadheat bench OLD NEW`, at its defaults: alpha 5 %, margin 1 % | it is called faster or slower |\n\
+         | {} | the same, on executables made by `deadheat link -- g++` | as above |\n\n",
+        Tool::Compare.name(),
+        words(Tool::Compare),
+        Tool::Interleaved.name(),
+        "--benchmark_enable_random_interleaving=true",
+        Tool::Bench.name(),
+        Tool::Neutral.name(),
+    );
+    text += "The U test of `compare.py` asks for nine repetitions or more, and the manual of random interleaving for nine of 0.1 s; both \
+             rows have them. Interleaving changes the order within one executable; all of OLD still runs before all of NEW. The \
+             estimate of `compare.py` is the change of the medians, which it prints beside the p-value. It has no interval and no way to call two \
+             builds equal: what is not different is left open.\n\n";
+    for tool in Tool::ALL {
+        let versions = versions(&setting.kept, tool);
+        if !versions.is_empty() {
+            let _ = writeln!(text, "- {}: {}", tool.name(), versions.join("; "));
+        }
+    }
+    text += "\n";
+    Section {
+        text,
+        bars: Vec::new(),
+    }
+}
+
+/// The table of one case.
+pub fn table(setting: &Setting, case: Case) -> Section {
+    let truth = case.percent();
+    let mut section = Section {
+        text: head(case),
+        bars: Vec::new(),
+    };
+    for tool in Tool::ALL {
+        let wanted = [("case", case.key()), ("tool", tool.key())];
+        let observations: Vec<&Value> = setting.kept.matching(&wanted).collect();
+        let tally = Tally::of(observations.iter().copied(), truth);
+        let line = match tally.rows {
+            0 => unmeasured(setting, tool),
+            _ => line(tool, &tally, truth, observations.len()),
+        };
+        let _ = writeln!(section.text, "{line}");
+        if tool.is_ours() && tally.rows > 0 {
+            section.bars.push(bar(tool, case, &tally));
+        }
+    }
+    section.text += "\n";
+    section
+}
+
+fn head(case: Case) -> String {
+    let intervals = "intervals with the truth";
+    let (title, said, different, dead_heat) = match case {
+        Case::Itself => (
+            "An executable against itself".to_owned(),
+            "Every difference is wrong.".to_owned(),
+            "called different, which is wrong | 95 % bounds | by up to, %",
+            "dead heat, which is right",
+        ),
+        _ => (
+            format!("A build that does exactly {} % more", case.percent()),
+            "Every row is slower, and by as much; that it is faster or that the two are equal is wrong.".to_owned(),
+            "called slower, which is right | 95 % bounds | called faster, which is wrong",
+            "dead heat, which is wrong",
+        ),
+    };
+    format!(
+        "## {title}\n\n{said} The bounds are those of Clopper and Pearson; errors are in percentage points; median (range).\n\n\
+         | tool | speaks of | repeats | rows | {different} | {dead_heat} | left open | median error | {intervals} | seconds for all rows |\n\
+         | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
+    )
+}
+
+fn line(tool: Tool, tally: &Tally, truth: f64, repeats: usize) -> String {
+    let so_far = match repeats >= REPEATS {
+        true => repeats.to_string(),
+        false => format!("{repeats} of {REPEATS} so far"),
+    };
+    let (counted, beside) = match truth {
+        0.0 => {
+            let by_up_to = match tally.different() {
+                0 => "-".to_owned(),
+                _ => format!("{:.2}", tally.largest_wrong),
+            };
+            (tally.different(), by_up_to)
+        }
+        _ => (tally.slower, tally.faster.to_string()),
+    };
+    let (low, high) = binomial_interval(counted as u64, tally.rows as u64, 0.95);
+    let dead_heats = match tool.is_ours() {
+        true => tally.dead_heats.to_string(),
+        false => "-".to_owned(),
+    };
+    let intervals = match tally.intervals {
+        (0, _) => "-".to_owned(),
+        (all, holding) => format!("{holding} of {all}"),
+    };
+    let seconds = match tool.is_ours() {
+        true => spread(&tally.seconds, 1),
+        false => plain_spread(&tally.seconds, 1),
+    };
+    format!(
+        "| {} | {} | {so_far} | {} | {counted} ({:.2} %) | {:.2} to {:.2} % | {beside} | {dead_heats} | {} | {:.2} | {intervals} | {seconds} |",
+        tool.name(),
+        tally.scope.as_deref().unwrap_or("-"),
+        tally.rows,
+        100.0 * counted as f64 / tally.rows as f64,
+        low * 100.0,
+        high * 100.0,
+        tally.open(),
+        median(tally.errors.iter().copied()),
+    )
+}
+
+/// A line without numbers, and why.
+fn unmeasured(setting: &Setting, tool: Tool) -> String {
+    let reason = match (&setting.lacks, tool.is_ours()) {
+        (Some(reason), false) => reason,
+        _ => "not measured yet",
+    };
+    format!("| {} | {reason} | 0 |{}", tool.name(), " - |".repeat(9))
+}
+
+/// The versions of a tool that were measured.
+fn versions(kept: &Kept, tool: Tool) -> Vec<&str> {
+    let mut all = Vec::new();
+    for row in kept.rows().iter().filter(|row| row["tool"] == tool.key()) {
+        if let Some(version) = row["version"].as_str().filter(|one| !all.contains(one)) {
+            all.push(version);
+        }
+    }
+    all
+}
+
+fn bar(tool: Tool, case: Case, tally: &Tally) -> Bar {
+    let what = match case {
+        Case::Itself => "two builds of the same bytes called faster or slower".to_owned(),
+        _ => format!("{} called faster or a dead heat", case.key()),
+    };
+    let wrong = tally.wrong(case.percent());
+    Bar::false_verdicts(format!("{}: {what}", tool.name()), wrong, tally.rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadheat_validation::kept::Wanted;
+    use serde_json::json;
+
+    /// A page of two comparisons by deadheat, of three rows each.
+    fn setting(folder: &str) -> (Setting, std::path::PathBuf) {
+        let root = std::env::temp_dir().join(format!("deadheat-{folder}-{}", std::process::id()));
+        let wanted = Wanted::read(std::iter::empty()).unwrap();
+        let mut kept = Kept::open(&root, "compare_py", &wanted);
+        let row = |verdict: &str, change: f64| json!({"name": "a", "change": change, "low": -0.5, "high": 0.5, "verdict": verdict});
+        for repeat in [1, 2] {
+            kept.add(json!({
+                "case": "itself", "tool": "deadheat bench", "repeat": repeat, "scope": "binary",
+                "seconds": 40.0, "version": "deadheat 1",
+                "rows": [row("equivalent", 0.1), row("slower", 0.7), row("inconclusive", -0.2)],
+            }));
+        }
+        let lacks = Some("it does not run here".to_owned());
+        (Setting { kept, lacks }, root)
+    }
+
+    #[test]
+    fn a_table_says_how_far_it_is_and_why_a_tool_is_missing() {
+        let (setting, root) = setting("section");
+        let section = table(&setting, Case::Itself);
+        let ours = "| `deadheat bench` | binary | 2 of 10 so far | 6 | 2 (33.33 %) | 4.33 to 77.72 % | 0.70 | 2 | 2 | 0.20 | 6 of 6 | 40.0 (40.0 to 40.0) |\n";
+        assert!(section.text.contains(ours), "{}", section.text);
+        let columns = ours.matches('|').count();
+        let lines = section.text.lines().filter(|line| line.starts_with('|'));
+        assert!(
+            lines
+                .clone()
+                .all(|line| line.matches('|').count() == columns)
+        );
+        assert!(
+            section
+                .text
+                .contains("| `compare.py` | it does not run here | 0 | - |")
+        );
+        assert!(
+            section
+                .text
+                .contains("neutral links | not measured yet | 0 | - |")
+        );
+        let bars: Vec<String> = section.bars.iter().map(Bar::to_string).collect();
+        assert_eq!(bars.len(), 1, "only of what was measured");
+        assert!(bars[0].starts_with("kept: `deadheat bench`: two builds of the same bytes"));
+        assert_eq!(versions(&setting.kept, Tool::Bench), ["deadheat 1"]);
+        std::fs::remove_dir_all(root).unwrap();
+    }
+
+    #[test]
+    fn a_case_without_observations_is_dashes_and_no_bars() {
+        let (setting, root) = setting("section-empty");
+        let section = table(&setting, Case::OnePercent);
+        assert_eq!(
+            section
+                .text
+                .matches("| 0 | - | - | - | - | - | - | - | - | - |")
+                .count(),
+            4
+        );
+        assert!(section.bars.is_empty());
+        std::fs::remove_dir_all(root).unwrap();
+    }
+}

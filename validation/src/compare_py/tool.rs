@@ -1,0 +1,154 @@
+//! Who races them, and how it is called.
+
+use deadheat_validation::google_compare::{self, compared};
+use deadheat_validation::programs::text;
+use deadheat_validation::workshop::Workshop;
+use serde_json::{Value, json};
+
+use crate::case::{Case, Pair};
+
+/// A way to compare two executables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tool {
+    /// Google Benchmark's, as its manual says.
+    Compare,
+    /// The same, with the order of repetitions drawn in each executable.
+    Interleaved,
+    /// deadheat, on the executables as they are linked.
+    Bench,
+    /// deadheat, on executables that are linked anew for every replicate.
+    Neutral,
+}
+
+impl Tool {
+    /// All of them, as on the page.
+    pub const ALL: [Self; 4] = [Self::Compare, Self::Interleaved, Self::Bench, Self::Neutral];
+
+    /// Its name among the observations.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Compare => "compare.py",
+            Self::Interleaved => "compare.py interleaved",
+            Self::Bench => "deadheat bench",
+            Self::Neutral => "deadheat bench neutral",
+        }
+    }
+
+    /// Its name on the page.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Compare => "`compare.py`",
+            Self::Interleaved => "`compare.py`, random interleaving",
+            Self::Bench => "`deadheat bench`",
+            Self::Neutral => "`deadheat bench`, neutral links",
+        }
+    }
+
+    /// Whether it is deadheat, of which something is promised.
+    pub fn is_ours(self) -> bool {
+        matches!(self, Self::Bench | Self::Neutral)
+    }
+
+    /// Whether its executables are made by `deadheat link`.
+    pub fn wants_neutral_links(self) -> bool {
+        self == Self::Neutral
+    }
+
+    /// The arguments of the executables, for a case that is perhaps only to be
+    /// tried: nine repetitions, which the U test asks for, as short as the
+    /// manual of random interleaving has them.
+    pub fn arguments(self, case: Case, quick: bool) -> Vec<String> {
+        let mut arguments = Vec::new();
+        if !self.is_ours() {
+            arguments.push("--benchmark_repetitions=9".to_owned());
+            arguments.push("--benchmark_min_time=0.1".to_owned());
+        }
+        if self == Self::Interleaved {
+            arguments.push("--benchmark_enable_random_interleaving=true".to_owned());
+        }
+        if quick {
+            arguments.push(format!("--benchmark_filter={}", case.few()));
+        }
+        arguments
+    }
+
+    /// One comparison of all benchmarks: its time and its rows, to be kept.
+    pub fn observe(self, shop: &Workshop, case: Case, pair: &Pair, seed: u64) -> Value {
+        let arguments = self.arguments(case, shop.quick);
+        if self.is_ours() {
+            let program = |path| format!("{} {}", text(path), quoted(&arguments));
+            let (old, new) = (program(&pair.old), program(&pair.new));
+            let raced = shop.race(&[old.trim(), new.trim(), "--seed", &seed.to_string()]);
+            let rows = raced.rows.iter().map(|row| {
+                let (low, high) = row.change.interval;
+                json!({
+                    "name": row.name,
+                    "change": rounded(row.change.percent),
+                    "low": rounded(low),
+                    "high": rounded(high),
+                    "verdict": row.verdict,
+                })
+            });
+            return json!({
+                "scope": raced.rows[0].scope,
+                "seconds": rounded(raced.seconds),
+                "rows": rows.collect::<Value>(),
+            });
+        }
+        let dump = shop.scratched("compared.json");
+        let compared = compared(&pair.old, &pair.new, &dump, &arguments);
+        let rows = compared
+            .rows
+            .iter()
+            .map(|row| json!({"name": row.name, "change": rounded(row.percent), "p": row.p}));
+        json!({"seconds": rounded(compared.seconds), "rows": rows.collect::<Value>()})
+    }
+
+    /// Its version.
+    pub fn version(self, shop: &Workshop) -> String {
+        match self {
+            Self::Compare | Self::Interleaved => {
+                google_compare::version().unwrap_or_else(|lacks| lacks)
+            }
+            Self::Bench | Self::Neutral => shop.version(),
+        }
+    }
+}
+
+/// Arguments as one reads them on a command line that is split like a shell's.
+fn quoted(arguments: &[String]) -> String {
+    let quoted: Vec<String> = arguments.iter().map(|word| format!("'{word}'")).collect();
+    quoted.join(" ")
+}
+
+/// A number with as many digits as are worth keeping.
+fn rounded(number: f64) -> f64 {
+    (number * 1e4).round() / 1e4
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_peer_is_told_how_often_and_how_long() {
+        let words = Tool::Interleaved.arguments(Case::OnePercent, false);
+        assert_eq!(
+            words,
+            [
+                "--benchmark_repetitions=9",
+                "--benchmark_min_time=0.1",
+                "--benchmark_enable_random_interleaving=true"
+            ]
+        );
+        assert!(Tool::Bench.arguments(Case::Itself, false).is_empty());
+        let few = Tool::Neutral.arguments(Case::Itself, true);
+        assert_eq!(quoted(&few), "'--benchmark_filter=Steps|Sum/64$|Digits'");
+    }
+
+    #[test]
+    fn what_is_kept_is_short() {
+        assert_eq!(rounded(1.234_56), 1.2346);
+        assert_eq!(rounded(-0.000_01), 0.0);
+    }
+}

@@ -1,0 +1,77 @@
+//! What it takes to read and analyse a run.
+
+use std::fs;
+use std::hint::black_box;
+use std::time::Instant;
+
+use deadheat::analysis::{Options, analyse};
+use deadheat::format::read_run;
+use deadheat::model::{Metric, Run};
+use deadheat_validation::bars::Section;
+use deadheat_validation::made_run::MadeRun;
+use deadheat_validation::workshop::Workshop;
+
+use crate::in_turns::InTurns;
+
+pub fn section(shop: &Workshop) -> Section {
+    let rounds = shop.count(21, 3);
+    let made = MadeRun::new(1, shop.count(625, 25) as u32);
+    let path = shop.scratched("analysed.jsonl");
+    made.write(&path);
+    let bytes = fs::metadata(&path).expect("the run").len();
+    let read = || -> Run { read_run(&path).unwrap_or_else(|error| panic!("{error}")) };
+    let run = read();
+    let times = run.benchmarks[0].column(&Metric::Wall);
+    let times = times.expect("a column of wall times").to_vec();
+    assert_eq!(times.len(), made.samples(), "a wall time for each sample");
+    let each = |began: Instant| began.elapsed().as_nanos() as f64 / made.samples() as f64;
+    let only_verdicts = Options {
+        without_figures: true,
+        ..Options::default()
+    };
+    let reading = InTurns::beside("bare: the bytes of the file, by `read(2)`", || {
+        let began = Instant::now();
+        black_box(fs::read(&path).expect("the run"));
+        each(began)
+    })
+    .ours("deadheat: all samples of the run", || {
+        let began = Instant::now();
+        black_box(read());
+        each(began)
+    })
+    .run(rounds);
+    let analysing = InTurns::beside(
+        "bare: the wall times sorted once, by the standard library",
+        || {
+            let mut sorted = times.clone();
+            let began = Instant::now();
+            sorted.sort_unstable_by(f64::total_cmp);
+            black_box(&sorted);
+            each(began)
+        },
+    )
+    .ours("deadheat: the verdict", || {
+        let began = Instant::now();
+        black_box(analyse(&run, only_verdicts));
+        each(began)
+    })
+    .ours("deadheat: the verdict and all figures beside it", || {
+        let began = Instant::now();
+        black_box(analyse(&run, Options::default()));
+        each(began)
+    })
+    .run(rounds);
+    let text = format!(
+        "## Reading and analysing a run\n\n\
+         A run of {} samples, seven metrics each, {} bytes of file a sample, made from a seed; ns a sample, median (range) over {rounds} \
+         rounds, the ways in turns.\n\n{}{}",
+        made.samples(),
+        bytes / made.samples() as u64,
+        reading.table("reading", "ns", 1),
+        analysing.table("analysing", "ns", 1),
+    );
+    Section {
+        text,
+        bars: Vec::new(),
+    }
+}

@@ -1,0 +1,129 @@
+//! What it takes to launch a command.
+
+use std::fmt::Write as _;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use deadheat::model::{CommandLine, ExitPolicy, Hooks, Input, Output, Workload};
+use deadheat_engine::{CommandContenders, CommandOptions, Interrupts};
+use deadheat_validation::bare::{BareThread, Way};
+use deadheat_validation::bars::{Bar, Section};
+use deadheat_validation::launches::{by_deadheat, by_hyperfine, hyperfine_version};
+use deadheat_validation::workshop::Workshop;
+
+use crate::blocks::{Blocks, plan};
+use crate::in_turns::InTurns;
+
+/// Launches of a block, and of every other way in a round.
+const BLOCK: usize = 4;
+/// Launches by a whole tool in a round.
+const LAUNCHES: usize = 400;
+/// What a launch by the engine may take, beside the bare calls.
+const RATIO: f64 = 1.1;
+
+pub fn section(shop: &Workshop) -> Section {
+    // Before the engine settles on one core.
+    let bare = BareThread::start();
+    let mut text = "## Launching a command\n\n".to_owned();
+    let rounds = shop.count(500, 40);
+    let interrupts = Interrupts::install().expect("signals can be taken over");
+    let both = [("true", command()), ("true again", command())];
+    let plan = plan("true", &both, rounds as u32 + 1, 1);
+    let options = CommandOptions {
+        shown: 2,
+        counters: true,
+    };
+    let engine = CommandContenders::new(&plan, &options, &interrupts);
+    let mut engine = Blocks::new(&plan, engine.expect("the launcher starts"));
+    let mut replicates = 0..;
+    let measured = InTurns::beside("bare: `posix_spawn`, `wait4`", || {
+        bare.launches(Way::Spawn, BLOCK)
+    })
+    .theirs("bare: `fork`, `execve`, `wait4`", || {
+        bare.launches(Way::Fork, BLOCK)
+    })
+    .theirs("`std::process::Command`", by_the_library)
+    .ours("deadheat's launcher, as its engine calls it", || {
+        let replicate = replicates.next().expect("there is always one more");
+        engine.run(replicate, 0) / BLOCK as f64 * 1e6
+    })
+    .run(rounds);
+    drop(engine);
+    drop(interrupts);
+    let _ = write!(
+        text,
+        "`true`, its streams on /dev/null, from launch to end; µs of a launch, median (range) over {rounds} rounds of {BLOCK} launches, the \
+         ways in turns. deadheat's have in them the account of each process, its counters where they may be read, and one \
+         request and one reply a block between deadheat and its launcher. A `fork` takes the longer, the larger the process that forks.\n\n{}",
+        measured.table("launch", "µs", 0),
+    );
+    let bar = Bar::at_most(
+        "a launch by deadheat / the bare `posix_spawn` and `wait4`",
+        measured.ratio(3, 0),
+        RATIO,
+        3,
+        "",
+    );
+    text += &whole_tools(shop, &bare);
+    Section {
+        text,
+        bars: vec![bar],
+    }
+}
+
+/// The same by whole tools, their own start and end included.
+fn whole_tools(shop: &Workshop, bare: &BareThread) -> String {
+    let rounds = shop.count(21, 3);
+    let save = shop.scratched("launches.jsonl");
+    let each = |seconds: f64, launches: u64| seconds / launches as f64 * 1e6;
+    let version = hyperfine_version();
+    let mut ways = InTurns::beside("bare: `posix_spawn`, `wait4`", || {
+        bare.launches(Way::Spawn, LAUNCHES)
+    });
+    if version.is_some() {
+        ways = ways.theirs("`hyperfine -N -r 400 true`", || {
+            each(by_hyperfine(LAUNCHES, &["true"]).wall, LAUNCHES as u64)
+        });
+    }
+    let measured = ways
+        .ours("`deadheat run -w 0 -r 400 -- true`", || {
+            let (cost, launched) = by_deadheat(&shop.deadheat, &save, LAUNCHES, &["true"]);
+            each(cost.wall, launched)
+        })
+        .run(rounds);
+    let hyperfine = match version {
+        Some(version) => format!("{version}."),
+        None => "hyperfine is not installed here.".to_owned(),
+    };
+    format!(
+        "The same by whole tools, from their own start to their end, for each launch of {LAUNCHES} in a row: median (range) over {rounds} \
+         rounds. deadheat has written every sample to its run file meanwhile. {hyperfine}\n\n{}",
+        measured.table("tool", "µs", 0)
+    )
+}
+
+fn by_the_library() -> f64 {
+    let began = Instant::now();
+    for _ in 0..BLOCK {
+        let status = Command::new("true")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+        assert!(status.is_ok_and(|status| status.success()), "`true`");
+    }
+    began.elapsed().as_secs_f64() / BLOCK as f64 * 1e6
+}
+
+/// `true`, as a race launches it.
+fn command() -> Workload {
+    Workload::Command(Box::new(CommandLine {
+        text: "true".to_owned(),
+        words: vec!["true".to_owned()],
+        input: Input::Null,
+        output: Output::Null,
+        timeout: None,
+        exit_policy: ExitPolicy::ZeroOnly,
+        hooks: Hooks::default(),
+    }))
+}

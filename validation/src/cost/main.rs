@@ -1,0 +1,52 @@
+//! What the engine takes beside the system calls and instructions it is made
+//! of.
+//!
+//! ```text
+//! cargo run --release --manifest-path validation/Cargo.toml --bin cost
+//! ```
+//!
+//! Writes `docs/validation/cost.md`. Takes some two minutes, on a machine that
+//! does nothing else; hyperfine is set beside where it is installed. With
+//! `--quick` all is tried in small numbers and printed, and nothing is
+//! written.
+
+mod analysis;
+mod blocks;
+mod clocks;
+mod hand_over;
+mod in_turns;
+mod launch;
+mod record;
+mod replicate;
+mod sample;
+
+use deadheat::CountingAllocator;
+use deadheat_validation::machine::machine;
+use deadheat_validation::page::{Page, Question, is_quick};
+use deadheat_validation::workshop::Workshop;
+
+/// What a sample allocates is counted in this very process.
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator::system();
+
+fn main() {
+    let quick = is_quick();
+    let machine = machine();
+    let shop = Workshop::open("cost", quick);
+    let page = Page {
+        title: "Cost: the engine beside bare system calls",
+        program: "cost",
+        facts: &machine,
+        quick,
+    };
+    let questions: &[Question<Workshop>] = &[
+        ("reading a clock", clocks::section),
+        ("a sample", sample::section),
+        ("handing over", hand_over::section),
+        ("launching a command", launch::section),
+        ("starting a replicate", replicate::section),
+        ("keeping a block", record::section),
+        ("reading and analysing a run", analysis::section),
+    ];
+    page.write(&shop.root, &shop, questions);
+}

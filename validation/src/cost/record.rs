@@ -1,0 +1,65 @@
+//! What it takes to keep a block on disk.
+
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::time::Instant;
+
+use deadheat::model::{BlockRecord, RecordSink};
+use deadheat_format::RunFileWriter;
+use deadheat_validation::bars::Section;
+use deadheat_validation::made_run::MadeRun;
+use deadheat_validation::workshop::Workshop;
+
+use crate::in_turns::InTurns;
+
+/// Blocks of each replicate.
+const BLOCKS: u32 = 50;
+
+pub fn section(shop: &Workshop) -> Section {
+    let rounds = shop.count(51, 5);
+    let run = MadeRun::new(1, BLOCKS);
+    let mut blocks: Vec<BlockRecord> = Vec::new();
+    run.for_each_block(|block| blocks.push(block.clone()));
+    let written = shop.scratched("written.jsonl");
+    run.write(&written);
+    let text = fs::read_to_string(&written).expect("the run");
+    // Between the header and the line of the end.
+    let lines: Vec<&str> = text.split_inclusive('\n').skip(1).collect();
+    let lines = &lines[..blocks.len()];
+    let bytes: usize = lines.iter().map(|line| line.len()).sum();
+    let path = shop.scratched("record.jsonl");
+    let each = |began: Instant| began.elapsed().as_secs_f64() / blocks.len() as f64 * 1e6;
+    let measured = InTurns::beside("bare: the same bytes, a `write(2)` for each block", || {
+        let mut file = File::create(&path).expect("a file");
+        let began = Instant::now();
+        for line in lines {
+            file.write_all(line.as_bytes()).expect("room for a block");
+        }
+        each(began)
+    })
+    .ours(
+        "deadheat: a block of four samples checked, made a line, and written",
+        || {
+            let _ = fs::remove_file(&path);
+            let mut writer = RunFileWriter::create(&path, &run.header()).expect("a run file");
+            let began = Instant::now();
+            for block in &blocks {
+                writer.block(block).expect("room for a block");
+            }
+            each(began)
+        },
+    )
+    .run(rounds);
+    let text = format!(
+        "## Keeping a block\n\n\
+         Every block is handed to the system before the next one starts: {} blocks of {:.0} bytes, seven metrics of four samples each, \
+         to a file of the folder for temporary files; µs of a block, median (range) over {rounds} rounds, the ways in turns.\n\n{}",
+        blocks.len(),
+        bytes as f64 / blocks.len() as f64,
+        measured.table("block", "µs", 2),
+    );
+    Section {
+        text,
+        bars: Vec::new(),
+    }
+}

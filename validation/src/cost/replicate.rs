@@ -1,0 +1,66 @@
+//! What it takes to start the process of a replicate.
+
+use deadheat::model::{FunctionCalls, Metric, Pinning, Workload};
+use deadheat_engine::{FunctionContenders, FunctionOptions, Interrupts, WorkerProgram};
+use deadheat_validation::bare::{BareThread, Way};
+use deadheat_validation::bars::Section;
+use deadheat_validation::workers::start_and_end;
+use deadheat_validation::workshop::Workshop;
+
+use crate::blocks::{Blocks, plan};
+use crate::in_turns::InTurns;
+
+pub fn section(shop: &Workshop) -> Section {
+    let rounds = shop.count(201, 20);
+    let bare = BareThread::start();
+    let copies = shop.own("copies");
+    let interrupts = Interrupts::install().expect("signals can be taken over");
+    let function = Workload::Function(FunctionCalls::default());
+    let plan = plan("nothing", &[("function", function)], rounds as u32 + 1, 2);
+    let options = FunctionOptions {
+        program: Some(WorkerProgram {
+            executable: copies.clone(),
+            arguments: Vec::new(),
+            shown: false,
+        }),
+        shown: false,
+        metrics: vec![Metric::Wall],
+        sample_time: None,
+        timeout: None,
+        pinning: Pinning::Auto,
+        seed: plan.seed,
+        placements: None,
+    };
+    let engine = FunctionContenders::new(options, &interrupts);
+    let mut engine = engine.expect("workers can be started");
+    engine.enter(&plan).expect("functions");
+    let mut engine = Blocks::new(&plan, engine);
+    let mut replicates = 0..;
+    let measured = InTurns::beside("a bare process: `true` by `posix_spawn` and `wait4`", || {
+        bare.launches(Way::Spawn, 1) / 1e3
+    })
+    .theirs(
+        "the program of the functions, started bare as a worker, told to leave when it says that it is there",
+        || start_and_end(&copies) * 1e3,
+    )
+    .ours(
+        "a replicate: the last one ended, the next one started, laid out and warmed up",
+        || {
+            let replicate = replicates.next().expect("there is always one more");
+            let [first, second] = [0, 1].map(|index| engine.run(replicate, index));
+            (first - second) * 1e3
+        },
+    )
+    .run(rounds);
+    let text = format!(
+        "## Starting a replicate\n\n\
+         A replicate of functions is a fresh process; ms, median (range) over {rounds} rounds, the ways in turns. The functions do nothing, so \
+         that warming up takes as little as it can. What a replicate takes is the time of its first block beyond that of \
+         its second.\n\n{}",
+        measured.table("process", "ms", 2),
+    );
+    Section {
+        text,
+        bars: Vec::new(),
+    }
+}

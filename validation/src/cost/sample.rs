@@ -1,0 +1,84 @@
+//! What a sample takes beyond the calls in it.
+#![allow(unsafe_code)]
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use deadheat_validation::bars::{Section, spread, up};
+use deadheat_validation::process::median;
+use deadheat_validation::sample_cost::{SampleCost, usage_ns};
+use deadheat_validation::workshop::Workshop;
+
+use crate::clocks::gettime;
+use crate::in_turns::InTurns;
+
+/// Pairs of readings of the account in a row.
+const PAIRS: usize = 1_000;
+
+pub fn section(shop: &Workshop) -> Section {
+    let cost = SampleCost::measured(shop.count(20_000, 2_000), shop.count(21, 3));
+    let rounds = shop.count(101, 11);
+    let account = InTurns::beside(
+        "the bare calls: `getrusage(RUSAGE_THREAD)`, `sched_getcpu`, `clock_gettime(CLOCK_THREAD_CPUTIME_ID)`, twice each",
+        bare_account_ns,
+    )
+    .theirs("`getrusage(RUSAGE_THREAD)` alone, twice", || {
+        each(|| {
+            black_box(rusage());
+        })
+    })
+    .ours("deadheat: `ThreadUsage::before` and `after`", || usage_ns(PAIRS))
+    .run(rounds);
+    let readings = median(cost.overheads.iter().copied());
+    let text = format!(
+        "## A sample\n\n\
+         Of {} samples of one empty call, taken as workers take them: the median shows {} ns, where two readings of the clock with \
+         nothing between them show {} ns, median (range) of {} measurements. So a sample's own part is {} ns, {} % of the bare \
+         readings. Inside as many samples of a function of 25 µs and around them {} allocations are made.\n\n\
+         Outside the timed region, before and after it, the kernel's account of the thread is read: CPU time, page faults, context \
+         switches and core. {PAIRS} pairs of readings in a row, in turns with the bare calls, median (range) over {rounds} rounds:\n\n\
+         {}\
+         All there is around an empty sample takes {} ns, of which none counts as the sample's time.\n\n",
+        cost.samples,
+        up(cost.shown, 2),
+        spread(&cost.overheads, 2),
+        cost.clocks.len(),
+        up(cost.beyond(), 2),
+        up(100.0 * cost.beyond() / readings, 0),
+        cost.allocations_inside + cost.allocations_around,
+        account.table("account of a sample", "ns", 0),
+        up(cost.around, 0),
+    );
+    Section {
+        text,
+        bars: cost.bars(),
+    }
+}
+
+fn bare_account_ns() -> f64 {
+    each(|| {
+        black_box(rusage());
+        // SAFETY: takes nothing and touches no memory of ours.
+        black_box(unsafe { libc::sched_getcpu() });
+        black_box(gettime(libc::CLOCK_THREAD_CPUTIME_ID));
+    })
+}
+
+/// Nanoseconds that two readings take, of many in a row.
+fn each(read: impl Fn()) -> f64 {
+    let began = Instant::now();
+    for _ in 0..2 * PAIRS {
+        read();
+    }
+    began.elapsed().as_nanos() as f64 / PAIRS as f64
+}
+
+fn rusage() -> libc::rusage {
+    // SAFETY: the pointer is valid for writes; rusage is plain data, for which
+    // zeros are valid.
+    unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_THREAD, &mut usage);
+        usage
+    }
+}

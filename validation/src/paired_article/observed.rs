@@ -1,0 +1,207 @@
+//! What one observation came to, and how it is kept.
+
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use crate::plan::{Condition, Step, Subject, Tool};
+
+/// What a tool said of a candidate beside its baseline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call {
+    Faster,
+    Slower,
+    /// Neither.
+    None,
+}
+
+impl Call {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Faster => "faster",
+            Self::Slower => "slower",
+            Self::None => "none",
+        }
+    }
+
+    /// Of two intervals of times: whichever lies wholly below the other.
+    pub fn of_intervals(baseline: [f64; 3], candidate: [f64; 3]) -> Self {
+        if candidate[2] < baseline[0] {
+            Self::Faster
+        } else if candidate[0] > baseline[2] {
+            Self::Slower
+        } else {
+            Self::None
+        }
+    }
+}
+
+/// An answer of a tool.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    pub call: Call,
+    /// In its own words.
+    pub said: String,
+    /// The estimate, in percent.
+    pub change: f64,
+    /// Its interval in percent, if the tool gives one.
+    pub interval: Option<(f64, f64)>,
+    /// Whatever else is worth keeping.
+    pub more: Value,
+}
+
+impl Answer {
+    /// A line to be kept.
+    pub fn row(&self, step: &Step, seconds: f64) -> Value {
+        let mut row = head(step, seconds);
+        row["call"] = json!(self.call.name());
+        row["said"] = json!(self.said);
+        row["change"] = json!(rounded(self.change));
+        if let Some((low, high)) = self.interval {
+            row["interval"] = json!([rounded(low), rounded(high)]);
+        }
+        if !self.more.is_null() {
+            row["more"] = self.more.clone();
+        }
+        row
+    }
+}
+
+/// A line for a tool that gave no answer.
+pub fn without_answer(step: &Step, seconds: f64, problem: &str) -> Value {
+    let mut row = head(step, seconds);
+    row["call"] = Value::Null;
+    row["problem"] = json!(problem);
+    row
+}
+
+fn head(step: &Step, seconds: f64) -> Value {
+    json!({
+        "tool": step.tool.name(),
+        "row": step.subject.name(),
+        "condition": step.condition.name(),
+        "repeat": step.repeat,
+        "seed": step.seed,
+        "seconds": (seconds * 1e4).round() / 1e4,
+    })
+}
+
+/// By these a line is found again.
+pub fn keys(tool: Tool, subject: Subject, condition: Condition) -> [(&'static str, String); 3] {
+    [
+        ("tool", tool.name().to_owned()),
+        ("row", subject.name()),
+        ("condition", condition.name().to_owned()),
+    ]
+}
+
+/// Four digits behind the point, which is more than anybody's estimate holds.
+pub fn rounded(value: f64) -> f64 {
+    (value * 1e4).round() / 1e4
+}
+
+/// A process that came to its end.
+#[derive(Debug)]
+pub struct Ran {
+    /// From launch to end.
+    pub seconds: f64,
+    pub stdout: String,
+}
+
+/// Seconds that any tool may take for one process: many times what the slowest
+/// needs, so whatever takes longer hangs.
+const PATIENCE: &str = "180";
+
+/// Runs a program with these words and variables, in this folder, to an end
+/// with one of these exit codes.
+pub fn ran(command: &mut Command, fine: &[i32]) -> Result<Ran, String> {
+    let program = command.get_program().to_owned();
+    let mut patient = Command::new("timeout");
+    patient.args(["--signal=KILL", PATIENCE]).arg(&program);
+    patient.args(command.get_args());
+    for (key, value) in command.get_envs() {
+        match value {
+            Some(value) => patient.env(key, value),
+            None => patient.env_remove(key),
+        };
+    }
+    if let Some(folder) = command.get_current_dir() {
+        patient.current_dir(folder);
+    }
+    let name = program.to_string_lossy().into_owned();
+    let start = Instant::now();
+    let output = patient
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("{name}: {error}"))?;
+    let seconds = start.elapsed().as_secs_f64();
+    match output.status.code() {
+        Some(code) if fine.contains(&code) => Ok(Ran {
+            seconds,
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        }),
+        // Killed along with `timeout` itself, as its manual says.
+        Some(137) | None => Err(format!("no answer within {PATIENCE} s")),
+        Some(code) => {
+            let text = String::from_utf8_lossy(&output.stderr);
+            let last = text.lines().last().unwrap_or("").to_owned();
+            Err(format!("ended with {code}: {last}"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{LESS, Tool};
+
+    #[test]
+    fn intervals_that_overlap_call_nothing() {
+        let baseline = [10.0, 11.0, 12.0];
+        let call = |low, high| Call::of_intervals(baseline, [low, 0.0, high]);
+        assert_eq!(call(8.0, 9.9), Call::Faster);
+        assert_eq!(call(12.1, 13.0), Call::Slower);
+        assert_eq!(call(8.0, 10.0), Call::None);
+        assert_eq!(call(11.5, 14.0), Call::None);
+    }
+
+    #[test]
+    fn an_answer_is_kept_with_all_that_finds_it_again() {
+        let step = Step {
+            repeat: 3,
+            condition: Condition::Loaded,
+            tool: Tool::Deadheat,
+            subject: Subject::Pair(LESS),
+            seed: 77,
+        };
+        let answer = Answer {
+            call: Call::Faster,
+            said: "faster".to_owned(),
+            change: -1.512_345,
+            interval: Some((-1.6, -1.4)),
+            more: Value::Null,
+        };
+        let row = answer.row(&step, 0.123_456);
+        for (key, value) in keys(step.tool, step.subject, step.condition) {
+            assert_eq!(row[key], value);
+        }
+        assert_eq!(row["change"], -1.5123);
+        assert_eq!(row["seconds"], 0.1235);
+        assert!(row.get("more").is_none());
+        let row = without_answer(&step, 180.0, "no answer");
+        assert!(row["call"].is_null() && row["problem"] == "no answer");
+    }
+
+    #[test]
+    fn a_process_is_told_by_its_exit_code() {
+        let shell = |script: &str| {
+            let mut command = Command::new("sh");
+            command.args(["-c", script]).env("WORD", "hello");
+            ran(&mut command, &[0, 1])
+        };
+        assert_eq!(shell("echo $WORD; exit 1").unwrap().stdout, "hello\n");
+        let problem = shell("echo why >&2; exit 4").unwrap_err();
+        assert_eq!(problem, "ended with 4: why");
+    }
+}

@@ -1,0 +1,168 @@
+//! The experiment of the article on order: a known difference, measured with
+//! either function first.
+
+use std::fmt::Write as _;
+
+use deadheat_validation::bars::{Bar, Section};
+use deadheat_validation::kept::Kept;
+use serde_json::Value;
+
+use crate::counted::{Counted, call};
+use crate::evidence::Right;
+use crate::observed::keys;
+use crate::plan::{Condition, LESS, LESS_FIRST, Subject, Tool};
+use crate::rows::{changes, count_of};
+
+pub fn section(kept: &Kept, quick: bool) -> Section {
+    let mut text = "\
+## Either function first\n\n\
+`std_4925` has 1.5 % less to do than `std_5000`. For deadheat and tango the order is that of baseline and candidate: with `std_5000` first the \
+candidate is faster, with `std_4925` first it is slower by 1.52 %. criterion measures one function after the other, as in the article; it is \
+taken to tell them apart where the two intervals it prints do not overlap. Changes are those of the second of the pair.\n\n\
+| tool | condition | first | told apart | right | wrong | change, %: median (range) |\n\
+| --- | --- | --- | --- | --- | --- | --- |\n"
+        .to_owned();
+    let mut bars = Vec::new();
+    for condition in Condition::ALL {
+        for tool in Tool::ALL {
+            for (first, right, counted) in both(kept, tool, condition) {
+                let all = counted.len();
+                if all == 0 {
+                    continue;
+                }
+                let planned = tool.repeats(condition, quick);
+                let _ = writeln!(
+                    text,
+                    "| {} | {} | `{first}` | {} | {} of {all} | {} of {all} | {} |",
+                    tool.name(),
+                    condition.name(),
+                    count_of(counted.called(), all, planned),
+                    counted.right(right),
+                    counted.wrong(right),
+                    changes(&counted.changes),
+                );
+                if tool == Tool::Deadheat {
+                    let found = counted.right(right);
+                    bars.push(Bar::told(
+                        format!(
+                            "{} with `{first}` first: deadheat says {}",
+                            condition.name(),
+                            right.words()
+                        ),
+                        "every time",
+                        format!("{found} of {all}"),
+                        found == all,
+                    ));
+                }
+            }
+        }
+    }
+    text.push('\n');
+    for condition in Condition::ALL {
+        text += &flipped(kept, condition);
+    }
+    Section { text, bars }
+}
+
+/// What a tool said with either function first.
+fn both(kept: &Kept, tool: Tool, condition: Condition) -> [(&'static str, Right, Counted); 2] {
+    let of = |subject| Counted::of(kept, tool, subject, condition);
+    let (first, other) = match tool {
+        Tool::Criterion => {
+            let one = of(Subject::BothOrders);
+            let mut other = Counted {
+                calls: Vec::new(),
+                changes: Vec::new(),
+                ..one.clone()
+            };
+            for row in experiments(kept, condition) {
+                let found = &row["more"]["other"];
+                other.calls.push(call(&found["call"]));
+                other.changes.extend(found["change"].as_f64());
+            }
+            (one, other)
+        }
+        _ => (of(Subject::Pair(LESS)), of(Subject::Pair(LESS_FIRST))),
+    };
+    [
+        (LESS.0, Right::Faster, first),
+        (LESS.1, Right::Slower, other),
+    ]
+}
+
+fn experiments(kept: &Kept, condition: Condition) -> Vec<&Value> {
+    let keys = keys(Tool::Criterion, Subject::BothOrders, condition);
+    let keys: Vec<(&str, &str)> = keys.iter().map(|(key, value)| (*key, &**value)).collect();
+    let rows = kept.rows().iter();
+    rows.filter(|row| keys.iter().all(|(key, value)| row[*key] == **value))
+        .collect()
+}
+
+/// How often the same function was told to have changed, because it came
+/// first the one time and last the other.
+fn flipped(kept: &Kept, condition: Condition) -> String {
+    let experiments = experiments(kept, condition);
+    let again: Vec<&Value> = experiments
+        .iter()
+        .filter_map(|row| row["more"]["again"].as_array())
+        .flatten()
+        .collect();
+    if again.is_empty() {
+        return String::new();
+    }
+    let told = |value: &&&Value| matches!(value["call"].as_str(), Some("faster" | "slower"));
+    let count = again.iter().filter(told).count();
+    let found: Vec<f64> = again
+        .iter()
+        .filter_map(|value| value["change"].as_f64())
+        .collect();
+    format!(
+        "criterion, {}: of a function measured once more, with the other one first this time, it said that performance \
+         has improved or regressed {count} of {} times; changes in %: {}. Nothing had changed but the order.\n\n",
+        condition.name(),
+        again.len(),
+        changes(&found)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::kept_with;
+    use serde_json::json;
+
+    #[test]
+    fn the_experiment_gives_a_line_for_either_order_and_counts_what_flipped() {
+        let kept = kept_with(
+            "orders",
+            &[
+                json!({
+                    "tool": "criterion", "row": "both orders", "condition": "idle",
+                    "call": "faster", "change": -21.0, "seconds": 33.0,
+                    "more": {
+                        "other": {"call": "faster", "change": -7.2},
+                        "again": [
+                            {"call": "slower", "change": 8.4}, {"call": "none", "change": 0.4},
+                        ],
+                    },
+                }),
+                json!({
+                    "tool": "deadheat", "row": "std_4925 / std_5000", "condition": "idle",
+                    "call": "slower", "change": 1.53, "seconds": 0.1,
+                }),
+            ],
+        );
+        let section = section(&kept, false);
+        let text = &section.text;
+        assert!(text.contains(
+            "| criterion | idle | `std_5000` | 1 of 1 so far (of 5) | 1 of 1 | 0 of 1 | −21.00"
+        ));
+        assert!(text.contains(
+            "| criterion | idle | `std_4925` | 1 of 1 so far (of 5) | 0 of 1 | 1 of 1 | −7.20"
+        ));
+        assert!(text.contains("has improved or regressed 1 of 2 times"));
+        assert_eq!(section.bars.len(), 1);
+        let bar = section.bars[0].to_string();
+        assert!(bar.starts_with("kept: idle with `std_4925` first: deadheat says slower: 1 of 1"));
+    }
+}

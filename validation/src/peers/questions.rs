@@ -1,0 +1,123 @@
+//! What the numbers mean, and what each tool was asked, in plain words.
+
+use serde_json::Value;
+
+use crate::tools::Tool;
+
+/// The versions that `validation/peers/Cargo.toml` names.
+const PINNED: [(&str, &str); 5] = [
+    ("criterion", "0.8.2"),
+    ("divan", "0.1.21"),
+    ("tango-bench", "0.9.0"),
+    ("bench_diff", "1.1.0"),
+    ("zenbench", "0.1.11"),
+];
+
+/// Before the tables.
+pub const HOW_TO_READ: &str = "\
+## What was asked
+
+Every tool raced the same work at its default settings, each race from the start of the tool to its answer; what is \
+compiled was compiled before. Tools, cases and conditions take turns, in an order drawn anew for every round, so that all \
+meet the same weather. A loaded machine has a busy loop for every core beside the race.
+
+- *With itself*: functions race `mixing` of `examples/src/busy_work.rs`, about 25 µs in registers, against the very same \
+function at the same address, by design; commands race a program that does about 20 ms of it against the same file. Both \
+sides are called through a pointer, from the same code wherever the tool lets them share it. Whoever is called faster \
+or slower, it is wrong.
+- *Two copies*: functions race a branching sum, about 25 µs over 1,024 random words, against a copy of it in the same program: \
+the same instructions, checked with objdump, at another address, checked by every program when it starts, for compilers \
+and linkers merge what is equal. Each program is linked in eight orders (lld, `--shuffle-sections`), as if by eight users. \
+Commands race a copy of the file. Whoever is called faster or slower, it is wrong about the source, although the link may \
+well favour one side.
+- *+1 %*: the function or command of the first case against itself doing exactly 1 % more steps. A start of the program \
+belongs to the time of a command, so its true change is some hundredths of a point less.
+- *Told apart* and *called slower* go by what the tool tells its user, with the bounds of Clopper and Pearson at 95 %. \
+criterion, tango and zenbench's confirmation ask for a change of more than 1 % by default, and so find one of just 1 % \
+every other time at best; where a test can be read without that threshold, a row of its own has it.
+- *Error of the estimate*: the root of the mean squared difference between the measured change and the true one.
+- *Seconds to an answer*: the median over the races for +1 %. *Seconds per right answer*: the time of all these races by \
+the number of them that called the candidate slower, for who must ask twice waits twice.
+- *May be honest*: whoever may have at most 10 % of false calls, twice alpha, judging by the lower bound of its share. \
+That gives peers the benefit of the doubt: 5 of 20 may still be honest, 6 of 20 may not.
+
+";
+
+/// After the tables.
+pub fn how_each_was_asked(rows: &[Value]) -> String {
+    let pinned = |name: &str| {
+        let found = PINNED.iter().find(|(one, _)| *one == name);
+        found.map_or("", |(_, version)| version)
+    };
+    let installed = |tool: Tool| {
+        let mut versions: Vec<&str> = Vec::new();
+        for row in rows.iter().filter(|row| row["tool"] == tool.key()) {
+            let version = row["version"].as_str();
+            versions.extend(version.filter(|version| !versions.contains(version)));
+        }
+        if versions.is_empty() {
+            "not installed".to_owned()
+        } else {
+            versions.join(" and ")
+        }
+    };
+    format!(
+        "## How each tool was asked\n\n\
+         - **deadheat**, functions: a benchmark with a baseline and a candidate. As `cargo bench` runs it, all replicates on one \
+         link; its verdict speaks of that binary. As `cargo deadheat` runs it, every replicate on a neutral link, the making \
+         of which is part of its time; its verdict speaks of the source. Commands: `deadheat run 'one' 'two'`. Alpha is 5 %, the \
+         margin 1 %.\n\
+         - **tango** {}: two benchmarks of one program, `compare --strip-baseline --strip-candidate`, in two processes that take \
+         turns for its 100 ms. Its asterisk is its call: 2.6 standard errors and more than 1 %.\n\
+         - **bench_diff** {}: `bench_diff(LatencyUnit::Nano, f1, f2, 2000)`, with its warm-up of three seconds. Its call is Welch's \
+         test of the logarithms, p < 0.05, its estimate the ratio of medians.\n\
+         - **zenbench** {}: two benchmarks of one group. As it runs by default, in one process, its flag in the JSON is its \
+         call: the interval excludes nought and is above what the clock resolves. With `--mode=confirm`, five processes, its words \
+         are: a regression or an improvement lies beyond the margin of 1 % as a whole. It refuses machines with more than 5 % \
+         of other load, and counts as without an answer then; the last row goes by whether its interval excludes nought.\n\
+         - **criterion** {}: `--save-baseline before` with the first side, then `--baseline before` with the second under the same \
+         name. What it prints is its call: regressed or improved lies beyond its noise threshold of 1 % as a whole; the last \
+         row goes by its p-value alone. The estimate is that of the mean.\n\
+         - **divan** {}: two benchmarks of one program. It compares nothing; its estimate is the ratio of the two medians it \
+         prints, in three or four digits.\n\
+         - **hyperfine** {}: `hyperfine --export-json times.json 'one' 'two'`. It has no test of its own. Its repository has a script \
+         that puts the exported times through Welch's test, p < 0.05; the same test is made here, without the time a script would take. \
+         The estimate is the ratio of means.\n\
+         - **pyperf** {}: `pyperf command` for each, then `pyperf compare_to`, which says slower, faster, or hides what its t test does \
+         not find. The estimate is the ratio of means.\n",
+        pinned("tango-bench"),
+        pinned("bench_diff"),
+        pinned("zenbench"),
+        pinned("criterion"),
+        pinned("divan"),
+        installed(Tool::Hyperfine),
+        installed(Tool::Pyperf),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_versions_told_are_those_that_are_built() {
+        let manifest = include_str!("../../peers/Cargo.toml");
+        for (name, version) in PINNED {
+            let line = format!("{name} = \"={version}\"");
+            assert!(manifest.contains(&line), "{line}");
+        }
+    }
+
+    #[test]
+    fn versions_of_what_is_installed_come_from_the_races() {
+        let rows = [
+            json!({"tool": "hyperfine", "version": "1.15.0"}),
+            json!({"tool": "hyperfine", "version": "2.0.0"}),
+            json!({"tool": "hyperfine", "version": "1.15.0"}),
+        ];
+        let text = how_each_was_asked(&rows);
+        assert!(text.contains("**hyperfine** 1.15.0 and 2.0.0:"));
+        assert!(text.contains("**pyperf** not installed:"));
+    }
+}

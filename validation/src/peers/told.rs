@@ -1,0 +1,130 @@
+//! What a tool said of one race.
+
+use serde_json::{Value, json};
+
+/// What the candidate is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call {
+    Faster,
+    Slower,
+    Neither,
+}
+
+/// An answer. What a tool does not say is `None`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Told {
+    /// What its user is told.
+    pub called: Option<Call>,
+    /// What its bare test says, where its words ask for a least change too.
+    pub by_test: Option<Call>,
+    /// How much more time the candidate takes.
+    pub percent: Option<f64>,
+    /// The same, from and to.
+    pub interval: Option<(f64, f64)>,
+    pub p: Option<f64>,
+    /// Why it refuses to say more.
+    pub refused: Option<String>,
+    /// Of a tool that is installed and not built here.
+    pub version: Option<String>,
+}
+
+impl Call {
+    /// The side an estimate is on, if a test finds any.
+    pub fn of(found: bool, percent: f64) -> Self {
+        match (found, percent > 0.0) {
+            (false, _) => Self::Neither,
+            (true, true) => Self::Slower,
+            (true, false) => Self::Faster,
+        }
+    }
+
+    /// The side an interval is on.
+    pub fn of_interval((low, high): (f64, f64)) -> Self {
+        Self::of(low > 0.0 || high < 0.0, low)
+    }
+
+    /// In a row of raw data.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Faster => "faster",
+            Self::Slower => "slower",
+            Self::Neither => "neither",
+        }
+    }
+
+    /// From a row of raw data; `None` for one that says nothing.
+    pub fn read(word: &Value) -> Option<Self> {
+        match word.as_str()? {
+            "faster" => Some(Self::Faster),
+            "slower" => Some(Self::Slower),
+            "neither" => Some(Self::Neither),
+            _ => None,
+        }
+    }
+}
+
+impl Told {
+    /// The part of a row of raw data that comes from the tool.
+    pub fn into_row(self) -> Value {
+        let mut row = json!({});
+        let mut put = |key: &str, value: Value| row[key] = value;
+        put("called", json!(self.called.map_or("nothing", Call::word)));
+        if let Some(call) = self.by_test {
+            put("by_test", json!(call.word()));
+        }
+        if let Some(percent) = self.percent {
+            put("percent", json!(short(percent)));
+        }
+        if let Some((low, high)) = self.interval {
+            put("low", json!(short(low)));
+            put("high", json!(short(high)));
+        }
+        if let Some(p) = self.p {
+            put("p", json!(short(p)));
+        }
+        if let Some(problem) = self.refused {
+            put("problem", json!(problem));
+        }
+        if let Some(version) = self.version {
+            put("version", json!(version));
+        }
+        row
+    }
+}
+
+/// Enough digits for any table.
+pub fn short(value: f64) -> f64 {
+    (value * 1e5).round() / 1e5
+}
+
+/// A ratio as a change in percent.
+pub fn percent(ratio: f64) -> f64 {
+    (ratio - 1.0) * 100.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_that_holds_nought_calls_neither() {
+        assert_eq!(Call::of_interval((-0.1, 0.2)), Call::Neither);
+        assert_eq!(Call::of_interval((0.1, 0.2)), Call::Slower);
+        assert_eq!(Call::of_interval((-0.2, -0.1)), Call::Faster);
+    }
+
+    #[test]
+    fn a_row_has_what_was_said_and_nothing_else() {
+        let told = Told {
+            called: Some(Call::Slower),
+            percent: Some(1.234_567_8),
+            ..Told::default()
+        };
+        let row = told.into_row();
+        assert_eq!(row, json!({"called": "slower", "percent": 1.23457}));
+        assert_eq!(Call::read(&row["called"]), Some(Call::Slower));
+        let nothing = Told::default().into_row();
+        assert_eq!(nothing, json!({"called": "nothing"}));
+        assert_eq!(Call::read(&nothing["called"]), None);
+    }
+}
