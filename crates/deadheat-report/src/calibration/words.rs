@@ -237,8 +237,8 @@ pub(super) fn doubts(
     }
     if calibration.machine.cores == Some(1) {
         doubts.push(
-            "There is one core only: whatever else runs takes it away from what is raced, and \
-             races take longer to come to a verdict."
+            "There is one core only, by the machine, by affinity or by a CPU quota: whatever else \
+             runs takes it away from what is raced, and races take longer to come to a verdict."
                 .into(),
         );
     }
