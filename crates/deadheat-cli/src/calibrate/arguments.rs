@@ -19,19 +19,21 @@ pub const EXAMPLES: &str = "Examples:
   deadheat calibrate --markdown calibration.md
   deadheat calibrate --show";
 
+/// The variable that leaves as little of a quick calibration as there is: tests
+/// of this program want to see that it works, and soon. It is no option, which
+/// completions would offer to everybody.
+const LEAST_VARIABLE: &str = "DEADHEAT_CALIBRATE_LEAST";
+
 /// Options of `deadheat calibrate`.
 #[derive(Debug, Args)]
 pub struct CalibrateArgs {
     /// Fewer races, some twenty-five seconds instead of four minutes
     #[arg(long)]
     quick: bool,
-    /// As little as there is, for tests of this program
-    #[arg(long, hide = true, conflicts_with = "quick")]
-    least: bool,
     /// Print the calibration that was saved, and race nothing
     #[arg(
         long,
-        conflicts_with_all = ["quick", "least", "budget", "alpha", "margin", "seed", "pin"]
+        conflicts_with_all = ["quick", "budget", "alpha", "margin", "seed", "pin"]
     )]
     pub(super) show: bool,
 
@@ -101,10 +103,11 @@ impl CalibrateArgs {
             false => std::env::current_exe()
                 .map_err(|error| Failure::Internal(format!("cannot find this program: {error}")))?,
         };
-        let effort = match (self.least, self.quick) {
-            (true, _) => Effort::LEAST,
-            (_, true) => Effort::QUICK,
-            _ => Effort::FULL,
+        let least = std::env::var_os(LEAST_VARIABLE).is_some();
+        let effort = match self.quick {
+            true if least => Effort::LEAST,
+            true => Effort::QUICK,
+            false => Effort::FULL,
         };
         Ok(CalibrationSpec {
             program,
@@ -114,7 +117,7 @@ impl CalibrateArgs {
                 budget: self.budget.unwrap_or(effort.budget),
                 ..effort
             },
-            quick: self.quick || self.least,
+            quick: self.quick,
             alpha: self.alpha,
             margin: self.margin,
             pinning: self.pin.clone(),

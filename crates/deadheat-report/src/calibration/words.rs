@@ -63,7 +63,8 @@ pub(super) fn belief(calibration: &Calibration) -> (Belief, String) {
         if !sound.is_empty() {
             text += &format!("Nothing speaks against those on {}. ", list(&sound));
         }
-        text += "Find out what disturbs this machine, mend it, and calibrate again.";
+        text +=
+            "Find out what disturbs this machine (deadheat doctor), mend it, and calibrate again.";
         return (Belief::No, text);
     }
     let (open, kept): (Vec<_>, Vec<_>) = sound
@@ -236,8 +237,8 @@ pub(super) fn doubts(
     }
     if calibration.machine.cores == Some(1) {
         doubts.push(
-            "There is one core only: whatever else runs takes it away from what is raced, and \
-             races take longer to come to a verdict."
+            "There is one core only, by the machine, by affinity or by a CPU quota: whatever else \
+             runs takes it away from what is raced, and races take longer to come to a verdict."
                 .into(),
         );
     }

@@ -272,6 +272,7 @@ impl<'a> Field<'a> {
         WorkerRace {
             program,
             shown: false,
+            control: false,
             margin: self.spec.margin,
             alpha: self.spec.alpha,
             max_replicates: MAX_REPLICATES,
