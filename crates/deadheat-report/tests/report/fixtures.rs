@@ -349,31 +349,6 @@ pub fn placed() -> Analysis {
     }
 }
 
-/// What is known of races of commands on a machine that is calibrated.
-pub fn note() -> CalibrationNote {
-    CalibrationNote {
-        tool_version: "0.1.0".to_owned(),
-        started_at: Some(1_795_312_800),
-        kind: RaceKind::Commands,
-        false_calls: Share {
-            hits: 2,
-            of: 120,
-            low: 0.00202,
-            high: 0.05891,
-        },
-        alpha: 0.05,
-        noise_floor: Some(LogRatio::from_change(0.0112)),
-    }
-}
-
-/// A race on such a machine.
-pub fn calibrated() -> Analysis {
-    Analysis {
-        calibration: Some(note()),
-        ..race()
-    }
-}
-
 /// A suite with controls, of which one separated: every verdict is
 /// provisional.
 pub fn with_controls() -> Analysis {
@@ -409,6 +384,31 @@ pub fn with_a_quiet_control() -> Analysis {
         separated: false,
     });
     race
+}
+
+/// What is known of races of commands on a machine that is calibrated.
+pub fn note() -> CalibrationNote {
+    CalibrationNote {
+        tool_version: "0.1.0".to_owned(),
+        started_at: Some(1_795_312_800),
+        kind: RaceKind::Commands,
+        false_calls: Share {
+            hits: 2,
+            of: 120,
+            low: 0.00202,
+            high: 0.05891,
+        },
+        alpha: 0.05,
+        noise_floor: Some(LogRatio::from_change(0.0112)),
+    }
+}
+
+/// A race on such a machine.
+pub fn calibrated() -> Analysis {
+    Analysis {
+        calibration: Some(note()),
+        ..race()
+    }
 }
 
 /// A suite on neutral links: a placement that does not show, one that was not
@@ -707,9 +707,9 @@ pub fn everything() -> Vec<Analysis> {
         functions(),
         placed(),
         placed_suite(),
-        calibrated(),
         with_controls(),
         with_a_quiet_control(),
+        calibrated(),
         with_failures(),
         only_a_failure(),
         builds(),

@@ -272,7 +272,6 @@ impl<'a> Field<'a> {
         WorkerRace {
             program,
             shown: false,
-            control: false,
             margin: self.spec.margin,
             alpha: self.spec.alpha,
             max_replicates: MAX_REPLICATES,
@@ -287,6 +286,7 @@ impl<'a> Field<'a> {
             folder: self.scratch.path().to_owned(),
             command: Vec::new(),
             placements: None,
+            control: false,
         }
     }
 }
