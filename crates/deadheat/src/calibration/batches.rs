@@ -272,7 +272,6 @@ impl<'a> Field<'a> {
         WorkerRace {
             program,
             shown: false,
-            control: false,
             margin: self.spec.margin,
             alpha: self.spec.alpha,
             max_replicates: MAX_REPLICATES,
