@@ -26,7 +26,7 @@ simulate:
     cargo run --release -p deadheat-stats --example singletons
     cargo run --release -p deadheat --example calibration
 
-# This machine's own error rate, kept for later races and written to docs/validation/calibration.md: some four minutes; `just calibrate --quick` only tries it
+# This machine's own error rate, kept for later races and written to docs/validation/calibration.md: up to five minutes; `just calibrate --quick` only tries it
 calibrate *options:
     cargo run --release -- calibrate --markdown docs/validation/calibration.md {{options}}
 

@@ -88,9 +88,9 @@ const LONG_REPLICATE_NS: f64 = 2.5e8;
 const LONGEST_REPLICATE_NS: f64 = 2e9;
 
 /// Nanoseconds that the replicates before the first look may take where a
-/// block is so long that no trial shows its scatter: of a function of 20 ms a
-/// quiet machine tells 1 % by one block in each of six processes, and five
-/// made everybody wait four times as long.
+/// block is so long that no trial shows its scatter: with five blocks in each of
+/// six processes a race of functions of 20 ms was over after 3.7 s at the
+/// earliest, with one after 1.1 s.
 const FIRST_LOOK_NS: f64 = 1e9;
 /// Replicates before the first look.
 const FIRST_LOOK: f64 = 6.0;

@@ -10,9 +10,8 @@ use deadheat_engine::{
     SimulatedClock, Watcher,
 };
 use deadheat_model::{
-    Benchmark, BenchmarkFailure, Block, BlockRecord, Contender, Decision, EndReason, Flags, Metric,
-    OwnLink, Placed, Plan, RecordSink, Run, RunEnd, Sample, Samples, SinkError, Slot, Standing,
-    StoppingRule, Workload,
+    Benchmark, Block, BlockRecord, Contender, Decision, EndReason, Flags, Metric, OwnLink, Placed,
+    Plan, Run, Sample, Samples, Slot, Standing, StoppingRule, Unrecorded, Workload,
 };
 
 /// Every block takes a second.
@@ -91,26 +90,6 @@ impl StoppingRule for ByReplicates {
     }
 }
 
-struct Forgetful;
-
-impl RecordSink for Forgetful {
-    fn block(&mut self, _block: &BlockRecord) -> Result<(), SinkError> {
-        Ok(())
-    }
-
-    fn placed(&mut self, _placed: &Placed) -> Result<(), SinkError> {
-        Ok(())
-    }
-
-    fn failed(&mut self, _failure: &BenchmarkFailure) -> Result<(), SinkError> {
-        Ok(())
-    }
-
-    fn end(&mut self, _end: &RunEnd) -> Result<(), SinkError> {
-        Ok(())
-    }
-}
-
 /// What was said of each block: its place, of how many, whether it stands
 /// beside, and blocks and seconds still to come at most.
 #[derive(Default)]
@@ -180,7 +159,7 @@ fn race(budget: Option<u64>, broken: Option<usize>) -> Raced {
         contenders: &mut contenders,
         clock: &clock,
         rule: &mut ByReplicates(run.header.plan.clone()),
-        sink: &mut Forgetful,
+        sink: &mut Unrecorded,
         watcher: &mut told,
         stop: &NeverStop,
         max_replicates: 10,

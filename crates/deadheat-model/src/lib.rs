@@ -76,7 +76,7 @@ pub use plots::{
     PairPoint, Plots, ReplicateEstimate,
 };
 pub use quantities::{duration, fraction};
-pub use record::{BlockRecord, RecordSink, SinkError};
+pub use record::{BlockRecord, RecordSink, SinkError, Unrecorded};
 pub use results::{ResultBenchmark, ResultFacts, ResultSide, ResultSource, ResultState, Results};
 pub use rule::{Decision, StoppingRule};
 pub use rules::{Ignore, RuleSet, RulesFile, RulesOfSome};

@@ -45,3 +45,25 @@ pub trait RecordSink {
     /// Notes how the run ended.
     fn end(&mut self, end: &RunEnd) -> Result<(), SinkError>;
 }
+
+/// Keeps nothing: for runs that stay in memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Unrecorded;
+
+impl RecordSink for Unrecorded {
+    fn block(&mut self, _block: &BlockRecord) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn placed(&mut self, _placed: &Placed) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn failed(&mut self, _failure: &BenchmarkFailure) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn end(&mut self, _end: &RunEnd) -> Result<(), SinkError> {
+        Ok(())
+    }
+}

@@ -14,9 +14,8 @@ use deadheat::engine::{
     NeverStop, Noise, Schedule, Session, SimulatedClock, SimulatedContenders, Simulation, Unwatched,
 };
 use deadheat::model::{
-    Analysis, Benchmark, BenchmarkFailure, BlockRecord, Contender, Design, EndReason, Environment,
-    Metric, Origin, Pinning, Placed, Plan, RecordSink, Run, RunEnd, RunHeader, Samples, SinkError,
-    Verdict, Warning, Workload,
+    Analysis, Benchmark, BlockRecord, Contender, Design, EndReason, Environment, Metric, Origin,
+    Pinning, Plan, Run, RunEnd, RunHeader, Samples, Unrecorded, Verdict, Warning, Workload,
 };
 
 use simulation::families::{FAMILIES, QUIET, percent};
@@ -122,7 +121,7 @@ impl Setting {
             contenders: &mut SimulatedContenders::new(simulation, clock.clone()),
             clock: &clock,
             rule: &mut PlannedRule::new(&header),
-            sink: &mut Forgetful,
+            sink: &mut Unrecorded,
             watcher: &mut Unwatched,
             stop: &NeverStop,
             max_replicates: 40,
@@ -422,26 +421,5 @@ fn a_control_stands_in_every_place_of_a_block_and_behind_everyone() {
         for (other, count) in behind.iter().enumerate() {
             assert_eq!(*count, if one == other { 0 } else { 5 });
         }
-    }
-}
-
-/// Keeps nothing: the run is in memory anyway.
-struct Forgetful;
-
-impl RecordSink for Forgetful {
-    fn block(&mut self, _block: &BlockRecord) -> Result<(), SinkError> {
-        Ok(())
-    }
-
-    fn placed(&mut self, _placed: &Placed) -> Result<(), SinkError> {
-        Ok(())
-    }
-
-    fn failed(&mut self, _failure: &BenchmarkFailure) -> Result<(), SinkError> {
-        Ok(())
-    }
-
-    fn end(&mut self, _end: &RunEnd) -> Result<(), SinkError> {
-        Ok(())
     }
 }

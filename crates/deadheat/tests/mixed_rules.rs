@@ -8,9 +8,8 @@ use deadheat::engine::{
     NeverStop, Noise, Session, SimulatedClock, SimulatedContenders, Simulation, Unwatched,
 };
 use deadheat::model::{
-    Analysis, Benchmark, BenchmarkFailure, BlockRecord, Comparison, Contender, Design, EndReason,
-    Environment, Metric, Origin, OwnLevel, OwnRules, Pinning, Placed, Plan, RecordSink, Run,
-    RunEnd, RunHeader, SinkError, Verdict, Workload,
+    Analysis, Benchmark, Comparison, Contender, Design, EndReason, Environment, Metric, Origin,
+    OwnLevel, OwnRules, Pinning, Plan, Run, RunHeader, Unrecorded, Verdict, Workload,
 };
 
 const REPLICATES: u32 = 40;
@@ -90,7 +89,7 @@ fn race(header: RunHeader, effect: f64) -> Run {
         contenders: &mut contenders,
         clock: &clock,
         rule: &mut PlannedRule::new(&header),
-        sink: &mut Forgetful,
+        sink: &mut Unrecorded,
         watcher: &mut Unwatched,
         stop: &NeverStop,
         max_replicates: REPLICATES,
@@ -231,25 +230,4 @@ fn the_budget_of_the_run_holds_below_a_longer_one_of_a_benchmark() {
         blocks.iter().all(|blocks| (10..60).contains(blocks)),
         "{blocks:?}"
     );
-}
-
-/// Keeps nothing: the run is in memory anyway.
-struct Forgetful;
-
-impl RecordSink for Forgetful {
-    fn block(&mut self, _block: &BlockRecord) -> Result<(), SinkError> {
-        Ok(())
-    }
-
-    fn placed(&mut self, _placed: &Placed) -> Result<(), SinkError> {
-        Ok(())
-    }
-
-    fn failed(&mut self, _failure: &BenchmarkFailure) -> Result<(), SinkError> {
-        Ok(())
-    }
-
-    fn end(&mut self, _end: &RunEnd) -> Result<(), SinkError> {
-        Ok(())
-    }
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use deadheat_validation::bars::{ALPHA, Bar, Section, plain_spread};
-use deadheat_validation::binomial::{binomial_bound, binomial_interval};
+use deadheat_validation::binomial::{binomial_bound, share_bounds};
 
 use crate::{Setting, text};
 use deadheat_validation::race::Raced;
@@ -79,7 +79,7 @@ fn row(
         );
     }
     let share = wrong.len() as f64 / rows.len() as f64 * 100.0;
-    let (low, high) = binomial_interval(wrong.len() as u64, rows.len() as u64, 0.95);
+    let (low, high) = share_bounds(wrong.len() as u64, rows.len() as u64, 0.95);
     let allowed = binomial_bound(rows.len() as u64, ALPHA, 0.99);
     let scope = &rows[0].scope;
     let _ = writeln!(

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use deadheat_validation::bars::{Bar, Section, plain_spread, spread};
-use deadheat_validation::binomial::binomial_interval;
+use deadheat_validation::binomial::share_bounds;
 use deadheat_validation::google_compare::{self, Compared};
 use deadheat_validation::race::Raced;
 use deadheat_validation::workshop::Workshop;
@@ -41,7 +41,7 @@ pub fn section(setting: &Setting) -> Section {
         .filter(|row| row.verdict.as_deref() == Some("equivalent"))
         .count();
     let share = wrong as f64 / rows.len() as f64 * 100.0;
-    let (low, high) = binomial_interval(wrong as u64, rows.len() as u64, 0.95);
+    let (low, high) = share_bounds(wrong as u64, rows.len() as u64, 0.95);
     let mut text = format!(
         "## Google Benchmark executables\n\n\
          A Google Benchmark executable of {} benchmarks against a copy of itself, neither of them changed for deadheat. Every \
@@ -93,7 +93,7 @@ fn beside(shop: &Workshop, old: &Path, new: &Path, interleaved: bool) -> String 
     let rows: Vec<_> = calls.iter().flat_map(|call| &call.rows).collect();
     let different = rows.iter().filter(|row| row.is_told_apart()).count();
     let share = different as f64 / rows.len() as f64 * 100.0;
-    let (low, high) = binomial_interval(different as u64, rows.len() as u64, 0.95);
+    let (low, high) = share_bounds(different as u64, rows.len() as u64, 0.95);
     format!(
         "| {name} | {} | {different} ({share:.2} %) | {:.2} to {:.2} % | - | {} |",
         rows.len(),

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use deadheat_validation::bars::{Bar, Section, plain_spread, spread};
-use deadheat_validation::binomial::binomial_interval;
+use deadheat_validation::binomial::share_bounds;
 use deadheat_validation::kept::Kept;
 use deadheat_validation::process::median;
 use serde_json::Value;
@@ -113,7 +113,7 @@ fn line(tool: Tool, tally: &Tally, truth: f64, repeats: usize) -> String {
         }
         _ => (tally.slower, tally.faster.to_string()),
     };
-    let (low, high) = binomial_interval(counted as u64, tally.rows as u64, 0.95);
+    let (low, high) = share_bounds(counted as u64, tally.rows as u64, 0.95);
     let dead_heats = match tool.is_ours() {
         true => tally.dead_heats.to_string(),
         false => "-".to_owned(),

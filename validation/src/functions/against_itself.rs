@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use deadheat::model::{Comparison, Verdict};
-use deadheat_validation::binomial::{binomial_bound, binomial_interval};
+use deadheat_validation::binomial::{binomial_bound, share_bounds};
 use deadheat_validation::machine::cores;
 use deadheat_validation::workloads::{RACES_WITH_ITSELF, Size};
 
@@ -71,7 +71,7 @@ fn row(section: &mut Section, size: Size, weather: &str, comparisons: &[Comparis
     let wrong = count(comparisons, &[Verdict::Faster, Verdict::Slower]);
     let even = count(comparisons, &[Verdict::Equivalent]);
     let share = wrong as f64 / races as f64;
-    let (low, high) = binomial_interval(wrong as u64, races as u64, 0.95);
+    let (low, high) = share_bounds(wrong as u64, races as u64, 0.95);
     let allowed = binomial_bound(races as u64, ALPHA, 0.99);
     let _ = writeln!(
         section.text,

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use deadheat_validation::bars::Section;
-use deadheat_validation::binomial::{binomial_bound, binomial_interval};
+use deadheat_validation::binomial::{binomial_bound, share_bounds};
 use deadheat_validation::process::median;
 use deadheat_validation::routines::chase::{self, LANES};
 
@@ -39,7 +39,7 @@ impl Found {
     /// Of so many cases that speak for a claim: whether they are more, or
     /// fewer, than coins would give.
     fn by_sign(count: usize, of: usize) -> Self {
-        match binomial_interval(count as u64, of as u64, CONFIDENCE) {
+        match share_bounds(count as u64, of as u64, CONFIDENCE) {
             (low, _) if low > 0.5 => Self::Confirmed,
             (_, high) if high < 0.5 => Self::Refuted,
             _ => Self::Open,

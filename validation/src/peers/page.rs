@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use deadheat_validation::bars::{Bar, table, up};
-use deadheat_validation::binomial::{binomial_bound, binomial_interval};
+use deadheat_validation::binomial::{binomial_bound, share_bounds};
 use serde_json::Value;
 
 use crate::questions;
@@ -284,7 +284,7 @@ fn in_words(condition: Condition) -> &'static str {
 
 /// `3 of 60: 5 % (1 to 14 %)`
 fn share(count: u64, races: u64) -> String {
-    let (low, high) = binomial_interval(count, races, 0.95);
+    let (low, high) = share_bounds(count, races, 0.95);
     let percent = |share: f64| format!("{:.0}", share * 100.0);
     format!(
         "{count} of {races}: {} % ({} to {} %)",

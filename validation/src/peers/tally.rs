@@ -1,6 +1,6 @@
 //! What came of the races, counted.
 
-use deadheat_validation::binomial::binomial_interval;
+use deadheat_validation::binomial::share_bounds;
 use deadheat_validation::process::median;
 use serde_json::Value;
 
@@ -114,7 +114,7 @@ impl Tally {
     /// Whether the counts allow a share of false calls of twice alpha: the
     /// lower one of their bounds is not above it.
     pub fn may_be_honest(&self) -> bool {
-        let (low, _) = binomial_interval(self.told_apart(), self.races, 0.95);
+        let (low, _) = share_bounds(self.told_apart(), self.races, 0.95);
         low <= 2.0 * ALPHA
     }
 

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use deadheat_validation::bars::{Bar, Section};
-use deadheat_validation::binomial::{binomial_bound, binomial_interval};
+use deadheat_validation::binomial::{binomial_bound, share_bounds};
 use deadheat_validation_kernels::kernels::{COMPILERS, PAIRS, pair};
 
 use crate::Setting;
@@ -129,7 +129,7 @@ fn row<'r>(
         .iter()
         .filter(|race| race.verdict.as_deref() == Some("equivalent"))
         .count();
-    let (low, high) = binomial_interval(wrong as u64, count as u64, 0.95);
+    let (low, high) = share_bounds(wrong as u64, count as u64, 0.95);
     let range = |races: &[&Race]| Summary::of(races.iter().map(|race| race.change.percent)).range();
     format!(
         "| {what} | {count} | {wrong} ({:.1} %) | {:.1} to {:.1} % | {even} | {} | {} | {} ({:.1} %) | {} |\n",

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use deadheat_validation::bars::Section;
-use deadheat_validation::binomial::binomial_interval;
+use deadheat_validation::binomial::share_bounds;
 use deadheat_validation::google_compare::compared;
 use serde_json::Value;
 
@@ -24,7 +24,7 @@ struct Count {
 
 impl Count {
     fn line(&self, name: &str) -> String {
-        let (low, high) = binomial_interval(self.apart as u64, self.rows as u64, 0.95);
+        let (low, high) = share_bounds(self.apart as u64, self.rows as u64, 0.95);
         format!(
             "| {name} | {} | {} ({:.1} %) | {:.1} to {:.1} % | {} |",
             self.rows,

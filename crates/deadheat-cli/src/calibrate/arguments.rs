@@ -27,7 +27,7 @@ const LEAST_VARIABLE: &str = "DEADHEAT_CALIBRATE_LEAST";
 /// Options of `deadheat calibrate`.
 #[derive(Debug, Args)]
 pub struct CalibrateArgs {
-    /// Fewer races, some twenty-five seconds instead of four minutes
+    /// Fewer races, some twenty-five seconds instead of up to five minutes
     #[arg(long)]
     quick: bool,
     /// Print the calibration that was saved, and race nothing

@@ -8,9 +8,8 @@ use deadheat_engine::{
     Session, Unwatched, environment, pilot, unix_seconds,
 };
 use deadheat_model::{
-    Analysis, Benchmark, BenchmarkFailure, BlockRecord, ClockFacts, Contender, Design, Environment,
-    FunctionCalls, Metric, Origin, Pinning, Placed, Plan, RecordSink, Run, RunEnd, RunHeader,
-    SinkError, Workload,
+    Analysis, Benchmark, ClockFacts, Contender, Design, Environment, FunctionCalls, Metric, Origin,
+    Pinning, Plan, Run, RunHeader, Unrecorded, Workload,
 };
 
 use crate::settings::random_seed;
@@ -228,27 +227,6 @@ impl Compare {
         // outputs, and there is none of them. The end of the run would say so.
         drop(raced);
         run
-    }
-}
-
-/// Keeps no file: the run is in memory.
-struct Unrecorded;
-
-impl RecordSink for Unrecorded {
-    fn block(&mut self, _block: &BlockRecord) -> Result<(), SinkError> {
-        Ok(())
-    }
-
-    fn placed(&mut self, _placed: &Placed) -> Result<(), SinkError> {
-        Ok(())
-    }
-
-    fn failed(&mut self, _failure: &BenchmarkFailure) -> Result<(), SinkError> {
-        Ok(())
-    }
-
-    fn end(&mut self, _end: &RunEnd) -> Result<(), SinkError> {
-        Ok(())
     }
 }
 

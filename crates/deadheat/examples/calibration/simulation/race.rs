@@ -5,8 +5,8 @@ use deadheat::engine::{
     NeverStop, Noise, Session, SimulatedClock, SimulatedContenders, Simulation, Unwatched,
 };
 use deadheat::model::{
-    Analysis, Benchmark, BenchmarkFailure, BlockRecord, Contender, Design, Environment, Metric,
-    Origin, Pinning, Placed, Plan, RecordSink, Run, RunEnd, RunHeader, SinkError, Workload,
+    Analysis, Benchmark, Contender, Design, Environment, Metric, Origin, Pinning, Plan, Run,
+    RunHeader, Unrecorded, Workload,
 };
 
 /// What is raced, and what hides the truth.
@@ -67,7 +67,7 @@ pub fn race(setting: &Setting, seed: u64) -> (Run, Analysis) {
         contenders: &mut contenders,
         clock: &clock,
         rule: &mut PlannedRule::new(&header),
-        sink: &mut Forgetful,
+        sink: &mut Unrecorded,
         watcher: &mut Unwatched,
         stop: &NeverStop,
         max_replicates: setting.max_replicates,
@@ -118,26 +118,5 @@ fn header(setting: &Setting, seed: u64) -> RunHeader {
         tick_ns: Some(1.0),
         left_out: Vec::new(),
         plan,
-    }
-}
-
-/// Keeps nothing: the run is in memory anyway.
-struct Forgetful;
-
-impl RecordSink for Forgetful {
-    fn block(&mut self, _block: &BlockRecord) -> Result<(), SinkError> {
-        Ok(())
-    }
-
-    fn placed(&mut self, _placed: &Placed) -> Result<(), SinkError> {
-        Ok(())
-    }
-
-    fn failed(&mut self, _failure: &BenchmarkFailure) -> Result<(), SinkError> {
-        Ok(())
-    }
-
-    fn end(&mut self, _end: &RunEnd) -> Result<(), SinkError> {
-        Ok(())
     }
 }
