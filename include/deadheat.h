@@ -1102,6 +1102,8 @@ typedef struct deadheat_race_ {
     uint64_t seed;
     void *input;
     int has_input;
+    /* Whether a warm-up has left its input for a block of this seed. */
+    int ready;
     deadheat_crew_ *crew;
     void **inputs;
     double cpu_overhead_ns;
@@ -1140,6 +1142,7 @@ static int deadheat_renew_(deadheat_race_ *race, uint64_t seed)
     if (race->has_input)
         deadheat_drop_input_(race, race->input);
     race->has_input = 0;
+    race->ready = 0;
     race->seed = seed;
     race->input = race->entry->context;
     if (race->entry->make != NULL && !race->entry->input_per_call) {
@@ -1285,7 +1288,8 @@ static uint64_t deadheat_calibrate_(deadheat_race_ *race, uint64_t seed, double 
 }
 
 /* Calls the contenders in this order, round by round with new inputs, until
- * two rounds on end are no faster. Gives back the rounds, 0 when one failed. */
+ * two rounds on end are no faster. Gives back the rounds, 0 when one failed.
+ * The input of a single round is left ready for a block. */
 static uint64_t deadheat_warm_up_(deadheat_race_ *race, uint64_t seed, const long *order,
                                   size_t length, uint64_t iterations)
 {
@@ -1297,7 +1301,7 @@ static uint64_t deadheat_warm_up_(deadheat_race_ *race, uint64_t seed, const lon
     do {
         double took = 0.0, values[DEADHEAT_METRICS_];
         size_t i;
-        if (!deadheat_renew_(race, deadheat_random(&seed)))
+        if (!deadheat_renew_(race, round == 0 ? seed : deadheat_random(&seed)))
             return 0;
         for (i = 0; i < length; i++) {
             if (!deadheat_sample_(race, (size_t)order[i], iterations, values))
@@ -1310,6 +1314,7 @@ static uint64_t deadheat_warm_up_(deadheat_race_ *race, uint64_t seed, const lon
         if (took > slow_ns)
             break;
     } while (idle < IDLE_ROUNDS && round < MOST_ROUNDS);
+    race->ready = round == 1;
     return round;
 }
 
@@ -1825,8 +1830,10 @@ static int deadheat_block_(deadheat_worker_ *worker, double *values)
     const int in_turns = worker->baton_in >= 0 && count > 0;
     double unrecorded[DEADHEAT_METRICS_];
     size_t i;
-    if (!deadheat_renew_(&worker->race, request->seed))
+    if (!(worker->race.ready && worker->race.seed == request->seed) &&
+        !deadheat_renew_(&worker->race, request->seed))
         return 0;
+    worker->race.ready = 0;
     if (in_turns && turns[0] < 0 && !deadheat_hand_over_(worker))
         return -1;
     for (i = 0; i < count; i++) {
@@ -1939,6 +1946,10 @@ static int deadheat_answer_(deadheat_worker_ *worker)
                                    request->iterations);
         deadheat_say_(&worker->said, "{\"warm\":{\"rounds\":");
         deadheat_count_(&worker->said, rounds);
+        if (race->ready) {
+            deadheat_say_(&worker->said, ",\"ready\":");
+            deadheat_count_(&worker->said, race->seed);
+        }
         deadheat_say_(&worker->said, "}}");
     } else if (strcmp(kind, "smoke") == 0) {
         rounds = (uint64_t)deadheat_call_everyone_once_(race, request->seed);

@@ -155,6 +155,20 @@ fn every_worker_speaks_the_whole_protocol() {
         assert_eq!(calls(&worker.log()[before..]), "aabbbbaa");
         assert_eq!(inputs(&worker.log()[before..]), ["3"]);
 
+        // A round that is as long as this is the only one.
+        let warm_up = json!({"warm_up": {"seed": 5, "order": [1, 0], "iterations": 30_000}});
+        let warm = worker.ask(warm_up, "warm");
+        let before = worker.log().len();
+        worker.block(5, &[0, 1, 1, 0], 2);
+        let made = inputs(&worker.log()[before..]).len();
+        match (&warm["rounds"], &warm["ready"]) {
+            (Value::Number(rounds), Value::Null) => assert!(rounds.as_u64() >= Some(1)),
+            (rounds, ready) => assert_eq!((rounds, ready, made), (&json!(1), &json!(5), 0)),
+        }
+        worker.block(5, &[0, 1, 1, 0], 2);
+        let made = inputs(&worker.log()[before..]).len() - made;
+        assert_eq!(made, 1, "what is ready is ready once");
+
         let before = worker.log().len();
         assert_eq!(
             worker.ask(json!({"smoke": {"seed": 4}}), "sound"),
@@ -461,7 +475,7 @@ fn the_page_of_the_protocol_shows_messages_as_they_are() {
         .iter()
         .flat_map(|block| kinds(block))
         .collect();
-    assert_eq!(shown.len(), 15, "{shown:?}");
+    assert_eq!(shown.len(), 16, "{shown:?}");
 
     // What the shell is told to do gives what stands below it.
     let script = &blocks("sh")[0];

@@ -234,7 +234,7 @@ impl Contenders for FunctionContenders<'_> {
     fn run(&mut self, block: &Block, record: &mut BlockRecord) -> Result<(), EngineError> {
         let running = self.running.as_ref().map(|running| running.replicate);
         if running != Some(block.replicate) {
-            self.enter_replicate(block.benchmark, block.replicate)?;
+            self.enter_replicate(block)?;
         }
         let lineup = &self.lineups[block.benchmark];
         let occasion = Occasion {
@@ -244,15 +244,10 @@ impl Contenders for FunctionContenders<'_> {
                 block: block.index,
                 slot: None,
             },
-            place: [
-                block.benchmark as u64,
-                u64::from(block.replicate),
-                u64::from(block.index),
-            ],
+            place: place_of(block),
         };
-        let contender = |slot: &Slot| slot.contender.index();
-        let prime = block.prime.as_ref().map(contender);
-        let slots: Vec<usize> = block.slots.iter().map(contender).collect();
+        let prime = block.prime.as_ref().map(|slot| slot.contender.index());
+        let slots = order_of(block);
         let mut running = self.running.take().expect("entered above");
         let values = self.workers.block(
             (&mut running.team, running.relay.as_mut()),
@@ -286,6 +281,21 @@ impl Contenders for FunctionContenders<'_> {
         self.leave();
         Ok(())
     }
+}
+
+/// What the input of a block is drawn by.
+pub(super) fn place_of(block: &Block) -> [u64; 3] {
+    [
+        block.benchmark as u64,
+        u64::from(block.replicate),
+        u64::from(block.index),
+    ]
+}
+
+/// The contenders of a block's slots.
+pub(super) fn order_of(block: &Block) -> Vec<usize> {
+    let contender = |slot: &Slot| slot.contender.index();
+    block.slots.iter().map(contender).collect()
 }
 
 /// Whether a pilot can be planned with.

@@ -1,10 +1,9 @@
 //! Functions on neutral links: every replicate a process of another one, tried
 //! before its first block.
 
-use deadheat_model::{Benchmark, NeutralLinks, Placed, Placing, Plan, RefusedLink};
-use rand_core::Rng;
+use deadheat_model::{Benchmark, Block, NeutralLinks, Placed, Placing, Plan, RefusedLink};
 
-use super::function::{FunctionContenders, Running};
+use super::function::{FunctionContenders, Running, order_of, place_of};
 use super::lineup::Lineup;
 use super::member::{Member, leave};
 use super::occasion::Occasion;
@@ -12,7 +11,7 @@ use super::workers::FunctionOptions;
 use crate::error::{EngineError, Moment};
 use crate::placement::{Executable, Helper, Links, Placer, Variant};
 use crate::random::{Purpose, shuffle};
-use crate::worker::{Baton, FunctionCause, FunctionFailure, Reply, Request, SEEDS};
+use crate::worker::{Baton, FunctionCause, FunctionFailure, Reply, Request};
 
 /// Why a build runs as it is where another runs on neutral links.
 const UNRECORDED: &str = "no record of its link lies beside it, as beside the other build; link it \
@@ -131,20 +130,17 @@ impl FunctionContenders<'_> {
         leave(self.running.take().map_or_else(Vec::new, |r| r.team));
     }
 
-    /// Ends the processes of the last replicate and starts those of the next,
-    /// with all contenders warm. Nothing is linked any more when this returns.
-    pub(super) fn enter_replicate(
-        &mut self,
-        benchmark: usize,
-        replicate: u32,
-    ) -> Result<(), EngineError> {
+    /// Ends the processes of the last replicate and starts those of the one whose
+    /// first block this is, with all contenders warm. Nothing is linked any more when this returns.
+    pub(super) fn enter_replicate(&mut self, first: &Block) -> Result<(), EngineError> {
         self.leave();
         self.workers.check_clock()?;
+        let (benchmark, replicate) = (first.benchmark, first.replicate);
         let lineup = self.lineups[benchmark].clone();
         let occasion = Occasion {
             lineup: &lineup,
             moment: Moment::WarmUp,
-            place: [benchmark as u64, u64::from(replicate), 0],
+            place: place_of(first),
         };
         self.make_links(&lineup, replicate)?;
         self.workers.settle(occasion)?;
@@ -156,7 +152,7 @@ impl FunctionContenders<'_> {
         let mut team = Vec::new();
         for seat in seats {
             let baton = batons.ends.get(seat);
-            team.push(self.linked(occasion, seat, replicate, baton)?);
+            team.push(self.linked(occasion, seat, first, baton)?);
         }
         team.sort_by_key(|member| member.seat);
         if self.links.concern(&lineup) {
@@ -234,9 +230,11 @@ impl FunctionContenders<'_> {
         &mut self,
         occasion: Occasion<'_>,
         seat: usize,
-        replicate: u32,
+        first: &Block,
         baton: Option<&Baton>,
     ) -> Result<Member, EngineError> {
+        let replicate = first.replicate;
+        let order = order_of(first);
         let program = occasion.lineup.seats[seat].program;
         // What became of the same request on the user's own link.
         let mut own: Option<Result<(), Box<FunctionFailure>>> = None;
@@ -246,15 +244,15 @@ impl FunctionContenders<'_> {
             let placer = placer.filter(|_| !occasion.lineup.own_link);
             let link = placer.map(|placer| placer.link(replicate, interrupts));
             let Some(variant) = link.transpose()?.flatten() else {
-                return self.warm(occasion, seat, None, baton);
+                return self.warm(occasion, (seat, &order), None, baton);
             };
-            let failure = match self.warm(occasion, seat, Some(&variant), baton) {
+            let failure = match self.warm(occasion, (seat, &order), Some(&variant), baton) {
                 Ok(member) => return Ok(member),
                 Err(EngineError::Function(failure)) => failure,
                 Err(error) => return Err(error),
             };
             if own.is_none() {
-                own = Some(match self.warm(occasion, seat, None, baton) {
+                own = Some(match self.warm(occasion, (seat, &order), None, baton) {
                     Ok(member) => {
                         member.worker.leave();
                         Ok(())
@@ -283,29 +281,30 @@ impl FunctionContenders<'_> {
         }
     }
 
-    /// A process in which all its contenders are warm.
+    /// A process in which all its contenders are warm for a first block of these
+    /// slots. The first to run is the first to find its place in caches and heap;
+    /// the plan has drawn who that is, for it is who comes last in the block.
     fn warm(
         &mut self,
         occasion: Occasion<'_>,
-        seat: usize,
+        (seat, slots): (usize, &[usize]),
         variant: Option<&Variant>,
         baton: Option<&Baton>,
     ) -> Result<Member, EngineError> {
         let lineup = occasion.lineup;
         let mut member = self.workers.start(occasion, seat, variant, baton)?;
-        // A fair coin for who comes first: the first to run is the first to
-        // find its place in caches and heap.
-        let mut order: Vec<usize> = (0..lineup.called()).collect();
-        let mut rng = self.workers.stream(Purpose::WarmUp, occasion.place);
-        shuffle(&mut rng, &mut order);
         let request = Request::WarmUp {
-            // The same for both sides: they warm up on the same inputs.
-            seed: rng.next_u64() % SEEDS,
-            order,
+            // Where one round is enough, everybody has met the first block's
+            // input by then, and it need not be shown to them once more.
+            seed: self.workers.input_seed(occasion.place),
+            order: lineup.warm_up_order(seat, slots),
             iterations: lineup.iterations,
         };
         match self.workers.ask(&mut member, occasion, &request)? {
-            Reply::Warm { .. } => Ok(member),
+            Reply::Warm { ready, .. } => {
+                member.ready = ready;
+                Ok(member)
+            }
             reply => Err(member.unexpected(occasion, &reply)),
         }
     }

@@ -203,6 +203,19 @@ impl Lineup {
         self.takes_turns().then_some(seat)
     }
 
+    /// The contenders of a process in the order in which they warm up for a block
+    /// of these slots: the one that opens the block comes last.
+    pub(super) fn warm_up_order(&self, seat: usize, slots: &[usize]) -> Vec<usize> {
+        let mut order: Vec<usize> = Vec::new();
+        for called in self.turns_of(seat, slots).into_iter().flatten() {
+            if !order.contains(&called) {
+                order.push(called);
+            }
+        }
+        order.reverse();
+        order
+    }
+
     /// An order of contenders, as one of the processes is told of it.
     pub(super) fn turns_of(&self, seat: usize, order: &[usize]) -> Vec<Option<usize>> {
         let turn = |contender: &usize| match self.takes_turns() {
@@ -257,6 +270,7 @@ mod tests {
         assert_eq!(lineup.seats[1].contender.as_deref(), Some("fold"));
         let turns = lineup.turns_of(1, &[1, 0, 0, 1]);
         assert_eq!(turns, [Some(0), None, None, Some(0)]);
+        assert_eq!(lineup.warm_up_order(1, &[1, 0, 0, 1]), [0]);
         assert_eq!((lineup.seat_of(1), lineup.contender_of(1, 0)), (1, 1));
     }
 
@@ -269,6 +283,7 @@ mod tests {
         assert_eq!(lineup.seats[0].contender, None);
         assert_eq!(lineup.turns_of(0, &[2, 0]), [Some(2), Some(0)]);
         assert_eq!((lineup.seat_of(2), lineup.contender_of(0, 2)), (0, 2));
+        assert_eq!(lineup.warm_up_order(0, &[2, 0, 1]), [1, 0, 2]);
     }
 
     #[test]
@@ -279,6 +294,7 @@ mod tests {
         let lineup = Lineup::of(&alone, &mut programs).unwrap();
         assert_eq!(lineup.turns_of(0, &[2, 0, 1]), [Some(0), Some(0), Some(1)]);
         assert_eq!((lineup.called(), lineup.contenders.len()), (2, 3));
+        assert_eq!(lineup.warm_up_order(0, &[2, 0, 1]), [1, 0]);
         let mut pair = benchmark(vec![worker("/b", 0), worker("/c", 1)]);
         pair.add_control();
         let lineup = Lineup::of(&pair, &mut programs).unwrap();

@@ -20,6 +20,9 @@ pub(super) struct Member {
     measured: Vec<Metric>,
     /// Whether every block of it has an input of its own.
     pub(super) renews_input: bool,
+    /// The seed of the input that a warm-up has left ready for the first block,
+    /// with the contender of its first slot the last to have run.
+    pub(super) ready: Option<u64>,
 }
 
 impl Member {
@@ -32,6 +35,7 @@ impl Member {
             columns: Vec::new(),
             measured: Vec::new(),
             renews_input: false,
+            ready: None,
         }
     }
 

@@ -36,7 +36,8 @@ pub(crate) enum Request {
     Calibrate { seed: u64, least_ns: f64 },
     /// Call every contender once on the input of this seed.
     Smoke { seed: u64 },
-    /// Call the contenders in this order until they are warm.
+    /// Call the contenders in this order until they are warm, in the first round
+    /// on the input of this seed.
     WarmUp {
         seed: u64,
         order: Vec<usize>,
@@ -85,7 +86,12 @@ pub(crate) enum Reply {
     /// Every contender was called and nothing happened.
     Sound,
     /// The contenders are warm.
-    Warm { rounds: u64 },
+    Warm {
+        rounds: u64,
+        /// The seed of the input that lies ready for a block, and that every
+        /// contender has met.
+        ready: Option<u64>,
+    },
     /// The values of all recorded turns of this process, one after the other.
     Block { values: Vec<f64> },
     /// The benchmark cannot go on.

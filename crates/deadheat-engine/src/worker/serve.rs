@@ -85,6 +85,7 @@ pub fn serve(mut pipes: WorkerPipes, suite: impl WorkerSuite) {
             gauge: Gauge::with_overhead(clock, cpu_overhead_ns),
             width: metrics.len(),
             baton: pipes.baton.take(),
+            ready: None,
         }
         .work(pipes)
     });
@@ -119,6 +120,8 @@ struct Worker {
     /// Values of a sample.
     width: usize,
     baton: Option<Baton>,
+    /// The seed of the input that a warm-up of one round has left.
+    ready: Option<u64>,
 }
 
 impl Worker {
@@ -141,6 +144,7 @@ impl Worker {
     }
 
     fn answer(&mut self, request: Request, notes: &PipeWriter) -> Reply {
+        let ready = self.ready.take();
         let mut benchmark = Traced::new(&mut *self.benchmark, notes);
         match request {
             Request::Calibrate { seed, least_ns } => {
@@ -159,11 +163,21 @@ impl Worker {
                 order,
                 iterations,
             } => {
-                let seed_of = |round| stream(seed, Purpose::WarmUp, [round, 0, 0]).next_u64();
+                let seed_of = |round| match round {
+                    0 => seed,
+                    _ => stream(seed, Purpose::WarmUp, [round, 0, 0]).next_u64(),
+                };
                 let rounds = warm_up(&mut benchmark, &order, iterations, seed_of, &self.gauge);
-                Reply::Warm { rounds }
+                self.ready = (rounds == 1).then_some(seed);
+                Reply::Warm {
+                    rounds,
+                    ready: self.ready,
+                }
             }
             Request::Block(block) => {
+                if ready != Some(block.seed) {
+                    benchmark.prepare(block.seed);
+                }
                 let baton = self.baton.as_mut();
                 let values = take_turns(&mut benchmark, &block, &self.gauge, self.width, baton);
                 match values {

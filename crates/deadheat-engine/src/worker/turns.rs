@@ -5,8 +5,8 @@ use super::protocol::BlockRequest;
 use super::trace::Traced;
 use crate::function::{FunctionBenchmark, Gauge};
 
-/// Takes this process's turns of a block, and gives back the values of those
-/// that are recorded.
+/// Takes this process's turns of a block whose input is ready, and gives back
+/// the values of those that are recorded.
 pub(super) fn take_turns(
     benchmark: &mut Traced<'_>,
     block: &BlockRequest,
@@ -16,7 +16,6 @@ pub(super) fn take_turns(
 ) -> Result<Vec<f64>, PeerGone> {
     let own = block.turns.iter().flatten().count();
     let mut values = Vec::with_capacity(own * width);
-    benchmark.prepare(block.seed);
     let is_own = |place: usize| matches!(block.turns.get(place), Some(Some(_)));
     if let Some(baton) = baton.as_deref_mut().filter(|_| !is_own(0)) {
         benchmark.idle();

@@ -44,7 +44,12 @@ fn blocks_that_fit(piloted: &Piloted, contenders: usize, taking_turns: bool) -> 
     let rounds = if contenders == 2 { 3.0 } else { 2.0 };
     let samples_ns = pilot.block_cost_ns.unwrap_or(round_ns * rounds);
     let block_ns = samples_ns + BLOCK_OVERHEAD_NS;
-    let process_ns = piloted.process_ns + f64::from(least_warm_up_rounds(round_ns)) * round_ns;
+    // Of functions that warm up in one round, that round primes the first block.
+    let rounds = match (least_warm_up_rounds(round_ns), taking_turns) {
+        (1, false) => 0,
+        (rounds, _) => rounds,
+    };
+    let process_ns = piloted.process_ns + f64::from(rounds) * round_ns;
     let fitting = planned_blocks(process_ns, block_ns, &pilot.blocks_ns);
     match taking_turns {
         false => fitting,

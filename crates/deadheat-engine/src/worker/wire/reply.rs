@@ -46,7 +46,14 @@ impl Reply {
                 line("calibrated", said)
             }
             Reply::Sound => line("sound", Object::new()),
-            Reply::Warm { rounds } => line("warm", Object::new().with("rounds", *rounds)),
+            Reply::Warm { rounds, ready } => {
+                let said = Object::new().with("rounds", *rounds);
+                let said = match ready {
+                    Some(seed) => said.with("ready", *seed),
+                    None => said,
+                };
+                line("warm", said)
+            }
             Reply::Block { values } => line("block", Object::new().with("values", numbers(values))),
             Reply::Failed { contender, problem } => {
                 let said = Object::new()
@@ -105,6 +112,7 @@ impl Reply {
             "sound" => Reply::Sound,
             "warm" => Reply::Warm {
                 rounds: said.number("rounds")?,
+                ready: said.optional("ready", Json::as_u64)?,
             },
             "block" => Reply::Block {
                 values: list(said.get("values")?, Json::as_number)?,
@@ -246,7 +254,14 @@ mod tests {
                 block_cost_ns: Some(0.5),
             }),
             Reply::Sound,
-            Reply::Warm { rounds: 3 },
+            Reply::Warm {
+                rounds: 3,
+                ready: None,
+            },
+            Reply::Warm {
+                rounds: 1,
+                ready: Some(9),
+            },
             Reply::Block {
                 values: vec![0.1, 1e300, 5e-324, 0.1 + 0.2, 9_007_199_254_740_993.0],
             },
