@@ -68,10 +68,22 @@ impl Wanted {
     }
 }
 
+/// Where the sittings of a table may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sittings {
+    /// What is measured are properties of a machine: all on the same.
+    OneMachine,
+    /// What is measured are tools side by side, all of them within a turn: on
+    /// any, for each turn is whole.
+    AnyMachine,
+}
+
 /// The observations of one table.
 pub struct Kept {
     path: PathBuf,
     rows: Vec<Value>,
+    /// How many of them are of earlier sittings.
+    before: usize,
     sittings: Vec<Value>,
     until: Option<Instant>,
     /// Whether this sitting has a line of its own already.
@@ -96,8 +108,8 @@ impl Kept {
     ///
     /// # Panics
     ///
-    /// If what is kept was measured on another processor: the two do not mix.
-    pub fn open(root: &Path, table: &str, wanted: &Wanted) -> Self {
+    /// If what is kept was measured on another processor, and the two do not mix.
+    pub fn open(root: &Path, table: &str, wanted: &Wanted, allowed: Sittings) -> Self {
         let path = if wanted.quick {
             let own = format!("deadheat-{table}-{}.jsonl", std::process::id());
             std::env::temp_dir().join(own)
@@ -124,7 +136,8 @@ impl Kept {
                 None => rows.push(value),
             }
         }
-        if let Some(last) = sittings.last().filter(|_| !wanted.page) {
+        let same = allowed == Sittings::OneMachine && !wanted.page;
+        if let Some(last) = sittings.last().filter(|_| same) {
             let here = (processor(), cores() as u64);
             let there = (last["processor"].as_str(), last["cores"].as_u64());
             assert!(
@@ -135,6 +148,7 @@ impl Kept {
         }
         Self {
             path,
+            before: rows.len(),
             rows,
             sittings,
             until: wanted.time.map(|time| Instant::now() + time),
@@ -158,6 +172,11 @@ impl Kept {
     pub fn matching<'k>(&'k self, wanted: &'k [(&str, &str)]) -> impl Iterator<Item = &'k Value> {
         let fits = |row: &&Value| wanted.iter().all(|(key, value)| row[*key] == *value);
         self.rows.iter().filter(fits)
+    }
+
+    /// What was kept in the sitting that goes on; nothing before the first.
+    pub fn of_this_sitting(&self) -> &[Value] {
+        &self.rows[self.before..]
     }
 
     /// Whether there is time for one more observation.
@@ -217,6 +236,7 @@ impl Kept {
 
 #[cfg(test)]
 mod tests {
+    use super::Sittings::{AnyMachine, OneMachine};
     use super::*;
 
     fn wanted(words: &[&str]) -> Result<Wanted, String> {
@@ -227,14 +247,14 @@ mod tests {
     fn a_table_goes_on_where_it_stopped_and_survives_half_a_line() {
         let root = std::env::temp_dir().join(format!("deadheat-kept-{}", std::process::id()));
         let all = wanted(&[]).unwrap();
-        let mut kept = Kept::open(&root, "table", &all);
+        let mut kept = Kept::open(&root, "table", &all, OneMachine);
         assert!(kept.goes_on() && kept.rows().is_empty());
         kept.add(json!({"tool": "a", "seconds": 1.5}));
         kept.add(json!({"tool": "b", "seconds": 2.5}));
         let path = root.join("validation/data/table.jsonl");
         let whole = fs::read_to_string(&path).unwrap();
         fs::write(&path, whole + "{\"tool\": \"a\", \"sec").unwrap();
-        let again = Kept::open(&root, "table", &all);
+        let again = Kept::open(&root, "table", &all, OneMachine);
         assert!(
             fs::read_to_string(&path)
                 .unwrap()
@@ -247,16 +267,36 @@ mod tests {
                 .facts()
                 .starts_with("2 observations of one sitting; machine: ")
         );
-        let page = Kept::open(&root, "table", &wanted(&["--page"]).unwrap());
+        let page = Kept::open(&root, "table", &wanted(&["--page"]).unwrap(), OneMachine);
         assert!(!page.goes_on() && page.rows().len() == 2);
-        let fresh = Kept::open(&root, "table", &wanted(&["--fresh"]).unwrap());
+        let fresh = Kept::open(&root, "table", &wanted(&["--fresh"]).unwrap(), OneMachine);
         assert!(fresh.rows().is_empty());
-        let mut trial = Kept::open(&root, "table", &wanted(&["--quick"]).unwrap());
+        let mut trial = Kept::open(&root, "table", &wanted(&["--quick"]).unwrap(), OneMachine);
         trial.add(json!({"tool": "a"}));
         let own = trial.path.clone();
         assert!(own.exists() && own != path);
         drop(trial);
         assert!(!own.exists());
+        fs::remove_dir_all(&root).unwrap();
+    }
+
+    #[test]
+    fn only_tools_side_by_side_are_measured_on_several_machines() {
+        let root = std::env::temp_dir().join(format!("deadheat-kept-2-{}", std::process::id()));
+        let all = wanted(&[]).unwrap();
+        let path = root.join("validation/data/table.jsonl");
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let elsewhere =
+            json!({"sitting": {"processor": "another", "cores": 99, "facts": "far away"}});
+        fs::write(&path, format!("{elsewhere}\n{{\"tool\":\"a\"}}\n")).unwrap();
+        let mut kept = Kept::open(&root, "table", &all, AnyMachine);
+        assert_eq!((kept.rows().len(), kept.of_this_sitting().len()), (1, 0));
+        kept.add(json!({"tool": "b"}));
+        assert_eq!(kept.of_this_sitting(), [json!({"tool": "b"})]);
+        assert!(kept.facts().contains("far away; "), "{}", kept.facts());
+        fs::write(&path, format!("{elsewhere}\n")).unwrap();
+        let refused = std::panic::catch_unwind(|| Kept::open(&root, "table", &all, OneMachine));
+        assert!(refused.is_err());
         fs::remove_dir_all(&root).unwrap();
     }
 

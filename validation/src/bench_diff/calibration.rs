@@ -1,5 +1,5 @@
-//! How much work takes 100 µs here, and 20 ms: found out once, and the same
-//! for everybody and in every sitting.
+//! How much work takes 100 µs here, and 20 ms: found out once in a sitting,
+//! and the same for everybody.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -19,40 +19,36 @@ const SHORT: u32 = 2_000;
 /// Times are medians of so many calls.
 const CALLS: usize = 101;
 
-/// Keeps the rounds for every base that has none yet.
+/// Keeps the rounds for every base.
 pub fn make(kept: &mut Kept) {
     for base in Base::ALL {
-        if rounds(kept, base).is_none() {
-            kept.add(found(base));
-        }
+        kept.add(found(base));
     }
 }
 
-/// The rounds that were found for a base.
+/// The rounds that were found for a base in this sitting.
 pub fn rounds(kept: &Kept, base: Base) -> Option<u32> {
-    found_before(kept, base)?["rounds"]
-        .as_u64()?
-        .try_into()
-        .ok()
+    let found = of_base(kept.of_this_sitting(), base).next()?;
+    found["rounds"].as_u64()?.try_into().ok()
 }
 
-fn found_before(kept: &Kept, base: Base) -> Option<&Value> {
-    let mut rows = kept.rows().iter();
-    rows.find(|row| row["calibrated"] == base.name())
+fn of_base(rows: &[Value], base: Base) -> impl Iterator<Item = &Value> {
+    rows.iter()
+        .filter(move |row| row["calibrated"] == base.name())
 }
 
 /// What was found, for the page.
 pub fn told(kept: &Kept) -> String {
     let one = |base: Base| {
-        let words = found_before(kept, base).and_then(|row| {
+        let words = of_base(kept.rows(), base).filter_map(|row| {
             let (rounds, ns) = (row["rounds"].as_u64()?, row["ns"].as_f64()?);
-            Some(format!(
-                "{rounds} rounds for {} (then {:.1} µs)",
-                base.name(),
-                ns / 1e3
-            ))
+            Some(format!("{rounds} (then {:.1} µs)", ns / 1e3))
         });
-        words.unwrap_or_else(|| format!("nothing yet for {}", base.name()))
+        let words: Vec<String> = words.collect();
+        match words.is_empty() {
+            true => format!("nothing yet for {}", base.name()),
+            false => format!("{} rounds for {}", words.join(", then "), base.name()),
+        }
     };
     Base::ALL.map(one).join(", ")
 }

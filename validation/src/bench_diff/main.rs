@@ -26,7 +26,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use deadheat_validation::bars::Section;
-use deadheat_validation::kept::{Kept, Wanted};
+use deadheat_validation::kept::{Kept, Sittings, Wanted};
 use deadheat_validation::page::{Page, Question};
 
 use observation::Observation;
@@ -46,7 +46,7 @@ fn main() {
         .parent()
         .expect("the repository")
         .to_owned();
-    let mut kept = Kept::open(&root, "bench_diff", &wanted);
+    let mut kept = Kept::open(&root, "bench_diff", &wanted, Sittings::AnyMachine);
     let rows = rows::all(wanted.quick);
     if kept.goes_on() {
         measure(&root, &rows, &mut kept);

@@ -94,7 +94,7 @@ pub fn head(cells: &[&str]) -> String {
 pub fn method(calibration: &str) -> String {
     format!(
         "## How it was measured\n\n\
-         The work is a chain of SHA-256 (`examples/src/busy_work.rs`). Its rounds were calibrated once on this machine and \
+         The work is a chain of SHA-256 (`examples/src/busy_work.rs`). Its rounds are calibrated at the start of a sitting and \
          are the same for everybody: {calibration}. f2 does so many rounds, f1 exactly so many percent more; both are one \
          function with another number, so that nothing but the number differs. At 0 % they do the same.\n\n\
          Every comparison is a process of its own, and its seconds are those of the whole process. Repeats of all rows take \

@@ -23,7 +23,7 @@ use std::path::Path;
 
 use deadheat_examples::random::SplitMix64;
 use deadheat_validation::google_compare;
-use deadheat_validation::kept::{Kept, Wanted};
+use deadheat_validation::kept::{Kept, Sittings, Wanted};
 use deadheat_validation::page::{Page, Question};
 use deadheat_validation::progress::Progress;
 use deadheat_validation::workshop::Workshop;
@@ -62,7 +62,7 @@ fn main() {
     let validation = Path::new(env!("CARGO_MANIFEST_DIR"));
     let root = validation.parent().expect("the repository");
     let mut setting = Setting {
-        kept: Kept::open(root, "compare_py", &wanted),
+        kept: Kept::open(root, "compare_py", &wanted, Sittings::AnyMachine),
         lacks: google_compare::version().err(),
     };
     if let Some(lacks) = &setting.lacks {

@@ -171,14 +171,14 @@ fn bar(tool: Tool, case: Case, tally: &Tally) -> Bar {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadheat_validation::kept::Wanted;
+    use deadheat_validation::kept::{Sittings, Wanted};
     use serde_json::json;
 
     /// A page of two comparisons by deadheat, of three rows each.
     fn setting(folder: &str) -> (Setting, std::path::PathBuf) {
         let root = std::env::temp_dir().join(format!("deadheat-{folder}-{}", std::process::id()));
         let wanted = Wanted::read(std::iter::empty()).unwrap();
-        let mut kept = Kept::open(&root, "compare_py", &wanted);
+        let mut kept = Kept::open(&root, "compare_py", &wanted, Sittings::AnyMachine);
         let row = |verdict: &str, change: f64| json!({"name": "a", "change": change, "low": -0.5, "high": 0.5, "verdict": verdict});
         for repeat in [1, 2] {
             kept.add(json!({

@@ -19,7 +19,7 @@ use std::fs;
 use std::path::Path;
 
 use deadheat_examples::random::SplitMix64;
-use deadheat_validation::kept::{Kept, Wanted};
+use deadheat_validation::kept::{Kept, Sittings, Wanted};
 use deadheat_validation::page::{Page, Question};
 use deadheat_validation::process::median;
 use deadheat_validation::programs::built;
@@ -146,7 +146,7 @@ fn main() {
     let scratch = std::env::temp_dir().join(own);
     fs::create_dir_all(&scratch).expect("a scratch folder");
     let (count, runs) = numbers(wanted.quick);
-    let mut kept = Kept::open(&root, "log_normal", &wanted);
+    let mut kept = Kept::open(&root, "log_normal", &wanted, Sittings::OneMachine);
     if kept.goes_on() {
         let experiments = Experiments {
             program: built(

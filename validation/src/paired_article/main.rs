@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use deadheat_validation::bars::Section;
-use deadheat_validation::kept::{Kept, Wanted};
+use deadheat_validation::kept::{Kept, Sittings, Wanted};
 use deadheat_validation::load::Load;
 use deadheat_validation::page::{Page, Question};
 use deadheat_validation::process::median;
@@ -182,7 +182,7 @@ fn main() {
     let own = format!("deadheat-paired-article-{}", std::process::id());
     let scratch = std::env::temp_dir().join(own);
     fs::create_dir_all(&scratch).expect("a scratch folder");
-    let mut kept = Kept::open(&root, "paired_article", &wanted);
+    let mut kept = Kept::open(&root, "paired_article", &wanted, Sittings::OneMachine);
     if kept.goes_on() {
         let programs = Programs::build(&root, &scratch, wanted.quick);
         evidence::gather(&mut kept, &root, &scratch, wanted.quick);
@@ -222,7 +222,7 @@ mod tests {
         let own = format!("deadheat-paired-{name}-{}", std::process::id());
         let root = std::env::temp_dir().join(own);
         let wanted = Wanted::read(std::iter::empty()).expect("no words");
-        let mut kept = Kept::open(&root, "paired_article", &wanted);
+        let mut kept = Kept::open(&root, "paired_article", &wanted, Sittings::OneMachine);
         for row in rows {
             kept.add(row.clone());
         }

@@ -23,7 +23,7 @@ use std::path::Path;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use deadheat_examples::random::SplitMix64;
-use deadheat_validation::kept::{Kept, Wanted};
+use deadheat_validation::kept::{Kept, Sittings, Wanted};
 use deadheat_validation::load::Load;
 use serde_json::{Value, json};
 
@@ -42,7 +42,7 @@ fn main() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .expect("the repository");
-    let mut kept = Kept::open(root, "peers", &wanted);
+    let mut kept = Kept::open(root, "peers", &wanted, Sittings::AnyMachine);
     if kept.goes_on() {
         let scratch = std::env::temp_dir().join(format!("deadheat-peers-{}", std::process::id()));
         fs::create_dir_all(&scratch).expect("a scratch folder");
