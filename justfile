@@ -52,6 +52,9 @@ _fuzz target seeds words longest seconds:
 # What is promised, measured on a machine that does nothing else: races of commands, of functions, on neutral links, of two builds, saved results, and reports
 validate: validate-commands validate-functions validate-placement validate-builds validate-saved validate-reports
 
+# Every table that sets deadheat beside its peers, one after the other: half a day on a machine that does nothing else; each goes on where it stopped
+tables: validate-cost validate-log-normal validate-paired-article validate-compare-py validate-peers validate-bench-diff
+
 # Races of commands beside hyperfine, and against themselves: some ten minutes
 validate-commands:
     cargo build --release

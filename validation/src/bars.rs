@@ -121,7 +121,8 @@ pub fn up(value: f64, digits: usize) -> String {
     let factor = 10f64.powi(digits as i32);
     // What a double cannot hold exactly is not a reason for a digit more.
     let raised = (value * factor - 1e-9).ceil() / factor;
-    format!("{:.digits$}", raised.max(0.0))
+    // The greater of -0 and 0 may be either; added to 0 both are 0.
+    format!("{:.digits$}", raised.max(0.0) + 0.0)
 }
 
 /// Median and range of times or costs, rounded up: `1.2 (1.0 to 3.4)`.

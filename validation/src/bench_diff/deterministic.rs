@@ -46,13 +46,15 @@ pub fn section(setting: &Setting) -> Section {
                 text += &line(&cells(row, *tool, &found));
             }
         }
-        let deadheat = Found::of(setting, row, Tool::Deadheat);
         let bench_diff = Found::of(setting, row, Tool::BenchDiff);
-        if row.percent > 0.0 {
-            by_means.0 += Offences::anomalies(&deadheat.comparisons, row.known()).means;
-            by_means.1 += deadheat.count();
+        for tool in row.tools().iter().filter(|tool| tool.is_deadheat()) {
+            let deadheat = Found::of(setting, row, *tool);
+            if row.percent > 0.0 {
+                by_means.0 += Offences::anomalies(&deadheat.comparisons, row.known()).means;
+                by_means.1 += deadheat.count();
+            }
+            bars.extend(bars_of(row, *tool, &deadheat, &bench_diff));
         }
-        bars.extend(bars_of(row, &deadheat, &bench_diff));
     }
     text += "\n";
     if by_means.0 > 0 {
@@ -106,9 +108,10 @@ fn cells(row: &Row, tool: Tool, found: &Found) -> Vec<String> {
     cells
 }
 
-fn bars_of(row: &Row, deadheat: &Found, bench_diff: &Found) -> Vec<Bar> {
+fn bars_of(row: &Row, tool: Tool, deadheat: &Found, bench_diff: &Found) -> Vec<Bar> {
     let mut bars = Vec::new();
     let known = row.known();
+    let who = tool.name();
     let what = format!(
         "{}, {} % more, {}",
         row.base.name(),
@@ -123,7 +126,7 @@ fn bars_of(row: &Row, deadheat: &Found, bench_diff: &Found) -> Vec<Bar> {
     if known > 0.0 {
         let (reversals, anomalies) = (Offences::reversals(all), Offences::anomalies(all, known));
         bars.push(Bar::told(
-            format!("{what}: reversals and anomalies of what deadheat says"),
+            format!("{what}: reversals and anomalies of what {who} says"),
             "0 and 0",
             format!("{} and {} of {of}", reversals.said, anomalies.said),
             reversals.said + anomalies.said == 0,
@@ -141,7 +144,7 @@ fn bars_of(row: &Row, deadheat: &Found, bench_diff: &Found) -> Vec<Bar> {
         let allowed = binomial_bound(deadheat.count() as u64, ALPHA, 0.99);
         let apart = told_apart(all);
         bars.push(Bar::told(
-            format!("{what}: told apart by deadheat"),
+            format!("{what}: told apart by {who}"),
             format!("at most alpha = 5 % (chance allows {allowed})"),
             format!("{apart} of {of}"),
             apart as u64 <= allowed,
@@ -149,7 +152,7 @@ fn bars_of(row: &Row, deadheat: &Found, bench_diff: &Found) -> Vec<Bar> {
     }
     if let (Some(ours), Some(theirs)) = (deadheat.mean_wall(), bench_diff.mean_wall()) {
         bars.push(Bar::told(
-            format!("{what}: deadheat's mean time over bench_diff's"),
+            format!("{what}: mean time of {who} over bench_diff's"),
             format!("at most {TIME}"),
             format!(
                 "{} ({} s over {theirs:.2} s)",

@@ -81,6 +81,9 @@ impl Programs {
             let mut command = Command::new(&self.duo_race);
             command.args(["--bench", "-q", "--json", "--no-config", "--seed"]);
             command.arg(seed.to_string()).arg("--save").arg(&self.run);
+            if tool == Tool::DeadheatCpu {
+                command.args(["--metric", "cpu"]);
+            }
             return command;
         }
         let mut command = Command::new(&self.duos);

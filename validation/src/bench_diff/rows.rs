@@ -78,6 +78,9 @@ pub enum Tool {
     Deadheat,
     /// deadheat, where the input decides how much a call varies.
     DeadheatOfInput,
+    /// deadheat, judging CPU time, as its manual advises where other work has
+    /// the cores.
+    DeadheatCpu,
 }
 
 impl Tool {
@@ -87,11 +90,15 @@ impl Tool {
             Self::BenchDiff => "bench_diff",
             Self::Deadheat => "deadheat",
             Self::DeadheatOfInput => "deadheat, effort of the input",
+            Self::DeadheatCpu => "deadheat --metric cpu",
         }
     }
 
     pub fn is_deadheat(self) -> bool {
-        matches!(self, Self::Deadheat | Self::DeadheatOfInput)
+        matches!(
+            self,
+            Self::Deadheat | Self::DeadheatOfInput | Self::DeadheatCpu
+        )
     }
 }
 
@@ -127,8 +134,10 @@ impl Row {
     /// Who compares here. One after the other has no test, so there is
     /// nothing to count of it where everything is about tests.
     pub fn tools(&self) -> &'static [Tool] {
+        use Tool::{BenchDiff, Deadheat, DeadheatCpu, Traditional};
         match self.spread {
-            Spread::None => &[Tool::Traditional, Tool::BenchDiff, Tool::Deadheat],
+            Spread::None if self.loaded => &[Traditional, BenchDiff, Deadheat, DeadheatCpu],
+            Spread::None => &[Traditional, BenchDiff, Deadheat],
             _ => &[Tool::BenchDiff, Tool::Deadheat, Tool::DeadheatOfInput],
         }
     }
