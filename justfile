@@ -88,7 +88,7 @@ validate-saved *options:
 validate-peers *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin peers -- {{options}}
 
-# bench_diff's own table: traditional, bench_diff and deadheat on functions whose difference is known; some eight hours, in as many sittings as you like with `--minutes N`; `just validate-bench-diff --quick` only tries it
+# bench_diff's own table: traditional, bench_diff and deadheat on functions whose difference is known; some five hours, in as many sittings as you like with `--minutes N`; `just validate-bench-diff --quick` only tries it
 validate-bench-diff *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin bench_diff -- {{options}}
 

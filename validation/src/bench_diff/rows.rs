@@ -203,16 +203,17 @@ pub fn all(quick: bool) -> Vec<Row> {
     }
     for spread in [Spread::Low, Spread::High] {
         for percent in [0.0, 1.0, 10.0] {
-            rows.push(varying(Short, spread, percent, 100, 1));
+            rows.push(varying(Short, spread, percent, 30, 3));
         }
     }
-    for percent in [0.0, 1.0, 2.0, 5.0, 10.0] {
+    rows.push(same(Long, 0.0, false, 30, 12));
+    for percent in [1.0, 2.0, 5.0, 10.0] {
         rows.push(same(Long, percent, false, 100, 4));
     }
     rows.push(same(Long, 1.0, true, 30, 12));
     for spread in [Spread::Low, Spread::High] {
         for percent in [0.0, 1.0, 10.0] {
-            rows.push(varying(Long, spread, percent, 20, 20));
+            rows.push(varying(Long, spread, percent, 10, 40));
         }
     }
     rows

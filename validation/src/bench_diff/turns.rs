@@ -168,12 +168,12 @@ mod tests {
         for turn in &turns {
             assert_eq!(counts[turn.row], turn.repeat, "repeats come in order");
             counts[turn.row] += 1;
-            let [short, loaded, long] = [0, 5, 14].map(|row: usize| counts[row]);
+            let [short, loaded, long] = [0, 5, 15].map(|row: usize| counts[row]);
             assert!(loaded * 3 <= short + 3 || short == 100);
             assert!(long * 4 <= short + 4 || short == 100);
         }
         assert_eq!(
-            (rows[5].loaded, rows[14].base),
+            (rows[5].loaded, rows[15].base),
             (true, Base::TwentyMilliseconds)
         );
     }

@@ -148,11 +148,11 @@ mod tests {
         ));
         let text = &section.text;
         assert!(
-            text.contains("| bench_diff | 2 of 100 so far | – | 1 (0) | 0 |"),
+            text.contains("| bench_diff | 2 of 30 so far | – | 1 (0) | 0 |"),
             "{text}"
         );
         assert!(
-            text.contains("| deadheat | 3 of 100 so far | – | 2 | 1 |"),
+            text.contains("| deadheat | 3 of 30 so far | – | 2 | 1 |"),
             "{text}"
         );
         assert!(section.bars.is_empty());
@@ -168,7 +168,7 @@ mod tests {
         assert!(
             section
                 .text
-                .contains("| deadheat | 2 of 100 so far | 1 | – | – |")
+                .contains("| deadheat | 2 of 30 so far | 1 | – | – |")
         );
         let [bar] = &section.bars[..] else {
             panic!("one bar");
