@@ -3,7 +3,6 @@
 
 use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Write};
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
-use std::time::Duration;
 
 use super::baton::Baton;
 use super::protocol::{Reply, Request};
@@ -14,9 +13,6 @@ pub(super) const VARIABLE: &str = "DEADHEAT_WORKER";
 /// The variable of a worker that takes turns with another: the numbers of the
 /// pipes that the baton comes from and goes to.
 pub(super) const BATON_VARIABLE: &str = "DEADHEAT_BATON";
-
-/// So long a coordinator may take to die.
-const LAST_MOMENT: Duration = Duration::from_millis(200);
 
 /// The pipes of a worker process.
 #[derive(Debug)]
@@ -58,16 +54,12 @@ impl WorkerPipes {
         // cannot be understood: the coordinator sees the pipe close.
         match self.requests.read_line(line) {
             Ok(bytes) if bytes > 0 => Request::from_line(line.as_bytes()),
-            _ => {
-                await_the_end();
-                None
-            }
+            _ => None,
         }
     }
 
     pub(super) fn say(&mut self, reply: &Reply) -> Option<()> {
-        let said = self.replies.write_all(reply.to_line().as_bytes());
-        said.map_err(|_| await_the_end()).ok()
+        self.replies.write_all(reply.to_line().as_bytes()).ok()
     }
 }
 
@@ -109,14 +101,6 @@ fn die_with_the_coordinator() {
         // SAFETY: plain system call on integers.
         unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, signal) };
     }
-}
-
-/// A coordinator that is killed closes its pipes first, and dies a moment later.
-/// A worker that ended in between, as it does when a pipe closes, was no longer
-/// there to take along what its functions had started: in 1 of 12 runs of a test a
-/// `sleep` stayed.
-fn await_the_end() {
-    std::thread::sleep(LAST_MOMENT);
 }
 
 /// Ends this process and its group, if that is its own.
