@@ -161,10 +161,15 @@ fn every_worker_speaks_the_whole_protocol() {
         let before = worker.log().len();
         worker.block(5, &[0, 1, 1, 0], 2);
         let made = inputs(&worker.log()[before..]).len();
-        match (&warm["rounds"], &warm["ready"]) {
-            (Value::Number(rounds), Value::Null) => assert!(rounds.as_u64() >= Some(1)),
-            (rounds, ready) => assert_eq!((rounds, ready, made), (&json!(1), &json!(5), 0)),
-        }
+        // worker.py is short, and makes its input anew.
+        let (ready, new) = match program.ends_with("traced.py") {
+            true => (Value::Null, 1),
+            false => (json!(5), 0),
+        };
+        assert_eq!(
+            (&warm["rounds"], &warm["ready"], made),
+            (&json!(1), &ready, new)
+        );
         worker.block(5, &[0, 1, 1, 0], 2);
         let made = inputs(&worker.log()[before..]).len() - made;
         assert_eq!(made, 1, "what is ready is ready once");
