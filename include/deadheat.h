@@ -2062,6 +2062,36 @@ static int deadheat_inherit_(const char *variable, int count, int *descriptors)
     return 1;
 }
 
+/* Nothing that a function has started outlives the worker, whether that leaves
+   or deadheat dies: with it goes its process group, if it has its own. Of the
+   processes that are forked from it none does that. */
+static pid_t deadheat_pid_;
+
+static void deadheat_kill_group_(void)
+{
+    /* Of the first process of a container "the group" would be everything. */
+    if (deadheat_pid_ > 1)
+        kill(-deadheat_pid_, SIGKILL);
+}
+
+static void deadheat_leaves_(void)
+{
+    if (getpid() != deadheat_pid_ || getpgrp() != deadheat_pid_)
+        return;
+    /* Aside, so that this process can end as it was about to. */
+    setpgid(0, getpgid(getppid()));
+    deadheat_kill_group_();
+}
+
+#ifdef __linux__
+static void deadheat_died_(int number)
+{
+    (void)number;
+    deadheat_kill_group_();
+    kill(deadheat_pid_, SIGKILL);
+}
+#endif
+
 /* Whether this process is a worker, which then needs to know nothing else. */
 static int deadheat_becomes_worker_(deadheat_worker_ *worker)
 {
@@ -2070,8 +2100,11 @@ static int deadheat_becomes_worker_(deadheat_worker_ *worker)
     if (!is_worker)
         return 0;
     deadheat_inherit_("DEADHEAT_BATON", 2, baton);
+    deadheat_pid_ = getpid();
+    atexit(deadheat_leaves_);
 #ifdef __linux__
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    signal(SIGRTMAX - 3, deadheat_died_);
+    prctl(PR_SET_PDEATHSIG, SIGRTMAX - 3);
 #endif
     /* That the other process is gone is told by what writing returns. */
     signal(SIGPIPE, SIG_IGN);

@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::Finished;
 use common::worker::{Worker, block, compiled, prepare, program, repository};
+use common::{Finished, lives, wait_until};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -597,6 +597,37 @@ DEADHEAT_BENCHMARK(look)
     worker.prepare("look", None);
     worker.ask(json!({"smoke": {"seed": 1}}), "sound");
     assert_eq!(worker.ended().log, "0 1 1\n");
+}
+
+#[test]
+fn what_a_function_has_started_ends_with_the_worker() {
+    let program = in_c(
+        "leaving",
+        r##"
+#include <unistd.h>
+DEADHEAT_BENCHMARK(leave)
+{
+    setpgid(0, 0);
+    pid_t child = fork();
+    if (child == 0) {
+        execlp("sleep", "sleep", "600", (char *)NULL);
+        _exit(1);
+    }
+    dprintf(2, "%d\n", (int)child);
+}
+"##,
+    );
+    for says_goodbye in [true, false] {
+        let mut worker = Worker::start(&program, &[]);
+        worker.prepare("leave", None);
+        worker.ask(json!({"smoke": {"seed": 1}}), "sound");
+        if says_goodbye {
+            worker.say(&json!({"bye": {}}).to_string());
+        }
+        let ended = worker.ended();
+        assert_eq!(ended.code, Some(0));
+        wait_until("it is gone", || !lives(&ended.log));
+    }
 }
 
 #[test]

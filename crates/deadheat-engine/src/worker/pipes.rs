@@ -3,6 +3,7 @@
 
 use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Write};
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::baton::Baton;
 use super::protocol::{Reply, Request};
@@ -84,9 +85,12 @@ fn descriptors<const N: usize>(variable: &str) -> Option<[OwnedFd; N]> {
     Some(numbers.map(|fd| unsafe { OwnedFd::from_raw_fd(fd) }))
 }
 
-/// No worker outlives its coordinator, however that ends, and neither does
-/// what the functions have started.
+/// No worker outlives its coordinator, however that ends, and nothing that the
+/// functions have started outlives the worker, however it leaves.
 fn die_with_the_coordinator() {
+    WORKER.store(std::process::id(), Ordering::Relaxed);
+    // SAFETY: the function makes only plain system calls.
+    unsafe { libc::atexit(worker_leaves) };
     #[cfg(target_os = "linux")]
     {
         // One that nobody else uses; unhandled it would still end the worker.
@@ -95,7 +99,7 @@ fn die_with_the_coordinator() {
         // system calls that are allowed in one.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
-            action.sa_sigaction = kill_the_group as *const () as libc::sighandler_t;
+            action.sa_sigaction = coordinator_died as *const () as libc::sighandler_t;
             libc::sigaction(signal, &raw const action, std::ptr::null_mut());
         }
         // SAFETY: plain system call on integers.
@@ -103,15 +107,43 @@ fn die_with_the_coordinator() {
     }
 }
 
-/// Ends this process and its group, if that is its own.
+/// The worker, and none of the processes that are forked from it.
+static WORKER: AtomicU32 = AtomicU32::new(0);
+
 #[cfg(target_os = "linux")]
-extern "C" fn kill_the_group(_signal: libc::c_int) {
+extern "C" fn coordinator_died(_signal: libc::c_int) {
     // SAFETY: plain system calls on integers, none of which is forbidden in a
     // signal handler.
     unsafe {
-        if libc::getpgrp() == libc::getpid() {
-            libc::kill(0, libc::SIGKILL);
-        }
+        kill_group_of(libc::getpid());
         libc::kill(libc::getpid(), libc::SIGKILL);
+    }
+}
+
+/// Ends the rest of the worker's process group, if it has its own.
+///
+/// The coordinator does the same as soon as it sees the end of the worker, but
+/// it may be killed before that, or have been: a `sleep` that a function had
+/// started outlived both of them in three of 23 tries.
+extern "C" fn worker_leaves() {
+    // SAFETY: plain system calls on integers.
+    unsafe {
+        let this = libc::getpid();
+        if this.cast_unsigned() != WORKER.load(Ordering::Relaxed) || libc::getpgrp() != this {
+            return;
+        }
+        // Aside, so that this process can end as it was about to. Where that
+        // fails nobody is there to be told how.
+        libc::setpgid(0, libc::getpgid(libc::getppid()));
+        kill_group_of(this);
+    }
+}
+
+/// Kills the process group that was this worker's own, if there is one.
+fn kill_group_of(worker: libc::pid_t) {
+    // Of the first process of a container "the group" would be everything.
+    if worker > 1 {
+        // SAFETY: plain system call on integers.
+        unsafe { libc::kill(-worker, libc::SIGKILL) };
     }
 }
