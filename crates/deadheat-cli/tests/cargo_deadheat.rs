@@ -390,8 +390,8 @@ bench = false
 name = "race"
 harness = false
 {PROFILE}
-# The optimiser may be quick about it.
-opt-level = 1
+# Optimised it would be built for half a minute longer.
+opt-level = 0
 
 [workspace]
 "#,

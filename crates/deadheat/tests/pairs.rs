@@ -474,23 +474,33 @@ fn workers_that_break_down_when_they_are_inspected_are_told_apart() {
 }
 
 #[test]
-fn a_worker_that_hangs_when_it_is_inspected_is_killed() {
+fn a_program_that_hangs_when_it_is_inspected_is_killed() {
+    let no_hello = "goes on for 10s and says no hello";
+    let no_list = "did not come back within 10s";
+    let worker = |fault| [&python()[..], &[fault]].concat();
     let cases = [
-        ("hang@hello", "goes on for 10s and says no hello"),
-        ("stop@start", "goes on for 10s and says no hello"),
-        ("hang@list", "did not come back within 10s"),
-        ("print-forever@list", "did not come back within 10s"),
+        (worker("hang@hello"), no_hello),
+        (worker("stop@start"), no_hello),
+        (worker("hang@list"), no_list),
+        (worker("print-forever@list"), no_list),
+        (vec!["/bin/sleep", "1000"], no_hello),
+        (vec!["yes"], no_hello),
     ];
-    at_once(&cases, |(fault, sentence)| {
+    at_once(&cases, |(program, sentence)| {
         let track = Track::new();
-        let told = track.inspect("1", &[&python()[..], &[fault]].concat());
-        told.ends_with(3).tells(sentence);
+        let mut told = track.inspect("1", program).ends_with(3);
+        if *sentence == no_hello {
+            told = told.tells(NEITHER);
+        }
+        told.tells(sentence);
     });
 }
 
+/// What is said of a program that is no race's.
+const NEITHER: &str = "it is no worker (docs/protocol.md) and no Google Benchmark executable";
+
 #[test]
 fn programs_that_hold_no_benchmarks_are_told_what_they_lack() {
-    let neither = "it is no worker (docs/protocol.md) and no Google Benchmark executable";
     for (program, sentence) in [
         (
             &["/bin/true"][..],
@@ -516,16 +526,10 @@ fn programs_that_hold_no_benchmarks_are_told_what_they_lack() {
         let track = Track::new();
         let began = Instant::now();
         let told = track.inspect("60", program).ends_with(3);
-        told.tells(sentence).tells(neither).tells("deadheat run");
+        told.tells(sentence).tells(NEITHER).tells("deadheat run");
         // It has ended, and nobody waits for it.
         assert!(began.elapsed() < FAR_TOO_LONG / 2);
     }
-    at_once(&[&["/bin/sleep", "1000"][..], &["yes"]], |program| {
-        let track = Track::new();
-        let told = track.inspect("1", program).ends_with(3);
-        told.tells("goes on for 10s and says no hello")
-            .tells(neither);
-    });
 }
 
 #[test]
