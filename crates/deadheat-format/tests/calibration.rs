@@ -183,7 +183,7 @@ fn what_is_written_keeps_to_the_schema_and_the_schema_names_all_of_it() {
     let sound = text(&calibration());
     let errors: Vec<String> = validator
         .iter_errors(&sound)
-        .map(|error| format!("{}: {error}", error.instance_path))
+        .map(|error| format!("{}: {error}", error.instance_path()))
         .collect();
     assert!(errors.is_empty(), "{errors:#?}");
     for (pointer, wrong) in [

@@ -78,7 +78,7 @@ fn every_line_of_a_run_file_keeps_to_the_schema() {
         let kind = kind(&line);
         kinds.insert(kind);
         if let Err(error) = line_schema(kind).validate(&line) {
-            panic!("{kind}: {error} at {}", error.instance_path);
+            panic!("{kind}: {error} at {}", error.instance_path());
         }
         assert!(jsonschema::is_valid(&schema(), &line));
     }
@@ -174,7 +174,7 @@ fn rules_of_a_benchmark_are_kept_and_keep_to_the_schema() {
         assert_eq!(line.contains("\"rules\""), !rules.is_empty());
         let line: Value = serde_json::from_str(&line).unwrap();
         if let Err(error) = line_schema("header").validate(&line) {
-            panic!("{error} at {}", error.instance_path);
+            panic!("{error} at {}", error.instance_path());
         }
     }
 }
