@@ -124,7 +124,7 @@ extern "C" fn coordinator_died(_signal: libc::c_int) {
 ///
 /// The coordinator does the same as soon as it sees the end of the worker, but
 /// it may be killed before that, or have been: a `sleep` that a function had
-/// started outlived both of them in three of 23 tries.
+/// started outlived both of them in two of twelve tries.
 extern "C" fn worker_leaves() {
     // SAFETY: plain system calls on integers.
     unsafe {
