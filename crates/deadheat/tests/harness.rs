@@ -3,8 +3,8 @@
 #![cfg(target_os = "linux")]
 
 use std::fs;
-use std::io::Read;
-use std::os::unix::process::ExitStatusExt;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -359,6 +359,48 @@ fn a_killed_coordinator_takes_everything_with_it_and_leaves_a_run_to_read() {
     let run = read_run(&save).unwrap();
     assert!(blocks(&run) > 0);
     assert_eq!(run.end, None);
+}
+
+/// deadheat may be killed before it ends the group of a worker that has left:
+/// here the test, which never would, speaks to the worker in its place.
+#[test]
+fn what_a_function_has_started_ends_with_the_worker() {
+    for says_goodbye in [true, false] {
+        let track = Track::new();
+        let mut command = track.command(&["--bench"]);
+        command.env("DEADHEAT_WORKER", "0,1,2").process_group(0);
+        let mut worker = command.stdin(Stdio::piped()).spawn().unwrap();
+        let mut requests = worker.stdin.take().unwrap();
+        let mut replies = BufReader::new(worker.stdout.take().unwrap());
+        let mut hear = |kind: &str| {
+            let mut line = String::new();
+            replies.read_line(&mut line).unwrap();
+            assert!(line.starts_with(&format!("{{\"{kind}\"")), "{line:?}");
+        };
+        let mut say = |request: &str| writeln!(requests, "{request}").unwrap();
+        hear("hello");
+        let name = "leaves/child-and-goes-on";
+        // A nanosecond per tick, in steps of one, read in one.
+        let one = "3ff0000000000000";
+        let clock = format!(r#""clock":"os:{one}:{one}:{one}","cpu_overhead_ns":0"#);
+        let place = r#""contender":null,"heap_bytes":0,"stack_bytes":0"#;
+        say(&format!(
+            r#"{{"prepare":{{"benchmark":"{name}",{clock},{place}}}}}"#
+        ));
+        hear("prepared");
+        say(r#"{"smoke":{"seed":1}}"#);
+        hear("sound");
+        let living = track.processes();
+        assert!(living.iter().any(|it| it.contains("sleep")), "{living:?}");
+        if says_goodbye {
+            say(r#"{"bye":{}}"#);
+        }
+        drop(requests);
+        let ended = wait_until(|| worker.try_wait().unwrap());
+        assert_eq!(ended.and_then(|status| status.code()), Some(0));
+        let gone = wait_until(|| track.processes().is_empty().then_some(()));
+        assert!(gone.is_some(), "{:?}", track.processes());
+    }
 }
 
 #[test]
