@@ -389,10 +389,8 @@ bench = false
 [[bench]]
 name = "race"
 harness = false
-
-# Optimised it would be built for half a minute longer, linked as a whole each
-# of three times for ten seconds.
-[profile.bench]
+{PROFILE}
+# Optimised it would be built for half a minute longer.
 opt-level = 0
 
 [workspace]

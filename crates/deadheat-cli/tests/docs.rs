@@ -42,10 +42,10 @@ fn documents() -> Vec<String> {
 /// them has left: its parts are run side by side, for most of them wait.
 const FRESH_STARTS: [&str; 3] = ["### Design", "### Hooks", "### Files"];
 
-/// A document in parts that can be run on their own.
-fn parts(document: &str) -> Vec<String> {
+/// A document in parts that can be run on their own, each with a file name.
+fn parts(document: &str) -> Vec<(String, String)> {
     let mut parts = vec![String::new()];
-    for line in document.lines() {
+    for line in text(document).lines() {
         if FRESH_STARTS.contains(&line) {
             parts.push(String::new());
         }
@@ -54,7 +54,11 @@ fn parts(document: &str) -> Vec<String> {
             part.push('\n');
         }
     }
-    parts
+    let name = document.replace('/', "-");
+    let numbered = parts.into_iter().enumerate();
+    numbered
+        .map(|(number, part)| (format!("{name}-{number}.md"), part))
+        .collect()
 }
 
 /// A document whose output blocks match every race that tells the same story.
@@ -113,24 +117,14 @@ fn loosened_line(line: &str) -> String {
 
 #[test]
 fn every_example_in_the_documents_gives_the_answer_shown_there() {
-    let all_parts = || {
-        let numbered = |document: String| {
-            let parts = parts(&text(&document)).into_iter().enumerate();
-            let named = move |(number, part)| (document.clone(), number, part);
-            parts.map(named).collect::<Vec<_>>()
-        };
-        documents().into_iter().flat_map(numbered)
-    };
     let scratch = tempfile::tempdir().unwrap();
-    for (document, number, part) in all_parts() {
-        let name = format!("{}-{number}.md", document.replace('/', "-"));
-        fs::write(scratch.path().join(&name), loosened(&part)).unwrap();
+    for (name, shown) in documents().iter().flat_map(|document| parts(document)) {
+        fs::write(scratch.path().join(&name), loosened(&shown)).unwrap();
         // The folder next to a document is where its commands run, one after
         // the other, so that what one leaves the next can use.
         let folder = scratch.path().join(name).with_extension("in");
         fs::create_dir(&folder).unwrap();
         // Rules files that the document shows under a comment with their name.
-        let shown = text(&document);
         for block in shown.split("```toml\n# ").skip(1) {
             let (file, rest) = block.split_once('\n').unwrap();
             if file.ends_with(".toml") {

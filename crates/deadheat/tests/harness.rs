@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use deadheat::format::read_run;
 use deadheat::model::{EndReason, Run};
+use deadheat_engine::SampleClock;
 
 /// Races that are over soon, whatever they find.
 const SHORT: [&str; 5] = ["--bench", "--max-replicates", "6", "--blocks", "5"];
@@ -361,8 +362,8 @@ fn a_killed_coordinator_takes_everything_with_it_and_leaves_a_run_to_read() {
     assert_eq!(run.end, None);
 }
 
-/// deadheat may be killed before it ends the group of a worker that has left:
-/// here the test, which never would, speaks to the worker in its place.
+/// deadheat may be killed before it ends the group of a worker that has left.
+/// Here the test speaks to the worker in its place, and ends no group.
 #[test]
 fn what_a_function_has_started_ends_with_the_worker() {
     for says_goodbye in [true, false] {
@@ -380,9 +381,8 @@ fn what_a_function_has_started_ends_with_the_worker() {
         let mut say = |request: &str| writeln!(requests, "{request}").unwrap();
         hear("hello");
         let name = "leaves/child-and-goes-on";
-        // A nanosecond per tick, in steps of one, read in one.
-        let one = "3ff0000000000000";
-        let clock = format!(r#""clock":"os:{one}:{one}:{one}","cpu_overhead_ns":0"#);
+        let clock = SampleClock::os().to_words();
+        let clock = format!(r#""clock":"{clock}","cpu_overhead_ns":0"#);
         let place = r#""contender":null,"heap_bytes":0,"stack_bytes":0"#;
         say(&format!(
             r#"{{"prepare":{{"benchmark":"{name}",{clock},{place}}}}}"#

@@ -65,7 +65,7 @@ pub fn section(setting: &Setting) -> Section {
              estimate compares neighbours and lets no single sample outvote the others. Means over the blocks of the answer alone would be \
              no better: tried on 25 races at 100 µs and 1 %, they were anomalous in 19 and those over all samples in 18. Of the 18,484 \
              samples there 548 took more than half as long again as the median; in 47 of them the kernel had seen the core change hands, \
-             and in 425 more than nine tenths was CPU time. Whoever owns the machine had it, and nothing inside can tell.\n\n",
+             and in 425 more than nine tenths was CPU time. Most likely the host had the core, and nothing inside tells those samples from slow code.\n\n",
             by_means.0, by_means.1
         );
     }
@@ -75,8 +75,9 @@ pub fn section(setting: &Setting) -> Section {
 /// What stands between 20 ms and a tenth of bench_diff's time.
 const AT_20_MS: &str = "At 20 ms a tenth of bench_diff's time is 1.2 s, or some fifteen blocks. In nine races \
     of 1 and 2 % the effects of blocks scattered by 0.7 to 3.7 % (1.4826 median absolute deviations; standard deviations up to \
-    7.2 %), which leaves the mean of fifteen an error of 0.2 to 1 %. So 5 and 10 % can be told in that time, 2 % seldom and 1 % by luck, \
-    by whatever method: deadheat goes on until it can tell, for 40 blocks at most, and bench_diff takes 100.\n\n";
+    7.2 %), which leaves the mean of fifteen an error of 0.2 to 1 %: enough for 5 and \
+    10 %, and mostly too much for 1 and 2 %. deadheat goes on until it can tell, for 40 blocks at most; bench_diff's calls would make 100. \
+    (The nine races, and the 25 below, were run for these two paragraphs and are not in the raw data.)\n\n";
 
 fn weather(row: &Row) -> &'static str {
     if row.loaded { "loaded" } else { "idle" }
