@@ -113,7 +113,7 @@ pub fn table(bars: &[Bar]) -> String {
             bar.what, bar.bar, bar.measured
         );
     }
-    text + "\nTimes and costs are rounded up, never in favour of deadheat.\n\n"
+    text + "\nTimes and costs of deadheat are rounded up, never in its favour.\n\n"
 }
 
 /// A number rounded up to so many digits.
@@ -123,6 +123,20 @@ pub fn up(value: f64, digits: usize) -> String {
     let raised = (value * factor - 1e-9).ceil() / factor;
     // The greater of -0 and 0 may be either; added to 0 both are 0.
     format!("{:.digits$}", raised.max(0.0) + 0.0)
+}
+
+/// A time or cost: one of ours rounded up, one of a peer to the nearest, so
+/// that no digit is in favour of deadheat.
+pub fn fairly(value: f64, digits: usize, ours: bool) -> String {
+    match ours {
+        true => up(value, digits),
+        false => format!("{value:.digits$}"),
+    }
+}
+
+/// Median and range of times or costs, rounded as [`fairly`] does.
+pub fn fair_spread(values: &[f64], digits: usize, ours: bool) -> String {
+    median_and_range(values, |value| fairly(value, digits, ours))
 }
 
 /// Median and range of times or costs, rounded up: `1.2 (1.0 to 3.4)`.
@@ -145,6 +159,15 @@ fn median_and_range(values: &[f64], shown: impl Fn(f64) -> String) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_digit_is_in_favour_of_deadheat() {
+        assert_eq!(fairly(0.4512, 2, true), "0.46");
+        assert_eq!(fairly(0.4512, 2, false), "0.45");
+        let seconds = [1.01, 1.02, 1.03];
+        assert_eq!(fair_spread(&seconds, 1, true), "1.1 (1.1 to 1.1)");
+        assert_eq!(fair_spread(&seconds, 1, false), "1.0 (1.0 to 1.0)");
+    }
 
     #[test]
     fn numbers_are_rounded_up_and_exact_ones_stay() {

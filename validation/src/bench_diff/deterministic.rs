@@ -75,8 +75,8 @@ pub fn section(setting: &Setting) -> Section {
 /// What stands between 20 ms and a tenth of bench_diff's time.
 const AT_20_MS: &str = "At 20 ms a tenth of bench_diff's time is 1.2 s, or some fifteen blocks. In nine races \
     of 1 and 2 % the effects of blocks scattered by 0.7 to 3.7 % (1.4826 median absolute deviations; standard deviations up to \
-    7.2 %), which leaves the mean of fifteen an error of 0.2 to 1 %: enough for 5 and \
-    10 %, and mostly too much for 1 and 2 %. deadheat goes on until it can tell, for 40 blocks at most; bench_diff's calls would make 100. \
+    7.2 %), which leaves the mean of fifteen an error of 0.2 to 1 %: little enough for \
+    10 % and mostly for 5 %, and mostly too much for 1 and 2 %. deadheat goes on until it can tell, for 40 blocks at most; bench_diff's calls would make 100. \
     (The nine races, and the 25 below, were run for these two paragraphs and are not in the raw data.)\n\n";
 
 fn weather(row: &Row) -> &'static str {
@@ -229,10 +229,12 @@ mod tests {
         assert_eq!(
             lines[0],
             "| 100 µs | 1 % | idle | traditional | 1 of 2 so far | 1 (1, 0) | 1 (1, 0) | – | – | – | – \
-             | 0.400 (0.400 to 0.400) | 1.99 | 0.00 | – |"
+             | 0.400 (0.400 to 0.400) | 1.98 | 0.00 | – |"
         );
         assert!(lines[1].contains("| 0 (0, 0) | 0 (0, 0) | 0, 0 | 0 (1) | 0 | 1 | 3.500"));
         assert!(lines[2].contains("| 1 (0, 1) | 1 (0, 1) | 0, 0 | 1 | 0 | 0 | 0.200"));
+        // The same error, of deadheat: rounded up.
+        assert!(lines[2].contains("| 1.99 |"), "{}", lines[2]);
         assert!(section.text.contains("anomalous in 1 of 1 races"));
         let bars: Vec<String> = section.bars.iter().map(ToString::to_string).collect();
         assert_eq!(bars.len(), 3);

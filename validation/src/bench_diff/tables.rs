@@ -6,7 +6,7 @@ use crate::errors::rms;
 use crate::observation::Observation;
 use crate::rows::{Row, Tool};
 use crate::turns::SEED;
-use deadheat_validation::bars::{spread, up};
+use deadheat_validation::bars::{fair_spread, fairly};
 use deadheat_validation::machine::cores;
 
 /// A thing that a tool does not do.
@@ -18,6 +18,8 @@ pub struct Found {
     pub walls: Vec<f64>,
     /// How many there should be.
     pub wanted: usize,
+    /// Whether deadheat found it.
+    ours: bool,
 }
 
 impl Found {
@@ -30,6 +32,7 @@ impl Found {
             comparisons,
             walls,
             wanted: row.repeats,
+            ours: tool.is_deadheat(),
         }
     }
 
@@ -61,7 +64,7 @@ impl Found {
 
     /// Median and range.
     pub fn seconds(&self) -> String {
-        spread(&self.walls, 3)
+        fair_spread(&self.walls, 3, self.ours)
     }
 
     /// Root mean square errors of the ratio of medians, of means, and of what
@@ -69,7 +72,10 @@ impl Found {
     pub fn errors(&self, known: f64) -> [String; 3] {
         let all = &self.comparisons;
         let percent = |error: Option<f64>| {
-            error.map_or_else(|| DASH.to_owned(), |error| up(error * 100.0, 2))
+            error.map_or_else(
+                || DASH.to_owned(),
+                |error| fairly(error * 100.0, 2, self.ours),
+            )
         };
         [
             percent(rms(all.iter().map(Comparison::medians), known)),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use deadheat_validation::bars::{Bar, Section, plain_spread, spread};
+use deadheat_validation::bars::{Bar, Section, fair_spread};
 use deadheat_validation::binomial::share_bounds;
 use deadheat_validation::kept::Kept;
 use deadheat_validation::process::median;
@@ -122,10 +122,7 @@ fn line(tool: Tool, tally: &Tally, truth: f64, repeats: usize) -> String {
         (0, _) => "-".to_owned(),
         (all, holding) => format!("{holding} of {all}"),
     };
-    let seconds = match tool.is_ours() {
-        true => spread(&tally.seconds, 1),
-        false => plain_spread(&tally.seconds, 1),
-    };
+    let seconds = fair_spread(&tally.seconds, 1, tool.is_ours());
     format!(
         "| {} | {} | {so_far} | {} | {counted} ({:.2} %) | {:.2} to {:.2} % | {beside} | {dead_heats} | {} | {:.2} | {intervals} | {seconds} |",
         tool.name(),

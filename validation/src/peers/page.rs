@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use deadheat_validation::bars::{Bar, table, up};
+use deadheat_validation::bars::{Bar, fairly, table, up};
 use deadheat_validation::binomial::{binomial_bound, share_bounds};
 use serde_json::Value;
 
@@ -70,7 +70,10 @@ impl Page<'_> {
                     .map_or_else(|| "—".to_owned(), |error| format!("{error:.2}"))
             });
             let seconds = |seconds: Option<f64>| {
-                seconds.map_or_else(|| "—".to_owned(), |seconds| up(seconds, 2))
+                seconds.map_or_else(
+                    || "—".to_owned(),
+                    |seconds| fairly(seconds, 2, view.tool.is_ours()),
+                )
             };
             let _ = writeln!(
                 text,

@@ -62,6 +62,10 @@ impl Tool {
         }
     }
 
+    pub fn is_ours(self) -> bool {
+        matches!(self, Self::Deadheat | Self::Neutral | Self::DeadheatRun)
+    }
+
     /// Whether it runs commands, and not functions.
     pub fn is_of_commands(self) -> bool {
         matches!(self, Self::DeadheatRun | Self::Hyperfine | Self::Pyperf)
