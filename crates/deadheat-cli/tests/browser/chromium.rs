@@ -32,6 +32,7 @@ const FLAGS: &[&str] = &[
     "--disable-component-update",
     "--disable-default-apps",
     "--disable-extensions",
+    "--disable-features=SpareRendererForSitePerProcess",
     "--disable-sync",
     "--force-color-profile=srgb",
     "--hide-scrollbars",
