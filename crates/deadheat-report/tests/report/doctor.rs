@@ -3,7 +3,7 @@
 use deadheat_model::Pinning;
 use deadheat_model::doctor::{
     BusyLine, Checkup, CoreWatch, Effect, EffectKind, Facts, Finding, Heat, Host, NotMeasured,
-    PinAdvice, PinReason, Quota, Refused, State, TurboSwitch,
+    PinAdvice, PinReason, Quota, Refused, State, Topic, TurboSwitch,
 };
 use deadheat_report::{DoctorTextOptions, to_doctor_json, to_doctor_text};
 use serde_json::Value;
@@ -488,6 +488,32 @@ fn a_server_with_a_core_set_apart_in_colour() {
     };
     let text = to_doctor_text(&server(), &options);
     insta::assert_snapshot!(text.replace('\u{1b}', "ESC"));
+}
+
+#[test]
+fn the_headline_agrees_in_number_with_what_disturbs() {
+    let headline = |topics: &[Topic]| {
+        let mut checkup = server();
+        for one in &mut checkup.findings {
+            if topics.contains(&one.topic()) {
+                one.state = State::Disturbs;
+            }
+        }
+        to_doctor_text(&checkup, &UNICODE)
+    };
+    let said = [
+        (&[Topic::Load][..], ": load disturbs."),
+        (&[Topic::Interrupts], ": interrupts disturb."),
+        (
+            &[Topic::Load, Topic::Interrupts],
+            ": load and interrupts disturb.",
+        ),
+    ];
+    for (topics, words) in said {
+        let text = headline(topics);
+        let first = text.lines().next().expect("a headline");
+        assert!(first.contains(words), "{first}");
+    }
 }
 
 #[test]

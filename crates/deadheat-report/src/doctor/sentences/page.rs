@@ -1,24 +1,16 @@
 //! What is said of the machine as a whole, and which cores to race on.
 
 use deadheat_model::Pinning;
-use deadheat_model::doctor::{Checkup, CoreWatch, Fitness, PinReason, State};
+use deadheat_model::doctor::{Checkup, CoreWatch, Fitness, PinReason, State, Topic};
 
 use super::super::mends;
 use super::super::numbers::{cores, list, share};
-use super::told::title;
+use super::told::{is_plural, title};
 use crate::units::counted;
 
 /// How good the machine is, in one sentence or two.
 pub(in crate::doctor) fn headline(checkup: &Checkup) -> String {
-    let disturbing: Vec<&str> = checkup
-        .in_state(State::Disturbs)
-        .map(|one| title(one.topic()))
-        .collect();
-    let named = match disturbing.as_slice() {
-        [] => String::new(),
-        [one] => format!("{one} disturbs"),
-        [first @ .., last] => format!("{} and {last} disturb", first.join(", ")),
-    };
+    let named = disturbing(checkup);
     let unknown = checkup.in_state(State::Unknown).count();
     let hidden = match unknown {
         0 => String::new(),
@@ -46,6 +38,23 @@ pub(in crate::doctor) fn headline(checkup: &Checkup) -> String {
                  in pairs stand it, but small differences will be too close to call.{hidden}",
                 share(lost)
             )
+        }
+    }
+}
+
+/// What disturbs, as the main clause of a sentence; empty where nothing does.
+fn disturbing(checkup: &Checkup) -> String {
+    let topics: Vec<Topic> = checkup
+        .in_state(State::Disturbs)
+        .map(|one| one.topic())
+        .collect();
+    match topics.as_slice() {
+        [] => String::new(),
+        [one] if is_plural(*one) => format!("{} disturb", title(*one)),
+        [one] => format!("{} disturbs", title(*one)),
+        [first @ .., last] => {
+            let first: Vec<&str> = first.iter().copied().map(title).collect();
+            format!("{} and {} disturb", first.join(", "), title(*last))
         }
     }
 }

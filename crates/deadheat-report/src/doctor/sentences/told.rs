@@ -38,6 +38,14 @@ pub(in crate::doctor) fn title(topic: Topic) -> &'static str {
     }
 }
 
+/// Whether the title of a topic takes a verb in the plural.
+pub(super) fn is_plural(topic: Topic) -> bool {
+    matches!(
+        topic,
+        Topic::Interrupts | Topic::HugePages | Topic::Isolation | Topic::Counters
+    )
+}
+
 /// What is said of a finding.
 pub(in crate::doctor) fn told(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Told {
     Told {
