@@ -4,6 +4,7 @@
 use deadheat_model::{ClockCause, Comparison, LogRatio, Observation, Unit, Warning};
 
 use crate::control;
+use crate::enumeration::enumerated;
 use crate::glyphs::Glyphs;
 use crate::names;
 use crate::placement;
@@ -401,9 +402,5 @@ fn were(sides: &[String], glyphs: Glyphs) -> String {
         .map(|side| format!("'{}'", quoted(side, glyphs)))
         .collect();
     let verb = if sides.len() == 1 { "was" } else { "were" };
-    match quoted.split_last() {
-        Some((last, [])) => format!("{last} {verb}"),
-        Some((last, others)) => format!("{} and {last} {verb}", others.join(", ")),
-        None => verb.to_owned(),
-    }
+    format!("{} {verb}", enumerated(&quoted))
 }

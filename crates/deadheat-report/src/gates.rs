@@ -3,6 +3,7 @@
 
 use deadheat_model::{Analysis, Comparison, Excuse, GateHit, Idle, IdleIgnore};
 
+use crate::enumeration::first_of;
 use crate::glyphs::Glyphs;
 use crate::names::{escape, shorten};
 use crate::suite;
@@ -65,7 +66,10 @@ pub(crate) fn passed(analysis: &Analysis) -> Option<String> {
     }
     let names: Vec<String> = asked.iter().map(|rule| format!("'{rule}'")).collect();
     let noun = if names.len() == 1 { "rule" } else { "rules" };
-    Some(format!("no benchmark breaks the {noun} {}.", list(&names)))
+    Some(format!(
+        "no benchmark breaks the {noun} {}.",
+        first_of(names, NAMED)
+    ))
 }
 
 /// The name of the rule, fit to be shown.
@@ -106,7 +110,7 @@ fn broken(analysis: &Analysis, glyphs: Glyphs) -> Vec<GateLine> {
     let sentences = found.into_iter();
     sentences
         .map(|(hit, names)| {
-            let names = list(&names);
+            let names = first_of(names, NAMED);
             let rule = rule(hit, glyphs);
             match &hit.excuse {
                 None => GateLine {
@@ -136,18 +140,6 @@ fn named(comparison: &Comparison, several: bool, alone: bool, glyphs: Glyphs) ->
         Some(candidate) if alone => format!("'{candidate}'"),
         Some(candidate) if several => format!("'{title}' ('{candidate}')"),
         _ => format!("'{title}'"),
-    }
-}
-
-/// `'a', 'b' and 3 more`.
-fn list(names: &[String]) -> String {
-    let (shown, more) = names.split_at(names.len().min(NAMED));
-    match (shown, more.len()) {
-        ([rest @ .., last], 0) if !rest.is_empty() => {
-            format!("{} and {last}", rest.join(", "))
-        }
-        (shown, 0) => shown.join(", "),
-        (shown, more) => format!("{} and {more} more", shown.join(", ")),
     }
 }
 
@@ -195,9 +187,9 @@ mod tests {
         let names = |count: usize| -> Vec<String> {
             (1..=count).map(|number| format!("'b{number}'")).collect()
         };
-        assert_eq!(list(&names(1)), "'b1'");
-        assert_eq!(list(&names(3)), "'b1', 'b2' and 'b3'");
-        assert!(list(&names(500)).ends_with("'b20' and 480 more"));
+        assert_eq!(first_of(names(1), NAMED), "'b1'");
+        assert_eq!(first_of(names(3), NAMED), "'b1', 'b2' and 'b3'");
+        assert!(first_of(names(500), NAMED).ends_with("'b20' and 480 more"));
     }
 
     #[test]

@@ -34,6 +34,7 @@ mod control;
 mod doctor;
 pub mod doubts;
 mod ending;
+mod enumeration;
 mod figures;
 mod gates;
 mod glyphs;

@@ -5,6 +5,7 @@ use deadheat_model::{CalibratedKind, Calibration, CalibrationEnd, Promise, Share
 use super::note::{kind, percent, sentence_case};
 use super::tables::bounds;
 use crate::ending::signal_name;
+use crate::enumeration::enumerated;
 use crate::glyphs::Glyphs;
 use crate::names::{escape, shorten};
 use crate::units::{counted, share, waiting};
@@ -102,21 +103,14 @@ pub(super) fn belief(calibration: &Calibration) -> (Belief, String) {
 
 /// "functions, builds and commands".
 fn list(kinds: &[&CalibratedKind]) -> String {
-    joined(kinds.iter().map(|one| kind(one.kind).to_owned()).collect())
-}
-
-/// "a, b and c".
-fn joined(parts: Vec<String>) -> String {
-    match parts.split_last() {
-        Some((last, [])) => last.clone(),
-        Some((last, others)) => format!("{} and {last}", others.join(", ")),
-        None => String::new(),
-    }
+    let names: Vec<&str> = kinds.iter().map(|one| kind(one.kind)).collect();
+    enumerated(&names)
 }
 
 /// "1 of 300 functions (at most 1.8 %) and 0 of 120 commands (at most 3.0 %)".
 fn all_calls(kinds: &[&CalibratedKind]) -> String {
-    joined(kinds.iter().map(|one| calls(one)).collect())
+    let calls: Vec<String> = kinds.iter().map(|one| calls(one)).collect();
+    enumerated(&calls)
 }
 
 /// "1 of 300 functions (at most 1.8 %)".

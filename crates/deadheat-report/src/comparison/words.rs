@@ -9,6 +9,7 @@ use deadheat_model::{
 };
 
 use super::labels::Labels;
+use crate::enumeration::first_of;
 use crate::glyphs::Glyphs;
 use crate::left_out;
 use crate::names::{escape, shorten};
@@ -143,21 +144,11 @@ pub(super) fn quiet(metrics: &[(String, usize)]) -> Option<String> {
 }
 
 /// "a, b and 3 more".
-pub(super) fn listed<'n>(names: impl ExactSizeIterator<Item = &'n str>, glyphs: Glyphs) -> String {
-    let more = names.len().saturating_sub(NAMED);
-    let mut named: Vec<String> = names
-        .take(NAMED)
-        .map(|name| shorten(name, NAME, glyphs))
-        .collect();
-    let last = match more {
-        0 if named.len() > 1 => named.pop(),
-        0 => None,
-        more => Some(format!("{more} more")),
-    };
-    match last {
-        Some(last) => format!("{} and {last}", named.join(", ")),
-        None => named.concat(),
-    }
+pub(super) fn listed<'n>(names: impl Iterator<Item = &'n str>, glyphs: Glyphs) -> String {
+    first_of(
+        names.map(|name| shorten(name, NAME, glyphs)).collect(),
+        NAMED,
+    )
 }
 
 /// What happened to the benchmarks that failed: those that failed in the same

@@ -1,6 +1,7 @@
 //! Measured numbers of a checkup: two digits, for a moment's look is not worth
 //! more.
 
+use crate::enumeration::enumerated;
 use crate::glyphs::Glyphs;
 use crate::units::two_digits;
 
@@ -82,10 +83,9 @@ pub(super) fn cores(list: &[u32]) -> String {
             _ => vec![format!("{from} to {to}")],
         })
         .collect();
-    match spoken.as_slice() {
-        [] => "no core".to_owned(),
-        [one] => format!("{word} {one}"),
-        [first @ .., last] => format!("{word} {} and {last}", first.join(", ")),
+    match spoken.is_empty() {
+        true => "no core".to_owned(),
+        false => format!("{word} {}", enumerated(&spoken)),
     }
 }
 

@@ -492,7 +492,7 @@ fn a_server_with_a_core_set_apart_in_colour() {
 
 #[test]
 fn the_headline_agrees_in_number_with_what_disturbs() {
-    let headline = |topics: &[Topic]| {
+    let page = |topics: &[Topic]| {
         let mut checkup = server();
         for one in &mut checkup.findings {
             if topics.contains(&one.topic()) {
@@ -510,7 +510,7 @@ fn the_headline_agrees_in_number_with_what_disturbs() {
         ),
     ];
     for (topics, words) in said {
-        let text = headline(topics);
+        let text = page(topics);
         let first = text.lines().next().expect("a headline");
         assert!(first.contains(words), "{first}");
     }

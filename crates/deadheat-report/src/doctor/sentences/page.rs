@@ -6,6 +6,7 @@ use deadheat_model::doctor::{Checkup, CoreWatch, Fitness, PinReason, State, Topi
 use super::super::mends;
 use super::super::numbers::{cores, list, share};
 use super::told::{is_plural, title};
+use crate::enumeration::enumerated;
 use crate::units::counted;
 
 /// How good the machine is, in one sentence or two.
@@ -48,14 +49,11 @@ fn disturbing(checkup: &Checkup) -> String {
         .in_state(State::Disturbs)
         .map(|one| one.topic())
         .collect();
+    let titles: Vec<&str> = topics.iter().copied().map(title).collect();
     match topics.as_slice() {
         [] => String::new(),
-        [one] if is_plural(*one) => format!("{} disturb", title(*one)),
-        [one] => format!("{} disturbs", title(*one)),
-        [first @ .., last] => {
-            let first: Vec<&str> = first.iter().copied().map(title).collect();
-            format!("{} and {} disturb", first.join(", "), title(*last))
-        }
+        [one] if !is_plural(*one) => format!("{} disturbs", title(*one)),
+        _ => format!("{} disturb", enumerated(&titles)),
     }
 }
 

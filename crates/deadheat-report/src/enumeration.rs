@@ -1,0 +1,45 @@
+//! Several things in one sentence.
+
+/// "a, b and c"; empty where there is nothing.
+pub(crate) fn enumerated<S: AsRef<str>>(parts: &[S]) -> String {
+    let parts: Vec<&str> = parts.iter().map(AsRef::as_ref).collect();
+    match parts.as_slice() {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        few => few.concat(),
+    }
+}
+
+/// As many as may be, and how many more there are: "a, b and 3 more".
+pub(crate) fn first_of(mut parts: Vec<String>, at_most: usize) -> String {
+    let more = parts.len().saturating_sub(at_most);
+    if more > 0 {
+        parts.truncate(at_most);
+        parts.push(format!("{more} more"));
+    }
+    enumerated(&parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_of_several_is_joined_by_and() {
+        assert_eq!(enumerated::<&str>(&[]), "");
+        assert_eq!(enumerated(&["a"]), "a");
+        assert_eq!(enumerated(&["a", "b"]), "a and b");
+        assert_eq!(enumerated(&["a", "b", "c"]), "a, b and c");
+    }
+
+    #[test]
+    fn what_is_too_much_is_counted() {
+        let letters = |count: usize| {
+            let letters = ["a", "b", "c", "d"];
+            letters[..count].iter().map(ToString::to_string).collect()
+        };
+        assert_eq!(first_of(letters(0), 2), "");
+        assert_eq!(first_of(letters(2), 2), "a and b");
+        assert_eq!(first_of(letters(3), 2), "a, b and 1 more");
+        assert_eq!(first_of(letters(4), 1), "a and 3 more");
+    }
+}
