@@ -99,7 +99,9 @@ pub(crate) fn benchmark(raced: &Raced<'_>, options: Options, ranking: &Ranking) 
         control: None,
         spreads: None,
         replicates_to_settle: None,
+        seconds_to_settle: None,
         dropped_blocks: 0,
+        effect_with_dropped: None,
         diagnostics: None,
         figures: None,
         metrics: Vec::new(),
@@ -222,7 +224,7 @@ pub(crate) fn benchmark(raced: &Raced<'_>, options: Options, ranking: &Ranking) 
             ruling.anytime,
             ruling.budget_spent,
         ));
-        warnings.extend(placement.doubts(&comparison));
+        warnings.extend(placement.doubts(&comparison, benchmark, id));
         warnings.extend(doubts::about_the_counters(header));
         comparison.warnings = warnings;
         comparisons.push(comparison);
@@ -239,6 +241,8 @@ fn fill_in(comparison: &mut Comparison, judgement: &Judgement) {
     let pooled = &judgement.pooled;
     comparison.estimate = Some(estimate(judgement));
     comparison.dropped_blocks = judgement.dropped;
+    let with_dropped = judgement.with_dropped;
+    comparison.effect_with_dropped = with_dropped.map(|all| LogRatio(all.theta));
     comparison.provisional = pooled.replicates == 1 && judgement.call.is_some();
     comparison.excludes_zero = excludes_zero(judgement.interval);
     comparison.verdict = judgement.call.map(verdict);

@@ -10,9 +10,10 @@ use deadheat_stats::{
     tail_rate,
 };
 
+use crate::analyse::verdict;
 use crate::effects::Effects;
 use crate::formula::Formula;
-use crate::judge::Judgement;
+use crate::judge::{Judgement, WithDropped};
 
 /// Fewer ticks than this in a sample, and the clock shapes the result.
 pub(crate) const FEW_TICKS: f64 = 100.0;
@@ -100,13 +101,27 @@ pub(crate) fn about_the_estimate(
         Some(KeepReason::TooMany { share }) => warnings.push(Warning::DisturbedTooOften { share }),
         None => {}
     }
-    if let Some(theta) = judgement.theta_with_all {
+    if let Some(with_dropped) = judgement.with_dropped
+        && tells_another_story(judgement, with_dropped, margin)
+    {
         warnings.push(Warning::BlocksDropped {
             count: judgement.dropped,
-            change_with_all: LogRatio(theta).change(),
+            change_with_all: LogRatio(with_dropped.theta).change(),
+            verdict_with_all: with_dropped.call.map(verdict),
         });
     }
     warnings
+}
+
+/// Whether the dropped blocks decide something: the verdict, or on which side
+/// of the margin the change lies. Told of every race that dropped any, it was
+/// read past: in 13 of 14 benchmarks of a suite it stood there, and in none of
+/// them did it matter.
+fn tells_another_story(judgement: &Judgement, with_dropped: WithDropped, margin: f64) -> bool {
+    let margin = LogRatio::from_change(margin).0;
+    let side = |theta: f64| (theta < -margin, theta > margin);
+    judgement.call.map(verdict) != with_dropped.call.map(verdict)
+        || side(judgement.pooled.theta) != side(with_dropped.theta)
 }
 
 /// The mean of single blocks without the tenth of them (at least one) that

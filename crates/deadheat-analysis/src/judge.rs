@@ -38,9 +38,18 @@ pub(crate) struct Judgement {
     /// Replicates looked at, before any block was dropped.
     pub(crate) replicates: usize,
     pub(crate) dropped: usize,
-    /// θ̂ with the dropped blocks.
-    pub(crate) theta_with_all: Option<f64>,
+    /// What would be said with the dropped blocks.
+    pub(crate) with_dropped: Option<WithDropped>,
     pub(crate) kept_because: Option<KeepReason>,
+}
+
+/// The answer had the dropped blocks been kept.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct WithDropped {
+    /// θ̂ of all blocks.
+    pub(crate) theta: f64,
+    /// `None` where only an estimate is allowed.
+    pub(crate) call: Option<Call>,
 }
 
 impl Judgement {
@@ -71,7 +80,7 @@ pub(crate) fn judge(
     let dropping = effects
         .flags(replicates)
         .map_or(Dropping::None, keep_or_drop);
-    let (mut dropped, mut theta_with_all, mut kept_because) = (0, None, None);
+    let (mut dropped, mut with_dropped, mut kept_because) = (0, None, None);
     let (kept, sizes);
     let judged = match dropping {
         Dropping::None => clusters,
@@ -81,44 +90,75 @@ pub(crate) fn judge(
         }
         Dropping::Drop(gone) => {
             dropped = gone.len();
-            theta_with_all = pooled_huber(&clusters, floor)
-                .ok()
-                .map(|pooled| pooled.theta);
+            with_dropped = pooled_huber(&clusters, floor).ok().map(|pooled| {
+                let read = Reading::of(&pooled, clusters.effects(), level, formula, margin);
+                WithDropped {
+                    theta: pooled.theta,
+                    call: read.call,
+                }
+            });
             (kept, sizes) = without(clusters.effects(), effects.sizes(replicates), &gone);
             Clusters::new(&kept, &sizes).ok()?
         }
     };
     let pooled = pooled_huber(&judged, floor).ok()?;
     let judged = judged.effects();
-    let (interval, confidence, p_value) = match level {
-        Level::Nominal(level) => (
-            formula.interval(&pooled, judged, level),
-            1.0 - level,
-            formula.p_value(&pooled, judged),
-        ),
-        Level::Anytime(alpha) => {
-            let (interval, p_value) = anytime(&pooled, judged, alpha, formula);
-            (interval, 1.0 - alpha, p_value)
-        }
-    };
-    let enough = pooled.blocks >= MIN_BLOCKS
-        && (pooled.replicates == 1 || pooled.replicates >= MIN_REPLICATES_FOR_VERDICT);
+    let read = Reading::of(&pooled, judged, level, formula, margin);
     Some(Judgement {
-        call: interval
-            .filter(|_| enough)
-            .map(|interval| call(interval, margin)),
-        interval,
-        confidence,
+        call: read.call,
+        interval: read.interval,
+        confidence: read.confidence,
         asked: level,
         plain_level: plain_level(&pooled, level, formula),
         formula,
-        p_value,
+        p_value: read.p_value,
         replicates,
         dropped,
-        theta_with_all,
+        with_dropped,
         kept_because,
         pooled,
     })
+}
+
+/// What an estimate says at a level.
+struct Reading {
+    interval: Option<(f64, f64)>,
+    confidence: f64,
+    p_value: Option<f64>,
+    /// `None` where only an estimate is allowed.
+    call: Option<Call>,
+}
+
+impl Reading {
+    fn of(
+        pooled: &PooledEstimate,
+        effects: &[f64],
+        level: Level,
+        formula: Formula,
+        margin: f64,
+    ) -> Self {
+        let (interval, confidence, p_value) = match level {
+            Level::Nominal(level) => (
+                formula.interval(pooled, effects, level),
+                1.0 - level,
+                formula.p_value(pooled, effects),
+            ),
+            Level::Anytime(alpha) => {
+                let (interval, p_value) = anytime(pooled, effects, alpha, formula);
+                (interval, 1.0 - alpha, p_value)
+            }
+        };
+        let enough = pooled.blocks >= MIN_BLOCKS
+            && (pooled.replicates == 1 || pooled.replicates >= MIN_REPLICATES_FOR_VERDICT);
+        Self {
+            interval,
+            confidence,
+            p_value,
+            call: interval
+                .filter(|_| enough)
+                .map(|interval| call(interval, margin)),
+        }
+    }
 }
 
 /// Interval and p-value that hold at every moment at once.

@@ -29,6 +29,7 @@ mod scatter;
 mod side;
 mod spreads;
 mod suite;
+mod typical;
 mod unpaired;
 
 pub use analyse::{Options, analyse};

@@ -12,6 +12,7 @@ use crate::overall::overall;
 use crate::recordings::about_the_recordings;
 use crate::scatter::Scatter;
 use crate::suite::pay_for_the_suite;
+use crate::typical::follow_the_estimates;
 use crate::unpaired::Ranking;
 
 /// One benchmark of a run with its samples.
@@ -101,7 +102,11 @@ impl<'a> OneByOne<'a> {
             }
         }
         judge_the_controls(&mut comparisons, &controls, plan.design.alpha);
-        let comparisons: Vec<Comparison> = comparisons.into_iter().flatten().collect();
+        let mut comparisons: Vec<Comparison> = comparisons.into_iter().flatten().collect();
+        comparisons.iter_mut().for_each(follow_the_estimates);
+        if run.header.origin == Origin::Race {
+            time_to_settle(&mut comparisons, run.elapsed_ns as f64 / 1e9);
+        }
         Analysis {
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             seed: (run.header.origin == Origin::Race).then_some(plan.seed),
@@ -128,6 +133,20 @@ impl<'a> OneByOne<'a> {
             },
             calibration: run.header.environment.calibration.clone(),
         }
+    }
+}
+
+/// Says how long open races would go on, at the pace of a replicate on average
+/// over all benchmarks.
+fn time_to_settle(comparisons: &mut [Comparison], elapsed_seconds: f64) {
+    let replicates = |one: &Comparison| one.estimate.as_ref().map_or(0, |e| e.replicates);
+    let benchmarks =
+        comparisons.chunk_by(|a, b| a.benchmark == b.benchmark && a.parameters == b.parameters);
+    let raced = benchmarks.map(|group| group.iter().map(replicates).max().unwrap_or(0));
+    let raced: usize = raced.sum();
+    for one in comparisons {
+        let more = one.replicates_to_settle.filter(|_| raced > 0);
+        one.seconds_to_settle = more.map(|more| more as f64 * elapsed_seconds / raced as f64);
     }
 }
 

@@ -1,20 +1,85 @@
-//! The change over all benchmarks of saved results.
+//! The change over all benchmarks.
 //!
 //! The mean of the effects is the logarithm of the geometric mean of the
-//! ratios. Its interval speaks of these benchmarks and of no others. Where a
+//! ratios. In a race its interval comes from how the effects spread: it speaks
+//! of benchmarks like these, of which these are taken for a random sample.
+//!
+//! In saved results it speaks of these benchmarks and of no others. Where a
 //! side is one file, all its benchmarks were recorded by one process as far as
 //! anyone knows, so the allowance for its layout does not average out; where
 //! each side is several files, these are the observations.
 
 use deadheat_model::{
-    Better, Comparison, ContenderId, Estimate, Interval, LogRatio, Overall, Run, Samples,
+    Better, Comparison, ContenderId, Estimate, Interval, LogRatio, Overall, Population, Run,
+    Samples,
 };
-use deadheat_stats::dist::normal_quantile;
+use deadheat_stats::dist::{normal_quantile, t_critical};
+use deadheat_stats::summary::std_dev;
 use deadheat_stats::{LAYOUT_ALLOWANCE, hodges_lehmann, welch};
 
 /// One entry per candidate that at least two benchmarks compare with the
 /// baseline.
 pub(crate) fn overall(run: &Run, comparisons: &[Comparison]) -> Vec<Overall> {
+    match run.sides.is_empty() {
+        true => of_a_race(comparisons, run.header.plan.design.alpha),
+        false => of_saved_results(run, comparisons),
+    }
+}
+
+/// One entry per candidate of a race that meets the baseline in two benchmarks
+/// or more. Where every benchmark has one candidate, these are taken for the
+/// same one, however they are called.
+fn of_a_race(comparisons: &[Comparison], alpha: f64) -> Vec<Overall> {
+    let raced = comparisons.iter().filter_map(|one| {
+        let effect = sign(one.metric.better()) * one.estimate.as_ref()?.effect.0;
+        Some((one, one.candidate.as_ref()?.name.as_str(), effect))
+    });
+    let raced: Vec<(&Comparison, &str, f64)> = raced.collect();
+    let same =
+        |a: &Comparison, b: &Comparison| a.benchmark == b.benchmark && a.parameters == b.parameters;
+    let one_each = raced.windows(2).all(|pair| !same(pair[0].0, pair[1].0));
+    let mut groups: Vec<(&str, Vec<f64>)> = Vec::new();
+    for (_, name, effect) in &raced {
+        match groups.iter_mut().find(|(of, _)| one_each || of == name) {
+            Some((_, effects)) => effects.push(*effect),
+            None => groups.push((name, vec![*effect])),
+        }
+    }
+    groups.retain(|(_, effects)| effects.len() > 1);
+    let level = alpha / groups.len().max(1) as f64;
+    let overall = groups.into_iter().map(|(name, effects)| {
+        let count = effects.len() as f64;
+        let effect = effects.iter().sum::<f64>() / count;
+        let half = std_dev(&effects).map(|sd| t_critical(level, count - 1.0) * sd / count.sqrt());
+        Overall {
+            candidate: name.to_owned(),
+            benchmarks: effects.len(),
+            estimate: estimate(effect, half, level, 0),
+            population: Population::LikeThese,
+        }
+    });
+    overall.collect()
+}
+
+/// An effect with half of its interval, where that is a number.
+fn estimate(effect: f64, half: Option<f64>, level: f64, replicates: usize) -> Estimate {
+    let interval = half
+        .filter(|half| *half > 0.0 && (effect.abs() + half).is_finite())
+        .map(|half| Interval {
+            low: LogRatio(effect - half),
+            high: LogRatio(effect + half),
+            confidence: 1.0 - level,
+        });
+    Estimate {
+        effect: LogRatio(effect),
+        interval,
+        p_value: None,
+        replicates,
+        blocks: 0,
+    }
+}
+
+fn of_saved_results(run: &Run, comparisons: &[Comparison]) -> Vec<Overall> {
     let candidates = run.sides.len().saturating_sub(1);
     let level = run.header.plan.design.alpha / candidates.max(1) as f64;
     let of_candidate = |place: usize| {
@@ -41,23 +106,11 @@ pub(crate) fn overall(run: &Run, comparisons: &[Comparison]) -> Vec<Overall> {
             [1, _] | [_, 1] => by_benchmarks(&compared, level),
             files => by_files(run, name, files, level),
         };
-        let interval = half
-            .filter(|half| *half > 0.0 && (effect.abs() + half).is_finite())
-            .map(|half| Interval {
-                low: LogRatio(effect - half),
-                high: LogRatio(effect + half),
-                confidence: 1.0 - level,
-            });
         Some(Overall {
             candidate: name.clone(),
             benchmarks: compared.len(),
-            estimate: Estimate {
-                effect: LogRatio(effect),
-                interval,
-                p_value: None,
-                replicates: pooled.iter().sum(),
-                blocks: 0,
-            },
+            estimate: estimate(effect, half, level, pooled.iter().sum()),
+            population: Population::These,
         })
     };
     (1..run.sides.len()).filter_map(of_candidate).collect()

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use deadheat_model::{
-    Comparison, ContenderId, Estimate, LogRatio, Origin, Placed, Placing, Run, Samples, Scope,
-    Warning,
+    Benchmark, Comparison, ContenderId, Estimate, LogRatio, Origin, Placed, Placing, Run, Samples,
+    Scope, Warning, Workload,
 };
 
 use crate::effects::Effects;
@@ -96,9 +96,16 @@ impl<'a> Placement<'a> {
     }
 
     /// What the reader should know of the placement behind a comparison.
-    pub(crate) fn doubts(&self, comparison: &Comparison) -> Vec<Warning> {
+    pub(crate) fn doubts(
+        &self,
+        comparison: &Comparison,
+        benchmark: &Benchmark,
+        candidate: ContenderId,
+    ) -> Vec<Warning> {
         let mut warnings = Vec::new();
         match comparison.scope {
+            // Both sides are the same bytes, wherever the linker put them.
+            Scope::Binary if is_one_program(benchmark, candidate) => {}
             Scope::Binary => warnings.push(Warning::PlacementFixed {
                 reason: self.why_fixed(),
             }),
@@ -149,6 +156,20 @@ impl<'a> Placement<'a> {
         };
         fallen_back.or_else(impossible)
     }
+}
+
+/// Whether both commands start the same program, without a shell in between.
+fn is_one_program(benchmark: &Benchmark, candidate: ContenderId) -> bool {
+    let program = |id: ContenderId| match &benchmark.contenders[id.index()].workload {
+        Workload::Command(command) => {
+            let program = command.words.first()?;
+            // With a shell, the first of the words is the shell's.
+            (command.text.split_whitespace().next() == Some(program)).then_some(program)
+        }
+        _ => None,
+    };
+    let baseline = program(ContenderId::BASELINE);
+    baseline.is_some() && baseline == program(candidate)
 }
 
 impl<'a> OwnLinkRaced<'a> {

@@ -3,6 +3,8 @@
 use deadheat_model::{ContenderId, Metric, Samples, Side};
 use deadheat_stats::summary::{max, mean, median_in_place, min, std_dev};
 
+use crate::typical::typical;
+
 /// Which samples belong to whom, looked up once for all metrics.
 pub(crate) struct Members {
     of: Vec<Vec<u32>>,
@@ -53,6 +55,7 @@ pub(crate) fn side(name: &str, values: &mut [f64]) -> Option<Side> {
     if !values.is_empty() && values.iter().all(|value| value.to_bits() == 0) {
         return Some(Side {
             name: name.to_owned(),
+            typical: None,
             mean: 0.0,
             min: 0.0,
             max: 0.0,
@@ -63,6 +66,7 @@ pub(crate) fn side(name: &str, values: &mut [f64]) -> Option<Side> {
     }
     Some(Side {
         name: name.to_owned(),
+        typical: typical(values),
         mean: mean(values)?,
         min: min(values)?,
         max: max(values)?,

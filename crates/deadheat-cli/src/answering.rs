@@ -20,7 +20,7 @@ pub fn tell(
     let options = reports.analysis_options(answer.analysis_options(), benchmarks);
     let analysis = answer.analysis_with(run, options);
     let written = exports.write(run, &analysis, answer.figures)?;
-    let recorded = format!("recorded in {}", outcome.path.display());
+    let recorded = answer.recorded_in(&outcome.path);
     let below = [vec![recorded], written].concat();
     answer.print_beside(&reports, &analysis, &below)?;
     if let Some(RunEnd {

@@ -13,9 +13,21 @@ use crate::rules::RulesArgs;
 /// How the answer is printed and what it does to the exit code.
 #[derive(Clone, Debug, Args)]
 pub struct AnswerArgs {
-    /// Print the analysis as JSON instead of text
+    /// Every metric and every note, and not only what the verdict rests on
+    #[arg(short = 'v', long, help_heading = "Answer")]
+    verbose: bool,
+    /// The shape of the answer [default: text]
+    #[arg(
+        long,
+        value_name = "SHAPE",
+        value_parser = format(),
+        help_heading = "Answer",
+        conflicts_with = "json"
+    )]
+    format: Option<Format>,
+    /// The same as --format json
     #[arg(long, help_heading = "Answer")]
-    pub json: bool,
+    json: bool,
     /// Show the secondary figures too: they inform, they never decide
     #[arg(long, help_heading = "Answer")]
     figures: bool,
@@ -52,17 +64,30 @@ impl AnswerArgs {
     /// The answer these options ask for.
     pub fn answer(&self) -> Answer {
         Answer {
-            format: match self.json {
-                true => Format::Json,
-                false => Format::Text,
+            format: match (self.json, self.format) {
+                (true, _) => Format::Json,
+                (false, given) => given.unwrap_or_default(),
             },
+            verbose: self.verbose,
             figures: self.figures,
             plot: self.plot,
             color: self.color,
             gate: self.gate.clone(),
-            ..Answer::default()
         }
     }
+}
+
+/// The choices of `--format`.
+fn format() -> impl TypedValueParser<Value = Format> {
+    let told = Format::ALL.iter().map(|format| {
+        let value = PossibleValue::new(format.name()).help(format.meaning());
+        // libtest's word, which scripts for cargo bench know.
+        match format {
+            Format::Text => value.alias("pretty"),
+            _ => value,
+        }
+    });
+    PossibleValuesParser::new(told).try_map(|name| Format::parse(&name))
 }
 
 /// The choices of `--color`.

@@ -40,17 +40,17 @@ pub fn report(args: &ReportCommand) -> Result<Status, Failure> {
         gate: rules.gate(),
         ..args.answer.answer()
     };
-    if reports.is_empty() && !args.answer.json {
+    if reports.is_empty() && !answer.is_document() {
         return Err(Failure::Usage(
             "say what to make of it: --html FILE, --markdown [FILE], --junit FILE, --svg DIR, \
              --png DIR or --json; `deadheat analyze` prints the answer"
                 .to_owned(),
         ));
     }
-    if reports.takes_stdout() && args.answer.json {
+    if reports.takes_stdout() && answer.is_document() {
         return Err(Failure::Usage(
-            "--markdown and --json: standard output has room for one of them; give --markdown a \
-             file"
+            "--markdown and --json (or --format): standard output has room for one of them; give \
+             --markdown a file"
                 .to_owned(),
         ));
     }
@@ -64,7 +64,7 @@ pub fn report(args: &ReportCommand) -> Result<Status, Failure> {
     let options = reports.analysis_options(options, benchmarks);
     let (run, analysis) = answer.analysis_of(recorded, options)?;
     let written = reports.write(&run.header, &analysis)?;
-    if args.answer.json {
+    if answer.is_document() {
         answer.print(&analysis)?;
     } else if !reports.takes_stdout() {
         for line in written {

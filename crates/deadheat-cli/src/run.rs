@@ -196,8 +196,12 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
         command: Vec::new(),
         save: args.save.clone(),
         folder: PathBuf::new(),
-        // With --json standard output belongs to the analysis alone.
-        shown: if args.answer.json { 2 } else { 1 },
+        // Standard output belongs to a document alone.
+        shown: if args.answer.answer().is_document() {
+            2
+        } else {
+            1
+        },
         // This very program makes them. Where it cannot be found, as when it
         // was replaced meanwhile, commands run as they were linked.
         placements: match args.placement {

@@ -20,6 +20,10 @@ use crate::warning::Warning;
 pub struct Side {
     /// The contender's name.
     pub name: String,
+    /// The typical value: the robust location of the baseline in logarithms,
+    /// and of a candidate that times 1 + the change, so that the two agree
+    /// with the estimate. `None` where zeros forbid logarithms.
+    pub typical: Option<f64>,
     /// Median.
     pub median: f64,
     /// Arithmetic mean.
@@ -100,8 +104,13 @@ pub struct Comparison {
     /// How many replicates more would settle an open verdict, if the estimate
     /// stays where it is.
     pub replicates_to_settle: Option<usize>,
+    /// The seconds these would take, at the pace of the run; `None` for a
+    /// recording.
+    pub seconds_to_settle: Option<f64>,
     /// Blocks left out for evidence of disturbance.
     pub dropped_blocks: usize,
+    /// The effect had those been kept; `None` where none was left out.
+    pub effect_with_dropped: Option<LogRatio>,
     /// Order effects; `None` without ABBA blocks.
     pub diagnostics: Option<BlockDiagnostics>,
     /// Secondary figures of the judged metric: they inform, they never decide.
@@ -185,8 +194,8 @@ pub struct Analysis {
     pub failures: Vec<FailedBenchmark>,
     /// Benchmarks that were not raced, and why.
     pub left_out: Vec<LeftOut>,
-    /// The change over all benchmarks of a recording, per candidate; empty
-    /// where fewer than two were compared.
+    /// The change over all benchmarks, per candidate; empty where fewer than
+    /// two were compared.
     pub overall: Vec<Overall>,
     /// Doubts about the recordings as a whole.
     pub warnings: Vec<Warning>,
@@ -214,9 +223,20 @@ pub struct Overall {
     pub candidate: String,
     /// Benchmarks in it.
     pub benchmarks: usize,
-    /// Their mean effect; the interval speaks of these benchmarks, not of
-    /// others that one might have chosen.
+    /// Their mean effect.
     pub estimate: Estimate,
+    /// Benchmarks that the interval speaks of.
+    pub population: Population,
+}
+
+/// The benchmarks that an interval over all benchmarks speaks of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Population {
+    /// These benchmarks alone: the error is that of their measurements.
+    These,
+    /// Benchmarks like these, of which these are taken for a random sample:
+    /// the error is the spread of their effects.
+    LikeThese,
 }
 
 /// Where a race stands while it goes on. The interval holds at whatever

@@ -43,8 +43,8 @@ mod warning;
 mod workload;
 
 pub use analysis::{
-    Analysis, Comparison, Ending, FailedBenchmark, MetricComparison, Overall, Processes, Side,
-    Spreads, Standing,
+    Analysis, Comparison, Ending, FailedBenchmark, MetricComparison, Overall, Population,
+    Processes, Side, Spreads, Standing,
 };
 pub use calibration::{
     CalibratedKind, Calibration, CalibrationEnd, CalibrationNote, CalibrationRace, Detectable,

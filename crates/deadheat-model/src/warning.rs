@@ -1,6 +1,8 @@
 //! Typed doubts attached to a result. What they say to people is worded in
 //! the report.
 
+use crate::verdict::Verdict;
+
 /// What counts as one independent observation of a side where nothing is
 /// paired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,12 +75,16 @@ pub enum Warning {
         /// Relative change of the means.
         mean_change: f64,
     },
-    /// Blocks with evidence of disturbance were dropped.
+    /// Blocks with evidence of disturbance were dropped, and with them the
+    /// answer would be another one.
     BlocksDropped {
         /// How many.
         count: usize,
         /// The relative change had they been kept.
         change_with_all: f64,
+        /// The verdict had they been kept; `None` where only an estimate is
+        /// allowed.
+        verdict_with_all: Option<Verdict>,
     },
     /// Disturbed samples were kept, since the two sides were disturbed at
     /// different rates.

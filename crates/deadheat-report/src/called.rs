@@ -10,6 +10,9 @@ pub struct Called<'a> {
     pub baseline: &'a str,
     /// The candidate; `None` for a contender alone.
     pub candidate: Option<&'a str>,
+    /// Whether the baseline stands right above, so that "slower" needs no
+    /// "than".
+    pub baseline_is_shown: bool,
 }
 
 /// Whether advice can ask for another race or only for another recording.

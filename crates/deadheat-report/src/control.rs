@@ -1,11 +1,11 @@
 //! The baseline against a second copy of itself, in words.
 
-use deadheat_model::Comparison;
+use deadheat_model::{Comparison, Control};
 
 use crate::glyphs::Glyphs;
 use crate::names;
 use crate::sentences::{Source, interval_in_words};
-use crate::units::Precision;
+use crate::units::{Precision, counted};
 
 /// Columns that the name of a benchmark may take.
 const NAME: usize = 80;
@@ -16,7 +16,7 @@ pub fn noise_floor(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
     let estimate = &control.estimate;
     let precision = Precision::of(estimate.interval.as_ref());
     let change = precision.signed(estimate.effect.change(), glyphs);
-    let interval = interval_in_words(estimate, glyphs);
+    let interval = interval_in_words(comparison, estimate, glyphs);
     let doubt = match control.separated {
         true => "; this control separated",
         false => "",
@@ -24,6 +24,22 @@ pub fn noise_floor(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
     Some(format!(
         "baseline against itself: {change} ({interval}){doubt}."
     ))
+}
+
+/// What the controls of a suite came to; `None` without any.
+pub fn controls(comparisons: &[Comparison]) -> Option<String> {
+    // Candidates of one baseline have one control.
+    let benchmarks =
+        comparisons.chunk_by(|a, b| a.benchmark == b.benchmark && a.parameters == b.parameters);
+    let controls: Vec<Control> = benchmarks.filter_map(|group| group[0].control).collect();
+    let separated = controls.iter().filter(|control| control.separated).count();
+    let of = counted(controls.len() as u64, "control", "controls");
+    let found = match separated {
+        0 => "none".to_owned(),
+        some => some.to_string(),
+    };
+    (!controls.is_empty())
+        .then(|| format!("baselines against themselves: {found} of {of} separated."))
 }
 
 /// That a control separated, and what to do about it.

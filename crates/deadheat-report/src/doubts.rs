@@ -1,14 +1,14 @@
 //! Doubts in words: what was seen, what to do about it, and in which order it
 //! is told.
 
-use deadheat_model::{ClockCause, Comparison, LogRatio, Observation, Unit, Warning};
+use deadheat_model::{ClockCause, Comparison, LogRatio, Observation, Unit, Verdict, Warning};
 
 use crate::control;
 use crate::enumeration::enumerated;
 use crate::glyphs::Glyphs;
 use crate::names;
 use crate::placement;
-use crate::sentences::{Source, observations};
+use crate::sentences::{self, Source, observations};
 use crate::units::{Precision, counted, quantity, share, spread, two_digits};
 
 /// A warning as it is told.
@@ -16,8 +16,78 @@ use crate::units::{Precision, counted, quantity, share, spread, two_digits};
 pub struct Told {
     /// Whether it only helps to read the result and casts no doubt on it.
     pub information: bool,
+    /// The kind of warning, by its name in JSON.
+    pub code: &'static str,
     /// The sentences.
     pub text: String,
+}
+
+impl Told {
+    /// A warning in its own words.
+    pub fn new(warning: &Warning, text: String) -> Self {
+        Self {
+            information: is_information(warning),
+            code: warning.code(),
+            text,
+        }
+    }
+
+    /// What casts doubt on the result and is no warning of the analysis.
+    pub fn doubt(code: &'static str, text: String) -> Self {
+        Self {
+            information: false,
+            code,
+            text,
+        }
+    }
+
+    /// What helps to read the result and is no warning of the analysis.
+    pub fn note(code: &'static str, text: String) -> Self {
+        Self {
+            information: true,
+            ..Self::doubt(code, text)
+        }
+    }
+}
+
+/// The largest change that link order alone has made: two copies of a branchy
+/// sum under twelve link orders (docs/validation/placement.md).
+const LARGEST_BY_PLACEMENT: f64 = 0.46;
+
+/// Whether the comparison was called faster, slower or a dead heat.
+pub(crate) fn is_decided(comparison: &Comparison) -> bool {
+    let verdict = comparison.verdict;
+    verdict.is_some_and(|verdict| verdict != Verdict::Inconclusive)
+}
+
+/// Whether a warning changes how this verdict is read. Doubts always do; a
+/// note about placement does unless the change is beyond what placement was
+/// ever seen to make, or there is no verdict; that a race stopped early, or
+/// that a machine has no counters, never does.
+fn earns_its_place(warning: &Warning, comparison: &Comparison) -> bool {
+    let could_be_placement = || {
+        let effect = comparison.estimate.as_ref().map(|one| one.effect.change());
+        is_decided(comparison) && effect.is_some_and(|by| by.abs() <= LARGEST_BY_PLACEMENT)
+    };
+    match warning {
+        Warning::EarlyStop { .. } | Warning::NoCounters { .. } | Warning::ClockFallback { .. } => {
+            false
+        }
+        Warning::PlacementFixed { reason: None } | Warning::Unsectioned { .. } => {
+            could_be_placement()
+        }
+        _ => true,
+    }
+}
+
+/// The warning in as few words as a brief answer has room for.
+fn brief_sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
+    match warning {
+        Warning::PlacementFixed { reason } => {
+            placement::fixed_briefly(reason.as_deref(), LARGEST_BY_PLACEMENT, source, glyphs)
+        }
+        other => sentence(other, source, glyphs),
+    }
 }
 
 /// Whether the warning only helps to read the result. Nearly every race stops
@@ -51,14 +121,36 @@ pub fn told(
     source: Source,
     glyphs: Glyphs,
 ) -> Vec<Told> {
+    let all = |_: &Comparison, warning: &Warning| Some(sentence(warning, source, glyphs));
+    told_by(comparisons, candidates, all)
+}
+
+/// The same of those that change how the verdict is read.
+pub(crate) fn told_briefly(
+    comparisons: &[Comparison],
+    candidates: &[&str],
+    source: Source,
+    glyphs: Glyphs,
+) -> Vec<Told> {
+    told_by(comparisons, candidates, |comparison, warning| {
+        earns_its_place(warning, comparison).then(|| brief_sentence(warning, source, glyphs))
+    })
+}
+
+/// The warnings as `words` has them; those it has no words for are left out.
+fn told_by(
+    comparisons: &[Comparison],
+    candidates: &[&str],
+    words: impl Fn(&Comparison, &Warning) -> Option<String>,
+) -> Vec<Told> {
     // What was said, of which candidates, and whether it says so itself.
     let mut said: Vec<(Told, Vec<&str>, bool)> = Vec::new();
     for (comparison, candidate) in comparisons.iter().zip(candidates) {
         for warning in in_order(&comparison.warnings) {
-            let told = Told {
-                information: is_information(warning),
-                text: sentence(warning, source, glyphs),
+            let Some(text) = words(comparison, warning) else {
+                continue;
             };
+            let told = Told::new(warning, text);
             match said.iter_mut().find(|(other, ..)| *other == told) {
                 Some((_, concerned, _)) if concerned.last() == Some(candidate) => {}
                 Some((_, concerned, _)) => concerned.push(candidate),
@@ -193,12 +285,14 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
         Warning::BlocksDropped {
             count,
             change_with_all,
+            verdict_with_all,
         } => format!(
-            "{} left out, disturbed by other work on the machine; with {} the change is {}. If \
-             that tells another story, {} on a quieter machine.",
+            "{} left out, disturbed by other work on the machine; with {} the change is {} and \
+             the answer \"{}\", so {} on a quieter machine.",
             counted(*count as u64, "block was", "blocks were"),
             if *count == 1 { "it" } else { "them" },
             change(*change_with_all),
+            sentences::verdict_word_of(*verdict_with_all),
             match source {
                 Source::Functions | Source::Programs | Source::GoogleBenchmark => "race again",
                 Source::Commands => "race again with --pin auto",

@@ -23,6 +23,12 @@ pub fn effort(analysis: &Analysis) -> Option<String> {
     Some(text)
 }
 
+/// The time that the whole run took; `None` for a recording.
+pub fn time(analysis: &Analysis) -> Option<String> {
+    let raced = Source::of(analysis) != Source::Recording;
+    raced.then(|| waiting(analysis.elapsed_seconds))
+}
+
 /// How the run ended, when that is worth a sentence.
 pub fn ending(ending: &Ending, source: Source, glyphs: Glyphs) -> Option<String> {
     // Only a race of commands can be taken up.

@@ -107,6 +107,7 @@ fn compared(analysis: &Analysis, shared: &[Told]) -> Vec<Test> {
             let called = Called {
                 baseline: &labels[0],
                 candidate,
+                baseline_is_shown: false,
             };
             let mut name = suite::title(comparison, GLYPHS);
             if let Some(candidate) = candidate.filter(|_| group.len() > 1) {
@@ -123,7 +124,7 @@ fn compared(analysis: &Analysis, shared: &[Told]) -> Vec<Test> {
 }
 
 fn test(name: String, comparison: &Comparison, called: Called<'_>, source: Source) -> Test {
-    let sentence = sentences::verdict(comparison, comparison.margin, called, source, GLYPHS);
+    let sentence = sentences::verdict(comparison, called, source, GLYPHS);
     let outcome = match &comparison.gate {
         None => Outcome::Passed,
         Some(hit) => match &hit.excuse {
@@ -137,6 +138,7 @@ fn test(name: String, comparison: &Comparison, called: Called<'_>, source: Sourc
     let mut out = vec![sentence];
     out.extend(sentences::placement(comparison, GLYPHS));
     out.extend(sentences::noise_floor(comparison, GLYPHS));
+    out.extend(sentences::design(comparison, GLYPHS));
     let one = std::slice::from_ref(comparison);
     out.extend(sentences::rests_on(one, source));
     Test {
@@ -217,10 +219,8 @@ fn document(analysis: &Analysis, tests: &[(String, Test)], shared: Vec<Told>) ->
         GLYPHS,
     ));
     let warnings = doubts::in_order(&analysis.warnings).into_iter();
-    let warnings = warnings.map(|one| Told {
-        information: doubts::is_information(one),
-        text: doubts::sentence(one, Source::of(analysis), GLYPHS),
-    });
+    let warnings =
+        warnings.map(|one| Told::new(one, doubts::sentence(one, Source::of(analysis), GLYPHS)));
     told.extend(warnings.chain(shared).map(line));
     text += &lines("    ", "system-out", &told);
     text += "  </testsuite>\n</testsuites>\n";

@@ -85,7 +85,7 @@ pub(crate) fn table(
     table.load_style(presets::NOTHING);
     table.set_content_arrangement(ContentArrangement::Dynamic);
     // The gap behind the last column is trimmed, so it does not count.
-    let room = width.saturating_sub(indent) + GAP;
+    let room = width.saturating_sub(indent).saturating_add(GAP);
     table.set_width(u16::try_from(room).unwrap_or(u16::MAX));
     table.set_header(header.iter().copied());
     for row in rows {

@@ -83,4 +83,4 @@ pub use paired::to_paired;
 #[cfg(feature = "pictures")]
 pub use pictures::{Picture, PictureError, to_pictures};
 pub use progress::{Progress, progress_line};
-pub use text::{TextOptions, to_text};
+pub use text::{Detail, TextOptions, to_text};

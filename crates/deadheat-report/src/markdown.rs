@@ -11,8 +11,7 @@ use crate::names::{labels, shorten};
 use crate::rate::rate_cells;
 use crate::sentences::{self, Called, GateLine, Source, Weight};
 use crate::suite;
-use crate::tables::change_cells;
-use crate::units::quantities;
+use crate::tables::{cells, change_cells};
 
 /// Columns a name may take: nobody reads a longer one in a table.
 const NAME_AT_MOST: usize = 100;
@@ -183,10 +182,10 @@ impl Columns {
             false => ("", ""),
         };
         let mut names = format!(
-            "| {} | Median | Mean | Min |{rate} Change | Interval | Verdict |\n",
+            "| {} | Typical | Median | Mean | Min |{rate} Change | Interval | Verdict |\n",
             self.contender
         );
-        let mut rule = format!("|:---|---:|---:|---:|{rate_rule}---:|---:|:---|\n");
+        let mut rule = format!("|:---|---:|---:|---:|---:|{rate_rule}---:|---:|:---|\n");
         if self.benchmark {
             names.insert_str(0, "| Benchmark ");
             rule.insert_str(0, "|:---");
@@ -198,7 +197,7 @@ impl Columns {
 /// A benchmark without an answer has a row that says so.
 fn row_without_answer(title: &str, why: &str, columns: &Columns) -> String {
     let benchmark = code(&shorten(title, NAME_AT_MOST, GLYPHS));
-    let empty = 6 + usize::from(columns.rate);
+    let empty = 7 + usize::from(columns.rate);
     let cells = " |".repeat(empty);
     format!("| {benchmark} |{cells} {why} |\n")
 }
@@ -211,11 +210,18 @@ fn table_rows(group: &[Comparison], columns: &Columns) -> String {
     let rates = rate_cells(group, GLYPHS).unwrap_or_default();
     let sides = suite::sides(group);
     let labels = labels(&suite::names(group), NAME_AT_MOST, GLYPHS);
-    let figures = |side: &Side| [side.median, side.mean, side.min];
-    let values: Vec<f64> = sides.iter().flat_map(|side| figures(side)).collect();
-    let shown = quantities(group[0].metric.unit(), &values, GLYPHS);
+    let figures = |side: &Side| {
+        [
+            side.typical,
+            Some(side.median),
+            Some(side.mean),
+            Some(side.min),
+        ]
+    };
+    let values: Vec<Option<f64>> = sides.iter().flat_map(|side| figures(side)).collect();
+    let shown = cells(group[0].metric.unit(), &values, GLYPHS);
     let mut text = String::new();
-    for (index, (label, shown)) in labels.iter().zip(shown.chunks(3)).enumerate() {
+    for (index, (label, shown)) in labels.iter().zip(shown.chunks(4)).enumerate() {
         let judged = match index {
             0 if group[0].candidate.is_none() => "| | alone |".to_owned(),
             0 => "| | baseline |".to_owned(),
@@ -247,8 +253,9 @@ fn verdicts(analysis: &Analysis, group: &[Comparison], several: bool) -> String 
         let called = Called {
             baseline: &labels[0],
             candidate: labels.get(index + 1).map(String::as_str),
+            baseline_is_shown: false,
         };
-        let sentence = sentences::verdict(comparison, comparison.margin, called, source, GLYPHS);
+        let sentence = sentences::verdict(comparison, called, source, GLYPHS);
         let benchmark = match several {
             true => format!("{}: ", code(&suite::title(comparison, GLYPHS))),
             false => String::new(),

@@ -4,7 +4,7 @@
 use crate::glyphs::Glyphs;
 use crate::names;
 use crate::sentences::Source;
-use crate::units::counted;
+use crate::units::{counted, share};
 
 /// So many of a list are named.
 const NAMED: usize = 4;
@@ -49,6 +49,34 @@ pub(crate) fn fixed(reason: Option<&str>, source: Source, glyphs: Glyphs) -> Str
     format!(
         "This speaks of the {linked}{why}. Where the linker puts the code can alone move a \
          result by several percent, {advice}"
+    )
+}
+
+/// The same in two lines of a terminal. `largest` is the largest change that
+/// link order alone was seen to make.
+pub(crate) fn fixed_briefly(
+    reason: Option<&str>,
+    largest: f64,
+    source: Source,
+    glyphs: Glyphs,
+) -> String {
+    if let Some(reason) = reason {
+        return format!(
+            "Neutral links could not be raced ({}), so this speaks of the code as it was linked.",
+            quoted(reason, glyphs)
+        );
+    }
+    let advice = match source {
+        Source::Functions => "; cargo deadheat draws it anew for every replicate",
+        Source::Commands => "; deadheat link draws it anew for every replicate",
+        Source::Programs | Source::GoogleBenchmark => {
+            "; deadheat rev and deadheat link draw it anew for every replicate"
+        }
+        Source::Recording => ", and this was linked once",
+    };
+    format!(
+        "Link order alone made copies of one function differ by up to {} (docs/placement.md){advice}.",
+        share(largest)
     )
 }
 

@@ -7,18 +7,18 @@
 //! margin, or too close to call.
 
 use deadheat_model::{
-    Better, Comparison, Estimate, FailedBenchmark, LeftOut, LogRatio, Metric, Observation, Scope,
-    Verdict, Warning,
+    Analysis, Better, Comparison, Estimate, FailedBenchmark, LeftOut, LogRatio, Metric,
+    Observation, Overall, Population, Scope, Verdict, Warning,
 };
 
 pub use crate::called::{Called, Source};
-pub use crate::control::noise_floor;
-pub use crate::ending::{effort, ending};
+pub use crate::control::{controls, noise_floor};
+pub use crate::ending::{effort, ending, time};
 pub use crate::gates::{GateLine, Weight, gates};
 use crate::glyphs::Glyphs;
 pub use crate::left_out::left_out;
 use crate::names;
-use crate::units::{Precision, counted, share, spread, two_digits};
+use crate::units::{Precision, counted, range, share, spread, two_digits, waiting};
 
 /// The metric in words.
 pub fn metric(metric: &Metric, glyphs: Glyphs) -> String {
@@ -41,7 +41,6 @@ pub fn metric(metric: &Metric, glyphs: Glyphs) -> String {
 /// What was found about one candidate, in one sentence.
 pub fn verdict(
     comparison: &Comparison,
-    margin: f64,
     called: Called<'_>,
     source: Source,
     glyphs: Glyphs,
@@ -78,18 +77,18 @@ pub fn verdict(
     } else {
         ""
     };
-    let found = with_interval(estimate, glyphs);
+    let found = with_interval(comparison, estimate, glyphs);
     let sentence = match comparison.verdict {
         Some(verdict @ (Verdict::Faster | Verdict::Slower)) => format!(
             "'{candidate}' {} by {} ({}).",
             than(
                 &comparison.metric,
                 verdict == Verdict::Slower,
-                baseline,
+                called,
                 glyphs
             ),
             size(estimate),
-            interval_in_words(estimate, glyphs),
+            interval_in_words(comparison, estimate, glyphs),
         ),
         Some(Verdict::Equivalent) => {
             let lean = if comparison.excludes_zero {
@@ -102,13 +101,13 @@ pub fn verdict(
             format!(
                 "dead heat: '{candidate}' and '{baseline}' differ{metric} by less than the margin \
                  of {} ({found}){lean}.",
-                share(margin)
+                share(comparison.margin)
             )
         }
         Some(Verdict::Inconclusive) => format!(
             "too close to call: '{candidate}' against '{baseline}'{} is {found}{}.",
             on_metric(&comparison.metric, glyphs),
-            prospects(comparison),
+            prospects(comparison, source),
         ),
         None => format!(
             "only an estimate: '{candidate}' against '{baseline}'{} is {found}; {}.",
@@ -120,12 +119,17 @@ pub fn verdict(
 }
 
 /// "is slower than 'x'", or what says the same of memory and counts.
-fn than(metric: &Metric, more: bool, baseline: &str, glyphs: Glyphs) -> String {
+fn than(metric: &Metric, more: bool, called: Called<'_>, glyphs: Glyphs) -> String {
+    let baseline = called.baseline;
+    let than = match called.baseline_is_shown {
+        true => String::new(),
+        false => format!(" than '{baseline}'"),
+    };
     match metric {
-        Metric::Wall => format!("is {} than '{baseline}'", pace(more)),
+        Metric::Wall => format!("is {}{than}", pace_word(more)),
         Metric::Cpu | Metric::User | Metric::System => {
             let metric = self::metric(metric, glyphs);
-            format!("is {} than '{baseline}' in {metric}", pace(more))
+            format!("is {}{than} in {metric}", pace_word(more))
         }
         other => {
             // Slower is below in what the more of is the better.
@@ -136,7 +140,7 @@ fn than(metric: &Metric, more: bool, baseline: &str, glyphs: Glyphs) -> String {
     }
 }
 
-fn pace(slower: bool) -> &'static str {
+fn pace_word(slower: bool) -> &'static str {
     if slower { "slower" } else { "faster" }
 }
 
@@ -149,7 +153,7 @@ fn leaning(metric: &Metric, estimate: &Estimate) -> String {
     let size = size(estimate);
     match metric {
         Metric::Wall | Metric::Cpu | Metric::User | Metric::System => {
-            format!("is reliably {size} {}", pace(more))
+            format!("is reliably {size} {}", pace_word(more))
         }
         _ => format!("is reliably {size} {}", side(more)),
     }
@@ -166,25 +170,78 @@ fn size(estimate: &Estimate) -> String {
     Precision::of(estimate.interval.as_ref()).size(estimate.effect.change())
 }
 
-fn with_interval(estimate: &Estimate, glyphs: Glyphs) -> String {
+fn with_interval(comparison: &Comparison, estimate: &Estimate, glyphs: Glyphs) -> String {
     let precision = Precision::of(estimate.interval.as_ref());
     let change = precision.signed(estimate.effect.change(), glyphs);
-    format!("{change}, {}", interval_in_words(estimate, glyphs))
+    format!(
+        "{change}, {}",
+        interval_in_words(comparison, estimate, glyphs)
+    )
 }
 
-pub(crate) fn interval_in_words(estimate: &Estimate, glyphs: Glyphs) -> String {
+/// "95 % interval +7.2 to +11.2 %". The promise is held by all looks together,
+/// so it is that of the whole race that is told, and not the level of the one
+/// look that ended it.
+pub(crate) fn interval_in_words(
+    comparison: &Comparison,
+    estimate: &Estimate,
+    glyphs: Glyphs,
+) -> String {
     match &estimate.interval {
-        Some(interval) => {
-            let precision = Precision::of(Some(interval));
-            format!(
-                "{} confidence interval {} to {}",
-                share(interval.confidence),
-                precision.signed(interval.low.change(), glyphs),
-                precision.signed(interval.high.change(), glyphs)
-            )
-        }
+        Some(interval) => format!(
+            "{} interval {}",
+            share(coverage(comparison)),
+            range(interval, glyphs)
+        ),
         None => "without an interval".to_owned(),
     }
+}
+
+/// The chance that the intervals of a race hold the truth, at whichever look
+/// it ended.
+pub(crate) fn coverage(comparison: &Comparison) -> f64 {
+    1.0 - comparison.alpha
+}
+
+/// The level at which the look was taken that ended the race, where that is
+/// not what the whole race promises.
+pub fn level_of_the_look(comparison: &Comparison) -> Option<String> {
+    let interval = comparison.estimate.as_ref()?.interval.as_ref()?;
+    let is_other = (interval.confidence - coverage(comparison)).abs() > 1e-9;
+    is_other.then(|| {
+        format!(
+            "the look that ended the race was taken at {}, so that all looks together keep {}",
+            share(interval.confidence),
+            share(coverage(comparison))
+        )
+    })
+}
+
+/// What the design finds, and what was left out; `None` where there is nothing
+/// to tell.
+pub fn design(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
+    let mut parts = Vec::new();
+    parts.extend(level_of_the_look(comparison));
+    if let Some(smallest) = comparison.minimum_detectable_effect {
+        parts.push(format!(
+            "this design finds changes of {} % or more with 80 % power",
+            two_digits(smallest.change() * 100.0)
+        ));
+    }
+    if let Some(all) = comparison.effect_with_dropped {
+        let interval = comparison.estimate.as_ref().and_then(|e| e.interval);
+        parts.push(format!(
+            "{} left out, disturbed by other work on the machine; with {} the change is {}",
+            counted(comparison.dropped_blocks as u64, "block was", "blocks were"),
+            if comparison.dropped_blocks == 1 {
+                "it"
+            } else {
+                "them"
+            },
+            Precision::of(interval.as_ref()).signed(all.change(), glyphs)
+        ));
+    }
+    (!parts.is_empty()).then(|| format!("{}.", parts.join("; ")))
 }
 
 /// What the verdict speaks of where that is the source, what placement alone
@@ -200,7 +257,7 @@ pub fn placement(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
     if let Some(own) = &comparison.own_link {
         let precision = Precision::of(own.interval.as_ref());
         let change = precision.signed(own.effect.change(), glyphs);
-        let interval = interval_in_words(own, glyphs);
+        let interval = interval_in_words(comparison, own, glyphs);
         parts.push(format!("as you linked it: {change} ({interval})"));
     }
     (!parts.is_empty()).then(|| format!("{}.", parts.join("; ")))
@@ -220,19 +277,35 @@ fn placement_alone(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
     }
 }
 
-fn prospects(comparison: &Comparison) -> String {
-    let mut text = String::new();
-    if let Some(smallest) = comparison.minimum_detectable_effect {
-        text += &format!(
-            "; this design finds changes of {} % or more with 80 % power",
-            two_digits(smallest.change() * 100.0)
-        );
-    }
-    if let Some(more) = comparison.replicates_to_settle {
-        let more = counted(more as u64, "more replicate", "more replicates");
-        text += &format!("; about {more} would settle it if the estimate stays where it is");
-    }
-    text
+/// How much more would settle it, with the option that allows it.
+fn prospects(comparison: &Comparison, source: Source) -> String {
+    let Some(more) = comparison.replicates_to_settle else {
+        return String::new();
+    };
+    let replicates = counted(more as u64, "more replicate", "more replicates");
+    let time = match comparison.seconds_to_settle {
+        Some(seconds) => format!(" ({})", waiting(seconds)),
+        None => String::new(),
+    };
+    let option = match source {
+        Source::Recording => String::new(),
+        _ => {
+            let used = comparison.estimate.as_ref().map_or(0, |e| e.replicates);
+            format!(": --max-replicates {}", enough(used + more))
+        }
+    };
+    format!("; about {replicates}{time} would settle it{option}")
+}
+
+/// A number of replicates that is easy to type, and not less.
+fn enough(replicates: usize) -> usize {
+    let step = match replicates {
+        0..100 => 5,
+        100..1_000 => 10,
+        1_000..10_000 => 100,
+        _ => 1_000,
+    };
+    replicates.div_ceil(step) * step
 }
 
 fn why_no_verdict(comparison: &Comparison) -> String {
@@ -311,6 +384,36 @@ pub fn rests_on(comparisons: &[Comparison], source: Source) -> Option<String> {
     };
     let parts: Vec<String> = replicates.into_iter().chain(samples).collect();
     (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// The change over all benchmarks, and what its interval takes for granted.
+pub fn overall(overall: &Overall, analysis: &Analysis, named: bool, glyphs: Glyphs) -> String {
+    let estimate = &overall.estimate;
+    let whose = match named {
+        true => format!(
+            "'{}': ",
+            names::shorten(&names::escape(&overall.candidate, glyphs), 60, glyphs)
+        ),
+        false => String::new(),
+    };
+    let precision = Precision::of(estimate.interval.as_ref());
+    let change = precision.signed(estimate.effect.change(), glyphs);
+    let interval = match &estimate.interval {
+        Some(interval) => format!(
+            "{} interval {}",
+            share(1.0 - analysis.alpha),
+            range(interval, glyphs)
+        ),
+        None => "without an interval".to_owned(),
+    };
+    let taken = match overall.population {
+        Population::These => format!("of these {} benchmarks alone", overall.benchmarks),
+        Population::LikeThese => format!(
+            "if these {} benchmarks are a fair sample of what matters",
+            overall.benchmarks
+        ),
+    };
+    format!("{whose}geometric mean {change} ({interval}, {taken}).")
 }
 
 /// That a benchmark has no answer, and why; `title` is how it is called,

@@ -4,6 +4,7 @@
 use deadheat_model::{Comparison, FailedBenchmark, Side};
 
 use crate::doubts::Told;
+use crate::enumeration::enumerated;
 use crate::glyphs::Glyphs;
 use crate::names::escape;
 
@@ -77,6 +78,60 @@ pub(crate) fn shared_doubts(doubts: &[Vec<Told>]) -> Vec<Told> {
     shared
 }
 
+/// Benchmarks named where something holds for several.
+const NAMED: usize = 4;
+
+/// What is said of a suite where every benchmark has a line only: each thing
+/// once, doubts first, with the titles of the benchmarks it is about where
+/// these are not all. Of a kind of doubt whose words differ from benchmark to
+/// benchmark the first is told, and whom else it concerns.
+pub(crate) fn told_together(benchmarks: &[(String, Vec<Told>)]) -> Vec<Told> {
+    let mut together: Vec<(Told, Vec<&str>, bool)> = Vec::new();
+    for (title, told) in benchmarks {
+        for one in told {
+            match together
+                .iter_mut()
+                .find(|(first, ..)| first.code == one.code)
+            {
+                Some((first, titles, differ)) => {
+                    *differ |= first.text != one.text;
+                    if titles.last() != Some(&title.as_str()) {
+                        titles.push(title);
+                    }
+                }
+                None => together.push((one.clone(), vec![title], false)),
+            }
+        }
+    }
+    together.sort_by_key(|(told, ..)| told.information);
+    let all = benchmarks.len();
+    let words = together.into_iter().map(|(told, titles, differ)| {
+        let text = match (differ, &titles[..]) {
+            (false, titles) if titles.len() == all || told.information => told.text,
+            (true, [first, others @ ..]) if !others.is_empty() => {
+                let others = named(others);
+                format!(
+                    "'{first}': {} The like holds for {others} (-v tells).",
+                    told.text
+                )
+            }
+            (_, titles) => format!("{}: {}", named(titles), told.text),
+        };
+        Told { text, ..told }
+    });
+    words.collect()
+}
+
+/// The first few titles, and how many more there are.
+fn named(titles: &[&str]) -> String {
+    let (first, more) = titles.split_at(titles.len().min(NAMED));
+    let mut words: Vec<String> = first.iter().map(|title| format!("'{title}'")).collect();
+    if !more.is_empty() {
+        words.push(format!("{} more", more.len()));
+    }
+    enumerated(&words)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -84,8 +139,31 @@ mod tests {
     fn told(information: bool, text: &str) -> Told {
         Told {
             information,
+            code: if information { "note" } else { "doubt" },
             text: text.to_owned(),
         }
+    }
+
+    #[test]
+    fn a_suite_is_told_each_thing_once_and_of_whom() {
+        let (note, doubt) = (told(true, "Linked once."), told(false, "Groups disagree."));
+        let other = told(false, "Groups disagree by 3 %.");
+        let suite = |told: [Vec<Told>; 3]| {
+            let titles = ["a", "b", "c"].map(str::to_owned);
+            let told = told_together(&titles.into_iter().zip(told).collect::<Vec<_>>());
+            told.into_iter().map(|told| told.text).collect::<Vec<_>>()
+        };
+        let mixed = suite([vec![note.clone()], vec![doubt.clone(), note], vec![]]);
+        assert_eq!(mixed, ["'b': Groups disagree.", "Linked once."]);
+        let all = suite([
+            vec![doubt.clone()],
+            vec![doubt.clone()],
+            vec![doubt.clone()],
+        ]);
+        assert_eq!(all, ["Groups disagree."]);
+        let differ = suite([vec![doubt], vec![], vec![other]]);
+        let words = ["'a': Groups disagree. The like holds for 'c' (-v tells)."];
+        assert_eq!(differ, words);
     }
 
     #[test]

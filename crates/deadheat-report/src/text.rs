@@ -1,6 +1,10 @@
 //! The answer as people read it in a terminal.
 
-use deadheat_model::{Analysis, Comparison, EndReason, Ending, FailedBenchmark, Verdict, Warning};
+use deadheat_model::{
+    Analysis, CalibrationNote, Comparison, EndReason, Ending, FailedBenchmark, Promise, Verdict,
+    Warning,
+};
+use unicode_width::UnicodeWidthStr;
 
 use crate::calibration::calibrated;
 use crate::doubts::{self, Told};
@@ -9,10 +13,23 @@ use crate::glyphs::Glyphs;
 use crate::layout;
 use crate::left_out;
 use crate::names::{labels, shorten};
-use crate::plot::{Scenery, intervals, pictures};
+use crate::plot::{Scenery, color_of, intervals, pictures};
 use crate::sentences::{self, Called, Source, Weight};
 use crate::suite;
 use crate::tables;
+
+/// How much of an answer is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Detail {
+    /// A line per comparison, and doubts.
+    Terse,
+    /// The verdict, what one needs to believe it, and what changes how it is
+    /// read.
+    #[default]
+    Brief,
+    /// Every metric and every note.
+    Full,
+}
 
 /// Everything the text depends on beside the analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,8 +40,8 @@ pub struct TextOptions {
     pub color: bool,
     /// Whether the terminal shows more than ASCII.
     pub unicode: bool,
-    /// Whether the table of all metrics follows the verdict.
-    pub metrics_table: bool,
+    /// How much is shown.
+    pub detail: Detail,
     /// Whether the secondary figures follow.
     pub figures: bool,
     /// Whether pictures follow every verdict, of what there is to draw.
@@ -38,7 +55,7 @@ impl Default for TextOptions {
             width: 80,
             color: false,
             unicode: false,
-            metrics_table: true,
+            detail: Detail::Brief,
             figures: false,
             plot: false,
         }
@@ -48,8 +65,19 @@ impl Default for TextOptions {
 /// Columns a name may take in a sentence.
 const NAME_IN_SENTENCE: usize = 60;
 
-/// The analysis as text: for every benchmark its contenders, the verdicts, all
-/// metrics and the doubts; for several benchmarks a summary at the end.
+/// Counts stand no further to the right, however wide the terminal: the eye
+/// would not find them.
+const COUNTS_AT_MOST: usize = 100;
+
+/// Columns between a verdict and its counts on one line.
+const COUNTS_GAP: usize = 3;
+
+/// Lines of notes in a brief answer. Fourteen races with five notes each were
+/// read as noise; a doubt is always shown.
+const NOTE_LINES: usize = 2;
+
+/// The analysis as text. Of one benchmark its contenders and the verdicts, of
+/// several a line each and one for all of them; then the doubts.
 pub fn to_text(analysis: &Analysis, options: &TextOptions) -> String {
     Painter {
         analysis,
@@ -70,51 +98,22 @@ struct Painter<'a> {
 impl Painter<'_> {
     fn text(&self) -> String {
         let groups = suite::groups(&self.analysis.comparisons);
-        let mut doubts: Vec<Vec<Told>> = groups.iter().map(|group| self.doubts(group)).collect();
-        let mut shared = suite::shared_doubts(&doubts);
         let failures = &self.analysis.failures;
         let rows = left_out::rows(&self.analysis.left_out, self.glyphs).len();
         let several = groups.len() + failures.len() + rows > 1;
-        // How the run ended concerns all of it, so it leads what is said last.
-        let last = match doubts.as_mut_slice() {
-            [only] if !several => only,
-            _ => &mut shared,
+        let (mut text, mut remarks) = match (several, self.options.detail) {
+            (true, Detail::Full) => self.blocks(&groups),
+            (true, _) => (self.drawn_alone(&groups), self.remarks_of_a_suite(&groups)),
+            (false, _) => (self.single(&groups), self.remarks_of_one(&groups)),
         };
-        last.splice(..0, self.ending());
-        let mut text = String::new();
-        for (group, doubts) in groups.iter().zip(&doubts) {
-            if several {
-                text += &self.heading(&group[0]);
-            }
-            text += &self.benchmark(group, !several);
-            text += &self.paragraph_of_doubts(doubts.iter().filter(|told| !shared.contains(told)));
-            if several {
-                text.push('\n');
-            }
-        }
-        for failure in failures {
-            text += &self.failed(failure);
-            if several {
-                text.push('\n');
-            }
-        }
-        if groups.is_empty() && failures.is_empty() {
-            text += &self.wrapped("", "nothing was measured.");
-        }
+        // How the run ended concerns all of it, so it leads what is said last.
+        remarks.splice(..0, self.ending());
         if several {
-            let (width, glyphs) = (self.options.width, self.glyphs);
-            text += &tables::summary(self.analysis, width, self.options.color, glyphs);
-            text.push('\n');
-            text += &self.wrapped(
-                "",
-                &sentences::tally(
-                    &self.analysis.comparisons,
-                    failures,
-                    &self.analysis.left_out,
-                ),
-            );
-            if let Some(effort) = sentences::effort(self.analysis) {
-                text += &self.wrapped("", &effort);
+            text += &self.suite();
+        }
+        if !several || self.options.detail != Detail::Full {
+            for failure in failures {
+                text += &self.failed(failure);
             }
         }
         let left_out = sentences::left_out(&self.analysis.left_out, self.glyphs);
@@ -124,14 +123,114 @@ impl Painter<'_> {
             }
             text += &self.wrapped("", sentence);
         }
-        text + &self.paragraph_of_doubts(shared.iter()) + &self.calibrated() + &self.gates()
+        text + &self.paragraph(&remarks) + &self.calibrated() + &self.gates()
     }
 
-    /// What is known of the machine: quietly, for it changes no verdict.
+    /// The only benchmark there is.
+    fn single(&self, groups: &[&[Comparison]]) -> String {
+        match (groups.first(), self.analysis.failures.is_empty()) {
+            (Some(group), _) => self.benchmark(group, true),
+            (None, true) => self.wrapped("", "nothing was measured."),
+            (None, false) => String::new(),
+        }
+    }
+
+    /// Every benchmark of a suite with all there is to say of it, and what is
+    /// to be said once for all.
+    fn blocks(&self, groups: &[&[Comparison]]) -> (String, Vec<Told>) {
+        let all: Vec<Vec<Told>> = groups.iter().map(|group| self.doubts(group)).collect();
+        let shared = suite::shared_doubts(&all);
+        let mut text = String::new();
+        for (group, doubts) in groups.iter().zip(&all) {
+            text += &self.heading(&group[0]);
+            text += &self.benchmark(group, false);
+            let own: Vec<Told> = doubts
+                .iter()
+                .filter(|told| !shared.contains(told))
+                .cloned()
+                .collect();
+            text += &self.paragraph(&own);
+            text.push('\n');
+        }
+        for failure in &self.analysis.failures {
+            text += &self.failed(failure);
+            text.push('\n');
+        }
+        (text, shared)
+    }
+
+    /// What was asked to be drawn or listed of every benchmark, where the
+    /// verdicts stand in the table.
+    fn drawn_alone(&self, groups: &[&[Comparison]]) -> String {
+        let mut text = String::new();
+        for group in groups {
+            let below = self.below(group, &self.called(group));
+            if !below.is_empty() {
+                text += &format!("{}{below}\n", self.heading(&group[0]));
+            }
+        }
+        text
+    }
+
+    /// The table of a suite, and a line for all of it.
+    fn suite(&self) -> String {
+        let (width, color, glyphs) = (self.options.width, self.options.color, self.glyphs);
+        let analysis = self.analysis;
+        let mut text = tables::suite(analysis, width, color, glyphs);
+        if analysis.comparisons.iter().any(|one| one.provisional) {
+            text += &self.wrapped("  ", "* provisional");
+        }
+        text.push('\n');
+        let mut counts = sentences::tally(
+            &analysis.comparisons,
+            &analysis.failures,
+            &analysis.left_out,
+        );
+        let effort = match self.options.detail {
+            Detail::Full => sentences::effort(analysis),
+            _ => sentences::time(analysis),
+        };
+        if let Some(effort) = effort {
+            counts = format!("{}; {effort}.", counts.trim_end_matches('.'));
+        }
+        text += &self.wrapped("", &counts);
+        if self.options.detail == Detail::Brief {
+            let controls = sentences::controls(&analysis.comparisons);
+            text.extend(controls.map(|controls| self.wrapped("", &controls)));
+        }
+        if self.options.detail != Detail::Terse {
+            for overall in &analysis.overall {
+                let several = analysis.overall.len() > 1;
+                text += &self.wrapped("", &sentences::overall(overall, analysis, several, glyphs));
+            }
+        }
+        text
+    }
+
+    /// What is known of the machine. It changes no verdict, so briefly it is
+    /// told only where it says that this one is to be doubted.
     fn calibrated(&self) -> String {
-        let note = self.analysis.calibration.as_ref();
-        let told = note.map(|note| format!("\n{}", self.wrapped("  ", &calibrated(note))));
-        told.unwrap_or_default()
+        let Some(note) = &self.analysis.calibration else {
+            return String::new();
+        };
+        let drowns = |one: &Comparison| {
+            let effect = one
+                .estimate
+                .as_ref()
+                .map(|estimate| estimate.effect.0.abs());
+            let floor = note.noise_floor.map(|floor| floor.0.abs());
+            doubts::is_decided(one)
+                && effect
+                    .zip(floor)
+                    .is_some_and(|(effect, floor)| effect < floor)
+        };
+        let is_told = self.options.detail == Detail::Full
+            || is_broken(note)
+            || self.analysis.comparisons.iter().any(drowns);
+        match is_told {
+            true => format!("\n{}", self.wrapped("  ", &calibrated(note))),
+            false => String::new(),
+        }
     }
 
     /// What the gates say, last of all: it is what the exit code means.
@@ -159,61 +258,86 @@ impl Painter<'_> {
         }
     }
 
-    /// Contenders, verdicts, counts and metrics of one benchmark.
+    /// Contenders, verdicts, counts and whatever follows, of one benchmark.
     fn benchmark(&self, group: &[Comparison], alone: bool) -> String {
         let (width, glyphs) = (self.options.width, self.glyphs);
-        let mut text = tables::contenders(group, width, glyphs);
-        text.push('\n');
+        let full = self.options.detail == Detail::Full;
+        let mut text = String::new();
+        if self.options.detail != Detail::Terse {
+            text += &tables::contenders(group, self.source, full, width, glyphs);
+            text.push('\n');
+        }
         let called = self.called(group);
+        let counts = self.counts(group, alone);
         let mut floors = Vec::new();
-        for (comparison, candidate) in group.iter().zip(&called[1..]) {
+        for (place, (comparison, candidate)) in group.iter().zip(&called[1..]).enumerate() {
             let called = Called {
                 baseline: &called[0],
                 candidate: comparison.candidate.is_some().then_some(candidate.as_str()),
+                baseline_is_shown: group.len() == 1,
             };
-            let sentence =
-                sentences::verdict(comparison, comparison.margin, called, self.source, glyphs);
-            text += &self.marked(comparison.verdict, &sentence);
-            if let Some(placement) = sentences::placement(comparison, glyphs) {
-                text += &self.wrapped("  ", &placement);
+            let sentence = sentences::verdict(comparison, called, self.source, glyphs);
+            let beside = counts
+                .as_deref()
+                .filter(|_| place + 1 == group.len() && !full);
+            text += &self.marked(comparison.verdict, &sentence, beside);
+            if full {
+                let more = sentences::placement(comparison, glyphs);
+                let more = more
+                    .into_iter()
+                    .chain(sentences::design(comparison, glyphs));
+                text.extend(more.map(|line| self.wrapped("  ", &line)));
             }
-            if let Some(floor) = sentences::noise_floor(comparison, glyphs) {
-                floors.push(floor);
-            }
+            floors.extend(sentences::noise_floor(comparison, glyphs));
         }
         // Candidates of one baseline have one control.
         floors.dedup();
-        for floor in floors {
-            text += &self.wrapped("  ", &floor);
+        if full && let Some(counts) = &counts {
+            floors.push(counts.clone());
         }
-        let effort = alone.then(|| sentences::effort(self.analysis)).flatten();
-        let counts = sentences::rests_on(group, self.source);
-        let counts: Vec<String> = counts.into_iter().chain(effort).collect();
-        if !counts.is_empty() {
-            text += &self.wrapped("  ", &counts.join(", "));
-        }
+        text.extend(floors.iter().map(|floor| self.wrapped("  ", floor)));
+        text + &self.below(group, &called)
+    }
+
+    /// What the answer rests on and what it took; briefly only the first
+    /// counts and the time.
+    fn counts(&self, group: &[Comparison], alone: bool) -> Option<String> {
+        let mut counts: Vec<String> = Vec::new();
+        counts.extend(sentences::rests_on(group, self.source));
+        counts.extend(match (alone, self.options.detail) {
+            (false, _) => None,
+            (true, Detail::Full) => sentences::effort(self.analysis),
+            (true, _) => sentences::time(self.analysis),
+        });
+        (!counts.is_empty()).then(|| counts.join(", "))
+    }
+
+    /// What was asked for beside verdicts: pictures, metrics, figures.
+    fn below(&self, group: &[Comparison], called: &[String]) -> String {
+        let (width, glyphs) = (self.options.width, self.glyphs);
+        let mut text = String::new();
         if self.options.plot {
-            text += &self.plots(group, &called);
+            text += &self.plots(group, called);
         }
-        if self.options.metrics_table {
-            for (comparison, candidate) in group.iter().zip(&called[1..]) {
-                let title =
-                    (group.len() > 1).then(|| format!("'{candidate}' against '{}'", called[0]));
+        let rows = || group.iter().zip(&called[1..]);
+        let against = |candidate: &str| format!("'{candidate}' against '{}'", called[0]);
+        if self.options.detail == Detail::Full {
+            for (comparison, candidate) in rows() {
                 let table = tables::metrics(comparison, width, glyphs);
                 if !table.is_empty() {
                     text.push('\n');
-                    if let Some(title) = title {
-                        text += &self.wrapped("  ", &title);
+                    if group.len() > 1 {
+                        text += &self.wrapped("  ", &against(candidate));
                     }
                     text += &table;
                 }
             }
         }
         if self.options.figures {
-            for (comparison, candidate) in group.iter().zip(&called[1..]) {
+            for (comparison, candidate) in rows() {
                 let title = match group.len() {
                     1 => figures::TITLE.to_owned(),
-                    _ => format!("'{candidate}' against '{}'. {}", called[0], figures::TITLE),
+                    _ => format!("{}. {}", against(candidate), figures::TITLE),
                 };
                 text += &self.figures(comparison, &title);
             }
@@ -282,15 +406,61 @@ impl Painter<'_> {
         called
     }
 
+    /// What is to be said of one benchmark: all of it, or what earns its place.
     fn doubts(&self, group: &[Comparison]) -> Vec<Told> {
         let called = self.called(group);
         let candidates: Vec<&str> = called[1..].iter().map(String::as_str).collect();
-        doubts::told(group, &candidates, self.source, self.glyphs)
+        match self.options.detail {
+            Detail::Full => doubts::told(group, &candidates, self.source, self.glyphs),
+            Detail::Brief => doubts::told_briefly(group, &candidates, self.source, self.glyphs),
+            Detail::Terse => {
+                let mut told = doubts::told_briefly(group, &candidates, self.source, self.glyphs);
+                told.retain(|told| !told.information);
+                told
+            }
+        }
     }
 
-    fn paragraph_of_doubts<'t>(&self, doubts: impl Iterator<Item = &'t Told>) -> String {
+    fn remarks_of_one(&self, groups: &[&[Comparison]]) -> Vec<Told> {
+        let told = groups
+            .first()
+            .map_or(Vec::new(), |group| self.doubts(group));
+        self.few_notes(told)
+    }
+
+    /// Doubts and notes of a suite, those of one kind together, with the
+    /// benchmarks they are about where that is not all of them.
+    fn remarks_of_a_suite(&self, groups: &[&[Comparison]]) -> Vec<Told> {
+        let titled: Vec<(String, Vec<Told>)> = groups
+            .iter()
+            .map(|group| {
+                let title = suite::title(&group[0], self.glyphs);
+                let title = shorten(&title, NAME_IN_SENTENCE, self.glyphs);
+                (title, self.doubts(group))
+            })
+            .collect();
+        self.few_notes(suite::told_together(&titled))
+    }
+
+    /// The doubts, and of the notes as many as have room; the first one always.
+    fn few_notes(&self, mut told: Vec<Told>) -> Vec<Told> {
+        if self.options.detail == Detail::Full {
+            return told;
+        }
+        let mut lines = 0;
+        told.retain(|told| {
+            let is_first = lines == 0;
+            if told.information {
+                lines += self.remark(true, &told.text).lines().count();
+            }
+            !told.information || is_first || lines <= NOTE_LINES
+        });
+        told
+    }
+
+    fn paragraph(&self, remarks: &[Told]) -> String {
         let mut text = String::new();
-        for told in doubts {
+        for told in remarks {
             if text.is_empty() {
                 text.push('\n');
             }
@@ -320,31 +490,41 @@ impl Painter<'_> {
             return None;
         }
         let text = sentences::ending(&self.analysis.ending, self.source, self.glyphs)?;
-        Some(Told {
-            information: false,
-            text,
-        })
+        Some(Told::doubt("ending", text))
     }
 
-    fn marked(&self, verdict: Option<Verdict>, sentence: &str) -> String {
+    /// A verdict behind its mark, with the counts to its right where there is
+    /// room, else below it.
+    fn marked(&self, verdict: Option<Verdict>, sentence: &str, counts: Option<&str>) -> String {
         let mark = self.glyphs.mark(verdict);
-        let plain = self.wrapped(&format!("{mark} "), sentence);
-        let color = match verdict {
-            Some(Verdict::Faster) => 32,
-            Some(Verdict::Slower) => 31,
-            Some(Verdict::Equivalent) => 36,
-            Some(Verdict::Inconclusive) => 33,
-            None => return plain,
-        };
-        if self.options.color {
+        let sentence = sentence.trim_end_matches('.');
+        let mut plain = self.wrapped(&format!("{mark} "), sentence);
+        if let Some(counts) = counts {
+            let line = plain.trim_end_matches('\n');
+            let room = self.options.width.min(COUNTS_AT_MOST);
+            let taken = line.width() + counts.width();
+            plain = match room.checked_sub(taken) {
+                Some(gap) if gap >= COUNTS_GAP && !line.contains('\n') => {
+                    format!("{line}{}{counts}\n", " ".repeat(gap))
+                }
+                _ => plain + &self.wrapped("  ", counts),
+            };
+        }
+        match (color_of(verdict), self.options.color) {
             // Painted after wrapping: escape sequences have no width.
-            plain.replacen(mark, &format!("\u{1b}[{color}m{mark}\u{1b}[0m"), 1)
-        } else {
-            plain
+            (Some(color), true) => {
+                plain.replacen(mark, &format!("\u{1b}[{color}m{mark}\u{1b}[0m"), 1)
+            }
+            _ => plain,
         }
     }
 
     fn wrapped(&self, prefix: &str, text: &str) -> String {
         layout::wrap(prefix, text, self.options.width)
     }
+}
+
+/// Whether the machine is known to call more than is accepted.
+fn is_broken(note: &CalibrationNote) -> bool {
+    note.false_calls.at_most(note.alpha) == Promise::Broken
 }

@@ -248,6 +248,14 @@ pub fn interval(interval: &Interval, glyphs: Glyphs) -> String {
     )
 }
 
+/// The ends of an interval in a sentence: "+7.2 to +11.2 %".
+pub fn range(interval: &Interval, glyphs: Glyphs) -> String {
+    let precision = Precision::of(Some(interval));
+    let low = precision.signed(interval.low.change(), glyphs);
+    let high = precision.signed(interval.high.change(), glyphs);
+    format!("{} to {high}", low.trim_end_matches(" %"))
+}
+
 /// A standard deviation with two significant digits, to either side.
 pub fn spread(sd: LogRatio, glyphs: Glyphs) -> String {
     let percent = sd.change() * 100.0;

@@ -1,12 +1,16 @@
 //! What becomes of an analysis: printed on standard output, and a status.
 
 use std::io::Write;
+use std::path::Path;
 
 use deadheat_analysis::{Options, analyse};
 use deadheat_model::{Analysis, Run};
 use deadheat_report::{
-    Glyphs, MarkdownOptions, TextOptions, to_json, to_markdown_with, to_paired, to_text,
+    Detail, Glyphs, MarkdownOptions, TextOptions, to_json, to_markdown_with, to_paired, to_text,
 };
+
+#[cfg(feature = "commands")]
+use deadheat_report::{Sort, to_comparison_csv};
 
 #[cfg(feature = "commands")]
 use crate::Recorded;
@@ -26,12 +30,66 @@ pub enum Format {
     /// For people at a terminal.
     #[default]
     Text,
+    /// The same in a line per comparison.
+    Terse,
     /// For programs: all there is to know, as one JSON document.
     Json,
     /// For a pull request.
     Markdown,
     /// Minima and means side by side, a line per comparison.
     Paired,
+    /// For a spreadsheet.
+    #[cfg(feature = "commands")]
+    Csv,
+}
+
+impl Format {
+    /// All shapes.
+    pub const ALL: &[Format] = &[
+        Format::Text,
+        Format::Terse,
+        Format::Json,
+        Format::Markdown,
+        Format::Paired,
+        #[cfg(feature = "commands")]
+        Format::Csv,
+    ];
+
+    /// Its word on a command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Text => "text",
+            Format::Terse => "terse",
+            Format::Json => "json",
+            Format::Markdown => "markdown",
+            Format::Paired => "paired",
+            #[cfg(feature = "commands")]
+            Format::Csv => "csv",
+        }
+    }
+
+    /// What it is good for.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Format::Text => "for people at a terminal",
+            Format::Terse => "a line per comparison, and doubts",
+            Format::Json => "for programs: all there is to know",
+            Format::Markdown => "for a document",
+            Format::Paired => "minima and means side by side, a line per comparison",
+            #[cfg(feature = "commands")]
+            Format::Csv => "a row per benchmark, candidate and metric",
+        }
+    }
+
+    /// The shape of this name; `pretty` is libtest's word for text.
+    pub fn parse(text: &str) -> Result<Format, String> {
+        let name = if text == "pretty" { "text" } else { text };
+        let named = Format::ALL.iter().find(|format| format.name() == name);
+        named.copied().ok_or_else(|| {
+            let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
+            format!("'{text}' is none of {}", names.join(", "))
+        })
+    }
 }
 
 /// How an answer is printed and what it does to the exit code.
@@ -47,12 +105,12 @@ pub struct Answer {
     pub color: Color,
     /// What makes the run fail.
     pub gate: Gate,
-    /// Whether the table of all metrics follows a verdict in text.
-    pub metrics_table: bool,
+    /// Whether text has every metric and every note.
+    pub verbose: bool,
 }
 
 impl Default for Answer {
-    /// Text with every metric, and no verdict that fails.
+    /// Text, and no verdict that fails.
     fn default() -> Self {
         Self {
             format: Format::Text,
@@ -60,7 +118,7 @@ impl Default for Answer {
             plot: false,
             color: Color::Auto,
             gate: Gate::default(),
-            metrics_table: true,
+            verbose: false,
         }
     }
 }
@@ -71,8 +129,28 @@ impl Answer {
     pub fn analysis_options(&self) -> Options {
         Options {
             without_figures: !(self.format == Format::Json || self.figures),
-            plots: (self.plot && self.format == Format::Text).then_some(POINTS),
+            plots: (self.plot && self.is_text()).then_some(POINTS),
             ..Options::default()
+        }
+    }
+
+    /// Whether people read it as text.
+    fn is_text(&self) -> bool {
+        matches!(self.format, Format::Text | Format::Terse)
+    }
+
+    /// Whether nothing but the document may stand on standard output.
+    pub fn is_document(&self) -> bool {
+        !self.is_text() && self.format != Format::Paired
+    }
+
+    /// Where the run is recorded, as a line below the answer; whoever sees a
+    /// brief one is told how to see more.
+    pub fn recorded_in(&self, path: &Path) -> String {
+        let path = path.display();
+        match (self.format, self.verbose) {
+            (Format::Text, false) => format!("{path}   (-v for every metric and note)"),
+            _ => path.to_string(),
         }
     }
 
@@ -124,13 +202,13 @@ impl Answer {
             .try_for_each(|line| self.print_note(&format!("  {line}")))
     }
 
-    /// Prints a line below the answer where people read it: JSON and Markdown
-    /// are documents that nothing may follow.
+    /// Prints a line below the answer where people read it: nothing may follow a
+    /// document.
     fn print_note(&self, line: &str) -> Result<(), Failure> {
-        match self.format {
-            Format::Text | Format::Paired => to_stdout(&format!("{line}\n")),
-            Format::Json | Format::Markdown => Ok(()),
+        if self.is_document() {
+            return Ok(());
         }
+        to_stdout(&format!("{line}\n"))
     }
 
     /// What an analysis that was held against the gate means for the exit code.
@@ -153,13 +231,17 @@ impl Answer {
     fn told(&self, analysis: &Analysis) -> String {
         let figures = self.figures;
         match self.format {
-            Format::Text => to_text(
+            Format::Text | Format::Terse => to_text(
                 analysis,
                 &TextOptions {
                     width: terminal::width(),
                     color: self.color.applies(),
                     unicode: terminal::speaks_unicode(),
-                    metrics_table: self.metrics_table,
+                    detail: match (self.verbose, self.format) {
+                        (true, _) => Detail::Full,
+                        (false, Format::Terse) => Detail::Terse,
+                        (false, _) => Detail::Brief,
+                    },
                     figures,
                     plot: self.plot,
                 },
@@ -170,6 +252,8 @@ impl Answer {
                 to_paired(analysis, terminal::width_of_tables(), glyphs)
             }
             Format::Markdown => to_markdown_with(analysis, &MarkdownOptions { figures }),
+            #[cfg(feature = "commands")]
+            Format::Csv => to_comparison_csv(analysis, Sort::File, false),
         }
     }
 }
@@ -187,8 +271,6 @@ pub fn to_stdout(text: &str) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use deadheat_format::read_run;
     use deadheat_model::{FailOn, FailedBenchmark, Glob, Ignore, Verdict};
 

@@ -1,16 +1,17 @@
 //! What becomes of saved results: a table on standard output, files beside it,
 //! and a status.
 
-use deadheat::answer::to_stdout;
+use deadheat::answer::{Format, to_stdout};
 use deadheat::exit::{Failure, Status};
 use deadheat::format::{ensure_writable, write_text};
 use deadheat::model::{Analysis, Run};
 use deadheat::report::{
-    ComparisonOptions, Sort, to_comparison, to_comparison_csv, to_comparison_markdown, to_json,
+    ComparisonOptions, Glyphs, Sort, to_comparison, to_comparison_csv, to_comparison_markdown,
+    to_json, to_paired,
 };
 use deadheat::terminal;
 
-use super::arguments::{LayoutArgs, Order, Shape};
+use super::arguments::{LayoutArgs, Order};
 use crate::bench::BenchOptions;
 
 /// Analyses what was joined, writes what was asked for, and answers.
@@ -37,7 +38,7 @@ pub fn tell(run: &Run, options: &BenchOptions, layout: &LayoutArgs) -> Result<St
     }
     if !reports.takes_stdout() {
         to_stdout(&told(&analysis, options, layout))?;
-        if layout.format == Shape::Text {
+        if !answer.is_document() {
             for line in written {
                 to_stdout(&format!("  {line}\n"))?;
             }
@@ -64,11 +65,16 @@ fn told(analysis: &Analysis, options: &BenchOptions, layout: &LayoutArgs) -> Str
         figures: answer.figures,
         plot: answer.plot,
     };
-    match layout.format {
-        Shape::Text => to_comparison(analysis, &shown),
-        Shape::Markdown => to_comparison_markdown(analysis, &shown),
-        Shape::Csv => to_comparison_csv(analysis, shown.sort, shown.only_changed),
-        Shape::Json => to_json(analysis),
+    match answer.format {
+        // It has a line per comparison anyway.
+        Format::Text | Format::Terse => to_comparison(analysis, &shown),
+        Format::Markdown => to_comparison_markdown(analysis, &shown),
+        Format::Csv => to_comparison_csv(analysis, shown.sort, shown.only_changed),
+        Format::Json => to_json(analysis),
+        Format::Paired => {
+            let glyphs = Glyphs::new(shown.unicode);
+            to_paired(analysis, terminal::width_of_tables(), glyphs)
+        }
     }
 }
 

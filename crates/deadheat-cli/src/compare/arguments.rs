@@ -65,14 +65,6 @@ pub struct CompareArgs {
 /// How the table is laid out.
 #[derive(Clone, Debug, Args)]
 pub struct LayoutArgs {
-    /// The shape of the answer
-    #[arg(
-        long,
-        value_name = "SHAPE",
-        default_value = "text",
-        help_heading = "Answer"
-    )]
-    pub format: Shape,
     /// The order of the rows
     #[arg(
         long,
@@ -111,10 +103,6 @@ impl LayoutArgs {
     /// these.
     fn check_for_a_race(&self) -> Result<(), Failure> {
         let given = [
-            (
-                "--format",
-                matches!(self.format, Shape::Markdown | Shape::Csv),
-            ),
             ("--sort", self.sort != Order::File),
             ("--only-changed", self.only_changed),
             ("--all-metrics", self.all_metrics),
@@ -128,19 +116,6 @@ impl LayoutArgs {
             ))),
         }
     }
-}
-
-/// The shape of an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Shape {
-    /// For people at a terminal
-    Text,
-    /// For a pull request
-    Markdown,
-    /// A row per benchmark, candidate and metric
-    Csv,
-    /// All there is to know, for programs
-    Json,
 }
 
 /// The order of the rows.
@@ -168,9 +143,6 @@ pub fn compare(mut args: CompareArgs) -> Result<Status, Failure> {
     if args.layout.no_color {
         args.options.answer.color = Color::Never;
     }
-    if args.options.answer.json {
-        args.layout.format = Shape::Json;
-    }
     // A filter is no list of names: what the file leaves out stays out.
     args.options.read_rules()?;
     let request = match (&args.old[..], &args.new[..]) {
@@ -186,7 +158,6 @@ pub fn compare(mut args: CompareArgs) -> Result<Status, Failure> {
                 args.options.read_rules()?;
             }
             args.layout.check_for_a_race()?;
-            args.options.answer.json |= args.layout.format == Shape::Json;
             return contest::race(&programs, &args.names, &args.options);
         }
         Sides::Results(sides) => sides,

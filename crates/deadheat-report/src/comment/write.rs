@@ -14,7 +14,7 @@ use crate::names::{labels, shorten};
 use crate::sentences::{self, Called, Source};
 use crate::shell::shell;
 use crate::suite;
-use crate::tables::change_cells;
+use crate::tables::{change_cells, typical};
 use crate::units::quantities;
 
 /// Columns a name may take: nobody reads a longer one in a table.
@@ -103,6 +103,7 @@ fn rows(analysis: &Analysis) -> Vec<Row> {
             let called = Called {
                 baseline: &labels[0],
                 candidate: labels.get(index + 1).map(String::as_str),
+                baseline_is_shown: false,
             };
             rows.push(row(analysis, comparison, called, several));
         }
@@ -137,7 +138,7 @@ fn row(analysis: &Analysis, comparison: &Comparison, called: Called<'_>, several
         name += &format!(", {}", code(candidate));
     }
     let source = Source::of(analysis);
-    let mut sentence = sentences::verdict(comparison, comparison.margin, called, source, GLYPHS);
+    let mut sentence = sentences::verdict(comparison, called, source, GLYPHS);
     if let Some(placement) = sentences::placement(comparison, GLYPHS) {
         sentence += &format!(" {placement}");
     }
@@ -329,9 +330,8 @@ fn metrics(analysis: &Analysis) -> Block {
         for comparison in group {
             let title = code(&shorten(&suite::title(comparison, GLYPHS), NAME, GLYPHS));
             for one in &comparison.metrics {
-                let mut medians = vec![one.baseline.median];
-                medians.extend(one.candidate.as_ref().map(|side| side.median));
-                let mut shown = quantities(one.metric.unit(), &medians, GLYPHS);
+                let values = typical(&one.baseline, one.candidate.as_ref());
+                let mut shown = quantities(one.metric.unit(), &values, GLYPHS);
                 shown.resize(2, GLYPHS.nothing().to_owned());
                 let [change, interval] = change_cells(one.estimate.as_ref(), GLYPHS);
                 let metric = words(&sentences::metric(&one.metric, GLYPHS));
@@ -343,7 +343,7 @@ fn metrics(analysis: &Analysis) -> Block {
         }
     }
     let mut block = folded(
-        "All metrics, medians",
+        "All metrics, typical values",
         rows,
         ("row of metrics", "rows of metrics"),
     );

@@ -16,6 +16,7 @@ const OF_A_KIND: usize = 3;
 /// Doubts that differ in nothing but numbers, which are of one code.
 struct Kind {
     information: bool,
+    code: &'static str,
     /// What is said, and of which comparisons, by their indices.
     said: Vec<(String, Vec<usize>)>,
 }
@@ -25,14 +26,15 @@ impl Scene<'_> {
     /// last what only helps to read the result.
     pub(super) fn doubts(&self) -> Vec<Told> {
         let source = Source::of(self.analysis);
-        let whole = self.analysis.warnings.iter().map(|warning| Told {
-            information: is_information(warning),
-            text: sentence(warning, source, self.glyphs),
-        });
+        let warnings = self.analysis.warnings.iter();
+        let whole = warnings.map(|one| Told::new(one, sentence(one, source, self.glyphs)));
         let mut told: Vec<Told> = whole.collect();
         for kind in self.kinds(source) {
-            let information = kind.information;
-            let text = |text| Told { information, text };
+            let text = |text| Told {
+                information: kind.information,
+                code: kind.code,
+                text,
+            };
             if kind.said.len() <= OF_A_KIND {
                 let said = kind.said.iter();
                 told.extend(said.map(|(said, of)| text(self.concerning(said, of))));
@@ -70,6 +72,7 @@ impl Scene<'_> {
                 let kind = *kind_of.entry(warning.code()).or_insert_with(|| {
                     kinds.push(Kind {
                         information: is_information(warning),
+                        code: warning.code(),
                         said: Vec::new(),
                     });
                     kinds.len() - 1

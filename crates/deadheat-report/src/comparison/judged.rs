@@ -10,7 +10,7 @@ use super::words;
 use crate::glyphs::Glyphs;
 use crate::left_out;
 use crate::sentences;
-use crate::tables::change_cells;
+use crate::tables::{self, change_cells};
 use crate::units::quantities;
 
 /// What the tables of a comparison have in common.
@@ -48,7 +48,7 @@ impl Scene<'_> {
         if self.several() {
             sheet.column(Kind::Number, baseline);
             sheet.column(Kind::Words, "candidate");
-            sheet.column(Kind::Number, "median");
+            sheet.column(Kind::Number, "typical");
         } else {
             sheet.column(Kind::Number, baseline);
             sheet.column(Kind::Number, &self.labels.candidates()[0]);
@@ -57,10 +57,10 @@ impl Scene<'_> {
         sheet
     }
 
-    /// The medians of both sides, as [`Scene::heads`] has columns for them.
-    pub(super) fn medians(&self, metric: &Metric, sides: [&Side; 2]) -> Vec<Cell> {
-        let medians = sides.map(|side| side.median);
-        let shown = quantities(metric.unit(), &medians, self.glyphs);
+    /// What is typical of both sides, as [`Scene::heads`] has columns for them.
+    pub(super) fn typical(&self, metric: &Metric, sides: [&Side; 2]) -> Vec<Cell> {
+        let values = tables::typical(sides[0], Some(sides[1]));
+        let shown = quantities(metric.unit(), &values, self.glyphs);
         let mut cells: Vec<Cell> = shown.into_iter().map(Cell::from).collect();
         if self.several() {
             cells.insert(1, self.labels.candidate(&sides[1].name).into());
@@ -163,7 +163,7 @@ impl Scene<'_> {
             cells[0] = median.concat().into();
             return cells;
         };
-        let mut cells = self.medians(&comparison.metric, [&comparison.baseline, candidate]);
+        let mut cells = self.typical(&comparison.metric, [&comparison.baseline, candidate]);
         let [change, interval] = change_cells(comparison.estimate.as_ref(), self.glyphs);
         cells.push(Cell::toned(change, tone.filter(|tone| tone.moved())));
         cells.push(interval.into());

@@ -103,7 +103,7 @@ impl Scene<'_> {
                 of.title.clone().into()
             };
             let mut cells: Vec<Cell> = vec![name];
-            cells.extend(self.medians(metric, [&row.baseline, candidate]));
+            cells.extend(self.typical(metric, [&row.baseline, candidate]));
             let [change, interval] = change_cells(row.estimate.as_ref(), self.glyphs);
             let tone = row.verdict.map(Tone::Verdict);
             cells.push(Cell::toned(change, tone.filter(|tone| tone.moved())));

@@ -15,7 +15,7 @@ use super::recorded;
 use crate::doubts;
 use crate::glyphs::Glyphs;
 use crate::rate::Rates;
-use crate::sentences::Source;
+use crate::sentences::{self, Source};
 
 /// The name and major version of what [`to_json`] writes.
 const SCHEMA: &str = "deadheat.analysis/1";
@@ -125,6 +125,10 @@ fn comparison(comparison: &Comparison, source: Source) -> Object {
         .with("scope", comparison.scope.name())
         .with("change", estimate.map(change))
         .with("ci", interval.map(ends))
+        .with(
+            "coverage",
+            interval.map(|_| sentences::coverage(comparison)),
+        )
         .with("confidence", interval.map(|interval| interval.confidence))
         .with("p_value", estimate.and_then(|estimate| estimate.p_value))
         .with("p_adjusted", comparison.p_adjusted)
@@ -136,8 +140,13 @@ fn comparison(comparison: &Comparison, source: Source) -> Object {
         )
         .with("replicates", estimate.map(|estimate| estimate.replicates))
         .with("replicates_to_settle", comparison.replicates_to_settle)
+        .with_some("seconds_to_settle", comparison.seconds_to_settle)
         .with("blocks", estimate.map(|estimate| estimate.blocks))
         .with("dropped_blocks", comparison.dropped_blocks)
+        .with_some(
+            "change_with_dropped",
+            comparison.effect_with_dropped.map(|effect| effect.change()),
+        )
         .with(
             "diagnostics",
             comparison.diagnostics.as_ref().map(diagnostics),
@@ -214,6 +223,7 @@ fn throughput(throughput: Throughput) -> Json {
 fn side(side: &Side) -> Object {
     Object::new()
         .with("name", &side.name)
+        .with("typical", side.typical)
         .with("median", side.median)
         .with("mean", side.mean)
         .with("min", side.min)

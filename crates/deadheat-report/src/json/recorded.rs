@@ -2,7 +2,9 @@
 //! were read from, and the mean over all benchmarks. And what a race quotes of
 //! the calibration of its machine.
 
-use deadheat_model::{CalibrationNote, Json, LogRatio, Object, Overall, ResultSide, ResultSource};
+use deadheat_model::{
+    CalibrationNote, Json, LogRatio, Object, Overall, Population, ResultSide, ResultSource,
+};
 
 use super::analysis::ends;
 
@@ -42,8 +44,17 @@ pub(super) fn overall(overall: &[Overall]) -> Option<Json> {
             .with("change", one.estimate.effect.change())
             .with("ci", interval.map(ends))
             .with("confidence", interval.map(|interval| interval.confidence))
+            .with("population", population(one.population))
     };
     (!overall.is_empty()).then(|| overall.iter().map(one).collect())
+}
+
+/// The benchmarks that an interval speaks of.
+fn population(population: Population) -> &'static str {
+    match population {
+        Population::These => "these",
+        Population::LikeThese => "like-these",
+    }
 }
 
 /// What was known of races of this kind on the machine, by the words of the run

@@ -169,8 +169,9 @@ impl Section<'_> {
                 .as_ref()
                 .and(labels.get(at + 1))
                 .map(String::as_str),
+            baseline_is_shown: false,
         };
-        let sentence = sentences::verdict(comparison, comparison.margin, called, source, GLYPHS);
+        let sentence = sentences::verdict(comparison, called, source, GLYPHS);
         write!(
             out,
             "<p class=\"verdict\" data-verdict=\"{}\"><span class=\"sign\" aria-hidden=\"true\">{}</span> {}</p>",
@@ -183,6 +184,9 @@ impl Section<'_> {
         }
         if let Some(floor) = sentences::noise_floor(comparison, GLYPHS) {
             write!(out, "<p class=\"placement\">{}</p>", Text(floor))?;
+        }
+        if let Some(design) = sentences::design(comparison, GLYPHS) {
+            write!(out, "<p class=\"placement\">{}</p>", Text(design))?;
         }
         if let Some(hit) = &comparison.gate {
             write!(out, "<p class=\"gate\">{}</p>", Text(head::gate_words(hit)))?;

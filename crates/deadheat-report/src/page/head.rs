@@ -147,16 +147,19 @@ pub(super) fn remarks(analysis: &Analysis, shared: Vec<Told>) -> Vec<Told> {
     let source = Source::of(analysis);
     let ending = sentences::ending(&analysis.ending, source, GLYPHS);
     let warnings = doubts::in_order(&analysis.warnings);
-    let warnings = warnings.into_iter().map(|warning| Told {
-        information: doubts::is_information(warning),
-        text: doubts::sentence(warning, source, GLYPHS),
-    });
+    let warnings = warnings
+        .into_iter()
+        .map(|warning| Told::new(warning, doubts::sentence(warning, source, GLYPHS)));
     let left_out = sentences::left_out(&analysis.left_out, GLYPHS);
-    let told = |information| move |text| Told { information, text };
-    let mut remarks: Vec<Told> = ending.map(told(false)).into_iter().collect();
+    let ending = ending.map(|text| Told::doubt("ending", text));
+    let mut remarks: Vec<Told> = ending.into_iter().collect();
     remarks.extend(warnings);
     remarks.extend(shared);
-    remarks.extend(left_out.into_iter().map(told(true)));
+    remarks.extend(
+        left_out
+            .into_iter()
+            .map(|text| Told::note("left-out", text)),
+    );
     remarks.sort_by_key(|told| told.information);
     remarks
 }

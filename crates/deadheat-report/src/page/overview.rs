@@ -3,7 +3,7 @@
 
 use std::fmt::{self, Write};
 
-use deadheat_model::{Analysis, Comparison, Side};
+use deadheat_model::{Analysis, Comparison, Population};
 
 use super::axis::Axis;
 use super::forest;
@@ -13,6 +13,7 @@ use crate::left_out;
 use crate::names::{escape, labels, shorten};
 use crate::sentences;
 use crate::suite;
+use crate::tables::typical;
 use crate::units::{Precision, counted, quantities};
 
 /// Columns a name may take in a row.
@@ -218,17 +219,14 @@ impl Row {
     }
 }
 
-/// The medians of both sides; these are two cells.
+/// What is typical of both sides; these are two cells.
 fn values(out: &mut dyn Write, comparison: &Comparison) -> fmt::Result {
-    let sides: Vec<&Side> = std::iter::once(&comparison.baseline)
-        .chain(&comparison.candidate)
-        .collect();
-    let medians: Vec<f64> = sides.iter().map(|side| side.median).collect();
-    let mut shown = quantities(comparison.metric.unit(), &medians, GLYPHS);
+    let values = typical(&comparison.baseline, comparison.candidate.as_ref());
+    let mut shown = quantities(comparison.metric.unit(), &values, GLYPHS);
     shown.resize(2, GLYPHS.nothing().to_owned());
     for (index, shown) in shown.iter().enumerate() {
-        let sort = medians.get(index);
-        let sort = sort.map_or_else(String::new, |median| format!(" data-sort=\"{median:e}\""));
+        let sort = values.get(index);
+        let sort = sort.map_or_else(String::new, |value| format!(" data-sort=\"{value:e}\""));
         write!(out, "<td class=\"number value\"{sort}>{}</td>", Text(shown))?;
     }
     Ok(())
@@ -281,10 +279,11 @@ fn means(out: &mut dyn Write, analysis: &Analysis, columns: &Columns, axis: &Axi
     out.write_str("<tfoot>")?;
     for one in &analysis.overall {
         let count = counted(one.benchmarks as u64, "benchmark", "benchmarks");
-        write!(
-            out,
-            "<tr><th scope=\"row\" class=\"name\">mean of {count}</th>"
-        )?;
+        let name = match one.population {
+            Population::These => format!("mean of {count}"),
+            Population::LikeThese => format!("mean, {count} taken for a sample"),
+        };
+        write!(out, "<tr><th scope=\"row\" class=\"name\">{name}</th>")?;
         if columns.candidate {
             let candidate = shorten(&escape(&one.candidate, GLYPHS), NAME, GLYPHS);
             write!(out, "<td class=\"who\">{}</td>", Text(isolated(&candidate)))?;

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use deadheat_model::Comparison;
+use deadheat_model::{Comparison, Side};
 
 use super::html::{GLYPHS, Text};
 use crate::figures;
@@ -10,7 +10,7 @@ use crate::rate::rate_cells;
 use crate::sentences;
 use crate::suite;
 use crate::tables;
-use crate::units::{quantities, quantity};
+use crate::units::quantity;
 
 /// A table that scrolls by itself where the page is too narrow for it. The
 /// first column names the rows.
@@ -44,18 +44,27 @@ pub(super) fn contenders(
 ) -> fmt::Result {
     let unit = group[0].metric.unit();
     let sides = suite::sides(group);
-    let values: Vec<f64> = sides
-        .iter()
-        .flat_map(|side| [side.median, side.mean, side.min, side.max])
-        .collect();
-    let shown = quantities(unit, &values, GLYPHS);
+    let figures = |side: &Side| {
+        let known = [side.median, side.mean, side.min, side.max].map(Some);
+        std::iter::once(side.typical).chain(known)
+    };
+    let values: Vec<Option<f64>> = sides.iter().flat_map(|side| figures(side)).collect();
+    let shown = tables::cells(unit, &values, GLYPHS);
     let rates = rate_cells(group, GLYPHS);
     let title = sentences::metric(&group[0].metric, GLYPHS);
-    let mut header = vec![title.as_str(), "median", "mean", "min", "max", "std dev"];
+    let mut header = vec![
+        title.as_str(),
+        "typical",
+        "median",
+        "mean",
+        "min",
+        "max",
+        "std dev",
+    ];
     header.extend(rates.as_ref().map(|_| "rate"));
     header.push("samples");
     let mut rows = Vec::new();
-    for (index, (side, shown)) in sides.iter().zip(shown.chunks(4)).enumerate() {
+    for (index, (side, shown)) in sides.iter().zip(shown.chunks(5)).enumerate() {
         let mut row = vec![labels.get(index).cloned().unwrap_or_default()];
         row.extend_from_slice(shown);
         row.push(match side.std_dev {
@@ -74,7 +83,7 @@ pub(super) fn contenders(
 /// All metrics side by side, then the secondary figures.
 pub(super) fn figures_of(out: &mut dyn Write, comparison: &Comparison) -> fmt::Result {
     if let Some((header, rows)) = tables::metric_cells(comparison, GLYPHS) {
-        table(out, "All metrics, by their medians", &header, &rows)?;
+        table(out, "All metrics, by what is typical", &header, &rows)?;
     }
     let sides = figures::sides(comparison, GLYPHS);
     let between = figures::between(comparison, GLYPHS);

@@ -12,4 +12,5 @@ mod pictures;
 mod series;
 
 pub(crate) use forest::{ForestRow, beside};
+pub(crate) use paint::color_of;
 pub(crate) use pictures::{Scenery, intervals, pictures};

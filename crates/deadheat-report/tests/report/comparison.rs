@@ -149,8 +149,9 @@ fn sentences_on_a_throughput_say_above_where_it_rose() {
         let called = Called {
             baseline: "old",
             candidate: Some("new"),
+            baseline_is_shown: false,
         };
-        sentences::verdict(&one, 0.01, called, Source::Recording, Glyphs::Ascii)
+        sentences::verdict(&one, called, Source::Recording, Glyphs::Ascii)
     };
     let above = told(0.08, Verdict::Faster);
     assert!(

@@ -12,6 +12,7 @@ use deadheat_model::{
 pub fn side(name: &str, median: f64, samples: usize) -> Side {
     Side {
         name: name.to_owned(),
+        typical: Some(median),
         median,
         mean: median * 1.006,
         min: median * 0.981,
@@ -180,7 +181,9 @@ pub fn comparison(verdict: Option<Verdict>, change: f64, half_width: f64) -> Com
         control: None,
         spreads: None,
         replicates_to_settle: None,
+        seconds_to_settle: None,
         dropped_blocks: 0,
+        effect_with_dropped: None,
         diagnostics: Some(BlockDiagnostics {
             drift: 0.0011,
             carry_over: -0.0002,
@@ -230,11 +233,13 @@ pub fn race() -> Analysis {
         },
         Warning::BlocksDropped {
             count: 4,
-            change_with_all: 0.1034,
+            change_with_all: 0.0071,
+            verdict_with_all: Some(Verdict::Inconclusive),
         },
         Warning::PlacementFixed { reason: None },
     ];
     slower.dropped_blocks = 4;
+    slower.effect_with_dropped = Some(LogRatio::from_change(0.0071));
     analysis(vec![slower])
 }
 
@@ -599,6 +604,7 @@ pub fn every_warning() -> Vec<Warning> {
         Warning::BlocksDropped {
             count: 1,
             change_with_all: -0.0251,
+            verdict_with_all: None,
         },
         Warning::DisturbedUnevenly { p: 0.0031 },
         Warning::DisturbedTooOften { share: 0.342 },

@@ -1,6 +1,7 @@
 use deadheat_model::{Analysis, Warning};
 use deadheat_report::{
-    Glyphs, Progress, TextOptions, labels, progress_line, to_json, to_markdown, to_paired, to_text,
+    Detail, Glyphs, Progress, TextOptions, labels, progress_line, to_json, to_markdown, to_paired,
+    to_text,
 };
 use proptest::prelude::*;
 use unicode_width::UnicodeWidthStr;
@@ -66,7 +67,7 @@ proptest! {
         width in 80usize..160,
         unicode: bool,
     ) {
-        let options = TextOptions { width, color: false, unicode, metrics_table: true, figures: true, plot: true };
+        let options = TextOptions { width, color: false, unicode, detail: Detail::Full, figures: true, plot: true };
         for analysis in named(&baseline, &candidate, &benchmark) {
             let text = to_text(&analysis, &options) + &to_paired(&analysis, width, Glyphs::new(unicode));
             for line in text.split('\n') {

@@ -34,7 +34,7 @@ fn every_row_has_as_many_cells_as_the_head_whatever_the_names() {
         let cells = |line: &str| line.matches('|').count();
         let mut rows = text.lines().take_while(|line| line.starts_with('|'));
         let head = rows.next().map(cells);
-        assert_eq!(head, Some(9));
+        assert_eq!(head, Some(10));
         for row in rows {
             assert_eq!(Some(cells(row)), head, "{row}");
         }

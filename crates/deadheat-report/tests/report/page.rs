@@ -188,7 +188,7 @@ fn what_is_promised_of_a_benchmark_is_there() {
         "<table id=\"overview\">",
         "<tr data-verdict=\"slower\" data-index=\"0\"",
         "id=\"theme\"",
-        "All metrics, by their medians",
+        "All metrics, by what is typical",
         "The two sides against each other",
         "<td>carry-over</td>",
         "4 blocks were left out",

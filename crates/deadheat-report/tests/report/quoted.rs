@@ -3,7 +3,7 @@
 
 use deadheat_model::{Environment, RunHeader};
 use deadheat_report::{
-    CommentOptions, TextOptions, to_comment, to_json, to_markdown, to_page, to_text,
+    CommentOptions, Detail, TextOptions, to_comment, to_json, to_markdown, to_page, to_text,
 };
 use serde_json::Value;
 
@@ -26,8 +26,12 @@ fn every_shape_quotes_the_calibration_of_its_machine_once() {
         ..header()
     };
     let comment = to_comment(&analysis, Some(&header), &CommentOptions::default());
+    let full = TextOptions {
+        detail: Detail::Full,
+        ..TextOptions::default()
+    };
     for told in [
-        to_text(&analysis, &TextOptions::default()),
+        to_text(&analysis, &full),
         to_markdown(&analysis),
         comment,
         to_page(&analysis, &header),
@@ -36,6 +40,17 @@ fn every_shape_quotes_the_calibration_of_its_machine_once() {
         assert_eq!(told.matches(SAID).count(), 1, "{told}");
         assert!(told.contains("differences under 1.1 % drown"), "{told}");
     }
+}
+
+#[test]
+fn a_brief_answer_speaks_of_the_machine_only_where_that_puts_the_verdict_in_doubt() {
+    let is_quoted = |change: f64| {
+        let mut analysis = calibrated();
+        analysis.comparisons[0].estimate = Some(estimate(change, 0.001));
+        on_one_line(&to_text(&analysis, &TextOptions::default())).contains(SAID)
+    };
+    // Differences under 1.1 % drown here.
+    assert!(is_quoted(0.009) && !is_quoted(0.1));
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use deadheat_model::{
     Analysis, Better, Comparison, Ending, Estimate, FailedBenchmark, Interval, LeftOut,
-    LeftOutReason, LogRatio, Metric, MetricComparison, Observation, Overall, ResultFacts,
-    ResultSide, ResultSource, Scope, Side, Unit, Verdict, Warning,
+    LeftOutReason, LogRatio, Metric, MetricComparison, Observation, Overall, Population,
+    ResultFacts, ResultSide, ResultSource, Scope, Side, Unit, Verdict, Warning,
 };
 
 use crate::fixtures;
@@ -91,7 +91,9 @@ pub fn one(name: &str, median: f64, change: f64, verdict: Option<Verdict>) -> Co
         control: None,
         spreads: None,
         replicates_to_settle: None,
+        seconds_to_settle: None,
         dropped_blocks: 0,
+        effect_with_dropped: None,
         diagnostics: None,
         figures: None,
         metrics: vec![
@@ -147,6 +149,7 @@ pub fn overall(candidate: &str, benchmarks: usize, change: f64) -> Overall {
             p_value: None,
             ..estimate(change, 0.006)
         },
+        population: Population::These,
     }
 }
 

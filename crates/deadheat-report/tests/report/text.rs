@@ -1,6 +1,6 @@
 use deadheat_model::{Analysis, EndReason, Ending, Metric, Processes, Verdict, Warning};
 use deadheat_report::sentences::{self, Source};
-use deadheat_report::{Glyphs, TextOptions, doubts, to_text};
+use deadheat_report::{Detail, Glyphs, TextOptions, doubts, to_text};
 
 use crate::fixtures::*;
 
@@ -8,13 +8,13 @@ const UNICODE: TextOptions = TextOptions {
     width: 80,
     color: false,
     unicode: true,
-    metrics_table: true,
+    detail: Detail::Full,
     figures: false,
     plot: false,
 };
 
 const BRIEF: TextOptions = TextOptions {
-    metrics_table: false,
+    detail: Detail::Brief,
     ..UNICODE
 };
 
@@ -436,7 +436,7 @@ fn a_control_is_told_below_the_verdicts_once_and_makes_them_provisional_when_it_
 #[test]
 fn a_control_that_found_nothing_is_a_noise_floor() {
     let text = to_text(&with_a_quiet_control(), &BRIEF);
-    let floor = "  baseline against itself: \u{2212}0.03 % (98.84 % confidence interval";
+    let floor = "  baseline against itself: \u{2212}0.03 % (95 % interval";
     assert!(text.contains(floor), "{text}");
     assert!(!text.contains("provisional"), "{text}");
 }

@@ -1,6 +1,6 @@
 use deadheat_model::Analysis;
 use deadheat_report::{
-    ComparisonOptions, Glyphs, MarkdownOptions, Progress, Sort, TextOptions, progress_line,
+    ComparisonOptions, Detail, Glyphs, MarkdownOptions, Progress, Sort, TextOptions, progress_line,
     to_comparison, to_comparison_csv, to_comparison_markdown, to_json, to_markdown,
     to_markdown_with, to_paired, to_text,
 };
@@ -28,7 +28,7 @@ fn renderings(analysis: &Analysis) -> Vec<String> {
                     width,
                     color: unicode,
                     unicode,
-                    metrics_table: true,
+                    detail: Detail::Full,
                     figures: true,
                     plot: true,
                 },
@@ -102,5 +102,5 @@ fn the_scope_is_told_once_per_report_however_many_benchmarks_there_are() {
         ..TextOptions::default()
     };
     let text = to_text(&suite(), &options);
-    assert_eq!(text.matches("as they were linked").count(), 1, "{text}");
+    assert_eq!(text.matches("Link order alone").count(), 1, "{text}");
 }

@@ -30,8 +30,6 @@ pub(super) struct Arguments {
     pub(super) mode: Mode,
     pub(super) selection: Selection,
     pub(super) answer: Answer,
-    /// Whether a listing holds nothing but names.
-    pub(super) terse: bool,
     pub(super) quiet: bool,
     pub(super) shown: bool,
     /// What a rules file may say, too.
@@ -59,7 +57,6 @@ impl Default for Arguments {
             mode: Mode::Smoke,
             selection: Selection::default(),
             answer: Answer::default(),
-            terse: false,
             quiet: false,
             shown: false,
             asked: Asked::default(),
@@ -109,7 +106,8 @@ How they race:
   --seed N              Repeat the random choices of an earlier run
 
 The answer:
-  --format SHAPE        pretty, terse, json, markdown or paired [default: pretty]
+  -v, --verbose         Every metric and every note
+  --format SHAPE        text, terse, json, markdown or paired [default: text]
   --json                The same as --format json
   --figures             Show the secondary figures too
   --plot                Draw the distributions and the differences in order of time
@@ -157,6 +155,7 @@ impl Arguments {
                 "--nocapture" | "--no-capture" => Some(&mut parsed.shown),
                 "--figures" => Some(&mut parsed.answer.figures),
                 "--plot" => Some(&mut parsed.answer.plot),
+                "--verbose" | "-v" => Some(&mut parsed.answer.verbose),
                 "--control" => Some(&mut parsed.control),
                 _ => None,
             };
@@ -183,7 +182,7 @@ impl Arguments {
                     let skip = value()?;
                     parsed.selection.skips.push(skip);
                 }
-                "--format" => parsed.shape(&value()?)?,
+                "--format" => parsed.answer.format = Format::parse(&value()?).map_err(about)?,
                 "--color" => parsed.answer.color = Color::parse(&value()?).map_err(about)?,
                 "--fail-on" => {
                     for verdict in value()?.split(',') {
@@ -253,23 +252,6 @@ impl Arguments {
         ]
         .into_iter()
         .filter_map(|(flag, path)| Some((flag, path.as_deref()?)))
-    }
-
-    fn shape(&mut self, text: &str) -> Result<(), String> {
-        self.terse = text == "terse";
-        self.answer.metrics_table = !self.terse;
-        self.answer.format = match text {
-            "pretty" | "text" | "terse" => Format::Text,
-            "json" => Format::Json,
-            "markdown" => Format::Markdown,
-            "paired" => Format::Paired,
-            other => {
-                return Err(format!(
-                    "--format: '{other}' is none of pretty, terse, json, markdown, paired"
-                ));
-            }
-        };
-        Ok(())
     }
 }
 

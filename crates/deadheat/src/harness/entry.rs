@@ -10,6 +10,7 @@ use super::arguments::{Arguments, HELP, Mode};
 use super::listing::listing;
 use super::racing::race;
 use super::smoke::smoke;
+use crate::answer::Format;
 use crate::exit::{Failure, Status};
 use crate::race::WorkerRace;
 use crate::repetition::of_a_bench_target;
@@ -72,7 +73,7 @@ fn run(suite: &Suite, words: impl Iterator<Item = OsString>) -> Result<Status, F
     match arguments.mode {
         Mode::Help => print(HELP).map(|()| Status::Done),
         Mode::List => {
-            let terse = arguments.terse;
+            let terse = arguments.answer.format == Format::Terse;
             print(&listing(suite.registered(), &arguments.selection, terse)).map(|()| Status::Done)
         }
         Mode::Smoke => {

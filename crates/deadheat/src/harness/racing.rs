@@ -82,7 +82,7 @@ fn answer(outcome: &RaceOutcome, arguments: &Arguments) -> Result<Status, Failur
         .map_err(|error| Failure::writing(flag, error))?;
     }
     let written = reports.write(header, &analysis)?;
-    let recorded = format!("recorded in {}", outcome.path.display());
+    let recorded = answer.recorded_in(&outcome.path);
     let below = [vec![recorded], written].concat();
     answer.print_beside(reports, &analysis, &below)?;
     if let Some(end) = &outcome.run.end

@@ -250,6 +250,18 @@ struct Overall {
     ci: Nullable<Interval>,
     /// Two-sided confidence of `ci`; null when that is.
     confidence: Nullable<Confidence>,
+    /// Benchmarks that `ci` speaks of: of saved results `these` alone, of a
+    /// race those `like-these`, taken for a random sample.
+    population: Population,
+}
+
+/// Benchmarks that an interval over all of them speaks of.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(inline)]
+enum Population {
+    These,
+    LikeThese,
 }
 
 /// A doubt, or something worth knowing. Where there are several, doubts come

@@ -53,7 +53,11 @@ pub struct Comparison {
     change: Nullable<Change>,
     /// null when the data cannot give an interval.
     ci: Nullable<Interval>,
-    /// Two-sided confidence of `ci`; null when that is.
+    /// The chance that `ci` holds the truth, at whichever look the race ended:
+    /// what people are told. null when `ci` is.
+    coverage: Nullable<Confidence>,
+    /// Two-sided confidence of `ci` at the one look that ended the race; null
+    /// when `ci` is.
     confidence: Nullable<Confidence>,
     /// Two-sided, at the look that ended the race.
     p_value: Nullable<Probability>,
@@ -72,11 +76,18 @@ pub struct Comparison {
     /// How many more would settle an open verdict if the estimate stays where
     /// it is.
     replicates_to_settle: Nullable<u64>,
+    /// The seconds these would take, at the pace of the run; absent for a
+    /// recording and where nothing is open.
+    #[serde(default)]
+    seconds_to_settle: Optional<Amount>,
     /// Blocks the estimate rests on, 0 for an unpaired recording; null without
     /// an estimate.
     blocks: Nullable<u64>,
     /// Blocks left out for evidence of disturbance.
     dropped_blocks: u64,
+    /// The change had those been kept; absent where none was left out.
+    #[serde(default)]
+    change_with_dropped: Optional<Change>,
     /// Relative changes that should be zero when order does not matter; null
     /// without ABBA blocks.
     diagnostics: Nullable<Diagnostics>,
@@ -151,6 +162,9 @@ enum Scope {
 #[serde(deny_unknown_fields)]
 struct Side {
     name: String,
+    /// The baseline's robust location in logarithms, and the candidate's is
+    /// that times 1 + `change`; null where zeros forbid logarithms.
+    typical: Nullable<f64>,
     median: f64,
     mean: f64,
     min: f64,
