@@ -132,8 +132,8 @@ fn endings(suite: &mut Suite) {
         .baseline("staying", || work(100))
         .candidate("killed", || {
             let this = std::process::id().to_string();
-            let killed = Command::new("kill").args(["-KILL", &this]).status();
-            unreachable!("still here: {killed:?}")
+            let killed = deadheat_testing::kill(&["-KILL", &this]);
+            unreachable!("still here: {killed}")
         });
     suite
         .benchmark("end/exit-with-a-child-at-the-pipes")
