@@ -1,7 +1,7 @@
 //! The last test program of `cargo test --workspace`, which takes packages by their names and then
 //! targets by theirs: what was skipped, and how to have it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -15,35 +15,30 @@ fn repository() -> PathBuf {
 
 #[test]
 fn what_was_skipped_is_summed_up() {
-    let skipped = recorded();
+    let mut by_reason: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for line in recorded() {
+        let (test, reason) = line.split_once(" skipped: ").unwrap();
+        let tests = by_reason.entry(reason.to_owned()).or_default();
+        tests.insert(test.to_owned());
+    }
+    let skipped: BTreeSet<&String> = by_reason.values().flatten().collect();
     if skipped.is_empty() {
         return;
     }
-    let of_tools = skipped
-        .iter()
-        .filter(|line| line.contains(" skipped: needs "));
-    let of_machine = skipped.len() - of_tools.count();
-    let files: Vec<&str> = tools().map(|tool| tool.file).collect();
-    let packages: BTreeSet<&str> = missing(&files).iter().map(|tool| tool.package).collect();
-    let packages: Vec<&str> = packages.into_iter().collect();
     let mut told = format!(
-        "\n{} tests were skipped, in part or as a whole:\n",
+        "\n{} tests were skipped, in part or as a whole; each is named above:\n",
         skipped.len()
     );
-    for line in &skipped {
-        told += &format!("  {line}\n");
+    for (reason, tests) in &by_reason {
+        told += &format!("{:>5}  {reason}\n", tests.len());
     }
+    let files: Vec<&str> = tools().map(|tool| tool.file).collect();
+    let packages: BTreeSet<&str> = missing(&files).iter().map(|tool| tool.package).collect();
     if !packages.is_empty() {
-        told += "./test runs them all; it installs what they need, which on Debian is\n";
-        told += &format!(
-            "  apt-get install --no-install-recommends {}\n",
-            packages.join(" ")
-        );
-    }
-    if of_machine > 0 {
-        told += &format!(
-            "{of_machine} of them no package can help: this machine forbids what they do.\n"
-        );
+        let packages: Vec<&str> = packages.into_iter().collect();
+        told += "./test installs what tests need and runs them all. By hand, on Debian:\n";
+        let install = "sudo apt-get install --no-install-recommends";
+        told += &format!("  {install} {}\n", packages.join(" "));
     }
     // Past libtest, which hides what a passing test prints.
     io::stderr().write_all(told.as_bytes()).unwrap();
