@@ -138,7 +138,7 @@ fn every_worker_speaks_the_whole_protocol() {
 
         let prepared = worker.ask(prepare("traced", None), "prepared");
         assert_eq!(prepared, json!({"renews_input": true}));
-        let calibrate = json!({"calibrate": {"seed": 1, "least_ns": 5000}});
+        let calibrate = json!({"calibrate": {"seed": 1, "least_ns": 100_000}});
         let calibrated = worker.ask(calibrate, "calibrated");
         assert!(calibrated["iterations"].as_u64().unwrap() >= 1);
         let call_ns = calibrated["call_ns"].as_array().unwrap();
@@ -197,11 +197,11 @@ fn samples_are_long_enough_for_the_fastest_contender_and_calls_without_work_are_
     for program in workers() {
         let mut worker = Worker::start(program, &[]);
         worker.prepare("quick", None);
-        let calibrate = json!({"calibrate": {"seed": 1, "least_ns": 5000}});
+        let calibrate = json!({"calibrate": {"seed": 1, "least_ns": 100_000}});
         let calibrated = worker.ask(calibrate, "calibrated");
         let iterations = calibrated["iterations"].as_u64().unwrap();
         let call_ns = calibrated["call_ns"][0].as_f64().unwrap();
-        assert!(iterations as f64 * call_ns >= 4999.0, "{calibrated}");
+        assert!(iterations as f64 * call_ns >= 99_999.0, "{calibrated}");
         assert!(iterations > 10, "{calibrated}");
     }
 }
