@@ -9,10 +9,9 @@ check:
     cargo clippy --workspace --all-targets --locked -- -D warnings
     cargo clippy -p deadheat --all-targets --locked -- -D warnings
 
-# Every test of every crate, and what is left without features
-test:
-    cargo test --workspace
-    cargo test -p deadheat --test lean
+# Every test of every crate, and what is left without features; installs what they use, and hands its options on to `cargo test`
+test *options:
+    ./test {{options}}
 
 # What deadheat itself costs: launching, writing and reading run files, and the statistics
 bench:

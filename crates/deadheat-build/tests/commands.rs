@@ -9,9 +9,11 @@ use std::thread;
 
 use common::{Repo, SCRIPT, run, says};
 use deadheat_build::{BuildError, Fault, Note};
+use deadheat_testing::needs;
 
 #[test]
 fn a_commit_is_built_apart_and_the_working_tree_as_it_is() {
+    needs!("git");
     let repo = Repo::new();
     repo.write("value", "three\n");
     repo.write("new", "not known to git\n");
@@ -37,6 +39,7 @@ fn a_commit_is_built_apart_and_the_working_tree_as_it_is() {
 
 #[test]
 fn what_was_built_once_is_found_again_whatever_it_is_called() {
+    needs!("git");
     let repo = Repo::new();
     let (first, _) = repo.build("first..main");
     let first = first.unwrap();
@@ -66,6 +69,7 @@ fn what_was_built_once_is_found_again_whatever_it_is_called() {
 
 #[test]
 fn an_executable_that_is_gone_is_built_again() {
+    needs!("git");
     let repo = Repo::new();
     let (sides, _) = repo.build("first");
     fs::remove_file(&sides.unwrap().baseline.executables[0].path).unwrap();
@@ -77,6 +81,7 @@ fn an_executable_that_is_gone_is_built_again() {
 
 #[test]
 fn a_build_that_fails_names_its_side_and_leaves_nothing() {
+    needs!("git");
     let repo = Repo::new();
     let fails = format!("{SCRIPT}\ngrep -q two value");
     let (sides, _) = repo.build_by("first", &fails, &["out/program"]);
@@ -98,6 +103,7 @@ fn a_build_that_fails_names_its_side_and_leaves_nothing() {
 
 #[test]
 fn a_build_without_its_executable_is_none() {
+    needs!("git");
     let repo = Repo::new();
     for (command, exe, words) in [
         ("true", "out/program", "is not there"),
@@ -118,6 +124,7 @@ fn a_build_without_its_executable_is_none() {
 
 #[test]
 fn what_makes_no_sense_is_said_before_anything_is_built() {
+    needs!("git");
     let repo = Repo::new();
     let fault = |revisions: &str, exe: &[&str], words: &[&str]| {
         let (sides, _) = repo.build_by(revisions, SCRIPT, exe);
@@ -140,6 +147,7 @@ fn what_makes_no_sense_is_said_before_anything_is_built() {
 
 #[test]
 fn outside_of_a_repository_there_are_no_revisions() {
+    needs!("git");
     let folder = tempfile::tempdir().unwrap();
     let repo = Repo { folder };
     let (sides, _) = repo.build("main");
@@ -150,6 +158,7 @@ fn outside_of_a_repository_there_are_no_revisions() {
 
 #[test]
 fn a_folder_of_the_repository_is_a_place_to_build_in() {
+    needs!("git");
     let repo = Repo::new();
     repo.write("deep/er/value", "deep\n");
     repo.commit("a folder");
@@ -173,6 +182,7 @@ fn a_folder_of_the_repository_is_a_place_to_build_in() {
 
 #[test]
 fn two_at_a_time_build_the_same_commit_once() {
+    needs!("git");
     let repo = Repo::new();
     let slow = format!("sleep 0.3\n{SCRIPT}");
     let together = Barrier::new(2);
@@ -195,6 +205,7 @@ fn two_at_a_time_build_the_same_commit_once() {
 
 #[test]
 fn two_at_a_time_do_not_disturb_each_other_over_different_commits() {
+    needs!("git");
     let repo = Repo::new();
     let slow = format!("sleep 0.2\n{SCRIPT}");
     thread::scope(|scope| {
@@ -213,6 +224,7 @@ fn two_at_a_time_do_not_disturb_each_other_over_different_commits() {
 
 #[test]
 fn an_interrupted_build_leaves_nothing() {
+    needs!("git");
     let repo = Repo::new();
     let started = repo.path(".git/started");
     let slow = format!("touch {}; sleep 100", started.display());
@@ -226,6 +238,7 @@ fn an_interrupted_build_leaves_nothing() {
 
 #[test]
 fn what_a_killed_deadheat_left_behind_is_cleared_away_by_the_next() {
+    needs!("git");
     let repo = Repo::new();
     repo.build("main..main").0.unwrap();
     let home = repo.path(".deadheat/builds");
@@ -249,6 +262,7 @@ fn what_a_killed_deadheat_left_behind_is_cleared_away_by_the_next() {
 
 #[test]
 fn worktrees_of_the_user_s_stay_even_where_their_folders_are_away() {
+    needs!("git");
     let repo = Repo::new();
     let away = tempfile::tempdir().unwrap();
     let path = away.path().join("own").display().to_string();
@@ -260,6 +274,7 @@ fn worktrees_of_the_user_s_stay_even_where_their_folders_are_away() {
 
 #[test]
 fn a_linked_worktree_is_a_working_tree_like_any_other() {
+    needs!("git");
     let repo = Repo::new();
     let away = tempfile::tempdir().unwrap();
     let path = away.path().join("own").display().to_string();
@@ -281,6 +296,7 @@ fn a_linked_worktree_is_a_working_tree_like_any_other() {
 
 #[test]
 fn hooks_are_not_run_for_a_tree_nobody_works_in() {
+    needs!("git");
     let repo = Repo::new();
     repo.write(
         ".git/hooks/post-checkout",
@@ -294,6 +310,7 @@ fn hooks_are_not_run_for_a_tree_nobody_works_in() {
 
 #[test]
 fn a_build_that_cannot_be_noted_down_is_not_taken_for_finished() {
+    needs!("git");
     let repo = Repo::new();
     // Something is in the way of the index.
     let blocks = format!("{SCRIPT}\nmkdir -p ../index.json/x");
@@ -306,6 +323,7 @@ fn a_build_that_cannot_be_noted_down_is_not_taken_for_finished() {
 
 #[test]
 fn the_sources_of_a_build_stay_beside_it_without_git() {
+    needs!("git");
     let repo = Repo::new();
     let (sides, _) = repo.build("first..main");
     let exe = sides.unwrap().baseline.executables[0].path.clone();

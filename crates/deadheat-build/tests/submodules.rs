@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use common::{Repo, says};
 use deadheat_build::{Fault, Note};
+use deadheat_testing::needs;
 
 /// Prints the value of the submodule, and of one inside it.
 const SCRIPT: &str = "mkdir -p out
@@ -57,6 +58,7 @@ fn nested() -> Nested {
 
 #[test]
 fn submodules_are_those_of_the_commit_and_need_no_network() {
+    needs!("git");
     let nested = nested();
     let repo = nested.repo;
     // Where they came from is gone.
@@ -81,6 +83,7 @@ fn submodules_are_those_of_the_commit_and_need_no_network() {
 
 #[test]
 fn changes_inside_a_submodule_are_of_the_working_tree_and_it_is_said() {
+    needs!("git");
     let Nested { repo, _others } = nested();
     repo.write("after/value", "dirty\n");
     let (sides, notes) = repo.build_by("HEAD", SCRIPT, &["out/program"]);
@@ -100,6 +103,7 @@ fn changes_inside_a_submodule_are_of_the_working_tree_and_it_is_said() {
 
 #[test]
 fn a_submodule_that_is_not_initialised_is_left_out_and_it_is_said_every_time() {
+    needs!("git");
     let Nested { repo, _others } = nested();
     let clone = Repo {
         folder: tempfile::tempdir().unwrap(),
@@ -121,6 +125,7 @@ fn a_submodule_that_is_not_initialised_is_left_out_and_it_is_said_every_time() {
 
 #[test]
 fn a_commit_of_a_submodule_that_is_not_here_is_named_with_the_way_to_get_it() {
+    needs!("git");
     let Nested { repo, _others } = nested();
     let [_, library] = &_others;
     library.write("value", "newer\n");

@@ -8,6 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use common::{Finished, Track, text};
+use deadheat_testing::needs;
 
 /// Few replicates, and always the same choices: what is asserted are directions
 /// and words, not times.
@@ -110,6 +111,7 @@ fn contenders_of_one_program_race_each_other() {
 
 #[test]
 fn programs_in_two_languages_race_what_both_have_and_the_rest_is_named() {
+    needs!("python3");
     let track = Track::new();
     track.build("rust");
     let worker = worker();
@@ -135,6 +137,7 @@ fn programs_in_two_languages_race_what_both_have_and_the_rest_is_named() {
 
 #[test]
 fn a_list_names_pairs_and_what_is_left_out_and_races_nothing() {
+    needs!("python3");
     let track = Track::new();
     track.build("rust");
     let done = track.bench(&["./rust", &worker(), "-n", "a", "-n", "b", "--list"]);

@@ -9,6 +9,7 @@ use std::process::Command;
 
 use common::worker::{Worker, block, compiled, prepare, program, repository};
 use common::{Finished, lives, wait_until};
+use deadheat_testing::needs;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -141,6 +142,7 @@ DEADHEAT_SUITE(more)
 
 #[test]
 fn the_header_compiles_without_a_warning_in_every_mode() {
+    needs!("clang", "clang++", "g++");
     let folder = TempDir::new().unwrap();
     let head = "#define DEADHEAT_IMPLEMENTATION\n#include <deadheat.h>\n#include <stdlib.h>\n";
     let foot = "DEADHEAT_MAIN();\n";
@@ -178,6 +180,7 @@ fn the_header_compiles_without_a_warning_in_every_mode() {
 
 #[test]
 fn everything_that_is_said_of_a_benchmark_is_listed() {
+    needs!("g++");
     let list = listed(&in_c("everything-c", EVERYTHING_IN_C));
     let named = |list: &Value, name: &str| {
         let list = list.as_array().unwrap();
@@ -232,6 +235,7 @@ fn a_sample_shows_the_seven_metrics_of_the_thread() {
 
 #[test]
 fn several_files_share_their_benchmarks_in_c_and_in_cpp() {
+    needs!("clang++");
     let folder = TempDir::new().unwrap();
     let written = |name: &str, text: &str| {
         let path = folder.path().join(name);
@@ -267,6 +271,7 @@ fn several_files_share_their_benchmarks_in_c_and_in_cpp() {
 
 #[test]
 fn exceptions_need_an_implementation_that_can_catch_them() {
+    needs!("g++");
     let folder = TempDir::new().unwrap();
     let main = folder.path().join("main.c");
     let text = "#define DEADHEAT_IMPLEMENTATION\n#include <deadheat.h>\nDEADHEAT_MAIN();\n";
@@ -299,6 +304,7 @@ DEADHEAT_CANDIDATE(counted, tell) { dprintf(2, "%lu calls\n", calls); }
 
 #[test]
 fn every_call_that_is_asked_for_is_made_however_little_it_does() {
+    needs!("clang");
     for (compiler, standard) in [("gcc", "-std=c99"), ("clang", "-std=c99")] {
         let source = format!(
             "#define DEADHEAT_IMPLEMENTATION\n#include <deadheat.h>\n#include <stdio.h>\n\
@@ -317,6 +323,7 @@ fn every_call_that_is_asked_for_is_made_however_little_it_does() {
 
 #[test]
 fn the_loop_around_an_empty_function_stays_a_loop() {
+    needs!("clang");
     // What one iteration does cannot be seen from outside, so the assembly is
     // read: a backward jump within the function that makes the calls.
     let folder = TempDir::new().unwrap();
@@ -396,6 +403,7 @@ DEADHEAT_BENCHMARK(used, .input = made, .drop_input = dropped, .input_per_call =
 
 #[test]
 fn threads_call_together_and_their_calls_add_up() {
+    needs!("g++");
     let program = in_cpp(
         "threads",
         r##"
@@ -466,6 +474,7 @@ DEADHEAT_SUITE(all)
 
 #[test]
 fn whoever_gives_up_is_named_with_what_he_said() {
+    needs!("g++");
     let program = in_cpp(
         "failing",
         r##"
@@ -679,6 +688,7 @@ DEADHEAT_MAIN();
 
 #[test]
 fn any_name_goes_there_and_back() {
+    needs!("g++");
     let name = "sum \"\\/\u{fc}\u{1f600}\t";
     let program = in_cpp(
         "names",
@@ -838,6 +848,7 @@ fn what_cannot_be_raced_is_refused_before_anything_is_said() {
 
 #[test]
 fn cmake_finds_the_header_where_it_is_installed_and_in_its_folder() {
+    needs!("cmake", "g++", "make");
     let folder = TempDir::new().unwrap();
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let cmake = |args: &[&str]| {
@@ -881,6 +892,7 @@ fn cmake_finds_the_header_where_it_is_installed_and_in_its_folder() {
 
 #[test]
 fn the_examples_in_c_are_workers() {
+    needs!("clang");
     let folder = TempDir::new().unwrap();
     let built = |source: &str, compiler: &str| {
         let program = folder.path().join("program");
@@ -902,6 +914,7 @@ fn the_examples_in_c_are_workers() {
 
 #[test]
 fn the_programs_of_the_manual_compile_and_run() {
+    needs!("clang", "clang++", "g++");
     let manual = fs::read_to_string(repository().join("docs/c.md")).unwrap();
     let folder = TempDir::new().unwrap();
     let mut seen = [0, 0];

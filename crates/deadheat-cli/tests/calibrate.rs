@@ -5,10 +5,11 @@ mod common;
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 use common::{Finished, Track, wait_until};
+use deadheat_testing::kill;
 use serde_json::Value;
 
 /// Runs it with this file in the place of the user's own.
@@ -240,7 +241,7 @@ fn an_interrupt_ends_it_with_what_was_raced_until_then() {
     });
     std::thread::sleep(Duration::from_millis(50));
     let pid = child.id().to_string();
-    Command::new("kill").args(["-INT", &pid]).status().unwrap();
+    assert!(kill(&["-INT", &pid]));
     let told = Finished::from(child.wait_with_output().unwrap());
     assert_eq!(told.code, Some(130), "{told:?}");
     let json = told.json();

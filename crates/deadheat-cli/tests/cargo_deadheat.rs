@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use common::Finished;
+use deadheat_testing::needs;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -263,6 +264,7 @@ fn cargo_bench_and_cargo_deadheat_take_nothing_from_each_other() {
 
 #[test]
 fn the_linker_of_the_configuration_is_the_one_that_links() {
+    needs!("clang");
     let packages = Packages::new(&WORKSPACE);
     packages.write(
         ".cargo/config.toml",
@@ -340,6 +342,7 @@ fn a_wrapper_of_the_compiler_stays_in_use() {
 
 #[test]
 fn what_it_is_told_in_vain_it_says() {
+    needs!("git");
     let packages = Packages::new(&WORKSPACE);
     let done = packages.cargo(&["deadheat", "--bench", "race", "sum"]);
     done.fails_with(2, &["git working tree", "cargo deadheat -- sum"]);
@@ -432,6 +435,7 @@ fn main() {
 
 #[test]
 fn a_suite_gets_verdicts_on_its_source_and_on_the_binary_when_it_asks_for_that() {
+    needs!("git");
     let packages = suite();
     let answer = ["--json", "--max-replicates", "6", "--blocks", "5"];
     let race = |args: &[&str]| {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use common::{Finished, Track, text};
+use deadheat_testing::needs;
 use serde_json::Value;
 
 /// Files that the tools themselves wrote.
@@ -671,6 +672,7 @@ fn script(track: &Track, name: &str, text: &str) -> PathBuf {
 
 #[test]
 fn programs_race_and_one_beside_a_file_is_run_once() {
+    needs!("benchmark/benchmark.h", "g++");
     let track = executables();
     let raced = track.compare(&[&["./old", "./new", "--filter", "few"], &SHORT[..]].concat());
     let answer = raced.succeeds().json();

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use common::{Finished, Track, text};
 use deadheat::format::read_run;
 use deadheat::model::Workload;
+use deadheat_testing::needs;
 use serde_json::Value;
 
 /// The suite of `examples/suite.rs`.
@@ -178,6 +179,7 @@ fn a_command_alone_races_nobody_but_itself() {
 
 #[test]
 fn the_copy_of_a_build_has_a_process_of_its_own_in_whatever_language() {
+    needs!("python3");
     let track = Track::new();
     fs::copy(suite(), track.path("rust")).unwrap();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use deadheat_testing::skip;
 use serde_json::Value;
 
 const DEADHEAT: &str = env!("CARGO_BIN_EXE_deadheat");
@@ -94,7 +95,7 @@ fn with_one_core_it_says_what_that_leaves_out() {
 fn a_system_that_hides_its_files_is_looked_at_all_the_same() {
     // A namespace of its own, in which files can be hidden without harm.
     if !run("unshare", &["-rm", "true"]).status.success() {
-        return eprintln!("skipped: no namespaces of one's own are permitted here");
+        return skip!("no namespaces of one's own are permitted here");
     }
     let script = format!(
         "mount -t tmpfs none /sys/devices/system/cpu && \
@@ -108,7 +109,7 @@ fn a_system_that_hides_its_files_is_looked_at_all_the_same() {
     let output = run("unshare", &["-rm", "sh", "-c", &script]);
     let told = String::from_utf8_lossy(&output.stderr);
     if !told.contains("deadheat doctor") {
-        return eprintln!("skipped: nothing may be hidden here: {told}");
+        return skip!("nothing may be hidden here: {told}");
     }
     let checkup = json(&output);
     assert_eq!(checkup["machine"]["online"], serde_json::json!([]));
@@ -127,7 +128,7 @@ fn a_system_that_hides_its_files_is_looked_at_all_the_same() {
 fn a_process_without_random_addresses_is_told_so() {
     let output = run("setarch", &["-R", DEADHEAT, "doctor", "--json"]);
     if !output.stderr.starts_with(b"deadheat doctor") {
-        return eprintln!("skipped: random addresses cannot be switched off here");
+        return skip!("random addresses cannot be switched off here");
     }
     let checkup = json(&output);
     let aslr = finding(&checkup, "aslr");
@@ -175,7 +176,7 @@ impl Drop for Group {
 #[test]
 fn a_quota_that_holds_back_is_found_and_measured() {
     let Some(group) = Group::with_quota() else {
-        return eprintln!("skipped: no control groups may be made here");
+        return skip!("no control groups may be made here");
     };
     let members = group.0.join("cgroup.procs");
     let script = format!(
@@ -184,7 +185,7 @@ fn a_quota_that_holds_back_is_found_and_measured() {
     );
     let output = run("sh", &["-c", &script]);
     if !output.stderr.starts_with(b"deadheat doctor") {
-        return eprintln!("skipped: no process may be moved here");
+        return skip!("no process may be moved here");
     }
     let checkup = json(&output);
     let container = finding(&checkup, "container");

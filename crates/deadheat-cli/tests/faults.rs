@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use common::{Finished, Track, blocks_in, lives, text, wait_until};
+use deadheat_testing::{kill, skip};
 
 #[test]
 fn a_missing_program_is_named_and_is_the_contenders_fault() {
@@ -308,10 +309,10 @@ fn a_full_disk_keeps_what_was_measured() {
         .output();
     let done = match output {
         Ok(output) => Finished::from(output),
-        Err(error) => return eprintln!("skipped: no unshare here: {error}"),
+        Err(error) => return skip!("no unshare here: {error}"),
     };
     if done.code == Some(99) || done.stderr.contains("unshare") {
-        return eprintln!("skipped: this sandbox cannot mount: {}", done.stderr);
+        return skip!("this sandbox cannot mount: {}", done.stderr);
     }
     done.fails_with(
         5,
@@ -481,9 +482,5 @@ fn a_race_of_functions_cannot_be_taken_up_as_one_of_commands() {
 }
 
 fn signal(pid: u32, number: i32) {
-    let status = Command::new("kill")
-        .args([format!("-{number}"), pid.to_string()])
-        .status()
-        .unwrap();
-    assert!(status.success());
+    assert!(kill(&[&format!("-{number}"), &pid.to_string()]));
 }

@@ -10,6 +10,7 @@ use std::process::{Command, Output};
 use std::thread;
 
 use deadheat_link::{Argument, LinkRecord, Obstacle, RecordError};
+use deadheat_testing::needs;
 use tempfile::TempDir;
 
 const MAIN: &str = "int work(int); int main(void) { return work(1) - 42; }";
@@ -114,6 +115,7 @@ fn link_again(record: &LinkRecord) {
 
 #[test]
 fn the_same_bytes_come_out_with_and_without_deadheat() {
+    needs!("clang", "ld.lld");
     let folder = objects();
     for line in [
         "gcc main.o work.o",
@@ -365,6 +367,7 @@ fn thin_archives_are_kept_with_their_members() {
 
 #[test]
 fn cmake_links_through_deadheat_when_it_is_the_launcher() {
+    needs!("cmake", "make");
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     fs::write(at("main.c"), MAIN).unwrap();

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use common::{Finished, Track, text};
+use deadheat_testing::needs;
 use serde_json::Value;
 
 fn examples(language: &str) -> PathBuf {
@@ -77,6 +78,7 @@ fn speaks_of_the_source(comparison: &Value) {
 
 #[test]
 fn a_c_program_gets_a_verdict_on_its_source_from_gcc_and_from_clang() {
+    needs!("clang", "make");
     for compiler in ["gcc", "clang"] {
         let track = built_by_make(compiler);
         let comparison = raced(&track, "./kernels first", "./kernels second");
@@ -86,11 +88,13 @@ fn a_c_program_gets_a_verdict_on_its_source_from_gcc_and_from_clang() {
 
 #[test]
 fn a_cpp_program_gets_a_verdict_on_its_source_from_gcc() {
+    needs!("cmake", "g++", "make");
     a_cpp_program_gets_a_verdict_on_its_source("g++");
 }
 
 #[test]
 fn a_cpp_program_gets_a_verdict_on_its_source_from_clang() {
+    needs!("clang++", "cmake", "make");
     a_cpp_program_gets_a_verdict_on_its_source("clang++");
 }
 
@@ -102,6 +106,7 @@ fn a_cpp_program_gets_a_verdict_on_its_source(compiler: &str) {
 
 #[test]
 fn executables_of_google_benchmark_get_placements_too() {
+    needs!("benchmark/benchmark.h", "cmake", "g++", "make");
     let track = built_by_cmake("g++");
     let google = |name| format!("./google --benchmark_filter={name} --benchmark_min_time=0.001");
     let args = ["run", "--json", "--max-replicates", "6", "--"];
@@ -111,6 +116,7 @@ fn executables_of_google_benchmark_get_placements_too() {
 
 #[test]
 fn the_same_program_linked_without_deadheat_gets_a_verdict_on_the_binary() {
+    needs!("make");
     let track = built_by_make("gcc");
     fs::remove_dir_all(track.path(".deadheat")).unwrap();
     let comparison = raced(&track, "./kernels first", "./kernels second");

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use common::{Track, text};
+use deadheat_testing::needs;
 
 /// The commands that `--help` lists, `help` itself aside.
 fn commands(track: &Track) -> Vec<String> {
@@ -24,13 +25,17 @@ fn commands(track: &Track) -> Vec<String> {
     names
 }
 
-/// What a program says to a file, or `None` where it is not installed.
-fn verdict(program: &str, args: &[&str], file: &Path) -> Option<(bool, String)> {
+/// Asserts that a program reads a file and has nothing to say.
+#[track_caller]
+fn pleases(program: &str, args: &[&str], file: &Path) {
     let mut command = Command::new(program);
     command.args(args).arg(file).stdin(Stdio::null());
-    let done = command.env("LC_ALL", "C.UTF-8").output().ok()?;
-    let said = String::from_utf8_lossy(&done.stderr).into_owned();
-    Some((done.status.success(), said))
+    let done = command.env("LC_ALL", "C.UTF-8").output().unwrap();
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert!(
+        done.status.success() && said.is_empty(),
+        "{program}: {said}"
+    );
 }
 
 /// A page without what makes letters bold and dashes dashes.
@@ -53,16 +58,10 @@ fn options(text: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn completions_of_every_shell_name_all_commands_and_are_read_by_the_shell() {
+fn completions_of_every_shell_name_all_commands() {
     let track = Track::new();
     let commands = commands(&track);
-    for (shell, check) in [
-        ("bash", Some("bash")),
-        ("zsh", Some("zsh")),
-        ("fish", Some("fish")),
-        ("elvish", None),
-        ("powershell", None),
-    ] {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = track.run(&["completions", shell]).succeeds().stdout.clone();
         for command in &commands {
             assert!(script.contains(command), "{shell} lacks {command}");
@@ -73,15 +72,35 @@ fn completions_of_every_shell_name_all_commands_and_are_read_by_the_shell() {
         }
         assert!(!script.contains("deadheat__placements"), "{shell}");
         assert!(!script.contains("'placements'"), "{shell}");
-        let file = track.path(shell);
-        fs::write(&file, &script).unwrap();
-        let checked = check.and_then(|program| verdict(program, &["-n"], &file));
-        if let Some((is_fine, said)) = checked {
-            assert!(is_fine && said.is_empty(), "{shell} says: {said}");
-        }
     }
     let done = track.run(&["completions", "tcsh"]);
     done.fails_with(2, &["tcsh", "bash", "powershell"]);
+}
+
+/// Asserts that a shell reads its completions.
+#[track_caller]
+fn reads_its_completions(shell: &str) {
+    let track = Track::new();
+    let script = track.run(&["completions", shell]).succeeds().stdout.clone();
+    fs::write(track.path("script"), script).unwrap();
+    pleases(shell, &["-n"], &track.path("script"));
+}
+
+#[test]
+fn bash_reads_its_completions() {
+    reads_its_completions("bash");
+}
+
+#[test]
+fn zsh_reads_its_completions() {
+    needs!("zsh");
+    reads_its_completions("zsh");
+}
+
+#[test]
+fn fish_reads_its_completions() {
+    needs!("fish");
+    reads_its_completions("fish");
 }
 
 #[test]
@@ -106,7 +125,7 @@ COMP_WORDS=(deadheat run --fail-on s); COMP_CWORD=3; _deadheat deadheat s --fail
 }
 
 #[test]
-fn manual_pages_hold_every_option_of_the_help_and_please_those_who_format_them() {
+fn manual_pages_hold_every_option_of_the_help() {
     let track = Track::new();
     let commands = commands(&track);
     let folder = track.path("share/man/man1");
@@ -129,21 +148,36 @@ fn manual_pages_hold_every_option_of_the_help_and_please_those_who_format_them()
     for file in &files {
         let page = fs::read_to_string(file).unwrap();
         assert!(page.contains("EXIT STATUS"), "{file}");
-        let file = Path::new(file);
-        // Warnings of mandoc's linter are about taste; its errors are not.
-        for (program, args) in [
-            ("groff", &["-man", "-Tascii", "-ww", "-z"][..]),
-            ("mandoc", &["-T", "lint", "-W", "error"][..]),
-        ] {
-            if let Some((is_fine, said)) = verdict(program, args, file) {
-                assert!(is_fine && said.is_empty(), "{program}: {said}");
-            }
-        }
-        let args = ["--warnings", "-l", "-E", "ascii"];
-        if let Some((is_fine, said)) = verdict("man", &args, file) {
-            assert!(is_fine && said.is_empty(), "man: {said}");
-        }
     }
+}
+
+/// Asserts that a program formats every page without a complaint.
+#[track_caller]
+fn formats_all_pages(program: &str, args: &[&str]) {
+    let track = Track::new();
+    let done = track.run(&["man", "--out", "pages"]);
+    for page in done.succeeds().stdout.lines() {
+        pleases(program, args, &track.folder.path().join(page));
+    }
+}
+
+#[test]
+fn groff_formats_the_manual_pages() {
+    needs!("groff");
+    formats_all_pages("groff", &["-man", "-Tascii", "-ww", "-z"]);
+}
+
+#[test]
+fn mandoc_formats_the_manual_pages() {
+    needs!("mandoc");
+    // Warnings of its linter are about taste; its errors are not.
+    formats_all_pages("mandoc", &["-T", "lint", "-W", "error"]);
+}
+
+#[test]
+fn man_shows_the_manual_pages() {
+    needs!("man");
+    formats_all_pages("man", &["--warnings", "-l", "-E", "ascii"]);
 }
 
 #[test]

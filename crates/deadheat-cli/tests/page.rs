@@ -9,6 +9,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use browser::{Chart, Looks, Tab};
+use deadheat_testing::needs;
 use pages::{page_of, utf8};
 
 const AXE: &str = include_str!("browser/axe.min.js");
@@ -68,6 +69,7 @@ fn holds_together(tab: &Tab, what: &str) {
 
 #[test]
 fn a_page_loads_nothing_and_complains_about_nothing() {
+    needs!("chromium");
     let (_folder, page) = page();
     let tab = Tab::open(&page);
     for index in 0..6 {
@@ -87,6 +89,7 @@ fn a_page_loads_nothing_and_complains_about_nothing() {
 
 #[test]
 fn every_chart_of_an_opened_benchmark_is_drawn() {
+    needs!("chromium");
     let (_folder, page) = page();
     let tab = Tab::open(&page);
     tab.go(&page, "#b4");
@@ -114,6 +117,7 @@ fn every_chart_of_an_opened_benchmark_is_drawn() {
 
 #[test]
 fn pointing_at_a_chart_tells_what_is_there() {
+    needs!("chromium");
     let (_folder, page) = page();
     let tab = Tab::open(&page);
     tab.go(&page, "#b4");
@@ -133,6 +137,7 @@ fn pointing_at_a_chart_tells_what_is_there() {
 
 #[test]
 fn a_chart_can_be_zoomed_and_shown_whole_again() {
+    needs!("chromium");
     let (_folder, page) = page();
     let tab = Tab::open(&page);
     tab.go(&page, "#b4");
@@ -163,6 +168,7 @@ fn a_chart_can_be_zoomed_and_shown_whole_again() {
 
 #[test]
 fn filters_hide_rows_and_say_how_many_are_left() {
+    needs!("chromium");
     let (_folder, page) = page();
     let tab = Tab::open(&page);
     assert_eq!(rows(&tab).len(), 6);
@@ -199,6 +205,7 @@ fn filters_hide_rows_and_say_how_many_are_left() {
 
 #[test]
 fn a_click_on_a_heading_sorts_and_another_turns_the_order_around() {
+    needs!("chromium");
     let (_folder, page) = page();
     let tab = Tab::open(&page);
     let as_run = rows(&tab);
@@ -230,6 +237,7 @@ fn a_click_on_a_heading_sorts_and_another_turns_the_order_around() {
 
 #[test]
 fn a_keyboard_is_enough_to_reach_a_benchmark_and_to_come_back() {
+    needs!("chromium");
     let (_folder, page) = page();
     let tab = Tab::open(&page);
     let row = "document.activeElement.closest('#overview tbody tr')?.dataset.index";
@@ -254,6 +262,7 @@ fn a_keyboard_is_enough_to_reach_a_benchmark_and_to_come_back() {
 
 #[test]
 fn an_address_opens_its_benchmark() {
+    needs!("chromium");
     let (_folder, page) = page();
     let tab = Tab::new();
     tab.go(&page, "#b3");
@@ -273,6 +282,7 @@ fn an_address_opens_its_benchmark() {
 
 #[test]
 fn a_button_changes_the_colours_whatever_the_system_likes() {
+    needs!("chromium");
     let (_folder, page) = page();
     let tab = Tab::new();
     tab.media("screen", "light");
@@ -297,6 +307,7 @@ fn a_button_changes_the_colours_whatever_the_system_likes() {
 
 #[test]
 fn a_printed_page_is_ink_on_white_with_its_charts() {
+    needs!("chromium");
     let (_folder, page) = page();
     let tab = Tab::new();
     tab.media("screen", "dark");
@@ -327,6 +338,7 @@ fn a_printed_page_is_ink_on_white_with_its_charts() {
 
 #[test]
 fn a_page_fits_its_window_in_light_and_in_dark() {
+    needs!("chromium");
     let (_folder, page) = page();
     for (width, height) in [DESKTOP, PHONE] {
         let [light, dark] = ["light", "dark"].map(|scheme| {
@@ -357,6 +369,7 @@ fn a_page_fits_its_window_in_light_and_in_dark() {
 
 #[test]
 fn the_overview_of_a_few_benchmarks_is_seen_without_scrolling_sideways() {
+    needs!("chromium");
     let (_folder, page) = page();
     let tab = Tab::open(&page);
     for (width, height) in [DESKTOP, PHONE] {
@@ -371,6 +384,7 @@ fn the_overview_of_a_few_benchmarks_is_seen_without_scrolling_sideways() {
 
 #[test]
 fn nobody_is_kept_out_of_the_page() {
+    needs!("chromium");
     let (_folder, page) = page();
     for (width, height) in [DESKTOP, PHONE] {
         for scheme in ["light", "dark"] {
@@ -414,6 +428,7 @@ fn hostile_names() -> Vec<String> {
 
 #[test]
 fn hostile_names_are_text_and_nothing_else() {
+    needs!("chromium");
     let folder = TempDir::new().unwrap();
     let mut run = utf8();
     let names = hostile_names();
@@ -469,6 +484,7 @@ fn hostile_names_are_text_and_nothing_else() {
 
 #[test]
 fn a_run_in_which_nothing_was_measured_has_a_page() {
+    needs!("chromium");
     let folder = TempDir::new().unwrap();
     let mut run = utf8();
     run.records.clear();
@@ -484,6 +500,7 @@ fn a_run_in_which_nothing_was_measured_has_a_page() {
 
 #[test]
 fn a_contender_alone_and_samples_without_pairs_have_pages() {
+    needs!("chromium");
     let folder = TempDir::new().unwrap();
     let write = |name: &str, rows: &[String]| {
         let table = folder.path().join(name);
@@ -519,6 +536,7 @@ fn a_contender_alone_and_samples_without_pairs_have_pages() {
 
 #[test]
 fn results_of_another_tool_have_a_page() {
+    needs!("chromium");
     let folder = TempDir::new().unwrap();
     let results = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../deadheat-format/tests/golden/saved/hyperfine/new_2.0.json");
@@ -532,6 +550,7 @@ fn results_of_another_tool_have_a_page() {
 
 #[test]
 fn five_hundred_benchmarks_have_a_page_of_which_one_is_drawn() {
+    needs!("chromium");
     let folder = TempDir::new().unwrap();
     let page = utf8().times(500).page(folder.path());
     let tab = Tab::open(&page);
@@ -556,6 +575,7 @@ fn five_hundred_benchmarks_have_a_page_of_which_one_is_drawn() {
 #[test]
 #[ignore = "writes docs/pictures, for `just screenshots`"]
 fn the_pictures_of_the_docs() {
+    needs!("chromium");
     let (_folder, page) = page();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/pictures");
     std::fs::create_dir_all(&folder).unwrap();

@@ -9,12 +9,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::thread;
 
+use deadheat_testing::{has, needs, skip};
 use object::Endianness;
 use object::elf::FileHeader64;
 use object::read::elf::ElfFile;
 use object::{Object, ObjectSymbol, SymbolKind};
 use serde_json::Value;
 use tempfile::TempDir;
+
+/// Linkers by their names here, and their programs.
+const LINKERS: [(&str, &str); 3] = [("lld", "ld.lld"), ("mold", "ld.mold"), ("gnu", "ld.bfd")];
 
 /// How many functions there are besides `main`.
 const FUNCTIONS: usize = 40;
@@ -149,14 +153,6 @@ fn order(addresses: &[u64]) -> Vec<usize> {
     order
 }
 
-fn is_installed(program: &str) -> bool {
-    let found = Command::new(program).arg("--version").output().is_ok();
-    if !found {
-        eprintln!("skipped: there is no {program} here");
-    }
-    found
-}
-
 /// A driver that does as a shell script says before it does what gcc does.
 fn driver(folder: &Path, script: &str) -> String {
     let path = folder.join("driver");
@@ -167,15 +163,11 @@ fn driver(folder: &Path, script: &str) -> String {
 
 #[test]
 fn every_linker_shuffles_by_the_seed_aligns_every_function_and_changes_no_answer() {
-    for (linker, program, name) in [
-        ("lld", "ld.lld", "LLD "),
-        ("mold", "ld.mold", "mold "),
-        ("gnu", "ld.bfd", "GNU ld "),
-    ] {
-        if !is_installed(program) {
-            continue;
-        }
+    for ((linker, program), name) in LINKERS.into_iter().zip(["LLD ", "mold ", "GNU ld "]) {
         for compiler in ["gcc", "clang"] {
+            if !has!(program, compiler) {
+                continue;
+            }
             let folder = object(compiler, &["-ffunction-sections", "-g"]);
             link(folder.path(), &[compiler, "-no-pie", "k.o"]);
             let own = folder.path().join("app");
@@ -311,12 +303,11 @@ fn an_archive_with_two_members_of_one_name_keeps_both() {
     }
     run(folder.path(), &["ar", "qc", "libk.a", "one/k.o", "two/k.o"]);
     link(folder.path(), &["gcc", "main/k.o", "libk.a"]);
-    for linker in ["lld", "mold", "gnu"] {
-        let lines = ask_for(folder.path(), linker, &[1, 2]);
-        if lines[0]["impossible"].is_object() {
-            eprintln!("skipped: {}", lines[0]);
+    for (linker, program) in LINKERS {
+        if !has!(program) {
             continue;
         }
+        let lines = ask_for(folder.path(), linker, &[1, 2]);
         for (line, seed) in lines[1..].iter().zip([1, 2]) {
             let (variant, _) = placed(line, seed);
             assert_eq!(run(Path::new("/"), &[variant.to_str().unwrap()]), "33\n");
@@ -326,6 +317,7 @@ fn an_archive_with_two_members_of_one_name_keeps_both() {
 
 #[test]
 fn a_link_that_fails_for_one_seed_is_refused_and_the_others_are_made() {
+    needs!("ld.lld");
     let folder = object("gcc", &["-ffunction-sections"]);
     let driver = driver(
         folder.path(),
@@ -348,9 +340,7 @@ fn a_link_that_fails_for_one_seed_is_refused_and_the_others_are_made() {
 
 #[test]
 fn a_linker_that_does_not_know_how_to_shuffle_gives_way_to_the_next() {
-    if !is_installed("ld.mold") {
-        return;
-    }
+    needs!("ld.lld", "ld.mold");
     let folder = object("gcc", &["-ffunction-sections"]);
     let driver = driver(
         folder.path(),
@@ -403,6 +393,7 @@ fn without_any_linker_that_shuffles_the_reason_names_all_that_were_tried_and_a_r
 
 #[test]
 fn code_that_is_made_while_linking_makes_neutral_links_impossible() {
+    needs!("clang", "ld.lld");
     for (compile, words) in [
         (&["gcc", "-flto"][..], &["gcc", "-flto", "k.o"][..]),
         // gcc does so even where there is machine code and nobody asks.
@@ -477,10 +468,10 @@ fn a_variable_that_makes_no_sense_is_named() {
 /// A link that runs alone has all cores, one among others has its share.
 #[test]
 fn a_link_made_alone_is_the_one_made_among_others() {
-    for linker in ["lld", "mold"]
-        .into_iter()
-        .filter(|name| is_installed(&format!("ld.{name}")))
-    {
+    for (linker, program) in [LINKERS[0], LINKERS[1]] {
+        if !has!(program) {
+            continue;
+        }
         let (one, other) = (app(), app());
         let alone = ask_for(one.path(), linker, &[7]);
         let among = ask_for(other.path(), linker, &[5, 6, 7, 8]);
@@ -545,6 +536,7 @@ fn a_bound_on_the_cache_spares_the_links_just_asked_for() {
 
 #[test]
 fn a_call_longer_than_a_system_may_take_goes_through_a_file() {
+    needs!("clang");
     let folder = object("gcc", &["-ffunction-sections"]);
     // Each is a word of its own; together they are longer than 100 kB.
     let paths: Vec<String> = (0..900)
@@ -608,11 +600,11 @@ fn a_full_disk_refuses_some_links_and_harms_none() {
         .output();
     let output = match output {
         Ok(output) => output,
-        Err(error) => return eprintln!("skipped: no unshare here: {error}"),
+        Err(error) => return skip!("no unshare here: {error}"),
     };
     let complaint = String::from_utf8_lossy(&output.stderr);
     if output.status.code() == Some(99) || complaint.contains("unshare") {
-        return eprintln!("skipped: this sandbox cannot mount: {complaint}");
+        return skip!("this sandbox cannot mount: {complaint}");
     }
     assert!(output.status.success(), "{output:?}");
     let text = String::from_utf8(output.stdout).unwrap();

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use common::{Finished, Track, text};
+use deadheat_testing::needs;
 use serde_json::Value;
 
 fn repository() -> PathBuf {
@@ -79,6 +80,7 @@ fn a_pair_in_c_gets_verdicts_on_its_source() {
 
 #[test]
 fn a_pair_in_cpp_gets_verdicts_on_its_source() {
+    needs!("cmake", "g++", "make");
     let track = Track::new();
     let sources = repository().join("examples/cpp");
     let deadheat = concat!("-DDEADHEAT=", env!("CARGO_BIN_EXE_deadheat"));
@@ -125,6 +127,7 @@ DEADHEAT_MAIN();
 
 #[test]
 fn google_benchmark_executables_race_and_so_do_families_within_one() {
+    needs!("benchmark/benchmark.h", "g++");
     let track = Track::new();
     let source = track.path("suite.cpp");
     let program = "#include <benchmark/benchmark.h>

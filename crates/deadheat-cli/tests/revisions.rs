@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use common::{Finished, lives, wait_until};
+use deadheat_testing::{kill, needs};
 use tempfile::TempDir;
 
 /// A repository of git, gone when dropped, and a place for caches.
@@ -149,6 +150,7 @@ const EXE: [&str; 3] = ["--no-run", "--exe", "out/program"];
 
 #[test]
 fn a_project_of_any_kind_is_built_by_a_command() {
+    needs!("git");
     let repo = two();
     repo.write("value", "three\n");
     let args = [&["HEAD~1", "--build", COPY], &EXE[..]].concat();
@@ -172,6 +174,7 @@ fn a_project_of_any_kind_is_built_by_a_command() {
 
 #[test]
 fn what_git_tells_a_hook_is_not_told_to_the_builds() {
+    needs!("git");
     let repo = two();
     let script = format!("git rev-parse --show-toplevel > where\n{COPY}");
     let mut command = repo.command(env!("CARGO_BIN_EXE_deadheat"));
@@ -199,6 +202,7 @@ fn what_git_tells_a_hook_is_not_told_to_the_builds() {
 
 #[test]
 fn what_makes_no_sense_is_said_with_a_way_out() {
+    needs!("git");
     let repo = two();
     repo.rev(&["nowhere"])
         .fails_with(2, &["'nowhere'", "git says: fatal"]);
@@ -236,12 +240,12 @@ fn stuck(repo: &Repo) -> (Child, String) {
 }
 
 fn signal(name: &str, pid: &str) {
-    let sent = Command::new("kill").args([name, pid.trim()]).status();
-    assert!(sent.unwrap().success());
+    assert!(kill(&[name, pid.trim()]));
 }
 
 #[test]
 fn ctrl_c_while_building_ends_the_build_and_leaves_nothing() {
+    needs!("git");
     let repo = two();
     for (name, code) in [("-INT", 130), ("-TERM", 143)] {
         let (child, pid) = stuck(&repo);
@@ -256,6 +260,7 @@ fn ctrl_c_while_building_ends_the_build_and_leaves_nothing() {
 
 #[test]
 fn after_kill_9_the_next_run_leaves_alone_what_still_builds_and_then_clears_it_away() {
+    needs!("git");
     let repo = two();
     let (mut child, pid) = stuck(&repo);
     signal("-KILL", &child.id().to_string());
@@ -269,8 +274,7 @@ fn after_kill_9_the_next_run_leaves_alone_what_still_builds_and_then_clears_it_a
     );
     assert_eq!(repo.worktrees(), 2, "in use");
     let group = format!("-{}", pid.trim());
-    let sent = Command::new("kill").args(["-KILL", "--", &group]).status();
-    assert!(sent.unwrap().success());
+    assert!(kill(&["-KILL", &group]));
     wait_until("it is gone", || !lives(&pid));
     repo.rev(&args).succeeds();
     assert_eq!(repo.worktrees(), 1);
@@ -278,6 +282,7 @@ fn after_kill_9_the_next_run_leaves_alone_what_still_builds_and_then_clears_it_a
 
 #[test]
 fn a_full_disk_is_told_and_leaves_nothing() {
+    needs!("git");
     let repo = two();
     repo.commit(&[("large", &"0123456789abcdef\n".repeat(20_000))]);
     let deadheat = env!("CARGO_BIN_EXE_deadheat");
@@ -330,6 +335,7 @@ const NEW: &str = "pub fn value() -> &'static str { \"new\" }\n";
 
 #[test]
 fn bench_targets_of_a_commit_are_built_as_those_of_the_working_tree() {
+    needs!("git");
     let repo = Repo::new(&PACKAGE);
     repo.write("src/lib.rs", NEW);
     repo.write(
@@ -367,6 +373,7 @@ fn bench_targets_of_a_commit_are_built_as_those_of_the_working_tree() {
 
 #[test]
 fn a_commit_that_does_not_compile_is_named_under_the_words_of_the_compiler() {
+    needs!("git");
     let repo = Repo::new(&PACKAGE);
     repo.commit(&[("src/lib.rs", "pub fn value() -> u8 { \"broken\" }\n")]);
     repo.write("src/lib.rs", NEW);
@@ -380,6 +387,7 @@ fn a_commit_that_does_not_compile_is_named_under_the_words_of_the_compiler() {
 
 #[test]
 fn a_package_without_bench_targets_has_nothing_to_race() {
+    needs!("git");
     let repo = Repo::new(&[
         (
             "Cargo.toml",
@@ -400,6 +408,7 @@ fn a_package_without_bench_targets_has_nothing_to_race() {
 
 #[test]
 fn a_folder_below_the_top_and_a_manifest_elsewhere_lead_to_the_same_of_the_commit() {
+    needs!("git");
     let below: Vec<(String, &str)> = PACKAGE
         .iter()
         .map(|(path, text)| (format!("deep/{path}"), *text))
@@ -424,6 +433,7 @@ fn a_folder_below_the_top_and_a_manifest_elsewhere_lead_to_the_same_of_the_commi
 
 #[test]
 fn configuration_is_that_of_the_commit_unless_it_is_the_user_s_own() {
+    needs!("git");
     let fast = "[build]\nrustflags = [\"--cfg\", \"fast\", \"--check-cfg\", \"cfg(fast)\"]\n";
     let repo = Repo::new(&PACKAGE);
     repo.git(&["tag", "slow"]);
@@ -452,6 +462,7 @@ fn configuration_is_that_of_the_commit_unless_it_is_the_user_s_own() {
 
 #[test]
 fn a_package_elsewhere_that_changed_is_noticed_though_the_commit_is_the_same() {
+    needs!("git");
     let elsewhere = Repo::new(&[
         (
             "Cargo.toml",
@@ -489,6 +500,7 @@ fn a_package_elsewhere_that_changed_is_noticed_though_the_commit_is_the_same() {
 
 #[test]
 fn a_commit_that_asks_for_another_toolchain_is_built_by_the_same_compiler() {
+    needs!("git");
     let repo = Repo::new(&PACKAGE);
     repo.commit(&[("rust-toolchain.toml", "[toolchain]\nchannel = \"1.0.0\"\n")]);
     fs::remove_file(repo.path("rust-toolchain.toml")).unwrap();

@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use common::worker::{Worker, block, prepare, program, repository};
+use deadheat_testing::needs;
 use serde_json::{Value, json};
 
 /// Two contenders that say on standard error when they are called.
@@ -118,6 +119,7 @@ fn inputs(log: &str) -> Vec<&str> {
 
 #[test]
 fn every_worker_speaks_the_whole_protocol() {
+    needs!("g++", "python3");
     for program in workers() {
         let mut worker = Worker::start(program, &["--benchmark_list_tests=true"]);
         let hello = worker.hello();
@@ -136,7 +138,7 @@ fn every_worker_speaks_the_whole_protocol() {
 
         let prepared = worker.ask(prepare("traced", None), "prepared");
         assert_eq!(prepared, json!({"renews_input": true}));
-        let calibrate = json!({"calibrate": {"seed": 1, "least_ns": 5000}});
+        let calibrate = json!({"calibrate": {"seed": 1, "least_ns": 100_000}});
         let calibrated = worker.ask(calibrate, "calibrated");
         assert!(calibrated["iterations"].as_u64().unwrap() >= 1);
         let call_ns = calibrated["call_ns"].as_array().unwrap();
@@ -191,20 +193,22 @@ fn every_worker_speaks_the_whole_protocol() {
 
 #[test]
 fn samples_are_long_enough_for_the_fastest_contender_and_calls_without_work_are_many() {
+    needs!("g++", "python3");
     for program in workers() {
         let mut worker = Worker::start(program, &[]);
         worker.prepare("quick", None);
-        let calibrate = json!({"calibrate": {"seed": 1, "least_ns": 5000}});
+        let calibrate = json!({"calibrate": {"seed": 1, "least_ns": 100_000}});
         let calibrated = worker.ask(calibrate, "calibrated");
         let iterations = calibrated["iterations"].as_u64().unwrap();
         let call_ns = calibrated["call_ns"][0].as_f64().unwrap();
-        assert!(iterations as f64 * call_ns >= 4999.0, "{calibrated}");
+        assert!(iterations as f64 * call_ns >= 99_999.0, "{calibrated}");
         assert!(iterations > 10, "{calibrated}");
     }
 }
 
 #[test]
 fn one_contender_alone_is_number_zero() {
+    needs!("g++", "python3");
     for program in workers() {
         let mut worker = Worker::start(program, &[]);
         worker.prepare("traced", Some("b"));
@@ -215,6 +219,7 @@ fn one_contender_alone_is_number_zero() {
 
 #[test]
 fn unrecorded_turns_have_calls_of_their_own_number_and_no_values() {
+    needs!("g++", "python3");
     for program in workers() {
         let mut worker = Worker::start(program, &[]);
         let width = worker.hello()["metrics"].as_array().unwrap().len();
@@ -228,6 +233,7 @@ fn unrecorded_turns_have_calls_of_their_own_number_and_no_values() {
 
 #[test]
 fn the_same_seed_gives_two_processes_the_same_input_and_another_seed_another() {
+    needs!("g++", "python3");
     for program in workers() {
         let drawn = |seeds: &[u64]| -> Vec<String> {
             let mut worker = Worker::start(program, &[]);
@@ -289,6 +295,7 @@ fn play_the_peer(worker: &mut Worker, turns: &[Option<usize>]) {
 
 #[test]
 fn any_list_of_turns_is_taken_in_order_with_exactly_the_bytes_it_needs() {
+    needs!("g++", "python3");
     for program in workers() {
         let mut dice = Dice(7);
         let mut worker = Worker::start_in_turns(program);
@@ -326,6 +333,7 @@ fn any_list_of_turns_is_taken_in_order_with_exactly_the_bytes_it_needs() {
 
 #[test]
 fn a_turn_is_not_begun_before_the_baton_comes() {
+    needs!("g++", "python3");
     for program in workers() {
         let mut worker = Worker::start_in_turns(program);
         worker.prepare("traced", None);
@@ -342,6 +350,7 @@ fn a_turn_is_not_begun_before_the_baton_comes() {
 
 #[test]
 fn calibration_and_warm_up_need_no_baton() {
+    needs!("g++", "python3");
     for program in workers() {
         let mut worker = Worker::start_in_turns(program);
         worker.prepare("traced", Some("a"));
@@ -357,6 +366,7 @@ fn calibration_and_warm_up_need_no_baton() {
 
 #[test]
 fn a_peer_that_is_gone_is_told_of() {
+    needs!("g++", "python3");
     for program in workers() {
         // While the baton is awaited, and while it is to be handed over.
         for turns in [json!([0, null]), json!([null, 0])] {
@@ -371,6 +381,7 @@ fn a_peer_that_is_gone_is_told_of() {
 
 #[test]
 fn what_is_not_there_is_unknown() {
+    needs!("g++", "python3");
     for program in workers() {
         for request in [prepare("nothing", None), prepare("traced", Some("c"))] {
             let mut worker = Worker::start(program, &[]);
@@ -383,6 +394,7 @@ fn what_is_not_there_is_unknown() {
 
 #[test]
 fn what_comes_too_early_or_twice_is_out_of_turn() {
+    needs!("g++", "python3");
     for program in workers() {
         let early = [
             json!({"smoke": {"seed": 1}}),
@@ -408,6 +420,7 @@ fn what_comes_too_early_or_twice_is_out_of_turn() {
 
 #[test]
 fn what_a_later_version_adds_to_a_request_is_passed_over() {
+    needs!("g++", "python3");
     for program in workers() {
         let mut worker = Worker::start(program, &[]);
         worker.hello();
@@ -430,6 +443,7 @@ fn what_a_later_version_adds_to_a_request_is_passed_over() {
 
 #[test]
 fn an_end_of_the_requests_is_the_end_of_the_worker() {
+    needs!("g++", "python3");
     for program in workers() {
         let mut worker = Worker::start(program, &[]);
         worker.hello();
@@ -443,6 +457,7 @@ fn an_end_of_the_requests_is_the_end_of_the_worker() {
 
 #[test]
 fn the_reference_worker_is_short_and_needs_the_standard_library_only() {
+    needs!("python3");
     let text = fs::read_to_string(reference_worker()).unwrap();
     assert!(text.lines().count() < 100, "{}", text.lines().count());
     let imports: Vec<&str> = text
@@ -460,6 +475,7 @@ fn the_reference_worker_is_short_and_needs_the_standard_library_only() {
 
 #[test]
 fn the_page_of_the_protocol_shows_messages_as_they_are() {
+    needs!("python3");
     let page = fs::read_to_string(repository().join("docs/protocol.md")).unwrap();
     let blocks = |language: &str| -> Vec<String> {
         let fence = format!("```{language}\n");

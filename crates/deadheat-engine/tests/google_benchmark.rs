@@ -16,6 +16,7 @@ use deadheat_model::{
     Benchmark, BlockRecord, Contender, ContenderId, Design, Looks, Metric, Pinning, Placed,
     Placing, Plan, Program, RepetitionLength, Workload,
 };
+use deadheat_testing::kill;
 
 /// What every script begins with: it notes how it was launched and reads its
 /// arguments. `n` is the number of the launch, from 1 on.
@@ -343,8 +344,7 @@ fn a_launch_that_hangs_is_killed_with_all_it_started() {
         "{text}"
     );
     let child = fs::read_to_string(track.path("child")).unwrap();
-    let alive = Command::new("kill").args(["-0", child.trim()]).output();
-    assert!(!alive.unwrap().status.success(), "{child}");
+    assert!(!kill(&["-0", child.trim()]), "{child}");
 }
 
 #[test]

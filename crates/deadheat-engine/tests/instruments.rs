@@ -105,7 +105,7 @@ fn a_clock_that_is_off_by_half_disagrees_with_the_operating_system() {
     let wrong = SampleClock::from_words(&format!("tsc-fenced:{half}:{half}:{half}")).unwrap();
     let (right, reason) = SampleClock::choose();
     if reason.is_some() || (right.ns_per_tick() / 0.5 - 1.0).abs() < 0.1 {
-        return;
+        return deadheat_testing::skip!("no clock here could be taken for another");
     }
     let check = ClockCheck::start(&wrong);
     std::thread::sleep(Duration::from_millis(20));

@@ -14,6 +14,7 @@ use deadheat::model::{Metric, Pinning, Program, RepetitionLength, Run, Workload}
 use deadheat::{
     GoogleBenchmarkRace, GoogleEntry, GoogleSide, RaceError, RaceOutcome, race_google_benchmark,
 };
+use deadheat_testing::needs;
 
 /// Signals and the core a thread has settled on belong to the process.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -90,6 +91,7 @@ fn calls(run: &Run, benchmark: usize) -> (RepetitionLength, u32, u32) {
 
 #[test]
 fn every_kind_of_benchmark_races_against_itself_and_is_read_back() {
+    needs!("benchmark/benchmark.h", "g++");
     let folder = tempfile::tempdir().unwrap();
     let names = [
         "sum/100",
@@ -157,6 +159,7 @@ fn every_kind_of_benchmark_races_against_itself_and_is_read_back() {
 
 #[test]
 fn a_benchmark_that_takes_four_times_as_long_is_slower() {
+    needs!("benchmark/benchmark.h", "g++");
     let folder = tempfile::tempdir().unwrap();
     let outcome = raced(&race(&["sum/100 vs. sum/400"], &[], folder.path())).unwrap();
     let analysis = analyse(&outcome.run, Options::default());
@@ -169,6 +172,7 @@ fn a_benchmark_that_takes_four_times_as_long_is_slower() {
 
 #[test]
 fn what_the_user_passes_on_decides_about_repetitions() {
+    needs!("benchmark/benchmark.h", "g++");
     let folder = tempfile::tempdir().unwrap();
     let passed = ["--benchmark_min_time=0.002", "--benchmark_repetitions=2"];
     let outcome = raced(&race(&["sum/100"], &passed, folder.path())).unwrap();
@@ -181,6 +185,7 @@ fn what_the_user_passes_on_decides_about_repetitions() {
 
 #[test]
 fn cpu_time_can_be_judged_and_counters_only_shown() {
+    needs!("benchmark/benchmark.h", "g++");
     let folder = tempfile::tempdir().unwrap();
     let mut race = race(&["sum/100"], &[], folder.path());
     race.judged = Metric::Cpu;
@@ -197,6 +202,7 @@ fn cpu_time_can_be_judged_and_counters_only_shown() {
 
 #[test]
 fn what_one_source_says_of_repetitions_holds_for_the_other_side_too() {
+    needs!("benchmark/benchmark.h", "g++");
     let folder = tempfile::tempdir().unwrap();
     let names = [
         "sum/100",
@@ -210,6 +216,7 @@ fn what_one_source_says_of_repetitions_holds_for_the_other_side_too() {
 
 #[test]
 fn a_side_alone_is_launched_once_a_replicate_and_measured() {
+    needs!("benchmark/benchmark.h", "g++");
     let folder = tempfile::tempdir().unwrap();
     let mut race = race(
         &["sum/100"],
@@ -230,6 +237,7 @@ fn a_side_alone_is_launched_once_a_replicate_and_measured() {
 
 #[test]
 fn a_copy_of_the_baseline_is_launched_in_slots_of_its_own() {
+    needs!("benchmark/benchmark.h", "g++");
     let folder = tempfile::tempdir().unwrap();
     let short = ["--benchmark_min_time=0.0005"];
     let controlled = GoogleBenchmarkRace {

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use deadheat::format::read_run;
 use deadheat::model::{EndReason, Run};
 use deadheat_engine::SampleClock;
+use deadheat_testing::kill;
 
 /// Races that are over soon, whatever they find.
 const SHORT: [&str; 5] = ["--bench", "--max-replicates", "6", "--blocks", "5"];
@@ -169,8 +170,7 @@ fn example() -> PathBuf {
 
 fn signal(child: &Child, name: &str) {
     let pid = child.id().to_string();
-    let sent = Command::new("kill").args([name, &pid]).status().unwrap();
-    assert!(sent.success());
+    assert!(kill(&[name, &pid]));
 }
 
 /// What has ended and was never collected by its parent.

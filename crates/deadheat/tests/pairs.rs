@@ -7,10 +7,12 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Instant;
 
+use deadheat_testing::needs;
 use track::{FAR_TOO_LONG, Track, at_once, python, wait_until};
 
 #[test]
 fn builds_that_behave_well_are_raced_and_found_by_what_they_hold() {
+    needs!("python3");
     let track = Track::new();
     track.race(&[], &[], &["notes"]).has_all_samples();
     let found = track.inspect("60", &python()).ends_with(0);
@@ -21,6 +23,7 @@ fn builds_that_behave_well_are_raced_and_found_by_what_they_hold() {
 
 #[test]
 fn the_death_of_a_build_is_told_with_its_last_words() {
+    needs!("python3");
     for (fault, sentence) in [
         (
             "exit@start",
@@ -80,6 +83,7 @@ fn the_death_of_a_build_is_told_with_its_last_words() {
 
 #[test]
 fn the_older_build_is_blamed_as_well_as_the_newer() {
+    needs!("python3");
     for fault in ["exit@turn", "exit@passed", "exit@wait"] {
         let track = Track::new();
         let sentence = "replicate 0, block 0: 'old' ended its process with exit code 3";
@@ -91,6 +95,7 @@ fn the_older_build_is_blamed_as_well_as_the_newer() {
 
 #[test]
 fn who_hangs_is_told_from_who_waits_for_it() {
+    needs!("python3");
     let options = ["--timeout", "1"];
     let cases = [
         (
@@ -147,6 +152,7 @@ fn who_hangs_is_told_from_who_waits_for_it() {
 
 #[test]
 fn a_build_that_takes_no_notes_has_time_for_all_its_samples() {
+    needs!("python3");
     let track = Track::new();
     let told = track.race(&["--timeout", "1"], &["hang@turn"], &["notes"]);
     told.fails_alone(
@@ -156,6 +162,7 @@ fn a_build_that_takes_no_notes_has_time_for_all_its_samples() {
 
 #[test]
 fn a_build_that_never_says_hello_is_given_time_to_start() {
+    needs!("python3");
     let track = Track::new();
     let told = track.race(&["--timeout", "1"], &["hang@hello"], &[]);
     told.fails_alone("pilot: 'old' did not come back within 10s (--timeout) and was killed");
@@ -163,6 +170,7 @@ fn a_build_that_never_says_hello_is_given_time_to_start() {
 
 #[test]
 fn where_nobody_knows_who_keeps_the_baton_nobody_is_blamed() {
+    needs!("python3");
     let track = Track::new();
     let told = track.race(&["--timeout", "1"], &["notes"], &["notes", "keep@baton"]);
     told.fails_alone("the worker processes wait for each other: neither came back within 1s");
@@ -170,6 +178,7 @@ fn where_nobody_knows_who_keeps_the_baton_nobody_is_blamed() {
 
 #[test]
 fn a_baton_that_is_closed_or_said_to_be_is_told() {
+    needs!("python3");
     for (fault, sentence) in [
         (
             "close-baton@turn",
@@ -193,6 +202,7 @@ fn a_baton_that_is_closed_or_said_to_be_is_told() {
 /// baton on.
 #[test]
 fn three_processes_take_turns_and_the_faulty_one_is_found() {
+    needs!("python3");
     let control = ["--control", "yes"];
     let harmless: [(&[&str], &str); 2] = [(&[], "notes"), (&["notes"], "hang@bye")];
     at_once(&harmless, |(old, new)| {
@@ -241,6 +251,7 @@ fn three_processes_take_turns_and_the_faulty_one_is_found() {
 
 #[test]
 fn answers_that_make_no_sense_are_quoted() {
+    needs!("python3");
     for (fault, sentence) in [
         (
             "say@hello={\"hello\":{\"protocol\":1}}",
@@ -323,6 +334,7 @@ fn answers_that_make_no_sense_are_quoted() {
 
 #[test]
 fn what_a_build_says_of_its_failure_is_told() {
+    needs!("python3");
     for (problem, sentence) in [
         (
             r#"{"panicked":"at sum.py:3: no"}"#,
@@ -351,6 +363,7 @@ fn what_a_build_says_of_its_failure_is_told() {
 
 #[test]
 fn what_does_no_harm_is_forgiven() {
+    needs!("python3");
     let faults = [
         "print@start",
         "print@turn",
@@ -367,6 +380,7 @@ fn what_does_no_harm_is_forgiven() {
 
 #[test]
 fn a_build_that_is_replaced_while_it_is_raced_is_noticed() {
+    needs!("python3");
     let track = Track::new();
     let script = fs::read_to_string(python()[2]).unwrap();
     let installed = track.path("old");
@@ -397,6 +411,7 @@ fn a_build_that_is_replaced_while_it_is_raced_is_noticed() {
 
 #[test]
 fn lists_that_make_no_sense_are_refused() {
+    needs!("python3");
     for (list, sentence) in [
         (
             r#"[{"name":"a"},{"name":"a"}]"#,
@@ -434,6 +449,7 @@ fn lists_that_make_no_sense_are_refused() {
 
 #[test]
 fn workers_that_break_down_when_they_are_inspected_are_told_apart() {
+    needs!("python3");
     for (fault, sentence) in [
         (
             "exit@hello",
@@ -475,6 +491,7 @@ fn workers_that_break_down_when_they_are_inspected_are_told_apart() {
 
 #[test]
 fn a_program_that_hangs_when_it_is_inspected_is_killed() {
+    needs!("python3");
     let no_hello = "goes on for 10s and says no hello";
     let no_list = "did not come back within 10s";
     let worker = |fault| [&python()[..], &[fault]].concat();

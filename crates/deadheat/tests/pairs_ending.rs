@@ -10,6 +10,7 @@ use std::process::{Child, Command};
 use deadheat::format::read_run;
 use deadheat::model::EndReason;
 
+use deadheat_testing::needs;
 use track::{Track, at_once, beside_a_good_pair, example, pair, python, signal, wait_until};
 
 /// Far more than anybody waits for.
@@ -38,6 +39,7 @@ const HEADER: usize = 1;
 
 #[test]
 fn an_interrupt_ends_a_race_of_builds_wherever_it_is() {
+    needs!("python3");
     // With these the worker hangs after the header was written.
     at_once(&["hang@warm_up", "hang@turn", "hang@wait"], |fault| {
         let track = Track::new();
@@ -51,6 +53,7 @@ fn an_interrupt_ends_a_race_of_builds_wherever_it_is() {
 
 #[test]
 fn an_interrupt_between_blocks_keeps_what_was_measured() {
+    needs!("python3");
     let track = Track::new();
     let child = under_way(&track, &pair("good", &[], &[]), 5);
     signal(&child, "-TERM");
@@ -62,6 +65,7 @@ fn an_interrupt_between_blocks_keeps_what_was_measured() {
 
 #[test]
 fn an_interrupt_in_the_pilot_leaves_nothing() {
+    needs!("python3");
     at_once(&["hang@hello", "hang@prepare", "hang@calibrate"], |fault| {
         let track = Track::new();
         let words = [&["race"], &ENDLESS[..], &pair("bad", &[], &[fault])].concat();
@@ -84,6 +88,7 @@ fn an_interrupt_in_the_pilot_leaves_nothing() {
 
 #[test]
 fn builds_end_when_deadheat_is_killed() {
+    needs!("python3");
     let track = Track::new();
     let mut child = under_way(&track, &pair("good", &[], &["notes"]), 5);
     child.kill().unwrap();
@@ -120,6 +125,7 @@ fn builds_in_rust_end_when_deadheat_is_killed_even_when_they_hang() {
 
 #[test]
 fn a_full_disk_ends_the_race_and_keeps_the_blocks_before() {
+    needs!("python3");
     let track = Track::new();
     let words = [&["race"], &ENDLESS[..], &pair("good", &[], &[])].concat();
     let mut command = Command::new("sh");
@@ -138,6 +144,7 @@ fn a_full_disk_ends_the_race_and_keeps_the_blocks_before() {
 
 #[test]
 fn a_disk_that_is_full_from_the_start_is_told_before_anything_is_raced() {
+    needs!("python3");
     let track = Track::new();
     let words = [&["race"], &ENDLESS[..], &pair("good", &[], &[])].concat();
     let mut command = Command::new("sh");
@@ -153,6 +160,7 @@ fn a_disk_that_is_full_from_the_start_is_told_before_anything_is_raced() {
 
 #[test]
 fn builds_race_on_the_cores_they_are_given() {
+    needs!("python3");
     let pinned = |options: &[&str]| {
         let track = Track::new();
         let told = track
@@ -169,6 +177,7 @@ fn builds_race_on_the_cores_they_are_given() {
 
 #[test]
 fn one_core_is_enough() {
+    needs!("python3");
     let track = Track::new();
     let words = beside_a_good_pair(&[], &[], &["notes"]);
     let mut command = Command::new("taskset");
@@ -179,6 +188,7 @@ fn one_core_is_enough() {
 
 #[test]
 fn a_core_that_is_not_there_is_refused() {
+    needs!("python3");
     let track = Track::new();
     let told = track.run(&beside_a_good_pair(&["--pin", "4000"], &[], &[]));
     told.ends_with(2).tells("4000");
@@ -188,6 +198,7 @@ fn a_core_that_is_not_there_is_refused() {
 /// with a call that one of them is faster by much.
 #[test]
 fn a_build_is_as_fast_as_itself() {
+    needs!("python3");
     let rust = example("misbehaving");
     let rust = rust.to_str().unwrap();
     let python = pair("good", &["slow"], &["slow"]);
@@ -217,6 +228,7 @@ fn a_build_is_as_fast_as_itself() {
 
 #[test]
 fn an_interpreter_of_a_script_is_found_in_its_first_line() {
+    needs!("python3");
     let track = Track::new();
     let script = fs::read_to_string(python()[2]).unwrap();
     let draft: PathBuf = track.path("draft");

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use deadheat::format::read_run;
 use deadheat::model::{NeutralLink, Placed, Placing, Run};
+use deadheat_testing::kill;
 
 /// A folder to race in, with a helper in it.
 struct Track(tempfile::TempDir);
@@ -207,13 +208,7 @@ fn an_interrupt_does_not_wait_for_a_linker() {
         thread::sleep(Duration::from_millis(5));
     }
     let id = racing.id().to_string();
-    assert!(
-        Command::new("kill")
-            .args(["-INT", &id])
-            .status()
-            .unwrap()
-            .success()
-    );
+    assert!(kill(&["-INT", &id]));
     assert_eq!(racing.wait().unwrap().code(), Some(130));
     assert_eq!(track.processes(), 0);
 }

@@ -15,6 +15,7 @@ use std::process::Command;
 
 use api::{Api, LONGEST};
 use common::Finished;
+use deadheat_testing::needs;
 use job::{Done, Job, pull_request};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -158,6 +159,7 @@ impl Done {
 
 #[test]
 fn the_first_push_is_green_and_makes_a_comment_and_a_slower_one_is_red_and_changes_it() {
+    needs!("curl", "git", "jq");
     let project = Project::new();
     // More comments than fit into one answer, one of them by an impostor.
     project.api.with(|state| {
@@ -234,6 +236,7 @@ fn the_first_push_is_green_and_makes_a_comment_and_a_slower_one_is_red_and_chang
 
 #[test]
 fn a_fork_s_token_that_only_reads_makes_a_notice_and_the_race_decides() {
+    needs!("curl", "git", "jq");
     let project = Project::new();
     project.api.with(|state| state.read_only = true);
     let done = project.job(&project.slow, 1).run();
@@ -295,6 +298,7 @@ fn a_fork_s_token_that_only_reads_makes_a_notice_and_the_race_decides() {
 
 #[test]
 fn a_contender_that_fails_is_told_from_a_red_gate_and_from_a_tool_that_fails() {
+    needs!("curl", "git", "jq");
     let project = Project::new();
     let done = project.job(&project.broken, 1).run();
     assert_eq!(done.code, 3, "{done:?}");
@@ -330,6 +334,7 @@ fn a_contender_that_fails_is_told_from_a_red_gate_and_from_a_tool_that_fails() {
 
 #[test]
 fn whole_commands_race_with_names_of_several_words_and_a_comment_of_their_own() {
+    needs!("curl", "git", "jq");
     let project = Project::new();
     let mut job = project.job(&project.equal, 1);
     job.inputs[1].1 = "run -n 'the old' -n new -- 'sleep 0.03' 'sleep 0.01'".to_owned();
@@ -353,6 +358,7 @@ fn whole_commands_race_with_names_of_several_words_and_a_comment_of_their_own() 
 
 #[test]
 fn what_is_asked_in_vain_is_refused_before_anything_is_raced() {
+    needs!("curl", "git", "jq");
     let project = Project::new();
     for (input, value, words) in [
         ("name", "a --> b", &["name", "letters"][..]),
@@ -379,6 +385,7 @@ fn what_is_asked_in_vain_is_refused_before_anything_is_raced() {
 
 #[test]
 fn deadheat_is_built_from_the_action_or_from_a_version_and_only_once() {
+    needs!("curl", "git", "jq");
     let project = Project::new();
     // In place of cargo: notes what it is asked, and leaves a program.
     let tools = project.path("tools");
@@ -443,6 +450,7 @@ fn results(project: &Project, report: &str) -> Job {
 
 #[test]
 fn a_comment_longer_than_github_takes_is_cut_where_it_may_be() {
+    needs!("curl", "git", "jq");
     let project = Project::new();
     let line =
         "<details>\n<summary>🏁 a</summary>\n\n```text\n| é | ≈ dead heat |\n```\n\n</details>\n";
@@ -472,6 +480,7 @@ fn a_comment_longer_than_github_takes_is_cut_where_it_may_be() {
 
 #[test]
 fn a_link_among_the_results_of_strangers_leads_nowhere() {
+    needs!("curl", "git", "jq");
     let project = Project::new();
     let job = results(&project, "");
     let report = project.path("results/report.md");
@@ -489,6 +498,7 @@ fn a_link_among_the_results_of_strangers_leads_nowhere() {
 
 #[test]
 fn of_two_runs_that_both_find_no_comment_only_one_comment_stays() {
+    needs!("curl", "git", "jq");
     let project = Project::new();
     let rival = format!("{MARKER}<!-- run 4 1 -->\nold");
     project.api.with(|state| {
@@ -506,6 +516,7 @@ fn of_two_runs_that_both_find_no_comment_only_one_comment_stays() {
 
 #[test]
 fn a_wrong_token_and_a_server_that_is_not_there_are_warnings() {
+    needs!("curl", "git", "jq");
     let project = Project::new();
     let mut job = results(&project, "text");
     job.github["token"] = "wrong".into();
@@ -524,6 +535,7 @@ fn a_wrong_token_and_a_server_that_is_not_there_are_warnings() {
 
 #[test]
 fn base_and_head_are_those_of_the_event_or_as_given() {
+    needs!("curl", "git", "jq");
     let project = Project::new();
     let found = |job: &Job| -> (String, String) {
         // The steps after it need not run.
@@ -566,28 +578,33 @@ fn base_and_head_are_those_of_the_event_or_as_given() {
     assert_eq!(whole, "true", "no more is fetched than is needed");
 }
 
-#[test]
-fn the_scripts_are_clean_for_shellcheck_where_it_is_installed() {
-    let folder = root().join("action");
-    let scripts = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
-    let scripts: BTreeSet<PathBuf> = scripts
+/// The scripts of the action, and those that run the tests.
+fn scripts() -> BTreeSet<PathBuf> {
+    let folder = fs::read_dir(root().join("action")).unwrap();
+    let mut scripts: BTreeSet<PathBuf> = folder
+        .map(|entry| entry.unwrap().path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "sh"))
         .collect();
     assert!(scripts.len() > 6, "{scripts:?}");
-    for script in &scripts {
+    scripts.extend([root().join("test"), root().join(".ci/run")]);
+    scripts
+}
+
+#[test]
+fn bash_reads_the_scripts() {
+    for script in scripts() {
         let read = Command::new("bash").arg("-n").arg(script).output().unwrap();
         assert!(read.status.success(), "{read:?}");
     }
+}
+
+#[test]
+fn shellcheck_has_nothing_to_say_of_the_scripts() {
+    needs!("shellcheck");
     let mut command = Command::new("shellcheck");
-    command
-        .arg("--external-sources")
-        .args(&scripts)
-        .current_dir(root());
-    if let Ok(done) = command.output() {
-        Finished::from(done).succeeds();
-    }
+    command.arg("--external-sources").args(scripts());
+    let done = command.current_dir(root()).output().unwrap();
+    Finished::from(done).succeeds();
 }
 
 #[test]

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use deadheat::format::read_run;
 use deadheat::model::Run;
+use deadheat_testing::kill;
 
 /// Longer than anything here should ever take, and shorter than what hangs.
 pub const FAR_TOO_LONG: Duration = Duration::from_secs(120);
@@ -253,8 +254,7 @@ pub fn beside_a_good_pair<'a>(
 
 pub fn signal(child: &Child, name: &str) {
     let pid = child.id().to_string();
-    let sent = Command::new("kill").args([name, &pid]).status().unwrap();
-    assert!(sent.success());
+    assert!(kill(&[name, &pid]));
 }
 
 /// Does this with all of them at the same time: most of the time they wait.
