@@ -23,6 +23,11 @@ impl Digest {
         }
         Self(text)
     }
+
+    /// Whether this is how a digest is written.
+    pub(crate) fn is_spelled(text: &str) -> bool {
+        text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+    }
 }
 
 /// Everything it takes to link an executable again, and to know whether it is
@@ -206,6 +211,17 @@ impl LinkRecord {
         // The folder may have been moved, with all that is in it.
         record.output = found;
         Ok(record)
+    }
+
+    /// Whether a file is the record of a link, of this version or another.
+    pub(crate) fn is_at(file: &Path) -> bool {
+        #[derive(Deserialize)]
+        struct Head {
+            schema: String,
+        }
+        let text = fs::read(file).unwrap_or_default();
+        let head = serde_json::from_slice::<Head>(&text);
+        head.is_ok_and(|head| head.schema.starts_with("deadheat.link/"))
     }
 
     /// Writes the record to where [`LinkRecord::beside`] looks for it, as a

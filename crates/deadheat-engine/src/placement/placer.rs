@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use deadheat_model::RefusedLink;
 
-use super::executable::Executable;
+use super::executable::{Executable, Hold};
 use super::helper::Helper;
 use super::seeds::Seeds;
 use super::variant::Variant;
@@ -33,6 +33,8 @@ pub(crate) struct Placer {
     /// Refused links that nobody has been told of.
     findings: BTreeMap<u32, Vec<RefusedLink>>,
     fallen_back: Option<String>,
+    /// Keeps the links where they are until the race is over.
+    hold: Option<Hold>,
 }
 
 impl Placer {
@@ -48,6 +50,7 @@ impl Placer {
     ) -> Self {
         Self {
             helper,
+            hold: executable.hold_links(),
             executable,
             record: record.to_owned(),
             seeds: Seeds::new(seed, place, looks.last().copied().unwrap_or(0)),
@@ -174,6 +177,19 @@ impl Placer {
             self.seeds.replace(replicate);
         }
         self.findings.entry(replicate).or_default().push(refused);
+    }
+}
+
+impl Drop for Placer {
+    /// Asks for no more links, upon which the program clears away those that nobody races.
+    fn drop(&mut self) {
+        drop(self.hold.take());
+        if !self.links.is_empty()
+            && let Ok(interrupts) = Interrupts::install()
+        {
+            // What stays now goes with the next race.
+            let _ = self.helper.ask(&self.executable, &[], &interrupts);
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
@@ -84,7 +85,8 @@ impl Store {
         })
     }
 
-    /// Keeps a copy of `file`, its function sections aligned.
+    /// Keeps a copy of `file`, its function sections aligned and what no link
+    /// reads left out.
     pub(crate) fn keep(&mut self, file: &Path) -> Result<Kept, StoreError> {
         let now = SystemTime::now();
         let mut opened = File::open(file).map_err(at(file))?;
@@ -225,13 +227,32 @@ fn locked(file: &Path) -> Result<File, StoreError> {
 /// At the end of the name of a file that is being written.
 const UNFINISHED: &str = ".new";
 
+/// Writes a new file, in which pages of zeros take no room.
+fn write_sparse(file: &Path, bytes: &[u8]) -> io::Result<()> {
+    const PAGE: usize = 4096;
+    let opened = File::create(file)?;
+    opened.set_len(bytes.len() as u64)?;
+    let is_blank = |page: &[u8]| page.iter().all(|byte| *byte == 0);
+    let mut position = 0;
+    let alike = |one: &[u8], next: &[u8]| is_blank(one) == is_blank(next);
+    let pages: Vec<&[u8]> = bytes.chunks(PAGE).collect();
+    for run in pages.chunk_by(|one, next| alike(one, next)) {
+        let end = bytes.len().min(position + run.len() * PAGE);
+        if !is_blank(run[0]) {
+            opened.write_all_at(&bytes[position..end], position as u64)?;
+        }
+        position = end;
+    }
+    Ok(())
+}
+
 /// Writes a file that is there as a whole or not at all. Only one process does
 /// so at a time: the one with the lock.
 pub(crate) fn write_whole(file: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     let mut name = file.file_name().unwrap_or_default().to_owned();
     name.push(UNFINISHED);
     let new = file.with_file_name(name);
-    fs::write(&new, bytes)
+    write_sparse(&new, bytes)
         .and_then(|()| fs::rename(&new, file))
         .map_err(|error| {
             let _ = fs::remove_file(&new);
