@@ -54,7 +54,7 @@ impl Home {
 
     /// In the user's cache, if there is one that does not lie in the working
     /// tree itself.
-    fn outside(top: &Path) -> Option<Self> {
+    pub(crate) fn outside(top: &Path) -> Option<Self> {
         let absolute = |name: &str| {
             let folder = PathBuf::from(std::env::var_os(name)?);
             folder.is_absolute().then_some(folder)

@@ -39,4 +39,5 @@ pub use revisions::{Revisions, RevisionsError};
 pub use sides::{Executable, Request, Side, Sides, build};
 pub use storage::{
     Kind, StorageError, Stored, bytes_below, freed_by, remove as remove_stored, stored_below,
+    top_of,
 };

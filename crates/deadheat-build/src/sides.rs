@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use deadheat_link::{LinkRecord, drop_unneeded};
+
 use crate::cargo::{Site, configuration_above, configuration_of_the_user};
 use crate::child::Interruption;
 use crate::elsewhere::Elsewhere;
@@ -330,6 +332,14 @@ impl<'a> Workshop<'a> {
         }
         tree.detach()?;
         seed::prune(&folder.join("target"), &index.dependencies);
+        for executable in &index.executables {
+            if let Some(made) = executable.path.parent()
+                && LinkRecord::home(made).exists()
+            {
+                // What stays takes room, and does no other harm.
+                let _ = drop_unneeded(made);
+            }
+        }
         index.write().map_err(BuildError::at(&folder))?;
         let Some(slot) = tree.keep() else {
             unreachable!("a tree has its slot until it is kept");

@@ -146,14 +146,17 @@ pub fn stored_below(folders: &[PathBuf], is_run: impl Fn(&str) -> bool) -> Vec<S
     let mut found = Vec::new();
     for folder in our_folders(folders) {
         builds.insert(folder.join("builds"));
-        let links = StoredLinks::at(folder.join("links"));
-        for (kind, parts) in [
-            (Kind::NeutralLinks, links.neutral_links()),
-            (Kind::Records, links.records()),
-        ] {
-            let (path, links) = (links.home().to_owned(), links.clone());
-            if !parts.is_empty() {
-                found.push((kind, path, Place::Links { links, parts }));
+        let home = folder.join("links");
+        if is_folder(&home) {
+            let links = StoredLinks::at(home.clone());
+            for (kind, parts) in [
+                (Kind::NeutralLinks, links.neutral_links()),
+                (Kind::Records, links.records()),
+            ] {
+                let links = links.clone();
+                if !parts.is_empty() {
+                    found.push((kind, home.clone(), Place::Links { links, parts }));
+                }
             }
         }
         for path in entries(&folder.join("runs"), |about| about.is_file()) {
@@ -163,7 +166,7 @@ pub fn stored_below(folders: &[PathBuf], is_run: impl Fn(&str) -> bool) -> Vec<S
         }
     }
     let tops = folders.iter().filter_map(|folder| top_of(folder));
-    builds.extend(tops.flat_map(Home::all).map(|home| home.folder));
+    builds.extend(tops.filter_map(Home::outside).map(|home| home.folder));
     for home in builds {
         for path in entries(&home, |about| about.is_dir()) {
             if let Some(key) = name_of(&path).filter(|name| is_key(name)) {
@@ -253,7 +256,10 @@ fn our_folders(folders: &[PathBuf]) -> BTreeSet<PathBuf> {
         .map(|folder| folder.canonicalize().unwrap_or_else(|_| folder.clone()))
         .collect();
     let tops = waiting.iter().filter_map(|folder| top_of(folder));
-    found.extend(entries_of(tops.map(|top| top.join(OURS))));
+    found.extend(
+        tops.map(|top| top.join(OURS))
+            .filter(|ours| is_folder(ours)),
+    );
     while let Some(folder) = waiting.pop() {
         if name_of(&folder) == Some(OURS) {
             found.insert(folder);
@@ -264,14 +270,14 @@ fn our_folders(folders: &[PathBuf]) -> BTreeSet<PathBuf> {
     found
 }
 
-/// Those of the paths that are folders themselves, and do not lead to one.
-fn entries_of(paths: impl Iterator<Item = PathBuf>) -> impl Iterator<Item = PathBuf> {
-    paths.filter(|path| fs::symlink_metadata(path).is_ok_and(|about| about.is_dir()))
+/// Whether this is a folder itself, and does not lead to one.
+fn is_folder(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|about| about.is_dir())
 }
 
 /// What is in a folder, unless that is a symbolic link.
 fn entries(folder: &Path, wanted: impl Fn(&fs::Metadata) -> bool) -> Vec<PathBuf> {
-    if !fs::symlink_metadata(folder).is_ok_and(|about| about.is_dir()) {
+    if !is_folder(folder) {
         return Vec::new();
     }
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -285,8 +291,8 @@ fn name_of(path: &Path) -> Option<&str> {
     path.file_name()?.to_str()
 }
 
-/// The top of the working tree that a folder is in.
-pub(crate) fn top_of(folder: &Path) -> Option<&Path> {
+/// The top of the working tree of git that a folder is in.
+pub fn top_of(folder: &Path) -> Option<&Path> {
     folder
         .ancestors()
         .find(|folder| folder.join(".git").exists())

@@ -1,9 +1,13 @@
 //! What follows a race: the answer, the files beside it, and a status.
 
+use std::path::Path;
+
 use deadheat::RaceOutcome;
 use deadheat::exit::{Failure, Status};
 use deadheat::model::{EndReason, RunEnd};
+use deadheat_build::bytes_below;
 
+use crate::clean::size;
 use crate::exports::ExportArgs;
 use crate::options::AnswerArgs;
 
@@ -21,7 +25,7 @@ pub fn tell(
     let analysis = answer.analysis_with(run, options);
     let written = exports.write(run, &analysis, answer.figures)?;
     let recorded = format!("recorded in {}", outcome.path.display());
-    let below = [vec![recorded], written].concat();
+    let below = [vec![recorded], room(&outcome.path), written].concat();
     answer.print_beside(&reports, &analysis, &below)?;
     if let Some(RunEnd {
         reason: EndReason::Interrupted(signal),
@@ -31,4 +35,23 @@ pub fn tell(
         return Ok(Status::Interrupted(signal));
     }
     Ok(answer.status(&analysis))
+}
+
+/// Says how much deadheat keeps, once that is worth a word. Nothing is said of a run file that the
+/// user named.
+fn room(run: &Path) -> Vec<String> {
+    const WORTH_A_WORD: u64 = 1_000_000_000;
+    let ours = run.ancestors().nth(2);
+    let Some(ours) = ours.filter(|folder| folder.ends_with(".deadheat")) else {
+        return Vec::new();
+    };
+    let bytes = bytes_below(ours);
+    if bytes < WORTH_A_WORD {
+        return Vec::new();
+    }
+    let folder = ours.display();
+    vec![format!(
+        "{folder} holds {}; deadheat clean makes room",
+        size(bytes)
+    )]
 }

@@ -24,5 +24,6 @@ pub use driver::{LinkError, Linked, link};
 pub use neutral::{Line, placements};
 pub use note::Note;
 pub use record::{Argument, Digest, LinkRecord, Obstacle, RecordError, StoredInput};
+pub use recording::drop_unneeded;
 pub use roles::{Roles, RolesError};
 pub use stored::{StoredLinks, Unused};

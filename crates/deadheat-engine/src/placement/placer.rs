@@ -33,6 +33,8 @@ pub(crate) struct Placer {
     /// Refused links that nobody has been told of.
     findings: BTreeMap<u32, Vec<RefusedLink>>,
     fallen_back: Option<String>,
+    /// The seed of the link that was raced last.
+    last: Option<u32>,
     /// Keeps the links where they are until the race is over.
     hold: Option<Hold>,
 }
@@ -59,6 +61,7 @@ impl Placer {
             refusals: BTreeMap::new(),
             findings: BTreeMap::new(),
             fallen_back: None,
+            last: None,
         }
     }
 
@@ -73,7 +76,11 @@ impl Placer {
         while self.fallen_back.is_none() && !self.links.contains_key(&replicate) {
             self.make(replicate, interrupts)?;
         }
-        Ok(self.links.get(&replicate).cloned())
+        let link = self.links.get(&replicate).cloned();
+        self.last = link
+            .as_ref()
+            .map_or(self.last, |variant| Some(variant.link.seed));
+        Ok(link)
     }
 
     /// The link of a replicate came to nothing when it was tried; the next one
@@ -181,14 +188,15 @@ impl Placer {
 }
 
 impl Drop for Placer {
-    /// Asks for no more links, upon which the program clears away those that nobody races.
+    /// Asks once more for the link that was raced last, which a failure may have named, upon
+    /// which the program clears away those that nobody races.
     fn drop(&mut self) {
         drop(self.hold.take());
-        if !self.links.is_empty()
+        if let Some(seed) = self.last
             && let Ok(interrupts) = Interrupts::install()
         {
             // What stays now goes with the next race.
-            let _ = self.helper.ask(&self.executable, &[], &interrupts);
+            let _ = self.helper.ask(&self.executable, &[seed], &interrupts);
         }
     }
 }

@@ -72,8 +72,8 @@ impl fmt::Display for Line {
 
 /// Makes neutral links of `executable`, one for each seed, on all cores, and
 /// tells about them in the order of the seeds; first of all it tells whether
-/// there can be any. Links made before are not made again. Without seeds, as a
-/// race asks when it is over, nothing is made and what is beyond the bound goes.
+/// there can be any. Links made before are not made again. What is beyond the
+/// bound goes, but for these.
 ///
 /// The variable `DEADHEAT_NEUTRAL_LINKER` (`lld`, `mold` or `gnu`) leaves one
 /// linker to choose; `DEADHEAT_CACHE_LIMIT` (bytes, with `K`, `M` or `G`)

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
@@ -143,18 +143,24 @@ impl Store {
     pub(crate) fn finish(mut self, record: &LinkRecord) -> Result<(), StoreError> {
         record.save()?;
         // The record stands; what is in the way now will be next time.
-        let _ = self.clear();
+        let _ = self.clear(Shared::Stay);
         Ok(())
     }
 
     /// Drops records whose output is gone, and inputs that no record refers to.
-    fn clear(&mut self) -> Result<(), StoreError> {
-        let needed = self.drop_records_without_output()?;
+    pub(crate) fn clear(&mut self, shared: Shared) -> Result<(), StoreError> {
+        let mut needed = self.drop_records_without_output()?;
         let inputs = self.home.join("inputs");
         for entry in fs::read_dir(&inputs).map_err(at(&inputs))? {
             let entry = entry.map_err(at(&inputs))?;
-            let is_needed = |name: &str| needed.contains(name);
-            if !entry.file_name().to_str().is_some_and(is_needed) {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if needed.contains(&name) {
+                continue;
+            }
+            let has_another_name = || entry.metadata().is_ok_and(|about| about.nlink() > 1);
+            if shared == Shared::Stay && has_another_name() {
+                needed.insert(name);
+            } else {
                 let _ = fs::remove_file(entry.path());
             }
         }
@@ -193,6 +199,25 @@ impl Store {
         }
         Ok(needed)
     }
+}
+
+/// Inputs that another store holds under a name of its own. They take no room, and a link that is
+/// not finished yet may need them: a build of a commit begins with those of the working tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shared {
+    Stay,
+    Go,
+}
+
+/// Drops what is kept of links into `folder` and no record there refers to, once all of them are
+/// made.
+///
+/// # Errors
+///
+/// When the store cannot be used.
+pub fn drop_unneeded(folder: &Path) -> io::Result<()> {
+    let cleared = Store::open(folder).and_then(|mut store| store.clear(Shared::Go));
+    cleared.map_err(|error| error.problem)
 }
 
 /// A record of this version, if that is what the file holds.
