@@ -40,18 +40,30 @@ pub fn tell(
 /// Says how much deadheat keeps, once that is worth a word. Nothing is said of a run file that the
 /// user named.
 fn room(run: &Path) -> Vec<String> {
-    const WORTH_A_WORD: u64 = 1_000_000_000;
     let ours = run.ancestors().nth(2);
-    let Some(ours) = ours.filter(|folder| folder.ends_with(".deadheat")) else {
-        return Vec::new();
-    };
-    let bytes = bytes_below(ours);
-    if bytes < WORTH_A_WORD {
-        return Vec::new();
+    let ours = ours.filter(|folder| folder.ends_with(".deadheat"));
+    let said = ours.and_then(|folder| holds(folder, bytes_below(folder)));
+    said.into_iter().collect()
+}
+
+/// What is said of a folder that holds so much.
+fn holds(folder: &Path, bytes: u64) -> Option<String> {
+    const WORTH_A_WORD: u64 = 1_000_000_000;
+    let folder = folder.display();
+    let said = || format!("{folder} holds {}; deadheat clean makes room", size(bytes));
+    (bytes >= WORTH_A_WORD).then(said)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_folder_that_has_grown_large_is_worth_a_word() {
+        let said = |bytes| holds(Path::new(".deadheat"), bytes);
+        assert_eq!(said(999_999_999), None);
+        let large = ".deadheat holds 1.4 GB; deadheat clean makes room";
+        assert_eq!(said(1_400_000_000).as_deref(), Some(large));
+        assert_eq!(room(Path::new("elsewhere/run.jsonl")), [""; 0]);
     }
-    let folder = ours.display();
-    vec![format!(
-        "{folder} holds {}; deadheat clean makes room",
-        size(bytes)
-    )]
 }

@@ -40,7 +40,7 @@ impl Digest {
 /// .deadheat/links/lock                    held while anything below is changed
 /// .deadheat/links/NAME.json               the record of the output NAME
 /// .deadheat/links/index                   what is known of files that were kept before
-/// .deadheat/links/inputs/DIGEST.EXT       objects and archives, their function sections aligned, by the digest of the original
+/// .deadheat/links/inputs/DIGEST.EXT       objects and archives, aligned and with holes where no link reads, by the digest of the original
 /// .deadheat/links/placements/DIGEST/LINKER/SEED  a neutral link; DIGEST is that of the record
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
