@@ -56,7 +56,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
         .set_modified(about.modified()?)
 }
 
-/// Whether who changes this file removes it first. Cargo itself gives second names to what rustc
+/// Returns true for a file that is removed before it is written anew. Cargo itself gives second names to what rustc
 /// makes; build scripts may write into their files in place, and so does cargo into its notes.
 fn is_replaced_whole(file: &Path) -> bool {
     let extension = file.extension().and_then(|extension| extension.to_str());
@@ -65,13 +65,13 @@ fn is_replaced_whole(file: &Path) -> bool {
     (is_compiled && folder == Some("deps".as_ref())) || is_stored_input(file) || is_script(file)
 }
 
-/// Whether it is an object of the store of links, which is named after its content.
+/// Returns true for an object of the store of links, which is named after its content.
 fn is_stored_input(file: &Path) -> bool {
     file.parent()
         .is_some_and(|folder| folder.ends_with(".deadheat/links/inputs"))
 }
 
-/// Whether it is the program of a build script: `build/NAME-HASH/build-script-NAME`.
+/// Returns true for the program of a build script: `build/NAME-HASH/build-script-NAME`.
 fn is_script(file: &Path) -> bool {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let is_named_so = name.starts_with("build-script-") || name.starts_with("build_script_");
@@ -123,7 +123,7 @@ fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     entries.map(|entry| entry.path())
 }
 
-/// What cannot be removed takes room, and does no other harm.
+/// Removes a file or folder. One that cannot be removed takes room, and does no other harm.
 fn remove(path: &Path) {
     let _ = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
 }

@@ -1,4 +1,4 @@
-//! What deadheat keeps below some folders: how much room it takes, who uses it, and away with it.
+//! Everything that deadheat keeps below some folders: its size, its users, and its removal.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, TryLockError};
@@ -16,7 +16,7 @@ use crate::slot::Slot;
 /// The name of deadheat's own folders.
 const OURS: &str = ".deadheat";
 
-/// What is kept, by what it takes to have it again.
+/// The kinds of what is kept, by what it takes to have it again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// Builds of revisions: a race of the same commit makes them again.
@@ -32,9 +32,9 @@ pub enum Kind {
 /// One thing that is kept, and goes as a whole.
 #[derive(Debug)]
 pub struct Stored {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
-    /// Where it is.
+    /// Its folder or file.
     pub path: PathBuf,
     /// The bytes it takes on the disk. A file of several names counts where it is met first.
     pub bytes: u64,
@@ -42,7 +42,7 @@ pub struct Stored {
     place: Place,
 }
 
-/// Where it is, for who takes it away.
+/// The place of something kept, for whoever removes it.
 #[derive(Debug)]
 enum Place {
     Build {
@@ -65,7 +65,7 @@ pub enum StorageError {
     /// The system refuses.
     #[error("{}: {problem}", path.display())]
     Refused {
-        /// What was to go.
+        /// The folder or file that was to go.
         path: PathBuf,
         /// Why it did not.
         problem: io::Error,
@@ -73,7 +73,7 @@ pub enum StorageError {
 }
 
 impl Stored {
-    /// Whether nobody has used it for as long as `age`.
+    /// Returns true when nobody has used it for longer than `age`.
     pub fn is_older_than(&self, age: Duration) -> bool {
         let unused = SystemTime::now().duration_since(self.used);
         unused.is_ok_and(|unused| unused > age)
@@ -110,10 +110,16 @@ impl Stored {
             return Ok(None);
         }
         for part in self.parts() {
-            match fs::symlink_metadata(&part)?.is_dir() {
-                true => fs::remove_dir_all(&part)?,
-                false => fs::remove_file(&part)?,
-            }
+            let removed = if is_folder(&part) {
+                fs::remove_dir_all(&part)
+            } else {
+                fs::remove_file(&part)
+            };
+            // Somebody else may have been faster.
+            removed.or_else(|problem| match problem.kind() {
+                io::ErrorKind::NotFound => Ok(()),
+                _ => Err(problem),
+            })?;
         }
         if let Place::Links { links, .. } = &self.place {
             // Those that hold anything else stay.
@@ -125,7 +131,7 @@ impl Stored {
     }
 }
 
-/// What keeps others away until it is gone.
+/// The lock that keeps others away until it is gone.
 #[derive(Debug)]
 #[expect(
     dead_code,
@@ -270,12 +276,12 @@ fn our_folders(folders: &[PathBuf]) -> BTreeSet<PathBuf> {
     found
 }
 
-/// Whether this is a folder itself, and does not lead to one.
+/// Returns true for a folder, and not for a symbolic link to one.
 fn is_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|about| about.is_dir())
 }
 
-/// What is in a folder, unless that is a symbolic link.
+/// The entries of a folder; none where that is a symbolic link.
 fn entries(folder: &Path, wanted: impl Fn(&fs::Metadata) -> bool) -> Vec<PathBuf> {
     if !is_folder(folder) {
         return Vec::new();
@@ -298,7 +304,7 @@ pub fn top_of(folder: &Path) -> Option<&Path> {
         .find(|folder| folder.join(".git").exists())
 }
 
-/// Whether this is the name of a build: a commit, shortened, and 16 digits.
+/// Returns true for the name of a build: a commit, shortened, and 16 digits.
 fn is_key(name: &str) -> bool {
     let is_hexadecimal = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
     name.split_once('-').is_some_and(|(commit, digest)| {

@@ -46,7 +46,7 @@ fn room(run: &Path) -> Vec<String> {
     said.into_iter().collect()
 }
 
-/// What is said of a folder that holds so much.
+/// The line about a folder that holds so much, if it is worth one.
 fn holds(folder: &Path, bytes: u64) -> Option<String> {
     const WORTH_A_WORD: u64 = 1_000_000_000;
     let folder = folder.display();

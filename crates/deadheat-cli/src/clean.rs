@@ -138,7 +138,7 @@ fn listing(args: &CleanArgs, all: &[Stored]) -> String {
             true => fate.replace("go", "would go"),
             false => fate,
         };
-        format!("{count:>5} {name:<26}{:>8}  {fate}\n", size(*bytes))
+        format!("{name:<26}{count:>5}{:>10}  {fate}\n", size(*bytes))
     };
     kinds.iter().map(line).collect()
 }

@@ -20,7 +20,8 @@ pub fn default_run_path(base: &Path, started_at: u64, seed: u64) -> PathBuf {
     base.join(HOME).join(RUNS).join(name)
 }
 
-/// Whether [`default_run_path`] gives files such names. One of another name was named by the user.
+/// Returns true for a name that [`default_run_path`] gives. A file of another name was named by
+/// the user.
 pub fn is_default_run_name(name: &str) -> bool {
     let shape = "00000000-000000-xxxxxxxx.jsonl";
     let fits = |(shape, letter): (char, char)| match shape {

@@ -1,4 +1,4 @@
-//! Who uses the neutral links of a folder: races together, or one who clears them away, alone.
+//! The lock on a folder of neutral links: races share it, and whoever clears them away is alone.
 
 use std::fs::{File, TryLockError, metadata};
 use std::io;

@@ -24,7 +24,7 @@ impl Digest {
         Self(text)
     }
 
-    /// Whether this is how a digest is written.
+    /// Returns true for the text of a digest.
     pub(crate) fn is_spelled(text: &str) -> bool {
         text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
     }
@@ -213,7 +213,7 @@ impl LinkRecord {
         Ok(record)
     }
 
-    /// Whether a file is the record of a link, of this version or another.
+    /// Returns true for the record of a link, of this version or another.
     pub(crate) fn is_at(file: &Path) -> bool {
         #[derive(Deserialize)]
         struct Head {

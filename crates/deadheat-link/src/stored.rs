@@ -1,4 +1,4 @@
-//! What is kept of the links into one folder, by name, for those who measure it or clear it away.
+//! The files kept of the links into one folder, for those who measure them or clear them away.
 
 use std::fs::{self, File};
 use std::io;
@@ -22,7 +22,7 @@ pub struct Unused {
 }
 
 impl StoredLinks {
-    /// What is kept in `home`, a folder `.deadheat/links`.
+    /// The files in `home`, a folder `.deadheat/links`.
     pub fn at(home: PathBuf) -> Self {
         Self { home }
     }

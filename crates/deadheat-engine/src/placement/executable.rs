@@ -5,7 +5,7 @@ use std::fs::{File, canonicalize, metadata};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// Where records of links and neutral links lie, seen from the executable.
+/// The folder of link records and neutral links, seen from that of the executable.
 const LINKS: &str = ".deadheat/links";
 
 /// A lock on the folder of neutral links, which other races hold as well.

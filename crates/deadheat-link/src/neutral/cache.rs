@@ -31,7 +31,7 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// What is kept unless `DEADHEAT_CACHE_LIMIT` says otherwise.
+    /// The bounds unless `DEADHEAT_CACHE_LIMIT` says otherwise.
     pub(crate) const DEFAULT: Self = Self {
         racing: 1 << 30,
         idle: 32 << 20,
@@ -53,7 +53,7 @@ struct Note {
     length: u64,
 }
 
-/// How the names of folders begin in which somebody makes something.
+/// The beginning of the names of folders in which a process makes something.
 const MAKING: &str = "making-";
 
 /// The neutral links of one folder `.deadheat/links`.
@@ -344,7 +344,7 @@ fn note_path(executable: &Path) -> PathBuf {
     executable.with_extension("json")
 }
 
-/// Whether an entry of the folder `placements` holds neutral links, or what a process left there
+/// Returns true for an entry of the folder `placements` with neutral links, or with what a process left there
 /// that was killed while it made some.
 pub(crate) fn is_of_neutral_links(entry: &Path) -> bool {
     let name = name_of(entry);

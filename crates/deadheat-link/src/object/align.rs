@@ -14,7 +14,7 @@
 //! place takes 13 ms even without optimisation. It is also one more program
 //! that has to be there.
 //!
-//! What no neutral link reads is set to zero on the way, and a page of zeros takes no room on the
+//! Sections that no neutral link reads are set to zero on the way, and a page of zeros takes no room on the
 //! disk: debug information, which they are told to strip, and what rustc keeps in its archives
 //! for itself (`.rmeta`, and the bitcode of the standard library). Of the objects behind one bench
 //! program that was two thirds.
@@ -116,7 +116,7 @@ impl Kind {
     }
 }
 
-/// What is to be changed in the file.
+/// The changes to be made to a file.
 #[derive(Debug, Default)]
 struct Edits {
     patches: Vec<Patch>,
@@ -302,7 +302,7 @@ fn sections<Elf: FileHeader<Endian = Endianness>>(
     Ok(())
 }
 
-/// Whether no neutral link reads a section of this name, or what relocates it.
+/// Returns true for the name of a section that no neutral link reads, and of its relocations.
 fn is_never_linked(name: &[u8]) -> bool {
     let relocated = |prefix: &[u8]| name.strip_prefix(prefix);
     let name = relocated(b".rela")
