@@ -218,7 +218,8 @@ fn sections<Elf: FileHeader<Endian = Endianness>>(
     let table = header.sections(endian, data)?;
     let headers = headers_range::<Elf>(header, endian, &table, data)?;
     let (mut has_lto, mut plain) = (false, None);
-    let (mut read, mut unread) = (vec![0..size_of::<Elf>()], Vec::new());
+    let mut read: Vec<Range<usize>> = std::iter::once(0..size_of::<Elf>()).collect();
+    let mut unread = Vec::new();
     for (index, section) in table.enumerate() {
         if section.sh_type(endian) == SHT_NULL {
             continue;
