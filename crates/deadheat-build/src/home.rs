@@ -1,7 +1,6 @@
 //! Where builds of commits are kept, and for how long.
 
 use std::fs;
-use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -11,11 +10,12 @@ use crate::error::BuildError;
 use crate::index::Index;
 use crate::repository::{Commit, Repository};
 use crate::slot::Slot;
+use crate::storage::Tally;
 use crate::tree;
 
 /// Builds that are kept, and the bytes they may take.
 const MOST_BUILDS: usize = 8;
-const MOST_BYTES: u64 = 8 << 30;
+const MOST_BYTES: u64 = 2 << 30;
 
 /// A folder of builds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ impl Home {
 
     /// In the user's cache, if there is one that does not lie in the working
     /// tree itself.
-    fn outside(top: &Path) -> Option<Self> {
+    pub(crate) fn outside(top: &Path) -> Option<Self> {
         let absolute = |name: &str| {
             let folder = PathBuf::from(std::env::var_os(name)?);
             folder.is_absolute().then_some(folder)
@@ -130,9 +130,11 @@ impl Home {
             .filter_map(|key| Some((Index::used(&self.folder.join(&key))?, key)))
             .collect();
         builds.sort();
+        // Builds share the dependencies they took over from one another.
+        let mut tally = Tally::default();
         let mut bytes = 0;
         for (count, (_, key)) in builds.iter().rev().enumerate() {
-            let size = Index::read(&self.folder.join(key)).map_or(0, |index| index.bytes);
+            let (size, _) = tally.add(&self.folder.join(key));
             bytes += size;
             let is_too_much = count >= MOST_BUILDS || (count > 1 && bytes > MOST_BYTES);
             if is_too_much && let Some(slot) = Slot::unused(&self.folder, key) {
@@ -177,23 +179,6 @@ fn sees_the_working_tree(repository: &Repository<'_>, commit: &Commit) -> Result
         }
         _ => Ok(false),
     }
-}
-
-/// The bytes of all files below a folder.
-pub(crate) fn size(folder: &Path) -> u64 {
-    let measure = || -> io::Result<u64> {
-        let mut total = 0;
-        for entry in fs::read_dir(folder)? {
-            let entry = entry?;
-            let about = entry.metadata()?;
-            total += match about.is_dir() {
-                true => size(&entry.path()),
-                false => about.len(),
-            };
-        }
-        Ok(total)
-    };
-    measure().unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -28,8 +28,6 @@ pub(crate) struct Index {
     pub(crate) elsewhere: Vec<Elsewhere>,
     /// What there was to say, and is as true when it is raced again.
     pub(crate) notes: Vec<Note>,
-    /// All that it takes on the disk.
-    pub(crate) bytes: u64,
 }
 
 /// An executable of a build.
@@ -49,7 +47,6 @@ impl Index {
             dependencies: Vec::new(),
             elsewhere: Vec::new(),
             notes: Vec::new(),
-            bytes: 0,
         }
     }
 

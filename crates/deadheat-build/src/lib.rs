@@ -25,6 +25,7 @@ mod revisions;
 mod seed;
 mod sides;
 mod slot;
+mod storage;
 mod submodules;
 mod tree;
 
@@ -36,3 +37,7 @@ pub use note::Note;
 pub use recipe::Recipe;
 pub use revisions::{Revisions, RevisionsError};
 pub use sides::{Executable, Request, Side, Sides, build};
+pub use storage::{
+    Kind, StorageError, Stored, bytes_below, freed_by, remove as remove_stored, stored_below,
+    top_of,
+};

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use deadheat_link::LinkRecord;
 use serde::Deserialize;
 
 use crate::index::Kept;
@@ -86,7 +87,8 @@ impl Messages {
     }
 
     /// What was made of packages from outside of `sources`, as files and
-    /// folders below `target`. With them another build need not make it again.
+    /// folders below `target`, and what links were made from. With them
+    /// another build need not make it again.
     pub(crate) fn dependencies(&self, sources: &Path, target: &Path) -> Vec<PathBuf> {
         let artifacts = self.0.iter().filter(|message| {
             message.reason == "compiler-artifact" && !message.manifest_path.starts_with(sources)
@@ -126,6 +128,11 @@ impl Messages {
                 found.extend(marks.of(folder));
                 found.insert(folder.to_owned());
             }
+        }
+        for bench in self.benches() {
+            let links = LinkRecord::home(bench.path.parent().unwrap_or(target));
+            let stored = ["index", "inputs"].map(|name| links.join(name));
+            found.extend(stored.into_iter().filter(|path| path.exists()));
         }
         let below = |path: PathBuf| Some(path.strip_prefix(target).ok()?.to_owned());
         found.into_iter().filter_map(below).collect()

@@ -3,18 +3,20 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use deadheat_link::{LinkRecord, drop_unneeded};
+
 use crate::cargo::{Site, configuration_above, configuration_of_the_user};
 use crate::child::Interruption;
 use crate::elsewhere::Elsewhere;
 use crate::error::BuildError;
-use crate::home::{Home, size};
+use crate::home::Home;
 use crate::index::{Index, Kept};
 use crate::key::Ingredients;
 use crate::note::Note;
 use crate::recipe::Recipe;
 use crate::repository::{Commit, Repository};
 use crate::revisions::Revisions;
-use crate::seed::Seed;
+use crate::seed::{self, Seed};
 use crate::slot::{Found, Slot};
 use crate::submodules::Submodules;
 use crate::tree::Tree;
@@ -329,7 +331,15 @@ impl<'a> Workshop<'a> {
             });
         }
         tree.detach()?;
-        index.bytes = size(&folder);
+        seed::prune(&folder.join("target"), &index.dependencies);
+        for executable in &index.executables {
+            if let Some(made) = executable.path.parent()
+                && LinkRecord::home(made).exists()
+            {
+                // What stays takes room, and does no other harm.
+                let _ = drop_unneeded(made);
+            }
+        }
         index.write().map_err(BuildError::at(&folder))?;
         let Some(slot) = tree.keep() else {
             unreachable!("a tree has its slot until it is kept");

@@ -1,9 +1,13 @@
 //! What follows a race: the answer, the files beside it, and a status.
 
+use std::path::Path;
+
 use deadheat::RaceOutcome;
 use deadheat::exit::{Failure, Status};
 use deadheat::model::{EndReason, RunEnd};
+use deadheat_build::bytes_below;
 
+use crate::clean::size;
 use crate::exports::ExportArgs;
 use crate::options::AnswerArgs;
 
@@ -21,7 +25,7 @@ pub fn tell(
     let analysis = answer.analysis_with(run, options);
     let written = exports.write(run, &analysis, answer.figures)?;
     let recorded = answer.recorded_in(&outcome.path);
-    let below = [vec![recorded], written].concat();
+    let below = [vec![recorded], room(&outcome.path), written].concat();
     answer.print_beside(&reports, &analysis, &below)?;
     if let Some(RunEnd {
         reason: EndReason::Interrupted(signal),
@@ -31,4 +35,35 @@ pub fn tell(
         return Ok(Status::Interrupted(signal));
     }
     Ok(answer.status(&analysis))
+}
+
+/// Says how much deadheat keeps, once that is worth a word. Nothing is said of a run file that the
+/// user named.
+fn room(run: &Path) -> Vec<String> {
+    let ours = run.ancestors().nth(2);
+    let ours = ours.filter(|folder| folder.ends_with(".deadheat"));
+    let said = ours.and_then(|folder| holds(folder, bytes_below(folder)));
+    said.into_iter().collect()
+}
+
+/// The line about a folder that holds so much, if it is worth one.
+fn holds(folder: &Path, bytes: u64) -> Option<String> {
+    const WORTH_A_WORD: u64 = 1_000_000_000;
+    let folder = folder.display();
+    let said = || format!("{folder} holds {}; deadheat clean makes room", size(bytes));
+    (bytes >= WORTH_A_WORD).then(said)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_folder_that_has_grown_large_is_worth_a_word() {
+        let said = |bytes| holds(Path::new(".deadheat"), bytes);
+        assert_eq!(said(999_999_999), None);
+        let large = ".deadheat holds 1.4 GB; deadheat clean makes room";
+        assert_eq!(said(1_400_000_000).as_deref(), Some(large));
+        assert_eq!(room(Path::new("elsewhere/run.jsonl")), [""; 0]);
+    }
 }

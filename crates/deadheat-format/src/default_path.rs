@@ -20,6 +20,18 @@ pub fn default_run_path(base: &Path, started_at: u64, seed: u64) -> PathBuf {
     base.join(HOME).join(RUNS).join(name)
 }
 
+/// Returns true for a name that [`default_run_path`] gives. A file of another name was named by
+/// the user.
+pub fn is_default_run_name(name: &str) -> bool {
+    let shape = "00000000-000000-xxxxxxxx.jsonl";
+    let fits = |(shape, letter): (char, char)| match shape {
+        '0' => letter.is_ascii_digit(),
+        'x' => letter.is_ascii_hexdigit(),
+        other => letter == other,
+    };
+    name.len() == shape.len() && shape.chars().zip(name.chars()).all(fits)
+}
+
 /// Creates the folder of [`default_run_path`] below `base`. When deadheat's
 /// own folder is new it also gets a `.gitignore` that keeps all of it out of
 /// version control.
@@ -53,6 +65,21 @@ mod tests {
             default_run_path(Path::new("here"), 1_709_210_096, 7),
             Path::new("here/.deadheat/runs/20240229-123456-00000007.jsonl")
         );
+    }
+
+    #[test]
+    fn only_names_that_nobody_chose_are_default_names() {
+        let path = default_run_path(Path::new("here"), 1_709_210_096, u64::MAX);
+        assert!(is_default_run_name(
+            path.file_name().unwrap().to_str().unwrap()
+        ));
+        for name in [
+            "baseline.jsonl",
+            "20240229-123456-00000007.json",
+            "20240229-123456-0000000g.jsonl",
+        ] {
+            assert!(!is_default_run_name(name), "{name}");
+        }
     }
 
     #[test]

@@ -46,7 +46,7 @@ pub use calibration::{CALIBRATION_SCHEMA, calibration_json, read_calibration, wr
 #[cfg(feature = "saved")]
 pub use content::{Found, found_at, read_content};
 pub use deadheat_model::{column_name, metric_of_column};
-pub use default_path::{create_run_folder, default_run_path};
+pub use default_path::{create_run_folder, default_run_path, is_default_run_name};
 #[cfg(feature = "read")]
 pub use detect::{Source, detect, read_any};
 pub use error::{CellError, FormatError};

@@ -11,15 +11,19 @@
 //! ```
 
 mod driver;
+mod hold;
 mod neutral;
 mod note;
 mod object;
 mod record;
 mod recording;
 mod roles;
+mod stored;
 
 pub use driver::{LinkError, Linked, link};
 pub use neutral::{Line, placements};
 pub use note::Note;
 pub use record::{Argument, Digest, LinkRecord, Obstacle, RecordError, StoredInput};
+pub use recording::drop_unneeded;
 pub use roles::{Roles, RolesError};
+pub use stored::{StoredLinks, Unused};

@@ -23,6 +23,11 @@ impl Digest {
         }
         Self(text)
     }
+
+    /// Returns true for the text of a digest.
+    pub(crate) fn is_spelled(text: &str) -> bool {
+        text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+    }
 }
 
 /// Everything it takes to link an executable again, and to know whether it is
@@ -35,7 +40,7 @@ impl Digest {
 /// .deadheat/links/lock                    held while anything below is changed
 /// .deadheat/links/NAME.json               the record of the output NAME
 /// .deadheat/links/index                   what is known of files that were kept before
-/// .deadheat/links/inputs/DIGEST.EXT       objects and archives, their function sections aligned, by the digest of the original
+/// .deadheat/links/inputs/DIGEST.EXT       objects and archives, aligned and with holes where no link reads, by the digest of the original
 /// .deadheat/links/placements/DIGEST/LINKER/SEED  a neutral link; DIGEST is that of the record
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -206,6 +211,17 @@ impl LinkRecord {
         // The folder may have been moved, with all that is in it.
         record.output = found;
         Ok(record)
+    }
+
+    /// Returns true for the record of a link, of this version or another.
+    pub(crate) fn is_at(file: &Path) -> bool {
+        #[derive(Deserialize)]
+        struct Head {
+            schema: String,
+        }
+        let text = fs::read(file).unwrap_or_default();
+        let head = serde_json::from_slice::<Head>(&text);
+        head.is_ok_and(|head| head.schema.starts_with("deadheat.link/"))
     }
 
     /// Writes the record to where [`LinkRecord::beside`] looks for it, as a

@@ -1,9 +1,18 @@
 //! An executable whose neutral links are raced, and whether it is still the
 //! one it was.
 
-use std::fs::{canonicalize, metadata};
+use std::fs::{File, canonicalize, metadata};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+
+/// The folder of link records and neutral links, seen from that of the executable.
+const LINKS: &str = ".deadheat/links";
+
+/// A lock on the folder of neutral links, which other races hold as well.
+#[derive(Debug)]
+pub(crate) struct Hold {
+    _folder: File,
+}
 
 /// A file as it was when the race began.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +62,16 @@ impl Executable {
         };
         let mut record = name.to_owned();
         record.push(".json");
-        folder.join(".deadheat/links").join(record).is_file()
+        folder.join(LINKS).join(record).is_file()
+    }
+
+    /// Keeps the neutral links of this executable for as long as the hold lives: who clears them
+    /// away (`deadheat clean`, or the end of another race) asks for a lock of their folder first.
+    /// `None` where there is no such folder, or a file system that knows no locks.
+    pub(crate) fn hold_links(&self) -> Option<Hold> {
+        let folder = File::open(self.path.parent()?.join(LINKS)).ok()?;
+        folder.lock_shared().ok()?;
+        Some(Hold { _folder: folder })
     }
 }
 

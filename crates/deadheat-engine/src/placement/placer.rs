@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use deadheat_model::RefusedLink;
 
-use super::executable::Executable;
+use super::executable::{Executable, Hold};
 use super::helper::Helper;
 use super::seeds::Seeds;
 use super::variant::Variant;
@@ -33,6 +33,10 @@ pub(crate) struct Placer {
     /// Refused links that nobody has been told of.
     findings: BTreeMap<u32, Vec<RefusedLink>>,
     fallen_back: Option<String>,
+    /// The seed of the link that was raced last.
+    last: Option<u32>,
+    /// Keeps the links where they are until the race is over.
+    hold: Option<Hold>,
 }
 
 impl Placer {
@@ -48,6 +52,7 @@ impl Placer {
     ) -> Self {
         Self {
             helper,
+            hold: executable.hold_links(),
             executable,
             record: record.to_owned(),
             seeds: Seeds::new(seed, place, looks.last().copied().unwrap_or(0)),
@@ -56,6 +61,7 @@ impl Placer {
             refusals: BTreeMap::new(),
             findings: BTreeMap::new(),
             fallen_back: None,
+            last: None,
         }
     }
 
@@ -70,7 +76,11 @@ impl Placer {
         while self.fallen_back.is_none() && !self.links.contains_key(&replicate) {
             self.make(replicate, interrupts)?;
         }
-        Ok(self.links.get(&replicate).cloned())
+        let link = self.links.get(&replicate).cloned();
+        self.last = link
+            .as_ref()
+            .map_or(self.last, |variant| Some(variant.link.seed));
+        Ok(link)
     }
 
     /// The link of a replicate came to nothing when it was tried; the next one
@@ -174,6 +184,20 @@ impl Placer {
             self.seeds.replace(replicate);
         }
         self.findings.entry(replicate).or_default().push(refused);
+    }
+}
+
+impl Drop for Placer {
+    /// Asks once more for the link that was raced last, which a failure may have named, upon
+    /// which the program clears away those that nobody races.
+    fn drop(&mut self) {
+        drop(self.hold.take());
+        if let Some(seed) = self.last
+            && let Ok(interrupts) = Interrupts::install()
+        {
+            // What stays now goes with the next race.
+            let _ = self.helper.ask(&self.executable, &[seed], &interrupts);
+        }
     }
 }
 

@@ -7,4 +7,5 @@ mod placements;
 mod recipe;
 mod words;
 
+pub(crate) use cache::is_of_neutral_links;
 pub use placements::{Line, placements};

@@ -12,7 +12,7 @@ use std::thread;
 
 use serde::Serialize;
 
-use super::cache::{Cache, DEFAULT_LIMIT, Shelf, Variant, Workshop, parse_size};
+use super::cache::{Cache, Limits, Shelf, Variant, Workshop, parse_size};
 use super::linker::{Family, Linker, candidates};
 use super::recipe::{LinkFailure, Recipe, cores, failure_of, kept_inputs};
 use crate::record::{Argument, LinkRecord};
@@ -72,11 +72,13 @@ impl fmt::Display for Line {
 
 /// Makes neutral links of `executable`, one for each seed, on all cores, and
 /// tells about them in the order of the seeds; first of all it tells whether
-/// there can be any. Links made before are not made again.
+/// there can be any. Links made before are not made again. What is beyond the
+/// bound goes, but for these.
 ///
 /// The variable `DEADHEAT_NEUTRAL_LINKER` (`lld`, `mold` or `gnu`) leaves one
 /// linker to choose; `DEADHEAT_CACHE_LIMIT` (bytes, with `K`, `M` or `G`)
-/// bounds what is kept below `.deadheat/links`, which is 1 GiB otherwise.
+/// bounds what is kept below `.deadheat/links`, which is 1 GiB during a race
+/// and 32 MiB after it otherwise.
 ///
 /// Nothing here is an error: what cannot be done is a line of the answer. When
 /// `tell` breaks, no further link is begun.
@@ -94,7 +96,7 @@ pub fn placements(executable: &Path, seeds: &[u32], mut tell: impl FnMut(Line) -
 #[derive(Clone, Copy, Debug)]
 struct Settings {
     forced: Option<Family>,
-    limit: u64,
+    limits: Limits,
 }
 
 impl Settings {
@@ -107,14 +109,20 @@ impl Settings {
                 format!("{LINKER_VARIABLE} is `{name}`; it takes `lld`, `mold` or `gnu`")
             })?),
         };
-        let limit = match set(LIMIT_VARIABLE) {
-            None => DEFAULT_LIMIT,
-            Some(size) => size.to_str().and_then(parse_size).ok_or_else(|| {
-                let size = size.display();
-                format!("{LIMIT_VARIABLE} is `{size}`; it takes bytes, as in `500M` or `2G`")
-            })?,
+        let limits = match set(LIMIT_VARIABLE) {
+            None => Limits::DEFAULT,
+            Some(size) => {
+                let bytes = size.to_str().and_then(parse_size).ok_or_else(|| {
+                    let size = size.display();
+                    format!("{LIMIT_VARIABLE} is `{size}`; it takes bytes, as in `500M` or `2G`")
+                })?;
+                Limits {
+                    racing: bytes,
+                    idle: bytes,
+                }
+            }
         };
-        Ok(Self { forced, limit })
+        Ok(Self { forced, limits })
     }
 }
 
@@ -125,7 +133,7 @@ struct Request {
     record: LinkRecord,
     home: PathBuf,
     cache: Cache,
-    limit: u64,
+    limits: Limits,
     linker: Linker,
     shelf: Shelf,
     /// Made when something has to be linked.
@@ -165,7 +173,7 @@ impl Request {
             record,
             home,
             cache,
-            limit: settings.limit,
+            limits: settings.limits,
             linker,
             shelf,
             workshop,
@@ -180,12 +188,15 @@ impl Request {
             record: self.record.digest.0.chars().take(16).collect(),
             unsectioned: self.record.unsectioned.clone(),
         };
-        if tell(first).is_continue() && !seeds.is_empty() {
-            self.place_all(seeds, tell);
-            let spared = seeds.iter().map(|&seed| self.shelf.path(seed)).collect();
-            // A cache that stays too large is no reason to withhold an answer.
-            let _ = self.cache.trim(self.limit, &spared);
+        if tell(first).is_break() {
+            return;
         }
+        if !seeds.is_empty() {
+            self.place_all(seeds, tell);
+        }
+        let spared = seeds.iter().map(|&seed| self.shelf.path(seed)).collect();
+        // A cache that stays too large is no reason to withhold an answer.
+        let _ = self.cache.trim(self.limits, &spared);
     }
 
     /// Each seed once, on all cores; told in the order they were asked for.

@@ -8,4 +8,5 @@ mod thin;
 
 pub(crate) use finished::Finished;
 pub(crate) use index::Stamp;
+pub use store::drop_unneeded;
 pub(crate) use store::{StoreError, write_whole};

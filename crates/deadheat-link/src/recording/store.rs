@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read};
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
@@ -84,7 +85,8 @@ impl Store {
         })
     }
 
-    /// Keeps a copy of `file`, its function sections aligned.
+    /// Keeps a copy of `file`, its function sections aligned and what no link
+    /// reads left out.
     pub(crate) fn keep(&mut self, file: &Path) -> Result<Kept, StoreError> {
         let now = SystemTime::now();
         let mut opened = File::open(file).map_err(at(file))?;
@@ -141,18 +143,24 @@ impl Store {
     pub(crate) fn finish(mut self, record: &LinkRecord) -> Result<(), StoreError> {
         record.save()?;
         // The record stands; what is in the way now will be next time.
-        let _ = self.clear();
+        let _ = self.clear(Shared::Stay);
         Ok(())
     }
 
     /// Drops records whose output is gone, and inputs that no record refers to.
-    fn clear(&mut self) -> Result<(), StoreError> {
-        let needed = self.drop_records_without_output()?;
+    pub(crate) fn clear(&mut self, shared: Shared) -> Result<(), StoreError> {
+        let mut needed = self.drop_records_without_output()?;
         let inputs = self.home.join("inputs");
         for entry in fs::read_dir(&inputs).map_err(at(&inputs))? {
             let entry = entry.map_err(at(&inputs))?;
-            let is_needed = |name: &str| needed.contains(name);
-            if !entry.file_name().to_str().is_some_and(is_needed) {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if needed.contains(&name) {
+                continue;
+            }
+            let has_another_name = || entry.metadata().is_ok_and(|about| about.nlink() > 1);
+            if shared == Shared::Stay && has_another_name() {
+                needed.insert(name);
+            } else {
                 let _ = fs::remove_file(entry.path());
             }
         }
@@ -193,6 +201,25 @@ impl Store {
     }
 }
 
+/// Inputs that another store holds under a name of its own. They take no room, and a link that is
+/// not finished yet may need them: a build of a commit begins with those of the working tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shared {
+    Stay,
+    Go,
+}
+
+/// Drops what is kept of links into `folder` and no record there refers to, once all of them are
+/// made.
+///
+/// # Errors
+///
+/// When the store cannot be used.
+pub fn drop_unneeded(folder: &Path) -> io::Result<()> {
+    let cleared = Store::open(folder).and_then(|mut store| store.clear(Shared::Go));
+    cleared.map_err(|error| error.problem)
+}
+
 /// A record of this version, if that is what the file holds.
 fn read(file: &Path) -> Option<LinkRecord> {
     let record: LinkRecord = serde_json::from_slice(&fs::read(file).ok()?).ok()?;
@@ -225,13 +252,32 @@ fn locked(file: &Path) -> Result<File, StoreError> {
 /// At the end of the name of a file that is being written.
 const UNFINISHED: &str = ".new";
 
+/// Writes a new file, in which pages of zeros take no room.
+fn write_sparse(file: &Path, bytes: &[u8]) -> io::Result<()> {
+    const PAGE: usize = 4096;
+    let opened = File::create(file)?;
+    opened.set_len(bytes.len() as u64)?;
+    let is_blank = |page: &[u8]| page.iter().all(|byte| *byte == 0);
+    let mut position = 0;
+    let alike = |one: &[u8], next: &[u8]| is_blank(one) == is_blank(next);
+    let pages: Vec<&[u8]> = bytes.chunks(PAGE).collect();
+    for run in pages.chunk_by(|one, next| alike(one, next)) {
+        let end = bytes.len().min(position + run.len() * PAGE);
+        if !is_blank(run[0]) {
+            opened.write_all_at(&bytes[position..end], position as u64)?;
+        }
+        position = end;
+    }
+    Ok(())
+}
+
 /// Writes a file that is there as a whole or not at all. Only one process does
 /// so at a time: the one with the lock.
 pub(crate) fn write_whole(file: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     let mut name = file.file_name().unwrap_or_default().to_owned();
     name.push(UNFINISHED);
     let new = file.with_file_name(name);
-    fs::write(&new, bytes)
+    write_sparse(&new, bytes)
         .and_then(|()| fs::rename(&new, file))
         .map_err(|error| {
             let _ = fs::remove_file(&new);

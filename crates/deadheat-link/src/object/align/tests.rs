@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use object::elf::{SHF_ALLOC, SHT_PROGBITS, SHT_STRTAB};
+use object::elf::{SHT_PROGBITS, SHT_STRTAB};
 use proptest::prelude::*;
 
 use super::*;
@@ -279,6 +279,49 @@ fn aligning_twice_changes_nothing_more() {
     let mut twice = once.clone();
     align("a.o", &mut twice).unwrap();
     assert_eq!(once, twice);
+}
+
+#[test]
+fn what_no_neutral_link_reads_becomes_zero_and_nothing_else_does() {
+    let sections: [(&str, u32, u64, &[u8]); 8] = [
+        (".text.kernel", CODE, 64, b"kernel"),
+        (".debug_info", 0, 1, b"info"),
+        (".rela.debug_info", 0, 8, b"relocations"),
+        (".debug_loaded", SHF_ALLOC, 1, b"loaded"),
+        (".debug_str", SHF_COMPRESSED, 1, b"packed"),
+        (".rmeta", 0, 1, b"metadata"),
+        (".llvmbc", 0, 1, b"bitcode"),
+        (".comment", 0, 1, b"comment"),
+    ];
+    let blank = sections.map(|(name, flags, alignment, content)| {
+        let is_blank = ["info", "relocations", "metadata", "bitcode"]
+            .iter()
+            .any(|blank| content == blank.as_bytes());
+        let content = if is_blank {
+            vec![0; content.len()]
+        } else {
+            content.to_vec()
+        };
+        (name, flags, alignment, content)
+    });
+    let blank = blank
+        .each_ref()
+        .map(|(name, flags, alignment, content)| (*name, *flags, *alignment, &content[..]));
+    for shape in SHAPES {
+        let mut after = shape.object(&sections, &[(1, 0)]);
+        align("a.o", &mut after).unwrap();
+        assert_eq!(after, shape.object(&blank, &[(1, 0)]));
+    }
+}
+
+#[test]
+fn bytes_that_another_section_uses_too_are_kept() {
+    let kept = apart(
+        vec![10..20, 20..30, 40..50, 60..70],
+        vec![0..5, 49..50, 15..16, 1..16],
+    );
+    assert_eq!(kept, [20..30, 60..70]);
+    assert_eq!(apart(vec![0..4, 6..8], Vec::new()), [0..4, 6..8]);
 }
 
 #[test]
