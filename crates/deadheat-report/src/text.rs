@@ -4,11 +4,13 @@ use deadheat_model::{Analysis, Comparison, EndReason, Ending, FailedBenchmark, V
 
 use crate::calibration::calibrated;
 use crate::doubts::{self, Told};
+#[cfg(feature = "reports")]
 use crate::figures;
 use crate::glyphs::Glyphs;
 use crate::layout;
 use crate::left_out;
 use crate::names::{labels, shorten};
+#[cfg(feature = "reports")]
 use crate::plot::{Scenery, intervals, pictures};
 use crate::sentences::{self, Called, Source, Weight};
 use crate::suite;
@@ -25,9 +27,11 @@ pub struct TextOptions {
     pub unicode: bool,
     /// Whether the table of all metrics follows the verdict.
     pub metrics_table: bool,
-    /// Whether the secondary figures follow.
+    /// Whether the secondary figures follow, in a build with the feature
+    /// `reports`.
     pub figures: bool,
-    /// Whether pictures follow every verdict, of what there is to draw.
+    /// Whether pictures follow every verdict, of what there is to draw, in a
+    /// build with the same feature.
     pub plot: bool,
 }
 
@@ -192,6 +196,7 @@ impl Painter<'_> {
         if !counts.is_empty() {
             text += &self.wrapped("  ", &counts.join(", "));
         }
+        #[cfg(feature = "reports")]
         if self.options.plot {
             text += &self.plots(group, &called);
         }
@@ -209,6 +214,7 @@ impl Painter<'_> {
                 }
             }
         }
+        #[cfg(feature = "reports")]
         if self.options.figures {
             for (comparison, candidate) in group.iter().zip(&called[1..]) {
                 let title = match group.len() {
@@ -221,6 +227,7 @@ impl Painter<'_> {
         text
     }
 
+    #[cfg(feature = "reports")]
     /// Pictures of what there is to draw; the intervals alone need no more
     /// than an estimate.
     fn plots(&self, group: &[Comparison], called: &[String]) -> String {
@@ -239,6 +246,7 @@ impl Painter<'_> {
         text
     }
 
+    #[cfg(feature = "reports")]
     fn figures(&self, comparison: &Comparison, title: &str) -> String {
         let (width, glyphs) = (self.options.width, self.glyphs);
         let sides = figures::sides(comparison, glyphs);

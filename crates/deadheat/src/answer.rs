@@ -4,13 +4,14 @@ use std::io::Write;
 
 use deadheat_analysis::{Options, analyse};
 use deadheat_model::{Analysis, Run};
-use deadheat_report::{
-    Glyphs, MarkdownOptions, TextOptions, to_json, to_markdown_with, to_paired, to_text,
-};
+#[cfg(feature = "reports")]
+use deadheat_report::{Glyphs, MarkdownOptions, to_markdown_with, to_paired};
+use deadheat_report::{TextOptions, to_json, to_text};
 
 #[cfg(feature = "commands")]
 use crate::Recorded;
 use crate::exit::{Failure, Status};
+#[cfg(feature = "reports")]
 use crate::report_files::ReportFiles;
 use crate::rules::Gate;
 use crate::settings::Color;
@@ -29,8 +30,10 @@ pub enum Format {
     /// For programs: all there is to know, as one JSON document.
     Json,
     /// For a pull request.
+    #[cfg(feature = "reports")]
     Markdown,
     /// Minima and means side by side, a line per comparison.
+    #[cfg(feature = "reports")]
     Paired,
 }
 
@@ -39,7 +42,8 @@ pub enum Format {
 pub struct Answer {
     /// Its shape.
     pub format: Format,
-    /// Whether the secondary figures are shown; JSON always holds them.
+    /// Whether the secondary figures are shown; JSON always holds them, in a
+    /// build with the feature `reports`.
     pub figures: bool,
     /// Whether text shows pictures of every comparison.
     pub plot: bool,
@@ -109,6 +113,7 @@ impl Answer {
 
     /// Prints the answer and the lines below it, unless a report stands on
     /// standard output in its place.
+    #[cfg(feature = "reports")]
     pub fn print_beside(
         &self,
         reports: &ReportFiles,
@@ -118,6 +123,11 @@ impl Answer {
         if reports.takes_stdout() {
             return Ok(());
         }
+        self.print_with(analysis, below)
+    }
+
+    /// Prints the answer and the lines below it.
+    pub fn print_with(&self, analysis: &Analysis, below: &[String]) -> Result<(), Failure> {
         self.print(analysis)?;
         below
             .iter()
@@ -128,8 +138,10 @@ impl Answer {
     /// are documents that nothing may follow.
     fn print_note(&self, line: &str) -> Result<(), Failure> {
         match self.format {
-            Format::Text | Format::Paired => to_stdout(&format!("{line}\n")),
-            Format::Json | Format::Markdown => Ok(()),
+            Format::Json => Ok(()),
+            #[cfg(feature = "reports")]
+            Format::Markdown => Ok(()),
+            _ => to_stdout(&format!("{line}\n")),
         }
     }
 
@@ -165,10 +177,12 @@ impl Answer {
                 },
             ),
             Format::Json => to_json(analysis),
+            #[cfg(feature = "reports")]
             Format::Paired => {
                 let glyphs = Glyphs::new(terminal::speaks_unicode());
                 to_paired(analysis, terminal::width_of_tables(), glyphs)
             }
+            #[cfg(feature = "reports")]
             Format::Markdown => to_markdown_with(analysis, &MarkdownOptions { figures }),
         }
     }

@@ -10,6 +10,7 @@ use deadheat_model::{
     MetricComparison, Object, Side, Spreads, Throughput, Warning,
 };
 
+#[cfg(feature = "reports")]
 use super::figures::figures;
 use super::recorded;
 use crate::doubts;
@@ -104,6 +105,10 @@ fn comparison(comparison: &Comparison, source: Source) -> Object {
     let candidate = comparison.candidate.as_ref();
     let detectable = comparison.minimum_detectable_effect;
     let warnings = doubts::in_order(&comparison.warnings).into_iter();
+    #[cfg(feature = "reports")]
+    let figures = comparison.figures.as_ref().map(figures);
+    #[cfg(not(feature = "reports"))]
+    let figures: Option<Object> = None;
     Object::new()
         .with("benchmark", &comparison.benchmark)
         .with_some("parameters", parameters(&comparison.parameters))
@@ -142,7 +147,7 @@ fn comparison(comparison: &Comparison, source: Source) -> Object {
             "diagnostics",
             comparison.diagnostics.as_ref().map(diagnostics),
         )
-        .with("figures", comparison.figures.as_ref().map(figures))
+        .with("figures", figures)
         .with_some("own_link", comparison.own_link.as_ref().map(own_link))
         .with_some("control", comparison.control.as_ref().map(control))
         .with_some("spreads", comparison.spreads.as_ref().map(spreads))

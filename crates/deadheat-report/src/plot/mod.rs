@@ -6,10 +6,14 @@
 
 mod change_scale;
 mod forest;
+#[cfg(feature = "reports")]
 mod histogram;
 mod paint;
+#[cfg(feature = "reports")]
 mod pictures;
+#[cfg(feature = "reports")]
 mod series;
 
 pub(crate) use forest::{ForestRow, beside};
+#[cfg(feature = "reports")]
 pub(crate) use pictures::{Scenery, intervals, pictures};

@@ -11,9 +11,6 @@ use crate::fixtures::*;
 use crate::hostile::names;
 use crate::plotted::{POINTS, drawn, plots};
 
-/// A sheet has so many units in a pixel.
-const FINE: f64 = 10.0;
-
 fn pictures(analysis: &Analysis) -> Vec<Picture> {
     to_pictures(analysis).collect()
 }
@@ -85,8 +82,8 @@ fn check_words(picture: &Picture, width: f64, height: f64) {
                     let place = text.abs_bounding_box();
                     let fits = place.left() >= 0.0
                         && place.top() >= 0.0
-                        && f64::from(place.right()) <= width / FINE
-                        && f64::from(place.bottom()) <= height / FINE;
+                        && f64::from(place.right()) <= width
+                        && f64::from(place.bottom()) <= height;
                     assert!(fits, "{}: {place:?}", picture.name);
                 }
                 _ => {}
