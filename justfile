@@ -48,6 +48,10 @@ _fuzz target seeds words longest seconds:
     mkdir -p fuzz/corpus/{{target}}
     cd fuzz && cargo +nightly fuzz run {{target}} corpus/{{target}} {{seeds}} -- -dict={{words}} -max_len={{longest}} -max_total_time={{seconds}}
 
+# What people are handed: one archive with both programs, manual pages and completions, which needs nothing of the machine; some minutes
+dist:
+    .ci/dist
+
 # What is promised, measured on a machine that does nothing else: races of commands, of functions, on neutral links, of two builds, saved results, and reports
 validate: validate-commands validate-functions validate-placement validate-builds validate-saved validate-reports
 
@@ -70,6 +74,10 @@ validate-placement *options:
 # Races of two builds, every bar of theirs: some twenty minutes (gcc, g++, lld, git, Google Benchmark; libbenchmark-tools and scipy for compare.py); `just validate-builds --quick` only tries it
 validate-builds *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin builds -- {{options}}
+
+# What one waits for before the first answer: cold builds beside criterion, divan and hyperfine, some ten minutes on a machine that does nothing else; `--offline` fetches nothing
+validate-door *options:
+    validation/door {{options}}
 
 # What the engine takes beside bare system calls: some two minutes (hyperfine where there is one); `just validate-cost --quick` only tries it
 validate-cost *options:

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Checks what was asked for, makes a folder for the results, and finds or builds
+# Checks what was asked for, makes a folder for the results, and finds, fetches or builds
 # deadheat.
 #
-# In: NAME, ARTIFACT, DEADHEAT, VERSION, REPOSITORY. Out: folder, artifact, deadheat.
+# In: NAME, ARTIFACT, DEADHEAT, VERSION, REPOSITORY, REF. Out: folder, artifact, deadheat.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=action/say.sh
@@ -27,6 +27,39 @@ case $ARTIFACT in
     *) output artifact "$ARTIFACT" ;;
 esac
 
+# fetched TAG: the program of the archive that the release of this tag has, unpacked and checked.
+# Returns 1 where there is none, and 2 where there is one that cannot be trusted.
+fetched() {
+    local version=${1#v}
+    if ! [[ $version =~ ^[0-9]+\.[0-9]+\.[0-9]+$ && $REPOSITORY == http*://* ]]; then return 1; fi
+    local name root url
+    name=deadheat-$version-$(uname -m)-$(uname -s | tr '[:upper:]' '[:lower:]')
+    root=$cache/$name
+    if [ -x "$root/bin/deadheat" ]; then
+        echo "$root/bin/deadheat"
+        return
+    fi
+    url=${REPOSITORY%.git}/releases/download/$1/$name.tar.gz
+    local work=$folder/fetched
+    mkdir -p "$work"
+    curl --fail --silent --location --retry 2 --max-time 300 --output "$work/$name.tar.gz" "$url" || return 1
+    if ! curl --fail --silent --location --retry 2 --max-time 60 --output "$work/$name.tar.gz.sha256" "$url.sha256"; then
+        say error "$url has no checksum beside it, so it is not used" >&2
+        return 2
+    fi
+    if ! (cd "$work" && sha256sum --check --status "$name.tar.gz.sha256"); then
+        say error "$url is not what its checksum says, so it is not used" >&2
+        return 2
+    fi
+    tar --extract --gzip --file "$work/$name.tar.gz" --directory "$work" || return 2
+    mkdir -p "$cache"
+    rm -rf "$root"
+    mv "$work/$name" "$root"
+    rm -rf "$work"
+    echo "deadheat $version was fetched from $url" >&2
+    echo "$root/bin/deadheat"
+}
+
 # Builds are kept by what they are built from, so that a cache of this folder saves the time.
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/deadheat-action
 if [ -n "$DEADHEAT" ]; then
@@ -37,26 +70,31 @@ if [ -n "$DEADHEAT" ]; then
         *) program=$PWD/$program ;;
     esac
 else
-    command -v cargo >/dev/null ||
-        fail "deadheat is built with cargo, which this runner does not have; install Rust, or give a program by the input deadheat"
-    if [ -n "$VERSION" ]; then
-        # A branch moves on, so what it is now is asked; a commit has no such name.
-        commit=$(git ls-remote "$REPOSITORY" "refs/heads/$VERSION" "refs/tags/$VERSION" "refs/tags/$VERSION^{}" | tail -n 1 | cut -f 1) ||
-            fail "repository: git cannot read $REPOSITORY"
-        commit=${commit:-$VERSION}
-        root=$cache/$commit
-        sources=(--git "$REPOSITORY" --rev "$commit" deadheat-cli)
-    else
-        source=$(dirname "$here")
-        sum=$(cd "$source" && find Cargo.toml Cargo.lock crates -type f -print0 |
-            LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum | cut -c 1-20)
-        root=$cache/$sum
-        sources=(--path "$source/crates/deadheat-cli")
-    fi
-    program=$root/bin/deadheat
-    if [ ! -x "$program" ]; then
-        cargo install --locked --root "$root" "${sources[@]}" ||
-            fail "deadheat could not be built (cargo install ${sources[*]}); its messages stand above"
+    status=0
+    program=$(fetched "${VERSION:-$REF}") || status=$?
+    [ "$status" -le 1 ] || exit 1
+    if [ "$status" -eq 1 ]; then
+        command -v cargo >/dev/null ||
+            fail "deadheat is built with cargo, which this runner does not have; install Rust, or give a program by the input deadheat"
+        if [ -n "$VERSION" ]; then
+            # A branch moves on, so what it is now is asked; a commit has no such name.
+            commit=$(git ls-remote "$REPOSITORY" "refs/heads/$VERSION" "refs/tags/$VERSION" "refs/tags/$VERSION^{}" | tail -n 1 | cut -f 1) ||
+                fail "repository: git cannot read $REPOSITORY"
+            commit=${commit:-$VERSION}
+            root=$cache/$commit
+            sources=(--git "$REPOSITORY" --rev "$commit" deadheat-cli)
+        else
+            source=$(dirname "$here")
+            sum=$(cd "$source" && find Cargo.toml Cargo.lock crates -type f -print0 |
+                LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum | cut -c 1-20)
+            root=$cache/$sum
+            sources=(--path "$source/crates/deadheat-cli")
+        fi
+        program=$root/bin/deadheat
+        if [ ! -x "$program" ]; then
+            cargo install --locked --root "$root" "${sources[@]}" ||
+                fail "deadheat could not be built (cargo install ${sources[*]}); its messages stand above"
+        fi
     fi
 fi
 "$program" --version || fail "'$program' does not run"

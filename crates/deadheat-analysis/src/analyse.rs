@@ -7,6 +7,7 @@ use deadheat_stats::{Call, minimum_detectable_effect, replicates_to_settle, sign
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+#[cfg(feature = "recordings")]
 use crate::by_rank::by_rank;
 use crate::clocks::Traces;
 use crate::control::Against;
@@ -21,6 +22,7 @@ use crate::rule::estimate;
 use crate::ruling::Ruling;
 use crate::side::{Members, side};
 use crate::spreads::spreads;
+#[cfg(feature = "recordings")]
 use crate::unpaired::Ranking;
 
 /// Choices of someone who analyses a recording.
@@ -30,10 +32,12 @@ pub struct Options {
     /// judging it once.
     pub replay_looks: bool,
     /// Leave out the secondary figures, which a simulation of thousands of
-    /// races has no use for: they are most of the work.
+    /// races has no use for: they are most of the work. A build without the
+    /// feature `figures` has none.
     pub without_figures: bool,
     /// Work out what there is to draw, with at most so many points in each
-    /// series; `None` where nobody draws.
+    /// series; `None` where nobody draws. A build without the feature
+    /// `figures` works out nothing.
     pub plots: Option<usize>,
 }
 
@@ -55,7 +59,11 @@ pub fn analyse(run: &Run, options: Options) -> Analysis {
 
 /// Every comparison of one benchmark, and for each its p-value before it pays
 /// for the suite; and that of its control.
-pub(crate) fn benchmark(raced: &Raced<'_>, options: Options, ranking: &Ranking) -> Part {
+pub(crate) fn benchmark(
+    raced: &Raced<'_>,
+    options: Options,
+    #[cfg(feature = "recordings")] ranking: &Ranking,
+) -> Part {
     let Raced {
         run,
         index,
@@ -136,6 +144,7 @@ pub(crate) fn benchmark(raced: &Raced<'_>, options: Options, ranking: &Ranking) 
             control: against.and_then(|against| against.p_value),
         };
     }
+    #[cfg(feature = "recordings")]
     if header.origin == Origin::UnpairedRecording {
         let figured = figured.as_ref();
         let (comparisons, p_values) = by_rank(

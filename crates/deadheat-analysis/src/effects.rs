@@ -138,6 +138,7 @@ impl Effects {
         }
     }
 
+    #[cfg(feature = "figures")]
     /// Whose effects these are.
     pub(crate) fn candidate(&self) -> ContenderId {
         self.candidate

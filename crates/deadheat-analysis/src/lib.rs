@@ -6,14 +6,21 @@
 //! to which data.
 
 mod analyse;
+#[cfg(feature = "recordings")]
 mod by_rank;
+#[cfg(feature = "recordings")]
 mod calibration;
 mod clocks;
 mod control;
 mod doubts;
 mod effects;
+#[cfg(feature = "figures")]
+mod figures;
+#[cfg(not(feature = "figures"))]
+#[path = "no_figures.rs"]
 mod figures;
 mod formula;
+#[cfg(feature = "figures")]
 mod histograms;
 mod judge;
 mod looks;
@@ -21,19 +28,25 @@ mod metrics;
 mod one_by_one;
 mod overall;
 mod placement;
+#[cfg(feature = "figures")]
 mod plots;
+#[cfg(feature = "recordings")]
 mod recordings;
 mod rule;
 mod ruling;
+#[cfg(feature = "recordings")]
 mod scatter;
 mod side;
 mod spreads;
 mod suite;
 mod typical;
+#[cfg(feature = "recordings")]
 mod unpaired;
 
 pub use analyse::{Options, analyse};
+#[cfg(feature = "recordings")]
 pub use calibration::{CalibrationTerms, calibrated_kind, calibration_race};
+#[cfg(feature = "figures")]
 pub use histograms::histograms;
 pub use looks::{LooksError, fixed_look, planned_blocks, planned_looks};
 pub use one_by_one::{OneByOne, Part};

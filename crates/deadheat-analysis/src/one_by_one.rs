@@ -9,10 +9,13 @@ use deadheat_model::{
 use crate::analyse::{Options, benchmark};
 use crate::control::judge_the_controls;
 use crate::overall::overall;
+#[cfg(feature = "recordings")]
 use crate::recordings::about_the_recordings;
+#[cfg(feature = "recordings")]
 use crate::scatter::Scatter;
 use crate::suite::pay_for_the_suite;
 use crate::typical::follow_the_estimates;
+#[cfg(feature = "recordings")]
 use crate::unpaired::Ranking;
 
 /// One benchmark of a run with its samples.
@@ -42,6 +45,7 @@ pub struct Part {
 pub struct OneByOne<'a> {
     run: &'a Run,
     options: Options,
+    #[cfg(feature = "recordings")]
     ranking: Ranking,
 }
 
@@ -50,14 +54,14 @@ impl<'a> OneByOne<'a> {
     /// of other tools (it has [`Run::sides`]): their rows are held against
     /// each other, so it must hold them all.
     pub fn new(run: &'a Run, options: Options) -> Self {
-        let ranking = Ranking {
-            scatter: Scatter::of(run),
-            ..Ranking::default()
-        };
         Self {
             run,
             options,
-            ranking,
+            #[cfg(feature = "recordings")]
+            ranking: Ranking {
+                scatter: Scatter::of(run),
+                ..Ranking::default()
+            },
         }
     }
 
@@ -80,7 +84,12 @@ impl<'a> OneByOne<'a> {
             samples,
             own_link,
         };
-        benchmark(&raced, self.options, &self.ranking)
+        benchmark(
+            &raced,
+            self.options,
+            #[cfg(feature = "recordings")]
+            &self.ranking,
+        )
     }
 
     /// The whole answer, from those of all benchmarks that have one, in the
@@ -116,11 +125,14 @@ impl<'a> OneByOne<'a> {
             left_out: run.header.left_out.clone(),
             overall: overall(run, &comparisons),
             comparisons,
+            #[cfg(feature = "recordings")]
             warnings: [
                 about_the_recordings(&run.sides),
                 self.ranking.scatter.doubts(run),
             ]
             .concat(),
+            #[cfg(not(feature = "recordings"))]
+            warnings: Vec::new(),
             gates: Gates::default(),
             sides: run.sides.clone(),
             processes: processes(plan),

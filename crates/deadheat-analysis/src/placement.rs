@@ -1,8 +1,6 @@
 //! Where the code lay: what a verdict may speak of, and what placement alone
 //! does to a benchmark.
 
-use std::collections::BTreeMap;
-
 use deadheat_model::{
     Benchmark, Comparison, ContenderId, Estimate, LogRatio, Origin, Placed, Placing, Run, Samples,
     Scope, Warning, Workload,
@@ -20,8 +18,9 @@ const FEWEST_OF_OWN_LINK: usize = 2;
 /// All that is known of where the code of one benchmark lay.
 pub(crate) struct Placement<'a> {
     run: &'a Run,
-    /// By replicate. A run that was taken up again may have placed one twice.
-    placed: BTreeMap<u32, Vec<&'a Placed>>,
+    /// In the order of replicates. A run that was taken up again may have
+    /// placed one twice.
+    placed: Vec<&'a Placed>,
     own_link: Option<OwnLinkRaced<'a>>,
 }
 
@@ -38,10 +37,9 @@ struct OwnLinkRaced<'a> {
 impl<'a> Placement<'a> {
     pub(crate) fn of(raced: &Raced<'a>) -> Self {
         let Raced { run, index, .. } = *raced;
-        let mut placed: BTreeMap<u32, Vec<&Placed>> = BTreeMap::new();
-        for one in run.placed.iter().filter(|one| one.benchmark == index) {
-            placed.entry(one.replicate).or_default().push(one);
-        }
+        let here = run.placed.iter().filter(|one| one.benchmark == index);
+        let mut placed: Vec<&Placed> = here.collect();
+        placed.sort_by_key(|one| one.replicate);
         Self {
             run,
             placed,
@@ -58,11 +56,11 @@ impl<'a> Placement<'a> {
         replicates: usize,
     ) -> Scope {
         let drawn = |replicate| {
-            let placed: Option<&Vec<&Placed>> = self.placed.get(&replicate);
-            placed.is_some_and(|all| {
-                let (baseline, candidate) = (ContenderId::BASELINE.index(), candidate.index());
-                all.iter().all(|one| one.is_drawn(baseline, candidate))
-            })
+            let begin = self.placed.partition_point(|one| one.replicate < replicate);
+            let all = self.placed[begin..].iter();
+            let mut all = all.take_while(|one| one.replicate == replicate).peekable();
+            let (baseline, candidate) = (ContenderId::BASELINE.index(), candidate.index());
+            all.peek().is_some() && all.all(|one| one.is_drawn(baseline, candidate))
         };
         let mut judged = in_order(samples).take(replicates).peekable();
         match judged.peek().is_some() && judged.all(drawn) {
@@ -87,11 +85,7 @@ impl<'a> Placement<'a> {
 
     /// Whether anybody ran where a neutral link put it.
     pub(crate) fn is_drawn_at_all(&self) -> bool {
-        let mut everyone = self
-            .placed
-            .values()
-            .flatten()
-            .flat_map(|one| &one.contenders);
+        let mut everyone = self.placed.iter().flat_map(|one| &one.contenders);
         everyone.any(|placing| matches!(placing, Placing::Neutral(_)))
     }
 
@@ -124,7 +118,7 @@ impl<'a> Placement<'a> {
             }
         }
         let mut refused: Vec<_> = Vec::new();
-        for link in self.placed.values().flatten().flat_map(|one| &one.refused) {
+        for link in self.placed.iter().flat_map(|one| &one.refused) {
             // A replicate placed anew may have drawn it again.
             if !refused.contains(&link) {
                 refused.push(link);
@@ -142,7 +136,7 @@ impl<'a> Placement<'a> {
     /// Why placement was not drawn although somebody asked for it. What
     /// happened to this benchmark tells more than what was known before.
     fn why_fixed(&self) -> Option<String> {
-        let placed = self.placed.values().flatten();
+        let placed = self.placed.iter();
         let fallen_back = placed.filter_map(|one| one.fallen_back.clone()).next();
         let impossible = || {
             let links = self.run.header.environment.neutral_links.iter();

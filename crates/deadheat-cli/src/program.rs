@@ -81,6 +81,13 @@ pub fn deadheat() -> ExitCode {
     }
     let mut args = std::env::args_os();
     let name = PathBuf::from(args.next().unwrap_or_default());
+    // In an archive both programs are one file.
+    if name
+        .file_name()
+        .is_some_and(|name| name == "cargo-deadheat")
+    {
+        return cargo_deadheat::cargo_deadheat();
+    }
     // Cargo starts it by other names while revisions are built.
     if let Some(code) = cargo_deadheat::role(&name, &args.collect::<Vec<_>>()) {
         return code;

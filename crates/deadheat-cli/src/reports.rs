@@ -26,7 +26,7 @@ pub struct ReportArgs {
     /// Write every plot as a picture into this folder
     #[arg(long, value_name = "DIR", help_heading = "Reports")]
     svg: Option<PathBuf>,
-    /// The same, made of pixels
+    /// The same, made of pixels (where deadheat was built with the feature png)
     #[arg(long, value_name = "DIR", help_heading = "Reports")]
     png: Option<PathBuf>,
 }

@@ -8,11 +8,11 @@ use common::{Track, text};
 
 const SHORT: &str = "sleep 0.01";
 const LONG: &str = "sleep 0.03";
-const FLAGS: [&str; 5] = ["--html", "--markdown", "--junit", "--svg", "--png"];
+const FLAGS: [&str; 4] = ["--html", "--markdown", "--junit", "--svg"];
 
 /// Where each flag writes to, in its order.
 fn places(track: &Track) -> Vec<String> {
-    let names = ["page.html", "comment.md", "tests.xml", "svg", "png"];
+    let names = ["page.html", "comment.md", "tests.xml", "svg"];
     let place = |name: &str| text(&track.path(name)).to_owned();
     names.map(place).to_vec()
 }
@@ -29,15 +29,35 @@ fn are_there(track: &Track) {
     assert!(text("page.html").starts_with("<!doctype html>"));
     assert!(text("comment.md").starts_with("**deadheat**: "));
     assert!(text("tests.xml").contains("<testsuite "));
-    for kind in ["svg", "png"] {
-        let files = fs::read_dir(track.path(kind)).unwrap();
-        let files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
-        let fits = |file: &std::path::PathBuf| file.extension().is_some_and(|end| end == kind);
-        assert!(files.len() > 5 && files.iter().all(fits), "{files:?}");
+    pictures(track, "svg", b"<svg ");
+}
+
+/// The folder is full of pictures of this kind, which begin like this.
+#[track_caller]
+fn pictures(track: &Track, kind: &str, begin: &[u8]) {
+    let files = fs::read_dir(track.path(kind)).unwrap();
+    let files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
+    let fits = |file: &std::path::PathBuf| file.extension().is_some_and(|end| end == kind);
+    assert!(files.len() > 5 && files.iter().all(fits), "{files:?}");
+    assert!(fs::read(&files[0]).unwrap().starts_with(begin));
+}
+
+#[test]
+fn pictures_made_of_pixels_are_there_or_the_message_says_how_to_have_them() {
+    let track = Track::new();
+    let run = track.path("run.jsonl");
+    let pixels = track.path("png");
+    let words = ["run", "-q", "-r", "4", "--save", text(&run)];
+    let words = [&words[..], &["--", SHORT, LONG]].concat();
+    track.run(&words).succeeds();
+    let done = track.run(&["report", text(&run), "--png", text(&pixels)]);
+    if cfg!(feature = "png") {
+        done.succeeds();
+        pictures(&track, "png", b"\x89PNG\r\n");
+    } else {
+        done.fails_with(2, &["--png: ", "--svg needs nothing", "--features png"]);
+        assert!(!pixels.exists());
     }
-    let png = fs::read_dir(track.path("png")).unwrap().next().unwrap();
-    let bytes = fs::read(png.unwrap().path()).unwrap();
-    assert!(bytes.starts_with(b"\x89PNG\r\n"));
 }
 
 #[test]
@@ -83,7 +103,7 @@ fn a_saved_run_has_the_reports_it_had_when_it_was_raced() {
     let done = track.run(&with_flags(&["report", text(&run)], &places));
     done.succeeds();
     are_there(&track);
-    assert_eq!(done.stdout.lines().count(), 5, "{}", done.stdout);
+    assert_eq!(done.stdout.lines().count(), 4, "{}", done.stdout);
     let pages = ["raced.html", "page.html"].map(|name| fs::read(track.path(name)).unwrap());
     assert!(pages[0] == pages[1], "the same run, another page");
 }

@@ -8,10 +8,9 @@ use nix::sched::{sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 
 /// Why contenders cannot be pinned as asked.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AffinityError {
     /// A core that this process may not use.
-    #[error("--pin: core {core} is not among the cores deadheat may use ({allowed})")]
     NotAllowed {
         /// The core asked for.
         core: u32,
@@ -19,9 +18,22 @@ pub enum AffinityError {
         allowed: String,
     },
     /// The system refused.
-    #[error("--pin: cannot set the CPU affinity: {0}")]
     Refused(Errno),
 }
+
+impl std::fmt::Display for AffinityError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NotAllowed { core, allowed } => write!(
+                f,
+                "--pin: core {core} is not among the cores deadheat may use ({allowed})"
+            ),
+            Self::Refused(inner) => write!(f, "--pin: cannot set the CPU affinity: {inner}"),
+        }
+    }
+}
+
+impl std::error::Error for AffinityError {}
 
 /// The cores of a set, in order.
 pub(crate) fn allowed_cores(set: &CpuSet) -> Vec<u32> {

@@ -13,19 +13,16 @@ use crate::launcher::{ImageError, LauncherError};
 use crate::worker::FunctionFailure;
 
 /// Why a race could not be started or finished.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum EngineError {
     /// A contender or one of its hooks failed.
     #[cfg(feature = "commands")]
-    #[error(transparent)]
-    Contender(#[from] Box<ContenderFailure>),
+    Contender(Box<ContenderFailure>),
     /// A benchmark of functions failed.
-    #[error(transparent)]
-    Function(#[from] Box<FunctionFailure>),
+    Function(Box<FunctionFailure>),
     /// A command cannot be launched as written.
     #[cfg(feature = "commands")]
-    #[error("command '{command}': {source}")]
     Command {
         /// The command.
         command: String,
@@ -33,23 +30,17 @@ pub enum EngineError {
         source: ImageError,
     },
     /// The plan holds something other than functions of one program, or of two.
-    #[error("benchmark '{0}': worker processes call functions of one program, or of two")]
     NoFunctions(String),
     /// A program does not say what it can race.
-    #[error(transparent)]
-    Inspection(#[from] Box<InspectionFailure>),
+    Inspection(Box<InspectionFailure>),
     /// The contenders cannot be pinned as asked.
-    #[error(transparent)]
-    Affinity(#[from] AffinityError),
+    Affinity(AffinityError),
     /// The record of the run cannot be kept.
-    #[error(transparent)]
-    Sink(#[from] SinkError),
+    Sink(SinkError),
     /// deadheat's own launcher failed.
     #[cfg(feature = "commands")]
-    #[error(transparent)]
-    Launcher(#[from] LauncherError),
+    Launcher(LauncherError),
     /// A contender reported an impossible measurement.
-    #[error("benchmark '{benchmark}': {source}")]
     Sample {
         /// The benchmark.
         benchmark: String,
@@ -58,7 +49,6 @@ pub enum EngineError {
     },
     /// The plan holds something this kind of contender cannot do.
     #[cfg(feature = "commands")]
-    #[error("benchmark '{benchmark}', contender '{contender}': a recording cannot be run")]
     NotRunnable {
         /// The benchmark.
         benchmark: String,
@@ -67,7 +57,6 @@ pub enum EngineError {
     },
     /// More commands than one run can tell apart.
     #[cfg(feature = "commands")]
-    #[error("a run can hold at most {max} commands and hooks, not {found}")]
     TooManyCommands {
         /// How many there are.
         found: usize,
@@ -75,17 +64,111 @@ pub enum EngineError {
         max: usize,
     },
     /// The counter that times samples lost its pace in the middle of the run.
-    #[error(
-        "the processor's counter and the system's clock drifted {:.2} % apart during the run, so \
-         times cannot be trusted; was this machine moved or suspended?", 100.0 * .0
-    )]
     Clock(f64),
     /// Signals cannot be taken over.
-    #[error("cannot watch for Ctrl-C: {0}")]
     Signals(nix::errno::Errno),
     /// A signal asked to stop. The session turns this into an end of the run.
-    #[error("interrupted")]
     Interrupted,
+}
+
+impl std::fmt::Display for EngineError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            #[cfg(feature = "commands")]
+            Self::Contender(inner) => inner.fmt(f),
+            Self::Function(inner) => inner.fmt(f),
+            #[cfg(feature = "commands")]
+            Self::Command { command, source } => write!(f, "command '{command}': {source}"),
+            Self::NoFunctions(inner) => write!(
+                f,
+                "benchmark '{inner}': worker processes call functions of one program, or of two"
+            ),
+            Self::Inspection(inner) => inner.fmt(f),
+            Self::Affinity(inner) => inner.fmt(f),
+            Self::Sink(inner) => inner.fmt(f),
+            #[cfg(feature = "commands")]
+            Self::Launcher(inner) => inner.fmt(f),
+            Self::Sample { benchmark, source } => write!(f, "benchmark '{benchmark}': {source}"),
+            #[cfg(feature = "commands")]
+            Self::NotRunnable {
+                benchmark,
+                contender,
+            } => write!(
+                f,
+                "benchmark '{benchmark}', contender '{contender}': a recording cannot be run"
+            ),
+            #[cfg(feature = "commands")]
+            Self::TooManyCommands { found, max } => write!(
+                f,
+                "a run can hold at most {max} commands and hooks, not {found}"
+            ),
+            Self::Clock(inner) => write!(
+                f,
+                "the processor's counter and the system's clock drifted {:.2} % apart during the run, so \
+         times cannot be trusted; was this machine moved or suspended?",
+                100.0 * inner
+            ),
+            Self::Signals(inner) => write!(f, "cannot watch for Ctrl-C: {inner}"),
+            Self::Interrupted => f.write_str("interrupted"),
+        }
+    }
+}
+
+impl std::error::Error for EngineError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            #[cfg(feature = "commands")]
+            Self::Contender(inner) => inner.source(),
+            Self::Function(inner) => inner.source(),
+            #[cfg(feature = "commands")]
+            Self::Command { source, .. } => Some(source),
+            Self::Inspection(inner) => inner.source(),
+            Self::Affinity(inner) => inner.source(),
+            Self::Sink(inner) => inner.source(),
+            #[cfg(feature = "commands")]
+            Self::Launcher(inner) => inner.source(),
+            Self::Sample { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(feature = "commands")]
+impl From<Box<ContenderFailure>> for EngineError {
+    fn from(inner: Box<ContenderFailure>) -> Self {
+        Self::Contender(inner)
+    }
+}
+
+impl From<Box<FunctionFailure>> for EngineError {
+    fn from(inner: Box<FunctionFailure>) -> Self {
+        Self::Function(inner)
+    }
+}
+
+impl From<Box<InspectionFailure>> for EngineError {
+    fn from(inner: Box<InspectionFailure>) -> Self {
+        Self::Inspection(inner)
+    }
+}
+
+impl From<AffinityError> for EngineError {
+    fn from(inner: AffinityError) -> Self {
+        Self::Affinity(inner)
+    }
+}
+
+impl From<SinkError> for EngineError {
+    fn from(inner: SinkError) -> Self {
+        Self::Sink(inner)
+    }
+}
+
+#[cfg(feature = "commands")]
+impl From<LauncherError> for EngineError {
+    fn from(inner: LauncherError) -> Self {
+        Self::Launcher(inner)
+    }
 }
 
 impl EngineError {

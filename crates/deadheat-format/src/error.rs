@@ -11,11 +11,10 @@ use crate::rules::RulesError;
 
 /// A file that cannot be read, understood or written. Every text names the
 /// file; where a line is to blame it reads `file:line: …`.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum FormatError {
     /// The system would not let us read it.
-    #[error("cannot read {file}: {source}")]
     CannotRead {
         /// The file.
         file: PathBuf,
@@ -23,7 +22,6 @@ pub enum FormatError {
         source: io::Error,
     },
     /// The system would not let us write it.
-    #[error("cannot write {file}: {source}")]
     CannotWrite {
         /// The file or folder.
         file: PathBuf,
@@ -31,25 +29,21 @@ pub enum FormatError {
         source: io::Error,
     },
     /// A new run file would replace an older file.
-    #[error("cannot write {file}: it exists already; choose another name, or resume it")]
     AlreadyExists {
         /// The file.
         file: PathBuf,
     },
     /// Another process is recording into the run file.
-    #[error("cannot write {file}: another deadheat is recording into it")]
     InUse {
         /// The file.
         file: PathBuf,
     },
     /// The run has no wall times, which the format to be written needs.
-    #[error("cannot write {file}: the run has no wall times")]
     NoWallTimes {
         /// The file.
         file: PathBuf,
     },
     /// A path of the plan cannot be put into text on this system.
-    #[error("cannot write {file}: the path '{}' in the plan is not Unicode", path.display())]
     PathNotUnicode {
         /// The file.
         file: PathBuf,
@@ -57,32 +51,21 @@ pub enum FormatError {
         path: PathBuf,
     },
     /// There is nothing in it.
-    #[error("{file} is empty")]
     Empty {
         /// The file.
         file: PathBuf,
     },
     /// It is no run file, so perhaps a table, and this build reads none.
-    #[error(
-        "{file} is no run file, and deadheat was built without tables \
-         (feature `csv` of deadheat-format)"
-    )]
     CsvLeftOut {
         /// The file.
         file: PathBuf,
     },
     /// There is a header and nothing below it.
-    #[error("{file} has a header line but no rows")]
     NoRows {
         /// The file.
         file: PathBuf,
     },
     /// It is something else altogether.
-    #[error(
-        "{file} is {found}, not yet a format deadheat reads; it reads run files \
-         (JSON Lines, schema {}) and tidy CSV (columns benchmark, contender, wall_ns, …)",
-        crate::SCHEMA
-    )]
     UnknownFormat {
         /// The file.
         file: PathBuf,
@@ -90,11 +73,6 @@ pub enum FormatError {
         found: String,
     },
     /// It holds results of no tool that is known.
-    #[error(
-        "{file} is {found}; deadheat reads results of Google Benchmark, hyperfine, criterion \
-         (its folder), pyperf, pytest-benchmark, JMH, Go, BenchmarkDotNet, tidy CSV and its own \
-         run files"
-    )]
     UnknownResults {
         /// The file.
         file: PathBuf,
@@ -102,10 +80,6 @@ pub enum FormatError {
         found: String,
     },
     /// A later deadheat wrote it.
-    #[error(
-        "{file} has schema {schema}: it needs a later deadheat; this one reads {}",
-        crate::SCHEMA
-    )]
     NewerSchema {
         /// The file.
         file: PathBuf,
@@ -113,7 +87,6 @@ pub enum FormatError {
         schema: String,
     },
     /// A line does not say what it should.
-    #[error("{file}:{line}: {problem}")]
     Line {
         /// The file.
         file: PathBuf,
@@ -123,7 +96,6 @@ pub enum FormatError {
         problem: String,
     },
     /// A block holds something that cannot be a measurement.
-    #[error("{file}:{line}: benchmark '{benchmark}': {source}")]
     Sample {
         /// The file.
         file: PathBuf,
@@ -135,7 +107,6 @@ pub enum FormatError {
         source: SampleError,
     },
     /// The plan in the file, or the one made for it, cannot hold.
-    #[error("{file}: {source}")]
     Plan {
         /// The file.
         file: PathBuf,
@@ -143,7 +114,6 @@ pub enum FormatError {
         source: PlanError,
     },
     /// It is not the JSON that its format asks for.
-    #[error("{file}:{line}:{column}: {problem}{}", at(path))]
     Json {
         /// The file.
         file: PathBuf,
@@ -158,7 +128,6 @@ pub enum FormatError {
         problem: String,
     },
     /// A result in it cannot be what its format says.
-    #[error("{file}: {place}: {problem}")]
     Saved {
         /// The file.
         file: PathBuf,
@@ -168,7 +137,6 @@ pub enum FormatError {
         problem: String,
     },
     /// It holds no calibration that could be read.
-    #[error("{file}: {problem}; `deadheat calibrate` makes a new one")]
     Calibration {
         /// The file.
         file: PathBuf,
@@ -176,7 +144,6 @@ pub enum FormatError {
         problem: String,
     },
     /// A column that must be there is not.
-    #[error("{file}:1: column {column} is missing; the nearest column present is '{nearest}'")]
     MissingColumn {
         /// The file.
         file: PathBuf,
@@ -186,16 +153,10 @@ pub enum FormatError {
         nearest: String,
     },
     /// A cell does not hold what its column promises.
-    #[error(transparent)]
     Cell(Box<CellError>),
     /// A rules file does not say what it could.
-    #[error(transparent)]
     Rules(Box<RulesError>),
     /// Two rows claim the same place.
-    #[error(
-        "{file}:{line}: benchmark '{benchmark}', replicate {replicate}, block {block}, slot {slot} \
-         was already given on line {first_line}"
-    )]
     DuplicateRow {
         /// The file.
         file: PathBuf,
@@ -213,10 +174,6 @@ pub enum FormatError {
         slot: u32,
     },
     /// A block in the middle of a recording lacks a contender.
-    #[error(
-        "{file}:{line}: benchmark '{benchmark}', replicate {replicate}, block {block} \
-         has no sample of '{contender}'"
-    )]
     IncompleteBlock {
         /// The file.
         file: PathBuf,
@@ -232,7 +189,6 @@ pub enum FormatError {
         contender: String,
     },
     /// Not exactly one contender of a benchmark is its baseline.
-    #[error("{file}: benchmark '{benchmark}' needs one baseline; {found}")]
     Baselines {
         /// The file.
         file: PathBuf,
@@ -241,6 +197,201 @@ pub enum FormatError {
         /// Who claims to be one, in words.
         found: String,
     },
+}
+
+impl std::fmt::Display for FormatError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::CannotRead { file, source } => {
+                let file = file.display();
+                write!(f, "cannot read {file}: {source}")
+            }
+            Self::CannotWrite { file, source } => {
+                let file = file.display();
+                write!(f, "cannot write {file}: {source}")
+            }
+            Self::AlreadyExists { file } => {
+                let file = file.display();
+                write!(
+                    f,
+                    "cannot write {file}: it exists already; choose another name, or resume it"
+                )
+            }
+            Self::InUse { file } => {
+                let file = file.display();
+                write!(
+                    f,
+                    "cannot write {file}: another deadheat is recording into it"
+                )
+            }
+            Self::NoWallTimes { file } => {
+                let file = file.display();
+                write!(f, "cannot write {file}: the run has no wall times")
+            }
+            Self::PathNotUnicode { file, path } => {
+                let file = file.display();
+                write!(
+                    f,
+                    "cannot write {file}: the path '{}' in the plan is not Unicode",
+                    path.display()
+                )
+            }
+            Self::Empty { file } => {
+                let file = file.display();
+                write!(f, "{file} is empty")
+            }
+            Self::CsvLeftOut { file } => {
+                let file = file.display();
+                write!(
+                    f,
+                    "{file} is no run file, and deadheat was built without tables \
+         (feature `csv` of deadheat-format)"
+                )
+            }
+            Self::NoRows { file } => {
+                let file = file.display();
+                write!(f, "{file} has a header line but no rows")
+            }
+            Self::UnknownFormat { file, found } => {
+                let file = file.display();
+                write!(
+                    f,
+                    "{file} is {found}, not yet a format deadheat reads; it reads run files \
+         (JSON Lines, schema {}) and tidy CSV (columns benchmark, contender, wall_ns, …)",
+                    crate::SCHEMA
+                )
+            }
+            Self::UnknownResults { file, found } => {
+                let file = file.display();
+                write!(
+                    f,
+                    "{file} is {found}; deadheat reads results of Google Benchmark, hyperfine, criterion \
+         (its folder), pyperf, pytest-benchmark, JMH, Go, BenchmarkDotNet, tidy CSV and its own \
+         run files"
+                )
+            }
+            Self::NewerSchema { file, schema } => {
+                let file = file.display();
+                write!(
+                    f,
+                    "{file} has schema {schema}: it needs a later deadheat; this one reads {}",
+                    crate::SCHEMA
+                )
+            }
+            Self::Line {
+                file,
+                line,
+                problem,
+            } => {
+                let file = file.display();
+                write!(f, "{file}:{line}: {problem}")
+            }
+            Self::Sample {
+                file,
+                line,
+                benchmark,
+                source,
+            } => {
+                let file = file.display();
+                write!(f, "{file}:{line}: benchmark '{benchmark}': {source}")
+            }
+            Self::Plan { file, source } => {
+                let file = file.display();
+                write!(f, "{file}: {source}")
+            }
+            Self::Json {
+                file,
+                line,
+                column,
+                path,
+                problem,
+            } => {
+                let file = file.display();
+                write!(f, "{file}:{line}:{column}: {problem}{}", at(path))
+            }
+            Self::Saved {
+                file,
+                place,
+                problem,
+            } => {
+                let file = file.display();
+                write!(f, "{file}: {place}: {problem}")
+            }
+            Self::Calibration { file, problem } => {
+                let file = file.display();
+                write!(f, "{file}: {problem}; `deadheat calibrate` makes a new one")
+            }
+            Self::MissingColumn {
+                file,
+                column,
+                nearest,
+            } => {
+                let file = file.display();
+                write!(
+                    f,
+                    "{file}:1: column {column} is missing; the nearest column present is '{nearest}'"
+                )
+            }
+            Self::Cell(inner) => inner.fmt(f),
+            Self::Rules(inner) => inner.fmt(f),
+            Self::DuplicateRow {
+                file,
+                line,
+                first_line,
+                benchmark,
+                replicate,
+                block,
+                slot,
+            } => {
+                let file = file.display();
+                write!(
+                    f,
+                    "{file}:{line}: benchmark '{benchmark}', replicate {replicate}, block {block}, slot {slot} \
+         was already given on line {first_line}"
+                )
+            }
+            Self::IncompleteBlock {
+                file,
+                line,
+                benchmark,
+                replicate,
+                block,
+                contender,
+            } => {
+                let file = file.display();
+                write!(
+                    f,
+                    "{file}:{line}: benchmark '{benchmark}', replicate {replicate}, block {block} \
+         has no sample of '{contender}'"
+                )
+            }
+            Self::Baselines {
+                file,
+                benchmark,
+                found,
+            } => {
+                let file = file.display();
+                write!(
+                    f,
+                    "{file}: benchmark '{benchmark}' needs one baseline; {found}"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for FormatError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::CannotRead { source, .. } => Some(source),
+            Self::CannotWrite { source, .. } => Some(source),
+            Self::Sample { source, .. } => Some(source),
+            Self::Plan { source, .. } => Some(source),
+            Self::Cell(inner) => inner.source(),
+            Self::Rules(inner) => inner.source(),
+            _ => None,
+        }
+    }
 }
 
 /// ", at benchmarks[3].real_time".
@@ -253,7 +404,7 @@ fn at(path: &str) -> String {
 
 /// A cell of a table that does not hold what its column promises, with as much
 /// of its place as was read before it.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CellError {
     /// The file.
     pub file: PathBuf,
@@ -272,6 +423,8 @@ pub struct CellError {
     /// The slot within the block.
     pub slot: Option<u32>,
 }
+
+impl std::error::Error for CellError {}
 
 impl fmt::Display for CellError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -22,6 +22,7 @@
 //! who only records a run builds nothing that reads one. With `read` but not
 //! `csv` tables are answered with [`FormatError::CsvLeftOut`].
 
+#[cfg(feature = "reports")]
 mod calibration;
 #[cfg(feature = "saved")]
 mod content;
@@ -42,6 +43,7 @@ mod run_file;
 mod scratch;
 mod text;
 
+#[cfg(feature = "reports")]
 pub use calibration::{CALIBRATION_SCHEMA, calibration_json, read_calibration, write_calibration};
 #[cfg(feature = "saved")]
 pub use content::{Found, found_at, read_content};
@@ -59,6 +61,7 @@ pub use export::{
 pub use export::{write_csv, write_csv_to};
 #[cfg(feature = "saved")]
 pub use export::{write_go, write_go_to};
+#[cfg(feature = "reports")]
 pub use export::{write_hdr, write_hdr_to};
 #[cfg(feature = "hyperfine")]
 pub use export::{write_hyperfine, write_hyperfine_to};

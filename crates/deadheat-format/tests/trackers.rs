@@ -59,6 +59,7 @@ fn names(rows: &[Value]) -> Vec<&str> {
 fn side(name: &str, median: f64) -> Side {
     Side {
         name: name.to_owned(),
+        typical: Some(median),
         median,
         mean: median,
         min: median,
@@ -105,7 +106,9 @@ fn slower(benchmark: &str, candidate: &str) -> Comparison {
         control: None,
         spreads: None,
         replicates_to_settle: None,
+        seconds_to_settle: None,
         dropped_blocks: 0,
+        effect_with_dropped: None,
         diagnostics: None,
         figures: None,
         metrics: vec![],

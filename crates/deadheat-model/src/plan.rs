@@ -195,10 +195,9 @@ pub struct Contender {
 }
 
 /// Why a plan cannot be run.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum PlanError {
     /// A number lies outside its range.
-    #[error("{flag} must be {range}, not {value}")]
     OutOfRange {
         /// The flag that set it.
         flag: &'static str,
@@ -208,10 +207,8 @@ pub enum PlanError {
         range: &'static str,
     },
     /// The looks do not fit together.
-    #[error("looks must rise and have a level and a weight each")]
     MalformedLooks,
     /// A benchmark has no contender, or more than a run can tell apart.
-    #[error("benchmark '{benchmark}' has {count} contenders; between 1 and {max} can race")]
     Contenders {
         /// The benchmark.
         benchmark: String,
@@ -221,7 +218,6 @@ pub enum PlanError {
         max: usize,
     },
     /// A rule of one benchmark lies outside its range.
-    #[error("{rule} of benchmark '{benchmark}' must be {range}, not {value}")]
     OwnRule {
         /// The benchmark.
         benchmark: String,
@@ -233,10 +229,8 @@ pub enum PlanError {
         range: &'static str,
     },
     /// There is nothing to race.
-    #[error("there is no benchmark to run")]
     Empty,
     /// What should be a second copy of the baseline is not.
-    #[error("benchmark '{benchmark}' cannot have a control: {problem}")]
     Control {
         /// The benchmark.
         benchmark: String,
@@ -244,10 +238,6 @@ pub enum PlanError {
         problem: &'static str,
     },
     /// What should be a benchmark once more, as the user linked it, is not.
-    #[error(
-        "benchmark {index} ('{benchmark}') cannot be the own link of benchmark {of}: {problem}; \
-         benchmarks are counted from 0"
-    )]
     OwnLink {
         /// The benchmark that says so.
         benchmark: String,
@@ -259,6 +249,53 @@ pub enum PlanError {
         problem: &'static str,
     },
 }
+
+impl std::fmt::Display for PlanError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::OutOfRange { flag, value, range } => {
+                write!(f, "{flag} must be {range}, not {value}")
+            }
+            Self::MalformedLooks => {
+                f.write_str("looks must rise and have a level and a weight each")
+            }
+            Self::Contenders {
+                benchmark,
+                count,
+                max,
+            } => write!(
+                f,
+                "benchmark '{benchmark}' has {count} contenders; between 1 and {max} can race"
+            ),
+            Self::OwnRule {
+                benchmark,
+                rule,
+                value,
+                range,
+            } => write!(
+                f,
+                "{rule} of benchmark '{benchmark}' must be {range}, not {value}"
+            ),
+            Self::Empty => f.write_str("there is no benchmark to run"),
+            Self::Control { benchmark, problem } => write!(
+                f,
+                "benchmark '{benchmark}' cannot have a control: {problem}"
+            ),
+            Self::OwnLink {
+                benchmark,
+                index,
+                of,
+                problem,
+            } => write!(
+                f,
+                "benchmark {index} ('{benchmark}') cannot be the own link of benchmark {of}: {problem}; \
+         benchmarks are counted from 0"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for PlanError {}
 
 impl Plan {
     /// Most contenders that fit one benchmark.

@@ -24,13 +24,25 @@ pub struct BlockRecord {
 }
 
 /// The record could not be kept.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot write {place}: {source}")]
+#[derive(Debug)]
 pub struct SinkError {
     /// The file or device, in words.
     pub place: String,
     /// What the system said.
     pub source: std::io::Error,
+}
+
+impl std::fmt::Display for SinkError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { place, source } = self;
+        write!(f, "cannot write {place}: {source}")
+    }
+}
+
+impl std::error::Error for SinkError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.source)
+    }
 }
 
 /// Takes raw samples as they are measured. The engine starts the next block

@@ -77,12 +77,9 @@ impl BlockSpan {
 }
 
 /// A sample that cannot be a measurement.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum SampleError {
     /// A value is negative, infinite or not a number.
-    #[error(
-        "{metric} of replicate {replicate}, block {block}, slot {slot} is {value}; it must be finite and not negative"
-    )]
     BadValue {
         /// The metric.
         metric: Metric,
@@ -96,9 +93,6 @@ pub enum SampleError {
         value: f64,
     },
     /// The number of values is not samples × metrics.
-    #[error(
-        "replicate {replicate}, block {block} has {found} values where {expected} were expected"
-    )]
     WrongShape {
         /// The replicate.
         replicate: u32,
@@ -110,7 +104,6 @@ pub enum SampleError {
         found: usize,
     },
     /// A sample claims to be a batch of no calls.
-    #[error("replicate {replicate}, block {block}, slot {slot} has no iterations")]
     NoIterations {
         /// The replicate.
         replicate: u32,
@@ -120,6 +113,42 @@ pub enum SampleError {
         slot: usize,
     },
 }
+
+impl std::fmt::Display for SampleError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::BadValue {
+                metric,
+                replicate,
+                block,
+                slot,
+                value,
+            } => write!(
+                f,
+                "{metric} of replicate {replicate}, block {block}, slot {slot} is {value}; it must be finite and not negative"
+            ),
+            Self::WrongShape {
+                replicate,
+                block,
+                expected,
+                found,
+            } => write!(
+                f,
+                "replicate {replicate}, block {block} has {found} values where {expected} were expected"
+            ),
+            Self::NoIterations {
+                replicate,
+                block,
+                slot,
+            } => write!(
+                f,
+                "replicate {replicate}, block {block}, slot {slot} has no iterations"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for SampleError {}
 
 /// All samples of one benchmark in the order they were taken.
 ///

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use unicode_width::UnicodeWidthStr;
 
 /// Spaces between two columns of a table.
@@ -81,30 +80,82 @@ pub(crate) fn table(
     indent: usize,
     width: usize,
 ) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_content_arrangement(ContentArrangement::Dynamic);
-    // The gap behind the last column is trimmed, so it does not count.
-    let room = width.saturating_sub(indent).saturating_add(GAP);
-    table.set_width(u16::try_from(room).unwrap_or(u16::MAX));
-    table.set_header(header.iter().copied());
-    for row in rows {
-        table.add_row(row.iter());
-    }
-    for (column, side) in table.column_iter_mut().zip(aligned.chars()) {
-        column.set_padding((0, GAP as u16));
-        column.set_cell_alignment(match side {
-            'l' => CellAlignment::Left,
-            _ => CellAlignment::Right,
-        });
-    }
-    let margin = " ".repeat(indent);
+    let heads: Vec<String> = header.iter().map(|head| (*head).to_owned()).collect();
+    let lines = || std::iter::once(&heads).chain(rows);
+    let natural: Vec<usize> = (0..header.len())
+        .map(|column| lines().map(|row| row[column].width()).max().unwrap_or(0))
+        .collect();
+    let room = width.saturating_sub(indent + GAP * header.len().saturating_sub(1));
+    let widths = fitted(&natural, room);
     let mut text = String::new();
-    for line in table.lines() {
-        text.push_str(format!("{margin}{line}").trim_end());
-        text.push('\n');
+    for row in lines() {
+        let cells = row.iter().zip(&widths);
+        let cells: Vec<Vec<String>> = cells.map(|(cell, width)| broken(cell, *width)).collect();
+        for line in 0..cells.iter().map(Vec::len).max().unwrap_or(0) {
+            let mut whole = " ".repeat(indent);
+            for ((cell, width), side) in cells.iter().zip(&widths).zip(aligned.chars()) {
+                let piece = cell.get(line).map_or("", String::as_str);
+                let blank = " ".repeat(width.saturating_sub(piece.width()));
+                if side == 'l' {
+                    whole += &format!("{piece}{blank}");
+                } else {
+                    whole += &format!("{blank}{piece}");
+                }
+                whole += &" ".repeat(GAP);
+            }
+            text.push_str(whole.trim_end());
+            text.push('\n');
+        }
     }
     text
+}
+
+/// Widths of columns that fit into the room together where they can: narrow
+/// ones keep what they need, the others share what is left.
+fn fitted(natural: &[usize], room: usize) -> Vec<usize> {
+    let mut widths: Vec<Option<usize>> = vec![None; natural.len()];
+    let (mut left, mut open) = (room, natural.len());
+    loop {
+        let share = left / open.max(1);
+        let narrow =
+            (0..natural.len()).find(|one| widths[*one].is_none() && natural[*one] <= share);
+        let Some(narrow) = narrow else {
+            break;
+        };
+        widths[narrow] = Some(natural[narrow]);
+        left -= natural[narrow];
+        open -= 1;
+    }
+    let (share, mut more) = (left / open.max(1), left % open.max(1));
+    let shared = |width: Option<usize>| {
+        width.unwrap_or_else(|| {
+            let one = usize::from(more > 0);
+            more -= one;
+            (share + one).max(1)
+        })
+    };
+    widths.into_iter().map(shared).collect()
+}
+
+/// A cell in lines of at most `width` columns, broken between words where that
+/// is possible.
+fn broken(cell: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in cell.split(' ') {
+        for piece in pieces(word, width.max(1)) {
+            let last = lines.len() - 1;
+            let line = &mut lines[last];
+            if line.is_empty() {
+                *line = piece;
+            } else if line.width() + 1 + piece.width() <= width {
+                line.push(' ');
+                line.push_str(&piece);
+            } else {
+                lines.push(piece);
+            }
+        }
+    }
+    lines
 }
 
 /// The width these columns of a table need, gaps included.
@@ -141,6 +192,15 @@ mod tests {
     fn a_word_too_long_for_any_line_is_cut() {
         let text = wrap("> ", &"x".repeat(25), 12);
         assert_eq!(text, format!("> {0}\n  {0}\n  xxxxx\n", "x".repeat(10)));
+    }
+
+    #[test]
+    fn narrow_columns_keep_what_they_need_and_wide_ones_share_the_rest() {
+        assert_eq!(fitted(&[4, 40, 60], 50), [4, 23, 23]);
+        assert_eq!(fitted(&[4, 40, 60], 53), [4, 25, 24]);
+        assert_eq!(fitted(&[4, 10, 60], 80), [4, 10, 60]);
+        assert_eq!(fitted(&[9, 9], 0), [1, 1]);
+        assert_eq!(fitted(&[], 80), [0; 0]);
     }
 
     #[test]

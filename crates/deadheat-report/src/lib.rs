@@ -12,7 +12,8 @@
 //! - [`to_page`]: everything there is to see, as one HTML file with charts
 //! - [`to_junit`]: the answer for services that collect results of tests
 //! - [`to_paired`]: minima and means side by side, a line per comparison
-//! - `to_pictures`, with the feature `pictures`: plots for papers
+//! - `to_pictures`, with the feature `commands`: plots for papers, as SVG; with
+//!   the feature `png` as PNG
 //! - `to_comparison`, `to_comparison_markdown`, `to_comparison_csv`, with the
 //!   feature `commands`: the answer about saved results, a row per benchmark
 //! - `to_doctor_text`, `to_doctor_json`, with the feature `commands`: what
@@ -24,8 +25,14 @@
 //! What is said about results stands in [`sentences`], what is said about
 //! doubts in [`doubts`].
 
+#![cfg_attr(
+    not(feature = "reports"),
+    allow(dead_code, unused_imports, reason = "what only reports say")
+)]
+
 mod calibration;
 mod called;
+#[cfg(feature = "reports")]
 mod comment;
 #[cfg(feature = "commands")]
 mod comparison;
@@ -35,29 +42,36 @@ mod doctor;
 pub mod doubts;
 mod ending;
 mod enumeration;
+#[cfg(feature = "reports")]
 mod figures;
 mod gates;
 mod glyphs;
 mod json;
+#[cfg(feature = "reports")]
 mod junit;
 mod layout;
 mod left_out;
+#[cfg(feature = "reports")]
 mod markdown;
 mod names;
+#[cfg(feature = "reports")]
 mod page;
+#[cfg(feature = "reports")]
 mod paired;
-#[cfg(feature = "pictures")]
+#[cfg(feature = "commands")]
 mod pictures;
 mod placement;
 mod plot;
 mod progress;
 mod rate;
 pub mod sentences;
+#[cfg(feature = "reports")]
 mod shell;
 mod suite;
 mod tables;
 mod text;
 pub mod units;
+#[cfg(feature = "reports")]
 mod xml;
 
 pub use calibration::calibrated;
@@ -66,6 +80,7 @@ pub use calibration::{
     CalibrationOptions, CalibrationStanding, calibration_line, to_calibration_markdown,
     to_calibration_text,
 };
+#[cfg(feature = "reports")]
 pub use comment::{CommentOptions, to_comment};
 #[cfg(feature = "commands")]
 pub use comparison::{
@@ -75,12 +90,18 @@ pub use comparison::{
 pub use doctor::{DoctorTextOptions, to_doctor_json, to_doctor_text};
 pub use glyphs::Glyphs;
 pub use json::to_json;
+#[cfg(feature = "reports")]
 pub use junit::to_junit;
+#[cfg(feature = "reports")]
 pub use markdown::{MarkdownOptions, to_markdown, to_markdown_with};
 pub use names::{escape, labels, shorten};
+#[cfg(feature = "reports")]
 pub use page::{to_page, write_page};
+#[cfg(feature = "reports")]
 pub use paired::to_paired;
-#[cfg(feature = "pictures")]
-pub use pictures::{Picture, PictureError, to_pictures};
+#[cfg(feature = "png")]
+pub use pictures::PictureError;
+#[cfg(feature = "commands")]
+pub use pictures::{Picture, to_pictures};
 pub use progress::{Progress, progress_line};
 pub use text::{Detail, TextOptions, to_text};

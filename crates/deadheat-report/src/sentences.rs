@@ -190,29 +190,23 @@ pub(crate) fn interval_in_words(
     match &estimate.interval {
         Some(interval) => format!(
             "{} interval {}",
-            share(coverage(comparison)),
+            share(comparison.coverage()),
             range(interval, glyphs)
         ),
         None => "without an interval".to_owned(),
     }
 }
 
-/// The chance that the intervals of a race hold the truth, at whichever look
-/// it ended.
-pub(crate) fn coverage(comparison: &Comparison) -> f64 {
-    1.0 - comparison.alpha
-}
-
 /// The level at which the look was taken that ended the race, where that is
 /// not what the whole race promises.
 pub fn level_of_the_look(comparison: &Comparison) -> Option<String> {
     let interval = comparison.estimate.as_ref()?.interval.as_ref()?;
-    let is_other = (interval.confidence - coverage(comparison)).abs() > 1e-9;
+    let is_other = (interval.confidence - comparison.coverage()).abs() > 1e-9;
     is_other.then(|| {
         format!(
             "the look that ended the race was taken at {}, so that all looks together keep {}",
             share(interval.confidence),
-            share(coverage(comparison))
+            share(comparison.coverage())
         )
     })
 }

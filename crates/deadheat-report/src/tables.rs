@@ -318,7 +318,7 @@ fn called_cell(comparison: &Comparison, glyphs: Glyphs) -> String {
 
 /// "95 % interval", where that is what all of them are.
 fn interval_head(comparisons: &[Comparison]) -> String {
-    let mut coverages = comparisons.iter().map(sentences::coverage);
+    let mut coverages = comparisons.iter().map(Comparison::coverage);
     match coverages.next() {
         Some(first) if coverages.all(|other| other == first) => {
             format!("{} interval", share(first))

@@ -8,12 +8,15 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::calibration::calibrated;
 use crate::doubts::{self, Told};
+#[cfg(feature = "reports")]
 use crate::figures;
 use crate::glyphs::Glyphs;
 use crate::layout;
 use crate::left_out;
 use crate::names::{labels, shorten};
-use crate::plot::{Scenery, color_of, intervals, pictures};
+use crate::plot::color_of;
+#[cfg(feature = "reports")]
+use crate::plot::{Scenery, intervals, pictures};
 use crate::sentences::{self, Called, Source, Weight};
 use crate::suite;
 use crate::tables;
@@ -42,9 +45,11 @@ pub struct TextOptions {
     pub unicode: bool,
     /// How much is shown.
     pub detail: Detail,
-    /// Whether the secondary figures follow.
+    /// Whether the secondary figures follow, in a build with the feature
+    /// `reports`.
     pub figures: bool,
-    /// Whether pictures follow every verdict, of what there is to draw.
+    /// Whether pictures follow every verdict, of what there is to draw, in a
+    /// build with the same feature.
     pub plot: bool,
 }
 
@@ -316,6 +321,7 @@ impl Painter<'_> {
     fn below(&self, group: &[Comparison], called: &[String]) -> String {
         let (width, glyphs) = (self.options.width, self.glyphs);
         let mut text = String::new();
+        #[cfg(feature = "reports")]
         if self.options.plot {
             text += &self.plots(group, called);
         }
@@ -333,6 +339,7 @@ impl Painter<'_> {
                 }
             }
         }
+        #[cfg(feature = "reports")]
         if self.options.figures {
             for (comparison, candidate) in rows() {
                 let title = match group.len() {
@@ -345,6 +352,7 @@ impl Painter<'_> {
         text
     }
 
+    #[cfg(feature = "reports")]
     /// Pictures of what there is to draw; the intervals alone need no more
     /// than an estimate.
     fn plots(&self, group: &[Comparison], called: &[String]) -> String {
@@ -363,6 +371,7 @@ impl Painter<'_> {
         text
     }
 
+    #[cfg(feature = "reports")]
     fn figures(&self, comparison: &Comparison, title: &str) -> String {
         let (width, glyphs) = (self.options.width, self.glyphs);
         let sides = figures::sides(comparison, glyphs);

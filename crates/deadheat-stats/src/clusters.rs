@@ -1,12 +1,9 @@
 //! Block effects grouped by replicate: the shape every estimate takes its numbers in.
 
-use thiserror::Error;
-
 /// Why a list of sizes does not describe a list of effects.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClusterError {
     /// The sizes add up to a different number of blocks.
-    #[error("the replicates hold {in_sizes} blocks in all, but there are {effects} effects")]
     SizesDoNotMatch {
         /// Blocks according to the sizes.
         in_sizes: usize,
@@ -14,12 +11,27 @@ pub enum ClusterError {
         effects: usize,
     },
     /// A replicate without a block carries no information and would spoil the degrees of freedom.
-    #[error("replicate {replicate} holds no blocks")]
     EmptyReplicate {
         /// Counted from 0.
         replicate: usize,
     },
 }
+
+impl std::fmt::Display for ClusterError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::SizesDoNotMatch { in_sizes, effects } => write!(
+                f,
+                "the replicates hold {in_sizes} blocks in all, but there are {effects} effects"
+            ),
+            Self::EmptyReplicate { replicate } => {
+                write!(f, "replicate {replicate} holds no blocks")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ClusterError {}
 
 /// Block effects (log ratios) in order of measurement, and how many of them each replicate contributed.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -35,9 +35,20 @@ pub struct Recorded {
 }
 
 /// A histogram was asked for digits that there are none of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a histogram keeps 1 to 5 significant digits, not {0}")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DigitsError(pub u8);
+
+impl std::fmt::Display for DigitsError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self(inner) = self;
+        write!(
+            f,
+            "a histogram keeps 1 to 5 significant digits, not {inner}"
+        )
+    }
+}
+
+impl std::error::Error for DigitsError {}
 
 impl Histogram {
     /// An empty histogram of values up to `highest`, which keeps 1 to 5

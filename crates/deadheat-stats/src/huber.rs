@@ -4,8 +4,6 @@
 //! 1.5 scales away (Huber 1964); and the standard error comes from the sums of scores per replicate, so that blocks of
 //! one process, which share its memory layout, are never counted as independent (Kalibera & Jones 2013).
 
-use thiserror::Error;
-
 use crate::clusters::Clusters;
 use crate::estimate::PooledEstimate;
 use crate::summary::{IQR_PER_SD, MAD_TO_SD, MEAN_ABS_DEV_TO_SD, middle, quantile};
@@ -39,13 +37,11 @@ impl Floor {
 }
 
 /// Why there is no estimate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EstimateError {
     /// There are no blocks.
-    #[error("there are no blocks to estimate from")]
     NoBlocks,
     /// An effect is not a number a log ratio can be.
-    #[error("block {block} of replicate {replicate} has no finite effect")]
     NotAnEffect {
         /// Counted from 0.
         replicate: usize,
@@ -53,6 +49,20 @@ pub enum EstimateError {
         block: usize,
     },
 }
+
+impl std::fmt::Display for EstimateError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NoBlocks => f.write_str("there are no blocks to estimate from"),
+            Self::NotAnEffect { replicate, block } => write!(
+                f,
+                "block {block} of replicate {replicate} has no finite effect"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for EstimateError {}
 
 /// The pooled Huber location of all block effects with its replicate-clustered standard error.
 ///

@@ -39,38 +39,52 @@
 
 pub mod anytime;
 pub mod bimodal;
+#[cfg(feature = "secondary")]
 pub mod bins;
 pub mod blocks;
 mod centred;
 pub mod clusters;
 pub mod components;
+#[cfg(feature = "secondary")]
 pub mod density;
 pub mod dist;
 pub mod estimate;
 pub mod evidence;
+#[cfg(feature = "secondary")]
 pub mod false_calls;
+#[cfg(feature = "secondary")]
 pub mod fit;
 pub mod guard;
+#[cfg(feature = "secondary")]
 pub mod hdr;
 pub mod huber;
 pub mod looks;
+#[cfg(feature = "secondary")]
 pub mod moments;
 pub mod multiple;
+#[cfg(feature = "secondary")]
 pub mod outliers;
 pub mod power;
 pub mod rank;
 pub mod rng;
+#[cfg(feature = "secondary")]
 pub mod running;
+#[cfg(feature = "secondary")]
 pub mod shape;
+#[cfg(feature = "secondary")]
 pub mod shapiro_wilk;
+#[cfg(feature = "secondary")]
 pub mod share;
 pub mod signflip;
 pub mod singletons;
+#[cfg(feature = "secondary")]
 pub mod singletons_simulation;
+#[cfg(feature = "secondary")]
 pub mod spending_simulation;
 pub mod summary;
 pub mod t_tests;
 pub mod tail;
+#[cfg(feature = "secondary")]
 pub mod tukey;
 pub mod verdict;
 
@@ -79,32 +93,44 @@ pub use bimodal::{is_bimodal, mean_of_replicate_locations};
 pub use blocks::{Diagnostics, Order, block_effect, diagnostics};
 pub use clusters::{ClusterError, Clusters};
 pub use components::{Components, clamped_components, clamped_variance, variance_components};
+#[cfg(feature = "secondary")]
 pub use density::{bandwidth, density};
 pub use estimate::{LAYOUT_ALLOWANCE, MIN_BLOCKS, MIN_REPLICATES_FOR_VERDICT, PooledEstimate};
 pub use evidence::{BlockFlags, Dropping, KeepReason, keep_or_drop};
+#[cfg(feature = "secondary")]
 pub use fit::{Family, Fit, best_fits, fit};
 pub use guard::{guard_interval, guard_p};
+#[cfg(feature = "secondary")]
 pub use hdr::{DigitsError, Histogram};
 pub use huber::{EstimateError, Floor, pooled_huber};
 pub use looks::{Spending, SpendingError, adjusted_p};
+#[cfg(feature = "secondary")]
 pub use moments::{excess_kurtosis, mean_over_min, sigma_distances, skewness};
 pub use multiple::{benjamini_hochberg, e_benjamini_hochberg, holm};
+#[cfg(feature = "secondary")]
 pub use outliers::{OppositePeaks, opposite_peaks};
 pub use power::{
     minimum_detectable_effect, optimal_blocks, planned_standard_error, replicates_to_settle,
     replicates_within,
 };
+#[cfg(feature = "secondary")]
 pub use rank::{
-    RankSum, Signs, count_signs, hodges_lehmann, hodges_lehmann_shift, mann_whitney_asymptotic_p,
+    RankSum, Signs, count_signs, hodges_lehmann_shift, mann_whitney_asymptotic_p,
     mann_whitney_exact_p, mann_whitney_p, rank_sum, rank_sum_p, scipy_mann_whitney_p,
-    shift_interval, shift_interval_at, shift_order, signed_rank_asymptotic_p, signed_rank_exact_p,
+    shift_interval, shift_interval_at, shift_order,
 };
+pub use rank::{hodges_lehmann, signed_rank_asymptotic_p, signed_rank_exact_p};
+#[cfg(feature = "secondary")]
 pub use running::running_median;
+#[cfg(feature = "secondary")]
 pub use shape::{KolmogorovSmirnov, kolmogorov_smirnov, wasserstein_1};
+#[cfg(feature = "secondary")]
 pub use shapiro_wilk::{ShapiroWilk, shapiro_wilk};
+#[cfg(feature = "secondary")]
 pub use share::share_bounds;
 pub use signflip::sign_flip_p;
 pub use t_tests::{TTest, ZTest, student, student_paired, welch, z_test};
 pub use tail::{Tail, tail_rate};
+#[cfg(feature = "secondary")]
 pub use tukey::{Tukey, tukey};
 pub use verdict::{Call, call};

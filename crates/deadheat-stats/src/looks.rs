@@ -3,8 +3,6 @@
 //! α is spent as the fraction of replicates seen to the power 1.5 (Lan & DeMets 1983, Kim & DeMets 1987): by the look
 //! at P of Pmax replicates, at most α·(P/Pmax)^1.5 of all runs without a difference may have been called different.
 
-use thiserror::Error;
-
 /// The exponent of the spending function.
 pub const SPENDING_POWER: f64 = 1.5;
 
@@ -15,18 +13,30 @@ const GROWTH: [usize; 10] = [6, 8, 11, 16, 22, 31, 44, 62, 88, 125];
 const TOO_CLOSE_PERCENT: usize = 85;
 
 /// Why there is no plan.
-#[derive(Debug, Clone, Copy, PartialEq, Error)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum SpendingError {
     /// A run needs at least one replicate.
-    #[error("a run needs at least one replicate")]
     NoReplicates,
     /// α is not a probability strictly between 0 and 1.
-    #[error("the error rate must lie strictly between 0 and 1, not at {alpha}")]
     AlphaOutOfRange {
         /// The α asked for.
         alpha: f64,
     },
 }
+
+impl std::fmt::Display for SpendingError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NoReplicates => f.write_str("a run needs at least one replicate"),
+            Self::AlphaOutOfRange { alpha } => write!(
+                f,
+                "the error rate must lie strictly between 0 and 1, not at {alpha}"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for SpendingError {}
 
 /// The looks of a run, fixed before its first sample.
 #[derive(Debug, Clone, PartialEq)]

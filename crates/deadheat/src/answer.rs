@@ -5,9 +5,9 @@ use std::path::Path;
 
 use deadheat_analysis::{Options, analyse};
 use deadheat_model::{Analysis, Run};
-use deadheat_report::{
-    Detail, Glyphs, MarkdownOptions, TextOptions, to_json, to_markdown_with, to_paired, to_text,
-};
+use deadheat_report::{Detail, TextOptions, to_json, to_text};
+#[cfg(feature = "reports")]
+use deadheat_report::{Glyphs, MarkdownOptions, to_markdown_with, to_paired};
 
 #[cfg(feature = "commands")]
 use deadheat_report::{Sort, to_comparison_csv};
@@ -15,6 +15,7 @@ use deadheat_report::{Sort, to_comparison_csv};
 #[cfg(feature = "commands")]
 use crate::Recorded;
 use crate::exit::{Failure, Status};
+#[cfg(feature = "reports")]
 use crate::report_files::ReportFiles;
 use crate::rules::Gate;
 use crate::settings::Color;
@@ -35,8 +36,10 @@ pub enum Format {
     /// For programs: all there is to know, as one JSON document.
     Json,
     /// For a pull request.
+    #[cfg(feature = "reports")]
     Markdown,
     /// Minima and means side by side, a line per comparison.
+    #[cfg(feature = "reports")]
     Paired,
     /// For a spreadsheet.
     #[cfg(feature = "commands")]
@@ -49,7 +52,9 @@ impl Format {
         Format::Text,
         Format::Terse,
         Format::Json,
+        #[cfg(feature = "reports")]
         Format::Markdown,
+        #[cfg(feature = "reports")]
         Format::Paired,
         #[cfg(feature = "commands")]
         Format::Csv,
@@ -61,7 +66,9 @@ impl Format {
             Format::Text => "text",
             Format::Terse => "terse",
             Format::Json => "json",
+            #[cfg(feature = "reports")]
             Format::Markdown => "markdown",
+            #[cfg(feature = "reports")]
             Format::Paired => "paired",
             #[cfg(feature = "commands")]
             Format::Csv => "csv",
@@ -74,7 +81,9 @@ impl Format {
             Format::Text => "for people at a terminal",
             Format::Terse => "a line per comparison, and doubts",
             Format::Json => "for programs: all there is to know",
+            #[cfg(feature = "reports")]
             Format::Markdown => "for a document",
+            #[cfg(feature = "reports")]
             Format::Paired => "minima and means side by side, a line per comparison",
             #[cfg(feature = "commands")]
             Format::Csv => "a row per benchmark, candidate and metric",
@@ -97,7 +106,8 @@ impl Format {
 pub struct Answer {
     /// Its shape.
     pub format: Format,
-    /// Whether the secondary figures are shown; JSON always holds them.
+    /// Whether the secondary figures are shown; JSON always holds them, in a
+    /// build with the feature `reports`.
     pub figures: bool,
     /// Whether text shows pictures of every comparison.
     pub plot: bool,
@@ -141,7 +151,12 @@ impl Answer {
 
     /// Whether nothing but the document may stand on standard output.
     pub fn is_document(&self) -> bool {
-        !self.is_text() && self.format != Format::Paired
+        match self.format {
+            Format::Text | Format::Terse => false,
+            #[cfg(feature = "reports")]
+            Format::Paired => false,
+            _ => true,
+        }
     }
 
     /// Where the run is recorded, as a line below the answer; whoever sees a
@@ -187,6 +202,7 @@ impl Answer {
 
     /// Prints the answer and the lines below it, unless a report stands on
     /// standard output in its place.
+    #[cfg(feature = "reports")]
     pub fn print_beside(
         &self,
         reports: &ReportFiles,
@@ -196,6 +212,11 @@ impl Answer {
         if reports.takes_stdout() {
             return Ok(());
         }
+        self.print_with(analysis, below)
+    }
+
+    /// Prints the answer and the lines below it.
+    pub fn print_with(&self, analysis: &Analysis, below: &[String]) -> Result<(), Failure> {
         self.print(analysis)?;
         below
             .iter()
@@ -247,10 +268,12 @@ impl Answer {
                 },
             ),
             Format::Json => to_json(analysis),
+            #[cfg(feature = "reports")]
             Format::Paired => {
                 let glyphs = Glyphs::new(terminal::speaks_unicode());
                 to_paired(analysis, terminal::width_of_tables(), glyphs)
             }
+            #[cfg(feature = "reports")]
             Format::Markdown => to_markdown_with(analysis, &MarkdownOptions { figures }),
             #[cfg(feature = "commands")]
             Format::Csv => to_comparison_csv(analysis, Sort::File, false),

@@ -48,22 +48,17 @@ impl From<Status> for ExitCode {
 }
 
 /// Something went wrong, and whose fault it is.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum Failure {
     /// What was asked for makes no sense.
-    #[error("{0}")]
     Usage(String),
     /// A contender or hook failed.
-    #[error("{0}")]
     Contender(String),
     /// A file cannot be read or holds nonsense.
-    #[error("{0}")]
     Data(String),
     /// deadheat itself, or the machine under it.
-    #[error("{0}")]
     Internal(String),
     /// A signal came before there was anything to answer.
-    #[error("{text}")]
     Interrupted {
         /// What it stopped.
         text: String,
@@ -71,6 +66,20 @@ pub enum Failure {
         signal: i32,
     },
 }
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Usage(inner) => write!(f, "{inner}"),
+            Self::Contender(inner) => write!(f, "{inner}"),
+            Self::Data(inner) => write!(f, "{inner}"),
+            Self::Internal(inner) => write!(f, "{inner}"),
+            Self::Interrupted { text, .. } => write!(f, "{text}"),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
 
 impl Failure {
     /// A file that was named could not be used.

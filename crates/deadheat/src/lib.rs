@@ -50,7 +50,8 @@
 //!
 //! | feature | adds | costs |
 //! | --- | --- | --- |
-//! | `commands` | `command_race`, `race_commands` and `resume_commands`; `race_google_benchmark`; `engine::CommandContenders` with hardware counters; reading run files back; tidy CSV; the JSON of hyperfine | some twenty more crates |
+//! | `reports` | `--html`, `--markdown`, `--junit`, `--export-markdown`, `--export-hdr`, `--figures`, `--plot` and the formats `markdown` and `paired` of a bench target; the calibration of the machine, quoted | no crate, some ten seconds of building |
+//! | `commands` | `reports`; `command_race`, `race_commands` and `resume_commands`; `race_google_benchmark`; `engine::CommandContenders` with hardware counters; reading run files back; tidy CSV; the JSON of hyperfine | some twenty more crates |
 
 #![allow(
     clippy::needless_doctest_main,
@@ -58,6 +59,7 @@
 )]
 
 pub mod answer;
+#[cfg(feature = "reports")]
 pub mod calibration;
 #[cfg(feature = "commands")]
 pub mod command_race;
@@ -70,6 +72,7 @@ mod race;
 #[cfg(feature = "commands")]
 mod recorded;
 pub mod repetition;
+#[cfg(feature = "reports")]
 mod report_files;
 pub mod rules;
 #[cfg(feature = "commands")]
@@ -94,5 +97,6 @@ pub use race::{
 };
 #[cfg(feature = "commands")]
 pub use recorded::Recorded;
+#[cfg(feature = "reports")]
 pub use report_files::ReportFiles;
 pub use suite::Suite;

@@ -9,7 +9,7 @@ use deadheat_model::{Analysis, RunHeader};
 use deadheat_report::{CommentOptions, to_comment, to_junit, write_page};
 #[cfg(feature = "commands")]
 use {
-    deadheat_format::{ensure_folder, read_bytes, write_bytes},
+    deadheat_format::{ensure_folder, read_bytes},
     deadheat_report::to_pictures,
 };
 
@@ -28,7 +28,7 @@ pub struct ReportFiles {
     /// The folder of pictures that keep their sharpness.
     #[cfg(feature = "commands")]
     pub svg: Option<PathBuf>,
-    /// The folder of pictures made of pixels.
+    /// The folder of pictures made of pixels, which need the feature `png`.
     #[cfg(feature = "commands")]
     pub png: Option<PathBuf>,
 }
@@ -51,6 +51,15 @@ impl ReportFiles {
     pub fn check(&self, recording: Option<&Path>) -> Result<(), Failure> {
         #[cfg(feature = "commands")]
         self.refuse_to_replace_foreign_files()?;
+        #[cfg(all(feature = "commands", not(feature = "png")))]
+        if self.png.is_some() {
+            return Err(Failure::Usage(
+                "--png: this deadheat was built without pictures made of pixels; --svg needs \
+                 nothing, and `cargo install --path crates/deadheat-cli --features png` builds \
+                 one that has them"
+                    .to_owned(),
+            ));
+        }
         let usage = |flag: &str, problem: String| Failure::Usage(format!("{flag}: {problem}"));
         for (flag, path) in self.files() {
             if recording.is_some_and(|recording| is_same_file(recording, path)) {
@@ -182,11 +191,12 @@ fn draw(flag: &'static str, folder: &Path, analysis: &Analysis) -> Result<String
         count += 1;
         let name = &picture.name;
         match flag {
+            #[cfg(feature = "png")]
             "--png" => {
                 let pixels = picture
                     .png()
                     .map_err(|error| Failure::Internal(format!("{flag}: {name}: {error}")))?;
-                write_bytes(folder.join(format!("{name}.png")), &pixels)
+                deadheat_format::write_bytes(folder.join(format!("{name}.png")), &pixels)
             }
             _ => write_text(folder.join(format!("{name}.svg")), &picture.svg),
         }

@@ -26,6 +26,8 @@ pub struct State {
     /// Put before the comment that is made next, as if another run had made it
     /// in the same moment.
     pub rival: Option<Value>,
+    /// Files that anybody may fetch, by their addresses.
+    pub files: Vec<(String, Vec<u8>)>,
     last: u64,
 }
 
@@ -161,13 +163,20 @@ fn serve(stream: TcpStream, state: &Mutex<State>) {
     let body = String::from_utf8(body).unwrap();
     let mut state = state.lock().unwrap();
     state.requests.push(format!("{method} {url}"));
-    let (code, answer) = match is_known {
-        true => state.answer(method, url, &body),
-        false => (401, json!({ "message": "Bad credentials" })),
-    };
-    let answer = match code {
-        204 => String::new(),
-        _ => answer.to_string(),
+    let file = state.files.iter().find(|(address, _)| address == url);
+    let (code, answer) = match file {
+        Some((_, bytes)) => (200, bytes.clone()),
+        None => {
+            let (code, answer) = match is_known {
+                true => state.answer(method, url, &body),
+                false => (401, json!({ "message": "Bad credentials" })),
+            };
+            let answer = match code {
+                204 => String::new(),
+                _ => answer.to_string(),
+            };
+            (code, answer.into_bytes())
+        }
     };
     let mut stream = stream;
     let head = format!(
@@ -176,5 +185,5 @@ fn serve(stream: TcpStream, state: &Mutex<State>) {
         answer.len()
     );
     // Whoever asked may be gone.
-    let _ = stream.write_all((head + &answer).as_bytes());
+    let _ = stream.write_all(&[head.as_bytes(), &answer].concat());
 }

@@ -236,6 +236,7 @@ pub fn pull_request(api: &str, base: &str, head: &str, run: u64) -> Value {
     json!({
         "api_url": api,
         "server_url": "https://github.test",
+        "action_ref": "main",
         "repository": "me/project",
         "sha": "0".repeat(40),
         "token": "secret-token",

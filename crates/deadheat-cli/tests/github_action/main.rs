@@ -424,6 +424,106 @@ fn deadheat_is_built_from_the_action_or_from_a_version_and_only_once() {
     }
 }
 
+/// A job that asks for a version of a repository on the server, and nothing
+/// else; no cargo can be called.
+fn job_of_version(project: &Project, version: &str) -> Job {
+    let tools = project.path("tools");
+    if !tools.exists() {
+        fs::create_dir(&tools).unwrap();
+        executable(
+            &tools.join("cargo"),
+            "#!/bin/sh\necho \"cargo $*\"\nexit 1\n",
+        );
+    }
+    let mut path = vec![tools];
+    path.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap()));
+    let path = std::env::join_paths(path).unwrap().into_string().unwrap();
+    let mut job = project.job(&project.equal, 1);
+    job.inputs.retain(|(name, _)| name != "deadheat");
+    let input = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    job.inputs.push(input("version", version));
+    let repository = format!("{}/me/deadheat", project.api.url);
+    job.inputs.push(input("repository", &repository));
+    // Everything else is asked of other tests.
+    job.inputs.push(input("base", "no-such-branch"));
+    job.env.push(input("PATH", &path));
+    job
+}
+
+/// An archive with this program, as `.ci/dist` makes one, and its checksum.
+fn archive(project: &Project, version: &str) -> [(String, Vec<u8>); 2] {
+    let kind = format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS);
+    let name = format!("deadheat-{version}-{kind}");
+    let folder = project.path("archive");
+    fs::create_dir_all(folder.join(&name).join("bin")).unwrap();
+    let program = folder.join(&name).join("bin/deadheat");
+    fs::copy(env!("CARGO_BIN_EXE_deadheat"), program).unwrap();
+    let script =
+        format!("tar -czf {name}.tar.gz {name} && sha256sum {name}.tar.gz > {name}.tar.gz.sha256");
+    let mut packed = Command::new("sh");
+    packed.args(["-c", &script]).current_dir(&folder);
+    assert!(packed.status().unwrap().success());
+    ["", ".sha256"].map(|end| {
+        let file = format!("{name}.tar.gz{end}");
+        let bytes = fs::read(folder.join(&file)).unwrap();
+        (
+            format!("/me/deadheat/releases/download/v{version}/{file}"),
+            bytes,
+        )
+    })
+}
+
+#[test]
+fn the_archive_of_a_release_is_fetched_once_and_nothing_is_built() {
+    let project = Project::new();
+    let files = archive(&project, "0.1.0");
+    project.api.with(|state| state.files = files.to_vec());
+    let job = job_of_version(&project, "v0.1.0");
+    let first = job.run();
+    first.says(&["deadheat 0.1.0 was fetched from http://127.0.0.1:"]);
+    assert!(!first.log.contains("cargo "), "{first:?}");
+    let asked = project.api.methods().len();
+    assert_eq!(asked, 2, "the archive and its checksum");
+    job.run().says(&["deadheat 0.1.0\n"]);
+    assert_eq!(
+        project.api.methods().len(),
+        0,
+        "what is there is not fetched"
+    );
+    // The tag of the action itself will do where no version is given.
+    let mut job = job_of_version(&project, "");
+    job.github["action_ref"] = "v0.1.0".into();
+    job.run().says(&["deadheat 0.1.0\n"]);
+}
+
+#[test]
+fn an_archive_that_cannot_be_trusted_is_refused_and_without_one_deadheat_is_built() {
+    let project = Project::new();
+    let [archive, (sum, text)] = archive(&project, "0.1.0");
+    let other = text.iter().map(|byte| match byte {
+        b'0'..=b'8' => byte + 1,
+        b'9' => b'0',
+        other => *other,
+    });
+    let other: Vec<u8> = other.take(64).chain(text[64..].iter().copied()).collect();
+    project
+        .api
+        .with(|state| state.files = vec![archive.clone(), (sum, other)]);
+    let job = job_of_version(&project, "v0.1.0");
+    let done = job.run();
+    done.says(&["::error title=deadheat::", "is not what its checksum says"]);
+    assert!(done.code != 0 && !done.log.contains("cargo "), "{done:?}");
+    project.api.with(|state| state.files = vec![archive]);
+    let done = job.run();
+    done.says(&["has no checksum beside it"]);
+    assert!(done.code != 0 && !done.log.contains("cargo "), "{done:?}");
+    // Of this action, which has no release, deadheat is built.
+    project.api.with(|state| state.files = Vec::new());
+    let mut job = job_of_version(&project, "");
+    job.github["action_ref"] = "v0.1.0".into();
+    job.run().says(&["cargo install --locked --root"]);
+}
+
 /// A folder of results in which everything is made up.
 fn results(project: &Project, report: &str) -> Job {
     let folder = project.path("results");

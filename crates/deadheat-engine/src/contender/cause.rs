@@ -8,11 +8,7 @@ use crate::error::{Moment, signal_name};
 use crate::placement::{Variant, on_link};
 
 /// A contender failed, and where.
-#[derive(Debug, thiserror::Error)]
-#[error(
-    "benchmark '{benchmark}', {moment}: command '{command}' {cause}{}",
-    on_link(link)
-)]
+#[derive(Debug)]
 pub struct ContenderFailure {
     /// The benchmark.
     pub benchmark: String,
@@ -26,23 +22,37 @@ pub struct ContenderFailure {
     pub link: Option<Variant>,
 }
 
+impl std::fmt::Display for ContenderFailure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self {
+            benchmark,
+            command,
+            moment,
+            cause,
+            link,
+        } = self;
+        write!(
+            f,
+            "benchmark '{benchmark}', {moment}: command '{command}' {cause}{}",
+            on_link(link)
+        )
+    }
+}
+
+impl std::error::Error for ContenderFailure {}
+
 /// What a contender did wrong.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum Cause {
     /// There is no such program, or it may not be executed.
-    #[error("cannot be started: {0}")]
     NotStarted(io::Error),
     /// It exited with a code that does not count as success.
-    #[error("exited with code {0}; use -i to ignore exit codes, or -i={0} for this one")]
     Exited(i32),
     /// It was killed by a signal.
-    #[error("was killed by signal {0}{name}", name = signal_name(*.0))]
     Signalled(i32),
     /// It ran longer than `--timeout`.
-    #[error("did not end within {0:?} (--timeout) and was killed")]
     TimedOut(Duration),
     /// Its input file cannot be opened.
-    #[error("cannot read its --input '{}': {error}", path.display())]
     NoInput {
         /// The file.
         path: PathBuf,
@@ -50,7 +60,6 @@ pub enum Cause {
         error: io::Error,
     },
     /// Its output cannot be opened.
-    #[error("cannot write its --output{}: {error}", path.as_ref().map(|path| format!(" '{}'", path.display())).unwrap_or_default())]
     NoOutput {
         /// The file, when it is one.
         path: Option<PathBuf>,
@@ -58,7 +67,6 @@ pub enum Cause {
         error: io::Error,
     },
     /// A hook failed.
-    #[error("has a {flag} hook '{hook}' that {ended}{}", said(errors))]
     Hook {
         /// The flag that set it.
         flag: &'static str,
@@ -70,11 +78,6 @@ pub enum Cause {
         errors: String,
     },
     /// It printed something else than the baseline.
-    #[error(
-        "prints something else than '{baseline}' (--check-output): line {line} {}, the baseline's {}",
-        reads(found),
-        reads(expected)
-    )]
     OutputDiffers {
         /// The baseline's command.
         baseline: String,
@@ -86,7 +89,6 @@ pub enum Cause {
         found: Option<String>,
     },
     /// It exited unlike the baseline.
-    #[error("exits with code {found} where '{baseline}' exits with {expected} (--check-output)")]
     ExitDiffers {
         /// The baseline's command.
         baseline: String,
@@ -96,6 +98,63 @@ pub enum Cause {
         found: i32,
     },
 }
+
+impl std::fmt::Display for Cause {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NotStarted(inner) => write!(f, "cannot be started: {inner}"),
+            Self::Exited(inner) => write!(
+                f,
+                "exited with code {inner}; use -i to ignore exit codes, or -i={inner} for this one"
+            ),
+            Self::Signalled(inner) => write!(
+                f,
+                "was killed by signal {inner}{name}",
+                name = signal_name(*inner)
+            ),
+            Self::TimedOut(inner) => {
+                write!(f, "did not end within {inner:?} (--timeout) and was killed")
+            }
+            Self::NoInput { path, error } => {
+                write!(f, "cannot read its --input '{}': {error}", path.display())
+            }
+            Self::NoOutput { path, error } => write!(
+                f,
+                "cannot write its --output{}: {error}",
+                path.as_ref()
+                    .map(|path| format!(" '{}'", path.display()))
+                    .unwrap_or_default()
+            ),
+            Self::Hook {
+                flag,
+                hook,
+                ended,
+                errors,
+            } => write!(f, "has a {flag} hook '{hook}' that {ended}{}", said(errors)),
+            Self::OutputDiffers {
+                baseline,
+                line,
+                expected,
+                found,
+            } => write!(
+                f,
+                "prints something else than '{baseline}' (--check-output): line {line} {}, the baseline's {}",
+                reads(found),
+                reads(expected)
+            ),
+            Self::ExitDiffers {
+                baseline,
+                expected,
+                found,
+            } => write!(
+                f,
+                "exits with code {found} where '{baseline}' exits with {expected} (--check-output)"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Cause {}
 
 fn reads(line: &Option<String>) -> String {
     line.as_ref()

@@ -30,8 +30,7 @@ const MOST_PRINTED: usize = 64 << 20;
 const LONGEST_NAME: usize = 4_096;
 
 /// A program could not be inspected.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{program}' {cause}{}", .cause.with_last_words(.last_words.as_deref()))]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InspectionFailure {
     /// The program.
     pub program: String,
@@ -41,6 +40,23 @@ pub struct InspectionFailure {
     /// it.
     pub last_words: Option<String>,
 }
+
+impl std::fmt::Display for InspectionFailure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self {
+            program,
+            cause,
+            last_words,
+        } = self;
+        write!(
+            f,
+            "'{program}' {cause}{}",
+            cause.with_last_words(last_words.as_deref())
+        )
+    }
+}
+
+impl std::error::Error for InspectionFailure {}
 
 /// The metrics of a worker that says hello in this version of the protocol.
 pub(super) fn greeted(hello: &Reply) -> Result<&[Metric], FunctionCause> {

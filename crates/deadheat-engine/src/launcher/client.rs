@@ -26,10 +26,9 @@ use crate::counters::Counters;
 use crate::interrupt::Interrupts;
 
 /// The launcher cannot be started or has stopped answering.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LauncherError {
     /// A system call it needs was refused.
-    #[error("cannot start the launcher process: {step}: {errno}")]
     Start {
         /// What was tried.
         step: &'static str,
@@ -37,9 +36,21 @@ pub enum LauncherError {
         errno: Errno,
     },
     /// It has died or talks nonsense.
-    #[error("the launcher process is gone; was it killed?")]
     Gone,
 }
+
+impl std::fmt::Display for LauncherError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Start { step, errno } => {
+                write!(f, "cannot start the launcher process: {step}: {errno}")
+            }
+            Self::Gone => f.write_str("the launcher process is gone; was it killed?"),
+        }
+    }
+}
+
+impl std::error::Error for LauncherError {}
 
 /// How to set up a launcher.
 pub(crate) struct LauncherOptions<'a> {

@@ -14,18 +14,27 @@ const PADDING_NAME: &[u8] = b"DEADHEAT_PADDING=";
 pub(crate) const MAX_PADDING: u16 = 4095;
 
 /// Why a command cannot be turned into system-call arguments.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ImageError {
     /// There is no program to run.
-    #[error("the command is empty")]
     Empty,
     /// A word or path holds a NUL byte, which no system call can pass on.
-    #[error("'{word}' contains a NUL byte")]
     NulByte {
         /// The offending word, NUL bytes left out.
         word: String,
     },
 }
+
+impl std::fmt::Display for ImageError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Empty => f.write_str("the command is empty"),
+            Self::NulByte { word } => write!(f, "'{word}' contains a NUL byte"),
+        }
+    }
+}
+
+impl std::error::Error for ImageError {}
 
 /// A list of words and the NULL-terminated array of pointers to them.
 ///

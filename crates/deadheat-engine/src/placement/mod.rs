@@ -5,6 +5,7 @@
 //! `placements EXECUTABLE SEED…` and answers in lines of JSON ([`answer`]).
 
 mod answer;
+mod by_replicate;
 #[cfg(feature = "commands")]
 mod commands;
 mod executable;

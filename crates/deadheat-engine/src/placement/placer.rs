@@ -1,9 +1,8 @@
 //! The neutral links of one executable, ready ahead of each look.
 
-use std::collections::BTreeMap;
-
 use deadheat_model::RefusedLink;
 
+use super::by_replicate::ByReplicate;
 use super::executable::{Executable, Hold};
 use super::helper::Helper;
 use super::seeds::Seeds;
@@ -27,11 +26,11 @@ pub(crate) struct Placer {
     record: String,
     looks: Vec<u32>,
     seeds: Seeds,
-    links: BTreeMap<u32, Variant>,
+    links: ByReplicate<Variant>,
     /// How often in a row a replicate's link was refused.
-    refusals: BTreeMap<u32, u32>,
+    refusals: ByReplicate<u32>,
     /// Refused links that nobody has been told of.
-    findings: BTreeMap<u32, Vec<RefusedLink>>,
+    findings: ByReplicate<Vec<RefusedLink>>,
     fallen_back: Option<String>,
     /// The seed of the link that was raced last.
     last: Option<u32>,
@@ -57,9 +56,9 @@ impl Placer {
             record: record.to_owned(),
             seeds: Seeds::new(seed, place, looks.last().copied().unwrap_or(0)),
             looks,
-            links: BTreeMap::new(),
-            refusals: BTreeMap::new(),
-            findings: BTreeMap::new(),
+            links: ByReplicate::new(),
+            refusals: ByReplicate::new(),
+            findings: ByReplicate::new(),
             fallen_back: None,
             last: None,
         }
@@ -73,10 +72,10 @@ impl Placer {
         replicate: u32,
         interrupts: &Interrupts,
     ) -> Result<Option<Variant>, EngineError> {
-        while self.fallen_back.is_none() && !self.links.contains_key(&replicate) {
+        while self.fallen_back.is_none() && self.links.get(replicate).is_none() {
             self.make(replicate, interrupts)?;
         }
-        let link = self.links.get(&replicate).cloned();
+        let link = self.links.get(replicate).cloned();
         self.last = link
             .as_ref()
             .map_or(self.last, |variant| Some(variant.link.seed));
@@ -86,7 +85,7 @@ impl Placer {
     /// The link of a replicate came to nothing when it was tried; the next one
     /// asked for has another seed.
     pub(crate) fn refuse(&mut self, replicate: u32, reason: String) {
-        if let Some(variant) = self.links.remove(&replicate) {
+        if let Some(variant) = self.links.remove(replicate) {
             let seed = variant.link.seed;
             self.note(replicate, RefusedLink { seed, reason });
         }
@@ -107,7 +106,7 @@ impl Placer {
 
     /// Links that were refused for a replicate, told once.
     pub(crate) fn take_refused(&mut self, replicate: u32) -> Vec<RefusedLink> {
-        self.findings.remove(&replicate).unwrap_or_default()
+        self.findings.remove(replicate).unwrap_or_default()
     }
 
     /// What is known from before the run was taken up again: a replicate has
@@ -126,7 +125,7 @@ impl Placer {
     /// Runs on the user's own link from this replicate on.
     fn fall_back(&mut self, replicate: u32, reason: String) {
         self.fallen_back = Some(reason);
-        self.links.retain(|linked, _| *linked < replicate);
+        self.links.forget_from(replicate);
     }
 
     /// One round: everything that is missing up to the next look.
@@ -134,7 +133,7 @@ impl Placer {
         let next_look = self.looks.iter().find(|at| **at > replicate).copied();
         let end = next_look.unwrap_or(replicate.saturating_add(AT_A_TIME));
         let missing: Vec<u32> = (replicate..end)
-            .filter(|replicate| !self.links.contains_key(replicate))
+            .filter(|replicate| self.links.get(*replicate).is_none())
             .collect();
         let seeds: Vec<u32> = missing.iter().map(|r| self.seeds.of(*r)).collect();
         if let Err(reason) = self.executable.check() {
@@ -164,14 +163,14 @@ impl Placer {
             }
         };
         if let Some(reason) = broken {
-            let first = missing.iter().find(|r| !self.links.contains_key(r));
+            let first = missing.iter().find(|r| self.links.get(**r).is_none());
             self.fall_back(first.copied().unwrap_or(end), reason);
         }
         Ok(())
     }
 
     fn note(&mut self, replicate: u32, refused: RefusedLink) {
-        let count = self.refusals.entry(replicate).or_default();
+        let count = self.refusals.or_default(replicate);
         *count += 1;
         if *count >= MOST_REFUSALS {
             let reason = format!(
@@ -183,7 +182,7 @@ impl Placer {
         } else {
             self.seeds.replace(replicate);
         }
-        self.findings.entry(replicate).or_default().push(refused);
+        self.findings.or_default(replicate).push(refused);
     }
 }
 

@@ -1,9 +1,8 @@
 //! The seeds of neutral links, in the order a run draws them.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use super::by_replicate::ByReplicate;
 use crate::random::{Purpose, below, stream};
 
 /// Seeds lie between 1 and this: so many that no two runs draw the same, so
@@ -22,9 +21,9 @@ pub(super) struct Seeds {
     /// Of the planned replicates, from the beginning.
     planned: Vec<u32>,
     /// The seeds that replicates have now.
-    given: BTreeMap<u32, u32>,
-    /// Seeds that are or were somebody's.
-    used: BTreeSet<u32>,
+    given: ByReplicate<u32>,
+    /// Seeds that are or were somebody's, rising.
+    used: Vec<u32>,
 }
 
 impl Seeds {
@@ -34,8 +33,8 @@ impl Seeds {
         let mut seeds = Self {
             rng: stream(seed, Purpose::Placement, place),
             planned: Vec::new(),
-            given: BTreeMap::new(),
-            used: BTreeSet::new(),
+            given: ByReplicate::new(),
+            used: Vec::new(),
         };
         for _ in 0..max_replicates {
             let next = seeds.draw();
@@ -46,12 +45,12 @@ impl Seeds {
 
     /// The seed of a replicate.
     pub(super) fn of(&mut self, replicate: u32) -> u32 {
-        if let Some(seed) = self.given.get(&replicate) {
+        if let Some(seed) = self.given.get(replicate) {
             return *seed;
         }
         let planned = self.planned.get(replicate as usize).copied();
         let seed = planned
-            .filter(|seed| !self.used.contains(seed))
+            .filter(|seed| !self.is_used(*seed))
             .unwrap_or_else(|| self.draw());
         self.give(replicate, seed);
         seed
@@ -66,20 +65,30 @@ impl Seeds {
     /// A replicate has this seed, and nobody else will.
     pub(super) fn give(&mut self, replicate: u32, seed: u32) {
         self.given.insert(replicate, seed);
-        self.used.insert(seed);
+        self.use_up(seed);
     }
 
     /// Nobody will have this seed.
     #[cfg(feature = "commands")]
     pub(super) fn strike(&mut self, seed: u32) {
-        self.used.insert(seed);
+        self.use_up(seed);
+    }
+
+    fn is_used(&self, seed: u32) -> bool {
+        self.used.binary_search(&seed).is_ok()
+    }
+
+    fn use_up(&mut self, seed: u32) {
+        if let Err(place) = self.used.binary_search(&seed) {
+            self.used.insert(place, seed);
+        }
     }
 
     /// A seed that is nobody's and that no replicate waits for.
     fn draw(&mut self) -> u32 {
         loop {
             let seed = 1 + below(&mut self.rng, LARGEST) as u32;
-            if !self.used.contains(&seed) && !self.planned.contains(&seed) {
+            if !self.is_used(seed) && !self.planned.contains(&seed) {
                 return seed;
             }
         }
@@ -88,6 +97,8 @@ impl Seeds {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     fn first(seeds: &mut Seeds, count: u32) -> Vec<u32> {

@@ -10,8 +10,7 @@ use crate::error::{Moment, signal_name};
 use crate::placement::{Variant, on_link};
 
 /// A benchmark of functions failed, and where.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("benchmark '{benchmark}', {}", self.within_benchmark())]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionFailure {
     /// The benchmark.
     pub benchmark: String,
@@ -27,6 +26,15 @@ pub struct FunctionFailure {
     /// nobody saw it.
     pub last_words: Option<String>,
 }
+
+impl std::fmt::Display for FunctionFailure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { benchmark, .. } = self;
+        write!(f, "benchmark '{benchmark}', {}", self.within_benchmark())
+    }
+}
+
+impl std::error::Error for FunctionFailure {}
 
 impl FunctionFailure {
     /// The same for a reader who knows which benchmark it is.
@@ -50,25 +58,17 @@ impl FunctionFailure {
 }
 
 /// What happened to the code under test or to its process.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FunctionCause {
     /// It panicked.
-    #[error("panicked {0}")]
     Panicked(String),
     /// The process ended in the middle of the work.
-    #[error("ended its process with exit code {0}")]
     Exited(i32),
     /// The process was killed.
-    #[error("was killed by signal {0}{name}", name = signal_name(*.0))]
     Signalled(i32),
     /// It did not come back within the time that a single sample may take.
-    #[error("did not come back within {0:?} (--timeout) and was killed")]
     TimedOut(Duration),
     /// The same, of one that does not tell when it goes on.
-    #[error(
-        "did not come back within {:?} (--timeout {each:?} for each of {samples} samples) and was \
-         killed", *.each * *.samples
-    )]
     TimedOutInAll {
         /// What a single sample may take.
         each: Duration,
@@ -77,33 +77,19 @@ pub enum FunctionCause {
     },
     /// Of two processes that take turns each waits for the other, for all that
     /// is known.
-    #[error(
-        "wait for each other: neither came back within {0:?} (--timeout), and both were killed; \
-         one of them does not hand the baton over as docs/protocol.md says"
-    )]
     NeitherCameBack(Duration),
     /// It cannot be reached by the other process any more.
-    #[error(
-        "closed the pipes of the baton before the turns were over (docs/protocol.md), and goes on"
-    )]
     BatonClosed,
     /// A candidate's answer is not that of the baseline.
-    #[error("returns another output than '{baseline}' for the same input")]
     OutputDiffers {
         /// The baseline.
         baseline: String,
     },
     /// A contender's answers to one input differ.
-    #[error("returns different outputs for the same input, so outputs cannot be compared")]
     OutputVaries,
     /// The process could not be started.
-    #[error("cannot be started: {0}")]
     NotStarted(String),
     /// It was made for another release of deadheat.
-    #[error(
-        "speaks version {theirs} of the worker protocol, and this deadheat version {ours}; build \
-         it with a release of deadheat that speaks {ours}"
-    )]
     OtherProtocol {
         /// Its version.
         theirs: u32,
@@ -111,10 +97,6 @@ pub enum FunctionCause {
         ours: u32,
     },
     /// It neither says hello nor lists benchmarks.
-    #[error(
-        "{ended} and says no hello: it is no worker (docs/protocol.md) and no Google Benchmark \
-         executable; it prints {}; whole executions are raced by deadheat run", printing(.printed)
-    )]
     Neither {
         /// How it ended.
         ended: String,
@@ -122,13 +104,39 @@ pub enum FunctionCause {
         printed: String,
     },
     /// The process says what no worker says.
-    #[error("does not speak the protocol of workers: {0}")]
     Protocol(String),
     /// It is a Google Benchmark executable, and this went wrong.
     #[cfg(feature = "commands")]
-    #[error("{0}")]
     GoogleBenchmark(Box<GoogleBenchmarkCause>),
 }
+
+impl std::fmt::Display for FunctionCause {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+Self::Panicked(inner) => write!(f, "panicked {inner}"),
+Self::Exited(inner) => write!(f, "ended its process with exit code {inner}"),
+Self::Signalled(inner) => write!(f, "was killed by signal {inner}{name}", name = signal_name(*inner)),
+Self::TimedOut(inner) => write!(f, "did not come back within {inner:?} (--timeout) and was killed"),
+Self::TimedOutInAll { each, samples } => write!(f, "did not come back within {:?} (--timeout {each:?} for each of {samples} samples) and was \
+         killed", *each * *samples),
+Self::NeitherCameBack(inner) => write!(f, "wait for each other: neither came back within {inner:?} (--timeout), and both were killed; \
+         one of them does not hand the baton over as docs/protocol.md says"),
+Self::BatonClosed => f.write_str("closed the pipes of the baton before the turns were over (docs/protocol.md), and goes on"),
+Self::OutputDiffers { baseline } => write!(f, "returns another output than '{baseline}' for the same input"),
+Self::OutputVaries => f.write_str("returns different outputs for the same input, so outputs cannot be compared"),
+Self::NotStarted(inner) => write!(f, "cannot be started: {inner}"),
+Self::OtherProtocol { theirs, ours } => write!(f, "speaks version {theirs} of the worker protocol, and this deadheat version {ours}; build \
+         it with a release of deadheat that speaks {ours}"),
+Self::Neither { ended, printed } => write!(f, "{ended} and says no hello: it is no worker (docs/protocol.md) and no Google Benchmark \
+         executable; it prints {}; whole executions are raced by deadheat run", printing(printed)),
+Self::Protocol(inner) => write!(f, "does not speak the protocol of workers: {inner}"),
+#[cfg(feature = "commands")]
+Self::GoogleBenchmark(inner) => write!(f, "{inner}"),
+}
+    }
+}
+
+impl std::error::Error for FunctionCause {}
 
 impl FunctionCause {
     /// Whether the process ended by itself.

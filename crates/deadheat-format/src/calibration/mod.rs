@@ -6,5 +6,4 @@ mod read;
 mod written;
 
 pub use file::{read_calibration, write_calibration};
-pub(crate) use written::share;
 pub use written::{CALIBRATION_SCHEMA, calibration_json};

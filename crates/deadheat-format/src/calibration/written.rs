@@ -2,8 +2,10 @@
 
 use deadheat_model::{
     CalibratedKind, Calibration, CalibrationEnd, Detectable, Found, Json, KnownDifference,
-    LogRatio, Machine, NoiseFloor, Object, Share, Tally,
+    LogRatio, Machine, NoiseFloor, Object, Tally,
 };
+
+use crate::run_file::share;
 
 /// The schema written, and the latest that is read.
 pub const CALIBRATION_SCHEMA: &str = "deadheat.calibration/1";
@@ -90,15 +92,6 @@ fn tally(tally: &Tally) -> Object {
         .with("slower", tally.slower)
         .with("equivalent", tally.equivalent)
         .with("inconclusive", tally.inconclusive)
-}
-
-/// A share and its bounds. What was seen follows from the two counts.
-pub(crate) fn share(share: &Share) -> Object {
-    Object::new()
-        .with("hits", share.hits)
-        .with("of", share.of)
-        .with("low", share.low)
-        .with("high", share.high)
 }
 
 fn noise(noise: &NoiseFloor) -> Object {

@@ -10,10 +10,13 @@ mod go;
 mod google_benchmark;
 #[cfg(feature = "trackers")]
 mod google_benchmark_row;
+#[cfg(feature = "reports")]
 mod hdr;
+#[cfg(feature = "reports")]
 mod hdr_encoding;
 #[cfg(feature = "hyperfine")]
 mod hyperfine;
+#[cfg(feature = "reports")]
 mod names;
 #[cfg(feature = "trackers")]
 mod smaller_is_better;
@@ -28,6 +31,7 @@ pub use csv::{write_csv, write_csv_to};
 pub use go::{write_go, write_go_to};
 #[cfg(feature = "trackers")]
 pub use google_benchmark::{GoogleSide, write_google_benchmark, write_google_benchmark_to};
+#[cfg(feature = "reports")]
 pub use hdr::{write_hdr, write_hdr_to};
 #[cfg(feature = "hyperfine")]
 pub use hyperfine::{write_hyperfine, write_hyperfine_to};

@@ -58,7 +58,7 @@ fn interval(comparison: &Comparison) -> Option<TrackedInterval> {
     high.is_finite().then_some(TrackedInterval {
         low,
         high,
-        confidence: interval.confidence,
+        confidence: comparison.coverage(),
     })
 }
 

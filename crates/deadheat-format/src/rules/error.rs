@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 /// A rules file that does not say what it could.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RulesError {
     /// The file.
     pub file: PathBuf,
@@ -17,6 +17,8 @@ pub struct RulesError {
     /// What to do about it; empty where that is plain.
     pub advice: String,
 }
+
+impl std::error::Error for RulesError {}
 
 impl fmt::Display for RulesError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

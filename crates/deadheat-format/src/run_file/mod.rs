@@ -40,6 +40,8 @@ pub use indexed::IndexedRun;
 pub use reader::{read_header, read_run, read_run_from};
 pub use writer::RunFileWriter;
 pub use written::SCHEMA;
+#[cfg(feature = "reports")]
+pub(crate) use written::share;
 
 #[cfg(feature = "read")]
 pub(crate) use reader::BUFFER;

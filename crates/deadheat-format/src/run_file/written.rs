@@ -5,11 +5,10 @@ use std::path::PathBuf;
 use deadheat_model::{
     BenchmarkFailure, CalibrationNote, ClockFacts, CounterAccess, EndReason, Environment, Json,
     LeftOut, LeftOutReason, LogRatio, NeutralLinks, Object, Origin, Placed, Placing, RefusedLink,
-    RunEnd, RunHeader,
+    RunEnd, RunHeader, Share,
 };
 
 use super::written_plan::plan;
-use crate::calibration::share;
 use deadheat_model::column_name;
 
 /// The schema written, and the latest that is read.
@@ -193,4 +192,13 @@ pub(super) fn end(end: &RunEnd) -> Json {
         .with("launches", end.launches)
         .with("elapsed_ns", end.elapsed_ns);
     Json::tagged("end", said)
+}
+
+/// A share and its bounds. What was seen follows from the two counts.
+pub(crate) fn share(share: &Share) -> Object {
+    Object::new()
+        .with("hits", share.hits)
+        .with("of", share.of)
+        .with("low", share.low)
+        .with("high", share.high)
 }

@@ -10,6 +10,7 @@ use deadheat_model::{
     MetricComparison, Object, Side, Spreads, Throughput, Warning,
 };
 
+#[cfg(feature = "reports")]
 use super::figures::figures;
 use super::recorded;
 use crate::doubts;
@@ -104,6 +105,10 @@ fn comparison(comparison: &Comparison, source: Source) -> Object {
     let candidate = comparison.candidate.as_ref();
     let detectable = comparison.minimum_detectable_effect;
     let warnings = doubts::in_order(&comparison.warnings).into_iter();
+    #[cfg(feature = "reports")]
+    let figures = comparison.figures.as_ref().map(figures);
+    #[cfg(not(feature = "reports"))]
+    let figures: Option<Object> = None;
     Object::new()
         .with("benchmark", &comparison.benchmark)
         .with_some("parameters", parameters(&comparison.parameters))
@@ -125,10 +130,7 @@ fn comparison(comparison: &Comparison, source: Source) -> Object {
         .with("scope", comparison.scope.name())
         .with("change", estimate.map(change))
         .with("ci", interval.map(ends))
-        .with(
-            "coverage",
-            interval.map(|_| sentences::coverage(comparison)),
-        )
+        .with("coverage", interval.map(|_| comparison.coverage()))
         .with("confidence", interval.map(|interval| interval.confidence))
         .with("p_value", estimate.and_then(|estimate| estimate.p_value))
         .with("p_adjusted", comparison.p_adjusted)
@@ -151,7 +153,7 @@ fn comparison(comparison: &Comparison, source: Source) -> Object {
             "diagnostics",
             comparison.diagnostics.as_ref().map(diagnostics),
         )
-        .with("figures", comparison.figures.as_ref().map(figures))
+        .with("figures", figures)
         .with_some("own_link", comparison.own_link.as_ref().map(own_link))
         .with_some("control", comparison.control.as_ref().map(control))
         .with_some("spreads", comparison.spreads.as_ref().map(spreads))

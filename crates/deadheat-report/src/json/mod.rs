@@ -1,6 +1,7 @@
 //! The answer for programs.
 
 mod analysis;
+#[cfg(feature = "reports")]
 mod figures;
 mod recorded;
 

@@ -1,13 +1,11 @@
 //! An axis: which values it spans, and where which words stand at it.
 
 use deadheat_model::Unit;
-use plotters::coord::ranged1d::{BoldPoints, Ranged};
-use plotters::coord::types::RangedCoordf64;
 
 use crate::glyphs::Glyphs;
 use crate::units::Scale;
 
-/// Ticks at most; the library takes round values.
+/// Ticks at most.
 const TICKS: usize = 7;
 
 /// Values on an axis that spans no more than this factor look alike on a
@@ -165,27 +163,22 @@ fn ticks(low: f64, high: f64, word: impl Fn(f64, usize) -> String) -> Vec<(f64, 
     if !(low < high && (high - low).is_finite()) {
         return Vec::new();
     }
-    let range = RangedCoordf64::from(low..high);
-    let places = range.key_points(BoldPoints(TICKS));
-    let step = places.windows(2).map(|pair| pair[1] - pair[0]);
-    let step = step.fold(f64::INFINITY, f64::min).min(high - low);
-    // The difference of two rounded numbers may be a little too small.
-    let decimals = match (step * 1.000_001).log10().floor() {
-        size if size < 0.0 => (-size) as usize,
-        _ => 0,
+    let power = ((high - low) / TICKS as f64).log10().floor() as i32;
+    let steps = [(1.0, power), (2.0, power), (5.0, power), (1.0, power + 1)];
+    let ticks = steps.into_iter().find_map(|(digit, power)| {
+        let step = digit * 10f64.powi(power);
+        let (first, last) = ((low / step).ceil(), (high / step).floor());
+        let count = last - first + 1.0;
+        (count <= TICKS as f64).then_some((step, power, first, count as usize))
+    });
+    let Some((step, power, first, count)) = ticks else {
+        return Vec::new();
     };
-    // A step such as 0.25 needs one more.
-    let fine = |decimals: usize| {
-        let scaled = step * 10f64.powi(decimals as i32);
-        (scaled - scaled.round()).abs() > 0.01
-    };
-    let decimals = (decimals + usize::from(fine(decimals))).min(12);
-    places
-        .into_iter()
-        .map(|value| match value.abs() < step * 1e-6 {
-            true => (0.0, word(0.0, decimals)),
-            false => (value, word(value, decimals)),
-        })
+    let decimals = power.min(0).unsigned_abs().min(12) as usize;
+    (0..count)
+        // The sum takes the sign from a zero.
+        .map(|index| (first + index as f64) * step + 0.0)
+        .map(|value| (value, word(value, decimals)))
         .collect()
 }
 

@@ -1,13 +1,9 @@
-//! A white sheet with lines, points and words on it. Places are in pixels from
-//! the upper left corner; a tenth of one is the finest that is told apart.
+//! A white sheet with lines, points and words on it, written as SVG. Places are in pixels from the
+//! upper left corner; a tenth of one is the finest that is told apart.
 
-use plotters::backend::SVGBackend;
-use plotters::coord::Shift;
-use plotters::drawing::{DrawingArea, IntoDrawingArea};
-use plotters::element::{Circle, DashedPathElement, Drawable, PathElement, PointCollection};
-use plotters::element::{Polygon, Text};
-use plotters::style::text_anchor::{HPos, Pos, VPos};
-use plotters::style::{Color, FontTransform, IntoFont, ShapeStyle, TextStyle};
+use std::cell::RefCell;
+use std::fmt::{self, Write};
+
 use unicode_width::UnicodeWidthChar;
 
 use super::ink::{Colour, Marker, Stroke, WHITE};
@@ -15,15 +11,9 @@ use crate::glyphs::Glyphs;
 use crate::names::shorten;
 use crate::xml;
 
-/// Units of the drawing library in a pixel: it counts whole ones.
-const FINE: f64 = 10.0;
-
 /// The fonts asked for: the one that PNGs are drawn with, and what looks
 /// similar where it is missing.
 const FONTS: &str = "DejaVu Sans, Verdana, Arial, sans-serif";
-
-/// What the library makes of a size of text before it writes it down.
-const TEXT_FACTOR: f64 = 1.24;
 
 /// A place on the sheet.
 pub(super) type At = (f64, f64);
@@ -47,33 +37,25 @@ pub(super) struct Letters {
     pub(super) upwards: bool,
 }
 
-pub(super) struct Canvas<'a> {
-    area: DrawingArea<SVGBackend<'a>, Shift>,
+/// The elements drawn so far, a line each.
+pub(super) struct Canvas {
+    drawn: RefCell<String>,
 }
 
 /// Draws a sheet of this size; `about` says what is to be seen to those who
 /// cannot.
-pub(super) fn sheet(
-    width: f64,
-    height: f64,
-    about: &str,
-    draw: impl FnOnce(&Canvas<'_>),
-) -> String {
-    let mut body = String::new();
-    let size = ((width * FINE) as u32, (height * FINE) as u32);
-    let area = SVGBackend::with_string(&mut body, size).into_drawing_area();
-    let canvas = Canvas { area };
+pub(super) fn sheet(width: f64, height: f64, about: &str, draw: impl FnOnce(&Canvas)) -> String {
+    let canvas = Canvas {
+        drawn: RefCell::new(String::new()),
+    };
     canvas.area(&corners((0.0, 0.0), (width, height)), WHITE, 1.0);
     draw(&canvas);
-    // The library writes the end when it lets go of the text.
-    drop(canvas);
-    let inside = body.split_once('\n').map_or("", |(_, inside)| inside);
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
-         viewBox=\"0 0 {} {}\" role=\"img\">\n<title>{}</title>\n{inside}",
-        size.0,
-        size.1,
-        xml::text(about)
+         viewBox=\"0 0 {width} {height}\" role=\"img\" font-family=\"{FONTS}\">\n\
+         <title>{}</title>\n{}</svg>\n",
+        xml::text(about),
+        canvas.drawn.into_inner()
     )
 }
 
@@ -82,51 +64,61 @@ pub(super) fn corners(a: At, b: At) -> [At; 4] {
     [a, (b.0, a.1), b, (a.0, b.1)]
 }
 
-impl Canvas<'_> {
+impl Canvas {
     /// A line through these places.
     pub(super) fn line(&self, path: &[At], stroke: Stroke) {
-        let style = ShapeStyle {
-            color: stroke.colour.to_rgba(),
-            filled: false,
-            stroke_width: (stroke.width * FINE).round() as u32,
-        };
-        let path = fine(path);
-        match stroke.dash {
-            None => self.draw(&PathElement::new(path, style)),
-            Some((dash, gap)) => {
-                let [dash, gap] = [dash, gap].map(|length| (length * FINE) as i32);
-                self.draw(&DashedPathElement::new(path, dash, gap, style));
-            }
+        let Stroke {
+            colour,
+            width,
+            dash,
+        } = stroke;
+        let width = Length(width);
+        let dash = dash.map_or_else(String::new, |(dash, gap)| {
+            format!(" stroke-dasharray=\"{} {}\"", Length(dash), Length(gap))
+        });
+        let line = format_args!("stroke=\"{colour}\" stroke-width=\"{width}\"{dash}/>");
+        match places(path)[..] {
+            [] | [_] => {}
+            [(x1, y1), (x2, y2)] => self.draw(format_args!(
+                "<line x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\" {line}"
+            )),
+            ref path => self.draw(format_args!(
+                "<polyline points=\"{}\" fill=\"none\" {line}",
+                Points(path)
+            )),
         }
     }
 
     /// A filled area with these corners.
     pub(super) fn area(&self, corners: &[At], colour: Colour, opacity: f64) {
-        let style = ShapeStyle {
-            color: colour.mix(opacity),
-            filled: true,
-            stroke_width: 0,
+        let opacity = match opacity {
+            1.0.. => String::new(),
+            below => format!(" opacity=\"{below}\""),
         };
-        self.draw(&Polygon::new(fine(corners), style));
+        self.draw(format_args!(
+            "<polygon points=\"{}\" fill=\"{colour}\"{opacity}/>",
+            Points(&places(corners))
+        ));
     }
 
     /// A point of this radius.
     pub(super) fn point(&self, at: At, marker: Marker, radius: f64, colour: Colour) {
         let (x, y) = at;
-        let round = |filled, width: f64| ShapeStyle {
-            color: colour.to_rgba(),
-            filled,
-            stroke_width: (width * FINE) as u32,
-        };
-        let circle = |style| {
-            if let [at] = fine(&[at])[..] {
-                self.draw(&Circle::new(at, (radius * FINE) as i32, style));
+        let circle = |ink: fmt::Arguments<'_>| {
+            if let [(x, y)] = places(&[at])[..] {
+                let radius = Length(radius);
+                self.draw(format_args!(
+                    "<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" {ink}/>"
+                ));
             }
         };
         let r = radius * 1.15;
         match marker {
-            Marker::Dot => circle(round(true, 0.0)),
-            Marker::Ring => circle(round(false, radius * 0.4)),
+            Marker::Dot => circle(format_args!("fill=\"{colour}\"")),
+            Marker::Ring => circle(format_args!(
+                "fill=\"none\" stroke=\"{colour}\" stroke-width=\"{}\"",
+                Length(radius * 0.4)
+            )),
             Marker::Square => {
                 let r = radius * 0.9;
                 self.area(&corners((x - r, y - r), (x + r, y + r)), colour, 1.0);
@@ -154,42 +146,64 @@ impl Canvas<'_> {
 
     /// Words, their middle at that height.
     pub(super) fn text(&self, text: &str, at: At, letters: Letters) {
-        let horizontal = match letters.anchor {
-            Anchor::Start => HPos::Left,
-            Anchor::Middle => HPos::Center,
-            Anchor::End => HPos::Right,
+        let anchor = match letters.anchor {
+            Anchor::Start => "",
+            Anchor::Middle => " text-anchor=\"middle\"",
+            Anchor::End => " text-anchor=\"end\"",
         };
-        let size = letters.size * FINE * TEXT_FACTOR;
-        let font = (FONTS, size).into_font();
-        let font = match letters.upwards {
-            true => font.transform(FontTransform::Rotate270),
-            false => font,
+        let [(x, y)] = places(&[at])[..] else {
+            return;
         };
-        let style = TextStyle::from(font)
-            .color(&letters.colour)
-            .pos(Pos::new(horizontal, VPos::Center));
-        if let [at] = fine(&[at])[..] {
-            self.draw(&Text::new(text, at, style));
-        }
+        let turned = match letters.upwards {
+            true => format!(" transform=\"rotate(-90 {x} {y})\""),
+            false => String::new(),
+        };
+        self.draw(format_args!(
+            "<text x=\"{x}\" y=\"{y}\" dy=\"0.5ex\"{anchor} font-size=\"{}\" fill=\"{}\"{turned}>{}</text>",
+            letters.size,
+            letters.colour,
+            xml::text(text)
+        ));
     }
 
-    fn draw<'b, E>(&self, element: &'b E)
-    where
-        &'b E: PointCollection<'b, (i32, i32)>,
-        for<'c> E: Drawable<SVGBackend<'c>>,
-    {
+    fn draw(&self, element: fmt::Arguments<'_>) {
         // Writing into a string cannot fail.
-        let _ = self.area.draw(element);
+        let _ = writeln!(self.drawn.borrow_mut(), "{element}");
     }
 }
 
-/// Places in the units of the library. One that is no number is left out, one
-/// far off the sheet is brought nearer.
-fn fine(path: &[At]) -> Vec<(i32, i32)> {
-    let whole = |value: f64| (value * FINE).round().clamp(-1e6, 1e6) as i32;
+/// Pixels, to a tenth.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Length(f64);
+
+impl fmt::Display for Length {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The sum takes the sign from a zero.
+        let tenths = (self.0 * 10.0).round() + 0.0;
+        write!(f, "{}", tenths / 10.0)
+    }
+}
+
+/// Places as the attribute `points` has them.
+struct Points<'a>(&'a [(Length, Length)]);
+
+impl fmt::Display for Points<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, (x, y)) in self.0.iter().enumerate() {
+            let blank = if index > 0 { " " } else { "" };
+            write!(f, "{blank}{x},{y}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Places as they are written. One that is no number is left out, one far off
+/// the sheet is brought nearer.
+fn places(path: &[At]) -> Vec<(Length, Length)> {
+    let near = |value: f64| Length(value.clamp(-1e5, 1e5));
     path.iter()
         .filter(|(x, y)| !x.is_nan() && !y.is_nan())
-        .map(|(x, y)| (whole(*x), whole(*y)))
+        .map(|(x, y)| (near(*x), near(*y)))
         .collect()
 }
 
@@ -230,7 +244,7 @@ mod tests {
     #[test]
     fn no_place_that_is_no_number_reaches_the_sheet() {
         let path = [(1.0, f64::NAN), (f64::INFINITY, 2.0), (3.04, -1e300)];
-        assert_eq!(fine(&path), [(1_000_000, 20), (30, -1_000_000)]);
+        assert_eq!(Points(&places(&path)).to_string(), "100000,2 3,-100000");
     }
 
     #[test]

@@ -94,7 +94,7 @@ fn keys(series: &DifferenceSeries, found: bool) -> Vec<(Key, String)> {
 }
 
 /// Every other replicate behind a pale stripe, between thin lines.
-fn replicates(frame: &Frame<'_, '_>, series: &DifferenceSeries, last: f64) {
+fn replicates(frame: &Frame<'_>, series: &DifferenceSeries, last: f64) {
     if series.starts.len() > STRIPES {
         return;
     }

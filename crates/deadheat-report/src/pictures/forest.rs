@@ -185,7 +185,7 @@ fn drawn(analysis: &Analysis, rows: &[Row], axis: Axis) -> String {
     })
 }
 
-fn row(canvas: &Canvas<'_>, frame: &Frame<'_, '_>, row: &Row, middle: f64, sides: (f64, f64)) {
+fn row(canvas: &Canvas, frame: &Frame<'_>, row: &Row, middle: f64, sides: (f64, f64)) {
     let (_, y) = frame.at(0.0, middle);
     let name = fitting(&row.name, 9.5, NAMES - 8.0);
     let at = (sides.0 - 6.0, y);

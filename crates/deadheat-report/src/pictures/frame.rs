@@ -26,8 +26,8 @@ pub(super) fn letters(size: f64, colour: Colour, anchor: Anchor) -> Letters {
 }
 
 /// Where on the sheet which values lie.
-pub(super) struct Frame<'a, 's> {
-    canvas: &'a Canvas<'s>,
+pub(super) struct Frame<'a> {
+    canvas: &'a Canvas,
     left: f64,
     right: f64,
     top: f64,
@@ -36,11 +36,11 @@ pub(super) struct Frame<'a, 's> {
     y: Axis,
 }
 
-impl<'a, 's> Frame<'a, 's> {
+impl<'a> Frame<'a> {
     /// A frame between these corners, which takes room for the words at its
     /// left side from itself.
     pub(super) fn new(
-        canvas: &'a Canvas<'s>,
+        canvas: &'a Canvas,
         (left, top): At,
         (right, bottom): At,
         x: Axis,

@@ -2,25 +2,35 @@
 //! colour-blind people can tell apart; whatever differs by colour differs by
 //! shape or dash as well, so that it survives a black-and-white printer.
 
+use std::fmt;
+
 use deadheat_model::{Family, Verdict};
-use plotters::style::RGBColor;
 
-pub(super) type Colour = RGBColor;
+/// Red, green and blue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Colour(u8, u8, u8);
 
-pub(super) const BLACK: Colour = RGBColor(0, 0, 0);
-pub(super) const WHITE: Colour = RGBColor(255, 255, 255);
+impl fmt::Display for Colour {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Colour(red, green, blue) = self;
+        write!(f, "#{red:02X}{green:02X}{blue:02X}")
+    }
+}
+
+pub(super) const BLACK: Colour = Colour(0, 0, 0);
+pub(super) const WHITE: Colour = Colour(255, 255, 255);
 /// Of lines and words that only help to read.
-pub(super) const GREY: Colour = RGBColor(0x59, 0x59, 0x59);
+pub(super) const GREY: Colour = Colour(0x59, 0x59, 0x59);
 /// Of bands that tell stretches apart.
-pub(super) const PALE: Colour = RGBColor(0xf3, 0xf3, 0xf3);
+pub(super) const PALE: Colour = Colour(0xf3, 0xf3, 0xf3);
 /// Of the margin.
-pub(super) const BAND: Colour = RGBColor(0xe0, 0xe6, 0xec);
+pub(super) const BAND: Colour = Colour(0xe0, 0xe6, 0xec);
 
-const ORANGE: Colour = RGBColor(0xe6, 0x9f, 0x00);
-const GREEN: Colour = RGBColor(0x00, 0x9e, 0x73);
-const BLUE: Colour = RGBColor(0x00, 0x72, 0xb2);
-const VERMILLION: Colour = RGBColor(0xd5, 0x5e, 0x00);
-const PURPLE: Colour = RGBColor(0xcc, 0x79, 0xa7);
+const ORANGE: Colour = Colour(0xe6, 0x9f, 0x00);
+const GREEN: Colour = Colour(0x00, 0x9e, 0x73);
+const BLUE: Colour = Colour(0x00, 0x72, 0xb2);
+const VERMILLION: Colour = Colour(0xd5, 0x5e, 0x00);
+const PURPLE: Colour = Colour(0xcc, 0x79, 0xa7);
 
 pub(super) const BASELINE: Colour = BLUE;
 pub(super) const CANDIDATE: Colour = VERMILLION;

@@ -13,6 +13,7 @@ mod ink;
 mod looks;
 mod pairs;
 mod picture;
+#[cfg(feature = "png")]
 mod png;
 mod quantiles;
 mod replicates;
@@ -20,4 +21,6 @@ mod scene;
 mod violins;
 
 pub use gallery::to_pictures;
-pub use picture::{Picture, PictureError};
+pub use picture::Picture;
+#[cfg(feature = "png")]
+pub use png::PictureError;

@@ -5,11 +5,49 @@ use std::sync::{Arc, OnceLock};
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree, fontdb};
 
+use super::picture::Picture;
+
 /// Points to a pixel of the SVG.
 const SCALE: f32 = 4.0;
 
 /// The letters, so that every machine draws the same.
 static FONT: &[u8] = include_bytes!("../../assets/pictures/DejaVuSans-deadheat.ttf");
+
+/// A picture that cannot be drawn point by point.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PictureError {
+    picture: String,
+    why: String,
+}
+
+impl std::fmt::Display for PictureError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "picture '{}' cannot be drawn as PNG: {}; take its SVG instead",
+            self.picture, self.why
+        )
+    }
+}
+
+impl std::error::Error for PictureError {}
+
+impl Picture {
+    /// The picture as a PNG, four points to a pixel of the SVG: 411 dpi in a
+    /// column of 3.5 inches. The font comes along, none of the machine's is
+    /// used; it has Latin, Greek and Cyrillic letters, of others there are
+    /// boxes.
+    ///
+    /// # Errors
+    ///
+    /// When the document is broken, or too large to be drawn: names it.
+    pub fn png(&self) -> Result<Vec<u8>, PictureError> {
+        drawn(&self.svg).map_err(|why| PictureError {
+            picture: self.name.clone(),
+            why,
+        })
+    }
+}
 
 fn fonts() -> Arc<fontdb::Database> {
     static FONTS: OnceLock<Arc<fontdb::Database>> = OnceLock::new();
@@ -22,7 +60,7 @@ fn fonts() -> Arc<fontdb::Database> {
 }
 
 /// The document as a PNG, or why there is none.
-pub(super) fn drawn(svg: &str) -> Result<Vec<u8>, String> {
+fn drawn(svg: &str) -> Result<Vec<u8>, String> {
     let options = Options {
         fontdb: fonts(),
         font_family: "DejaVu Sans".to_owned(),

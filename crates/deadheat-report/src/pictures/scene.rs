@@ -48,7 +48,7 @@ impl Scene<'_> {
         shows: &str,
         keys: &[(Key, String)],
         height: f64,
-        draw: impl FnOnce(&Canvas<'_>, f64),
+        draw: impl FnOnce(&Canvas, f64),
     ) -> Picture {
         let about = format!("{}: {shows}", self.title);
         let svg = sheet(WIDTH, height, &about, |canvas| {
@@ -95,7 +95,7 @@ pub(super) fn ends(interval: &Interval) -> (f64, f64) {
 }
 
 /// Title and subtitle.
-pub(super) fn head(canvas: &Canvas<'_>, title: &str, shows: &str, across: f64) {
+pub(super) fn head(canvas: &Canvas, title: &str, shows: &str, across: f64) {
     let room = across - 2.0 * SIDE;
     let title = fitting(title, TITLE, room);
     canvas.text(&title, (SIDE, 13.0), letters(TITLE, BLACK, Anchor::Start));
@@ -104,7 +104,7 @@ pub(super) fn head(canvas: &Canvas<'_>, title: &str, shows: &str, across: f64) {
 }
 
 /// The keys in a row or more; gives the height at which the rest begins.
-fn legend(canvas: &Canvas<'_>, keys: &[(Key, String)]) -> f64 {
+fn legend(canvas: &Canvas, keys: &[(Key, String)]) -> f64 {
     let (mut x, mut y) = (SIDE, 41.0);
     if keys.is_empty() {
         return y;
@@ -122,7 +122,7 @@ fn legend(canvas: &Canvas<'_>, keys: &[(Key, String)]) -> f64 {
     y + 14.0
 }
 
-fn key(canvas: &Canvas<'_>, key: &Key, (x, y): At) {
+fn key(canvas: &Canvas, key: &Key, (x, y): At) {
     match key {
         Key::Line(stroke) => canvas.line(&[(x, y), (x + 14.0, y)], *stroke),
         Key::Point(marker, colour) => canvas.point((x + 7.0, y), *marker, 3.2, *colour),

@@ -68,12 +68,12 @@ fn range(boxes: &[&BoxPlot]) -> (f64, f64) {
     padded(first.max(low - beside), last.min(high + beside))
 }
 
-fn name(canvas: &Canvas<'_>, name: &str, at: At, ink: Colour) {
+fn name(canvas: &Canvas, name: &str, at: At, ink: Colour) {
     let name = fitting(name, 9.5, WIDTH / 2.0);
     canvas.text(&name, at, letters(9.5, ink, Anchor::Start));
 }
 
-fn violin(frame: &Frame<'_, '_>, side: &Distribution, middle: f64, ink: Colour) {
+fn violin(frame: &Frame<'_>, side: &Distribution, middle: f64, ink: Colour) {
     let curve = |sign: f64| {
         let at = move |(value, density): &(f64, f64)| (*value, middle + sign * density * WIDE);
         side.violin.iter().map(at)
@@ -84,7 +84,7 @@ fn violin(frame: &Frame<'_, '_>, side: &Distribution, middle: f64, ink: Colour) 
     frame.line(curve(-1.0), stroke(ink, 0.9, SOLID));
 }
 
-fn box_plot(frame: &Frame<'_, '_>, one: &BoxPlot, middle: f64, ink: Colour) {
+fn box_plot(frame: &Frame<'_>, one: &BoxPlot, middle: f64, ink: Colour) {
     let thin = stroke(BLACK, 0.9, SOLID);
     frame.line([(one.whisker_low, middle), (one.lower, middle)], thin);
     frame.line([(one.upper, middle), (one.whisker_high, middle)], thin);

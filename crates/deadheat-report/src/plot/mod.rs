@@ -6,11 +6,15 @@
 
 mod change_scale;
 mod forest;
+#[cfg(feature = "reports")]
 mod histogram;
 mod paint;
+#[cfg(feature = "reports")]
 mod pictures;
+#[cfg(feature = "reports")]
 mod series;
 
 pub(crate) use forest::{ForestRow, beside};
 pub(crate) use paint::color_of;
+#[cfg(feature = "reports")]
 pub(crate) use pictures::{Scenery, intervals, pictures};

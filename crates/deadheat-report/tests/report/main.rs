@@ -15,10 +15,10 @@ mod junit;
 mod markdown;
 mod page;
 mod paired;
-#[cfg(feature = "pictures")]
+#[cfg(feature = "png")]
 mod pictures;
 mod plots;
-#[cfg(feature = "pictures")]
+#[cfg(feature = "png")]
 mod plotted;
 mod quoted;
 mod saved;

@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use deadheat_model::{Analysis, Distribution, LogRatio, Overall, Plots};
+use deadheat_model::{Analysis, Distribution, LogRatio, Overall, Plots, Population};
 use deadheat_report::{Glyphs, Picture, escape, to_pictures};
 use proptest::prelude::*;
 use resvg::usvg::{Node, Options, Tree, fontdb};
@@ -10,9 +10,6 @@ use roxmltree::Document;
 use crate::fixtures::*;
 use crate::hostile::names;
 use crate::plotted::{POINTS, drawn, plots};
-
-/// A sheet has so many units in a pixel.
-const FINE: f64 = 10.0;
 
 fn pictures(analysis: &Analysis) -> Vec<Picture> {
     to_pictures(analysis).collect()
@@ -85,8 +82,8 @@ fn check_words(picture: &Picture, width: f64, height: f64) {
                     let place = text.abs_bounding_box();
                     let fits = place.left() >= 0.0
                         && place.top() >= 0.0
-                        && f64::from(place.right()) <= width / FINE
-                        && f64::from(place.bottom()) <= height / FINE;
+                        && f64::from(place.right()) <= width
+                        && f64::from(place.bottom()) <= height;
                     assert!(fits, "{}: {place:?}", picture.name);
                 }
                 _ => {}
@@ -258,6 +255,7 @@ fn the_suite_as_a_forest() {
         candidate: "new".to_owned(),
         benchmarks: 5,
         estimate: estimate(0.05, 0.02),
+        population: Population::LikeThese,
     }];
     let pictures = pictures(&analysis);
     assert_eq!(names_of(&pictures), ["00-suite"]);

@@ -6,13 +6,16 @@
 mod beasley_springer;
 mod beta;
 mod binomial;
+#[cfg(feature = "secondary")]
 mod cephes;
 mod f;
 mod normal;
 mod student;
 
+#[cfg(feature = "secondary")]
 pub(crate) use beasley_springer::{approximate_normal_quantile, polynomial};
 pub use binomial::{binomial_cdf, binomial_two_sided_p};
+#[cfg(feature = "secondary")]
 pub(crate) use cephes::cephes_normal_cdf;
 pub use f::{f_critical, f_upper_tail};
 pub use normal::{normal_cdf, normal_quantile};

@@ -10,10 +10,9 @@ pub struct Parameter {
 }
 
 /// Why parameters do not work out.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum ParameterError {
     /// A list without values.
-    #[error("{flag} {name}: the parameter has no values")]
     NoValues {
         /// The flag.
         flag: &'static str,
@@ -21,9 +20,6 @@ pub enum ParameterError {
         name: String,
     },
     /// A name that cannot stand between braces.
-    #[error(
-        "{flag}: '{name}' is no parameter name; use letters, digits and _, not starting with a digit"
-    )]
     BadName {
         /// The flag.
         flag: &'static str,
@@ -31,13 +27,11 @@ pub enum ParameterError {
         name: String,
     },
     /// The same name twice.
-    #[error("the parameter '{name}' is given twice")]
     Twice {
         /// The name.
         name: String,
     },
     /// A bound or step that is no number.
-    #[error("{flag} {name}: '{text}' is not a number")]
     NotANumber {
         /// The flag.
         flag: &'static str,
@@ -47,7 +41,6 @@ pub enum ParameterError {
         text: String,
     },
     /// A range that runs the wrong way or never arrives.
-    #[error("{flag} {name}: from {min} to {max} in steps of {step} there is no value")]
     EmptyRange {
         /// The flag.
         flag: &'static str,
@@ -61,7 +54,6 @@ pub enum ParameterError {
         step: String,
     },
     /// More values than anyone can wait for.
-    #[error("{flag} {name}: {count} values are more than the {most} a sweep may have")]
     TooMany {
         /// The flag.
         flag: &'static str,
@@ -73,10 +65,6 @@ pub enum ParameterError {
         most: u64,
     },
     /// A placeholder that no parameter fills.
-    #[error(
-        "{place} '{text}': no -L or -P defines {{{name}}}{}; write {{{{{name}}}}} for plain braces",
-        nearest(near)
-    )]
     Unknown {
         /// The flag, or `command`.
         place: &'static str,
@@ -88,6 +76,55 @@ pub enum ParameterError {
         near: Option<String>,
     },
 }
+
+impl std::fmt::Display for ParameterError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NoValues { flag, name } => {
+                write!(f, "{flag} {name}: the parameter has no values")
+            }
+            Self::BadName { flag, name } => write!(
+                f,
+                "{flag}: '{name}' is no parameter name; use letters, digits and _, not starting with a digit"
+            ),
+            Self::Twice { name } => write!(f, "the parameter '{name}' is given twice"),
+            Self::NotANumber { flag, name, text } => {
+                write!(f, "{flag} {name}: '{text}' is not a number")
+            }
+            Self::EmptyRange {
+                flag,
+                name,
+                min,
+                max,
+                step,
+            } => write!(
+                f,
+                "{flag} {name}: from {min} to {max} in steps of {step} there is no value"
+            ),
+            Self::TooMany {
+                flag,
+                name,
+                count,
+                most,
+            } => write!(
+                f,
+                "{flag} {name}: {count} values are more than the {most} a sweep may have"
+            ),
+            Self::Unknown {
+                place,
+                text,
+                name,
+                near,
+            } => write!(
+                f,
+                "{place} '{text}': no -L or -P defines {{{name}}}{}; write {{{{{name}}}}} for plain braces",
+                nearest(near)
+            ),
+        }
+    }
+}
+
+impl std::error::Error for ParameterError {}
 
 fn nearest(near: &Option<String>) -> String {
     near.as_ref()

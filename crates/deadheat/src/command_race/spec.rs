@@ -149,27 +149,21 @@ impl Default for CommandRaceSpec {
 }
 
 /// Why a race cannot be run as asked.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum SpecError {
     /// There is no command.
-    #[error("no command to run; try: deadheat run -- './old input' './new input'")]
     NoCommand,
     /// A command or hook without words.
-    #[error("{flag}: the command is empty")]
     EmptyCommand {
         /// The flag, or `command`.
         flag: &'static str,
     },
     /// Quotes that do not close.
-    #[error("'{text}': a quote is not closed")]
     Quotes {
         /// The command.
         text: String,
     },
     /// A list that fits neither all commands nor each.
-    #[error(
-        "{flag} was given {given} times for {commands} commands; give it once for all or once for each"
-    )]
     Count {
         /// The flag.
         flag: &'static str,
@@ -179,7 +173,6 @@ pub enum SpecError {
         commands: usize,
     },
     /// Bounds that leave nothing between them.
-    #[error("{flags}: at least {min} and at most {max} runs leave nothing to choose from")]
     Runs {
         /// The flags.
         flags: &'static str,
@@ -189,13 +182,11 @@ pub enum SpecError {
         max: u32,
     },
     /// A number that must be positive is zero.
-    #[error("{flag} must be at least 1")]
     Zero {
         /// The flag.
         flag: &'static str,
     },
     /// Two flags that contradict each other.
-    #[error("{one} and {other} cannot be combined: {why}")]
     Conflict {
         /// One flag.
         one: &'static str,
@@ -205,11 +196,61 @@ pub enum SpecError {
         why: &'static str,
     },
     /// The parameters do not work out.
-    #[error(transparent)]
-    Parameter(#[from] ParameterError),
+    Parameter(ParameterError),
     /// A number out of range, or too many commands.
-    #[error(transparent)]
-    Plan(#[from] PlanError),
+    Plan(PlanError),
+}
+
+impl std::fmt::Display for SpecError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NoCommand => {
+                f.write_str("no command to run; try: deadheat run -- './old input' './new input'")
+            }
+            Self::EmptyCommand { flag } => write!(f, "{flag}: the command is empty"),
+            Self::Quotes { text } => write!(f, "'{text}': a quote is not closed"),
+            Self::Count {
+                flag,
+                given,
+                commands,
+            } => write!(
+                f,
+                "{flag} was given {given} times for {commands} commands; give it once for all or once for each"
+            ),
+            Self::Runs { flags, min, max } => write!(
+                f,
+                "{flags}: at least {min} and at most {max} runs leave nothing to choose from"
+            ),
+            Self::Zero { flag } => write!(f, "{flag} must be at least 1"),
+            Self::Conflict { one, other, why } => {
+                write!(f, "{one} and {other} cannot be combined: {why}")
+            }
+            Self::Parameter(inner) => inner.fmt(f),
+            Self::Plan(inner) => inner.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for SpecError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Parameter(inner) => inner.source(),
+            Self::Plan(inner) => inner.source(),
+            _ => None,
+        }
+    }
+}
+
+impl From<ParameterError> for SpecError {
+    fn from(inner: ParameterError) -> Self {
+        Self::Parameter(inner)
+    }
+}
+
+impl From<PlanError> for SpecError {
+    fn from(inner: PlanError) -> Self {
+        Self::Plan(inner)
+    }
 }
 
 impl From<LooksError> for SpecError {

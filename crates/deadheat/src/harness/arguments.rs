@@ -1,13 +1,13 @@
 //! The command line of a bench target: libtest's options, and deadheat's.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use deadheat_model::{Metric, Pinning};
 
+use super::files::{Files, needs_reports};
 use crate::answer::{Answer, Format};
-use crate::report_files::ReportFiles;
 use crate::rules::{Asked, Rules, RulesSource};
 use crate::settings::{Color, FailOn, Ignored, Placement, Selection, duration, fraction, pinning};
 
@@ -42,9 +42,7 @@ pub(super) struct Arguments {
     pub(super) pinning: Pinning,
     pub(super) placement: Placement,
     pub(super) save: Option<PathBuf>,
-    pub(super) export_hdr: Option<PathBuf>,
-    pub(super) export_markdown: Option<PathBuf>,
-    pub(super) reports: ReportFiles,
+    pub(super) files: Files,
 }
 
 /// What a sample may take when nobody says: a benchmark that hangs must not
@@ -68,9 +66,7 @@ impl Default for Arguments {
             pinning: Pinning::Auto,
             placement: Placement::Neutral,
             save: None,
-            export_hdr: None,
-            export_markdown: None,
-            reports: ReportFiles::default(),
+            files: Files::default(),
         }
     }
 }
@@ -107,10 +103,8 @@ How they race:
 
 The answer:
   -v, --verbose         Every metric and every note
-  --format SHAPE        text, terse, json, markdown or paired [default: text]
+  --format SHAPE        text, terse or json; with `reports` markdown or paired [default: text]
   --json                The same as --format json
-  --figures             Show the secondary figures too
-  --plot                Draw the distributions and the differences in order of time
   --color WHEN          auto, always or never [default: auto]
   --fail-on VERDICT     Exit with 1 on slower, inconclusive or not-equivalent
   --config FILE         Take rules from this file [default: the nearest deadheat.toml upwards]
@@ -118,8 +112,11 @@ The answer:
   -q, --quiet           No progress on standard error
   --nocapture           Show what the functions print, on standard error
 
-Files:
   --save FILE           Record the run here [default: .deadheat/runs/TIME-SEED.jsonl]
+
+With the feature `reports` of deadheat:
+  --figures             Show the secondary figures too
+  --plot                Draw the distributions and the differences in order of time
   --export-hdr FILE     Write HDR histogram logs
   --export-markdown FILE  Write the answer as a table in Markdown
   --html FILE           Write a page with every plot, figure and warning
@@ -164,6 +161,9 @@ impl Arguments {
                     None => *flag = true,
                     Some(_) => return Err(format!("{name} takes no value")),
                 }
+                if let "--figures" | "--plot" = name {
+                    needs_reports(name)?;
+                }
                 continue;
             }
             let mut value = || match &joined {
@@ -182,7 +182,13 @@ impl Arguments {
                     let skip = value()?;
                     parsed.selection.skips.push(skip);
                 }
-                "--format" => parsed.answer.format = Format::parse(&value()?).map_err(about)?,
+                "--format" => {
+                    let shape = value()?;
+                    if let "markdown" | "paired" = shape.as_str() {
+                        needs_reports(&format!("{name} {shape}"))?;
+                    }
+                    parsed.answer.format = Format::parse(&shape).map_err(about)?;
+                }
                 "--color" => parsed.answer.color = Color::parse(&value()?).map_err(about)?,
                 "--fail-on" => {
                     for verdict in value()?.split(',') {
@@ -212,11 +218,9 @@ impl Arguments {
                     parsed.placement = Placement::parse(&value()?).map_err(about)?;
                 }
                 "--save" => parsed.save = Some(value()?.into()),
-                "--export-hdr" => parsed.export_hdr = Some(value()?.into()),
-                "--export-markdown" => parsed.export_markdown = Some(value()?.into()),
-                "--html" => parsed.reports.html = Some(value()?.into()),
-                "--markdown" => parsed.reports.markdown = Some(value()?.into()),
-                "--junit" => parsed.reports.junit = Some(value()?.into()),
+                "--export-hdr" | "--export-markdown" | "--html" | "--markdown" | "--junit" => {
+                    parsed.files.ask(name, value()?)?;
+                }
                 // Options of libtest that mean nothing here, and that cargo or
                 // a test runner may pass on.
                 "--show-output" | "--report-time" | "--no-run" => {}
@@ -242,16 +246,6 @@ impl Arguments {
         by_rules.selection = rules.selection(self.selection.clone());
         by_rules.answer.gate = rules.gate();
         by_rules
-    }
-
-    /// Files to write beside the run, with the flags that ask for them.
-    pub(super) fn exports(&self) -> impl Iterator<Item = (&'static str, &Path)> {
-        [
-            ("--export-hdr", &self.export_hdr),
-            ("--export-markdown", &self.export_markdown),
-        ]
-        .into_iter()
-        .filter_map(|(flag, path)| Some((flag, path.as_deref()?)))
     }
 }
 
@@ -313,7 +307,7 @@ mod tests {
                 "--max-replicates" | "--blocks" | "--seed" => " 7",
                 "--budget" | "--timeout" => " 1s",
                 "--pin" | "--color" => " auto",
-                "--format" => " paired",
+                "--format" => " terse",
                 "--placement" => " own",
                 "--fail-on" => " slower",
                 "--skip" | "--metric" | "--config" | "--save" | "--export-hdr"
@@ -321,7 +315,38 @@ mod tests {
                 _ => "",
             };
             let parsed = parse(&format!("{option}{value}"));
+            let needs_reports = OF_REPORTS.iter().any(|one| one.starts_with(option));
+            if needs_reports && cfg!(not(feature = "reports")) {
+                continue;
+            }
             assert!(parsed.is_ok(), "{option}: {parsed:?}");
+        }
+    }
+
+    /// What only a build with the feature `reports` does.
+    const OF_REPORTS: [&str; 9] = [
+        "--figures",
+        "--plot",
+        "--html=x",
+        "--markdown=x",
+        "--junit=x",
+        "--export-hdr=x",
+        "--export-markdown=x",
+        "--format=markdown",
+        "--format=paired",
+    ];
+
+    #[test]
+    fn a_build_without_reports_says_which_feature_has_them() {
+        for asked in OF_REPORTS {
+            let parsed = parse(asked);
+            assert_eq!(parsed.is_ok(), cfg!(feature = "reports"), "{asked}");
+            if let Err(error) = parsed {
+                let flag = asked.split('=').next().unwrap();
+                let advice = "deadheat = { version = \"0.1\", features = [\"reports\"] }";
+                assert!(error.starts_with(flag), "{error}");
+                assert!(error.contains(advice), "{error}");
+            }
         }
     }
 

@@ -3,6 +3,11 @@
 mod arguments;
 mod compare;
 mod entry;
+#[cfg(feature = "reports")]
+mod files;
+#[cfg(not(feature = "reports"))]
+#[path = "no_files.rs"]
+mod files;
 mod listing;
 mod progress;
 mod racing;

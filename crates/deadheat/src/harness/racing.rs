@@ -1,10 +1,7 @@
 //! `cargo bench`: race what was selected, answer, write what was asked for.
 
-use deadheat_analysis::histograms;
 use deadheat_engine::LocalContenders;
-use deadheat_format::{ensure_writable, write_hdr, write_text};
 use deadheat_model::EndReason;
-use deadheat_report::{MarkdownOptions, to_markdown_with};
 
 use super::arguments::Arguments;
 use super::progress::Line;
@@ -34,10 +31,7 @@ pub(super) fn race(
         eprintln!("deadheat: {}", nothing_selected(suite));
         return Ok(Status::Done);
     }
-    for (flag, path) in arguments.exports() {
-        ensure_writable(path).map_err(|error| Failure::Usage(format!("{flag}: {error}")))?;
-    }
-    arguments.reports.check(None)?;
+    arguments.files.check()?;
     if cfg!(debug_assertions) && !arguments.quiet {
         eprintln!(
             "deadheat: this is a debug build, whose times say nothing about a release build; \
@@ -64,27 +58,15 @@ pub(super) fn entries(benchmarks: &[&Registered]) -> Entries {
 }
 
 fn answer(outcome: &RaceOutcome, arguments: &Arguments) -> Result<Status, Failure> {
-    let answer = &arguments.answer;
-    let reports = &arguments.reports;
-    let header = &outcome.run.header;
-    let benchmarks = header.plan.benchmarks.len();
-    let options = reports.analysis_options(answer.analysis_options(), benchmarks);
+    let Arguments { answer, files, .. } = arguments;
+    let benchmarks = outcome.run.header.plan.benchmarks.len();
+    let options = files.analysis_options(answer.analysis_options(), benchmarks);
     let analysis = answer.analysis_with(&outcome.run, options);
-    for (flag, path) in arguments.exports() {
-        match flag {
-            "--export-hdr" => write_hdr(&outcome.run, &histograms(&outcome.run), path),
-            _ => {
-                let figures = answer.figures;
-                let options = MarkdownOptions { figures };
-                write_text(path, &to_markdown_with(&analysis, &options))
-            }
-        }
-        .map_err(|error| Failure::writing(flag, error))?;
-    }
-    let written = reports.write(header, &analysis)?;
+    let written = files.write(outcome, &analysis, answer)?;
     let recorded = answer.recorded_in(&outcome.path);
-    let below = [vec![recorded], written].concat();
-    answer.print_beside(reports, &analysis, &below)?;
+    if !files.takes_stdout() {
+        answer.print_with(&analysis, &[vec![recorded], written].concat())?;
+    }
     if let Some(end) = &outcome.run.end
         && let EndReason::Interrupted(signal) = end.reason
     {

@@ -14,14 +14,22 @@ pub struct Families {
 }
 
 /// A filter that is no pattern.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("filter '{filter}' is no regular expression: {problem}")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FamilyProblem {
     /// The filter.
     pub filter: String,
     /// What is wrong with it.
     pub problem: String,
 }
+
+impl std::fmt::Display for FamilyProblem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { filter, problem } = self;
+        write!(f, "filter '{filter}' is no regular expression: {problem}")
+    }
+}
+
+impl std::error::Error for FamilyProblem {}
 
 /// Pairs what `baseline` fits with what `candidate` fits where the rest of the
 /// name is the same, in the order of the baselines. The parts that fit are

@@ -16,25 +16,20 @@ pub struct RaceOutcome {
 }
 
 /// Why a race could not be started or finished.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum RaceError {
     /// The contenders could not be got ready; nothing was launched.
-    #[error(transparent)]
     NotStarted(EngineError),
     /// A signal stopped the race before there was anything to record.
-    #[error("interrupted before the first block; nothing was recorded")]
     Interrupted {
         /// The signal.
         signal: i32,
     },
     /// The run file cannot be created; nothing was launched.
-    #[error("--save: {0}")]
     Save(FormatError),
     /// The run to go on with cannot be read or written.
-    #[error("--resume: {0}")]
     Resume(FormatError),
     /// The race broke off.
-    #[error("{error}")]
     BrokenOff {
         /// Why.
         error: EngineError,
@@ -44,7 +39,6 @@ pub enum RaceError {
         blocks: usize,
     },
     /// The metric to be judged cannot be measured here.
-    #[error("--metric {metric}: {reason}")]
     MetricNotMeasured {
         /// The metric.
         metric: Metric,
@@ -52,16 +46,13 @@ pub enum RaceError {
         reason: String,
     },
     /// The race cannot be planned as asked.
-    #[error("{0}")]
     Design(String),
     /// The run was made of something that cannot be launched again.
-    #[error("--resume: {} holds no race of commands", path.display())]
     NotARace {
         /// The file.
         path: PathBuf,
     },
     /// The run was made with other metrics than can be recorded now.
-    #[error("--resume: {} records {then}, here and now there is {now}", path.display())]
     OtherMetrics {
         /// The file.
         path: PathBuf,
@@ -70,6 +61,39 @@ pub enum RaceError {
         /// Those of this machine.
         now: String,
     },
+}
+
+impl std::fmt::Display for RaceError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NotStarted(inner) => inner.fmt(f),
+            Self::Interrupted { .. } => {
+                f.write_str("interrupted before the first block; nothing was recorded")
+            }
+            Self::Save(inner) => write!(f, "--save: {inner}"),
+            Self::Resume(inner) => write!(f, "--resume: {inner}"),
+            Self::BrokenOff { error, .. } => write!(f, "{error}"),
+            Self::MetricNotMeasured { metric, reason } => write!(f, "--metric {metric}: {reason}"),
+            Self::Design(inner) => write!(f, "{inner}"),
+            Self::NotARace { path } => {
+                write!(f, "--resume: {} holds no race of commands", path.display())
+            }
+            Self::OtherMetrics { path, then, now } => write!(
+                f,
+                "--resume: {} records {then}, here and now there is {now}",
+                path.display()
+            ),
+        }
+    }
+}
+
+impl std::error::Error for RaceError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::NotStarted(inner) => inner.source(),
+            _ => None,
+        }
+    }
 }
 
 /// The run file: the one asked for, or a new one below `.deadheat/runs`.

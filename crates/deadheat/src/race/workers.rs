@@ -17,6 +17,7 @@ use super::outcome::{RaceError, RaceOutcome, not_started, take_over_signals};
 use super::recorded::Recorded;
 use super::terms::{Terms, refuse_existing, refuse_unmeasured};
 use super::{own_links, planning};
+#[cfg(feature = "reports")]
 use crate::calibration::known;
 use crate::rules::refuse_own_unmeasured;
 
@@ -184,6 +185,7 @@ pub fn race_workers(
     let machine = Environment {
         neutral_links: links,
         debug_build: race.program.is_some() && cfg!(debug_assertions),
+        #[cfg(feature = "reports")]
         calibration: known(&machine, &plan),
         ..machine
     };

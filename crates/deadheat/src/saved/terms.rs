@@ -26,10 +26,9 @@ impl Terms {
 }
 
 /// Files that cannot be compared.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum SavedError {
     /// No benchmark of the baseline has the metric asked for.
-    #[error("--metric {metric}: the files record only {known}")]
     NotMeasured {
         /// The metric asked for.
         metric: String,
@@ -37,6 +36,31 @@ pub enum SavedError {
         known: String,
     },
     /// The margin or the level cannot be.
-    #[error(transparent)]
-    Plan(#[from] PlanError),
+    Plan(PlanError),
+}
+
+impl std::fmt::Display for SavedError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NotMeasured { metric, known } => {
+                write!(f, "--metric {metric}: the files record only {known}")
+            }
+            Self::Plan(inner) => inner.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for SavedError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Plan(inner) => inner.source(),
+            _ => None,
+        }
+    }
+}
+
+impl From<PlanError> for SavedError {
+    fn from(inner: PlanError) -> Self {
+        Self::Plan(inner)
+    }
 }

@@ -6,24 +6,34 @@ use deadheat_engine::{find_executable, is_executable};
 use deadheat_model::Program;
 
 /// Why words name no program.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProgramError {
     /// A quote is not closed.
-    #[error("'{0}': a quote is not closed")]
     Quotes(String),
     /// There are no words.
-    #[error("the name of a program is empty")]
     Empty,
     /// It is found nowhere.
-    #[error("there is no program '{0}'")]
     NotFound(String),
     /// It is a file of another kind.
-    #[error(
-        "'{0}' is not executable; make it so with chmod +x, or name what runs it, as in \
-         'python3 {0}'"
-    )]
     NotExecutable(String),
 }
+
+impl std::fmt::Display for ProgramError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Quotes(inner) => write!(f, "'{inner}': a quote is not closed"),
+            Self::Empty => f.write_str("the name of a program is empty"),
+            Self::NotFound(inner) => write!(f, "there is no program '{inner}'"),
+            Self::NotExecutable(inner) => write!(
+                f,
+                "'{inner}' is not executable; make it so with chmod +x, or name what runs it, as in \
+         'python3 {inner}'"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for ProgramError {}
 
 /// The path of an executable file, or words as in a shell: a program, which is
 /// looked up in `PATH`, and its arguments.

@@ -14,14 +14,22 @@ pub struct GoogleBenchmarkArguments {
 }
 
 /// An argument that a race cannot do with.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{flag}: {problem}")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArgumentProblem {
     /// The argument.
     pub flag: String,
     /// What is wrong with it, and what to do.
     pub problem: &'static str,
 }
+
+impl std::fmt::Display for ArgumentProblem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { flag, problem } = self;
+        write!(f, "{flag}: {problem}")
+    }
+}
+
+impl std::error::Error for ArgumentProblem {}
 
 const OUR_REPORT: &str = "deadheat reads the report itself; leave this away, and look at the run \
                           file or at `deadheat analyze --json` for what was measured";

@@ -25,22 +25,16 @@ impl fmt::Display for GoogleBenchmarkCause {
 }
 
 /// What happened in a launch.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GoogleBenchmarkProblem {
     /// It never began.
-    #[error("cannot be started: {0}")]
     NotStarted(String),
     /// It took too long.
-    #[error(
-        "did not end within {0:?} and was killed; a longer --timeout gives every launch more time"
-    )]
     TimedOut(Duration),
     /// It wrote without end.
-    #[error("wrote more than any report of a benchmark has, and was killed")]
     Endless,
     /// It ended with another exit code than 0.
-    #[error("ended with exit code {code}{}", said(.last_words))]
     Exited {
         /// The code.
         code: i32,
@@ -48,7 +42,6 @@ pub enum GoogleBenchmarkProblem {
         last_words: String,
     },
     /// A signal killed it.
-    #[error("was killed by signal {signal}{}{}", signal_name(*.signal), said(.last_words))]
     Signalled {
         /// The signal.
         signal: i32,
@@ -56,31 +49,17 @@ pub enum GoogleBenchmarkProblem {
         last_words: String,
     },
     /// It ended in another way.
-    #[error("ended unexpectedly ({0})")]
     Ended(String),
     /// It wrote nothing where its report belongs.
-    #[error(
-        "ended well but wrote no report to --benchmark_out; an executable of Google Benchmark \
-         does, unless its main leaves before RunSpecifiedBenchmarks{}", said(.last_words)
-    )]
     NoReport {
         /// What it said last on standard error.
         last_words: String,
     },
     /// It wrote something else than a report.
-    #[error("wrote a report that is not the JSON of Google Benchmark: '{0}'")]
     Garbled(String),
     /// The benchmark is not there.
-    #[error(
-        "ran no benchmark of this name; only what --benchmark_list_tests lists in every launch can \
-         be raced"
-    )]
     Missing,
     /// There are more or fewer repetitions than planned.
-    #[error(
-        "reports {found} repetitions where {expected} were planned; a name that two benchmarks \
-         share, or a benchmark that changes from launch to launch, cannot be raced"
-    )]
     Repetitions {
         /// Repetitions in the report.
         found: usize,
@@ -88,13 +67,8 @@ pub enum GoogleBenchmarkProblem {
         expected: u32,
     },
     /// The source of the benchmark keeps its repetitions to itself.
-    #[error(
-        "reports only aggregates of its repetitions; a race needs each of them, so take \
-         ReportAggregatesOnly or Repetitions away from the benchmark"
-    )]
     OnlyAggregates,
     /// Two sides cannot be told apart sample by sample.
-    #[error("repeats itself {found} times, as its source says, and the baseline {baseline} times")]
     NotAlike {
         /// Repetitions in the source of this one.
         found: u32,
@@ -102,13 +76,10 @@ pub enum GoogleBenchmarkProblem {
         baseline: u32,
     },
     /// The benchmark says that something went wrong.
-    #[error("reports an error: {0}")]
     Error(String),
     /// The benchmark says that it does not run.
-    #[error("skips itself: {0}")]
     Skipped(String),
     /// A number is missing or cannot be.
-    #[error("reports no usable {field} in repetition {repetition}: {found}")]
     Number {
         /// Its name in the report.
         field: &'static str,
@@ -118,10 +89,6 @@ pub enum GoogleBenchmarkProblem {
         found: String,
     },
     /// A counter that the pilot found is not there any more.
-    #[error(
-        "gives no usable number for its counter '{counter}' in repetition {repetition}: {found}; \
-         the pilot found one, so set it in every run of the benchmark, or never"
-    )]
     Counter {
         /// Its name.
         counter: String,
@@ -131,6 +98,36 @@ pub enum GoogleBenchmarkProblem {
         found: String,
     },
 }
+
+impl std::fmt::Display for GoogleBenchmarkProblem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+Self::NotStarted(inner) => write!(f, "cannot be started: {inner}"),
+Self::TimedOut(inner) => write!(f, "did not end within {inner:?} and was killed; a longer --timeout gives every launch more time"),
+Self::Endless => f.write_str("wrote more than any report of a benchmark has, and was killed"),
+Self::Exited { code, last_words } => write!(f, "ended with exit code {code}{}", said(last_words)),
+Self::Signalled { signal, last_words } => write!(f, "was killed by signal {signal}{}{}", signal_name(*signal), said(last_words)),
+Self::Ended(inner) => write!(f, "ended unexpectedly ({inner})"),
+Self::NoReport { last_words } => write!(f, "ended well but wrote no report to --benchmark_out; an executable of Google Benchmark \
+         does, unless its main leaves before RunSpecifiedBenchmarks{}", said(last_words)),
+Self::Garbled(inner) => write!(f, "wrote a report that is not the JSON of Google Benchmark: '{inner}'"),
+Self::Missing => f.write_str("ran no benchmark of this name; only what --benchmark_list_tests lists in every launch can \
+         be raced"),
+Self::Repetitions { found, expected } => write!(f, "reports {found} repetitions where {expected} were planned; a name that two benchmarks \
+         share, or a benchmark that changes from launch to launch, cannot be raced"),
+Self::OnlyAggregates => f.write_str("reports only aggregates of its repetitions; a race needs each of them, so take \
+         ReportAggregatesOnly or Repetitions away from the benchmark"),
+Self::NotAlike { found, baseline } => write!(f, "repeats itself {found} times, as its source says, and the baseline {baseline} times"),
+Self::Error(inner) => write!(f, "reports an error: {inner}"),
+Self::Skipped(inner) => write!(f, "skips itself: {inner}"),
+Self::Number { field, repetition, found } => write!(f, "reports no usable {field} in repetition {repetition}: {found}"),
+Self::Counter { counter, repetition, found } => write!(f, "gives no usable number for its counter '{counter}' in repetition {repetition}: {found}; \
+         the pilot found one, so set it in every run of the benchmark, or never"),
+}
+    }
+}
+
+impl std::error::Error for GoogleBenchmarkProblem {}
 
 impl GoogleBenchmarkProblem {
     /// What a process that ended badly did.
