@@ -99,15 +99,7 @@ pub struct Comparison {
     pub own_link: Option<Estimate>,
     /// The baseline against a second copy of itself in the same blocks.
     pub control: Option<Control>,
-    impl Comparison {
-    /// The chance that the intervals of a race hold the truth, at whichever
-    /// look it ended: what people are told.
-    pub fn coverage(&self) -> f64 {
-        1.0 - self.alpha
-    }
-}
-
-/// What the block effects vary by.
+    /// What the block effects vary by.
     pub spreads: Option<Spreads>,
     /// How many replicates more would settle an open verdict, if the estimate
     /// stays where it is.
@@ -131,6 +123,14 @@ pub struct Comparison {
     pub gate: Option<GateHit>,
     /// Doubts and advice.
     pub warnings: Vec<Warning>,
+}
+
+impl Comparison {
+    /// The chance that the intervals of a race hold the truth, at whichever
+    /// look it ended: what people are told.
+    pub fn coverage(&self) -> f64 {
+        1.0 - self.alpha
+    }
 }
 
 /// What the effect of a block varies by: standard deviations of its parts, in
