@@ -32,29 +32,29 @@ esac
 fetched() {
     local version=${1#v}
     if ! [[ $version =~ ^[0-9]+\.[0-9]+\.[0-9]+$ && $REPOSITORY == http*://* ]]; then return 1; fi
-    local name root url
-    name=deadheat-$version-$(uname -m)-$(uname -s | tr '[:upper:]' '[:lower:]')
-    root=$cache/$name
+    local archive root url
+    archive=deadheat-$version-$(uname -m)-$(uname -s | tr '[:upper:]' '[:lower:]')
+    root=$cache/$archive
     if [ -x "$root/bin/deadheat" ]; then
         echo "$root/bin/deadheat"
         return
     fi
-    url=${REPOSITORY%.git}/releases/download/$1/$name.tar.gz
+    url=${REPOSITORY%.git}/releases/download/$1/$archive.tar.gz
     local work=$folder/fetched
     mkdir -p "$work"
-    curl --fail --silent --location --retry 2 --max-time 300 --output "$work/$name.tar.gz" "$url" || return 1
-    if ! curl --fail --silent --location --retry 2 --max-time 60 --output "$work/$name.tar.gz.sha256" "$url.sha256"; then
+    curl --fail --silent --location --retry 2 --max-time 300 --output "$work/$archive.tar.gz" "$url" || return 1
+    if ! curl --fail --silent --location --retry 2 --max-time 60 --output "$work/$archive.tar.gz.sha256" "$url.sha256"; then
         say error "$url has no checksum beside it, so it is not used" >&2
         return 2
     fi
-    if ! (cd "$work" && sha256sum --check --status "$name.tar.gz.sha256"); then
+    if ! (cd "$work" && sha256sum --check --status "$archive.tar.gz.sha256"); then
         say error "$url is not what its checksum says, so it is not used" >&2
         return 2
     fi
-    tar --extract --gzip --file "$work/$name.tar.gz" --directory "$work" || return 2
+    tar --extract --gzip --file "$work/$archive.tar.gz" --directory "$work" || return 2
     mkdir -p "$cache"
     rm -rf "$root"
-    mv "$work/$name" "$root"
+    mv "$work/$archive" "$root"
     rm -rf "$work"
     echo "deadheat $version was fetched from $url" >&2
     echo "$root/bin/deadheat"

@@ -233,7 +233,7 @@ pub(crate) fn benchmark(
             ruling.anytime,
             ruling.budget_spent,
         ));
-        warnings.extend(placement.doubts(&comparison, benchmark, id));
+        warnings.extend(placement.doubts(&comparison));
         warnings.extend(doubts::about_the_counters(header));
         comparison.warnings = warnings;
         comparisons.push(comparison);

@@ -16,6 +16,9 @@ const OFTEN: f64 = 0.10;
 /// did not run all the time.
 const MUCH_OF_WALL: f64 = 0.20;
 
+/// Where CPU time is less than this share of wall time, a command mostly waits.
+const LITTLE_OF_WALL: f64 = 0.25;
+
 /// What two contenders of a benchmark left behind.
 pub(crate) struct Traces<'a> {
     pub(crate) benchmark: &'a Benchmark,
@@ -36,11 +39,28 @@ impl Traces<'_> {
         let disjoint =
             wall_interval.high < cpu_interval.low || cpu_interval.high < wall_interval.low;
         let apart = (wall.0 - cpu.0).abs() > LogRatio::from_change(margin).0;
-        (disjoint && apart).then(|| Warning::ClocksDisagree {
+        let is_doubt = disjoint && apart && !self.both_mostly_wait(comparison);
+        is_doubt.then(|| Warning::ClocksDisagree {
             wall: wall.change(),
             cpu: cpu.change(),
             cause: self.cause(comparison),
         })
+    }
+
+    /// Whether both are commands that compute for a small part of their time.
+    /// Theirs are two stories by nature: every race of `sleep` against `sleep`
+    /// was told to trust CPU time. To look like this, a command that computes
+    /// would have to share its core with three others.
+    fn both_mostly_wait(&self, comparison: &Comparison) -> bool {
+        let waits = |side: fn(&MetricComparison) -> Option<&Side>| {
+            let median = |metric| Some(side(row(comparison, &metric)?)?.median);
+            let (wall, cpu) = (median(Metric::Wall)?, median(Metric::Cpu)?);
+            Some(cpu < LITTLE_OF_WALL * wall)
+        };
+        let both = [ContenderId::BASELINE, self.candidate];
+        !both.into_iter().any(|id| self.is_function(id))
+            && waits(|row| Some(&row.baseline)) == Some(true)
+            && waits(|row| row.candidate.as_ref()) == Some(true)
     }
 
     /// Why the clocks disagree, as far as the samples tell.

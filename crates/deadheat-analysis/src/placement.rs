@@ -2,8 +2,8 @@
 //! does to a benchmark.
 
 use deadheat_model::{
-    Benchmark, Comparison, ContenderId, Estimate, LogRatio, Origin, Placed, Placing, Run, Samples,
-    Scope, Warning, Workload,
+    Comparison, ContenderId, Estimate, LogRatio, Origin, Placed, Placing, Run, Samples, Scope,
+    Warning,
 };
 
 use crate::effects::Effects;
@@ -90,16 +90,9 @@ impl<'a> Placement<'a> {
     }
 
     /// What the reader should know of the placement behind a comparison.
-    pub(crate) fn doubts(
-        &self,
-        comparison: &Comparison,
-        benchmark: &Benchmark,
-        candidate: ContenderId,
-    ) -> Vec<Warning> {
+    pub(crate) fn doubts(&self, comparison: &Comparison) -> Vec<Warning> {
         let mut warnings = Vec::new();
         match comparison.scope {
-            // Both sides are the same bytes, wherever the linker put them.
-            Scope::Binary if is_one_program(benchmark, candidate) => {}
             Scope::Binary => warnings.push(Warning::PlacementFixed {
                 reason: self.why_fixed(),
             }),
@@ -150,20 +143,6 @@ impl<'a> Placement<'a> {
         };
         fallen_back.or_else(impossible)
     }
-}
-
-/// Whether both commands start the same program, without a shell in between.
-fn is_one_program(benchmark: &Benchmark, candidate: ContenderId) -> bool {
-    let program = |id: ContenderId| match &benchmark.contenders[id.index()].workload {
-        Workload::Command(command) => {
-            let program = command.words.first()?;
-            // With a shell, the first of the words is the shell's.
-            (command.text.split_whitespace().next() == Some(program)).then_some(program)
-        }
-        _ => None,
-    };
-    let baseline = program(ContenderId::BASELINE);
-    baseline.is_some() && baseline == program(candidate)
 }
 
 impl<'a> OwnLinkRaced<'a> {

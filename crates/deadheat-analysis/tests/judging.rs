@@ -366,7 +366,7 @@ fn flagged_run(flags_of: impl Fn(u32) -> [Flags; 4]) -> Comparison {
 }
 
 #[test]
-fn disturbed_blocks_are_dropped_whole_and_the_change_with_them_is_told() {
+fn disturbed_blocks_are_dropped_whole_and_the_change_with_them_is_known() {
     let (none, hit) = (Flags::NONE, Flags::PREEMPTED);
     let row = flagged_run(|replicate| match replicate {
         3 => [none, hit, none, none],
@@ -375,7 +375,47 @@ fn disturbed_blocks_are_dropped_whole_and_the_change_with_them_is_told() {
     });
     assert_eq!(row.dropped_blocks, 2);
     assert_eq!(row.estimate.unwrap().blocks, 38);
-    assert!(codes(&row).contains(&"blocks-dropped"));
+    let all = row.effect_with_dropped.unwrap();
+    assert_ne!(all, row.estimate.unwrap().effect);
+    // The answer is the same either way, so there is nothing to doubt.
+    assert!(!codes(&row).contains(&"blocks-dropped"));
+}
+
+#[test]
+fn dropped_blocks_are_a_doubt_where_the_answer_would_be_another_one_with_them() {
+    let mut maker = Maker::recording();
+    for replicate in 0..40 {
+        let is_hit = replicate % 7 == 3;
+        let hit = |slot: u32| match is_hit && (replicate / 7) % 2 == slot {
+            true => Flags::PREEMPTED,
+            false => Flags::NONE,
+        };
+        let change = 0.0085 + (f64::from(replicate * 7 % 11) - 5.0) * 0.0008;
+        let slow = if is_hit { 0.05 } else { 0.0 };
+        let other = [1e6 * (1.0 + change + slow)];
+        maker.block(
+            0,
+            replicate,
+            &[
+                (0, hit(0), &[1e6]),
+                (1, hit(1), &other),
+                (1, Flags::NONE, &other),
+                (0, Flags::NONE, &[1e6]),
+            ],
+        );
+    }
+    let row = maker.first();
+    assert_eq!(row.dropped_blocks, 6);
+    assert_eq!(row.verdict, Some(Verdict::Equivalent));
+    let told = row.warnings.iter().find_map(|warning| match warning {
+        Warning::BlocksDropped {
+            count,
+            verdict_with_all,
+            ..
+        } => Some((*count, *verdict_with_all)),
+        _ => None,
+    });
+    assert_eq!(told, Some((6, Some(Verdict::Slower))));
 }
 
 #[test]

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Block, run};
 use deadheat_analysis::{Options, analyse};
-use deadheat_model::{Overall, ResultSide, ResultSource, Run};
+use deadheat_model::{Overall, Population, ResultSide, ResultSource, Run};
 
 /// Rows of one benchmark: side, file, ln of the value.
 type Rows<'a> = &'a [(u8, u32, f64)];
@@ -113,10 +113,25 @@ fn files_without_any_scatter_leave_the_mean_without_an_interval() {
 }
 
 #[test]
-fn one_benchmark_has_no_mean_and_neither_has_a_race() {
+fn one_benchmark_has_no_mean() {
     assert!(overall(&saved([1, 1], &[&twenty(0.1)])).is_empty());
-    let mut run = saved([1, 1], &[&twenty(0.1), &twenty(0.1)]);
-    assert_eq!(overall(&run).len(), 1);
+    let mut run = saved([1, 1], &[&twenty(0.1)]);
     run.sides.clear();
     assert!(overall(&run).is_empty());
+}
+
+#[test]
+fn the_mean_of_a_race_takes_its_benchmarks_for_a_sample() {
+    let mut run = saved([1, 1], &[&twenty(0.1), &twenty(0.2)]);
+    assert_eq!(overall(&run)[0].population, Population::These);
+    run.sides.clear();
+    let found = overall(&run).remove(0);
+    assert_eq!(
+        (found.population, found.benchmarks),
+        (Population::LikeThese, 2)
+    );
+    assert!((found.estimate.effect.0 - 0.15).abs() < 1e-9);
+    // Student's t with one degree of freedom, 12.706, times sd/√2 = 0.05.
+    let interval = found.estimate.interval.unwrap();
+    assert!((interval.high.0 - interval.low.0 - 2.0 * 12.7062 * 0.05).abs() < 1e-4);
 }

@@ -98,6 +98,7 @@ fn a_calibration_is_told_kept_quoted_and_shown_again() {
     // A race of a kind quotes what is known of that kind, and keeps it.
     let args = [
         "run",
+        "-v",
         "-r",
         "6",
         "--save",

@@ -453,7 +453,7 @@ fn a_run_with_a_failed_benchmark_is_analysed_and_exits_as_a_contender_that_faile
         env!("CARGO_MANIFEST_DIR"),
         "/../deadheat-format/tests/golden/functions.jsonl"
     );
-    let done = track.run(&["analyze", functions]);
+    let done = track.run(&["analyze", "-v", functions]);
     done.fails_with(3, &[]);
     assert!(
         done.stdout

@@ -1,7 +1,9 @@
 //! Doubts in words: what was seen, what to do about it, and in which order it
 //! is told.
 
-use deadheat_model::{ClockCause, Comparison, LogRatio, Observation, Unit, Verdict, Warning};
+use deadheat_model::{
+    ClockCause, Comparison, LogRatio, Metric, Observation, Side, Unit, Verdict, Warning,
+};
 
 use crate::control;
 use crate::enumeration::enumerated;
@@ -67,7 +69,8 @@ pub(crate) fn is_decided(comparison: &Comparison) -> bool {
 fn earns_its_place(warning: &Warning, comparison: &Comparison) -> bool {
     let could_be_placement = || {
         let effect = comparison.estimate.as_ref().map(|one| one.effect.change());
-        is_decided(comparison) && effect.is_some_and(|by| by.abs() <= LARGEST_BY_PLACEMENT)
+        is_decided(comparison)
+            && effect.is_some_and(|by| by.abs() <= reach_of_placement(comparison))
     };
     match warning {
         Warning::EarlyStop { .. } | Warning::NoCounters { .. } | Warning::ClockFallback { .. } => {
@@ -78,6 +81,26 @@ fn earns_its_place(warning: &Warning, comparison: &Comparison) -> bool {
         }
         _ => true,
     }
+}
+
+/// The largest change of this benchmark that placement could make: it moves
+/// what a processor does, and not the time spent waiting.
+fn reach_of_placement(comparison: &Comparison) -> f64 {
+    let cpu = comparison
+        .metrics
+        .iter()
+        .find(|row| row.metric == Metric::Cpu);
+    let share = |cpu: &Side, wall: &Side| (cpu.median / wall.median).min(1.0);
+    let busy = match (cpu, &comparison.metric) {
+        (Some(cpu), Metric::Wall) if comparison.baseline.median > 0.0 => {
+            let candidate = cpu.candidate.as_ref().zip(comparison.candidate.as_ref());
+            let candidate = candidate.filter(|(_, wall)| wall.median > 0.0);
+            let candidate = candidate.map_or(0.0, |(cpu, wall)| share(cpu, wall));
+            share(&cpu.baseline, &comparison.baseline).max(candidate)
+        }
+        _ => 1.0,
+    };
+    LARGEST_BY_PLACEMENT * busy
 }
 
 /// The warning in as few words as a brief answer has room for.

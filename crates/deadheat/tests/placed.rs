@@ -12,7 +12,7 @@ use deadheat::model::{
     NeutralLinks, Origin, OwnLink, Pinning, Placed, Placing, Plan, RefusedLink, Run, RunHeader,
     Scope, Slot, Workload,
 };
-use deadheat::report::{TextOptions, to_json, to_text};
+use deadheat::report::{Detail, TextOptions, to_json, to_text};
 
 /// Simulated contenders that say where their code lies.
 struct PlacedContenders {
@@ -164,7 +164,13 @@ fn a_race_just_run_and_the_same_read_back_give_the_same_bytes() {
         assert_eq!(read.placed, run.placed);
         let answers = [&run, &read].map(|run| {
             let analysis = analyse(run, Options::default());
-            let text = to_text(&analysis, &TextOptions::default());
+            let text = to_text(
+                &analysis,
+                &TextOptions {
+                    detail: Detail::Full,
+                    ..TextOptions::default()
+                },
+            );
             (to_json(&analysis), text)
         });
         assert_eq!(answers[0], answers[1]);

@@ -113,12 +113,14 @@ pub fn method(calibration: &str) -> String {
          recorded in ns at 100 µs and in µs at 20 ms, as its manual advises. Its verdict is Welch's test of the logarithms, two-sided at \
          5 %; what it says is its ratio of medians from logarithms.\n\
          - **deadheat** of this repository: a bench target with this one race, `--bench` and nothing that changes the race (alpha 5 %, margin 1 %; \
-         `--json` and `--save` for this page, `--seed` so that it can be repeated). What it says is its estimate. Where the cores are loaded \
+         `--json` and `--save` for this page, `--seed` so that it can be repeated). What it says is its estimate, and so is the difference of the typical times that stand beside it, by their definition. Where the cores are loaded \
          it races once more with `--metric cpu`, as its manual advises there; its medians, means and estimate are of CPU time then.\n\n\
          A reversal: the median or the mean of f1 is below that of f2. An anomaly: the relative difference of the medians or of the means \
          is off the known one by more than 40 % of it. Both are counted as bench_diff counts them, if either figure offends; behind it \
-         stands how often the median did, and the mean. deadheat prints medians and means of both sides for orientation and judges by \
-         neither of them, so beside those the same is counted of what a tool says the difference is.\n\n",
+         stands how often the median did, and the mean. deadheat shows medians and means of both sides with `-v` alone and judges by \
+         neither of them, so beside those the same is counted of what a tool says the difference is, which for deadheat is what its \
+         typical times say. (Until typical times stood there, medians and means did, and missed 14 bars of their own: the counts \
+         behind those are still in the table.)\n\n",
         cores(),
         crate::rows::Base::HundredMicroseconds.executions(),
         crate::rows::Base::TwentyMilliseconds.executions(),

@@ -91,7 +91,7 @@ pub fn section(setting: &Setting) -> Section {
         // Where it was recorded is of no interest here.
         table = lines
             .lines()
-            .filter(|line| !line.contains("recorded in"))
+            .filter(|line| !line.contains(".deadheat/runs/"))
             .fold(String::new(), |text, line| text + line + "\n");
     }
     told(&rows, runs, table.trim_end())

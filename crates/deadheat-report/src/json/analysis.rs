@@ -16,7 +16,7 @@ use super::recorded;
 use crate::doubts;
 use crate::glyphs::Glyphs;
 use crate::rate::Rates;
-use crate::sentences::{self, Source};
+use crate::sentences::Source;
 
 /// The name and major version of what [`to_json`] writes.
 const SCHEMA: &str = "deadheat.analysis/1";

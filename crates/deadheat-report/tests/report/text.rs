@@ -434,6 +434,32 @@ fn a_control_is_told_below_the_verdicts_once_and_makes_them_provisional_when_it_
 }
 
 #[test]
+fn placement_is_noted_only_where_it_could_have_made_the_change() {
+    let is_noted = |verdict, change: f64, cpu: f64| {
+        let mut one = comparison(Some(verdict), change, 0.002);
+        for row in one
+            .metrics
+            .iter_mut()
+            .filter(|row| row.metric == Metric::Cpu)
+        {
+            row.baseline.median = one.baseline.median * cpu;
+            let candidate = row.candidate.as_mut().unwrap();
+            candidate.median = one.candidate.as_ref().unwrap().median * cpu;
+        }
+        to_text(&analysis(vec![one]), &BRIEF).contains("Link order alone")
+    };
+    assert!(is_noted(Verdict::Slower, 0.3, 1.0));
+    assert!(is_noted(Verdict::Equivalent, 0.001, 1.0));
+    // Beyond what placement was ever seen to make.
+    assert!(!is_noted(Verdict::Slower, 0.93, 1.0));
+    // Most of the time is spent waiting, which has no place.
+    assert!(!is_noted(Verdict::Slower, 0.3, 0.06));
+    assert!(is_noted(Verdict::Slower, 0.02, 0.06));
+    // There is no verdict to be read.
+    assert!(!is_noted(Verdict::Inconclusive, 0.01, 1.0));
+}
+
+#[test]
 fn a_control_that_found_nothing_is_a_noise_floor() {
     let text = to_text(&with_a_quiet_control(), &BRIEF);
     let floor = "  baseline against itself: \u{2212}0.03 % (95 % interval";
