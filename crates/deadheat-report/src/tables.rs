@@ -262,7 +262,7 @@ pub(crate) fn suite(analysis: &Analysis, width: usize, color: bool, glyphs: Glyp
     let cells = |rows: &[SuiteRow]| -> Vec<Vec<String>> {
         let cells = rows
             .iter()
-            .map(|row| [&row.cells[..], &[row.name.clone()]].concat());
+            .map(|row| [&row.cells[..], std::slice::from_ref(&row.name)].concat());
         cells.collect()
     };
     let longest = rows.iter().map(|row| row.name.width()).max().unwrap_or(0);

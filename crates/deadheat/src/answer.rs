@@ -342,6 +342,7 @@ mod tests {
     fn every_format_has_its_shape() {
         let told = |answer: Answer| answer.told(&analysis(&answer));
         assert!(told(answer(Format::Json)).starts_with('{'));
+        #[cfg(feature = "reports")]
         assert!(told(answer(Format::Markdown)).starts_with("| "));
         let text = told(Answer {
             color: Color::Never,
@@ -354,6 +355,7 @@ mod tests {
     fn figures_are_worked_out_only_for_an_answer_that_shows_them() {
         let without = |answer: &Answer| answer.analysis_options().without_figures;
         assert!(without(&answer(Format::Text)));
+        #[cfg(feature = "reports")]
         assert!(without(&answer(Format::Markdown)));
         assert!(!without(&answer(Format::Json)));
         assert!(!without(&Answer {
@@ -362,6 +364,7 @@ mod tests {
         }));
     }
 
+    #[cfg(feature = "reports")]
     #[test]
     fn what_there_is_to_draw_is_worked_out_only_for_text_that_shows_it() {
         let plots = |format, plot| {

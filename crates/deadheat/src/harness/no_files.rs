@@ -10,7 +10,7 @@ use crate::race::RaceOutcome;
 
 /// No files.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Files;
+pub(super) struct Files {}
 
 impl Files {
     pub(super) fn ask(&mut self, flag: &str, _: String) -> Result<(), String> {
