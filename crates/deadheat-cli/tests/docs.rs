@@ -77,7 +77,11 @@ fn loosened(document: &str) -> String {
     let mut in_block = false;
     let mut in_paragraph = false;
     for line in document.lines() {
-        let given = ["$ ", "> ", "? "].iter().any(|sign| line.starts_with(sign));
+        // A race too close to call begins with the sign of an exit code.
+        let exit_code = line
+            .strip_prefix("? ")
+            .is_some_and(|code| code.parse::<u8>().is_ok());
+        let given = exit_code || ["$ ", "> "].iter().any(|sign| line.starts_with(sign));
         if line.starts_with("```") {
             in_block = line == "```console";
             in_paragraph = false;
