@@ -273,7 +273,8 @@ fn placement_alone(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
 
 /// How much more would settle it, with the option that allows it.
 fn prospects(comparison: &Comparison, source: Source) -> String {
-    let Some(more) = comparison.replicates_to_settle else {
+    let more = comparison.replicates_to_settle;
+    let Some(more) = more.filter(|more| *more > 0) else {
         return String::new();
     };
     let replicates = counted(more as u64, "more replicate", "more replicates");
