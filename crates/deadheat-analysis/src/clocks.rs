@@ -47,7 +47,7 @@ impl Traces<'_> {
         })
     }
 
-    /// Whether both are commands that compute for a small part of their time.
+    /// True for two commands that compute for a small part of their time.
     /// Theirs are two stories by nature: every race of `sleep` against `sleep`
     /// was told to trust CPU time. To look like this, a command that computes
     /// would have to share its core with three others.

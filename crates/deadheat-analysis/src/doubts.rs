@@ -113,7 +113,7 @@ pub(crate) fn about_the_estimate(
     warnings
 }
 
-/// Whether the dropped blocks decide something: the verdict, or on which side
+/// True where the dropped blocks decide something: the verdict, or on which side
 /// of the margin the change lies. Told of every race that dropped any, it was
 /// read past: in 13 of 14 benchmarks of a suite it stood there, and in none of
 /// them did it matter.

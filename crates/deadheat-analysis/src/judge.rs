@@ -38,7 +38,7 @@ pub(crate) struct Judgement {
     /// Replicates looked at, before any block was dropped.
     pub(crate) replicates: usize,
     pub(crate) dropped: usize,
-    /// What would be said with the dropped blocks.
+    /// The answer with the dropped blocks.
     pub(crate) with_dropped: Option<WithDropped>,
     pub(crate) kept_because: Option<KeepReason>,
 }
@@ -120,7 +120,7 @@ pub(crate) fn judge(
     })
 }
 
-/// What an estimate says at a level.
+/// An estimate read at a level.
 struct Reading {
     interval: Option<(f64, f64)>,
     confidence: f64,
