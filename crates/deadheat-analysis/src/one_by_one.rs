@@ -152,8 +152,7 @@ impl<'a> OneByOne<'a> {
 /// over all benchmarks.
 fn time_to_settle(comparisons: &mut [Comparison], elapsed_seconds: f64) {
     let replicates = |one: &Comparison| one.estimate.as_ref().map_or(0, |e| e.replicates);
-    let benchmarks =
-        comparisons.chunk_by(|a, b| a.benchmark == b.benchmark && a.parameters == b.parameters);
+    let benchmarks = comparisons.chunk_by(Comparison::is_of_one_benchmark_with);
     let raced = benchmarks.map(|group| group.iter().map(replicates).max().unwrap_or(0));
     let raced: usize = raced.sum();
     for one in comparisons {

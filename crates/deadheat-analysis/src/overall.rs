@@ -35,9 +35,9 @@ fn of_a_race(comparisons: &[Comparison], alpha: f64) -> Vec<Overall> {
         Some((one, one.candidate.as_ref()?.name.as_str(), effect))
     });
     let raced: Vec<(&Comparison, &str, f64)> = raced.collect();
-    let same =
-        |a: &Comparison, b: &Comparison| a.benchmark == b.benchmark && a.parameters == b.parameters;
-    let one_each = raced.windows(2).all(|pair| !same(pair[0].0, pair[1].0));
+    let one_each = raced
+        .windows(2)
+        .all(|pair| !pair[0].0.is_of_one_benchmark_with(pair[1].0));
     let mut groups: Vec<(&str, Vec<f64>)> = Vec::new();
     for (_, name, effect) in &raced {
         match groups.iter_mut().find(|(of, _)| one_each || of == name) {

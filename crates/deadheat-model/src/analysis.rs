@@ -131,6 +131,12 @@ impl Comparison {
     pub fn coverage(&self) -> f64 {
         1.0 - self.alpha
     }
+
+    /// True for another candidate of the same benchmark; with other parameter
+    /// values it is another benchmark.
+    pub fn is_of_one_benchmark_with(&self, other: &Comparison) -> bool {
+        self.benchmark == other.benchmark && self.parameters == other.parameters
+    }
 }
 
 /// What the effect of a block varies by: standard deviations of its parts, in

@@ -10,7 +10,7 @@ pub struct Called<'a> {
     pub baseline: &'a str,
     /// The candidate; `None` for a contender alone.
     pub candidate: Option<&'a str>,
-    /// Whether the baseline stands right above, so that "slower" needs no
+    /// True where the baseline stands right above, so that "slower" needs no
     /// "than".
     pub baseline_is_shown: bool,
 }

@@ -5,6 +5,7 @@ use deadheat_model::{Comparison, Control};
 use crate::glyphs::Glyphs;
 use crate::names;
 use crate::sentences::{Source, interval_in_words};
+use crate::suite;
 use crate::units::{Precision, counted};
 
 /// Columns that the name of a benchmark may take.
@@ -26,11 +27,10 @@ pub fn noise_floor(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
     ))
 }
 
-/// What the controls of a suite came to; `None` without any.
+/// The outcome of the controls of a suite; `None` without any.
 pub fn controls(comparisons: &[Comparison]) -> Option<String> {
     // Candidates of one baseline have one control.
-    let benchmarks =
-        comparisons.chunk_by(|a, b| a.benchmark == b.benchmark && a.parameters == b.parameters);
+    let benchmarks = suite::groups(comparisons).into_iter();
     let controls: Vec<Control> = benchmarks.filter_map(|group| group[0].control).collect();
     let separated = controls.iter().filter(|control| control.separated).count();
     let of = counted(controls.len() as u64, "control", "controls");

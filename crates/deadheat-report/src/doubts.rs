@@ -34,7 +34,7 @@ impl Told {
         }
     }
 
-    /// What casts doubt on the result and is no warning of the analysis.
+    /// A doubt about the result that is no warning of the analysis.
     pub fn doubt(code: &'static str, text: String) -> Self {
         Self {
             information: false,

@@ -12,7 +12,7 @@ use crate::names::escape;
 /// other. The same benchmark with other parameter values is another one.
 pub(crate) fn groups(comparisons: &[Comparison]) -> Vec<&[Comparison]> {
     comparisons
-        .chunk_by(|a, b| a.benchmark == b.benchmark && a.parameters == b.parameters)
+        .chunk_by(Comparison::is_of_one_benchmark_with)
         .collect()
 }
 

@@ -57,7 +57,7 @@ impl Scene<'_> {
         sheet
     }
 
-    /// What is typical of both sides, as [`Scene::heads`] has columns for them.
+    /// The typical values of both sides, as [`Scene::heads`] has columns for them.
     pub(super) fn typical(&self, metric: &Metric, sides: [&Side; 2]) -> Vec<Cell> {
         let values = tables::typical(sides[0], Some(sides[1]));
         let shown = quantities(metric.unit(), &values, self.glyphs);
