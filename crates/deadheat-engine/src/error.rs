@@ -6,8 +6,7 @@ use deadheat_model::{SampleError, SinkError};
 
 use crate::affinity::AffinityError;
 #[cfg(feature = "commands")]
-use crate::contender::ContenderFailure;
-use crate::contender::InspectionFailure;
+use crate::contender::{ContenderFailure, InspectionFailure};
 #[cfg(feature = "commands")]
 use crate::launcher::{ImageError, LauncherError};
 use crate::worker::FunctionFailure;
@@ -32,6 +31,7 @@ pub enum EngineError {
     /// The plan holds something other than functions of one program, or of two.
     NoFunctions(String),
     /// A program does not say what it can race.
+    #[cfg(feature = "commands")]
     Inspection(Box<InspectionFailure>),
     /// The contenders cannot be pinned as asked.
     Affinity(AffinityError),
@@ -83,6 +83,7 @@ impl std::fmt::Display for EngineError {
                 f,
                 "benchmark '{inner}': worker processes call functions of one program, or of two"
             ),
+            #[cfg(feature = "commands")]
             Self::Inspection(inner) => inner.fmt(f),
             Self::Affinity(inner) => inner.fmt(f),
             Self::Sink(inner) => inner.fmt(f),
@@ -122,6 +123,7 @@ impl std::error::Error for EngineError {
             Self::Function(inner) => inner.source(),
             #[cfg(feature = "commands")]
             Self::Command { source, .. } => Some(source),
+            #[cfg(feature = "commands")]
             Self::Inspection(inner) => inner.source(),
             Self::Affinity(inner) => inner.source(),
             Self::Sink(inner) => inner.source(),
@@ -146,6 +148,7 @@ impl From<Box<FunctionFailure>> for EngineError {
     }
 }
 
+#[cfg(feature = "commands")]
 impl From<Box<InspectionFailure>> for EngineError {
     fn from(inner: Box<InspectionFailure>) -> Self {
         Self::Inspection(inner)
@@ -176,10 +179,8 @@ impl EngineError {
     pub fn is_of_a_contender(&self) -> bool {
         match self {
             #[cfg(feature = "commands")]
-            EngineError::Contender(_) => true,
-            EngineError::Function(_) | EngineError::Inspection(_) | EngineError::Sample { .. } => {
-                true
-            }
+            EngineError::Contender(_) | EngineError::Inspection(_) => true,
+            EngineError::Function(_) | EngineError::Sample { .. } => true,
             _ => false,
         }
     }

@@ -40,11 +40,9 @@ pub use contender::{
     ArgumentProblem, Cause, CommandContenders, CommandOptions, ContenderFailure,
     GoogleBenchmarkArguments, GoogleBenchmarkCause, GoogleBenchmarkContenders,
     GoogleBenchmarkOptions, GoogleBenchmarkPilot, GoogleBenchmarkProblem, GoogleBenchmarkSide,
+    InspectionFailure, inspect,
 };
-pub use contender::{
-    Contenders, FunctionContenders, FunctionOptions, InspectionFailure, LocalContenders, Piloted,
-    inspect,
-};
+pub use contender::{Contenders, FunctionContenders, FunctionOptions, LocalContenders, Piloted};
 #[cfg(feature = "simulated")]
 pub use contender::{Noise, SimulatedContenders, Simulation};
 pub use counters::{ThreadUsage, UsageDifference};
@@ -67,7 +65,9 @@ pub use placement::{CommandPlacements, find_executable};
 pub use placement::{LinkProgram, PLACEMENTS_VARIABLE, Variant, is_executable};
 pub use session::{NeverStop, Progress, Session, StopRequest, Unwatched, Watcher};
 pub use terminal::terminal_width;
+#[cfg(feature = "commands")]
+pub use worker::Inspected;
 pub use worker::{
-    FunctionCause, FunctionFailure, Inspected, ListedBenchmark, WorkerListing, WorkerPipes,
-    WorkerProgram, WorkerSuite, serve,
+    FunctionCause, FunctionFailure, ListedBenchmark, WorkerListing, WorkerPipes, WorkerProgram,
+    WorkerSuite, serve,
 };

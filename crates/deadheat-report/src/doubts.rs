@@ -130,8 +130,14 @@ pub fn is_information(warning: &Warning) -> bool {
 
 /// The warnings with doubts first, then information; otherwise in their order.
 pub fn in_order(warnings: &[Warning]) -> Vec<&Warning> {
-    let mut ordered: Vec<&Warning> = warnings.iter().collect();
-    ordered.sort_by_key(|warning| is_information(warning));
+    doubts_first(warnings.iter().collect(), |warning| is_information(warning))
+}
+
+/// The doubts, then the information; otherwise in their order. A sort of two
+/// kinds, which takes a twentieth of a sort's code.
+pub(crate) fn doubts_first<T>(all: Vec<T>, is_information: impl Fn(&T) -> bool) -> Vec<T> {
+    let (information, mut ordered): (Vec<T>, Vec<T>) = all.into_iter().partition(is_information);
+    ordered.extend(information);
     ordered
 }
 
@@ -184,8 +190,8 @@ fn told_by(
             }
         }
     }
-    said.sort_by_key(|(told, ..)| told.information);
-    said.into_iter()
+    doubts_first(said, |(told, ..)| told.information)
+        .into_iter()
         .map(|(told, concerned, named)| {
             if named || concerned.len() == comparisons.len() {
                 return told;

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use unicode_width::UnicodeWidthStr;
+use crate::layout::Width as _;
 
 use crate::glyphs::Glyphs;
 

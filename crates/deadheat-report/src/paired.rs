@@ -1,8 +1,8 @@
 //! Baseline and candidate side by side, a line each pair: minima, means and
 //! what separates them, as paired benchmarks are often shown.
 
+use crate::layout::Width as _;
 use deadheat_model::{Analysis, Comparison, Side};
-use unicode_width::UnicodeWidthStr;
 
 use crate::glyphs::Glyphs;
 use crate::layout;

@@ -1,7 +1,7 @@
 //! The line people watch while a race goes on.
 
+use crate::layout::Width as _;
 use deadheat_model::Standing;
-use unicode_width::UnicodeWidthStr;
 
 use crate::glyphs::Glyphs;
 use crate::names::{escape, shorten};

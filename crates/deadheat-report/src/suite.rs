@@ -3,7 +3,7 @@
 
 use deadheat_model::{Comparison, FailedBenchmark, Side};
 
-use crate::doubts::Told;
+use crate::doubts::{Told, doubts_first};
 use crate::enumeration::enumerated;
 use crate::glyphs::Glyphs;
 use crate::names::escape;
@@ -74,8 +74,7 @@ pub(crate) fn shared_doubts(doubts: &[Vec<Told>]) -> Vec<Told> {
             shared.push(told.clone());
         }
     }
-    shared.sort_by_key(|told| told.information);
-    shared
+    doubts_first(shared, |told| told.information)
 }
 
 /// Benchmarks named where something holds for several.
@@ -103,7 +102,7 @@ pub(crate) fn told_together(benchmarks: &[(String, Vec<Told>)]) -> Vec<Told> {
             }
         }
     }
-    together.sort_by_key(|(told, ..)| told.information);
+    let together = doubts_first(together, |(told, ..)| told.information);
     let all = benchmarks.len();
     let words = together.into_iter().map(|(told, titles, differ)| {
         let text = match (differ, &titles[..]) {

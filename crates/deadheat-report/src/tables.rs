@@ -1,9 +1,9 @@
 //! The tables of the text: contenders, all metrics, and a suite's summary.
 
+use crate::layout::Width as _;
 use deadheat_model::{
     Analysis, Comparison, Estimate, Metric, MetricComparison, Side, Unit, Verdict,
 };
-use unicode_width::UnicodeWidthStr;
 
 use crate::glyphs::Glyphs;
 use crate::layout;

@@ -1,10 +1,10 @@
 //! The answer as people read it in a terminal.
 
+use crate::layout::Width as _;
 use deadheat_model::{
     Analysis, CalibrationNote, Comparison, EndReason, Ending, FailedBenchmark, Promise, Verdict,
     Warning,
 };
-use unicode_width::UnicodeWidthStr;
 
 use crate::calibration::calibrated;
 use crate::doubts::{self, Told};

@@ -89,11 +89,11 @@ pub use deadheat_report as report;
 
 pub use deadheat_engine::{AsyncExecutor, CountingAllocator};
 pub use harness::{Compare, compare, compare_with, main};
-pub use race::{Entries, RaceError, RaceOutcome, WorkerRace, inspect_program, race_workers};
+pub use race::{Entries, RaceError, RaceOutcome, WorkerRace, race_workers};
 #[cfg(feature = "commands")]
 pub use race::{
     Families, FamilyProblem, GoogleBenchmarkRace, GoogleEntry, GoogleSide, RaceOptions, families,
-    families_between, race_commands, race_google_benchmark, resume_commands,
+    families_between, inspect_program, race_commands, race_google_benchmark, resume_commands,
 };
 #[cfg(feature = "commands")]
 pub use recorded::Recorded;

@@ -6,15 +6,15 @@ use std::os::fd::AsFd;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use deadheat_model::Metric;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 
+use super::member::greeted;
 use super::workers::START_UP;
 use crate::error::EngineError;
 use crate::interrupt::Interrupts;
 use crate::worker::{
-    FunctionCause, Inspected, ListedBenchmark, PROTOCOL, Reply, Request, Silence, WorkerListing,
+    FunctionCause, Inspected, ListedBenchmark, Reply, Request, Silence, WorkerListing,
     WorkerProcess, WorkerProgram, WorkerStart, adopt_orphans, in_one_line,
 };
 
@@ -57,30 +57,6 @@ impl std::fmt::Display for InspectionFailure {
 }
 
 impl std::error::Error for InspectionFailure {}
-
-/// The metrics of a worker that says hello in this version of the protocol.
-pub(super) fn greeted(hello: &Reply) -> Result<&[Metric], FunctionCause> {
-    match hello {
-        Reply::Hello {
-            protocol: PROTOCOL,
-            metrics,
-            ..
-        } => match metrics.contains(&Metric::Wall) {
-            true => Ok(metrics),
-            false => Err(FunctionCause::Protocol(
-                "its hello names no metric wall_ns".to_owned(),
-            )),
-        },
-        Reply::Hello { protocol, .. } => Err(FunctionCause::OtherProtocol {
-            theirs: *protocol,
-            ours: PROTOCOL,
-        }),
-        other => Err(FunctionCause::Protocol(format!(
-            "it says {} instead of hello",
-            other.said()
-        ))),
-    }
-}
 
 /// Starts a program and asks what it can race. `patience` is how long it may
 /// take, from its start to its last answer.
@@ -243,10 +219,18 @@ impl<'a> Look<'a> {
                 return Err(silence(FunctionCause::TimedOut(patience)));
             }
             let forgotten = self.worker.forget_most();
-            let pauses = [left, self.worker.pause(), forgotten];
-            let pause = pauses.into_iter().flatten().min();
             let printing = self.printed.pipe.as_ref().map(AsFd::as_fd);
-            if self.worker.wait_beside(printing, pause, self.interrupts) {
+            let (news, asked_again) = self.worker.news();
+            let pause = [left, asked_again, forgotten].into_iter().flatten().min();
+            let mut fds: Vec<PollFd<'_>> = printing
+                .into_iter()
+                .chain(news)
+                .map(|end| PollFd::new(end, PollFlags::POLLIN))
+                .collect();
+            let mask = Some(*self.interrupts.original_mask());
+            // Interrupted or too early: the next round finds out.
+            let _ = ppoll(&mut fds, pause.map(TimeSpec::from_duration), mask);
+            if printing.is_some() && fds[0].any() == Some(true) {
                 self.printed.read();
             }
         }

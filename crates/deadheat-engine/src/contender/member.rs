@@ -2,11 +2,34 @@
 
 use deadheat_model::{Metric, column_name};
 
-use super::inspection::greeted;
 use super::occasion::Occasion;
 use crate::error::EngineError;
 use crate::placement::Variant;
-use crate::worker::{FunctionCause, FunctionFailure, Reply, WorkerProcess};
+use crate::worker::{FunctionCause, FunctionFailure, PROTOCOL, Reply, WorkerProcess};
+
+/// The metrics of a worker that says hello in this version of the protocol.
+pub(super) fn greeted(hello: &Reply) -> Result<&[Metric], FunctionCause> {
+    match hello {
+        Reply::Hello {
+            protocol: PROTOCOL,
+            metrics,
+            ..
+        } => match metrics.contains(&Metric::Wall) {
+            true => Ok(metrics),
+            false => Err(FunctionCause::Protocol(
+                "its hello names no metric wall_ns".to_owned(),
+            )),
+        },
+        Reply::Hello { protocol, .. } => Err(FunctionCause::OtherProtocol {
+            theirs: *protocol,
+            ours: PROTOCOL,
+        }),
+        other => Err(FunctionCause::Protocol(format!(
+            "it says {} instead of hello",
+            other.said()
+        ))),
+    }
+}
 
 /// A process of a replicate, started and with its benchmark ready.
 pub(super) struct Member {

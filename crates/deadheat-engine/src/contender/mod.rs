@@ -15,6 +15,7 @@ mod function;
 mod function_links;
 #[cfg(feature = "commands")]
 mod google_benchmark;
+#[cfg(feature = "commands")]
 mod inspection;
 mod lineup;
 mod local;
@@ -38,6 +39,7 @@ pub use google_benchmark::{
     ArgumentProblem, GoogleBenchmarkArguments, GoogleBenchmarkCause, GoogleBenchmarkContenders,
     GoogleBenchmarkOptions, GoogleBenchmarkPilot, GoogleBenchmarkProblem, GoogleBenchmarkSide,
 };
+#[cfg(feature = "commands")]
 pub use inspection::{InspectionFailure, inspect};
 pub use local::LocalContenders;
 #[cfg(feature = "simulated")]

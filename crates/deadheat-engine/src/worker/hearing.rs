@@ -1,6 +1,5 @@
 //! Waiting for the answers of workers: of one, or of several at the same time.
 
-use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, ppoll};
@@ -120,13 +119,13 @@ fn wait(
     let silent = workers.iter().zip(replies).filter(|(_, r)| r.is_none());
     let mut fds = Vec::with_capacity(2 * workers.len());
     for (worker, _) in silent {
-        fds.push(PollFd::new(worker.replies.as_fd(), PollFlags::POLLIN));
-        let notice = worker.death.notice();
-        fds.extend(notice.map(|notice| PollFd::new(notice, PollFlags::POLLIN)));
-        pause = sooner(pause, worker.death.pause());
+        let (ends, asked_again) = worker.news();
+        fds.extend(ends);
+        pause = sooner(pause, asked_again);
     }
-    let awaited = relay.into_iter().flat_map(Relay::awaited);
-    fds.extend(awaited.map(|end| PollFd::new(end, PollFlags::POLLIN)));
+    fds.extend(relay.into_iter().flat_map(Relay::awaited));
+    let readable = |end| PollFd::new(end, PollFlags::POLLIN);
+    let mut fds: Vec<PollFd<'_>> = fds.into_iter().map(readable).collect();
     let mask = interrupts.map(|interrupts| *interrupts.original_mask());
     // Interrupted or too early: the next round finds out.
     let _ = ppoll(&mut fds, pause.map(TimeSpec::from_duration), mask);

@@ -3,6 +3,7 @@
 use deadheat_model::{Metric, Throughput};
 
 /// What kind of program it is, and what it holds.
+#[cfg(feature = "commands")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Inspected {
     /// It speaks the worker protocol.

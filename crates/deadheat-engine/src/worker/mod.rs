@@ -29,8 +29,11 @@ pub(crate) use baton::Baton;
 pub(crate) use death::{DeathWatch, adopt_orphans, collect_group};
 pub use failure::{FunctionCause, FunctionFailure};
 pub(crate) use hearing::{Patience, Silence, hear_all};
+#[cfg(feature = "commands")]
 pub(crate) use last_words::in_one_line;
-pub use listing::{Inspected, ListedBenchmark, WorkerListing};
+#[cfg(feature = "commands")]
+pub use listing::Inspected;
+pub use listing::{ListedBenchmark, WorkerListing};
 pub use pipes::WorkerPipes;
 pub(crate) use process::WorkerProcess;
 pub(crate) use protocol::{BlockRequest, PROTOCOL, Problem, Reply, Request, SEEDS};

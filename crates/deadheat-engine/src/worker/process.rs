@@ -6,9 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::signal::{SigmaskHow, Signal, killpg};
-use nix::sys::time::TimeSpec;
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
 
@@ -20,7 +18,6 @@ use super::protocol::{Reply, Request};
 use super::start::{Kept, MARK_VARIABLE, WorkerStart, next_mark};
 use super::trace::{Trace, set_nonblocking};
 use super::whereabouts::{BatonPipes, is_stopped};
-use crate::interrupt::Interrupts;
 use crate::placement::PLACEMENTS_VARIABLE;
 
 /// How long a worker that was told to leave may take, and one that closed its
@@ -199,28 +196,11 @@ impl WorkerProcess {
         Some(line)
     }
 
-    /// How long one may wait before it is asked again whether it has ended.
-    pub(crate) fn pause(&self) -> Option<Duration> {
-        self.death.pause()
-    }
-
-    /// Waits until it has something to say, or has ended, or there is something
-    /// to read beside it: then `true`.
-    pub(crate) fn wait_beside(
-        &self,
-        beside: Option<BorrowedFd<'_>>,
-        pause: Option<Duration>,
-        interrupts: &Interrupts,
-    ) -> bool {
-        let fds = [beside, Some(self.replies.as_fd()), self.death.notice()];
-        let watched = fds.into_iter().flatten();
-        let mut fds: Vec<PollFd<'_>> = watched
-            .map(|fd| PollFd::new(fd, PollFlags::POLLIN))
-            .collect();
-        let mask = Some(*interrupts.original_mask());
-        // Interrupted or too early: the next round finds out.
-        let _ = ppoll(&mut fds, pause.map(TimeSpec::from_duration), mask);
-        beside.is_some() && fds[0].any() == Some(true)
+    /// Where it is heard that it says something or has ended, and how long one
+    /// may wait before it is asked again whether it has.
+    pub(crate) fn news(&self) -> (impl Iterator<Item = BorrowedFd<'_>>, Option<Duration>) {
+        let ends = [Some(self.replies.as_fd()), self.death.notice()];
+        (ends.into_iter().flatten(), self.death.pause())
     }
 
     /// Whether anything was noted since this was last asked.

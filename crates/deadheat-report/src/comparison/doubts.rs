@@ -7,7 +7,7 @@ use deadheat_model::Analysis;
 use super::judged::Scene;
 use super::rows;
 use super::words;
-use crate::doubts::{Told, is_information, sentence};
+use crate::doubts::{Told, doubts_first, is_information, sentence};
 use crate::sentences::Source;
 
 /// So many doubts of one kind are told in full where their numbers differ.
@@ -50,8 +50,7 @@ impl Scene<'_> {
                 "{first} Likewise, in other numbers, in {rest}."
             )));
         }
-        told.sort_by_key(|told| told.information);
-        told
+        doubts_first(told, |told| told.information)
     }
 
     /// The doubts of all comparisons, by their kind.

@@ -1,6 +1,6 @@
 //! A table in a terminal: columns that line up, colours that take no room.
 
-use unicode_width::UnicodeWidthStr;
+use crate::layout::Width as _;
 
 use super::options::ComparisonOptions;
 use super::sheet::{Cell, Column, Kind, Sheet};

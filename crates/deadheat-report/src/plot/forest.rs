@@ -1,7 +1,7 @@
 //! The forest plot beside a table: every interval to one scale.
 
+use crate::layout::Width as _;
 use deadheat_model::{Comparison, Estimate, LogRatio, Verdict};
-use unicode_width::UnicodeWidthStr;
 
 use super::change_scale::ChangeScale;
 use super::paint::{Strokes, color_of, painted};

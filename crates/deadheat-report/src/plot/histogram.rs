@@ -1,7 +1,7 @@
 //! The two distributions over one axis.
 
+use crate::layout::Width as _;
 use deadheat_model::{Distribution, Plots, Unit};
-use unicode_width::UnicodeWidthStr;
 
 use super::paint::{Strokes, painted};
 use super::pictures::Scenery;

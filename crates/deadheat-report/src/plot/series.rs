@@ -1,7 +1,7 @@
 //! The effects of blocks in order of time.
 
+use crate::layout::Width as _;
 use deadheat_model::{DifferenceSeries, LogRatio};
-use unicode_width::UnicodeWidthStr;
 
 use super::change_scale::ChangeScale;
 use super::paint::{Strokes, painted};

@@ -99,7 +99,8 @@ impl Sorted {
             return None;
         }
         let (mut first, mut second) = (first.to_vec(), second.to_vec());
-        first.sort_unstable_by(|a, b| b.total_cmp(a));
+        first.sort_unstable_by(f64::total_cmp);
+        first.reverse();
         second.sort_unstable_by(f64::total_cmp);
         Some(Self { first, second })
     }

@@ -6,6 +6,8 @@ mod commands;
 mod families;
 #[cfg(feature = "commands")]
 mod google_benchmark;
+#[cfg(feature = "commands")]
+mod inspection;
 mod outcome;
 mod own_links;
 mod planning;
@@ -19,6 +21,8 @@ pub use commands::{RaceOptions, race_commands, resume_commands};
 pub use families::{Families, FamilyProblem, families, families_between};
 #[cfg(feature = "commands")]
 pub use google_benchmark::{GoogleBenchmarkRace, GoogleEntry, GoogleSide, race_google_benchmark};
+#[cfg(feature = "commands")]
+pub use inspection::inspect_program;
 pub use outcome::{RaceError, RaceOutcome};
 pub(crate) use workers::smoke_test;
-pub use workers::{Entries, WorkerRace, inspect_program, race_workers};
+pub use workers::{Entries, WorkerRace, race_workers};

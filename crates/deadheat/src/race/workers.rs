@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use deadheat_engine::{
-    Contenders, FunctionContenders, FunctionOptions, Inspected, Interrupts, LinkProgram, Watcher,
-    WorkerProgram, environment, inspect, unix_seconds,
+    Contenders, FunctionContenders, FunctionOptions, Interrupts, LinkProgram, Watcher,
+    WorkerProgram, environment, unix_seconds,
 };
 use deadheat_model::{
     Benchmark, BenchmarkFailure, Environment, LeftOut, Metric, Origin, Pinning, Plan, RulesOfSome,
@@ -112,16 +112,6 @@ impl WorkerRace {
             pinning: &self.pinning,
         }
     }
-}
-
-/// Finds out what kind of program this is, and what it can race. `patience` is
-/// how long it may take.
-pub fn inspect_program(
-    program: &WorkerProgram,
-    patience: Option<Duration>,
-) -> Result<Inspected, RaceError> {
-    let interrupts = take_over_signals()?;
-    inspect(program, patience, &interrupts).map_err(|error| not_started(error, &interrupts))
 }
 
 /// Races these benchmarks, each replicate in processes of its own, and records
