@@ -101,18 +101,20 @@ impl Number {
 /// no number are understood where a [`Number`] stands.
 pub(crate) fn from_json<T: DeserializeOwned>(file: &Path, text: &[u8]) -> Result<T, FormatError> {
     let text = without_mark(text);
-    let first = match serde_json::from_slice(text) {
+    let error = match serde_json::from_slice(text) {
         Ok(value) => return Ok(value),
         Err(error) => error,
     };
     // Only a text that cannot be read is looked through for such words.
     let legal = with_marks(text);
-    if let Cow::Owned(legal) = &legal
-        && let Ok(value) = serde_json::from_slice(legal)
-    {
-        return Ok(value);
-    }
-    Err(error_of::<T>(file, &legal, &first))
+    let error = match &legal {
+        Cow::Borrowed(_) => error,
+        Cow::Owned(legal) => match serde_json::from_slice(legal) {
+            Ok(value) => return Ok(value),
+            Err(error) => error,
+        },
+    };
+    Err(with_place(file, &legal, &error))
 }
 
 /// The same text without a byte-order mark.
@@ -120,30 +122,86 @@ pub(crate) fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
 }
 
-/// What is wrong with a text that could not be read, found by reading it once
-/// more, with the place written along.
-fn error_of<T: DeserializeOwned>(
-    file: &Path,
-    text: &[u8],
-    first: &serde_json::Error,
-) -> FormatError {
-    let mut reader = serde_json::Deserializer::from_slice(text);
-    let (path, error) = match serde_path_to_error::deserialize::<_, T>(&mut reader) {
-        Err(error) => (error.path().to_string(), Some(error.into_inner())),
-        // The value was whole, and something followed it.
-        Ok(_) => (String::new(), reader.end().err()),
-    };
-    let error = error.as_ref().unwrap_or(first);
+/// What is wrong with a text that could not be read, and where.
+fn with_place(file: &Path, text: &[u8], error: &serde_json::Error) -> FormatError {
     let problem = error.to_string();
+    let mut way = way_to(text, error.line(), error.column());
+    if problem.starts_with("missing field")
+        && let Some(last) = way.last_mut()
+    {
+        // It is missed in all of the object that ends there.
+        *last = Step::Field(b"");
+    }
     // The place is told in front, as of every other file.
     let told = format!(" at line {} column {}", error.line(), error.column());
     FormatError::Json {
         file: file.to_owned(),
         line: error.line().max(1) as u64,
         column: error.column().max(1) as u64,
-        path,
+        path: written_out(&way),
         problem: problem.strip_suffix(&told).unwrap_or(&problem).to_owned(),
     }
+}
+
+/// The way into the tree to the value that has come to this column. Both count
+/// from 1.
+///
+/// The text is walked once more, and nothing of the way is kept while it is
+/// read: readers that note their way take twice the code.
+fn way_to(text: &[u8], line: usize, column: usize) -> Vec<Step<'_>> {
+    let ends = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+    let begins = std::iter::once(0).chain(ends.map(|(end, _)| end + 1));
+    let begins = begins.take(line.max(1)).last().unwrap_or(0);
+    let text = &text[..(begins + column).min(text.len())];
+    let mut way: Vec<Step> = Vec::new();
+    // The string that was last seen: the name of a value, if a colon follows.
+    let mut string: &[u8] = b"";
+    let mut at = 0;
+    while at < text.len() {
+        let end = match text[at] {
+            b'"' => end_of_string(text, at),
+            _ => at + 1,
+        };
+        match (text[at], way.last_mut()) {
+            (b'"', _) => string = &text[at..end],
+            // What is wrong with an object or list is said where it begins or ends.
+            (b'{' | b'[' | b'}' | b']', _) if end == text.len() => {}
+            (b'{', _) => way.push(Step::Field(b"")),
+            (b'[', _) => way.push(Step::Element(0)),
+            (b'}' | b']', _) => drop(way.pop()),
+            (b':', Some(Step::Field(name))) => *name = string,
+            (b',', Some(Step::Field(name))) => *name = b"",
+            (b',', Some(Step::Element(index))) => *index += 1,
+            _ => {}
+        }
+        at = end;
+    }
+    way
+}
+
+/// Such as `benchmarks[3].name`.
+fn written_out(way: &[Step]) -> String {
+    let mut path = String::new();
+    for step in way {
+        match step {
+            Step::Field(b"") => {}
+            Step::Field(name) => {
+                let name = serde_json::from_slice::<String>(name).unwrap_or_default();
+                path.extend((!path.is_empty()).then_some('.'));
+                path.push_str(&name);
+            }
+            Step::Element(index) => path.push_str(&format!("[{index}]")),
+        }
+    }
+    path
+}
+
+/// One level of the way into a tree.
+enum Step<'t> {
+    /// The value of this name, as it is written; empty where no name is known
+    /// yet.
+    Field(&'t [u8]),
+    Element(usize),
 }
 
 /// The text with a string of marks for every word that stands where a number
@@ -226,7 +284,7 @@ mod tests {
         );
         assert_eq!(
             read("{\"values\":\n [1, ").unwrap_err(),
-            "a.json:2:5: EOF while parsing a value, at values"
+            "a.json:2:5: EOF while parsing a value, at values[1]"
         );
         assert_eq!(
             read("{\"values\":[]} x").unwrap_err(),
@@ -234,6 +292,24 @@ mod tests {
         );
         let error = read("{\"values\":[NaN], \"values\":[]}").unwrap_err();
         assert!(error.contains("duplicate field"), "{error}");
+    }
+
+    #[test]
+    fn a_place_in_a_text_is_a_path() {
+        let text = r#"{"a": {"b\"c": [1, {"d": 2}, "},:["]}, "e": 3}"#;
+        let at = |what: &str| {
+            let column = text.find(what).unwrap() + what.len();
+            written_out(&way_to(text.as_bytes(), 1, column))
+        };
+        assert_eq!(at("1"), "a.b\"c[0]");
+        assert_eq!(at("2"), "a.b\"c[1].d");
+        assert_eq!(at("2}"), "a.b\"c[1].d");
+        assert_eq!(at("},:"), "a.b\"c[2]");
+        assert_eq!(at("3"), "e");
+        let far = |text: &[u8], line, column| written_out(&way_to(text, line, column));
+        assert_eq!(far(b"[\n 1,\n x", 3, 2), "[1]");
+        assert_eq!(far(b"", 1, 0), "");
+        assert_eq!(far(b"]}", 7, 9), "");
     }
 
     #[test]
