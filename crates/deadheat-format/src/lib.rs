@@ -37,6 +37,7 @@ mod foreign_file;
 mod import;
 mod nearest;
 mod number;
+mod replace;
 mod rules;
 mod run_file;
 #[cfg(feature = "saved")]

@@ -6,11 +6,11 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use crate::error::{FormatError, cannot_write};
+use crate::replace::replace;
 
 /// Writes a text file, replacing an older one.
 pub fn write_text(path: impl AsRef<Path>, text: &str) -> Result<(), FormatError> {
-    let path = path.as_ref();
-    fs::write(path, text).map_err(cannot_write(path))
+    write_bytes(path, text.as_bytes())
 }
 
 /// Writes a text file as `text` makes it, replacing an older one: a page of
@@ -20,29 +20,27 @@ pub fn write_text_by(
     text: impl FnOnce(&mut dyn fmt::Write) -> fmt::Result,
 ) -> Result<(), FormatError> {
     let path = path.as_ref();
-    let file = File::create(path).map_err(cannot_write(path))?;
-    let mut out = TextWriter {
-        file: BufWriter::with_capacity(1 << 16, file),
-        problem: None,
-    };
-    let told = text(&mut out);
-    let written = match (told, out.problem) {
-        (Err(fmt::Error), Some(problem)) => Err(problem),
-        (Err(fmt::Error), None) => Err(io::Error::other("the text could not be made")),
-        (Ok(()), _) => out.file.flush(),
-    };
-    written.map_err(cannot_write(path))
+    replace(path, |out| {
+        let mut out = TextWriter { out, problem: None };
+        let told = text(&mut out);
+        let written = match (told, out.problem) {
+            (Err(fmt::Error), Some(problem)) => Err(problem),
+            (Err(fmt::Error), None) => Err(io::Error::other("the text could not be made")),
+            (Ok(()), _) => Ok(()),
+        };
+        written.map_err(cannot_write(path))
+    })
 }
 
 /// Carries text to a file, and keeps what the system said when it could not.
-struct TextWriter {
-    file: BufWriter<File>,
+struct TextWriter<'w> {
+    out: &'w mut BufWriter<File>,
     problem: Option<io::Error>,
 }
 
-impl fmt::Write for TextWriter {
+impl fmt::Write for TextWriter<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.file.write_all(text.as_bytes()).map_err(|problem| {
+        self.out.write_all(text.as_bytes()).map_err(|problem| {
             self.problem = Some(problem);
             fmt::Error
         })
@@ -52,7 +50,7 @@ impl fmt::Write for TextWriter {
 /// Writes a file of bytes, replacing an older one.
 pub fn write_bytes(path: impl AsRef<Path>, bytes: &[u8]) -> Result<(), FormatError> {
     let path = path.as_ref();
-    fs::write(path, bytes).map_err(cannot_write(path))
+    replace(path, |out| out.write_all(bytes).map_err(cannot_write(path)))
 }
 
 /// Makes a folder, and those above it, unless it is there.
@@ -61,12 +59,17 @@ pub fn ensure_folder(path: impl AsRef<Path>) -> Result<(), FormatError> {
     fs::create_dir_all(path).map_err(cannot_write(path))
 }
 
-/// Finds out whether a file can be written, without changing what is in it; a
-/// missing one is created empty. Better asked before a race than after it.
+/// Finds out whether a file can be written, without changing what is in it; one
+/// that was missing still is. Better asked before a race than after it.
 pub fn ensure_writable(path: impl AsRef<Path>) -> Result<(), FormatError> {
     let path = path.as_ref();
+    let missing = fs::symlink_metadata(path).is_err();
     let opened = OpenOptions::new().create(true).append(true).open(path);
-    opened.map(drop).map_err(cannot_write(path))
+    opened.map_err(cannot_write(path))?;
+    match missing {
+        true => fs::remove_file(path).map_err(cannot_write(path)),
+        false => Ok(()),
+    }
 }
 
 /// Whether two paths lead to one file that is there.
@@ -96,6 +99,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("answer.md");
         ensure_writable(&path).unwrap();
+        assert!(!path.exists(), "nothing was written yet");
         write_text(&path, "old").unwrap();
         ensure_writable(&path).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");

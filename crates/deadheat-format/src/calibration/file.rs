@@ -1,7 +1,7 @@
 //! The file of a calibration.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 
 use deadheat_model::Calibration;
@@ -9,6 +9,7 @@ use deadheat_model::Calibration;
 use super::read::{Problem, calibration};
 use super::written::{CALIBRATION_SCHEMA, calibration_json};
 use crate::error::{FormatError, cannot_write};
+use crate::replace::replace;
 
 /// Writes a calibration, in place of an older one, and makes the folder it goes
 /// to. A reader meanwhile finds the older one or the new one, and never half of
@@ -22,19 +23,9 @@ pub fn write_calibration(
         fs::create_dir_all(folder).map_err(cannot_write(folder))?;
     }
     let text = calibration_json(calibration);
-    // What is no plain file cannot be replaced: /dev/null, a pipe.
-    if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
-        return fs::write(path, text).map_err(cannot_write(path));
-    }
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}", std::process::id()));
-    let beside = path.with_file_name(name);
-    let written = fs::write(&beside, text).and_then(|()| fs::rename(&beside, path));
-    if written.is_err() {
-        // The cause is told; a leftover is not worth a word.
-        let _ = fs::remove_file(&beside);
-    }
-    written.map_err(cannot_write(path))
+    replace(path, |out| {
+        out.write_all(text.as_bytes()).map_err(cannot_write(path))
+    })
 }
 
 /// The calibration in a file; `None` when there is no such file.

@@ -1,8 +1,7 @@
 //! The answer in the Bencher Metric Format, for those who watch their
 //! benchmarks there.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 use deadheat_model::{Analysis, Metric};
@@ -10,6 +9,7 @@ use serde::{Serialize, Serializer};
 
 use super::tracked::Tracked;
 use crate::error::{FormatError, cannot_write, create_folder_of};
+use crate::replace::replace;
 
 /// Writes the median of each candidate as the JSON of Bencher's `json` adapter,
 /// replacing what the file held. Wall time is the measure `latency`, in
@@ -20,8 +20,7 @@ use crate::error::{FormatError, cannot_write, create_folder_of};
 pub fn write_bmf(analysis: &Analysis, path: impl AsRef<Path>) -> Result<(), FormatError> {
     let path = path.as_ref();
     create_folder_of(path)?;
-    let file = File::create(path).map_err(cannot_write(path))?;
-    write_bmf_to(analysis, BufWriter::new(file), path)
+    replace(path, |out| write_bmf_to(analysis, out, path))
 }
 
 /// Writes the same anywhere; `name` stands for the file in errors.

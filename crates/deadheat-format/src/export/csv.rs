@@ -1,6 +1,5 @@
 //! A run as tidy CSV: one row per sample.
 
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -9,6 +8,7 @@ use deadheat_model::{Flags, Metric, Origin, Run};
 
 use crate::error::{FormatError, cannot_write, create_folder_of};
 use crate::number::{push_integer, push_value};
+use crate::replace::replace;
 use deadheat_model::column_name;
 
 use super::names::{benchmark_names, told_apart};
@@ -23,8 +23,7 @@ use super::names::{benchmark_names, told_apart};
 pub fn write_csv(run: &Run, path: impl AsRef<Path>) -> Result<(), FormatError> {
     let path = path.as_ref();
     create_folder_of(path)?;
-    let file = File::create(path).map_err(cannot_write(path))?;
-    write_csv_to(run, file, path)
+    replace(path, |out| write_csv_to(run, out, path))
 }
 
 /// Writes a run as tidy CSV anywhere; `name` stands for the file in errors.

@@ -1,8 +1,7 @@
 //! A run as Go's `testing` prints benchmarks, for `benchstat` and its
 //! relatives.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::Path;
 
 use deadheat_model::{Benchmark, Better, Metric, Run, Unit};
@@ -10,6 +9,7 @@ use deadheat_model::{Benchmark, Better, Metric, Run, Unit};
 use super::names::told_apart;
 use crate::error::{FormatError, cannot_write, create_folder_of};
 use crate::number::{push_integer, push_value};
+use crate::replace::replace;
 
 /// Writes a run in the Go benchmark format, replacing what the file held: a
 /// line for every sample, with values per iteration. The contenders are told
@@ -21,8 +21,7 @@ use crate::number::{push_integer, push_value};
 pub fn write_go(run: &Run, path: impl AsRef<Path>) -> Result<(), FormatError> {
     let path = path.as_ref();
     create_folder_of(path)?;
-    let file = File::create(path).map_err(cannot_write(path))?;
-    write_go_to(run, BufWriter::new(file), path)
+    replace(path, |out| write_go_to(run, out, path))
 }
 
 /// Writes the Go benchmark format anywhere; `name` stands for the file in

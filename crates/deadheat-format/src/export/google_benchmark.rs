@@ -1,8 +1,7 @@
 //! A run as Google Benchmark writes its results, for `compare.py` and other
 //! scripts made for it.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 use deadheat_model::{Benchmark, ContenderId, Metric, Run, Samples, Throughput, Workload};
@@ -12,6 +11,7 @@ use super::google_benchmark_row::{Context, Repetition, Report, Row, RowKind, agg
 use super::names::{benchmark_names, told_apart};
 use crate::default_path::time_stamp;
 use crate::error::{FormatError, cannot_write, create_folder_of};
+use crate::replace::replace;
 
 /// Whose samples go into a file of Google Benchmark: its rows know no sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,8 +47,7 @@ pub fn write_google_benchmark(
 ) -> Result<(), FormatError> {
     let path = path.as_ref();
     create_folder_of(path)?;
-    let file = File::create(path).map_err(cannot_write(path))?;
-    write_google_benchmark_to(run, side, BufWriter::new(file), path)
+    replace(path, |out| write_google_benchmark_to(run, side, out, path))
 }
 
 /// Writes the same anywhere; `name` stands for the file in errors.

@@ -1,7 +1,6 @@
 //! Histograms of a run as a log for the tools of HdrHistogram.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 use deadheat_model::{ContenderHistogram, HistogramUnit, Histograms, Metric, Run};
@@ -10,6 +9,7 @@ use super::hdr_encoding::encoded;
 use super::names::{benchmark_names, told_apart};
 use crate::default_path::time_stamp;
 use crate::error::{FormatError, cannot_write, create_folder_of};
+use crate::replace::replace;
 
 /// Writes the histograms of a run as an HDR histogram log, replacing what the
 /// file held: one line per benchmark and contender, which its tag names. The
@@ -23,8 +23,7 @@ pub fn write_hdr(
 ) -> Result<(), FormatError> {
     let path = path.as_ref();
     create_folder_of(path)?;
-    let file = File::create(path).map_err(cannot_write(path))?;
-    write_hdr_to(run, histograms, BufWriter::new(file), path)
+    replace(path, |out| write_hdr_to(run, histograms, out, path))
 }
 
 /// Writes the log anywhere; `name` stands for the file in errors.

@@ -1,7 +1,6 @@
 //! A run as hyperfine 1.x writes its results, for scripts made for those.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 use deadheat_model::{Benchmark, ContenderId, Metric, Nanoseconds, Run, Samples, Workload};
@@ -9,6 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::error::{FormatError, cannot_write, create_folder_of};
+use crate::replace::replace;
 
 /// Writes a run in the shape of hyperfine's `--export-json`, replacing what
 /// the file held: one result per benchmark and contender, times in seconds per
@@ -19,8 +19,7 @@ use crate::error::{FormatError, cannot_write, create_folder_of};
 pub fn write_hyperfine(run: &Run, path: impl AsRef<Path>) -> Result<(), FormatError> {
     let path = path.as_ref();
     create_folder_of(path)?;
-    let file = File::create(path).map_err(cannot_write(path))?;
-    write_hyperfine_to(run, BufWriter::new(file), path)
+    replace(path, |out| write_hyperfine_to(run, out, path))
 }
 
 /// Writes hyperfine's JSON anywhere; `name` stands for the file in errors.

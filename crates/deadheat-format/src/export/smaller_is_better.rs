@@ -1,8 +1,7 @@
 //! The answer as github-action-benchmark reads it, under the tool
 //! `customSmallerIsBetter`.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 use deadheat_model::{Analysis, Better};
@@ -10,6 +9,7 @@ use serde::Serialize;
 
 use super::tracked::Tracked;
 use crate::error::{FormatError, cannot_write, create_folder_of};
+use crate::replace::replace;
 
 /// Writes the median of each candidate, per iteration and in the unit of its
 /// metric, replacing what the file held. `range` is the interval of the
@@ -23,8 +23,7 @@ pub fn write_smaller_is_better(
 ) -> Result<(), FormatError> {
     let path = path.as_ref();
     create_folder_of(path)?;
-    let file = File::create(path).map_err(cannot_write(path))?;
-    write_smaller_is_better_to(analysis, BufWriter::new(file), path)
+    replace(path, |out| write_smaller_is_better_to(analysis, out, path))
 }
 
 /// Writes the same anywhere; `name` stands for the file in errors.

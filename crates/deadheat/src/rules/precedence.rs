@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use deadheat_format::{find_rules, read_rules};
+use deadheat_format::{FormatError, find_rules, read_rules};
 use deadheat_model::{Metric, RuleSet, RulesFile, RulesOfSome};
 #[cfg(feature = "commands")]
 use deadheat_model::{Origin, Results, Run};
@@ -37,18 +37,23 @@ impl Rules {
         Self { asked, file }
     }
 
-    /// The same, the file found and read. A file that cannot be is an error of
-    /// what was asked for.
+    /// The same, the file found and read. Rules that make no sense are an error
+    /// of what was asked for.
     pub fn read(asked: Asked, source: &RulesSource) -> Result<Self, Failure> {
-        let usage = |error: deadheat_format::FormatError| Failure::Usage(error.to_string());
         let file = match source {
             RulesSource::Nowhere => None,
             RulesSource::Named(path) => Some(
                 read_rules(path).map_err(|error| Failure::Usage(format!("--config: {error}")))?,
             ),
             RulesSource::Nearest => {
-                let found = find_rules(Path::new("")).map_err(usage)?;
-                found.map(read_rules).transpose().map_err(usage)?
+                let found = find_rules(Path::new("")).map_err(Failure::reading)?;
+                found
+                    .map(read_rules)
+                    .transpose()
+                    .map_err(|error| match error {
+                        FormatError::CannotRead { .. } => Failure::reading(error),
+                        error => Failure::Usage(error.to_string()),
+                    })?
             }
         };
         Ok(Self::new(asked, file))

@@ -1,0 +1,166 @@
+//! Files that are written whole or not at all.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::error::{FormatError, cannot_write};
+
+/// Writes a file by `write`, in place of an older one, which stays as it is
+/// until all of the new one is on the disk: a disk that fills up costs nobody
+/// the report of yesterday.
+///
+/// A link is followed, and the rights of the older file are kept. Written in
+/// place is what cannot be replaced: a device or pipe, somebody else's file,
+/// one in a folder that takes no other.
+pub(crate) fn replace(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> Result<(), FormatError>,
+) -> Result<(), FormatError> {
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let beside = match Beside::create(path, &target) {
+        Ok(beside) => beside,
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied && target.exists() => None,
+        Err(error) => return Err(cannot_write(path)(error)),
+    };
+    let Some((beside, file)) = beside else {
+        let file = File::create(path).map_err(cannot_write(path))?;
+        let mut out = BufWriter::with_capacity(1 << 16, file);
+        write(&mut out)?;
+        return out.flush().map_err(cannot_write(path));
+    };
+    let mut out = BufWriter::with_capacity(1 << 16, file);
+    write(&mut out)?;
+    let kept = out
+        .into_inner()
+        .map_err(io::IntoInnerError::into_error)
+        .and_then(|file| file.sync_all())
+        .and_then(|()| fs::rename(&beside.path, &target));
+    kept.map_err(cannot_write(path))
+}
+
+/// A new file in the folder of the one that it will replace; it goes if it
+/// does not.
+struct Beside {
+    path: PathBuf,
+}
+
+impl Beside {
+    /// `None` where the file is to be written in place.
+    fn create(path: &Path, target: &Path) -> io::Result<Option<(Self, File)>> {
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        // `/dev/stdout` may lead to a plain file, which others hold open.
+        if path.starts_with("/dev") || path.starts_with("/proc") {
+            return Ok(None);
+        }
+        let older = match fs::metadata(target) {
+            Ok(older) if !older.is_file() => return Ok(None),
+            Ok(older) => Some(older),
+            // A link to what is not there yet.
+            Err(_) if target.is_symlink() => return Ok(None),
+            Err(_) => None,
+        };
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let name = format!(".deadheat-{}-{number}", std::process::id());
+        let beside = Self {
+            path: target.with_file_name(name),
+        };
+        let file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .open(&beside.path)?;
+        if let Some(older) = older {
+            let new = file.metadata()?;
+            if (older.uid(), older.gid()) != (new.uid(), new.gid()) {
+                return Ok(None);
+            }
+            file.set_permissions(older.permissions())?;
+            // Rights that would have refused the writer still do.
+            OpenOptions::new().write(true).open(target)?;
+        }
+        Ok(Some((beside, file)))
+    }
+}
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        // Once it has taken its place there is nothing of this name.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    fn put(path: &Path, text: &str) -> Result<(), FormatError> {
+        replace(path, |out| {
+            out.write_all(text.as_bytes()).map_err(cannot_write(path))
+        })
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_written_to_its_end_leaves_the_older_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("report.md");
+        put(&path, "yesterday").unwrap();
+        let full = replace(&path, |out| {
+            out.write_all(b"to").map_err(cannot_write(&path))?;
+            out.flush().map_err(cannot_write(&path))?;
+            Err(cannot_write(&path)(io::ErrorKind::StorageFull.into()))
+        });
+        assert!(full.unwrap_err().is_write_error());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "yesterday");
+        assert_eq!(names(folder.path()), ["report.md"]);
+        put(&path, "today").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "today");
+        assert_eq!(names(folder.path()), ["report.md"]);
+    }
+
+    #[test]
+    fn links_and_rights_stay_what_they_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let [file, link, early] = ["file", "link", "early"].map(|name| folder.path().join(name));
+        put(&file, "1").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
+        symlink("file", &link).unwrap();
+        put(&link, "2").unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(fs::read_to_string(&file).unwrap(), "2");
+        let mode = fs::metadata(&file).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o640);
+        symlink("late", &early).unwrap();
+        put(&early, "3").unwrap();
+        assert!(early.is_symlink());
+        assert_eq!(fs::read_to_string(folder.path().join("late")).unwrap(), "3");
+    }
+
+    #[test]
+    fn a_device_is_written_to_and_stays_one() {
+        put(Path::new("/dev/null"), "x").unwrap();
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+        let error = put(Path::new("/dev/full"), "x").unwrap_err();
+        assert!(error.to_string().contains("/dev/full"), "{error}");
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_named_with_the_file() {
+        let error = put(Path::new("/no/such/folder/x.md"), "x").unwrap_err();
+        assert!(
+            error.to_string().contains("/no/such/folder/x.md"),
+            "{error}"
+        );
+    }
+}
