@@ -60,7 +60,7 @@ tables: validate-cost validate-log-normal validate-paired-article validate-compa
 
 # Races of commands beside hyperfine, and against themselves: some ten minutes
 validate-commands:
-    cargo build --release
+    cargo build --profile dist -p deadheat-cli
     cargo run --release --manifest-path validation/Cargo.toml --bin commands
 
 # Races of functions, every bar of theirs: some twenty minutes; `just validate-functions --quick` only tries it
@@ -121,8 +121,8 @@ validate-log-normal *options:
 
 # Reports of a run of 500 benchmarks, every bar of theirs: a minute or two (chromium); `just validate-reports --quick` only tries it
 validate-reports *options:
-    cargo build --release
-    cargo build --release -p deadheat-cli --example page_open
+    cargo build --profile dist -p deadheat-cli
+    cargo build --profile dist -p deadheat-cli --example page_open
     cargo run --release --manifest-path validation/Cargo.toml --bin reports -- {{options}}
 
 # Accept what is written now as golden; read the difference before committing

@@ -2,7 +2,7 @@
 //! and how often a command is told apart from itself.
 //!
 //! ```text
-//! cargo build --release && cargo run --release --manifest-path validation/Cargo.toml --bin commands
+//! cargo build --profile dist && cargo run --release --manifest-path validation/Cargo.toml --bin commands
 //! ```
 //!
 //! Writes `docs/validation/commands.md`. Takes about ten minutes, on a
@@ -27,13 +27,13 @@ fn main() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .expect("the repository");
-    let deadheat = root.join("target/release/deadheat");
+    let deadheat = root.join("target/dist/deadheat");
     let deadheat = deadheat.to_str().expect("a path in UTF-8");
     let scratch = std::env::temp_dir().join(format!("deadheat-validation-{}", std::process::id()));
     fs::create_dir_all(&scratch).expect("a scratch folder");
 
     let mut page = String::from("# Races of commands: cost and false verdicts\n\n");
-    let command = "cargo build --release && cargo run --release --manifest-path validation/Cargo.toml --bin commands";
+    let command = "cargo build --profile dist && cargo run --release --manifest-path validation/Cargo.toml --bin commands";
     let _ = writeln!(page, "Written by `{command}`.\n\n{}\n", machine());
     page += &beside_hyperfine(deadheat, &scratch);
     page += &memory_and_analysis(deadheat, &scratch);

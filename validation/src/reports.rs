@@ -1,7 +1,7 @@
 //! Reports of a large run: what the whole program takes, reading included.
 //!
 //! ```text
-//! cargo build --release && cargo build --release -p deadheat-cli --example page_open
+//! cargo build --profile dist && cargo build --profile dist -p deadheat-cli --example page_open
 //! cargo run --release --manifest-path validation/Cargo.toml --bin reports
 //! ```
 //!
@@ -47,7 +47,7 @@ fn main() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .expect("the repository");
-    let deadheat = root.join("target/release/deadheat");
+    let deadheat = root.join("target/dist/deadheat");
     let folder = std::env::temp_dir().join(format!("deadheat-reports-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("a scratch folder");
     let facts = machine();
@@ -57,7 +57,7 @@ fn main() {
     MadeRun::new(benchmarks, BLOCKS).write(&run);
     let setting = Setting {
         deadheat: deadheat.to_str().expect("a path in UTF-8").to_owned(),
-        page_open: root.join("target/release/examples/page_open"),
+        page_open: root.join("target/dist/examples/page_open"),
         run: run.to_str().expect("a path in UTF-8").to_owned(),
         folder,
         benchmarks,

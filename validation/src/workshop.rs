@@ -97,6 +97,6 @@ impl Drop for Workshop {
 }
 
 fn released(root: &Path, name: &str) -> PathBuf {
-    let words = ["build", "--release", "-p", "deadheat-cli", "--bin", name];
+    let words = ["build", "--profile", "dist", "-p", "deadheat-cli", "--bin", name];
     built(root, &words)
 }

@@ -120,8 +120,12 @@ pub(crate) fn about_the_estimate(
 fn tells_another_story(judgement: &Judgement, with_dropped: WithDropped, margin: f64) -> bool {
     let margin = LogRatio::from_change(margin).0;
     let side = |theta: f64| (theta < -margin, theta > margin);
-    judgement.call.map(verdict) != with_dropped.call.map(verdict)
-        || side(judgement.pooled.theta) != side(with_dropped.theta)
+    let [told, other] = [judgement.call, with_dropped.call].map(|call| call.map(verdict));
+    if told != other {
+        return true;
+    }
+    // An open race is as open on either side of the margin.
+    told != Some(Verdict::Inconclusive) && side(judgement.pooled.theta) != side(with_dropped.theta)
 }
 
 /// The mean of single blocks without the tenth of them (at least one) that

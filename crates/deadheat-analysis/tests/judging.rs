@@ -419,6 +419,40 @@ fn dropped_blocks_are_a_doubt_where_the_answer_would_be_another_one_with_them() 
 }
 
 #[test]
+fn an_open_race_is_as_open_on_either_side_of_the_margin() {
+    let mut maker = Maker::recording();
+    for replicate in 0..40 {
+        let is_hit = replicate % 7 == 3;
+        let hit = |slot: u32| match is_hit && (replicate / 7) % 2 == slot {
+            true => Flags::PREEMPTED,
+            false => Flags::NONE,
+        };
+        let change = 0.007 + (f64::from(replicate * 7 % 11) - 5.0) * 0.02;
+        let slow = if is_hit { 0.05 } else { 0.0 };
+        let other = [1e6 * (1.0 + change + slow)];
+        maker.block(
+            0,
+            replicate,
+            &[
+                (0, hit(0), &[1e6]),
+                (1, hit(1), &other),
+                (1, Flags::NONE, &other),
+                (0, Flags::NONE, &[1e6]),
+            ],
+        );
+    }
+    let row = maker.first();
+    let [without, with] = [
+        row.estimate.as_ref().unwrap().effect,
+        row.effect_with_dropped.unwrap(),
+    ]
+    .map(|effect| effect.change());
+    assert!(without < 0.01 && with > 0.01, "{without} {with}");
+    assert_eq!(row.verdict, Some(Verdict::Inconclusive));
+    assert!(!codes(&row).contains(&"blocks-dropped"));
+}
+
+#[test]
 fn blocks_disturbed_on_one_side_only_are_kept() {
     let (none, hit) = (Flags::NONE, Flags::MIGRATED);
     let row = flagged_run(|replicate| match replicate % 6 {

@@ -76,7 +76,7 @@ impl ExportArgs {
                     path.display()
                 )));
             }
-            ensure_writable(path).map_err(|error| Failure::Usage(format!("{flag}: {error}")))?;
+            ensure_writable(path).map_err(|error| Failure::unwritable(flag, &error))?;
         }
         Ok(())
     }

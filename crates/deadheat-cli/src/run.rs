@@ -328,10 +328,12 @@ fn policy(text: &str) -> Result<ExitPolicy, Failure> {
     if text == "all-non-zero" {
         return Ok(ExitPolicy::Any);
     }
-    let codes: Result<Vec<i32>, _> = text.split(',').map(|code| code.trim().parse()).collect();
+    // No process ends with another code: the system keeps eight bits of it.
+    let codes = text.split(',').map(|code| code.trim().parse::<u8>());
+    let codes: Result<Vec<i32>, _> = codes.map(|code| code.map(i32::from)).collect();
     codes.map(ExitPolicy::Also).map_err(|_| {
         Failure::Usage(format!(
-            "--ignore-failure: '{text}' is no list of exit codes, as 1,3 is"
+            "--ignore-failure: '{text}' is no list of exit codes from 0 to 255, as 1,3 is"
         ))
     })
 }
@@ -344,6 +346,8 @@ mod tests {
     fn exit_codes_are_all_or_a_list() {
         assert_eq!(policy("all-non-zero").unwrap(), ExitPolicy::Any);
         assert_eq!(policy("1, 3").unwrap(), ExitPolicy::Also(vec![1, 3]));
-        assert!(policy("one").is_err());
+        for none in ["one", "256", "-1", "1,,3", "+"] {
+            assert!(policy(none).is_err(), "{none}");
+        }
     }
 }

@@ -369,6 +369,89 @@ fn an_interrupt_stops_the_children_and_answers_with_what_there_is() {
 }
 
 #[test]
+fn races_of_one_seed_in_one_second_each_have_their_file() {
+    let track = Track::new();
+    let args = ["run", "--seed", "7", "-r", "1", "-w", "0", "--", "true"];
+    let races: Vec<_> = (0..6).map(|_| track.start(&args)).collect();
+    for race in races {
+        Finished::from(race.wait_with_output().unwrap()).succeeds();
+    }
+    assert_eq!(track.recorded().len(), 6);
+}
+
+/// A folder in which not even root may make a file.
+const NOBODYS: &str = "/sys/kernel";
+
+#[test]
+fn a_folder_that_takes_no_file_is_nobodys_mistake_on_the_command_line() {
+    let track = Track::new();
+    let page = format!("--html={NOBODYS}/page.html");
+    let race = ["-r", "1", "-w", "0", "--", "true"];
+    let done = track.run(&[&["run", &page], &race[..]].concat());
+    done.fails_with(5, &["--html", NOBODYS, "page.html"]);
+    let save = format!("--save={NOBODYS}/run.jsonl");
+    let done = track.run(&[&["run", &save], &race[..]].concat());
+    done.fails_with(5, &["--save", NOBODYS, "run.jsonl"]);
+    let mut unnamed = track.command();
+    unnamed.current_dir(NOBODYS).arg("run").args(race);
+    let done = Finished::from(unnamed.output().unwrap());
+    done.fails_with(5, &[".deadheat", "--save FILE records the run elsewhere"]);
+    // A folder that is not there is one.
+    let done = track.run(&[&["run", "--html=no/such/page.html"], &race[..]].concat());
+    done.fails_with(2, &["--html", "no/such/page.html"]);
+}
+
+#[test]
+fn rules_that_cannot_be_read_are_told_and_not_passed_over() {
+    let track = Track::new();
+    std::fs::create_dir(track.path("deadheat.toml")).unwrap();
+    let race = ["run", "-r", "1", "-w", "0", "--", "true"];
+    track
+        .run(&race)
+        .fails_with(4, &["deadheat.toml", "it is a folder", "--no-config"]);
+    let without = [&["run", "--no-config"], &race[1..]].concat();
+    track.run(&without).succeeds();
+    std::fs::remove_dir(track.path("deadheat.toml")).unwrap();
+    std::os::unix::fs::symlink("nowhere", track.path("deadheat.toml")).unwrap();
+    track
+        .run(&race)
+        .fails_with(4, &["deadheat.toml", "leads nowhere"]);
+}
+
+#[test]
+fn every_signal_that_asks_to_stop_gets_an_answer() {
+    for number in [
+        libc::SIGHUP,
+        libc::SIGQUIT,
+        libc::SIGUSR1,
+        libc::SIGUSR2,
+        libc::SIGALRM,
+    ] {
+        let track = Track::new();
+        let save = track.path("run.jsonl");
+        let command = "sleep 0.01";
+        let child = track.start(&[
+            "run",
+            "--json",
+            "-r",
+            "4000",
+            "--save",
+            text(&save),
+            "--",
+            command,
+            command,
+        ]);
+        wait_until("four blocks", || blocks_in(&save) >= 4);
+        signal(child.id(), number);
+        let done = Finished::from(child.wait_with_output().unwrap());
+        assert_eq!(done.code, Some(128 + number), "{done:?}");
+        let analysis = done.json();
+        assert_eq!(analysis["ended"], "interrupted", "signal {number}");
+        assert!(analysis["benchmarks"][0]["blocks"].as_u64().unwrap() >= 4);
+    }
+}
+
+#[test]
 fn an_interrupt_does_not_wait_for_a_long_command() {
     let track = Track::new();
     let pid = track.path("pid");

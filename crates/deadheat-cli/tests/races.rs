@@ -151,7 +151,9 @@ fn three_commands_are_compared_with_the_first() {
     assert_eq!(rows.len(), 2);
     for row in rows {
         assert_eq!(row["baseline"]["name"], "sleep 0.005");
-        assert_eq!(row["verdict"], "slower");
+        // Eight launches on a machine that is busy may leave it open.
+        assert_ne!(row["verdict"], "faster");
+        assert!(row["change"].as_f64() > Some(0.5), "{row}");
     }
     assert!(rows[1]["change"].as_f64() > rows[0]["change"].as_f64());
 }

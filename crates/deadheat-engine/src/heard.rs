@@ -1,4 +1,6 @@
-//! A process that is asked something, heard out, and gone when that is over.
+//! A process that is asked something, heard out, and gone when that is over,
+//! or when deadheat is.
+#![allow(unsafe_code)]
 
 use std::fmt;
 use std::io::{ErrorKind, PipeReader, PipeWriter, Read, Write};
@@ -16,7 +18,9 @@ use nix::unistd::Pid;
 
 use crate::error::{EngineError, signal_name};
 use crate::interrupt::Interrupts;
-use crate::worker::{DeathWatch, collect_group};
+use crate::worker::{
+    DeathWatch, MARK_VARIABLE, adopt_orphans, collect_group, end_strays, next_mark,
+};
 
 /// More than any honest answer has.
 const MOST_OUTPUT: usize = 4 << 20;
@@ -113,7 +117,11 @@ pub(crate) fn hear_out(
             .try_clone_to_owned()
             .map_or_else(|_| Stdio::null(), Stdio::from),
     };
+    // What leaves its group, as a daemon does, is known by this.
+    adopt_orphans();
+    let mark = next_mark();
     command
+        .env(MARK_VARIABLE, &mark)
         .stdin(Stdio::null())
         .stdout(printed)
         .stderr(Stdio::piped())
@@ -141,6 +149,7 @@ pub(crate) fn hear_out(
         death: DeathWatch::over(Pid::from_raw(child.id() as i32)),
         answers: answers.or(printed.map(PipeReader::from)),
         child,
+        mark: format!("{MARK_VARIABLE}={mark}"),
         shown,
         output: Vec::new(),
         errors: Vec::new(),
@@ -172,6 +181,21 @@ fn start(
     let held = interrupts
         .original_mask()
         .thread_swap_mask(SigmaskHow::SIG_SETMASK);
+    let deadheat = std::process::id();
+    // SAFETY: between fork and exec only system calls on integers are made.
+    #[cfg(target_os = "linux")]
+    unsafe {
+        command.pre_exec(move || {
+            // Killed with deadheat, which may be killed by what nobody can
+            // catch: an executable that hung went on for ever after.
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+            match libc::getppid() as u32 == deadheat {
+                true => Ok(()),
+                // It was gone before the signal was asked for.
+                false => Err(ErrorKind::BrokenPipe.into()),
+            }
+        });
+    }
     let child = command.spawn();
     if let Ok(held) = held {
         let _ = held.thread_set_mask();
@@ -185,6 +209,8 @@ fn start(
 /// Killed, with all it started, when dropped.
 struct Running {
     child: Child,
+    /// What is in its environment and in that of all it starts.
+    mark: String,
     death: DeathWatch,
     /// Where the answer comes from, until that ends.
     answers: Option<PipeReader>,
@@ -244,6 +270,7 @@ impl Running {
             shown,
             output,
             errors,
+            ..
         } = self;
         let mut fds = Vec::with_capacity(3);
         let watch = |fd| PollFd::new(fd, PollFlags::POLLIN);
@@ -306,6 +333,7 @@ impl Drop for Running {
         let _ = self.child.kill();
         let _ = self.child.wait();
         collect_group(group);
+        end_strays(&self.mark);
     }
 }
 
@@ -356,6 +384,36 @@ mod tests {
         );
         let endless = script("yes", LONG).problem.unwrap().to_string();
         assert!(endless.contains("without end"), "{endless}");
+    }
+
+    #[test]
+    fn one_that_left_the_group_is_gone_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let pid = folder.path().join("pid");
+        let stray = format!(
+            "setsid sh -c 'echo $$ > {0}.new; mv {0}.new {0}; exec sleep 1000' & \
+             until [ -e {0} ]; do sleep 0.01; done; sleep 1000",
+            pid.display()
+        );
+        script(&stray, Duration::from_secs(5));
+        let pid = std::fs::read_to_string(&pid).unwrap();
+        let status = std::fs::read_to_string(format!("/proc/{}/status", pid.trim()));
+        assert!(status.is_err(), "{status:?}");
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn it_dies_with_who_started_it() {
+        use std::os::unix::process::ExitStatusExt;
+
+        // The kernel asks after the thread, so the end of one is enough.
+        let starter = std::thread::spawn(|| {
+            let interrupts = Interrupts::install().unwrap();
+            let mut command = Command::new("sleep");
+            start(command.arg("1000"), None, &interrupts).unwrap()
+        });
+        let mut child = starter.join().unwrap();
+        assert_eq!(child.wait().unwrap().signal(), Some(libc::SIGKILL));
     }
 
     #[test]

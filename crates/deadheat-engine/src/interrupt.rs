@@ -17,8 +17,17 @@ thread_local! {
     static BEFORE: Cell<Option<SigSet>> = const { Cell::new(None) };
 }
 
-/// The signals that ask deadheat to stop.
-const SIGNALS: [Signal; 3] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP];
+/// The signals that ask deadheat to stop: all that would end it by default and
+/// that somebody may send.
+const SIGNALS: [Signal; 7] = [
+    Signal::SIGINT,
+    Signal::SIGTERM,
+    Signal::SIGHUP,
+    Signal::SIGQUIT,
+    Signal::SIGUSR1,
+    Signal::SIGUSR2,
+    Signal::SIGALRM,
+];
 
 extern "C" fn note(signal: c_int) {
     LAST.store(signal, Ordering::SeqCst);
@@ -40,7 +49,7 @@ pub struct Interrupts {
 }
 
 impl Interrupts {
-    /// Takes over SIGINT, SIGTERM and SIGHUP. One that was ignored (as under
+    /// Takes over the signals that ask to stop. One that was ignored (as under
     /// `nohup`) stays ignored.
     pub fn install() -> nix::Result<Self> {
         if let Some(original) = BEFORE.get() {

@@ -14,16 +14,36 @@ const RUNS: &str = "runs";
 /// `.deadheat/runs/YYYYMMDD-HHMMSS-SEED.jsonl` below `base`.
 ///
 /// The time is UTC, from seconds since 1970. The seed is given by the last
-/// eight of its hexadecimal digits, so that two runs of one second differ.
-pub fn default_run_path(base: &Path, started_at: u64, seed: u64) -> PathBuf {
-    let name = format!("{}-{:08x}.jsonl", time_stamp(started_at), seed as u32);
+/// eight of its hexadecimal digits, so that two runs of one second differ. The
+/// second run and later ones of one seed in one second end in their `number`:
+/// `-2.jsonl`.
+pub fn default_run_path(base: &Path, started_at: u64, seed: u64, number: u32) -> PathBuf {
+    let again = match number {
+        0 | 1 => String::new(),
+        number => format!("-{number}"),
+    };
+    let name = format!(
+        "{}-{:08x}{again}.jsonl",
+        time_stamp(started_at),
+        seed as u32
+    );
     base.join(HOME).join(RUNS).join(name)
 }
 
 /// Returns true for a name that [`default_run_path`] gives. A file of another name was named by
 /// the user.
 pub fn is_default_run_name(name: &str) -> bool {
-    let shape = "00000000-000000-xxxxxxxx.jsonl";
+    let shape = "00000000-000000-xxxxxxxx";
+    let Some(name) = name.strip_suffix(".jsonl") else {
+        return false;
+    };
+    let name = match name.rsplit_once('-') {
+        Some((first, number)) if first.len() == shape.len() => match number.parse::<u32>() {
+            Ok(2..) => first,
+            _ => return false,
+        },
+        _ => name,
+    };
     let fits = |(shape, letter): (char, char)| match shape {
         '0' => letter.is_ascii_digit(),
         'x' => letter.is_ascii_hexdigit(),
@@ -62,19 +82,28 @@ mod tests {
     #[test]
     fn the_path_tells_when_and_with_which_seed() {
         assert_eq!(
-            default_run_path(Path::new("here"), 1_709_210_096, 7),
+            default_run_path(Path::new("here"), 1_709_210_096, 7, 1),
             Path::new("here/.deadheat/runs/20240229-123456-00000007.jsonl")
+        );
+        assert_eq!(
+            default_run_path(Path::new("here"), 1_709_210_096, 7, 2),
+            Path::new("here/.deadheat/runs/20240229-123456-00000007-2.jsonl")
         );
     }
 
     #[test]
     fn only_names_that_nobody_chose_are_default_names() {
-        let path = default_run_path(Path::new("here"), 1_709_210_096, u64::MAX);
+        let path = default_run_path(Path::new("here"), 1_709_210_096, u64::MAX, 1);
         assert!(is_default_run_name(
             path.file_name().unwrap().to_str().unwrap()
         ));
+        assert!(is_default_run_name("20240229-123456-00000007-12.jsonl"));
         for name in [
             "baseline.jsonl",
+            "20240229-123456-00000007-1.jsonl",
+            "20240229-123456-00000007-x.jsonl",
+            "20240229-123456-00000007-2-2.jsonl",
+            "20240229-123456.jsonl",
             "20240229-123456-00000007.json",
             "20240229-123456-0000000g.jsonl",
         ] {

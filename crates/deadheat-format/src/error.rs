@@ -494,6 +494,22 @@ impl FormatError {
         }
     }
 
+    /// Whether it is a mistake in a path that it cannot be written, and no fault
+    /// of the disk or of its rights: there is no such folder, or a folder is in
+    /// its place.
+    pub fn is_of_the_path(&self) -> bool {
+        use io::ErrorKind::{
+            AlreadyExists, InvalidFilename, IsADirectory, NotADirectory, NotFound,
+        };
+        match self {
+            FormatError::CannotWrite { source, .. } => matches!(
+                source.kind(),
+                NotFound | NotADirectory | IsADirectory | InvalidFilename | AlreadyExists
+            ),
+            error => error.is_write_error(),
+        }
+    }
+
     /// Whether something could not be written. Every other error is about
     /// data that cannot be read or does not hold.
     pub fn is_write_error(&self) -> bool {

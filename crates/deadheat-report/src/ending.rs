@@ -72,6 +72,10 @@ pub(crate) fn signal_name(signal: i32) -> String {
     match signal {
         1 => "SIGHUP".to_owned(),
         2 => "SIGINT".to_owned(),
+        3 => "SIGQUIT".to_owned(),
+        10 => "SIGUSR1".to_owned(),
+        12 => "SIGUSR2".to_owned(),
+        14 => "SIGALRM".to_owned(),
         15 => "SIGTERM".to_owned(),
         other => format!("signal {other}"),
     }

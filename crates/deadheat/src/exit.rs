@@ -93,6 +93,16 @@ impl Failure {
         Self::Internal(format!("{target}: {error}"))
     }
 
+    /// What `flag` asks for cannot be written: a mistake in the path, or the
+    /// disk's fault.
+    pub fn unwritable(flag: &str, error: &FormatError) -> Self {
+        let text = format!("{flag}: {error}");
+        match error.is_of_the_path() {
+            true => Self::Usage(text),
+            false => Self::Internal(text),
+        }
+    }
+
     /// `text`, the message of an error of the engine, and whose fault it is.
     pub fn of_engine(error: &EngineError, text: String) -> Self {
         match error {
@@ -158,10 +168,12 @@ impl From<RaceError> for Failure {
                 };
                 Failure::of_engine(&error, format!("{text}{kept}"))
             }
-            RaceError::Save(_) | RaceError::Design(_) | RaceError::MetricNotMeasured { .. } => {
-                Failure::Usage(text)
+            RaceError::Save(cause) => Failure::unwritable("--save", &cause),
+            RaceError::Record(_) => Failure::Internal(text),
+            RaceError::Design(_) | RaceError::MetricNotMeasured { .. } => Failure::Usage(text),
+            RaceError::Resume(cause) if cause.is_write_error() => {
+                Failure::unwritable("--resume", &cause)
             }
-            RaceError::Resume(cause) if cause.is_write_error() => Failure::Usage(text),
             RaceError::Resume(_) | RaceError::NotARace { .. } => Failure::Data(text),
             RaceError::OtherMetrics { .. } => Failure::Data(text),
         }

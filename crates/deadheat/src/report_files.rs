@@ -60,18 +60,18 @@ impl ReportFiles {
                     .to_owned(),
             ));
         }
-        let usage = |flag: &str, problem: String| Failure::Usage(format!("{flag}: {problem}"));
         for (flag, path) in self.files() {
             if recording.is_some_and(|recording| is_same_file(recording, path)) {
                 let path = path.display();
-                let problem = format!("{path} is the recording itself; choose another name");
-                return Err(usage(flag, problem));
+                return Err(Failure::Usage(format!(
+                    "{flag}: {path} is the recording itself; choose another name"
+                )));
             }
-            ensure_writable(path).map_err(|error| usage(flag, error.to_string()))?;
+            ensure_writable(path).map_err(|error| Failure::unwritable(flag, &error))?;
         }
         #[cfg(feature = "commands")]
         for (flag, folder) in self.folders() {
-            ensure_folder(folder).map_err(|error| usage(flag, error.to_string()))?;
+            ensure_folder(folder).map_err(|error| Failure::unwritable(flag, &error))?;
         }
         Ok(())
     }

@@ -500,8 +500,8 @@ fn a_program_that_hangs_when_it_is_inspected_is_killed() {
         (worker("stop@start"), no_hello),
         (worker("hang@list"), no_list),
         (worker("print-forever@list"), no_list),
-        (vec!["/bin/sleep", "1000"], no_hello),
-        (vec!["yes"], no_hello),
+        (vec!["sh", "-c", "exec sleep 1000"], no_hello),
+        (vec!["sh", "-c", "exec yes"], no_hello),
     ];
     at_once(&cases, |(program, sentence)| {
         let track = Track::new();
@@ -528,8 +528,8 @@ fn programs_that_hold_no_benchmarks_are_told_what_they_lack() {
             "'/bin/false' ended its process with exit code 1 and says no hello",
         ),
         (
-            &["/bin/cat"],
-            "'/bin/cat' ended its process with exit code 0 and says no hello",
+            &["/bin/sh", "-c", "cat"],
+            "'/bin/sh' ended its process with exit code 0 and says no hello",
         ),
         (
             &["/bin/echo", "a"],
@@ -546,6 +546,36 @@ fn programs_that_hold_no_benchmarks_are_told_what_they_lack() {
         told.tells(sentence).tells(NEITHER).tells("deadheat run");
         // It has ended, and nobody waits for it.
         assert!(began.elapsed() < FAR_TOO_LONG / 2);
+    }
+}
+
+#[test]
+fn a_program_of_another_harness_is_started_once_and_named() {
+    let go = "flag provided but not defined: -benchmark_list_tests\n\
+              Usage of /tmp/x.test:\n  -test.bench regexp\n    \trun only benchmarks matching\n  \
+              -test.v\n    \tverbose: print additional output\n";
+    let clap = "error: unexpected argument '--benchmark_list_tests' found\n\n  \
+                tip: to pass '--benchmark_list_tests' as a value, use '-- --benchmark_list_tests'\n\n\
+                Usage: x [OPTIONS] [FILTER]...\n\nFor more information, try '--help'.\n";
+    let libtest = "error: Unrecognized option: 'benchmark_list_tests'\n";
+    for (words, named) in [
+        (go, "it is a test executable of Go"),
+        (clap, "such as criterion, divan or libtest"),
+        (libtest, "such as criterion, divan or libtest"),
+    ] {
+        let track = Track::new();
+        let starts = track.path("starts");
+        fs::write(track.path("words"), words).unwrap();
+        let script = format!(
+            "echo x >> {}; cat {} >&2; exit 2",
+            starts.display(),
+            track.path("words").display()
+        );
+        let told = track
+            .inspect("60", &["/bin/sh", "-c", &script])
+            .ends_with(3);
+        told.tells(named).tells("deadheat compare");
+        assert_eq!(fs::read_to_string(&starts).unwrap(), "x\n");
     }
 }
 

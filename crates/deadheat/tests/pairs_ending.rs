@@ -154,7 +154,7 @@ fn a_disk_that_is_full_from_the_start_is_told_before_anything_is_raced() {
         .args(words);
     let told = track
         .finish(track.prepared(command).spawn().unwrap())
-        .ends_with(2);
+        .ends_with(5);
     told.tells("--save: cannot write run.jsonl: File too large");
 }
 

@@ -23,7 +23,7 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<Status, Failure> {
         .as_deref()
         .filter(|_| !args.page_takes_stdout())
     {
-        ensure_writable(path).map_err(|error| Failure::Usage(format!("--markdown: {error}")))?;
+        ensure_writable(path).map_err(|error| Failure::unwritable("--markdown", &error))?;
     }
     if args.show {
         return show(args);

@@ -18,7 +18,7 @@ use crate::bench::BenchOptions;
 pub fn tell(run: &Run, options: &BenchOptions, layout: &LayoutArgs) -> Result<Status, Failure> {
     const DUMP: &str = "--dump_to_json";
     if let Some(path) = &layout.dump_to_json {
-        ensure_writable(path).map_err(|error| Failure::Usage(format!("{DUMP}: {error}")))?;
+        ensure_writable(path).map_err(|error| Failure::unwritable(DUMP, &error))?;
     }
     let answer = options.answer.answer();
     // Of thousands of benchmarks the figures would take longer than all else,

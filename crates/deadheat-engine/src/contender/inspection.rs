@@ -67,20 +67,7 @@ pub fn inspect(
 ) -> Result<Inspected, EngineError> {
     adopt_orphans();
     let patience = patience.map(|patience| patience.max(START_UP));
-    let look = |probe| Look::at(program, probe, patience, interrupts)?.find_out();
-    let looked = match look(Some(LIST_TESTS)) {
-        // It may not like the argument.
-        Err(Unfound {
-            why:
-                Silence::Cause {
-                    cause: FunctionCause::Neither { .. },
-                    ..
-                },
-            ended_badly: true,
-            ..
-        }) => look(None),
-        other => other,
-    };
+    let looked = Look::at(program, patience, interrupts).and_then(Look::find_out);
     looked.map_err(|unfound| match unfound.why {
         Silence::Interrupted => EngineError::Interrupted,
         Silence::Cause { cause, .. } => EngineError::Inspection(Box::new(InspectionFailure {
@@ -94,8 +81,6 @@ pub fn inspect(
 /// Why nothing was found out.
 struct Unfound {
     why: Silence,
-    /// Whether it left with an exit code that says that it failed.
-    ended_badly: bool,
     last_words: Option<String>,
 }
 
@@ -103,7 +88,6 @@ impl From<Silence> for Unfound {
     fn from(why: Silence) -> Self {
         Self {
             why,
-            ended_badly: false,
             last_words: None,
         }
     }
@@ -119,8 +103,6 @@ impl From<FunctionCause> for Unfound {
 struct Look<'a> {
     worker: WorkerProcess,
     printed: Printed,
-    /// Whether it was asked for what a Google Benchmark executable prints.
-    probed: bool,
     patience: Option<Duration>,
     interrupts: &'a Interrupts,
 }
@@ -128,7 +110,6 @@ struct Look<'a> {
 impl<'a> Look<'a> {
     fn at(
         program: &WorkerProgram,
-        probe: Option<&str>,
         patience: Option<Duration>,
         interrupts: &'a Interrupts,
     ) -> Result<Self, Unfound> {
@@ -140,7 +121,9 @@ impl<'a> Look<'a> {
             spelling: None,
             padding: 0,
             baton: None,
-            probe,
+            // Started once, and never without this: a test executable of Go
+            // that gets no argument runs its whole suite.
+            probe: Some(LIST_TESTS),
             output: Some(Stdio::from(output)),
             mask: interrupts.original_mask(),
         })?;
@@ -150,7 +133,6 @@ impl<'a> Look<'a> {
                 pipe: Some(printed),
                 text: Vec::new(),
             },
-            probed: probe.is_some(),
             patience,
             interrupts,
         })
@@ -171,10 +153,17 @@ impl<'a> Look<'a> {
                 self.worker.leave();
                 Ok(found)
             }
-            Err(unfound) => Err(Unfound {
-                last_words: self.worker.last_words(),
-                ..unfound
-            }),
+            Err(mut unfound) => {
+                unfound.last_words = self.worker.last_words();
+                if let Silence::Cause {
+                    cause: FunctionCause::Neither { instead, .. },
+                    ..
+                } = &mut unfound.why
+                {
+                    *instead = unfound.last_words.as_deref().and_then(other_harness);
+                }
+                Err(unfound)
+            }
         }
     }
 
@@ -183,13 +172,10 @@ impl<'a> Look<'a> {
         self.printed.rest();
         let text = String::from_utf8_lossy(&self.printed.text);
         let names: Vec<String> = text.lines().map(str::to_owned).collect();
-        if self.probed && cause == FunctionCause::Exited(0) && looks_like_names(&names) {
+        if cause == FunctionCause::Exited(0) && looks_like_names(&names) {
             return Ok(Inspected::GoogleBenchmark(names));
         }
-        Err(Unfound {
-            ended_badly: matches!(cause, FunctionCause::Exited(1..)),
-            ..self.neither(cause.to_string()).into()
-        })
+        Err(self.neither(cause.to_string()).into())
     }
 
     fn neither(&self, ended: String) -> FunctionCause {
@@ -197,6 +183,7 @@ impl<'a> Look<'a> {
         FunctionCause::Neither {
             ended,
             printed: in_one_line(&String::from_utf8_lossy(beginning)).unwrap_or_default(),
+            instead: None,
         }
     }
 
@@ -289,6 +276,28 @@ impl Printed {
             }
         }
     }
+}
+
+/// The harness that complains in these words of an argument it does not know,
+/// and how its benchmarks are raced.
+fn other_harness(words: &str) -> Option<&'static str> {
+    if words.contains("-test.v") {
+        return Some(
+            "a test executable of Go; record its benchmarks with -test.bench=. -test.count=10, \
+             and deadheat compare sets two such files side by side",
+        );
+    }
+    // The second of clap, whose first line may be out of sight already.
+    let refusals = [
+        "unexpected argument",
+        "as a value, use",
+        "Unrecognized option",
+    ];
+    let refuses = refusals.iter().any(|refusal| words.contains(refusal));
+    (refuses && words.contains("benchmark_list_tests")).then_some(
+        "a benchmark or test of another harness, such as criterion, divan or libtest; what \
+         criterion keeps in target/criterion is read by deadheat compare (docs/ways/criterion.md)",
+    )
 }
 
 /// What is wrong with a list of benchmarks, if anything.

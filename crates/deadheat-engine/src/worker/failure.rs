@@ -102,6 +102,9 @@ pub enum FunctionCause {
         ended: String,
         /// What it printed.
         printed: String,
+        /// What it is instead, and how that is raced, where it is known by
+        /// what it says.
+        instead: Option<&'static str>,
     },
     /// The process says what no worker says.
     Protocol(String),
@@ -127,7 +130,8 @@ Self::OutputVaries => f.write_str("returns different outputs for the same input,
 Self::NotStarted(inner) => write!(f, "cannot be started: {inner}"),
 Self::OtherProtocol { theirs, ours } => write!(f, "speaks version {theirs} of the worker protocol, and this deadheat version {ours}; build \
          it with a release of deadheat that speaks {ours}"),
-Self::Neither { ended, printed } => write!(f, "{ended} and says no hello: it is no worker (docs/protocol.md) and no Google Benchmark \
+Self::Neither { ended, instead: Some(instead), .. } => write!(f, "{ended} and says no hello: it is {instead}"),
+Self::Neither { ended, printed, instead: None } => write!(f, "{ended} and says no hello: it is no worker (docs/protocol.md) and no Google Benchmark \
          executable; it prints {}; whole executions are raced by deadheat run", printing(printed)),
 Self::Protocol(inner) => write!(f, "does not speak the protocol of workers: {inner}"),
 #[cfg(feature = "commands")]

@@ -26,7 +26,7 @@ mod whereabouts;
 mod wire;
 
 pub(crate) use baton::Baton;
-pub(crate) use death::{DeathWatch, adopt_orphans, collect_group};
+pub(crate) use death::{DeathWatch, adopt_orphans, collect_group, end_strays};
 pub use failure::{FunctionCause, FunctionFailure};
 pub(crate) use hearing::{Patience, Silence, hear_all};
 #[cfg(feature = "commands")]
@@ -40,4 +40,4 @@ pub(crate) use protocol::{BlockRequest, PROTOCOL, Problem, Reply, Request, SEEDS
 pub(crate) use relay::Relay;
 pub use serve::{WorkerSuite, serve};
 pub use start::WorkerProgram;
-pub(crate) use start::WorkerStart;
+pub(crate) use start::{MARK_VARIABLE, WorkerStart, next_mark};

@@ -12,8 +12,8 @@ use nix::sys::signal::SigSet;
 use super::baton::Baton;
 use crate::spelling::Spelling;
 
-/// The variable by which a worker is known, and all that descends from it.
-pub(super) const MARK_VARIABLE: &str = "DEADHEAT_PROCESS";
+/// The variable by which a process is known that deadheat starts, and all that descends from it.
+pub(crate) const MARK_VARIABLE: &str = "DEADHEAT_PROCESS";
 
 /// The program that workers run, and what they are told apart from their
 /// pipes.
@@ -48,7 +48,7 @@ pub(crate) struct WorkerStart<'a> {
 }
 
 /// What no other worker on this machine is known by, always of one length.
-pub(super) fn next_mark() -> String {
+pub(crate) fn next_mark() -> String {
     static STARTED: AtomicU64 = AtomicU64::new(0);
     let number = STARTED.fetch_add(1, Ordering::Relaxed);
     format!("{:010}-{number:010}", std::process::id())

@@ -40,6 +40,15 @@ pub enum ParameterError {
         /// What was given.
         text: String,
     },
+    /// A bound or step beyond what can be counted exactly.
+    TooLarge {
+        /// The flag.
+        flag: &'static str,
+        /// The parameter.
+        name: String,
+        /// What was given.
+        text: String,
+    },
     /// A range that runs the wrong way or never arrives.
     EmptyRange {
         /// The flag.
@@ -90,6 +99,9 @@ impl std::fmt::Display for ParameterError {
             Self::Twice { name } => write!(f, "the parameter '{name}' is given twice"),
             Self::NotANumber { flag, name, text } => {
                 write!(f, "{flag} {name}: '{text}' is not a number")
+            }
+            Self::TooLarge { flag, name, text } => {
+                write!(f, "{flag} {name}: '{text}' is too large to count in steps")
             }
             Self::EmptyRange {
                 flag,
@@ -183,16 +195,21 @@ impl Parameter {
         // Counted in whole units of the last decimal: 0.1 + 0.1 + 0.1 must
         // be 0.3.
         let units = |text: &str| {
-            text.parse::<f64>()
-                .ok()
-                .map(|number| (number * 10f64.powi(decimals as i32)).round())
-                .filter(|units| units.abs() < 1e15)
-                .map(|units| units as i64)
-                .ok_or_else(|| ParameterError::NotANumber {
-                    flag: FLAG,
-                    name: name.clone(),
-                    text: text.to_owned(),
-                })
+            in_units(text, decimals).ok_or_else(|| {
+                let (name, text) = (name.clone(), text.to_owned());
+                match text.parse::<f64>() {
+                    Ok(number) if !number.is_nan() => ParameterError::TooLarge {
+                        flag: FLAG,
+                        name,
+                        text,
+                    },
+                    _ => ParameterError::NotANumber {
+                        flag: FLAG,
+                        name,
+                        text,
+                    },
+                }
+            })
         };
         let (from, to, by) = (units(min)?, units(max)?, units(step)?);
         if by <= 0 || from > to {
@@ -204,7 +221,8 @@ impl Parameter {
                 step: step.to_owned(),
             });
         }
-        let count = ((to - from) / by) as u64 + 1;
+        let count =
+            u64::try_from((to - from) / by).map_or(u64::MAX, |steps| steps.saturating_add(1));
         if count > MOST_VALUES {
             return Err(ParameterError::TooMany {
                 flag: FLAG,
@@ -213,10 +231,10 @@ impl Parameter {
                 most: MOST_VALUES,
             });
         }
-        let scale = 10i64.pow(decimals as u32);
-        let values = (0..count as i64)
+        let scale = 10_i128.pow(decimals as u32);
+        let values = (0..count)
             .map(|index| {
-                let value = from + index * by;
+                let value = from + i128::from(index) * by;
                 if decimals == 0 {
                     return value.to_string();
                 }
@@ -227,6 +245,25 @@ impl Parameter {
             .collect();
         Ok(Self { name, values })
     }
+}
+
+/// A number in units of so many decimals, rounded to whole ones; `None` where
+/// it is none, or beyond what can be counted.
+fn in_units(text: &str, decimals: usize) -> Option<i128> {
+    /// Of a number as it is written, its decimals and its sign included.
+    const LONGEST: usize = 31;
+    let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
+    let digits = whole.strip_prefix(['+', '-']).unwrap_or(whole);
+    let are_digits = |part: &str| part.bytes().all(|c| c.is_ascii_digit());
+    if !digits.is_empty() && are_digits(digits) && are_digits(rest) && rest.len() <= decimals {
+        let padded = format!("{whole}{rest:0<decimals$}");
+        let units = padded.parse().ok();
+        return units.filter(|_| padded.len() <= LONGEST);
+    }
+    // An exponent, or more decimals than there are units for.
+    let number: f64 = text.parse().ok()?;
+    let units = (number * 10f64.powi(decimals as i32)).round();
+    (units.abs() < 1e15).then_some(units as i128)
 }
 
 pub(super) fn is_name(text: &str) -> bool {
@@ -309,6 +346,13 @@ mod tests {
             ["-0.1", "0.0", "0.1"]
         );
         assert_eq!(scan("0", "1", Some("0.25")).unwrap().len(), 5);
+        assert_eq!(
+            scan("-1.50", "1.5", Some("1.5")).unwrap(),
+            ["-1.50", "0.00", "1.50"]
+        );
+        let far = "1000000000000000000";
+        assert_eq!(scan("0", far, Some(far)).unwrap(), ["0", far]);
+        assert_eq!(scan("1e3", "2e3", Some("1e3")).unwrap(), ["1000", "2000"]);
     }
 
     #[test]
@@ -325,7 +369,21 @@ mod tests {
             );
         }
         assert!(Parameter::scan("d", "0", "100000", None).is_err());
-        assert!(Parameter::scan("d", "0", "1e300", None).is_err());
+        for (far, told) in [
+            ("1e300", "too large to count"),
+            (
+                "1000000000000000000",
+                "1000000000000000001 values are more than",
+            ),
+            ("99999999999999999999999999999999999", "too large to count"),
+            ("--1", "is not a number"),
+            ("nan", "is not a number"),
+        ] {
+            let error = Parameter::scan("d", "0", far, None)
+                .unwrap_err()
+                .to_string();
+            assert!(error.contains(told), "{error}");
+        }
     }
 
     #[test]

@@ -37,7 +37,7 @@ impl Files {
     /// Finds out before the race whether all of them can be written.
     pub(super) fn check(&self) -> Result<(), Failure> {
         for (flag, path) in self.exports() {
-            ensure_writable(path).map_err(|error| Failure::Usage(format!("{flag}: {error}")))?;
+            ensure_writable(path).map_err(|error| Failure::unwritable(flag, &error))?;
         }
         self.reports.check(None)
     }

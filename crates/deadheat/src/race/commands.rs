@@ -15,7 +15,7 @@ use deadheat_model::{
 };
 
 use super::outcome::{
-    RaceError, RaceOutcome, blocks, finish, not_started, run_file, take_over_signals,
+    RaceError, RaceOutcome, blocks, finish, not_started, record, take_over_signals,
 };
 use super::own_links;
 use crate::calibration::known;
@@ -60,8 +60,7 @@ pub fn race_commands(
         command: options.command.clone(),
         ..header(plan, machine, &contenders)?
     };
-    let path = run_file(options.save.as_deref(), &options.folder, &header)?;
-    let mut writer = RunFileWriter::create(&path, &header).map_err(RaceError::Save)?;
+    let (path, mut writer) = record(options.save.as_deref(), &options.folder, &header)?;
     let mut rule = PlannedRule::new(&header);
     let max_replicates = header.plan.design.looks.max_replicates();
     let budget = header.plan.design.budget;

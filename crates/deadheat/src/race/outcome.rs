@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use deadheat_engine::{EngineError, Interrupts};
-use deadheat_format::{FormatError, create_run_folder, default_run_path};
+use deadheat_format::{FormatError, RunFileWriter, create_run_folder, default_run_path};
 use deadheat_model::{Metric, Run, RunHeader};
 
 /// A race that came to an end, also when it was interrupted.
@@ -27,6 +27,8 @@ pub enum RaceError {
     },
     /// The run file cannot be created; nothing was launched.
     Save(FormatError),
+    /// No new run file can be made below `.deadheat`.
+    Record(FormatError),
     /// The run to go on with cannot be read or written.
     Resume(FormatError),
     /// The race broke off.
@@ -71,6 +73,7 @@ impl std::fmt::Display for RaceError {
                 f.write_str("interrupted before the first block; nothing was recorded")
             }
             Self::Save(inner) => write!(f, "--save: {inner}"),
+            Self::Record(inner) => write!(f, "{inner}; --save FILE records the run elsewhere"),
             Self::Resume(inner) => write!(f, "--resume: {inner}"),
             Self::BrokenOff { error, .. } => write!(f, "{error}"),
             Self::MetricNotMeasured { metric, reason } => write!(f, "--metric {metric}: {reason}"),
@@ -96,18 +99,29 @@ impl std::error::Error for RaceError {
     }
 }
 
-/// The run file: the one asked for, or a new one below `.deadheat/runs`.
-pub(super) fn run_file(
+/// The run file, its header written: the one asked for, or a new one below
+/// `.deadheat/runs`.
+pub(super) fn record(
     save: Option<&Path>,
     folder: &Path,
     header: &RunHeader,
-) -> Result<PathBuf, RaceError> {
+) -> Result<(PathBuf, RunFileWriter), RaceError> {
     if let Some(path) = save {
-        return Ok(path.to_owned());
+        let writer = RunFileWriter::create(path, header).map_err(RaceError::Save)?;
+        return Ok((path.to_owned(), writer));
     }
-    create_run_folder(folder).map_err(RaceError::Save)?;
+    create_run_folder(folder).map_err(RaceError::Record)?;
     let started_at = header.started_at.unwrap_or(0);
-    Ok(default_run_path(folder, started_at, header.plan.seed))
+    // Races of one seed may begin in one second, and none of them is to blame.
+    for number in 1_u32.. {
+        let path = default_run_path(folder, started_at, header.plan.seed, number);
+        match RunFileWriter::create(&path, header) {
+            Ok(writer) => return Ok((path, writer)),
+            Err(FormatError::AlreadyExists { .. }) => {}
+            Err(error) => return Err(RaceError::Record(error)),
+        }
+    }
+    unreachable!("so many races of one second")
 }
 
 /// The outcome, or why there is none.

@@ -5,10 +5,9 @@ use std::path::Path;
 
 use deadheat_analysis::PlannedRule;
 use deadheat_engine::{Contenders, EngineError, Interrupts, OsClock, Session, Watcher};
-use deadheat_format::RunFileWriter;
 use deadheat_model::{BenchmarkFailure, RecordSink, Run, RunHeader};
 
-use super::outcome::{RaceError, RaceOutcome, blocks, finish, run_file};
+use super::outcome::{RaceError, RaceOutcome, blocks, finish, record};
 
 /// Where a race is recorded, and who looks on.
 pub(super) struct Recorded<'a> {
@@ -29,8 +28,7 @@ impl Recorded<'_> {
         failures: Vec<BenchmarkFailure>,
         contenders: &mut dyn Contenders,
     ) -> Result<RaceOutcome, RaceError> {
-        let path = run_file(self.save, self.folder, &header)?;
-        let mut writer = RunFileWriter::create(&path, &header).map_err(RaceError::Save)?;
+        let (path, mut writer) = record(self.save, self.folder, &header)?;
         let mut rule = PlannedRule::new(&header);
         let max_replicates = header.plan.design.looks.max_replicates();
         let budget = header.plan.design.budget;

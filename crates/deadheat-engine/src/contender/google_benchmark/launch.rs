@@ -21,7 +21,7 @@ use crate::interrupt::Interrupts;
 use crate::placement::{PLACEMENTS_VARIABLE, Variant};
 use crate::random::{Purpose, stream};
 use crate::spelling::Spelling;
-use crate::worker::{FunctionCause, FunctionFailure, adopt_orphans};
+use crate::worker::{FunctionCause, FunctionFailure};
 
 /// Variables by which Google Benchmark takes flags that would break a launch.
 const VARIABLES: [&str; 3] = [
@@ -73,7 +73,6 @@ impl<'a> Launcher<'a> {
         options: GoogleBenchmarkOptions,
         interrupts: &'a Interrupts,
     ) -> Result<Self, EngineError> {
-        adopt_orphans();
         Ok(Self {
             cores: Cores::new(&options.pinning)?,
             options,

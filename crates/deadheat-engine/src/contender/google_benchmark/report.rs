@@ -28,6 +28,10 @@ const KNOWN: [&str; 19] = [
     "aggregate_unit",
 ];
 
+/// Nanoseconds that a repetition takes at most, some 584 years: more is no time,
+/// and sums of such numbers are none either.
+const MOST_NS: f64 = u64::MAX as f64;
+
 /// One repetition.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Repetition {
@@ -125,13 +129,15 @@ fn repetition(row: &Object, index: usize) -> Result<Repetition, Problem> {
         Some("s") => 1e9,
         Some(_) => return Err(no("time_unit")),
     };
+    let iterations = row.get("iterations").and_then(Json::as_number);
+    let iterations = iterations.filter(|iterations| (1.0..=MOST_NS).contains(iterations));
+    let iterations = iterations.ok_or_else(|| no("iterations"))?;
     let time = |field| {
         let time = row.get(field).and_then(Json::as_number);
-        let time = time.filter(|time| *time >= 0.0);
-        time.map(|time| time * unit).ok_or_else(|| no(field))
+        let time = time.map(|time| time * unit);
+        let time = time.filter(|time| *time >= 0.0 && time * iterations <= MOST_NS);
+        time.ok_or_else(|| no(field))
     };
-    let iterations = row.get("iterations").and_then(Json::as_number);
-    let iterations = iterations.filter(|iterations| *iterations >= 1.0);
     let threads = row.get("threads").and_then(Json::as_u64).unwrap_or(1);
     let counters = row.fields().filter_map(|(name, value)| {
         let value = match value {
@@ -141,7 +147,7 @@ fn repetition(row: &Object, index: usize) -> Result<Repetition, Problem> {
         (!KNOWN.contains(&name)).then(|| (name.to_owned(), value))
     });
     Ok(Repetition {
-        iterations: iterations.ok_or_else(|| no("iterations"))? as u64,
+        iterations: iterations as u64,
         wall_ns: time("real_time")?,
         cpu_ns: time("cpu_time")?,
         threads: threads.clamp(1, u64::from(u32::MAX)) as u32,
@@ -235,8 +241,20 @@ mod tests {
                 "iterations",
             ),
             (
+                r#""iterations": 1e300, "real_time": 1, "cpu_time": 1"#,
+                "iterations",
+            ),
+            (
                 r#""iterations": 1, "real_time": NaN, "cpu_time": 1"#,
                 "real_time",
+            ),
+            (
+                r#""iterations": 2, "real_time": 1e308, "cpu_time": 1"#,
+                "real_time",
+            ),
+            (
+                r#""iterations": 1, "real_time": 1, "cpu_time": 1e12, "time_unit": "s""#,
+                "cpu_time",
             ),
             (
                 r#""iterations": 1, "real_time": 1, "cpu_time": -1"#,
