@@ -7,8 +7,6 @@ use deadheat_stats::{Call, minimum_detectable_effect, replicates_to_settle, sign
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-#[cfg(feature = "recordings")]
-use crate::by_rank::by_rank;
 use crate::clocks::Traces;
 use crate::control::Against;
 use crate::doubts;
@@ -23,7 +21,7 @@ use crate::ruling::Ruling;
 use crate::side::{Members, side};
 use crate::spreads::spreads;
 #[cfg(feature = "recordings")]
-use crate::unpaired::Ranking;
+use crate::unpaired::unpaired;
 
 /// Choices of someone who analyses a recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,11 +57,7 @@ pub fn analyse(run: &Run, options: Options) -> Analysis {
 
 /// Every comparison of one benchmark, and for each its p-value before it pays
 /// for the suite; and that of its control.
-pub(crate) fn benchmark(
-    raced: &Raced<'_>,
-    options: Options,
-    #[cfg(feature = "recordings")] ranking: &Ranking,
-) -> Part {
+pub(crate) fn benchmark(raced: &Raced<'_>, options: Options) -> Part {
     let Raced {
         run,
         index,
@@ -147,13 +141,12 @@ pub(crate) fn benchmark(
     #[cfg(feature = "recordings")]
     if header.origin == Origin::UnpairedRecording {
         let figured = figured.as_ref();
-        let (comparisons, p_values) = by_rank(
+        let (comparisons, p_values) = unpaired(
             run,
             (index, samples, &members),
             empty,
             &baseline_values,
             (figured, options),
-            ranking,
         );
         return Part {
             comparisons,

@@ -7,8 +7,6 @@
 
 mod analyse;
 #[cfg(feature = "recordings")]
-mod by_rank;
-#[cfg(feature = "recordings")]
 mod calibration;
 mod clocks;
 mod control;
@@ -34,10 +32,10 @@ mod plots;
 mod recordings;
 mod rule;
 mod ruling;
-#[cfg(feature = "recordings")]
-mod scatter;
 mod side;
 mod spreads;
+#[cfg(feature = "recordings")]
+mod stands_out;
 mod suite;
 mod typical;
 #[cfg(feature = "recordings")]

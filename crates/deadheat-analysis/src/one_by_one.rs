@@ -12,11 +12,9 @@ use crate::overall::overall;
 #[cfg(feature = "recordings")]
 use crate::recordings::about_the_recordings;
 #[cfg(feature = "recordings")]
-use crate::scatter::Scatter;
+use crate::stands_out::stands_out;
 use crate::suite::pay_for_the_suite;
 use crate::typical::follow_the_estimates;
-#[cfg(feature = "recordings")]
-use crate::unpaired::Ranking;
 
 /// One benchmark of a run with its samples.
 #[derive(Clone, Copy)]
@@ -45,24 +43,12 @@ pub struct Part {
 pub struct OneByOne<'a> {
     run: &'a Run,
     options: Options,
-    #[cfg(feature = "recordings")]
-    ranking: Ranking,
 }
 
 impl<'a> OneByOne<'a> {
-    /// Of the run itself no samples are needed, but where it is saved results
-    /// of other tools (it has [`Run::sides`]): their rows are held against
-    /// each other, so it must hold them all.
+    /// Of the run itself no samples are needed.
     pub fn new(run: &'a Run, options: Options) -> Self {
-        Self {
-            run,
-            options,
-            #[cfg(feature = "recordings")]
-            ranking: Ranking {
-                scatter: Scatter::of(run),
-                ..Ranking::default()
-            },
-        }
+        Self { run, options }
     }
 
     /// Whether there is anything to tell of a benchmark by itself: not of one
@@ -84,12 +70,7 @@ impl<'a> OneByOne<'a> {
             samples,
             own_link,
         };
-        benchmark(
-            &raced,
-            self.options,
-            #[cfg(feature = "recordings")]
-            &self.ranking,
-        )
+        benchmark(&raced, self.options)
     }
 
     /// The whole answer, from those of all benchmarks that have one, in the
@@ -113,6 +94,8 @@ impl<'a> OneByOne<'a> {
         judge_the_controls(&mut comparisons, &controls, plan.design.alpha);
         let mut comparisons: Vec<Comparison> = comparisons.into_iter().flatten().collect();
         comparisons.iter_mut().for_each(follow_the_estimates);
+        #[cfg(feature = "recordings")]
+        stands_out(&mut comparisons);
         if run.header.origin == Origin::Race {
             time_to_settle(&mut comparisons, run.elapsed_ns as f64 / 1e9);
         }
@@ -126,11 +109,7 @@ impl<'a> OneByOne<'a> {
             overall: overall(run, &comparisons),
             comparisons,
             #[cfg(feature = "recordings")]
-            warnings: [
-                about_the_recordings(&run.sides),
-                self.ranking.scatter.doubts(run),
-            ]
-            .concat(),
+            warnings: about_the_recordings(&run.sides),
             #[cfg(not(feature = "recordings"))]
             warnings: Vec::new(),
             gates: Gates::default(),

@@ -4,26 +4,29 @@
 //! ratios. In a race its interval comes from how the effects spread: it speaks
 //! of benchmarks like these, of which these are taken for a random sample.
 //!
-//! In saved results it speaks of these benchmarks and of no others. Where a
-//! side is one file, all its benchmarks were recorded by one process as far as
-//! anyone knows, so the allowance for its layout does not average out; where
-//! each side is several files, these are the observations.
+//! In saved results it speaks of these benchmarks and of no others. Where each
+//! side is several files, these are the observations, in couples where they were
+//! recorded in turns; where one is a single file, nothing tells how the next would come out, and there is no interval.
 
-use deadheat_model::{
-    Better, Comparison, ContenderId, Estimate, Interval, LogRatio, Overall, Population, Run,
-    Samples,
-};
-use deadheat_stats::dist::{normal_quantile, t_critical};
+use deadheat_model::{Better, Comparison, Estimate, Interval, LogRatio, Overall, Population, Run};
+#[cfg(feature = "recordings")]
+use deadheat_model::{ContenderId, Samples};
+use deadheat_stats::dist::t_critical;
 use deadheat_stats::summary::std_dev;
-use deadheat_stats::{LAYOUT_ALLOWANCE, hodges_lehmann, welch};
+#[cfg(feature = "recordings")]
+use deadheat_stats::{hodges_lehmann, student_paired, welch};
+
+#[cfg(feature = "recordings")]
+use crate::recordings::turns;
 
 /// One entry per candidate that at least two benchmarks compare with the
 /// baseline.
 pub(crate) fn overall(run: &Run, comparisons: &[Comparison]) -> Vec<Overall> {
-    match run.sides.is_empty() {
-        true => of_a_race(comparisons, run.header.plan.design.alpha),
-        false => of_saved_results(run, comparisons),
+    #[cfg(feature = "recordings")]
+    if !run.sides.is_empty() {
+        return of_saved_results(run, comparisons);
     }
+    of_a_race(comparisons, run.header.plan.design.alpha)
 }
 
 /// One entry per candidate of a race that meets the baseline in two benchmarks
@@ -79,6 +82,7 @@ fn estimate(effect: f64, half: Option<f64>, level: f64, replicates: usize) -> Es
     }
 }
 
+#[cfg(feature = "recordings")]
 fn of_saved_results(run: &Run, comparisons: &[Comparison]) -> Vec<Overall> {
     let candidates = run.sides.len().saturating_sub(1);
     let level = run.header.plan.design.alpha / candidates.max(1) as f64;
@@ -103,7 +107,7 @@ fn of_saved_results(run: &Run, comparisons: &[Comparison]) -> Vec<Overall> {
         let effect = compared.iter().map(cost).sum::<f64>() / count;
         let pooled = [&run.sides[0], &run.sides[place]].map(|side| side.files.len());
         let half = match pooled {
-            [1, _] | [_, 1] => by_benchmarks(&compared, level),
+            [1, _] | [_, 1] => None,
             files => by_files(run, name, files, level),
         };
         Some(Overall {
@@ -123,22 +127,9 @@ fn sign(better: Better) -> f64 {
     }
 }
 
-/// Half of the interval, from those of the benchmarks; `None` where one has
-/// none.
-fn by_benchmarks(compared: &[(&Comparison, &Estimate)], level: f64) -> Option<f64> {
-    let mut sum = 0.0;
-    for (_, estimate) in compared {
-        let interval = estimate.interval.as_ref()?;
-        let z = -normal_quantile(0.5 * (1.0 - interval.confidence));
-        let se = 0.5 * (interval.high.0 - interval.low.0) / z;
-        sum += se * se;
-    }
-    let se = (sum.sqrt() / compared.len() as f64).hypot(LAYOUT_ALLOWANCE);
-    Some(-normal_quantile(0.5 * level) * se)
-}
-
 /// Half of the interval, from the means of each file over all benchmarks;
 /// `None` where a file lacks one of them.
+#[cfg(feature = "recordings")]
 fn by_files(run: &Run, candidate: &str, files: [usize; 2], level: f64) -> Option<f64> {
     let mut sums = files.map(|count| vec![0.0; count]);
     let mut count = 0.0;
@@ -163,11 +154,21 @@ fn by_files(run: &Run, candidate: &str, files: [usize; 2], level: f64) -> Option
         }
     }
     let means = sums.map(|sums| sums.iter().map(|sum| sum / count).collect::<Vec<f64>>());
-    let (low, high) = welch(&means[0], &means[1])?.interval(level)?;
+    let side = |name: &str| run.sides.iter().find(|side| side.name == name);
+    let tested = match turns(run.sides.first()?, side(candidate)?) {
+        Some(turns) => {
+            let [old, new] = &means;
+            let difference = |(a, b): &(u32, u32)| new[*b as usize] - old[*a as usize];
+            student_paired(&turns.iter().map(difference).collect::<Vec<f64>>())
+        }
+        None => welch(&means[0], &means[1]),
+    };
+    let (low, high) = tested?.interval(level)?;
     Some(0.5 * (high - low))
 }
 
 /// The centre of ln of the values of one file.
+#[cfg(feature = "recordings")]
 fn centre(samples: &Samples, column: &[f64], side: ContenderId, file: usize) -> Option<f64> {
     let of_file = samples
         .blocks()

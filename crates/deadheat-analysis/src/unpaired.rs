@@ -2,39 +2,187 @@
 //!
 //! Whatever drifts while one side runs and then the other counts as change
 //! here, and no formula can tell it apart. What can be kept is the rule that
-//! what was drawn once is one observation: where processes are named, each is
-//! one value. Where they are not, the layout of memory was drawn once per side
-//! as far as anyone knows, and the interval allows for it. Without either, two
-//! copies of one function in one process were called different in 46–51 % of
-//! rank tests at α = 5 %.
+//! what was drawn once is one observation.
+//!
+//! Of saved results that is a file. What a process drew cannot be known from
+//! inside it, nor what an hour drew from within it: two files of an unchanged
+//! suite were told apart in 32 of 45 rows by their samples, and those of pyperf
+//! in 46 % by their processes, on a machine with nothing else to do. So one
+//! file a side gets no verdict. Files that were recorded in turns are set each
+//! against its neighbour in time, as the blocks of a race are.
+//!
+//! A table of somebody's own may name its processes, which are taken at their
+//! word. Where it names none a sample is an observation, and the interval
+//! allows for one layout of memory.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 
 use deadheat_model::{
-    Better, ContenderId, Estimate, Interval, LogRatio, Metric, Observation, RunHeader, Samples,
-    Warning,
+    Better, Comparison, ContenderId, Estimate, Interval, LogRatio, Metric, Observation, ResultSide,
+    Run, RunHeader, Samples, Warning,
 };
-use deadheat_stats::dist::{normal_cdf, normal_quantile};
+use deadheat_stats::dist::{t_critical, t_two_sided_p};
+use deadheat_stats::summary::{mean, std_dev};
 use deadheat_stats::{
-    Call, MIN_BLOCKS, call, hodges_lehmann, hodges_lehmann_shift, mann_whitney_p,
-    shift_interval_at, shift_order,
+    Call, Clusters, Floor, LAYOUT_ALLOWANCE, MIN_REPLICATES_FOR_VERDICT, call, hodges_lehmann,
+    pooled_huber,
 };
 
-use crate::doubts::FEW_TICKS;
+use crate::analyse::{Options, excludes_zero, verdict};
+use crate::clocks::Traces;
+use crate::doubts::{self, FEW_TICKS};
 use crate::effects::{MOST_ZEROS, tick, ticks_per_sample, zero_as};
-use crate::scatter::Scatter;
+use crate::figures::Figured;
+use crate::formula::Formula;
+use crate::metrics::metric_rows;
+use crate::recordings::turns;
+use crate::side::{Members, side};
 
-/// ln of the values per iteration of one contender, process by process.
-pub(crate) struct Logs {
-    processes: Vec<Vec<f64>>,
+/// Compares every candidate with the baseline; `empty` is what stands in every
+/// row, and the second of the answer the p-values of the rows.
+pub(crate) fn unpaired(
+    run: &Run,
+    (index, samples, members): (usize, &Samples, &Members),
+    empty: Comparison,
+    baseline_values: &[f64],
+    (figured, options): (Option<&Figured>, Options),
+) -> (Vec<Comparison>, Vec<Option<f64>>) {
+    let header = &run.header;
+    let benchmark = &header.plan.benchmarks[index];
+    let judged = header.plan.judged(index);
+    let candidates = benchmark.contenders.len().saturating_sub(1);
+    let mut terms = Terms {
+        // As for pairs, all intervals hold together.
+        level: header.plan.alpha(index) / candidates.max(1) as f64,
+        margin: header.plan.margin(index),
+        each: observation(run, samples),
+        single_files: !run.sides.is_empty() && run.sides.iter().all(|side| side.files.len() == 1),
+        turns: None,
+    };
+    let saved = |name: &str| run.sides.iter().find(|side| side.name == name);
+    let logs = |metric: &Metric, id| Logs::of(header, samples, metric, id);
+    let baselines: Vec<Option<Logs>> = samples
+        .metrics()
+        .iter()
+        .map(|metric| logs(metric, ContenderId::BASELINE))
+        .collect();
+    let mut comparisons = Vec::new();
+    let mut p_values = Vec::new();
+    for id in benchmark.candidates() {
+        let mut values = members.values(samples, judged, id);
+        let Some(candidate) = side(&benchmark.contenders[id.index()].name, &mut values) else {
+            continue;
+        };
+        let sides: Option<[&ResultSide; 2]> = saved(&empty.baseline.name)
+            .zip(saved(&candidate.name))
+            .map(Into::into);
+        terms.turns = sides.and_then(|[first, second]| turns(first, second));
+        let against = |metric: &Metric| {
+            let place = samples.metrics().iter().position(|m| m == metric)?;
+            let baseline = baselines[place].as_ref()?;
+            let candidate = logs(metric, id)?;
+            let ticks = tick(metric, header).and_then(|tick| {
+                let column = samples.column(metric)?;
+                ticks_per_sample(tick, column, samples.samples(), id)
+            });
+            Some(Unpaired::of(baseline, &candidate, metric, ticks, &terms))
+        };
+        let Some(found) = against(judged) else {
+            continue;
+        };
+        let metrics = metric_rows(run, samples, index, members, Some(id), |metric| {
+            if metric == judged {
+                let call = found.judged.as_ref()?.call;
+                return Some((found.estimate()?, call.map(verdict)));
+            }
+            let other = against(metric)?;
+            let estimate = other.estimate_of_the_table()?;
+            let call = estimate.interval.and(other.call_of_the_table(metric));
+            Some((estimate, call.map(verdict)))
+        });
+        let judged = found.judged.as_ref();
+        let (figures, plots) = figured
+            .map(|figured| figured.against(id, None, options.plots))
+            .unzip();
+        let mut comparison = Comparison {
+            candidate: Some(candidate),
+            estimate: found.estimate(),
+            verdict: judged.and_then(|judged| judged.call).map(verdict),
+            excludes_zero: excludes_zero(judged.and_then(|judged| judged.interval)),
+            provisional: judged.is_some_and(|judged| judged.call.is_some()),
+            metrics,
+            figures: figures.filter(|_| !options.without_figures),
+            plots: plots.flatten(),
+            ..empty.clone()
+        };
+        let mut warnings = found.doubts();
+        let summary = benchmark.saved.as_ref().and_then(|s| s.summary.clone());
+        warnings.extend(summary.map(|statistic| Warning::OnlySummaries { statistic }));
+        warnings.extend(doubts::about_the_tails(
+            baseline_values,
+            &values,
+            &comparison,
+            terms.margin,
+        ));
+        let traces = Traces {
+            benchmark,
+            samples,
+            members,
+            candidate: id,
+        };
+        warnings.extend(traces.doubts(&comparison, terms.margin));
+        warnings.extend(doubts::about_the_code(&comparison, header, benchmark));
+        warnings.extend(doubts::about_the_race(
+            &comparison,
+            header,
+            benchmark,
+            0,
+            false,
+            false,
+        ));
+        // Neither interpreters nor virtual machines link what they run.
+        let tools = run.sides.iter().flat_map(|side| &side.files);
+        let linked = tools.map(|file| file.tool.as_str()).all(|tool| {
+            let unlinked = ["pyperf", "pytest-benchmark", "JMH", "BenchmarkDotNet"];
+            !unlinked.iter().any(|name| tool.starts_with(name))
+        });
+        if linked && comparison.verdict.is_some() {
+            warnings.push(Warning::PlacementFixed { reason: None });
+        }
+        warnings.extend(doubts::about_the_counters(header));
+        comparison.warnings = warnings;
+        p_values.push(comparison.estimate.as_ref().and_then(|e| e.p_value));
+        comparisons.push(comparison);
+    }
+    (comparisons, p_values)
+}
+
+/// What counts once. Replicates are the files of a side, where any side has
+/// several, and else processes.
+fn observation(run: &Run, samples: &Samples) -> Observation {
+    let mut replicates = samples.blocks().iter().map(|block| block.replicate);
+    let first = replicates.next();
+    let several = replicates.any(|other| Some(other) != first);
+    match (run.sides.is_empty(), several) {
+        (false, true) => Observation::File,
+        (false, false) | (true, true) => Observation::Process,
+        (true, false) => Observation::Sample,
+    }
+}
+
+/// ln of the values per iteration of one contender, replicate by replicate:
+/// process by process, or file by file.
+struct Logs {
+    replicates: Vec<Vec<f64>>,
+    /// The number of each.
+    numbers: Vec<u32>,
     values: usize,
     zeros: usize,
 }
 
 impl Logs {
     /// The samples of one contender; `None` when the metric was not recorded.
-    pub(crate) fn of(
+    fn of(
         header: &RunHeader,
         samples: &Samples,
         metric: &Metric,
@@ -43,7 +191,8 @@ impl Logs {
         let column = samples.column(metric)?;
         let zero_as = zero_as(column, tick(metric, header));
         let mut logs = Logs {
-            processes: Vec::new(),
+            replicates: Vec::new(),
+            numbers: Vec::new(),
             values: 0,
             zeros: 0,
         };
@@ -63,263 +212,258 @@ impl Logs {
                 if metric.adds_up() && sample.iterations != 1 {
                     value /= sample.iterations as f64;
                 }
-                let next = logs.processes.len();
+                let next = logs.replicates.len();
                 let place = *place_of.entry(block.replicate).or_insert(next);
                 if place == next {
-                    logs.processes.push(Vec::new());
+                    logs.replicates.push(Vec::new());
+                    logs.numbers.push(block.replicate);
                 }
-                logs.processes[place].push(value.ln());
+                logs.replicates[place].push(value.ln());
             }
         }
         Some(logs)
     }
 
-    /// One value per observation.
-    fn observations(&self, each: Observation) -> Vec<f64> {
-        match each {
-            Observation::Process => {
-                let locations = self.processes.iter().map(|logs| hodges_lehmann(logs));
-                locations.flatten().collect()
-            }
-            Observation::Sample => self.processes.concat(),
+    /// The centre of the observations, and how sure it is. `None` without a
+    /// value.
+    fn centre(&self, terms: &Terms, floor: Floor) -> Option<Centre> {
+        if terms.each == Observation::Sample {
+            return Centre::of_samples(&self.replicates.concat(), floor);
         }
+        let centre = Centre::of_locations(&self.locations()?)?;
+        Some(match terms.single_files {
+            // Its processes are of one hour.
+            true => Centre {
+                count: 1,
+                sure: None,
+                ..centre
+            },
+            false => centre,
+        })
+    }
+
+    fn locations(&self) -> Option<Vec<f64>> {
+        let locations = self.replicates.iter().map(|logs| hodges_lehmann(logs));
+        locations.collect()
+    }
+
+    /// The differences of neighbours in time, of those that both have it.
+    fn differences(&self, candidate: &Logs, turns: &[(u32, u32)]) -> Option<Vec<f64>> {
+        let (first, second) = (self.locations()?, candidate.locations()?);
+        let at = |logs: &Logs, locations: &[f64], number: u32| {
+            let place = logs.numbers.iter().position(|other| *other == number)?;
+            Some(locations[place])
+        };
+        let difference =
+            |(old, new): &(u32, u32)| Some(at(candidate, &second, *new)? - at(self, &first, *old)?);
+        Some(turns.iter().filter_map(difference).collect())
     }
 }
 
-/// Orders of interval ends by the sizes of two samples, each counted once: to
-/// count those of 30 against 30 takes longer than to find the interval.
-#[derive(Default)]
-pub(crate) struct Orders {
-    known: Mutex<HashMap<(usize, usize, u64), Option<usize>>>,
+/// Where the observations of a side lie.
+#[derive(Clone, Copy)]
+struct Centre {
+    at: f64,
+    count: usize,
+    /// Standard error and degrees of freedom; `None` where a single
+    /// observation shows no scatter.
+    sure: Option<(f64, f64)>,
 }
 
-impl Orders {
-    fn of(&self, first: usize, second: usize, level: f64) -> Option<usize> {
-        let sizes = (first, second, level.to_bits());
-        // Whoever panicked left a map that is whole.
-        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = known().get(&sizes).copied();
-        // Counted outside of the lock: two threads may count the same.
-        found.unwrap_or_else(|| {
-            let order = shift_order(first, second, level);
-            known().insert(sizes, order);
-            order
+impl Centre {
+    /// The mean of robust locations, as Welch's test takes it.
+    fn of_locations(locations: &[f64]) -> Option<Self> {
+        let count = locations.len();
+        let error = std_dev(locations).map(|sd| sd / (count as f64).sqrt());
+        Some(Self {
+            at: mean(locations)?,
+            count,
+            sure: error.map(|error| (error, count as f64 - 1.0)),
+        })
+    }
+
+    /// Huber's location of single samples, among which spikes are common.
+    fn of_samples(logs: &[f64], floor: Floor) -> Option<Self> {
+        let pooled = pooled_huber(&Clusters::singletons(logs), floor).ok()?;
+        Some(Self {
+            at: pooled.theta,
+            count: logs.len(),
+            sure: (logs.len() > 1).then_some((pooled.se, pooled.df)),
         })
     }
 }
 
-/// What is worked out once for all benchmarks of a recording.
-#[derive(Default)]
-pub(crate) struct Ranking {
-    pub(crate) orders: Orders,
-    pub(crate) scatter: Scatter,
-}
-
-/// How sure an interval is to be, and what it must allow for.
-pub(crate) struct Level<'a> {
-    pub(crate) two_sided: f64,
-    /// The standard deviation of effects between recordings of one process
-    /// each, beyond what their samples show.
-    pub(crate) allowance: f64,
-    pub(crate) orders: &'a Orders,
+/// By what two sides are judged.
+struct Terms {
+    /// How sure an interval is to be: 1 − confidence.
+    level: f64,
     /// Smallest relative change worth acting on.
-    pub(crate) margin: f64,
+    margin: f64,
+    /// What counts once.
+    each: Observation,
+    /// Each side is one file, however many processes it names.
+    single_files: bool,
+    /// Neighbours in time, where the files were recorded in turns.
+    turns: Option<Vec<(u32, u32)>>,
 }
 
 /// Two contenders of an unpaired recording in one metric.
-pub(crate) struct Unpaired {
+struct Unpaired {
     /// `None` where zeros forbid ratios, or one side has no values.
-    pub(crate) judged: Option<UnpairedJudgement>,
+    judged: Option<Judged>,
     each: Observation,
+    /// Whether files were set against their neighbours.
+    in_turns: bool,
     zero_share: f64,
     /// Ticks of the clock in a typical sample, where it is known.
     ticks: Option<f64>,
 }
 
-impl Unpaired {
-    /// What may be said of a metric that is only shown: nothing where nobody
-    /// told which way it improves.
-    pub(crate) fn call_of_the_table(&self, metric: &Metric) -> Option<Call> {
-        let call = self.judged.as_ref()?.call?;
-        (metric.better() != Better::Unknown).then_some(call)
-    }
-}
-
 /// What an unpaired recording says.
-pub(crate) struct UnpairedJudgement {
+struct Judged {
     shift: f64,
-    pub(crate) interval: Option<(f64, f64)>,
+    interval: Option<(f64, f64)>,
     confidence: f64,
     p_value: Option<f64>,
     /// `None` where only an estimate is allowed.
-    pub(crate) call: Option<Call>,
+    call: Option<Call>,
     /// Observations of baseline and candidate.
     counts: (usize, usize),
-    /// Observations of each side that a verdict at this level needs.
-    need: usize,
-    /// The smallest p-value that so many observations can reach.
-    least_p: Option<f64>,
     /// The observations show no scatter.
     timer_limited: bool,
 }
 
-/// Compares two contenders: the Hodges–Lehmann shift of ln values, the
-/// interval of the Mann–Whitney test at a two-sided level, and its p-value.
-pub(crate) fn compare(
-    header: &RunHeader,
-    samples: &Samples,
-    metric: &Metric,
-    baseline: &Logs,
-    candidate: (ContenderId, &Logs),
-    level: &Level<'_>,
-) -> Unpaired {
-    let (id, candidate) = candidate;
-    let several = baseline.processes.len() > 1 || candidate.processes.len() > 1;
-    let each = match several {
-        true => Observation::Process,
-        false => Observation::Sample,
-    };
-    let ticks = tick(metric, header).and_then(|tick| {
-        let column = samples.column(metric)?;
-        ticks_per_sample(tick, column, samples.samples(), id)
-    });
-    let (zeros, values) = (
-        baseline.zeros + candidate.zeros,
-        baseline.values + candidate.values,
-    );
-    let zero_share = zeros as f64 / values.max(1) as f64;
-    let judged = (zero_share <= MOST_ZEROS)
-        .then(|| {
-            let (first, second) = (baseline.observations(each), candidate.observations(each));
-            let terms = Terms {
-                each,
-                level,
-                better: metric.better(),
-                relative_tick: ticks.map(f64::recip),
-            };
-            judge(&first, &second, &terms)
-        })
-        .flatten();
-    Unpaired {
-        judged,
-        each,
-        zero_share,
-        ticks,
-    }
-}
-
-/// By what two samples are judged.
-struct Terms<'a> {
-    each: Observation,
-    level: &'a Level<'a>,
+/// Welch's interval of the difference of two centres: se² = e₁² + e₂² + τ²,
+/// df = se⁴/(e₁⁴/df₁ + e₂⁴/df₂), with an allowance τ for the layout of memory
+/// where that was drawn once for all observations.
+fn judge(
+    first: Centre,
+    second: Centre,
+    terms: &Terms,
     better: Better,
-    /// A tick of the clock as a share of a typical sample.
     relative_tick: Option<f64>,
+) -> Judged {
+    let Terms { level, each, .. } = *terms;
+    let shift = second.at - first.at;
+    let allowance = match each {
+        Observation::Sample => LAYOUT_ALLOWANCE,
+        Observation::Process | Observation::File => 0.0,
+    };
+    let sure = first.sure.zip(second.sure);
+    let timer_limited = sure.is_some_and(|((e1, _), (e2, _))| e1 == 0.0 && e2 == 0.0);
+    let tested = sure
+        .filter(|_| !timer_limited)
+        .map(|((e1, df1), (e2, df2))| {
+            let se = e1.hypot(e2).hypot(allowance);
+            let part = |e: f64, df: f64| (e / se).powi(4) / df;
+            (se, 1.0 / (part(e1, df1) + part(e2, df2)))
+        });
+    let half = match tested {
+        Some((se, df)) => Some(t_critical(level, df) * se),
+        // No scatter at all is the clock's doing, not certainty.
+        None => relative_tick.filter(|_| timer_limited),
+    };
+    let interval = half
+        .map(|half| (shift - half, shift + half))
+        .filter(|(low, high)| low < high && low.is_finite() && high.is_finite());
+    let p_value = tested.map(|(se, df)| t_two_sided_p(shift / se, df));
+    let counts = (first.count, second.count);
+    Judged::new(shift, interval, p_value, counts, (terms, better)).limited(timer_limited)
 }
 
-impl Terms<'_> {
-    /// What may be said of an interval, which for a throughput reads the other
-    /// way round.
-    fn call(&self, (low, high): (f64, f64)) -> Call {
-        match self.better {
-            Better::More => call((-high, -low), self.level.margin),
-            Better::Less | Better::Unknown => call((low, high), self.level.margin),
+/// What the differences of neighbours say, as single blocks of a race: there
+/// are as few of them, and who came first was no more than likely to change.
+fn judge_turns(
+    differences: &[f64],
+    terms: &Terms,
+    better: Better,
+    relative_tick: Option<f64>,
+) -> Option<Judged> {
+    let floor = Floor { relative_tick };
+    let pooled = pooled_huber(&Clusters::singletons(differences), floor).ok()?;
+    let interval = Formula::FewBlocks
+        .interval(&pooled, differences, terms.level)
+        .filter(|(low, high)| low < high && low.is_finite() && high.is_finite());
+    let p_value = Formula::FewBlocks.p_value(&pooled, differences);
+    let counts = (differences.len(), differences.len());
+    let judged = Judged::new(pooled.theta, interval, p_value, counts, (terms, better));
+    Some(judged.limited(pooled.timer_limited))
+}
+
+impl Judged {
+    fn new(
+        shift: f64,
+        interval: Option<(f64, f64)>,
+        p_value: Option<f64>,
+        counts: (usize, usize),
+        (terms, better): (&Terms, Better),
+    ) -> Self {
+        let enough = counts.0.min(counts.1) >= MIN_REPLICATES_FOR_VERDICT;
+        let call = |(low, high): (f64, f64)| match better {
+            // More of a throughput is faster.
+            Better::More => call((-high, -low), terms.margin),
+            Better::Less | Better::Unknown => call((low, high), terms.margin),
+        };
+        Self {
+            shift,
+            interval,
+            confidence: 1.0 - terms.level,
+            p_value,
+            call: interval.filter(|_| enough).map(call),
+            counts,
+            timer_limited: false,
+        }
+    }
+
+    fn limited(self, timer_limited: bool) -> Self {
+        Self {
+            timer_limited,
+            ..self
         }
     }
 }
 
-fn judge(first: &[f64], second: &[f64], terms: &Terms<'_>) -> Option<UnpairedJudgement> {
-    let Terms { each, level, .. } = *terms;
-    let shift = hodges_lehmann_shift(first, second)?;
-    let fewer = first.len().min(second.len());
-    let Level {
-        two_sided: level,
-        allowance,
-        orders,
-        ..
-    } = *level;
-    let order = orders.of(first.len(), second.len(), level);
-    let by_rank = order.and_then(|order| shift_interval_at(first, second, order));
-    let timer_limited = by_rank.is_some_and(|(low, high)| low == high);
-    let widening = match each {
-        Observation::Process => 0.0,
-        Observation::Sample => -normal_quantile(0.5 * level) * allowance,
-    };
-    let interval = by_rank
-        .map(|(low, high)| {
-            // No scatter at all is the clock's doing, not certainty.
-            let least = terms.relative_tick.filter(|_| timer_limited);
-            let least = least.unwrap_or(0.0);
-            let half = |end: f64| (end - shift).hypot(widening).max(least);
-            (shift - half(low), shift + half(high))
-        })
-        .filter(|(low, high)| low < high && low.is_finite() && high.is_finite());
-    let p_value = mann_whitney_p(first, second).map(|p| match each {
-        Observation::Process => p,
-        Observation::Sample => with_allowance(p, shift, allowance),
-    });
-    let mut need = fewest_for(level);
-    if by_rank.is_none() {
-        need = need.max(fewer + 1);
-    }
-    let least_p = least_p(first.len(), second.len());
-    Some(UnpairedJudgement {
-        shift,
-        // Four a side can reach a level, yet so few carry no verdict.
-        call: interval
-            .filter(|_| fewer >= MIN_BLOCKS)
-            .map(|interval| terms.call(interval)),
-        interval,
-        confidence: 1.0 - level,
-        p_value,
-        counts: (first.len(), second.len()),
-        need,
-        least_p,
-        timer_limited,
-    })
-}
-
-/// The fewest observations of each side with which a rank test can reach a
-/// level: the smallest n from 6 with 2/C(2n, n) ≤ level.
-fn fewest_for(level: f64) -> usize {
-    // C(2n, n) grows by 2(2n − 1)/n with each n.
-    let (mut n, mut p) = (1.0, 1.0);
-    while p > level && n < 100.0 {
-        n += 1.0;
-        p *= n / (2.0 * (2.0 * n - 1.0));
-    }
-    (n as usize).max(MIN_BLOCKS)
-}
-
-/// The smallest two-sided p-value of a rank test on so many observations:
-/// 2/C(n + m, n), all of one side below all of the other.
-fn least_p(first: usize, second: usize) -> Option<f64> {
-    let fewer = first.min(second) as u64;
-    let all = (first + second) as u64;
-    // Beyond so many it is too small to be of interest, or to be a number.
-    (fewer <= 100).then(|| {
-        let ways: f64 = (0..fewer)
-            .map(|i| (all - i) as f64 / (fewer - i) as f64)
-            .product();
-        (2.0 / ways).min(1.0)
-    })
-}
-
-/// The p-value with the layout allowance added to the standard error that
-/// the test implies, so that it fits the interval: 2Φ(−|θ|/√(SE² + τ²)) with
-/// SE = |θ|/z.
-fn with_allowance(p: f64, shift: f64, allowance: f64) -> f64 {
-    if p >= 1.0 {
-        return 1.0;
-    }
-    let z = -normal_quantile(0.5 * p);
-    let se = if z > 0.0 { shift.abs() / z } else { f64::MAX };
-    (2.0 * normal_cdf(-(shift.abs() / se.hypot(allowance)))).max(p)
-}
-
 impl Unpaired {
+    fn of(
+        baseline: &Logs,
+        candidate: &Logs,
+        metric: &Metric,
+        ticks: Option<f64>,
+        terms: &Terms,
+    ) -> Self {
+        let zeros = baseline.zeros + candidate.zeros;
+        let values = baseline.values + candidate.values;
+        let zero_share = zeros as f64 / values.max(1) as f64;
+        let relative_tick = ticks.map(f64::recip);
+        let better = metric.better();
+        let by_turns = || {
+            let differences = baseline.differences(candidate, terms.turns.as_ref()?)?;
+            judge_turns(&differences, terms, better, relative_tick)
+        };
+        let side_by_side = || {
+            let centre = |logs: &Logs| logs.centre(terms, Floor { relative_tick });
+            let (first, second) = (centre(baseline)?, centre(candidate)?);
+            Some(judge(first, second, terms, better, relative_tick))
+        };
+        let judged = (zero_share <= MOST_ZEROS).then(|| by_turns().or_else(side_by_side));
+        Self {
+            judged: judged.flatten(),
+            in_turns: terms.turns.is_some(),
+            each: terms.each,
+            zero_share,
+            ticks,
+        }
+    }
+
+    /// What may be said of a metric that is only shown: nothing where nobody
+    /// told which way it improves.
+    fn call_of_the_table(&self, metric: &Metric) -> Option<Call> {
+        let call = self.judged.as_ref()?.call?;
+        (metric.better() != Better::Unknown).then_some(call)
+    }
+
     /// The estimate in the words of the model.
-    pub(crate) fn estimate(&self) -> Option<Estimate> {
+    fn estimate(&self) -> Option<Estimate> {
         let judged = self.judged.as_ref()?;
         Some(Estimate {
             effect: LogRatio(judged.shift),
@@ -336,7 +480,7 @@ impl Unpaired {
 
     /// The estimate of a metric that is only shown: as for pairs, where all
     /// values agree to the count an interval speaks of the counter's unit.
-    pub(crate) fn estimate_of_the_table(&self) -> Option<Estimate> {
+    fn estimate_of_the_table(&self) -> Option<Estimate> {
         let mut estimate = self.estimate()?;
         let coarse = self.ticks.is_some_and(|ticks| ticks < FEW_TICKS);
         if coarse && self.judged.as_ref()?.timer_limited {
@@ -346,8 +490,11 @@ impl Unpaired {
     }
 
     /// Doubts about how the effect was come by.
-    pub(crate) fn doubts(&self) -> Vec<Warning> {
-        let mut warnings = vec![Warning::Unpaired { each: self.each }];
+    fn doubts(&self) -> Vec<Warning> {
+        let mut warnings = vec![match self.in_turns {
+            true => Warning::InTurns,
+            false => Warning::Unpaired { each: self.each },
+        }];
         let share = self.zero_share;
         if share > MOST_ZEROS {
             warnings.push(Warning::TooManyZeros { share });
@@ -368,9 +515,8 @@ impl Unpaired {
             warnings.push(Warning::FewObservations {
                 baseline: judged.counts.0,
                 candidate: judged.counts.1,
-                need: judged.need,
+                need: MIN_REPLICATES_FOR_VERDICT,
                 each: self.each,
-                least_p: judged.least_p,
             });
         }
         warnings
@@ -380,57 +526,80 @@ impl Unpaired {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadheat_stats::LAYOUT_ALLOWANCE;
 
-    fn terms(each: Observation, relative_tick: Option<f64>) -> Terms<'static> {
-        Terms {
+    fn found(first: &[f64], second: &[f64], each: Observation, tick: Option<f64>) -> Judged {
+        let terms = Terms {
+            level: 0.05,
+            margin: 0.01,
             each,
-            level: Box::leak(Box::new(Level {
-                two_sided: 0.05,
-                allowance: LAYOUT_ALLOWANCE,
-                orders: Box::leak(Box::default()),
-                margin: 0.01,
-            })),
-            better: Better::Less,
-            relative_tick,
-        }
+            single_files: false,
+            turns: None,
+        };
+        let centre = |values: &[f64]| match each {
+            Observation::Sample => {
+                let floor = Floor {
+                    relative_tick: tick,
+                };
+                Centre::of_samples(values, floor).unwrap()
+            }
+            _ => Centre::of_locations(values).unwrap(),
+        };
+        judge(centre(first), centre(second), &terms, Better::Less, tick)
+    }
+
+    fn eight() -> Vec<f64> {
+        (0..8).map(|i| f64::from(i) * 1e-3).collect()
     }
 
     #[test]
     fn more_of_a_throughput_is_faster() {
-        let first: Vec<f64> = (0..8).map(|i| f64::from(i) * 1e-3).collect();
-        let second: Vec<f64> = first.iter().map(|x| x + 0.2).collect();
-        let mut terms = terms(Observation::Process, None);
-        let call = |terms: &Terms<'_>| judge(&first, &second, terms).unwrap().call;
-        assert_eq!(call(&terms), Some(Call::Slower));
-        terms.better = Better::More;
-        assert_eq!(call(&terms), Some(Call::Faster));
+        let first = Centre::of_locations(&eight()).unwrap();
+        let second = Centre {
+            at: first.at + 0.2,
+            ..first
+        };
+        let terms = Terms {
+            level: 0.05,
+            margin: 0.01,
+            each: Observation::Process,
+            single_files: false,
+            turns: None,
+        };
+        let call = |better| judge(first, second, &terms, better, None).call;
+        assert_eq!(call(Better::Less), Some(Call::Slower));
+        assert_eq!(call(Better::More), Some(Call::Faster));
     }
 
     #[test]
-    fn four_a_side_have_an_interval_and_no_verdict() {
-        let first = [0.0, 0.001, 0.002, 0.003];
+    fn processes_are_judged_by_the_test_of_welch() {
+        let first = [0.0, 0.01, 0.02, 0.005, 0.012, 0.03, 0.001];
+        let second = [0.06, 0.04, 0.05, 0.055, 0.042, 0.049];
+        let found = found(&first, &second, Observation::Process, None);
+        let welch = deadheat_stats::welch(&first, &second).unwrap();
+        let ((low, high), (there_low, there_high)) =
+            (found.interval.unwrap(), welch.interval(0.05).unwrap());
+        assert!((low - there_low).abs() < 1e-12 && (high - there_high).abs() < 1e-12);
+        assert!((found.p_value.unwrap() - welch.p_value()).abs() < 1e-12);
+        assert_eq!(found.call, Some(Call::Slower));
+    }
+
+    #[test]
+    fn five_a_side_have_an_interval_and_no_verdict_and_one_has_neither() {
+        let first = [0.0, 0.001, 0.002, 0.003, 0.004];
         let second = first.map(|x| x + 0.2);
-        let found = judge(&first, &second, &terms(Observation::Process, None)).unwrap();
-        assert!(found.interval.is_some() && found.call.is_none());
-        assert!((found.least_p.unwrap() - 2.0 / 70.0).abs() < 1e-15);
+        let five = found(&first, &second, Observation::Process, None);
+        assert!(five.interval.is_some() && five.call.is_none());
+        let one = found(&first, &second[..1], Observation::Process, None);
+        assert!(one.interval.is_none() && one.call.is_none() && one.p_value.is_none());
+        assert!((one.shift - 0.198).abs() < 1e-12);
     }
 
     #[test]
-    fn six_a_side_reach_five_percent_and_stricter_levels_ask_for_more() {
-        assert_eq!(fewest_for(0.05), 6);
-        assert_eq!(fewest_for(0.0022), 6, "2/924 = 0.00216");
-        assert_eq!(fewest_for(0.002), 7);
-        assert_eq!(fewest_for(0.0005), 8, "2/12870");
-        assert!(fewest_for(0.0) <= 100);
-    }
-
-    #[test]
-    fn the_allowance_keeps_the_p_value_and_the_interval_together() {
+    fn samples_of_nobody_knows_how_many_processes_are_allowed_a_layout() {
         let first: Vec<f64> = (0..200).map(|i| f64::from(i % 20) * 1e-3).collect();
         for shift in [0.0, 0.004, 0.008, 0.0105, 0.02, 0.2] {
             let second: Vec<f64> = first.iter().map(|x| x + shift).collect();
-            let found = judge(&first, &second, &terms(Observation::Sample, None)).unwrap();
+            let found = found(&first, &second, Observation::Sample, None);
             let (low, high) = found.interval.unwrap();
             assert!(low < found.shift && found.shift < high);
             assert!(high - low > 2.0 * 1.959 * LAYOUT_ALLOWANCE);
@@ -439,22 +608,12 @@ mod tests {
     }
 
     #[test]
-    fn the_allowance_survives_every_p_value() {
-        for p in [0.0, 5e-324, 1e-300, 0.5, 0.999_999_999, 1.0] {
-            for shift in [0.0, -1e-300, 0.01, 700.0, -1400.0] {
-                let found = with_allowance(p, shift, LAYOUT_ALLOWANCE);
-                assert!((p..=1.0).contains(&found), "{p} {shift}: {found}");
-            }
-        }
-    }
-
-    #[test]
     fn observations_without_scatter_are_as_uncertain_as_one_tick() {
         let flat = [3.0; 8];
         let each = Observation::Process;
-        let ticking = judge(&flat, &flat, &terms(each, Some(0.25))).unwrap();
+        let ticking = found(&flat, &flat, each, Some(0.25));
         assert_eq!(ticking.interval, Some((-0.25, 0.25)));
-        let unknown = judge(&flat, &flat, &terms(each, None)).unwrap();
+        let unknown = found(&flat, &flat, each, None);
         assert!(unknown.interval.is_none() && unknown.call.is_none() && unknown.timer_limited);
     }
 }

@@ -147,15 +147,21 @@ fn every_example_in_the_documents_gives_the_answer_shown_there() {
             }
         }
         // Saved results for `deadheat compare`, as somebody may have them.
+        let golden = repository().join("crates/deadheat-cli/tests/golden");
         for (from, to) in [
             ("repetitions_12/a.json", "may.json"),
             ("repetitions_12/b.json", "jun.json"),
             ("filters/a.json", "memory.json"),
         ] {
-            let from = repository()
-                .join("crates/deadheat-cli/tests/golden/compare")
-                .join(from);
+            let from = golden.join("compare").join(from);
             fs::copy(from, folder.join(to)).unwrap();
+        }
+        for side in ["may", "jun"] {
+            fs::create_dir(folder.join(side)).unwrap();
+            for file in 1..=6 {
+                let file = format!("{side}/{file}.json");
+                fs::copy(golden.join("in_turns").join(&file), folder.join(&file)).unwrap();
+            }
         }
     }
     trycmd::TestCases::new()

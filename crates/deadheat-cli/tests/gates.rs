@@ -247,10 +247,20 @@ fn a_resumed_race_has_to_pass_the_gate_as_well() {
     says(&resumed, 1, &["the run fails"]);
 }
 
-/// Saved results of Google Benchmark that were slower the second time.
+/// Folders of saved results of Google Benchmark, recorded in turns, that were
+/// slower in the second.
 fn saved() -> [String; 2] {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/compare/repetitions_12");
-    ["b.json", "a.json"].map(|name| folder.join(name).display().to_string())
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/in_turns");
+    ["jun", "may"].map(|name| folder.join(name).display().to_string())
+}
+
+#[test]
+fn one_saved_file_a_side_is_too_close_to_call_for_a_gate() {
+    let track = Track::new();
+    let [old, new] = saved().map(|folder| format!("{folder}/1.json"));
+    let compare = |rule: &str| track.run(&["compare", &old, &new, "--fail-on", rule]);
+    says(&compare("slower"), 0, &["2 without a verdict"]);
+    says(&compare("inconclusive"), 1, &["the run fails"]);
 }
 
 #[test]

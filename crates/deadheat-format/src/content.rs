@@ -5,7 +5,9 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
+use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
+use crate::bounded::{self, Bounded};
 use crate::error::{FormatError, cannot_read};
 
 /// How a compressed file begins.
@@ -18,10 +20,11 @@ pub fn read_content(path: impl AsRef<Path>) -> Result<Vec<u8>, FormatError> {
     let path = path.as_ref();
     let mut bytes = Vec::new();
     if path == Path::new("-") {
-        let read = io::stdin().lock().read_to_end(&mut bytes);
+        let input = Bounded::new(io::stdin().lock());
+        let read = input.and_then(|mut input| input.read_to_end(&mut bytes));
         read.map_err(cannot_read(path))?;
     } else {
-        bytes = fs::read(path).map_err(cannot_read(path))?;
+        bytes = bounded::read(path).map_err(cannot_read(path))?;
     }
     unpacked(path, bytes)
 }
@@ -35,9 +38,10 @@ pub(crate) fn is_packed(beginning: &[u8]) -> bool {
 pub(crate) fn unpacked(path: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, FormatError> {
     let mut all = Vec::new();
     let read = if bytes.starts_with(GZIP) {
-        MultiGzDecoder::new(&bytes[..]).read_to_end(&mut all)
+        Bounded::new(MultiGzDecoder::new(&bytes[..]))
+            .and_then(|mut all_of| all_of.read_to_end(&mut all))
     } else if bytes.starts_with(ZSTD) {
-        frames(&bytes, &mut all)
+        Bounded::new(Frames::of(&bytes)).and_then(|mut frames| frames.read_to_end(&mut all))
     } else {
         return Ok(bytes);
     };
@@ -46,12 +50,39 @@ pub(crate) fn unpacked(path: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, FormatErr
 }
 
 /// Unpacks one zstd frame after the other.
-fn frames(mut packed: &[u8], all: &mut Vec<u8>) -> io::Result<usize> {
-    while !packed.is_empty() {
-        let frame = ruzstd::decoding::StreamingDecoder::new(&mut packed);
-        frame.map_err(io::Error::other)?.read_to_end(all)?;
+struct Frames<'p> {
+    frame: Option<StreamingDecoder<&'p [u8], FrameDecoder>>,
+    packed: &'p [u8],
+}
+
+impl<'p> Frames<'p> {
+    fn of(packed: &'p [u8]) -> Self {
+        Self {
+            frame: None,
+            packed,
+        }
     }
-    Ok(all.len())
+}
+
+impl Read for Frames<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if let Some(frame) = &mut self.frame {
+                match frame.read(buffer)? {
+                    0 if !buffer.is_empty() => {
+                        self.packed = *frame.get_ref();
+                        self.frame = None;
+                    }
+                    read => return Ok(read),
+                }
+            }
+            if self.packed.is_empty() {
+                return Ok(0);
+            }
+            let frame = StreamingDecoder::new(self.packed);
+            self.frame = Some(frame.map_err(io::Error::other)?);
+        }
+    }
 }
 
 /// What stands under a name.

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use deadheat_model::Run;
 
+use crate::bounded::{self, Bounded, read_line};
 use crate::error::{FormatError, cannot_read};
 use crate::import::{RecordingPlan, read_csv_from};
 use crate::run_file::{BUFFER, check_schema, read_run_from};
@@ -27,9 +28,7 @@ pub fn detect(path: impl AsRef<Path>) -> Result<Source, FormatError> {
     let (mut reader, source) = open(path.as_ref())?;
     if source == Source::RunFile {
         let mut first = Vec::new();
-        reader
-            .read_until(b'\n', &mut first)
-            .map_err(cannot_read(path.as_ref()))?;
+        read_line(&mut reader, &mut first).map_err(cannot_read(path.as_ref()))?;
         check_schema(path.as_ref(), &first)?;
     }
     Ok(source)
@@ -49,8 +48,8 @@ pub fn read_any(path: impl AsRef<Path>, plan: &RecordingPlan) -> Result<Run, For
 
 /// Opens a file and guesses its format by the first byte that is not blank:
 /// no header line of a table begins like JSON.
-fn open(path: &Path) -> Result<(BufReader<File>, Source), FormatError> {
-    let file = File::open(path).map_err(cannot_read(path))?;
+fn open(path: &Path) -> Result<(BufReader<Bounded<File>>, Source), FormatError> {
+    let file = bounded::open(path).map_err(cannot_read(path))?;
     let mut reader = BufReader::with_capacity(BUFFER, file);
     let start = reader.fill_buf().map_err(cannot_read(path))?;
     if start.is_empty() {

@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use crate::bounded;
 use crate::error::{FormatError, cannot_read, cannot_write};
 
 /// What a path leads to, symbolic links followed.
@@ -72,7 +73,7 @@ pub fn ensure_readable(path: impl AsRef<Path>) -> Result<(), FormatError> {
 /// A file that cannot be read.
 pub fn read_bytes(path: impl AsRef<Path>) -> Result<Vec<u8>, FormatError> {
     let path = path.as_ref();
-    fs::read(path).map_err(cannot_read(path))
+    bounded::read(path).map_err(cannot_read(path))
 }
 
 /// An empty file for another program to write to; removed when this is dropped.

@@ -22,6 +22,8 @@
 //! who only records a run builds nothing that reads one. With `read` but not
 //! `csv` tables are answered with [`FormatError::CsvLeftOut`].
 
+#[cfg(any(feature = "read", feature = "reports"))]
+mod bounded;
 #[cfg(feature = "reports")]
 mod calibration;
 #[cfg(feature = "saved")]
@@ -72,7 +74,7 @@ pub use foreign_file::{FileKind, TemporaryFile, ensure_readable, file_kind, read
 pub use import::RecordingPlan;
 #[cfg(feature = "saved")]
 pub use import::{
-    Recording, SavedFormat, criterion_baselines, read_criterion, read_criterion_set,
+    Recording, SavedFormat, criterion_baselines, files_in, read_criterion, read_criterion_set,
     read_recording, read_results, read_results_from, saved_format,
 };
 #[cfg(feature = "csv")]

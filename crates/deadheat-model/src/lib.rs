@@ -75,7 +75,7 @@ pub use plots::{
     BoxPlot, DensityCurve, Difference, DifferenceSeries, Distribution, LookEstimate, PairCloud,
     PairPoint, Plots, ReplicateEstimate,
 };
-pub use quantities::{duration, fraction};
+pub use quantities::{byte_size, duration, fraction};
 pub use record::{BlockRecord, RecordSink, SinkError, Unrecorded};
 pub use results::{ResultBenchmark, ResultFacts, ResultSide, ResultSource, ResultState, Results};
 pub use rule::{Decision, StoppingRule};

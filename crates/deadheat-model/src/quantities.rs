@@ -1,4 +1,4 @@
-//! Durations and percentages as people write them.
+//! Durations, percentages and sizes as people write them.
 
 use std::time::Duration;
 
@@ -47,6 +47,17 @@ pub fn fraction(text: &str) -> Result<f64, String> {
     Ok(value / scale)
 }
 
+/// A number of bytes: `1500`, or with `K`, `M` or `G` for powers of 1024.
+pub fn byte_size(text: &str) -> Option<u64> {
+    let (digits, factor) = match text.trim().char_indices().next_back()? {
+        (at, 'K' | 'k') => (&text.trim()[..at], 1 << 10),
+        (at, 'M' | 'm') => (&text.trim()[..at], 1 << 20),
+        (at, 'G' | 'g') => (&text.trim()[..at], 1 << 30),
+        _ => (text.trim(), 1),
+    };
+    digits.parse::<u64>().ok()?.checked_mul(factor)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,5 +83,22 @@ mod tests {
         assert_eq!(fraction(" 0.5 %"), Ok(0.005));
         assert_eq!(fraction("0.01"), Ok(0.01));
         assert!(fraction("one").is_err());
+    }
+
+    #[test]
+    fn sizes_are_read_with_and_without_a_unit() {
+        for (text, size) in [
+            ("0", 0),
+            ("1500", 1500),
+            ("2K", 2048),
+            ("3M", 3 << 20),
+            ("1G", 1 << 30),
+            ("4g", 4 << 30),
+        ] {
+            assert_eq!(byte_size(text), Some(size), "{text}");
+        }
+        for text in ["", "G", "1.5G", "-1", "1T", "99999999999G", "1€"] {
+            assert_eq!(byte_size(text), None, "{text}");
+        }
     }
 }

@@ -61,6 +61,9 @@ pub struct ResultFacts {
     pub runtime: Option<String>,
     /// When it was measured, as written there.
     pub date: Option<String>,
+    /// When the file was written last, in seconds since 1970; of a pipe nobody
+    /// knows.
+    pub modified: Option<f64>,
     /// Whether the frequency of the processor was being scaled.
     pub cpu_scaling: Option<bool>,
     /// Whether something measured, or the library that measured it, was a

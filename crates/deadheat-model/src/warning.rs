@@ -7,9 +7,11 @@ use crate::verdict::Verdict;
 /// paired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Observation {
+    /// A file; all its processes are one observation, however many.
+    File,
     /// A process; its samples are one observation, however many.
     Process,
-    /// A sample: no side is known to have had more than one process.
+    /// A sample: nothing is known of processes.
     Sample,
 }
 
@@ -164,6 +166,9 @@ pub enum Warning {
         /// What was compared.
         each: Observation,
     },
+    /// Files that were recorded in turns: each was set against its neighbour in
+    /// time.
+    InTurns,
     /// Too few observations for a verdict on samples that are not paired.
     FewObservations {
         /// Observations of the baseline.
@@ -174,8 +179,6 @@ pub enum Warning {
         need: usize,
         /// What was counted.
         each: Observation,
-        /// The smallest p-value that so many can reach.
-        least_p: Option<f64>,
     },
     /// Of one side only a summary was kept, so nothing tells how sure it is.
     OnlySummaries {
@@ -197,14 +200,18 @@ pub enum Warning {
         /// Those of the candidate.
         candidate: String,
     },
-    /// The rows of saved results scatter more than their own noise explains,
-    /// so the intervals of this candidate allow for it.
-    RowsScatter {
-        /// The candidate's name.
-        candidate: String,
-        /// The standard deviation of effects beyond their noise, in log-ratio
-        /// units.
-        sd: f64,
+    /// A row without a verdict lies further from the middle of all rows than
+    /// they scatter. That is no verdict.
+    StandsOut {
+        /// Scaled median absolute deviations from the median of the rows.
+        z: f64,
+    },
+    /// All files of one side were recorded before any of the other.
+    RecordedInOrder {
+        /// The side that came first.
+        first: String,
+        /// The side that came last.
+        last: String,
     },
     /// The frequency of the processor was being scaled.
     CpuScaling {
@@ -243,6 +250,20 @@ pub enum Warning {
 }
 
 impl Warning {
+    /// Whether it says that each side is a single recording, within which
+    /// nothing tells how the next would come out.
+    pub fn is_one_a_side(&self) -> bool {
+        matches!(
+            self,
+            Warning::FewObservations {
+                baseline: 1,
+                candidate: 1,
+                each: Observation::Process | Observation::File,
+                ..
+            }
+        )
+    }
+
     /// The stable name used in JSON.
     pub fn code(&self) -> &'static str {
         match self {
@@ -269,11 +290,13 @@ impl Warning {
             Warning::BudgetSpent { .. } => "budget-spent",
             Warning::JudgedAnytime => "judged-anytime",
             Warning::Unpaired { .. } => "unpaired",
+            Warning::InTurns => "in-turns",
             Warning::FewObservations { .. } => "few-observations",
             Warning::OnlySummaries { .. } => "only-summaries",
             Warning::DifferentMachines { .. } => "different-machines",
             Warning::DifferentTools { .. } => "different-tools",
-            Warning::RowsScatter { .. } => "rows-scatter",
+            Warning::StandsOut { .. } => "stands-out",
+            Warning::RecordedInOrder { .. } => "recorded-in-order",
             Warning::CpuScaling { .. } => "cpu-scaling",
             Warning::DebugRecording { .. } => "debug-recording",
             Warning::NoCounters { .. } => "no-counters",

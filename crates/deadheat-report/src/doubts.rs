@@ -1,9 +1,7 @@
 //! Doubts in words: what was seen, what to do about it, and in which order it
 //! is told.
 
-use deadheat_model::{
-    ClockCause, Comparison, LogRatio, Metric, Observation, Side, Unit, Verdict, Warning,
-};
+use deadheat_model::{ClockCause, Comparison, Metric, Observation, Side, Unit, Verdict, Warning};
 
 use crate::control;
 use crate::enumeration::enumerated;
@@ -11,7 +9,7 @@ use crate::glyphs::Glyphs;
 use crate::names;
 use crate::placement;
 use crate::sentences::{self, Source, observations};
-use crate::units::{Precision, counted, quantity, share, spread, two_digits};
+use crate::units::{Precision, counted, quantity, share, two_digits};
 
 /// A warning as it is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -410,27 +408,50 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
              verdict is provisional. {} Interleave them: race the contenders with deadheat bench or \
              deadheat run, or record replicate, block and slot.",
             match each {
+                Observation::File => "Each file counts as one observation, however much it holds.",
                 Observation::Process =>
                     "Each process counts as one observation, however many samples it gave.",
                 Observation::Sample =>
-                    "Nor do they name more than one process of either side, so memory was laid \
-                     out once for each as far as anyone knows, and the interval allows for it.",
+                    "Nor do they name the processes they come from, so memory was laid out once \
+                     for each side as far as anyone knows, and the interval allows for it.",
             }
         ),
+        Warning::InTurns => "The files were recorded in turns, so each is set against its \
+             neighbour in time. Which of two came first was not drawn at random, so any verdict \
+             is provisional."
+            .to_owned(),
         Warning::FewObservations {
             baseline,
             candidate,
             need,
             each,
-            least_p,
-        } => format!(
-            "{} were recorded, and a verdict at this confidence needs {need} of each{}. Record \
-             more of them, better still interleaved by deadheat run.",
-            observations(*baseline, *candidate, *each),
-            least_p.map_or_else(String::new, |p| format!(
-                ": so few can reach p = {} at best, whatever their values",
-                two_digits(p)
-            ))
+        } => match (baseline, candidate, each) {
+            (1, 1, Observation::Process) => format!(
+                "Each side is one process. How the next one of the same program would fare \
+                 cannot be known from inside it, however many samples it gave, so there is no \
+                 interval and no verdict; {need} of each give one."
+            ),
+            (1, 1, Observation::File) => format!(
+                "Each side is one recording. How the next one of the same program would fare, at \
+                 another hour, cannot be known from within it, however many processes it has, so \
+                 there is no interval and no verdict; {need} of each give one."
+            ),
+            _ => format!(
+                "{} were recorded, and a verdict needs {need} of each. Record more of them, the \
+                 two sides in turns.",
+                observations(*baseline, *candidate, *each)
+            ),
+        },
+        Warning::StandsOut { z } => format!(
+            "The change lies {} times as far from the middle of all rows as they scatter. That \
+             is no verdict, for one recording a side allows none, but where to look first.",
+            two_digits(*z)
+        ),
+        Warning::RecordedInOrder { first, last } => format!(
+            "All files of '{}' were recorded before the first of '{}', so whatever changed on the \
+             machine in between counts as change. Record the two in turns.",
+            quoted(first, glyphs),
+            quoted(last, glyphs)
         ),
         Warning::OnlySummaries { statistic } => format!(
             "Of one side at least only its {} was kept, one number of which nothing tells how \
@@ -455,14 +476,6 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
              differently.",
             quoted(baseline, glyphs),
             quoted(candidate, glyphs)
-        ),
-        Warning::RowsScatter { candidate, sd } => format!(
-            "The rows of '{}' scatter by {} around their middle, beyond what their repetitions \
-             explain. Recordings do that by themselves (another layout of memory, another hour), so \
-             the intervals allow for it; if most benchmarks did change, each by a share of its \
-             own, they are too wide. Race the programs, or pool several recordings of each.",
-            quoted(candidate, glyphs),
-            spread(LogRatio(*sd), glyphs)
         ),
         Warning::CpuScaling { sides } => format!(
             "The frequency of the processor was being scaled while {} recorded. Set the governor \

@@ -318,6 +318,15 @@ fn why_no_verdict(comparison: &Comparison) -> String {
                 each,
                 ..
             } => {
+                match (baseline, candidate, each) {
+                    (1, 1, Observation::Process) => {
+                        return "one process a side tells nothing of the next".to_owned();
+                    }
+                    (1, 1, Observation::File) => {
+                        return "one recording a side tells nothing of the next".to_owned();
+                    }
+                    _ => {}
+                }
                 let counted = observations(*baseline, *candidate, *each);
                 return format!("{counted} are too few for a verdict, which needs {need} of each");
             }
@@ -333,10 +342,12 @@ fn why_no_verdict(comparison: &Comparison) -> String {
 
 /// "8 against 12 processes", the baseline first.
 pub(crate) fn observations(baseline: usize, candidate: usize, each: Observation) -> String {
-    match each {
-        Observation::Process => format!("{baseline} against {candidate} processes"),
-        Observation::Sample => format!("{baseline} against {candidate} samples"),
-    }
+    let what = match each {
+        Observation::File => "files",
+        Observation::Process => "processes",
+        Observation::Sample => "samples",
+    };
+    format!("{baseline} against {candidate} {what}")
 }
 
 /// What the samples of an unpaired recording were compared by; `None` where
@@ -361,6 +372,7 @@ pub fn rests_on(comparisons: &[Comparison], source: Source) -> Option<String> {
         .max();
     let replicates = match comparisons.iter().find_map(unpaired) {
         Some(Observation::Sample) => None,
+        Some(Observation::File) => replicates.map(|count| counted(count as u64, "file", "files")),
         Some(Observation::Process) => {
             replicates.map(|count| counted(count as u64, "process", "processes"))
         }
@@ -480,8 +492,38 @@ pub fn verdict_cell(comparison: &Comparison) -> String {
 pub(crate) fn verdict_word(comparison: &Comparison) -> &'static str {
     match comparison.candidate {
         None if comparison.verdict.is_none() => "alone",
+        Some(_) if comparison.verdict.is_none() => no_verdict_word(&comparison.warnings),
         _ => verdict_word_of(comparison.verdict),
     }
+}
+
+/// Why there is no verdict, as short as a cell wants it.
+fn no_verdict_word(warnings: &[Warning]) -> &'static str {
+    let stands_out = |one: &Warning| matches!(one, Warning::StandsOut { .. });
+    if warnings.iter().any(stands_out) {
+        return "stands out";
+    }
+    let too_few = warnings.iter().find_map(|one| match one {
+        Warning::FewObservations {
+            baseline: 1,
+            candidate: 1,
+            each: Observation::Process,
+            ..
+        } => Some("one process a side"),
+        Warning::FewObservations {
+            baseline: 1,
+            candidate: 1,
+            each: Observation::File,
+            ..
+        } => Some("one recording a side"),
+        Warning::FewObservations { each, .. } => Some(match each {
+            Observation::File => "too few files",
+            Observation::Process => "too few processes",
+            Observation::Sample => "too few samples",
+        }),
+        _ => None,
+    });
+    too_few.unwrap_or_else(|| verdict_word_of(None))
 }
 
 /// A verdict, or that there is none.

@@ -18,8 +18,8 @@ use crate::bench::BenchOptions;
 pub const EXAMPLES: &str = "Examples:
   deadheat compare old.json new.json
   deadheat compare filters results.json BM_Std BM_Own
-  deadheat compare --old old-*.json --new new-*.json   # every file is one process
-  deadheat compare target/criterion --baseline main
+  deadheat compare old/*.json --against new/*.json     # several files a side, recorded in turns
+  deadheat compare target/criterion v17 v18            # two saved baselines of criterion
   deadheat compare ./old ./new                         # programs race, as with deadheat bench
   deadheat compare --compat benchmarks old.json new.json   # to the letter as compare.py";
 
@@ -35,11 +35,14 @@ pub struct CompareArgs {
     /// Print to the letter what compare.py prints (as the first option; see docs/compare_py.md)
     #[arg(long, help_heading = "Which results")]
     compat: bool,
-    /// Files of the baseline, each recorded by a process of its own
-    #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Which results", conflicts_with = "words")]
+    /// Files or folders of the candidate, where those of the baseline are several, too
+    #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Which results")]
+    against: Vec<String>,
+    /// Files of the baseline; as they were named before --against
+    #[arg(long, value_name = "FILE", num_args = 1.., hide = true, conflicts_with_all = ["words", "against"])]
     old: Vec<String>,
-    /// Files of the candidate
-    #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Which results", conflicts_with = "words")]
+    /// Files of the candidate, beside --old
+    #[arg(long, value_name = "FILE", num_args = 1.., hide = true, conflicts_with_all = ["words", "against"])]
     new: Vec<String>,
     /// The saved baseline of a criterion folder [default: base]
     #[arg(long, value_name = "NAME", help_heading = "Which results")]
@@ -145,9 +148,10 @@ pub fn compare(mut args: CompareArgs) -> Result<Status, Failure> {
     }
     // A filter is no list of names: what the file leaves out stays out.
     args.options.read_rules()?;
-    let request = match (&args.old[..], &args.new[..]) {
-        ([], []) => Request::of_words(&args.words)?,
-        (old, new) => Request::pooled(old, new)?,
+    let request = match (&args.old[..], &args.new[..], &args.against[..]) {
+        ([], [], []) => Request::of_words(&args.words)?,
+        ([], [], against) => Request::pooled(["the baseline", "--against"], &args.words, against)?,
+        (old, new, _) => Request::pooled(["--old", "--new"], old, new)?,
     };
     keep_recordings(&request, &args)?;
     let baseline = args.baseline.as_deref();

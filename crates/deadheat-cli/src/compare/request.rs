@@ -19,6 +19,23 @@ pub struct Entrant {
 }
 
 impl Entrant {
+    /// What stands for its name: that of a single file, and of several what
+    /// their paths begin with, so `old` of `old/1.json` and `old/2.json`.
+    pub fn called(&self) -> &str {
+        let first = self.named.first().map_or("", String::as_str);
+        let shared = |name: &String| {
+            let pairs = first.char_indices().zip(name.chars());
+            let same = pairs.take_while(|((_, a), b)| a == b).last();
+            same.map_or(0, |((at, last), _)| at + last.len_utf8())
+        };
+        let shared = self.named.iter().map(shared).min().unwrap_or_default();
+        let ends = |c: char| c.is_ascii_digit() || matches!(c, '/' | '-' | '_' | '.');
+        match first[..shared].trim_end_matches(ends) {
+            common if !common.is_empty() && self.named.len() > 1 => common,
+            _ => first,
+        }
+    }
+
     fn plain(named: &str) -> Self {
         Entrant {
             named: vec![named.to_owned()],
@@ -70,19 +87,20 @@ impl Request {
         Ok(Request { sides })
     }
 
-    /// Two sides of several files each.
-    pub fn pooled(old: &[String], new: &[String]) -> Result<Request, Failure> {
-        let side = |flag: &str, files: &[String]| match files {
+    /// Two sides of several files each, called so where one has none.
+    pub fn pooled(called: [&str; 2], old: &[String], new: &[String]) -> Result<Request, Failure> {
+        let side = |called: &str, files: &[String]| match files {
             [] => Err(Failure::Usage(format!(
-                "{flag} is missing: --old and --new name the files of either side"
+                "{called} names no file: deadheat compare OLD… --against NEW…"
             ))),
             files => Ok(Entrant {
                 named: files.to_vec(),
                 filter: None,
             }),
         };
+        let [baseline, candidate] = called;
         Ok(Request {
-            sides: vec![side("--old", old)?, side("--new", new)?],
+            sides: vec![side(baseline, old)?, side(candidate, new)?],
         })
     }
 }
@@ -118,6 +136,22 @@ mod tests {
     }
 
     #[test]
+    fn several_files_are_called_by_what_their_paths_share() {
+        let called = |names: &[&str]| {
+            let entrant = Entrant {
+                named: names.iter().map(|name| (*name).to_owned()).collect(),
+                filter: None,
+            };
+            entrant.called().to_owned()
+        };
+        assert_eq!(called(&["old/1.json", "old/2.json"]), "old");
+        assert_eq!(called(&["é-01.json", "é-02.json"]), "é");
+        assert_eq!(called(&["1.json", "2.json"]), "1.json");
+        assert_eq!(called(&["old-1.json"]), "old-1.json");
+        assert_eq!(called(&[]), "");
+    }
+
+    #[test]
     fn a_mode_without_its_words_says_which_it_takes() {
         for line in [
             "",
@@ -128,6 +162,7 @@ mod tests {
         ] {
             assert!(request(line).is_err(), "{line}");
         }
-        assert!(Request::pooled(&[], &["a".to_owned()]).is_err());
+        let files = ["a".to_owned()];
+        assert!(Request::pooled(["the baseline", "--against"], &[], &files).is_err());
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use deadheat::exit::Failure;
-use deadheat::format::{Found, found_at, read_criterion, read_results};
+use deadheat::format::{Found, files_in, found_at, read_criterion, read_results};
 use deadheat::model::{Program, Results};
 use deadheat::saved::{Side, family, side_names_of};
 use deadheat::settings::program;
@@ -37,6 +37,10 @@ pub fn read(
     arguments: &[String],
     quiet: bool,
 ) -> Result<Sides, Failure> {
+    if let Some(sides) = named_sets(request, baseline)? {
+        return Ok(sides);
+    }
+    let request = &folders_opened(request)?;
     let mut kinds = Vec::new();
     for entrant in &request.sides {
         let kind = |named: &String| kind_of(named, arguments);
@@ -66,18 +70,18 @@ pub fn read(
     }
     let folder = |kinds: &Vec<Kind>| matches!(kinds[..], [Kind::Folder]);
     if let ([entrant], true) = (&request.sides[..], kinds.iter().all(folder)) {
-        return two_sets(&entrant.named[0], baseline);
+        return criterion_sets(&entrant.named[0], &[baseline.unwrap_or("base")]);
     }
     if let Some(name) = baseline {
         return Err(Failure::Usage(format!(
             "--baseline {name}: only a single folder of criterion has saved baselines"
         )));
     }
-    if request.sides.len() == 1 && request.sides[0].named.len() == 1 {
+    if let [alone] = &request.sides[..] {
         return Err(Failure::Usage(format!(
             "{} is named alone; name the files it is to be compared with, or give it to deadheat \
              analyze",
-            request.sides[0].named[0]
+            alone.called()
         )));
     }
     let mut read = Files::read(request, &kinds)?;
@@ -178,29 +182,73 @@ impl Files {
     }
 }
 
-/// The two sets of one folder of criterion: a saved baseline and the newest.
-fn two_sets(folder: &str, baseline: Option<&str>) -> Result<Sides, Failure> {
-    let baseline = baseline.unwrap_or("base");
-    let path = Path::new(folder);
-    let set = |name: Option<&str>| read_criterion(path, name).map_err(Failure::reading);
-    let side = |name: &str, results: Results| Side {
-        name: name.to_owned(),
-        files: vec![results],
+/// A folder that is none of criterion's stands for the files in it.
+fn folders_opened(request: &Request) -> Result<Request, Failure> {
+    let mut opened = request.clone();
+    for entrant in &mut opened.sides {
+        let mut named = Vec::new();
+        for name in std::mem::take(&mut entrant.named) {
+            let files = match Path::new(&name).is_dir() {
+                true => files_in(&name).map_err(Failure::reading)?,
+                false => None,
+            };
+            match files {
+                None => named.push(name),
+                Some(files) => {
+                    for file in files {
+                        let file = file.into_os_string().into_string();
+                        named.push(file.map_err(|file| {
+                            Failure::Data(format!("{name}: {} is no UTF-8", file.display()))
+                        })?);
+                    }
+                }
+            }
+        }
+        entrant.named = named;
+    }
+    Ok(opened)
+}
+
+/// Saved baselines of a folder of criterion, where names follow it that are
+/// no files; one alone stands beside what was measured last.
+fn named_sets(request: &Request, baseline: Option<&str>) -> Result<Option<Sides>, Failure> {
+    let plain = |side: &Entrant| side.named.len() == 1 && side.filter.is_none();
+    let names: Vec<&str> = request
+        .sides
+        .iter()
+        .map(|side| side.named[0].as_str())
+        .collect();
+    let (Some((folder, sets)), true) = (names.split_first(), request.sides.iter().all(plain))
+    else {
+        return Ok(None);
     };
-    Ok(Sides::Results(vec![
-        side(baseline, set(Some(baseline))?),
-        side("new", set(None)?),
-    ]))
+    let nothing = |name: &&str| !name.contains(['/', ' ']) && !Path::new(name).exists();
+    let named = !sets.is_empty() && baseline.is_none() && sets.iter().all(nothing);
+    if !named || !Path::new(folder).is_dir() {
+        return Ok(None);
+    }
+    criterion_sets(folder, sets).map(Some)
+}
+
+/// Sets of one folder of criterion; a saved baseline alone stands beside what
+/// was measured last.
+fn criterion_sets(folder: &str, names: &[&str]) -> Result<Sides, Failure> {
+    let newest = names.len() == 1;
+    let names = names.iter().copied().chain(newest.then_some("new"));
+    let set = |name: &str| -> Result<Side, Failure> {
+        let results = read_criterion(folder, Some(name)).map_err(Failure::reading)?;
+        Ok(Side {
+            name: name.to_owned(),
+            files: vec![results],
+        })
+    };
+    Ok(Sides::Results(names.map(set).collect::<Result<_, _>>()?))
 }
 
 /// Gives every side its name, and applies the filters. Two families meet under
 /// one name, as in compare.py.
 fn named(request: &Request, files: Vec<Vec<Results>>) -> Result<Vec<Side>, Failure> {
-    let firsts: Vec<&str> = request
-        .sides
-        .iter()
-        .map(|side| side.named[0].as_str())
-        .collect();
+    let firsts: Vec<&str> = request.sides.iter().map(Entrant::called).collect();
     let mut names = side_names_of(&firsts);
     let filters: Vec<&str> = request
         .sides

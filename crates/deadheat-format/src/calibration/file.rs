@@ -1,13 +1,14 @@
 //! The file of a calibration.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use deadheat_model::Calibration;
 
 use super::read::{Problem, calibration};
 use super::written::{CALIBRATION_SCHEMA, calibration_json};
+use crate::bounded::open_plain;
 use crate::error::{FormatError, cannot_write};
 use crate::replace::replace;
 
@@ -31,14 +32,16 @@ pub fn write_calibration(
 /// The calibration in a file; `None` when there is no such file.
 pub fn read_calibration(path: impl AsRef<Path>) -> Result<Option<Calibration>, FormatError> {
     let path = path.as_ref();
-    let text = match fs::read_to_string(path) {
-        Ok(text) => text,
+    let mut text = String::new();
+    let read = open_plain(path).and_then(|mut file| file.read_to_string(&mut text));
+    match read {
+        Ok(_) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(source) => {
             let file = path.to_owned();
             return Err(FormatError::CannotRead { file, source });
         }
-    };
+    }
     calibration(&text).map(Some).map_err(|problem| {
         let problem = match problem {
             Problem::NoCalibration => "it holds no calibration".to_owned(),

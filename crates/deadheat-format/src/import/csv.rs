@@ -1,6 +1,5 @@
 //! Tidy CSV: one row per sample.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -13,6 +12,7 @@ use super::table::{
     Columns, MetricColumn, Place, parse_flags, parse_iterations, parse_number, parse_role,
     parse_value, unsound,
 };
+use crate::bounded;
 use crate::error::{FormatError, cannot_read};
 
 /// Reads tidy CSV.
@@ -25,7 +25,7 @@ use crate::error::{FormatError, cannot_read};
 /// out; anything else that does not fit is an error that names its place.
 pub fn read_csv(path: impl AsRef<Path>, plan: &RecordingPlan) -> Result<Run, FormatError> {
     let path = path.as_ref();
-    let file = File::open(path).map_err(cannot_read(path))?;
+    let file = bounded::open(path).map_err(cannot_read(path))?;
     read_csv_from(file, path, plan)
 }
 

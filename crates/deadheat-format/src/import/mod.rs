@@ -21,6 +21,6 @@ pub(crate) use no_csv::read_csv_from;
 pub use recording_plan::RecordingPlan;
 #[cfg(feature = "saved")]
 pub use saved::{
-    Recording, SavedFormat, criterion_baselines, read_criterion, read_criterion_set,
+    Recording, SavedFormat, criterion_baselines, files_in, read_criterion, read_criterion_set,
     read_recording, read_results, read_results_from, saved_format,
 };

@@ -10,6 +10,7 @@ use memchr::{memchr, memchr_iter};
 
 use super::decode::decode_head;
 use super::part::Part;
+use crate::bounded::read_line;
 
 /// Bytes asked of the system at once.
 const BUFFER: usize = 1 << 18;
@@ -107,7 +108,7 @@ pub(super) fn index(
             }
             None => {
                 long.clear();
-                let bytes = reader.read_until(b'\n', &mut long).ok()?;
+                let bytes = read_line(&mut reader, &mut long).ok()?;
                 indexing.take(&long, at);
                 bytes
             }

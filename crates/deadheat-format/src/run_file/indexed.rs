@@ -12,6 +12,7 @@ use super::decode::decode_compact;
 use super::index::{EachSample, Index, Segment, Stretch, index, next_line, push};
 use super::part::Part;
 use super::reader::{Reading, Refusal, Widths, stranger};
+use crate::bounded::read_line;
 
 /// Parts of a file smaller than this are not worth a thread.
 const LEAST_PART: u64 = 1 << 20;
@@ -63,7 +64,7 @@ impl IndexedRun {
             return None;
         }
         let mut header = Vec::new();
-        reader.read_until(b'\n', &mut header).ok()?;
+        read_line(&mut reader, &mut header).ok()?;
         let reading = Reading::begin(path, &header).ok()?;
         let benchmarks = &reading.run.header.plan.benchmarks;
         let each_sample: Vec<EachSample> = benchmarks

@@ -1,6 +1,5 @@
 //! A run file, read line by line.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
@@ -13,6 +12,7 @@ use super::placed::{PlacedLine, PlacedLines};
 use super::schema::check_schema;
 use super::wire::{EndLine, FailedLine, Header};
 use super::written::SCHEMA;
+use crate::bounded::{self, read_line};
 use crate::error::{FormatError, cannot_read};
 
 /// Bytes asked of the system at once.
@@ -24,7 +24,7 @@ pub(crate) const BUFFER: usize = 1 << 16;
 /// Errors name the file, and the line where one is to blame.
 pub fn read_run(path: impl AsRef<Path>) -> Result<Run, FormatError> {
     let path = path.as_ref();
-    let file = File::open(path).map_err(cannot_read(path))?;
+    let file = bounded::open(path).map_err(cannot_read(path))?;
     read_run_from(BufReader::with_capacity(BUFFER, file), path)
 }
 
@@ -33,10 +33,8 @@ pub fn read_run(path: impl AsRef<Path>) -> Result<Run, FormatError> {
 pub fn read_header(path: impl AsRef<Path>) -> Result<RunHeader, FormatError> {
     let path = path.as_ref();
     let mut line = Vec::new();
-    let file = File::open(path).map_err(cannot_read(path))?;
-    BufReader::new(file)
-        .read_until(b'\n', &mut line)
-        .map_err(cannot_read(path))?;
+    let file = bounded::open(path).map_err(cannot_read(path))?;
+    read_line(&mut BufReader::new(file), &mut line).map_err(cannot_read(path))?;
     Ok(read_run_from(line.as_slice(), path)?.header)
 }
 
@@ -109,7 +107,7 @@ pub(super) fn scan(mut reader: impl BufRead, name: &Path) -> Result<Scan, Format
 /// Reads the next line into `line` and gives back its length; 0 at the end.
 fn next_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<u64> {
     line.clear();
-    Ok(reader.read_until(b'\n', line)? as u64)
+    Ok(read_line(reader, line)? as u64)
 }
 
 /// Any line after the first that is not a block.

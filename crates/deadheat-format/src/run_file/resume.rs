@@ -1,6 +1,6 @@
 //! A run file that is taken up again.
 
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::BufReader;
 use std::path::Path;
 
@@ -8,6 +8,7 @@ use super::journal::Journal;
 use super::reader::scan;
 use super::writer::{RunFileWriter, lock};
 use super::written;
+use crate::bounded;
 use crate::error::{FormatError, cannot_read, cannot_write};
 
 impl RunFileWriter {
@@ -22,7 +23,7 @@ impl RunFileWriter {
         started_at: Option<u64>,
     ) -> Result<Self, FormatError> {
         let path = path.as_ref();
-        let recorded = File::open(path).map_err(cannot_read(path))?;
+        let recorded = bounded::open(path).map_err(cannot_read(path))?;
         let file = OpenOptions::new()
             .append(true)
             .open(path)

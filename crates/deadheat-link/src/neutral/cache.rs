@@ -378,17 +378,6 @@ fn ignore_missing(error: io::Error) -> io::Result<()> {
     }
 }
 
-/// A number of bytes, with `K`, `M` or `G` for its powers of 1024.
-pub(crate) fn parse_size(text: &str) -> Option<u64> {
-    let (digits, factor) = match text.trim().char_indices().next_back()? {
-        (at, 'K' | 'k') => (&text.trim()[..at], 1 << 10),
-        (at, 'M' | 'm') => (&text.trim()[..at], 1 << 20),
-        (at, 'G' | 'g') => (&text.trim()[..at], 1 << 30),
-        _ => (text.trim(), 1),
-    };
-    digits.parse::<u64>().ok()?.checked_mul(factor)
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -555,22 +544,5 @@ mod tests {
         let folder = busy.folder.clone();
         drop(busy);
         assert!(!folder.exists());
-    }
-
-    #[test]
-    fn sizes_are_read_with_and_without_a_unit() {
-        for (text, size) in [
-            ("0", 0),
-            ("1500", 1500),
-            ("2K", 2048),
-            ("3M", 3 << 20),
-            ("1G", 1 << 30),
-            ("4g", 4 << 30),
-        ] {
-            assert_eq!(parse_size(text), Some(size), "{text}");
-        }
-        for text in ["", "G", "1.5G", "-1", "1T", "99999999999G", "1€"] {
-            assert_eq!(parse_size(text), None, "{text}");
-        }
     }
 }

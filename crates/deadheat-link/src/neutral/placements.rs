@@ -10,9 +10,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
+use deadheat_model::byte_size;
 use serde::Serialize;
 
-use super::cache::{Cache, Limits, Shelf, Variant, Workshop, parse_size};
+use super::cache::{Cache, Limits, Shelf, Variant, Workshop};
 use super::linker::{Family, Linker, candidates};
 use super::recipe::{LinkFailure, Recipe, cores, failure_of, kept_inputs};
 use crate::record::{Argument, LinkRecord};
@@ -112,7 +113,7 @@ impl Settings {
         let limits = match set(LIMIT_VARIABLE) {
             None => Limits::DEFAULT,
             Some(size) => {
-                let bytes = size.to_str().and_then(parse_size).ok_or_else(|| {
+                let bytes = size.to_str().and_then(byte_size).ok_or_else(|| {
                     let size = size.display();
                     format!("{LIMIT_VARIABLE} is `{size}`; it takes bytes, as in `500M` or `2G`")
                 })?;

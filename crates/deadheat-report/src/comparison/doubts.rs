@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use deadheat_model::Analysis;
+use deadheat_model::{Analysis, Warning};
 
 use super::judged::Scene;
 use super::rows;
@@ -59,7 +59,17 @@ impl Scene<'_> {
         let mut kind_of: HashMap<&'static str, usize> = HashMap::new();
         let mut place_of: HashMap<String, (usize, usize)> = HashMap::new();
         for (index, comparison) in self.analysis.comparisons.iter().enumerate() {
+            let single = comparison.warnings.iter().any(Warning::is_one_a_side);
             for warning in &comparison.warnings {
+                // What stands above, where it is said whether the data can
+                // answer.
+                let told = matches!(
+                    warning,
+                    Warning::Unpaired { .. } | Warning::FewObservations { .. }
+                );
+                if single && told {
+                    continue;
+                }
                 let text = sentence(warning, source, self.glyphs);
                 if let Some((kind, place)) = place_of.get(&text) {
                     let concerned = &mut kinds[*kind].said[*place].1;

@@ -11,7 +11,7 @@ use crate::glyphs::Glyphs;
 use crate::left_out;
 use crate::sentences;
 use crate::tables::{self, change_cells};
-use crate::units::quantities;
+use crate::units::{quantities, two_digits};
 
 /// What the tables of a comparison have in common.
 pub(super) struct Scene<'a> {
@@ -78,9 +78,24 @@ impl Scene<'_> {
             None => "benchmark".to_owned(),
         };
         let mut sheet = self.heads(&head);
-        let intervals = raced().filter_map(|one| one.estimate.as_ref()?.interval);
-        sheet.column(Kind::Number, words::interval_head(intervals));
-        sheet.column(Kind::PValue, "p");
+        let mut intervals = raced()
+            .filter_map(|one| one.estimate.as_ref()?.interval)
+            .peekable();
+        // Without any interval how the values of each side scatter is all
+        // there is to see.
+        let spreads = intervals.peek().is_none() && raced().next().is_some();
+        if spreads {
+            let candidate = match self.several() {
+                true => "candidate",
+                false => &self.labels.candidates()[0],
+            };
+            for side in [self.labels.baseline(), candidate] {
+                sheet.column(Kind::Number, format!("{side} sd"));
+            }
+        } else {
+            sheet.column(Kind::Number, words::interval_head(intervals));
+            sheet.column(Kind::PValue, "p");
+        }
         // Without pairs every verdict is provisional; the head says it for all.
         let mut judged = raced().filter(|one| one.verdict.is_some()).peekable();
         let provisional = judged.peek().is_some() && judged.all(|one| one.provisional);
@@ -98,7 +113,7 @@ impl Scene<'_> {
         let mut last = None;
         for row in rows {
             let mut cells = match row.what {
-                What::Compared(one) => self.cells(one, provisional),
+                What::Compared(one) => self.cells(one, provisional, spreads),
                 What::Failed(_) => {
                     let word = format!("! {}", sentences::FAILED_CELL);
                     self.unanswered(word, Some(Tone::Failure))
@@ -148,7 +163,7 @@ impl Scene<'_> {
     }
 
     /// All cells of a comparison but its name and its metric.
-    fn cells(&self, comparison: &Comparison, provisional: bool) -> Vec<Cell> {
+    fn cells(&self, comparison: &Comparison, provisional: bool, spreads: bool) -> Vec<Cell> {
         let word = match provisional {
             true => sentences::verdict_word(comparison).to_owned(),
             false => sentences::verdict_cell(comparison),
@@ -166,10 +181,17 @@ impl Scene<'_> {
         let mut cells = self.typical(&comparison.metric, [&comparison.baseline, candidate]);
         let [change, interval] = change_cells(comparison.estimate.as_ref(), self.glyphs);
         cells.push(Cell::toned(change, tone.filter(|tone| tone.moved())));
-        cells.push(interval.into());
-        let p = comparison.p_adjusted.map(words::probability);
-        let p = p.unwrap_or_else(|| self.glyphs.nothing().to_owned());
-        cells.push(p.into());
+        let or_nothing = |shown: Option<String>| -> Cell {
+            shown
+                .unwrap_or_else(|| self.glyphs.nothing().to_owned())
+                .into()
+        };
+        if spreads {
+            cells.extend([&comparison.baseline, candidate].map(|side| or_nothing(scatter(side))));
+        } else {
+            cells.push(interval.into());
+            cells.push(or_nothing(comparison.p_adjusted.map(words::probability)));
+        }
         cells.push(verdict);
         cells
     }
@@ -224,4 +246,13 @@ impl Scene<'_> {
         let shown = shown.into_iter().chain([side.samples.to_string()]);
         shown.map(Cell::from).collect()
     }
+}
+
+/// The standard deviation of a side's values as a share of their mean.
+fn scatter(side: &Side) -> Option<String> {
+    let share_of_mean = side.std_dev? / side.mean;
+    let percent = 100.0 * share_of_mean;
+    percent
+        .is_finite()
+        .then(|| format!("{} %", two_digits(percent)))
 }

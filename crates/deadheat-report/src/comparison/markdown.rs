@@ -53,8 +53,13 @@ pub fn to_comparison_markdown(analysis: &Analysis, options: &ComparisonOptions) 
             false => format!("{}\n{table}", paragraph(title)),
         });
     }
-    parts.extend(words::quiet(&others.quiet).map(|quiet| paragraph(&quiet)));
-    parts.extend(words::answers(analysis).map(|answers| paragraph(&answers)));
+    parts.extend(words::quiet(&others.quiet, analysis).map(|quiet| paragraph(&quiet)));
+    let answers = words::answers(analysis).into_iter();
+    parts.extend(
+        answers
+            .chain(words::remedy(analysis))
+            .map(|answer| paragraph(&answer)),
+    );
     let gates = Gated::of(analysis);
     parts.push(gates.fails);
     let doubts = scene.doubts().into_iter().map(|told| told.text);

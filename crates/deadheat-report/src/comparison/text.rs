@@ -164,7 +164,7 @@ impl Painter<'_> {
             text += &format!("\n{}", self.wrapped("", title));
             text += &grid(sheet, self.options, self.scene.glyphs);
         }
-        if let Some(quiet) = words::quiet(&others.quiet) {
+        if let Some(quiet) = words::quiet(&others.quiet, self.scene.analysis) {
             text += &format!("\n{}", self.wrapped("", &quiet));
         }
         text
@@ -198,8 +198,12 @@ impl Painter<'_> {
 
     fn doubts(&self) -> String {
         let mut text = String::new();
-        if let Some(answers) = words::answers(self.scene.analysis) {
-            text += &format!("\n{}", self.wrapped("", &answers));
+        let analysis = self.scene.analysis;
+        for answer in words::answers(analysis)
+            .into_iter()
+            .chain(words::remedy(analysis))
+        {
+            text += &format!("\n{}", self.wrapped("", &answer));
         }
         for (index, told) in self.scene.doubts().iter().enumerate() {
             if index == 0 {

@@ -102,7 +102,7 @@ pub(super) fn tally(analysis: &Analysis, labels: &Labels<'_>) -> String {
             count(Some(Verdict::Inconclusive)),
             "too close to call".to_owned(),
         ),
-        (count(None), "estimate only".to_owned()),
+        (count(None), "without a verdict".to_owned()),
         (alone.count(), "alone".to_owned()),
         (analysis.failures.len(), sentences::FAILED_CELL.to_owned()),
     ];
@@ -135,12 +135,18 @@ pub(super) fn hidden(rows: usize) -> Option<String> {
 }
 
 /// The metrics of which no row is shown.
-pub(super) fn quiet(metrics: &[(String, usize)]) -> Option<String> {
+pub(super) fn quiet(metrics: &[(String, usize)], analysis: &Analysis) -> Option<String> {
     let told: Vec<String> = metrics
         .iter()
         .map(|(name, rows)| format!("{name} in {}", counted(*rows as u64, "row", "rows")))
         .collect();
-    (!told.is_empty()).then(|| format!("Not seen to move: {}.", told.join("; ")))
+    let judged = analysis.comparisons.iter().any(|one| one.verdict.is_some());
+    let (head, tail) = match judged {
+        true => ("Not seen to move", ""),
+        // Without verdicts nothing is.
+        false => ("Measured beside it", " (--all-metrics)"),
+    };
+    (!told.is_empty()).then(|| format!("{head}: {}{tail}.", told.join("; ")))
 }
 
 /// "a, b and 3 more".
@@ -227,24 +233,38 @@ pub(super) fn answers(analysis: &Analysis) -> Option<String> {
         })
     };
     let mut because: Vec<String> = Vec::new();
-    because.extend(
-        concerned(|one| matches!(one, Warning::Unpaired { .. })).map(|rows| {
-            format!("nothing pairs the samples, so one side may have run after the other{rows}")
-        }),
-    );
+    because.extend(concerned(Warning::is_one_a_side).map(|rows| {
+        format!(
+            "each side is one recording{rows}, and how the next would come out cannot be known \
+             from within it"
+        )
+    }));
+    // Of one recording a side that is not worth telling.
+    let unpaired = raced().filter(|one| !one.warnings.iter().any(Warning::is_one_a_side));
+    let unpaired = unpaired.flat_map(|one| &one.warnings);
+    if unpaired
+        .clone()
+        .any(|one| matches!(one, Warning::Unpaired { .. }))
+    {
+        because
+            .push("nothing pairs the samples, so one side may have run after the other".to_owned());
+    }
+    if unpaired.clone().any(|one| matches!(one, Warning::InTurns)) {
+        because.push("which side came first was not drawn".to_owned());
+    }
     because.extend(
         concerned(|one| matches!(one, Warning::Provisional))
             .map(|rows| format!("there is one replicate only{rows}")),
     );
     let few = |one: &Warning| {
-        matches!(
+        let few = matches!(
             one,
             Warning::FewObservations { .. } | Warning::FewReplicates { .. }
-        )
+        );
+        few && !one.is_one_a_side()
     };
     because.extend(
-        concerned(few)
-            .map(|rows| format!("there are too few repetitions{rows}{}", least_p(analysis))),
+        concerned(few).map(|rows| format!("what was recorded of a side is too little{rows}")),
     );
     because.extend(
         concerned(|one| matches!(one, Warning::OnlySummaries { .. }))
@@ -254,8 +274,8 @@ pub(super) fn answers(analysis: &Analysis) -> Option<String> {
         because.extend(match warning {
             Warning::DifferentMachines { .. } => Some("the machines differ".to_owned()),
             Warning::DifferentTools { .. } => Some("the tools or runtimes differ".to_owned()),
-            Warning::RowsScatter { .. } => {
-                Some("the rows scatter more than their repetitions explain".to_owned())
+            Warning::RecordedInOrder { .. } => {
+                Some("one side was recorded before the other".to_owned())
             }
             Warning::CpuScaling { .. } => {
                 Some("the frequency of the processor was being scaled".to_owned())
@@ -273,22 +293,28 @@ pub(super) fn answers(analysis: &Analysis) -> Option<String> {
     })
 }
 
-/// The smallest p-values that too few repetitions can reach.
-fn least_p(analysis: &Analysis) -> String {
-    let warnings = analysis.comparisons.iter().flat_map(|one| &one.warnings);
-    let reached = warnings.filter_map(|warning| match warning {
-        Warning::FewObservations { least_p, .. } => *least_p,
-        _ => None,
-    });
-    let ends = reached.fold(None, |ends: Option<(f64, f64)>, p| match ends {
-        None => Some((p, p)),
-        Some((low, high)) => Some((low.min(p), high.max(p))),
-    });
-    match ends.map(|(low, high)| (probability(low), probability(high))) {
-        None => String::new(),
-        Some((low, high)) if low == high => format!(", which reach p = {low} at best"),
-        Some((low, high)) => format!(", which reach p = {low} to {high} at best"),
+/// What would give the verdicts that are missing; `None` where none is missing
+/// for want of recordings.
+pub(super) fn remedy(analysis: &Analysis) -> Option<String> {
+    let few = |one: &Warning| matches!(one, Warning::FewObservations { .. });
+    let mut rows = analysis.comparisons.iter();
+    if !rows.any(|one| one.verdict.is_none() && one.warnings.iter().any(few)) {
+        return None;
     }
+    let tool = analysis.sides.first()?.files.first()?.tool.as_str();
+    let race = match () {
+        () if tool.starts_with("Google Benchmark") => {
+            "; deadheat bench OLD NEW races the two executables instead"
+        }
+        () if tool.starts_with("hyperfine") => {
+            "; deadheat run OLD NEW races the two commands instead"
+        }
+        () => "",
+    };
+    Some(format!(
+        "A verdict takes six files a side, recorded in turns: deadheat compare old/*.json \
+         --against new/*.json{race}."
+    ))
 }
 
 #[cfg(test)]

@@ -96,7 +96,7 @@ fn colours_take_no_room() {
 #[test]
 fn what_has_no_answer_has_a_row_and_is_counted() {
     let text = to_comparison(&with_the_unanswered(), &ComparisonOptions::default());
-    let tally = "1 faster, 1 slower, 1 dead heat, 1 too close to call, 1 estimate only, 3 failed, \
+    let tally = "1 faster, 1 slower, 1 dead heat, 1 too close to call, 1 without a verdict, 3 failed, \
                  2 only in 'new', 1 only in 'old', 1 skipped, 1 not alike.";
     assert!(text.contains(&format!("\n\n{tally}\n")), "{text}");
     insta::assert_snapshot!(to_comparison(&with_the_unanswered(), &WIDE));
@@ -168,6 +168,11 @@ fn sentences_on_a_throughput_say_above_where_it_rose() {
         risen.contains("yet 'new' is reliably 0.40 % above"),
         "{risen}"
     );
+}
+
+#[test]
+fn one_process_a_side_has_no_verdict_and_says_what_would_give_one() {
+    insta::assert_snapshot!(to_comparison(&one_process_a_side(), &WIDE));
 }
 
 #[test]

@@ -656,19 +656,38 @@ pub fn every_warning() -> Vec<Warning> {
         Warning::Unpaired {
             each: Observation::Sample,
         },
+        Warning::Unpaired {
+            each: Observation::File,
+        },
         Warning::FewObservations {
             baseline: 5,
             candidate: 12,
             need: 6,
             each: Observation::Process,
-            least_p: None,
         },
         Warning::FewObservations {
-            baseline: 6,
-            candidate: 6,
-            need: 7,
-            each: Observation::Sample,
-            least_p: None,
+            baseline: 1,
+            candidate: 1,
+            need: 6,
+            each: Observation::Process,
+        },
+        Warning::FewObservations {
+            baseline: 1,
+            candidate: 3,
+            need: 6,
+            each: Observation::File,
+        },
+        Warning::FewObservations {
+            baseline: 1,
+            candidate: 1,
+            need: 6,
+            each: Observation::File,
+        },
+        Warning::InTurns,
+        Warning::StandsOut { z: 9.41 },
+        Warning::RecordedInOrder {
+            first: "old\u{1b}[2J".to_owned(),
+            last: "new".to_owned(),
         },
         Warning::NoCounters {
             reason: "perf_event_open: permission\u{1b}[2J denied".to_owned(),

@@ -101,7 +101,7 @@ pub fn one(name: &str, median: f64, change: f64, verdict: Option<Verdict>) -> Co
             metric(Metric::Cpu, median * 0.99, change, verdict),
         ],
         warnings: vec![Warning::Unpaired {
-            each: Observation::Sample,
+            each: Observation::File,
         }],
     }
 }
@@ -178,8 +178,7 @@ pub fn two_files() -> Analysis {
         baseline: 3,
         candidate: 3,
         need: 6,
-        each: Observation::Sample,
-        least_p: Some(0.1),
+        each: Observation::File,
     });
     let mut threaded = one("BM_Lock", 81_230.0, 0.0012, Some(Verdict::Equivalent));
     threaded.threads = Some(4);
@@ -343,12 +342,11 @@ pub fn cannot_answer() -> Analysis {
         one.warnings.extend(warnings);
         one
     };
-    let few = |count, least_p| Warning::FewObservations {
+    let few = |count| Warning::FewObservations {
         baseline: count,
         candidate: count,
         need: 6,
         each: Observation::Process,
-        least_p: Some(least_p),
     };
     let summary = Warning::OnlySummaries {
         statistic: "median".to_owned(),
@@ -365,18 +363,53 @@ pub fn cannot_answer() -> Analysis {
             Warning::DebugRecording {
                 sides: vec!["old".to_owned()],
             },
-            Warning::RowsScatter {
-                candidate: "new".to_owned(),
-                sd: 0.018,
+            Warning::RecordedInOrder {
+                first: "old".to_owned(),
+                last: "new".to_owned(),
             },
         ],
         ..analysis(vec![
-            bare("BM_A", vec![few(3, 0.1)]),
-            bare("BM_B", vec![few(5, 0.00794)]),
+            bare("BM_A", vec![few(3)]),
+            bare("BM_B", vec![few(5)]),
             bare("BM_C", vec![summary.clone()]),
             bare("BM_D", vec![summary]),
         ])
     }
+}
+
+/// One process a side, of which one row lies far from the others.
+pub fn one_process_a_side() -> Analysis {
+    let row = |name: &str, change| {
+        let mut row = one(name, 512.0, change, None);
+        row.p_adjusted = None;
+        let estimates = row.metrics.iter_mut().map(|metric| &mut metric.estimate);
+        for estimate in estimates.chain([&mut row.estimate]).flatten() {
+            estimate.interval = None;
+            estimate.p_value = None;
+            estimate.replicates = 2;
+        }
+        row.warnings = vec![
+            Warning::Unpaired {
+                each: Observation::Process,
+            },
+            Warning::FewObservations {
+                baseline: 1,
+                candidate: 1,
+                need: 6,
+                each: Observation::Process,
+            },
+        ];
+        row
+    };
+    let mut rows = vec![row("BM_Copy", 0.012), row("BM_Find", -0.021)];
+    let mut far = row("BM_Sort", 0.31);
+    far.warnings.push(Warning::StandsOut { z: 9.4 });
+    rows.push(far);
+    let mut all = analysis(rows);
+    let mut mean = overall("new", 3, 0.09);
+    mean.estimate.interval = None;
+    all.overall = vec![mean];
+    all
 }
 
 /// One file by itself.
@@ -439,6 +472,7 @@ pub fn everything() -> Vec<Analysis> {
         many_metrics(),
         throughputs(),
         cannot_answer(),
+        one_process_a_side(),
         alone(),
     ]
 }

@@ -222,13 +222,14 @@ impl<'a> Joined<'a> {
             tick_ns: None,
             left_out: self.left_out,
         };
+        // By file on both sides or on neither.
+        let pooled = sides.iter().any(|side| side.files.len() > 1);
         let mut run = Run::new(header);
         run.failures = self.failures;
         run.sides = sides.iter().map(Side::told).collect();
         for (index, held) in self.held.iter().enumerate() {
             let metrics = run.header.metrics_of(index);
-            for (contender, (files, side)) in held.iter().zip(sides).enumerate() {
-                let pooled = side.files.len() > 1;
+            for (contender, files) in held.iter().enumerate() {
                 for held in *files {
                     push(
                         &mut run,

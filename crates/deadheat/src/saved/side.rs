@@ -10,8 +10,9 @@ use deadheat_model::{ResultSide, ResultSource, Results};
 pub struct Side {
     /// How it is called.
     pub name: String,
-    /// Where its values come from. With several files each of them counts as
-    /// one process, whatever it held: they were recorded at different times.
+    /// Where its values come from. Where a side has several files each counts
+    /// as one observation, whatever it held: they were recorded at different
+    /// times.
     pub files: Vec<Results>,
 }
 

@@ -15,7 +15,7 @@ mod read;
 mod recording;
 mod rows;
 
-pub use criterion::{criterion_baselines, read_criterion, read_criterion_set};
+pub use criterion::{criterion_baselines, files_in, read_criterion, read_criterion_set};
 pub use format::{SavedFormat, saved_format};
 pub use read::{read_results, read_results_from};
 pub use recording::{Recording, read_recording};

@@ -178,6 +178,7 @@ fn facts(wire: &WireSuite) -> ResultFacts {
         date: text("date"),
         cpu_scaling: told.text("cpu_config").and_then(scaled),
         debug_build: None,
+        modified: None,
     }
 }
 

@@ -150,6 +150,7 @@ fn facts(wire: &WireSession) -> ResultFacts {
         date: wire.datetime.clone(),
         cpu_scaling: None,
         debug_build: None,
+        modified: None,
     }
 }
 

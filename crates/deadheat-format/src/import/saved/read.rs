@@ -1,6 +1,8 @@
 //! A file of any tool, read.
 
+use std::fs;
 use std::path::Path;
+use std::time::SystemTime;
 
 use deadheat_model::Results;
 
@@ -15,7 +17,19 @@ use crate::error::FormatError;
 /// what gzip or zstd packed is unpacked.
 pub fn read_results(path: impl AsRef<Path>) -> Result<Results, FormatError> {
     let path = path.as_ref();
-    read_results_from(path, &read_content(path)?)
+    let mut results = read_results_from(path, &read_content(path)?)?;
+    results.facts.modified = modified(path);
+    Ok(results)
+}
+
+/// When a file or folder was written last, in seconds since 1970; `None` of
+/// what is neither, such as a pipe.
+pub(super) fn modified(path: &Path) -> Option<f64> {
+    let about = fs::metadata(path).ok()?;
+    let known = about.is_file() || about.is_dir();
+    let since = about.modified().ok().filter(|_| known)?;
+    let since = since.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    Some(since.as_secs_f64())
 }
 
 /// The same of a text that is in memory; `file` is for errors.

@@ -1,6 +1,5 @@
 //! A file of any kind, for somebody who analyses it by itself.
 
-use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
@@ -8,6 +7,7 @@ use deadheat_model::{Results, Run};
 
 use super::format::{SavedFormat, saved_format};
 use super::read::read_results_from;
+use crate::bounded::{self, Bounded};
 use crate::content::{is_packed, unpacked};
 use crate::error::{FormatError, cannot_read};
 use crate::import::{RecordingPlan, read_csv_from};
@@ -33,13 +33,12 @@ pub fn read_recording(
 ) -> Result<Recording, FormatError> {
     let path = path.as_ref();
     match path == Path::new("-") {
-        true => from(
-            BufReader::with_capacity(BUFFER, std::io::stdin()),
-            path,
-            plan,
-        ),
+        true => {
+            let input = Bounded::new(std::io::stdin()).map_err(cannot_read(path))?;
+            from(BufReader::with_capacity(BUFFER, input), path, plan)
+        }
         false => {
-            let file = File::open(path).map_err(cannot_read(path))?;
+            let file = bounded::open(path).map_err(cannot_read(path))?;
             from(BufReader::with_capacity(BUFFER, file), path, plan)
         }
     }

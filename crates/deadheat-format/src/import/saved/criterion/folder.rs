@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 
 use deadheat_model::Results;
 
+use super::super::read::modified;
 use super::set::{Id, Texts, read};
+use crate::bounded;
 use crate::error::{FormatError, cannot_read};
 
 /// The set that the last measurement left.
@@ -39,12 +41,15 @@ pub fn read_criterion(
         (_, []) => return Err(no_such(folder, wanted, &found.names())),
         _ => of_name,
     };
+    let written = chosen.iter().filter_map(|set| modified(&set.folder));
+    let modified = written.reduce(f64::max);
     let mut read_sets = Vec::with_capacity(chosen.len());
     for set in chosen {
         read_sets.push(read(&set.texts()?)?);
     }
     read_sets.sort_by(|(a, _), (b, _)| in_order(a, b));
     let mut results = Results::new(folder.display().to_string(), "criterion");
+    results.facts.modified = modified;
     for (_, benchmark) in read_sets {
         results.push(benchmark);
     }
@@ -55,6 +60,26 @@ pub fn read_criterion(
 pub fn criterion_baselines(folder: impl AsRef<Path>) -> Result<Vec<String>, FormatError> {
     let found = Found::below(folder.as_ref())?;
     Ok(found.names().into_iter().map(str::to_owned).collect())
+}
+
+/// The files of a folder in which criterion kept nothing, by name; hidden ones
+/// and what lies further below are left out. `None` where criterion did, or
+/// where there are no files.
+pub fn files_in(folder: impl AsRef<Path>) -> Result<Option<Vec<PathBuf>>, FormatError> {
+    let folder = folder.as_ref();
+    if !Found::below(folder)?.sets.is_empty() {
+        return Ok(None);
+    }
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).map_err(cannot_read(folder))? {
+        let entry = entry.map_err(cannot_read(folder))?;
+        let hidden = entry.file_name().to_string_lossy().starts_with('.');
+        if !hidden && entry.path().is_file() {
+            files.push(entry.path());
+        }
+    }
+    files.sort();
+    Ok((!files.is_empty()).then_some(files))
 }
 
 /// A folder in which criterion left the results of one benchmark.
@@ -68,7 +93,7 @@ impl Set {
     fn texts(&self) -> Result<Texts, FormatError> {
         let read = |name: &str| {
             let file = self.folder.join(name);
-            match fs::read(&file) {
+            match bounded::read(&file) {
                 Ok(text) => Ok((file, Some(text))),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => Ok((file, None)),
                 Err(error) => Err(cannot_read(&file)(error)),
@@ -148,7 +173,7 @@ impl Found {
             true => {
                 "a folder of cargo-criterion, whose CBOR is not read (run the benchmarks by `cargo bench`)"
             }
-            false => "a folder in which criterion left no results",
+            false => "a folder without files, in which criterion left no results either",
         };
         FormatError::UnknownResults {
             file: folder.to_owned(),

@@ -4,5 +4,5 @@
 mod folder;
 mod set;
 
-pub use folder::{criterion_baselines, read_criterion};
+pub use folder::{criterion_baselines, files_in, read_criterion};
 pub use set::read_criterion_set;

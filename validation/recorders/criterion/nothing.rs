@@ -1,0 +1,1 @@
+//! Only its bench target is of use.

@@ -1,0 +1,9 @@
+from steps import averaging, multiplying
+
+
+def test_multiplying(benchmark):
+    benchmark(multiplying)
+
+
+def test_averaging(benchmark):
+    benchmark(averaging)
