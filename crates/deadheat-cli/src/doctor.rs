@@ -7,7 +7,7 @@ use deadheat::exit::{Failure, Status};
 use deadheat::model::Pinning;
 use deadheat::report::{DoctorTextOptions, to_doctor_json, to_doctor_text};
 use deadheat::settings::{Color, pinning};
-use deadheat::terminal;
+use deadheat::terminal::{self, to_stderr};
 
 use crate::options::color;
 
@@ -44,7 +44,12 @@ pub fn doctor(args: &DoctorArgs) -> Result<Status, Failure> {
         debug_assertions: cfg!(debug_assertions),
         seconds: SECONDS,
     };
-    let begins = || eprintln!("deadheat doctor: measuring for about 3 s; nothing is changed");
+    let begins = || {
+        to_stderr(
+            "deadheat doctor",
+            "measuring for about 3 s; nothing is changed",
+        )
+    };
     let checkup = examine(&options, begins).map_err(|error| Failure::Usage(error.to_string()))?;
     match args.json {
         true => to_stdout(&to_doctor_json(&checkup))?,

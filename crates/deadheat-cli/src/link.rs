@@ -4,6 +4,7 @@ use std::ffi::OsString;
 
 use clap::Args;
 use deadheat::exit::Failure;
+use deadheat::terminal::to_stderr;
 
 /// Examples at the foot of the help.
 pub const EXAMPLES: &str = "\
@@ -51,12 +52,12 @@ pub fn link(args: &LinkArgs) -> u8 {
     match deadheat_link::link(driver, arguments) {
         Ok(linked) => {
             for note in &linked.notes {
-                eprintln!("deadheat link: {note}");
+                to_stderr("deadheat link", &note.to_string());
             }
             linked.end()
         }
         Err(error) => {
-            eprintln!("deadheat link: {error}");
+            to_stderr("deadheat link", &error.to_string());
             error.code()
         }
     }

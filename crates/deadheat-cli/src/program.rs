@@ -1,9 +1,11 @@
 //! The `deadheat` command: its subcommands, and which of them is called.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use deadheat::exit::Failure;
 
 use crate::{
     analyze, bench, calibrate, cargo_deadheat, clean, compare, completions, doctor, link, man,
@@ -73,6 +75,18 @@ pub fn command() -> clap::Command {
         .subcommands(shown)
 }
 
+/// Shows help, the version, or what is wrong with the command line. A word that
+/// is quoted there may hold what a terminal would obey.
+fn refused(error: &clap::Error, words: &[OsString]) -> ExitCode {
+    let hostile = |word: &OsString| word.to_string_lossy().contains(char::is_control);
+    if error.use_stderr() && words.iter().any(hostile) {
+        let text = error.render().to_string();
+        let text = text.trim().trim_start_matches("error: ");
+        return Failure::Usage(text.to_owned()).report().into();
+    }
+    error.exit()
+}
+
 /// The whole program, from the arguments of this process to its exit code.
 pub fn deadheat() -> ExitCode {
     // First of all: what races should do nothing else.
@@ -98,7 +112,11 @@ pub fn deadheat() -> ExitCode {
     if let Some(args) = link::LinkArgs::of(std::env::args_os()) {
         return link::link(&args).into();
     }
-    let cli = Cli::parse_from(bench::passed_on(options::normalise(std::env::args_os())));
+    let words = bench::passed_on(options::normalise(std::env::args_os()));
+    let cli = match Cli::try_parse_from(&words) {
+        Ok(cli) => cli,
+        Err(error) => return refused(&error, &words),
+    };
     let done = match cli.command {
         Command::Run(args) => run::run(*args),
         Command::Bench(args) => bench::bench(*args),

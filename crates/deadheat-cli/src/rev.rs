@@ -4,9 +4,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser};
+use deadheat::answer::to_stdout;
 use deadheat::engine::Interrupts;
 use deadheat::exit::{Failure, Status};
 use deadheat::model::Program;
+use deadheat::terminal::to_stderr;
 use deadheat_build::{
     BuildError, CargoBuild, CommandBuild, Fault, Interruption, Recipe, Request, Revisions, Side,
     Sides, build,
@@ -186,7 +188,7 @@ fn raced(sides: &Sides, options: Option<&BenchOptions>) -> Result<Status, Failur
     match options {
         Some(options) => race(&entrants(sides), options),
         None => {
-            show(sides);
+            to_stdout(&places(sides))?;
             Ok(Status::Done)
         }
     }
@@ -239,7 +241,7 @@ fn built(text: &str, recipe: &Recipe, hint: &str) -> Result<Sides, Failure> {
         .map_err(|problem| Failure::Internal(format!("signals: {problem}")))?;
     let is_interrupted = || interrupts.requested().is_some();
     let built = build(&request, Interruption(&is_interrupted), &mut |note| {
-        eprintln!("deadheat: {note}");
+        to_stderr("deadheat", &note.to_string());
     });
     built.map_err(|error| match (error, interrupts.requested()) {
         (BuildError::Interrupted, Some(signal)) => Failure::Interrupted {
@@ -255,14 +257,16 @@ fn built(text: &str, recipe: &Recipe, hint: &str) -> Result<Sides, Failure> {
     })
 }
 
-/// Tells where the executables of both sides are.
-fn show(sides: &Sides) {
+/// Where the executables of both sides are, a line each.
+fn places(sides: &Sides) -> String {
+    let mut text = String::new();
     for side in [&sides.baseline, &sides.candidate] {
         for executable in &side.executables {
             let path = executable.path.display();
-            println!("{}\t{}\t{path}", side.name, executable.name);
+            text += &format!("{}\t{}\t{path}\n", side.name, executable.name);
         }
     }
+    text
 }
 
 /// Whose fault it is that there is no build.

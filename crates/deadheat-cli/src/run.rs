@@ -12,6 +12,7 @@ use deadheat::format::read_header;
 use deadheat::model::{ExitPolicy, Input, Metric, Output, Pinning};
 use deadheat::rules::{Asked, Rules};
 use deadheat::settings::{Placement, duration, fraction, pinning, random_seed};
+use deadheat::terminal::to_stderr;
 use deadheat::{RaceOptions, race_commands, resume_commands};
 
 use crate::answering::tell;
@@ -231,7 +232,7 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
             options.command = typed::again(plan.seed);
             if !args.quiet {
                 for hint in spec.hints() {
-                    eprintln!("deadheat: hint: {hint}");
+                    to_stderr("deadheat: hint", &hint.to_string());
                 }
             }
             let mut progress = LiveProgress::new(&plan.benchmarks, args.quiet);

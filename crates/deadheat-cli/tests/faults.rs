@@ -90,6 +90,26 @@ fn a_launch_that_takes_too_long_is_killed() {
 }
 
 #[test]
+fn a_command_that_stops_its_launcher_is_killed_in_time_all_the_same() {
+    let track = Track::new();
+    let command = "kill -STOP $PPID; sleep 60";
+    let done = track.run(&["run", "-S", "sh", "--timeout", "100ms", "--", command]);
+    done.fails_with(3, &["did not end within 100ms"]);
+}
+
+#[test]
+fn a_warm_up_counts_as_part_of_the_budget() {
+    let track = Track::new();
+    let began = std::time::Instant::now();
+    let race = ["run", "-w", "1000", "--budget", "300ms", "--", "sleep 0.1"];
+    track.run(&race);
+    assert!(
+        began.elapsed().as_secs() < 50,
+        "a hundred seconds of warm-up"
+    );
+}
+
+#[test]
 fn a_failing_hook_names_its_flag_its_command_and_its_words() {
     let track = Track::new();
     for flag in ["--setup", "--prepare", "--conclude", "--cleanup"] {

@@ -281,3 +281,31 @@ fn lib_and_mod_files_only_declare_and_re_export() {
         }
     }
 }
+
+/// A branch name, a benchmark or a line of deadheat.toml may hold orders to the
+/// terminal or to a runner of workflows. `terminal::to_stderr` and
+/// `answer::to_stdout` are the only ways out; the former escapes.
+#[test]
+fn nothing_is_said_but_through_the_two_functions_that_say_it() {
+    for room in rooms() {
+        for (path, code) in sources(&room) {
+            let says = |line: &&str| {
+                let code = line.split("//").next().unwrap_or_default();
+                ["print!(", "println!(", "dbg!("]
+                    .iter()
+                    .any(|way| code.contains(way))
+            };
+            let allowed = [
+                // Says it.
+                "deadheat/src/terminal.rs",
+                // Speaks as compare.py does.
+                "deadheat-cli/src/compare/held_output.rs",
+            ];
+            if allowed.iter().any(|file| path.ends_with(file)) {
+                continue;
+            }
+            let found: Vec<&str> = code.lines().filter(says).collect();
+            assert!(found.is_empty(), "{}: {found:?}", path.display());
+        }
+    }
+}

@@ -64,7 +64,7 @@ pub use order::Schedule;
 pub use placement::{CommandPlacements, find_executable};
 pub use placement::{LinkProgram, PLACEMENTS_VARIABLE, Variant, is_executable};
 pub use session::{NeverStop, Progress, Session, StopRequest, Unwatched, Watcher};
-pub use terminal::terminal_width;
+pub use terminal::{stdout_was_closed, terminal_width};
 #[cfg(feature = "commands")]
 pub use worker::Inspected;
 pub use worker::{

@@ -195,6 +195,10 @@ impl Session<'_> {
         now + end_ns.saturating_sub(now) / to_come as u64
     }
 
+    fn is_over(&self, deadline: Option<u64>) -> bool {
+        deadline.is_some_and(|deadline| self.clock.elapsed_ns() >= deadline)
+    }
+
     fn one_benchmark(
         &mut self,
         run: &mut Run,
@@ -207,8 +211,19 @@ impl Session<'_> {
         let keeps_order = plan.benchmarks[benchmark].keeps_order();
         let started_ns = self.clock.elapsed_ns();
         let warm_up = schedule.warm_up(benchmark);
-        self.contenders.warm_up(benchmark, &warm_up)?;
-        run.launches += self.contenders.launched();
+        let contenders = plan.benchmarks[benchmark].contenders.len().max(1);
+        // Launch by launch of each, for a long warm-up is as much of the budget
+        // as anything.
+        for round in warm_up.chunks(contenders) {
+            if self.stop.requested().is_some() {
+                return Err(EngineError::Interrupted);
+            }
+            if self.is_over(deadline) {
+                return Ok(EndReason::Budget);
+            }
+            self.contenders.warm_up(benchmark, round)?;
+            run.launches += self.contenders.launched();
+        }
         let mut previous = warm_up.last().map(|slot| slot.contender);
         let first = run.benchmarks[benchmark]
             .blocks()
@@ -226,8 +241,7 @@ impl Session<'_> {
                 if !measured && self.stop.requested().is_some() {
                     return Err(EngineError::Interrupted);
                 }
-                if !measured && deadline.is_some_and(|deadline| self.clock.elapsed_ns() >= deadline)
-                {
+                if !measured && self.is_over(deadline) {
                     return Ok(EndReason::Budget);
                 }
                 let block = schedule.block(benchmark, replicate, index, previous);

@@ -1,7 +1,30 @@
-//! How wide a terminal is: only the kernel knows.
+//! How wide a terminal is, and whether there is a standard output: only the kernel knows.
 #![allow(unsafe_code)]
 
 use std::os::fd::RawFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static STDOUT_WAS_CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// Rust opens /dev/null in place of a standard output that is closed, so that
+/// an answer vanishes there and the exit code says that all is well. What was
+/// there before shows only ahead of `main`.
+// SAFETY: the dynamic linker calls each function of this section once, by the C
+// ABI, before any thread is started; this one makes a system call and a store.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static LOOK: extern "C" fn() = look;
+
+extern "C" fn look() {
+    // SAFETY: F_GETFD reads the flags of a descriptor, or fails where it is closed.
+    let flags = unsafe { libc::fcntl(libc::STDOUT_FILENO, libc::F_GETFD) };
+    STDOUT_WAS_CLOSED.store(flags == -1, Ordering::Relaxed);
+}
+
+/// Whether this program was started with standard output closed.
+pub fn stdout_was_closed() -> bool {
+    STDOUT_WAS_CLOSED.load(Ordering::Relaxed)
+}
 
 /// Columns of the terminal behind a descriptor; `None` when there is none, or
 /// one that does not know how wide it is.

@@ -94,7 +94,7 @@ pub use json::to_json;
 pub use junit::to_junit;
 #[cfg(feature = "reports")]
 pub use markdown::{MarkdownOptions, to_markdown, to_markdown_with};
-pub use names::{escape, labels, shorten};
+pub use names::{escape, escape_message, labels, shorten};
 #[cfg(feature = "reports")]
 pub use page::{to_page, write_page};
 #[cfg(feature = "reports")]

@@ -28,6 +28,25 @@ pub fn escape(text: &str, glyphs: Glyphs) -> String {
     safe
 }
 
+/// A message in which nothing is obeyed by a terminal, nor by a runner of workflows.
+///
+/// A line break of ours is followed by two spaces. Any other came with a text
+/// from outside, and so did one before `::` or `##[`, with which orders to a
+/// runner of GitHub begin: these are escaped.
+pub fn escape_message(text: &str, glyphs: Glyphs) -> String {
+    let mut lines = text.split('\n');
+    let mut safe = escape(lines.next().unwrap_or_default(), glyphs);
+    for line in lines {
+        let order = ["::", "##["].map(|order| line.trim_start().starts_with(order));
+        safe += match line.starts_with("  ") && order == [false, false] {
+            true => "\n",
+            false => "\\n",
+        };
+        safe += &escape(line, glyphs);
+    }
+    safe
+}
+
 /// The text cut to `width` columns by leaving out its middle: the program
 /// stands at the head and what tells two commands apart often at the tail.
 pub fn shorten(text: &str, width: usize, glyphs: Glyphs) -> String {
@@ -125,6 +144,29 @@ mod tests {
             assert_eq!(escape(name, Glyphs::Unicode), name);
         }
         assert_eq!(escape("größer", Glyphs::Ascii), r"gr\u{f6}\u{df}er");
+    }
+
+    #[test]
+    fn a_message_keeps_its_own_lines_and_no_others() {
+        let told = |text: &str| escape_message(text, Glyphs::Unicode);
+        assert_eq!(
+            told("cannot read x\n  y: größer"),
+            "cannot read x\n  y: größer"
+        );
+        assert_eq!(
+            told("no rule 'a\n::error file=x::\u{1b}[2J'"),
+            r"no rule 'a\n::error file=x::\u{1b}[2J'"
+        );
+        for order in [
+            "::add-mask::x",
+            "\t::error::x",
+            "##[error]x",
+            "  ::error::x",
+        ] {
+            let text = told(&format!("a\n  {order}"));
+            assert!(!text.contains('\n'), "{text}");
+        }
+        assert_eq!(told("a\r\n  b\rc"), "a\\r\n  b\\rc");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use deadheat_analysis::{Options, analyse};
+use deadheat_engine::stdout_was_closed;
 use deadheat_model::{Analysis, Run};
 use deadheat_report::{Detail, TextOptions, to_json, to_text};
 #[cfg(feature = "reports")]
@@ -284,6 +285,9 @@ impl Answer {
 /// Prints to standard output. Fails when that cannot be written to; that nobody
 /// reads on is fine.
 pub fn to_stdout(text: &str) -> Result<(), Failure> {
+    if stdout_was_closed() {
+        return Err(Failure::writing("standard output", "it is closed"));
+    }
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         // A reader like `head` has seen enough; that is no failure.

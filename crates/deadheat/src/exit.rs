@@ -10,6 +10,7 @@ use crate::command_race::SpecError;
 use crate::race::RaceError;
 #[cfg(feature = "commands")]
 use crate::settings::ProgramError;
+use crate::terminal;
 
 /// The code of a contender that failed, whether the race went on or not.
 const CONTENDER_FAILED: u8 = 3;
@@ -115,7 +116,7 @@ impl Failure {
 
     /// Tells standard error and gives the exit code.
     pub fn report(&self) -> u8 {
-        eprintln!("deadheat: error: {self}");
+        terminal::to_stderr("deadheat: error", &self.to_string());
         self.code()
     }
 

@@ -1,9 +1,10 @@
-//! What the terminal can show.
+//! What the terminal can show, and the only way to standard error.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::os::fd::AsRawFd;
 
 use deadheat_engine::terminal_width;
+use deadheat_report::{Glyphs, escape_message};
 
 /// Columns to use on standard output: the terminal's, within reason, or 100
 /// when the answer goes to a file.
@@ -53,6 +54,13 @@ fn colored(set: impl Fn(&str) -> Option<String>, terminal: bool) -> bool {
     let dumb = set("TERM").is_some_and(|term| term == "dumb");
     let unwanted = set("CLICOLOR").is_some_and(|value| value == "0");
     terminal && !dumb && !unwanted
+}
+
+/// Tells standard error something, `program` first, with whatever came from
+/// files, names and the command line made harmless. Nobody may be listening.
+pub fn to_stderr(program: &str, text: &str) {
+    let text = escape_message(text, Glyphs::new(speaks_unicode()));
+    let _ = writeln!(std::io::stderr(), "{program}: {text}");
 }
 
 /// Whether the locale is UTF-8, so that µ and − can be shown.

@@ -177,6 +177,19 @@ fn where_nobody_knows_who_keeps_the_baton_nobody_is_blamed() {
 }
 
 #[test]
+fn who_answers_without_taking_its_turns_is_blamed_and_not_who_waits_for_it() {
+    needs!("python3");
+    let early = "block 0: 'new'";
+    for more in [&[][..], &["--control", "yes"]] {
+        let track = Track::new();
+        let options = [&["--timeout", "1"], more].concat();
+        let told = track.race(&options, &["notes"], &["notes", "skip@turn"]);
+        let told = told.fails_alone(early);
+        told.fails_alone("it answered before its turns were over");
+    }
+}
+
+#[test]
 fn a_baton_that_is_closed_or_said_to_be_is_told() {
     needs!("python3");
     for (fault, sentence) in [

@@ -1,12 +1,11 @@
 //! What is said when there is nothing to race, and what `--list` prints.
 
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
 
 use deadheat::exit::{Failure, Status};
 use deadheat::model::LeftOut;
 use deadheat::report::{Glyphs, escape, sentences};
-use deadheat::terminal;
+use deadheat::terminal::{self, to_stderr};
 
 /// Names shown when nothing matches.
 const NAMES_SHOWN: usize = 10;
@@ -38,24 +37,13 @@ pub fn nothing_in_common(left_out: &[LeftOut], names: &[String; 2]) -> Failure {
     })
 }
 
-/// Prints a listing. A reader that has gone has seen enough.
-pub fn print(text: &str) -> Result<Status, Failure> {
-    let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::writing("standard output", error))
-        }
-        _ => Ok(Status::Done),
-    }
-}
-
 /// Tells that no benchmark is asked for, and which there are. That is no error,
 /// as it is none for a bench target.
 pub fn nothing_selected<'a>(
     names: impl Iterator<Item = &'a str>,
     left_out: &'a [LeftOut],
 ) -> Status {
-    eprintln!("deadheat: {}", no_name_fits(names, left_out));
+    to_stderr("deadheat", &no_name_fits(names, left_out));
     Status::Done
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use deadheat::answer::to_stdout;
 use deadheat::exit::{Failure, Status};
 use deadheat::model::{LeftOut, Program};
 use deadheat::pairing::{NamedTarget, pair_names};
@@ -10,7 +11,7 @@ use deadheat::{
     GoogleBenchmarkRace, GoogleEntry, GoogleSide, families, families_between, race_google_benchmark,
 };
 
-use super::entries::{listing, nothing_in_common, nothing_selected, print};
+use super::entries::{listing, nothing_in_common, nothing_selected};
 use super::inspection::Launched;
 use super::options::BenchOptions;
 use crate::answering::tell;
@@ -173,7 +174,8 @@ pub fn filtered(
 fn race(field: Field, options: &BenchOptions) -> Result<Status, Failure> {
     if options.list {
         let names = field.entries.iter().map(|entry| entry.name.as_str());
-        return print(&listing(names, &field.left_out));
+        to_stdout(&listing(names, &field.left_out))?;
+        return Ok(Status::Done);
     }
     if options.sample_time.is_some() {
         return Err(Failure::Usage(

@@ -4,6 +4,7 @@ use deadheat::engine::{Inspected, WorkerProgram};
 use deadheat::exit::Failure;
 use deadheat::model::Program;
 use deadheat::pairing::{self, Listed};
+use deadheat::terminal::to_stderr;
 use deadheat::{RaceError, inspect_program};
 
 use super::entrants::Target;
@@ -42,7 +43,7 @@ pub fn inspect(targets: &[Target], options: &BenchOptions) -> Result<Field, Fail
                 Err(error) if targets.len() == 1 => return Err(error.into()),
                 Err(error) => {
                     if !options.quiet {
-                        eprintln!("deadheat: {error}; it is left out");
+                        to_stderr("deadheat", &format!("{error}; it is left out"));
                     }
                     failure.get_or_insert(error);
                 }

@@ -1,5 +1,6 @@
 //! The race: programs in, answer out.
 
+use deadheat::answer::to_stdout;
 use deadheat::exit::{Failure, Status};
 use deadheat::model::Program;
 use deadheat::pairing::{self, Pairing};
@@ -7,7 +8,7 @@ use deadheat::settings::{Ignored, Selection};
 use deadheat::{Entries, race_workers};
 
 use super::entrants::{Entrants, Target};
-use super::entries::{listing, nothing_in_common, nothing_selected, print};
+use super::entries::{listing, nothing_in_common, nothing_selected};
 use super::google;
 use super::inspection::{Field, inspect};
 use super::options::BenchOptions;
@@ -88,7 +89,8 @@ fn workers(
     }
     if options.list {
         let names = pairing.benchmarks.iter().map(|one| one.name.as_str());
-        return print(&listing(names, &pairing.left_out));
+        to_stdout(&listing(names, &pairing.left_out))?;
+        return Ok(Status::Done);
     }
     let mut progress = LiveProgress::new(&pairing.benchmarks, options.quiet);
     let entries = Entries {

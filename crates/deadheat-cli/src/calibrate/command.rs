@@ -11,7 +11,7 @@ use deadheat::format::{
 };
 use deadheat::model::{Calibration, CalibrationEnd};
 use deadheat::report::{CalibrationOptions, to_calibration_markdown, to_calibration_text};
-use deadheat::terminal;
+use deadheat::terminal::{self, to_stderr};
 
 use super::arguments::CalibrateArgs;
 use super::progress::LiveCalibration;
@@ -110,10 +110,11 @@ fn save(args: &CalibrateArgs, calibration: &Calibration) -> String {
         Some(Err(error)) => error.to_string(),
         None => "there is no place for it".to_owned(),
     };
-    eprintln!(
-        "deadheat: warning: the calibration is not saved, and no race will quote it: {problem}; \
-         name a file by --save or {CALIBRATION_VARIABLE}"
+    let text = format!(
+        "the calibration is not saved, and no race will quote it: {problem}; name a file by \
+         --save or {CALIBRATION_VARIABLE}"
     );
+    to_stderr("deadheat: warning", &text);
     "not saved".to_owned()
 }
 

@@ -5,7 +5,9 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
+use deadheat::answer::to_stdout;
 use deadheat::exit::{Failure, Status};
+use deadheat::terminal::to_stderr;
 use deadheat_build::{stand_in, target_dir};
 
 use super::arguments::{Arguments, Bench};
@@ -51,8 +53,10 @@ pub fn bench(mut args: Vec<OsString>) -> Result<Status, Failure> {
         args.remove(0);
     }
     match Arguments::read(&args) {
-        Arguments::Help => println!("{HELP}"),
-        Arguments::Version => println!("cargo-deadheat {}", env!("CARGO_PKG_VERSION")),
+        Arguments::Help => to_stdout(&format!("{HELP}\n"))?,
+        Arguments::Version => {
+            to_stdout(&format!("cargo-deadheat {}\n", env!("CARGO_PKG_VERSION")))?;
+        }
         Arguments::Stray(word) => {
             return Err(Failure::Usage(format!(
                 "cargo deadheat does not know what to do with '{word}': one revision, or \
@@ -98,7 +102,7 @@ fn prepared(bench: &Bench, cargo: &OsStr) -> Result<Command, Failure> {
     let notes = stand_in(&mut command, &target, &program)
         .map_err(|error| Failure::Internal(error.to_string()))?;
     for note in notes {
-        eprintln!("deadheat: {note}");
+        to_stderr("deadheat", &note.to_string());
     }
     Ok(command)
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use deadheat::exit::{Failure, Status};
+use deadheat::terminal::to_stderr;
 use deadheat_build::WRAPPED;
 use deadheat_link::Roles;
 
@@ -65,12 +66,12 @@ pub fn link(args: &[OsString]) -> u8 {
     match deadheat_link::link(&driver, args) {
         Ok(linked) => {
             for note in &linked.notes {
-                eprintln!("deadheat: {note}");
+                to_stderr("deadheat", &note.to_string());
             }
             linked.end()
         }
         Err(error) => {
-            eprintln!("deadheat: error: {error}");
+            to_stderr("deadheat: error", &error.to_string());
             error.code()
         }
     }

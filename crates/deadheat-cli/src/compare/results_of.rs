@@ -5,6 +5,7 @@ use deadheat::engine::{Ended, run_beside_the_answer};
 use deadheat::exit::Failure;
 use deadheat::format::{TemporaryFile, read_results};
 use deadheat::model::{Program, Results};
+use deadheat::terminal::to_stderr;
 
 /// Runs a Google Benchmark executable and reads what it measured. What it
 /// prints goes to standard error: standard output is for the answer.
@@ -21,7 +22,7 @@ pub fn program(
     arguments.push(format!("--benchmark_out={}", file.path().display()));
     arguments.push("--benchmark_out_format=json".to_owned());
     if !quiet {
-        eprintln!("RUNNING: {named} {}", arguments.join(" "));
+        to_stderr("RUNNING", &format!("{named} {}", arguments.join(" ")));
     }
     let failed = |what: String| Failure::Contender(format!("'{named}' {what}"));
     let arguments: Vec<_> = arguments.into_iter().map(Into::into).collect();

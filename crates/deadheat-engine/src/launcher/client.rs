@@ -9,8 +9,9 @@ use nix::errno::Errno;
 use nix::fcntl::{OFlag, open};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::memfd::{MFdFlags, memfd_create};
-use nix::sys::signal::SigSet;
+use nix::sys::signal::{SigSet, Signal, kill};
 use nix::sys::stat::Mode;
+use nix::sys::time::TimeSpec;
 use nix::sys::wait::waitpid;
 use nix::unistd::{ForkResult, Pid, fork, pipe2};
 
@@ -24,6 +25,9 @@ use super::wire::{
 };
 use crate::counters::Counters;
 use crate::interrupt::Interrupts;
+
+/// How long a launcher may be silent before it is told to go on.
+const PATIENCE: TimeSpec = TimeSpec::new(1, 0);
 
 /// The launcher cannot be started or has stopped answering.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -211,12 +215,19 @@ impl Launcher {
 
     /// Blocks until a reply can be read. Signals are let in only here, so one
     /// that arrives at any other moment is not lost but found here next time.
+    ///
+    /// A command may stop its launcher (`kill -STOP $PPID`), which then sees no
+    /// time-out, so it is told to go on every now and then. That is nothing to
+    /// one that runs.
     fn await_reply(&self, interrupts: &Interrupts) -> Result<(), LauncherError> {
         let signals_before = interrupts.count();
         let mut cancelled = false;
         loop {
             let mut fds = [PollFd::new(self.replies.as_fd(), PollFlags::POLLIN)];
-            match ppoll(&mut fds, None, Some(*interrupts.original_mask())) {
+            match ppoll(&mut fds, Some(PATIENCE), Some(*interrupts.original_mask())) {
+                Ok(0) => {
+                    let _ = kill(self.pid, Signal::SIGCONT);
+                }
                 Ok(_) => return Ok(()),
                 Err(Errno::EINTR) => {
                     if interrupts.count() > signals_before && !cancelled {

@@ -35,6 +35,20 @@ pub(super) fn for_silence(workers: &mut [&mut WorkerProcess], silent: &[usize]) 
     only_one(&called).map(|found| silent[found])
 }
 
+/// The only one that answered, where all others wait to be handed the baton: it
+/// left its turns out.
+pub(super) fn for_answering_early(
+    workers: &mut [&mut WorkerProcess],
+    silent: &[usize],
+) -> Option<usize> {
+    let mut answered = (0..workers.len()).filter(|place| !silent.contains(place));
+    let (early, None) = (answered.next()?, answered.next()) else {
+        return None;
+    };
+    let waits = |place: &usize| workers[*place].awaits_baton() == Some(true);
+    silent.iter().all(waits).then_some(early)
+}
+
 /// The death of one that ended. The other may have ended of it, and have been
 /// noticed first.
 pub(super) fn death(

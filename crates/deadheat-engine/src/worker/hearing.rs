@@ -227,6 +227,14 @@ impl Limit {
             self.end = in_all;
             return Ok(left);
         }
+        if let Some(worker) = blame::for_answering_early(workers, &silent) {
+            let cause = FunctionCause::Protocol(
+                "it answered before its turns were over, and the process it takes turns with \
+                 still waits for the baton"
+                    .to_owned(),
+            );
+            return Err(Silence::Cause { worker, cause });
+        }
         let cause = match untold && self.samples > 1 {
             false => FunctionCause::TimedOut(self.each),
             true => FunctionCause::TimedOutInAll {

@@ -15,6 +15,7 @@ use std::process::ExitCode;
 
 use deadheat_engine::{Clock, OsClock, WorkerPipes, serve};
 
+use crate::exit::Failure;
 use crate::suite::Suite;
 
 /// The work: so many rounds, each of which takes as long as the others.
@@ -160,8 +161,8 @@ pub fn do_work(words: &[OsString], work: Work) -> ExitCode {
             ExitCode::SUCCESS
         }
         None => {
-            eprintln!("deadheat: error: this is what `deadheat calibrate` races, and no command");
-            ExitCode::from(2)
+            let text = "this is what `deadheat calibrate` races, and no command";
+            Failure::Usage(text.to_owned()).report().into()
         }
     }
 }

@@ -1,7 +1,6 @@
 //! What the `main` of a bench target calls.
 
 use std::ffi::OsString;
-use std::io::Write;
 use std::path::PathBuf;
 
 use deadheat_engine::{PLACEMENTS_VARIABLE, WorkerPipes, WorkerProgram, serve};
@@ -10,7 +9,7 @@ use super::arguments::{Arguments, HELP, Mode};
 use super::listing::listing;
 use super::racing::race;
 use super::smoke::smoke;
-use crate::answer::Format;
+use crate::answer::{Format, to_stdout};
 use crate::exit::{Failure, Status};
 use crate::race::WorkerRace;
 use crate::repetition::of_a_bench_target;
@@ -71,14 +70,15 @@ fn run(suite: &Suite, words: impl Iterator<Item = OsString>) -> Result<Status, F
         )));
     }
     match arguments.mode {
-        Mode::Help => print(HELP).map(|()| Status::Done),
+        Mode::Help => to_stdout(HELP).map(|()| Status::Done),
         Mode::List => {
             let terse = arguments.answer.format == Format::Terse;
-            print(&listing(suite.registered(), &arguments.selection, terse)).map(|()| Status::Done)
+            to_stdout(&listing(suite.registered(), &arguments.selection, terse))
+                .map(|()| Status::Done)
         }
         Mode::Smoke => {
             let race = settings(suite, &arguments, &Rules::default())?;
-            smoke(&race, suite.registered(), &arguments.selection, print)
+            smoke(&race, suite.registered(), &arguments.selection, to_stdout)
         }
         Mode::Race => {
             let rules = Rules::read(arguments.asked.clone(), &arguments.source)?;
@@ -131,13 +131,4 @@ fn this_program(shown: bool) -> Result<WorkerProgram, Failure> {
         arguments: Vec::new(),
         shown,
     })
-}
-
-/// Prints to standard output. A reader that has gone has seen enough.
-fn print(text: &str) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        other => other.map_err(|error| Failure::writing("standard output", error)),
-    }
 }

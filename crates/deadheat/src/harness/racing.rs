@@ -9,6 +9,7 @@ use crate::exit::{Failure, Status};
 use crate::race::{Entries, RaceOutcome, WorkerRace, race_workers};
 use crate::rules::Rules;
 use crate::suite::{Registered, Suite};
+use crate::terminal::to_stderr;
 
 /// Races and answers.
 pub(super) fn race(
@@ -28,14 +29,15 @@ pub(super) fn race(
     if selected.is_empty() {
         // Not an error: `cargo bench NAME` asks every bench target of a
         // workspace for the same name.
-        eprintln!("deadheat: {}", nothing_selected(suite));
+        to_stderr("deadheat", &nothing_selected(suite));
         return Ok(Status::Done);
     }
     arguments.files.check()?;
     if cfg!(debug_assertions) && !arguments.quiet {
-        eprintln!(
-            "deadheat: this is a debug build, whose times say nothing about a release build; \
-             `cargo bench` makes the latter"
+        to_stderr(
+            "deadheat",
+            "this is a debug build, whose times say nothing about a release build; \
+             `cargo bench` makes the latter",
         );
     }
     let mut line = Line::new(arguments.quiet);

@@ -123,7 +123,10 @@ impl<'a> Launcher<'a> {
         command
             .arg0(named)
             .args(arguments(launch))
-            .arg(format!("--benchmark_out=/dev/fd/{}", there.as_raw_fd()))
+            .arg(format!(
+                "--benchmark_out=/proc/self/fd/{}",
+                there.as_raw_fd()
+            ))
             .arg("--benchmark_out_format=json")
             .env_remove(PLACEMENTS_VARIABLE)
             .env("DEADHEAT_PADDING", "x".repeat(launch.padding));

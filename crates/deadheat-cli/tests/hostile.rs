@@ -1,0 +1,187 @@
+//! Text and files from outside that would do harm: orders to a terminal or a runner of workflows,
+//! and files without an end.
+
+mod common;
+
+use std::fs::File;
+use std::io::Write;
+use std::process::Command;
+
+use common::{Finished, Track, text};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+/// Clears the screen, and is an order to a runner of workflows on a line of its own.
+const ORDERS: &str = "broken\u{1b}[2J\n::error file=x.rs::a\n  ::add-mask::a\r\u{9b}31m";
+
+/// Asserts that an error is told, and none of the orders is carried out.
+#[track_caller]
+fn is_harmless(done: &Finished, code: i32) {
+    done.fails_with(code, &["deadheat: error: "]);
+    let said = &done.stderr;
+    let obeyed = |c: char| c.is_control() && c != '\n';
+    assert!(!said.contains(obeyed), "{said:?}");
+    for line in said.lines() {
+        assert!(!line.trim_start().starts_with("::"), "{said:?}");
+    }
+    assert!(
+        said.contains("broken"),
+        "the text itself is shown: {said:?}"
+    );
+}
+
+#[test]
+fn orders_in_a_rules_file_are_shown_and_not_obeyed() {
+    let track = Track::new();
+    let value = ORDERS
+        .replace('\u{1b}', "\\u001b")
+        .replace('\u{9b}', "\\u009b");
+    let value = value.replace('\n', "\\n").replace('\r', "\\r");
+    for line in [
+        format!("fail-on = [\"{value}\"]"),
+        format!("metric = \"{value}\""),
+        format!("alpha = \"{value}\""),
+        format!("margin = \"{value}\""),
+        format!("budget = \"{value}\""),
+        format!("\"{value}\" = 1"),
+        format!("[[ignore]]\nname = \"a\"\nreason = \"b\"\nuntil = \"{value}\""),
+        format!("[[ignore]]\nname = \"a\"\nreason = \"b\"\nrule = \"{value}\""),
+        format!("[[benchmark]]\nname = \"a\"\n\"{value}\" = 1"),
+    ] {
+        std::fs::write(track.path("deadheat.toml"), &line).unwrap();
+        let done = track.run(&["run", "-r", "1", "-w", "0", "--", "true"]);
+        let code = done.code.unwrap();
+        assert!([2, 4].contains(&code), "{line}: {done:?}");
+        is_harmless(&done, code);
+    }
+}
+
+#[test]
+fn orders_on_the_command_line_are_shown_and_not_obeyed() {
+    let track = Track::new();
+    let race = ["--", "true"];
+    for flag in [
+        "--margin",
+        "--alpha",
+        "--budget",
+        "--metric",
+        "--pin",
+        "--fail-on",
+        "--format",
+    ] {
+        let done = track.run(&[&["run", flag, ORDERS], &race[..]].concat());
+        is_harmless(&done, 2);
+    }
+    for args in [
+        vec!["run", "-L", ORDERS, "--", "true"],
+        vec!["run", "-P", "n", ORDERS, "2", "--", "true"],
+        vec![ORDERS],
+    ] {
+        is_harmless(&track.run(&args), 2);
+    }
+    for args in [
+        vec!["run", "--", ORDERS],
+        vec!["bench", ORDERS],
+        vec!["compare", ORDERS, "x"],
+    ] {
+        is_harmless(&track.run(&args), 3);
+    }
+    for args in [vec!["analyze", ORDERS], vec!["report", ORDERS, "--json"]] {
+        is_harmless(&track.run(&args), 4);
+    }
+}
+
+#[test]
+fn a_small_file_that_unpacks_without_an_end_is_given_up() {
+    let track = Track::new();
+    let bomb = track.path("bomb.json.gz");
+    let mut packer = GzEncoder::new(File::create(&bomb).unwrap(), Compression::fast());
+    for _ in 0..64 {
+        packer.write_all(&[b' '; 1 << 16]).unwrap();
+    }
+    packer.finish().unwrap();
+    let limited = |limit: &str, args: &[&str]| {
+        let mut command = track.command();
+        command.env("DEADHEAT_MAX_INPUT", limit).args(args);
+        Finished::from(command.output().unwrap())
+    };
+    let bomb = text(&bomb);
+    for args in [vec!["analyze", bomb], vec!["compare", bomb, bomb]] {
+        limited("1M", &args).fails_with(4, &["bomb.json.gz", "more than 1048576 bytes"]);
+        // As large as it is, it holds nothing.
+        let whole = limited("8M", &args);
+        assert_eq!(whole.code, Some(4), "{whole:?}");
+        assert!(!whole.stderr.contains("more than"), "{whole:?}");
+    }
+    limited("much", &["analyze", bomb]).fails_with(4, &["DEADHEAT_MAX_INPUT=much is no size"]);
+}
+
+#[test]
+fn a_device_is_no_file_of_results() {
+    let track = Track::new();
+    for args in [
+        vec!["analyze", "/dev/zero"],
+        vec!["report", "/dev/zero", "--json"],
+        vec!["compare", "/dev/zero", "/dev/zero"],
+        vec!["run", "--resume", "/dev/zero"],
+    ] {
+        let done = track.run(&args);
+        done.fails_with(4, &["/dev/zero", "it is a device"]);
+    }
+}
+
+#[test]
+fn no_race_waits_for_a_pipe_in_place_of_the_calibration() {
+    let track = Track::new();
+    let pipe = track.path("calibration");
+    assert!(
+        Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let mut command = track.command();
+    command.args(["run", "-r", "1", "-w", "0", "--", "true"]);
+    for place in [text(&pipe), "/dev/zero"] {
+        let done = command.env("DEADHEAT_CALIBRATION", place).output().unwrap();
+        Finished::from(done).succeeds();
+    }
+}
+
+#[test]
+fn an_answer_that_nobody_can_read_is_no_success() {
+    let track = Track::new();
+    let save = track.path("run.jsonl");
+    let race = [
+        "run",
+        "-r",
+        "2",
+        "-w",
+        "0",
+        "--save",
+        text(&save),
+        "--",
+        "true",
+        "true",
+    ];
+    track.run(&race).succeeds();
+    for args in [
+        vec!["analyze", text(&save)],
+        vec!["analyze", "--json", text(&save)],
+        vec!["completions", "bash"],
+        vec!["man"],
+        vec!["run", "-r", "1", "-w", "0", "--", "true"],
+    ] {
+        let mut shell = Command::new("sh");
+        shell.args([
+            "-c",
+            "exec \"$@\" >&-",
+            "sh",
+            env!("CARGO_BIN_EXE_deadheat"),
+        ]);
+        shell.args(&args).current_dir(track.folder.path());
+        let done = Finished::from(shell.env("DEADHEAT_CALIBRATION", "").output().unwrap());
+        done.fails_with(5, &["standard output", "it is closed"]);
+    }
+}
