@@ -75,7 +75,7 @@ validate-placement *options:
 validate-builds *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin builds -- {{options}}
 
-# What one waits for before the first answer: cold builds beside criterion, divan and hyperfine, some ten minutes on a machine that does nothing else; `--offline` fetches nothing
+# What one waits for before the first answer: README's commands and a bench, built from nothing beside criterion, divan and hyperfine, some twenty minutes on a machine that does nothing else; `--offline` fetches nothing
 validate-door *options:
     validation/door {{options}}
 
