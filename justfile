@@ -99,6 +99,10 @@ validate-peers *options:
 validate-bench-diff *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin bench_diff -- {{options}}
 
+# Kills, full disks, damaged files and lying workers, at random against the finished program: some ten minutes (python3; g++ and Google Benchmark where they are there); `just attack --quick` only tries it
+attack *options:
+    cargo run --release --manifest-path validation/Cargo.toml --bin attack -- {{options}}
+
 # The workflow of the manual with this action, executed here without a container: green, then red (go install github.com/nektos/act@latest; curl, jq, python3)
 action:
     action/tests/with_act.sh

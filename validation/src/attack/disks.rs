@@ -1,0 +1,126 @@
+//! Disks that are full, at random places of every file that is written.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use deadheat_validation::bars::Section;
+use deadheat_validation::programs::text;
+
+use crate::Setting;
+use crate::victim::{Outcome, limited, marked, run, section};
+
+/// Attempts with each file.
+const ATTEMPTS: usize = 10;
+
+/// Every option that writes a file of an answer.
+const FILES: [&str; 10] = [
+    "--html",
+    "--markdown",
+    "--junit",
+    "--export-json",
+    "--export-csv",
+    "--export-hdr",
+    "--export-markdown",
+    "--export-go",
+    "--export-google-benchmark",
+    "--export-smaller-is-better",
+];
+
+/// A file that cannot be written whole ends with 5, leaves the one of yesterday as it was, and
+/// nothing beside it; the record of a race is readable as far as it goes.
+pub fn disks(setting: &Setting) -> Section {
+    let folder = setting.shop.scratched("disks");
+    fs::create_dir_all(&folder).expect("a folder");
+    let record = folder.join("run.jsonl");
+    let race = [
+        "run",
+        "-r",
+        "40",
+        "-w",
+        "0",
+        "--save",
+        text(&record),
+        "--",
+        "true",
+        "true --",
+    ];
+    let raced = run(marked(setting, &folder, "disks", &race));
+    assert_eq!(raced.code(), Some(0), "{}", raced.stderr);
+    let mut random = setting.random(2);
+    let mut told = Vec::new();
+    for flag in FILES {
+        let file = folder.join("yesterday");
+        let words = ["analyze", text(&record), flag, text(&file)];
+        let first = run(marked(setting, &folder, "disks", &words));
+        assert_eq!(first.code(), Some(0), "{flag}: {}", first.stderr);
+        let yesterday = fs::read(&file).expect("a file");
+        let mut outcome = Outcome::default();
+        for _ in 0..setting.shop.count(ATTEMPTS, 2) {
+            let room = random.below(yesterday.len() as u64);
+            let before = names(&folder);
+            let ended = run(limited(setting, &folder, Some(room), &words));
+            let mut finding = ended.finding(&[5]);
+            if fs::read(&file).is_ok_and(|now| now != yesterday) {
+                finding.get_or_insert_with(|| "the file of yesterday is gone".to_owned());
+            }
+            if names(&folder) != before {
+                finding.get_or_insert_with(|| "something is left beside it".to_owned());
+            }
+            outcome.add(&format!("after {room} bytes"), finding);
+        }
+        fs::remove_file(&file).expect("it is there");
+        told.push((format!("`{flag}`"), outcome));
+    }
+    let whole = fs::metadata(&record).expect("a record").len();
+    let mut outcome = Outcome::default();
+    for number in 0..setting.shop.count(ATTEMPTS, 2) {
+        let room = random.below(whole);
+        outcome.add(
+            &format!("after {room} bytes"),
+            race_without_room(setting, &folder, number, room),
+        );
+    }
+    told.push(("`--save`".to_owned(), outcome));
+    let _ = fs::remove_dir_all(&folder);
+    section(
+        "Full disks",
+        "No file may grow beyond a random size below that of the whole (`RLIMIT_FSIZE`). Then the exit code is 5, the file that was \
+         there before is as it was, and nothing lies beside it; a race whose record finds no room ends with 5, and what is recorded \
+         is readable.",
+        &told,
+    )
+}
+
+fn race_without_room(setting: &Setting, folder: &Path, number: usize, room: u64) -> Option<String> {
+    let record = folder.join(format!("race-{number}.jsonl"));
+    let words = [
+        "run",
+        "-r",
+        "40",
+        "-w",
+        "0",
+        "--save",
+        text(&record),
+        "--",
+        "true",
+        "true --",
+    ];
+    let ended = run(limited(setting, folder, Some(room), &words));
+    ended.finding(&[5]).or_else(|| {
+        let begun = fs::read(&record).is_ok_and(|bytes| bytes.contains(&b'\n'));
+        let readable = run(marked(
+            setting,
+            folder,
+            "disks",
+            &["analyze", text(&record)],
+        ));
+        readable.finding(if begun { &[0, 3] } else { &[4] })
+    })
+}
+
+fn names(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder").flatten();
+    let mut names: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    names.sort();
+    names
+}

@@ -1,0 +1,137 @@
+//! kill -9 of a race, at random moments.
+
+use std::fs;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use deadheat_validation::bars::Section;
+use deadheat_validation::programs::text;
+
+use crate::Setting;
+use crate::victim::{Outcome, left_behind, limited, marked, run, section};
+
+/// Kills of each kind of race.
+const KILLS: usize = 50;
+
+/// No race lives longer than this before it is killed.
+const LATEST_MS: usize = 700;
+
+/// A race of a function with itself.
+const NEVER_SETTLED: &str = "itself/1 ns/00";
+
+/// A kind of race: what it is called, and the words that begin it.
+type Kind = (&'static str, Vec<String>);
+
+fn kinds(setting: &Setting) -> Vec<Kind> {
+    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+    let suite = setting.shop.own("suite");
+    let copy = setting.shop.scratched("copy");
+    fs::copy(&suite, &copy).expect("a copy");
+    let endless = ["--max-replicates", "3000", "--alpha", "1e-60"];
+    let commands = ["run", "-S", "sh", "--max-replicates", "40", "--"];
+    let commands = words(&[&commands[..], &["sleep 0.010 & wait", "sleep 0.013"]].concat());
+    let race = |sides: &[&str]| words(&[&["bench"], &endless[..], sides].concat());
+    let functions = race(&[text(&suite), NEVER_SETTLED]);
+    let builds = race(&[text(&suite), text(&copy), NEVER_SETTLED]);
+    let mut kinds = vec![
+        ("commands", commands),
+        ("functions", functions),
+        ("two builds", builds),
+    ];
+    if Path::new("/usr/include/benchmark/benchmark.h").exists() {
+        let libraries = ["-DPERCENT=0", "-lbenchmark", "-lpthread"];
+        let google = setting
+            .shop
+            .compile("exact.cpp", "google", &libraries, false);
+        let race = race(&[text(&google), text(&google), "Multiplying/1000"]);
+        kinds.push(("Google Benchmark", race));
+    }
+    kinds
+}
+
+/// After each no process is left, the record can be read, and a race of commands can be taken up
+/// and ends with the verdict that is known.
+pub fn kills(setting: &Setting) -> Section {
+    let mut random = setting.random(1);
+    let mut told = Vec::new();
+    for (what, race) in kinds(setting) {
+        let mut outcome = Outcome::default();
+        let mut under_way = 0;
+        for number in 0..setting.shop.count(KILLS, 3) {
+            let wait = 5 + random.index_below(LATEST_MS) as u64;
+            let folder = setting.shop.scratched(&format!("killed-{what}-{number}"));
+            fs::create_dir_all(&folder).expect("a folder");
+            let finding = killed(setting, &folder, &race, wait);
+            outcome.add(&format!("after {wait} ms"), finding);
+            under_way += usize::from(blocks(&folder.join("run.jsonl")) > 0);
+            let _ = fs::remove_dir_all(&folder);
+        }
+        if under_way == 0 {
+            outcome.add("all", Some("none was under way".to_owned()));
+        }
+        told.push((
+            format!("{what}, {under_way} of them with blocks on disk"),
+            outcome,
+        ));
+    }
+    section(
+        "kill -9 at random moments",
+        "Of deadheat alone, 5 to 700 ms after its start. Then no process may be left, the run file must be readable, and a race of \
+         commands is taken up by `--resume`: it must end with the verdict of the whole race, which is known.",
+        &told,
+    )
+}
+
+fn killed(setting: &Setting, folder: &Path, race: &[String], wait: u64) -> Option<String> {
+    let record = folder.join("run.jsonl");
+    let mark = format!("{}-{}", std::process::id(), text(folder));
+    let mut words: Vec<&str> = race.iter().map(String::as_str).collect();
+    words.splice(1..1, ["--save", text(&record), "--seed", "7"]);
+    let mut child = marked(setting, folder, &mark, &words)
+        .spawn()
+        .expect("it starts");
+    thread::sleep(Duration::from_millis(wait));
+    let _ = child.kill();
+    let _ = child.wait();
+    let left = left_behind(&mark);
+    if !left.is_empty() {
+        return Some(format!("left behind: {}", left.join(", ")));
+    }
+    let recorded = fs::metadata(&record).is_ok_and(|about| about.len() > 0);
+    if !recorded {
+        return None;
+    }
+    readable(setting, folder, &record).or_else(|| match race[0].as_str() {
+        "run" => taken_up(setting, folder, &record),
+        _ => None,
+    })
+}
+
+fn blocks(record: &Path) -> usize {
+    let text = fs::read_to_string(record).unwrap_or_default();
+    text.lines()
+        .filter(|line| line.starts_with("{\"block\""))
+        .count()
+}
+
+/// A header that was cut off is not a run; any longer file is.
+fn readable(setting: &Setting, folder: &Path, record: &Path) -> Option<String> {
+    let whole = fs::read(record).expect("a record").contains(&b'\n');
+    let allowed: &[i32] = if whole { &[0, 3] } else { &[4] };
+    run(limited(setting, folder, None, &["analyze", text(record)])).finding(allowed)
+}
+
+fn taken_up(setting: &Setting, folder: &Path, record: &Path) -> Option<String> {
+    if !fs::read(record).expect("a record").contains(&b'\n') {
+        return None;
+    }
+    let resumed = run(marked(
+        setting,
+        folder,
+        "resumed",
+        &["run", "--resume", text(record), "--fail-on", "slower"],
+    ));
+    // Slower it is, by 30 %.
+    resumed.finding(&[1])
+}

@@ -1,0 +1,195 @@
+//! One attempt: the program under limits of time, memory and file size, and what it left behind.
+
+use std::fs;
+use std::io::Read;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use deadheat_validation::bars::{Bar, Section};
+use deadheat_validation::programs::text;
+
+use crate::Setting;
+
+/// What none of the attempts may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Memory that reading a damaged file may take.
+const MOST_MEMORY: u64 = 1 << 30;
+
+/// What is in the environment of everything that an attempt starts.
+const MARK: &str = "DEADHEAT_ATTACKED";
+
+/// How an attempt ended.
+pub struct Ended {
+    /// `None` where it had to be killed.
+    pub status: Option<ExitStatus>,
+    pub stderr: String,
+}
+
+impl Ended {
+    /// The exit code; `None` of one that a signal ended, or that took too long.
+    pub fn code(&self) -> Option<i32> {
+        self.status?.code()
+    }
+
+    /// Why this is a finding, if it is one; `allowed` are the exit codes that are none.
+    pub fn finding(&self, allowed: &[i32]) -> Option<String> {
+        let Some(status) = self.status else {
+            return Some("it took longer than 30 s".to_owned());
+        };
+        let obeyed = |c: char| c.is_control() && c != '\n';
+        match status.code() {
+            _ if self.stderr.contains("panicked at") => Some(format!("a panic: {}", self.stderr)),
+            _ if self.stderr.contains(obeyed) => {
+                Some(format!("raw control characters: {:?}", self.stderr))
+            }
+            None => Some(format!("signal {:?}", status.signal())),
+            Some(code) if allowed.contains(&code) => None,
+            Some(code) => Some(format!("exit code {code}: {}", self.stderr)),
+        }
+    }
+}
+
+/// The program with a mark of its own, ready to be started in a folder.
+pub fn marked(setting: &Setting, folder: &Path, mark: &str, words: &[&str]) -> Command {
+    let mut command = Command::new(&setting.shop.deadheat);
+    command.args(words);
+    prepare(&mut command, folder, mark);
+    command
+}
+
+/// The same, which may write files of so many bytes and take so much memory.
+pub fn limited(setting: &Setting, folder: &Path, bytes: Option<u64>, words: &[&str]) -> Command {
+    let mut command = Command::new("sh");
+    // A write beyond the limit is an error then, as on a full disk, and no signal.
+    command.args(["-c", "trap '' XFSZ; exec prlimit \"$@\"", "sh"]);
+    match bytes {
+        Some(bytes) => command.arg(format!("--fsize={bytes}:{bytes}")),
+        None => command.arg(format!("--as={MOST_MEMORY}:{MOST_MEMORY}")),
+    };
+    command.arg(text(&setting.shop.deadheat)).args(words);
+    prepare(&mut command, folder, "limited");
+    command
+}
+
+fn prepare(command: &mut Command, folder: &Path, mark: &str) {
+    command.current_dir(folder).env(MARK, mark);
+    command
+        .env("DEADHEAT_CALIBRATION", "")
+        .env("LC_ALL", "C.UTF-8");
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    command.stderr(Stdio::piped());
+}
+
+/// Runs an attempt to its end.
+pub fn run(mut command: Command) -> Ended {
+    let mut child = command.spawn().expect("the program starts");
+    let mut pipe = child.stderr.take().expect("a pipe");
+    let reading = thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = pipe.read_to_end(&mut bytes);
+        String::from_utf8_lossy(&bytes).into_owned()
+    });
+    let status = ends_within(&mut child, PATIENCE);
+    if status.is_none() {
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+    Ended {
+        status,
+        stderr: reading.join().expect("it reads"),
+    }
+}
+
+fn ends_within(child: &mut Child, time: Duration) -> Option<ExitStatus> {
+    let began = Instant::now();
+    while began.elapsed() < time {
+        if let Ok(Some(status)) = child.try_wait() {
+            return Some(status);
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    None
+}
+
+/// Processes of an attempt that still live after five seconds, by their names.
+pub fn left_behind(mark: &str) -> Vec<String> {
+    let entry = format!("{MARK}={mark}");
+    let began = Instant::now();
+    loop {
+        let found = with_entry(entry.as_bytes());
+        if found.is_empty() || began.elapsed() > Duration::from_secs(5) {
+            return found;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn with_entry(entry: &[u8]) -> Vec<String> {
+    let processes = fs::read_dir("/proc")
+        .expect("the system's processes")
+        .flatten();
+    let of_it = |folder: &Path| {
+        let environment = fs::read(folder.join("environ")).ok()?;
+        environment
+            .split(|byte| *byte == 0)
+            .find(|one| *one == entry)?;
+        let name = fs::read_to_string(folder.join("comm")).ok()?;
+        Some(name.trim().to_owned())
+    };
+    processes
+        .filter_map(|process| of_it(&process.path()))
+        .collect()
+}
+
+/// What came of all attempts of a kind.
+#[derive(Default)]
+pub struct Outcome {
+    pub attempts: usize,
+    findings: Vec<String>,
+}
+
+impl Outcome {
+    /// Counts an attempt, and what it found.
+    pub fn add(&mut self, what: &str, finding: Option<String>) {
+        self.attempts += 1;
+        if let Some(finding) = finding {
+            let finding = format!("{what}: {}", finding.replace('\n', " "));
+            eprintln!("  finding: {finding}");
+            self.findings.push(finding);
+        }
+    }
+
+    /// Its line of the page.
+    pub fn line(&self, what: &str) -> String {
+        format!("| {what} | {} | {} |\n", self.attempts, self.findings.len())
+    }
+}
+
+/// The part of the page about several kinds of attempts.
+pub fn section(heading: &str, text: &str, kinds: &[(String, Outcome)]) -> Section {
+    let mut page =
+        format!("## {heading}\n\n{text}\n\n| what | attempts | findings |\n| --- | --- | --- |\n");
+    let (mut attempts, mut findings) = (0, 0);
+    let mut told = String::new();
+    for (what, outcome) in kinds {
+        page += &outcome.line(what);
+        attempts += outcome.attempts;
+        findings += outcome.findings.len();
+        for finding in &outcome.findings {
+            told += &format!("- {what}: {finding}\n");
+        }
+    }
+    page += "\n";
+    if !told.is_empty() {
+        page += &format!("{told}\n");
+    }
+    let measured = format!("{findings} findings in {attempts} attempts");
+    Section {
+        text: page,
+        bars: vec![Bar::told(heading, "no finding", measured, findings == 0)],
+    }
+}

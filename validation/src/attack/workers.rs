@@ -1,0 +1,135 @@
+//! Workers that break down, or say what they should not, at every moment of a race.
+
+use std::fs;
+
+use deadheat_examples::random::SplitMix64;
+use deadheat_validation::bars::Section;
+use deadheat_validation::programs::text;
+
+use crate::Setting;
+use crate::victim::{Outcome, left_behind, marked, run, section};
+
+/// Races with a worker that misbehaves.
+const RACES: usize = 500;
+
+/// What may go wrong, by the words of the worker of the tests.
+const FAULTS: [&str; 16] = [
+    "exit",
+    "leave",
+    "raise",
+    "kill",
+    "crash",
+    "stop",
+    "close-replies",
+    "close-baton",
+    "print",
+    "print-and-raise",
+    "leave-children",
+    "start-child",
+    "twice",
+    "endless",
+    "hang",
+    "spin",
+];
+
+/// When.
+const MOMENTS: [&str; 14] = [
+    "start",
+    "hello",
+    "list",
+    "prepare",
+    "calibrate",
+    "warm_up",
+    "smoke",
+    "input",
+    "turn",
+    "passed",
+    "wait",
+    "block",
+    "bye",
+    "end",
+];
+
+/// What may be said at the wrong time, or in the wrong way.
+const LINES: [&str; 18] = [
+    r#"{"hello":{"protocol":2,"worker":"x","metrics":["wall_ns"]}}"#,
+    r#"{"hello":{"protocol":99,"worker":"x","metrics":[]}}"#,
+    r#"{"hello":{"protocol":2,"worker":"x","metrics":["wall_ns","wall_ns"]}}"#,
+    r#"{"listed":{"benchmarks":[{"name":"good"},{"name":"good"}]}}"#,
+    r#"{"listed":{"benchmarks":[]}}"#,
+    r#"{"calibrated":{"iterations":0,"call_ns":[0]}}"#,
+    r#"{"calibrated":{"iterations":18446744073709551615,"call_ns":[1e-300]}}"#,
+    r#"{"calibrated":{"iterations":1,"call_ns":[1e300]}}"#,
+    r#"{"warm":{"rounds":-1}}"#,
+    r#"{"block":{"values":[]}}"#,
+    r#"{"block":{"values":[1e308,1e308,1e308,1e308]}}"#,
+    r#"{"block":{"values":[-1,0,null,"x"]}}"#,
+    r#"{"failed":{"contender":99,"problem":{"peer_gone":{}}}}"#,
+    r#"{"failed":{"contender":null,"problem":{"panicked":{"message":"\u001b[2J\n::error::x"}}}}"#,
+    r#"{"prepared":{}}"#,
+    "not JSON at all \u{1b}[2J",
+    "{",
+    "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
+];
+
+fn fault(random: &mut SplitMix64) -> String {
+    let moment = MOMENTS[random.index_below(MOMENTS.len())];
+    if random.index_below(2) == 0 {
+        let line = LINES[random.index_below(LINES.len())];
+        return format!("say@{moment}={line}");
+    }
+    let fault = FAULTS[random.index_below(FAULTS.len())];
+    // Nothing to do after these, and nothing to wait for.
+    match (fault, moment) {
+        ("hang" | "spin" | "stop" | "endless", "start" | "hello" | "list") => {
+            format!("exit@{moment}")
+        }
+        _ => format!("{fault}@{moment}"),
+    }
+}
+
+/// Whatever a worker does is answered by an exit code of the table, and leaves no process.
+pub fn workers(setting: &Setting) -> Section {
+    let worker = setting
+        .shop
+        .root
+        .join("crates/deadheat/tests/misbehaving_worker.py");
+    let folder = setting.shop.scratched("workers");
+    fs::create_dir_all(&folder).expect("a folder");
+    let mut random = setting.random(4);
+    let mut outcome = Outcome::default();
+    for number in 0..setting.shop.count(RACES, 20) {
+        let fault = fault(&mut random);
+        let quoted = fault.replace('\'', "'\\''");
+        let good = format!("python3 '{}' notes", text(&worker));
+        let bad = format!("{good} '{quoted}'");
+        let mut sides = [good.as_str(), bad.as_str()];
+        sides.rotate_left(random.index_below(2));
+        let mark = format!("{}-worker-{number}", std::process::id());
+        let race = [
+            "bench",
+            sides[0],
+            sides[1],
+            "--timeout",
+            "1",
+            "--max-replicates",
+            "2",
+        ];
+        let more = ["--blocks", "2", "--save", "run.jsonl", "--pin", "none"];
+        let words = [&race[..], &more].concat();
+        let mut finding = run(marked(setting, &folder, &mark, &words)).finding(&[0, 3]);
+        let left = left_behind(&mark);
+        if !left.is_empty() {
+            finding.get_or_insert_with(|| format!("left behind: {}", left.join(", ")));
+        }
+        outcome.add(&fault, finding);
+        let _ = fs::remove_file(folder.join("run.jsonl"));
+    }
+    let _ = fs::remove_dir_all(&folder);
+    section(
+        "Lying workers",
+        "Two workers race that were written after the manual of the protocol, in Python; one of them, the old or the new one, breaks \
+         down in one of sixteen ways or says one of eighteen wrong lines, at one of fourteen moments. deadheat ends with 0 or 3, and no process is left.",
+        &[("races".to_owned(), outcome)],
+    )
+}
