@@ -157,7 +157,7 @@ pub(crate) fn unpaired(
     (comparisons, p_values)
 }
 
-/// What counts once. Replicates are the files of a side, where any side has
+/// The unit that counts as one observation. Replicates are the files of a side, where any side has
 /// several, and else processes.
 fn observation(run: &Run, samples: &Samples) -> Observation {
     let mut replicates = samples.blocks().iter().map(|block| block.replicate);
@@ -295,11 +295,11 @@ impl Centre {
 
 /// By what two sides are judged.
 struct Terms {
-    /// How sure an interval is to be: 1 − confidence.
+    /// The level of an interval: 1 − confidence.
     level: f64,
     /// Smallest relative change worth acting on.
     margin: f64,
-    /// What counts once.
+    /// The observation.
     each: Observation,
     /// Each side is one file, however many processes it names.
     single_files: bool,
@@ -312,7 +312,7 @@ struct Unpaired {
     /// `None` where zeros forbid ratios, or one side has no values.
     judged: Option<Judged>,
     each: Observation,
-    /// Whether files were set against their neighbours.
+    /// Set where files stand against their neighbours.
     in_turns: bool,
     zero_share: f64,
     /// Ticks of the clock in a typical sample, where it is known.
@@ -371,7 +371,7 @@ fn judge(
     Judged::new(shift, interval, p_value, counts, (terms, better)).limited(timer_limited)
 }
 
-/// What the differences of neighbours say, as single blocks of a race: there
+/// The judgement on differences of neighbours, as single blocks of a race: there
 /// are as few of them, and who came first was no more than likely to change.
 fn judge_turns(
     differences: &[f64],

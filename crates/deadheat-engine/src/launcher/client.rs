@@ -26,7 +26,7 @@ use super::wire::{
 use crate::counters::Counters;
 use crate::interrupt::Interrupts;
 
-/// How long a launcher may be silent before it is told to go on.
+/// The silence after which a launcher is told to go on.
 const PATIENCE: TimeSpec = TimeSpec::new(1, 0);
 
 /// The launcher cannot be started or has stopped answering.
