@@ -32,19 +32,8 @@ pub fn disks(setting: &Setting) -> Section {
     let folder = setting.shop.scratched("disks");
     fs::create_dir_all(&folder).expect("a folder");
     let record = folder.join("run.jsonl");
-    let race = [
-        "run",
-        "-r",
-        "40",
-        "-w",
-        "0",
-        "--save",
-        text(&record),
-        "--",
-        "true",
-        "true --",
-    ];
-    let raced = run(marked(setting, &folder, "disks", &race));
+    let words = race(&record);
+    let raced = run(marked(setting, &folder, "disks", &words));
     assert_eq!(raced.code(), Some(0), "{}", raced.stderr);
     let mut random = setting.random(2);
     let mut told = Vec::new();
@@ -91,20 +80,17 @@ pub fn disks(setting: &Setting) -> Section {
     )
 }
 
+/// Forty launches of a program that does nothing, recorded there.
+fn race(record: &Path) -> [&str; 10] {
+    let record = text(record);
+    [
+        "run", "-r", "40", "-w", "0", "--save", record, "--", "true", "true --",
+    ]
+}
+
 fn race_without_room(setting: &Setting, folder: &Path, number: usize, room: u64) -> Option<String> {
     let record = folder.join(format!("race-{number}.jsonl"));
-    let words = [
-        "run",
-        "-r",
-        "40",
-        "-w",
-        "0",
-        "--save",
-        text(&record),
-        "--",
-        "true",
-        "true --",
-    ];
+    let words = race(&record);
     let ended = run(limited(setting, folder, Some(room), &words));
     ended.finding(&[5]).or_else(|| {
         let begun = fs::read(&record).is_ok_and(|bytes| bytes.contains(&b'\n'));
