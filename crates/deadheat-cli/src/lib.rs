@@ -20,6 +20,7 @@ mod progress;
 mod recorded;
 mod report;
 mod reports;
+mod resume;
 mod rev;
 mod rules;
 mod run;

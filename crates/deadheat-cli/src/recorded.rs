@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::Args;
 use deadheat::Recorded;
 use deadheat::exit::Failure;
-use deadheat::model::Metric;
+use deadheat::model::{Metric, Origin};
 use deadheat::rules::{Asked, Rules};
 use deadheat::settings::fraction;
 
@@ -65,6 +65,11 @@ fn checked<'a>(
         let known: Vec<&str> = run.header.metrics.iter().map(Metric::name).collect();
         let known = known.join(", ");
         let file = file.display();
+        // A race is judged by its own plan, and what nobody chose is nobody's fault.
+        if run.header.origin == Origin::Race || rules.metric().is_none() {
+            let told = format!("{file}: {judged} is judged, but only {known} is recorded");
+            return Err(Failure::Data(told));
+        }
         let told = format!("--metric {judged}: {file} records only {known}");
         return Err(Failure::Usage(rules.blamed(told)));
     }

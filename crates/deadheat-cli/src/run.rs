@@ -8,17 +8,17 @@ use deadheat::command_race::{
     CommandRaceSpec, OutputChoice, Parameter, ParameterError, Runs, Shell, SpecError,
 };
 use deadheat::exit::{Failure, Status};
-use deadheat::format::read_header;
 use deadheat::model::{ExitPolicy, Input, Metric, Output, Pinning};
 use deadheat::rules::{Asked, Rules};
 use deadheat::settings::{Placement, duration, fraction, pinning, random_seed};
 use deadheat::terminal::to_stderr;
-use deadheat::{RaceOptions, race_commands, resume_commands};
+use deadheat::{RaceOptions, Resumable, ResumeOptions, race_commands};
 
 use crate::answering::tell;
 use crate::exports::ExportArgs;
 use crate::options::AnswerArgs;
 use crate::progress::LiveProgress;
+use crate::resume::resume;
 use crate::typed;
 
 /// Shown at the end of `deadheat run --help`.
@@ -213,18 +213,14 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
     args.exports.check(args.resume.as_deref())?;
     let outcome = match &args.resume {
         Some(path) => {
-            let plan = read_header(path).map_err(Failure::reading)?.plan;
-            let more = args
-                .max_replicates
-                .unwrap_or(plan.design.looks.max_replicates());
-            if more == 0 {
-                return Err(SpecError::Zero {
-                    flag: "--max-replicates",
-                }
-                .into());
-            }
-            let mut progress = LiveProgress::new(&plan.benchmarks, args.quiet);
-            resume_commands(path, more, args.budget, &options, &mut progress)?
+            let how = ResumeOptions {
+                budget: args.budget,
+                shown: options.shown,
+                placements: options.placements.clone(),
+                ..ResumeOptions::default()
+            };
+            let commands = [Resumable::Commands];
+            resume(path, &commands, args.max_replicates, how, args.quiet)?
         }
         None => {
             let spec = args.spec(&rules)?;

@@ -98,7 +98,44 @@ fn a_build_that_does_twice_the_work_is_slower_and_the_other_benchmark_is_raced_t
 }
 
 #[test]
-fn contenders_of_one_program_race_each_other() {
+fn a_race_that_stopped_too_early_is_taken_up_and_called() {
+    let track = Track::new();
+    let slower = format!("{} --slow", text(&track.build("new")));
+    track.build("old");
+    let short = ["--max-replicates", "2", "--save", "run.jsonl", "--json"];
+    let sides = ["./old", &slower, "work"];
+    let done = track.bench(&[&sides[..], &short].concat());
+    assert_eq!(verdicts(done.succeeds())[0].1, "none");
+    let said = track.run(&["analyze", "run.jsonl", "-v"]);
+    let words: Vec<&str> = said.stdout.split_whitespace().collect();
+    let words = words.join(" ");
+    assert!(words.contains("deadheat bench --resume FILE"), "{words}");
+    let before = fs::read(track.path("run.jsonl")).unwrap();
+    // That of a command line is about the contenders of a plan, which is frozen.
+    for (more, told) in [
+        (vec!["./old"], "cannot be used with"),
+        (vec!["--margin", "2%"], "cannot be used with"),
+        (vec!["--max-replicates", "0"], "at least 1"),
+    ] {
+        let words = [&["--resume", "run.jsonl"][..], &more].concat();
+        track.bench(&words).fails_with(2, &[told]);
+    }
+    let elsewhere = track.run(&["run", "--resume", "run.jsonl"]);
+    elsewhere.fails_with(4, &["run.jsonl holds a race of programs", "deadheat bench"]);
+    assert_eq!(fs::read(track.path("run.jsonl")).unwrap(), before);
+    let resume = ["--resume", "run.jsonl", "--max-replicates", "10"];
+    let gated = ["--json", "--fail-on", "slower"];
+    let resumed = track.bench(&[&resume[..], &gated].concat());
+    assert_eq!(resumed.code, Some(1), "{resumed:?}");
+    assert_eq!(verdicts(&resumed)[0].1, "slower");
+    let after = fs::read(track.path("run.jsonl")).unwrap();
+    assert!(after.starts_with(&before), "nothing recorded is rewritten");
+    let again = track.run(&["analyze", "--json", "--fail-on", "slower", "run.jsonl"]);
+    assert_eq!(again.stdout, resumed.stdout);
+}
+
+#[test]
+fn contenders_of_one_program_race_each_other_and_are_taken_up_again() {
     let track = Track::new();
     track.build("old");
     let mut args = vec!["./old", "several", "-q"];
@@ -107,6 +144,12 @@ fn contenders_of_one_program_race_each_other() {
     let said = &done.succeeds().stdout;
     assert!(said.contains("'many' is slower by"), "{said}");
     assert!(said.contains(" replicates, "), "{said}");
+    let [record] = &track.recorded()[..] else {
+        panic!("one run was recorded");
+    };
+    let resumed = track.bench(&["--resume", text(record), "-q"]);
+    let said = &resumed.succeeds().stdout;
+    assert!(said.contains("'many' is slower by"), "{said}");
 }
 
 #[test]

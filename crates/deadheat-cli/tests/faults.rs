@@ -548,6 +548,21 @@ fn unreadable_data_are_told_with_file_and_line() {
 }
 
 #[test]
+fn a_run_without_what_it_judges_is_broken_and_no_option_is_blamed() {
+    let track = Track::new();
+    let golden = "/../deadheat-format/tests/golden/functions.jsonl";
+    let run = std::fs::read_to_string([env!("CARGO_MANIFEST_DIR"), golden].concat()).unwrap();
+    let renamed = run.replacen("\"columns\":[\"wall_ns\"", "\"columns\":[\"will_ns\"", 1);
+    assert_ne!(renamed, run);
+    std::fs::write(track.path("run.jsonl"), renamed).unwrap();
+    for words in [&["analyze"][..], &["analyze", "--metric", "cpu"]] {
+        let done = track.run(&[words, &["run.jsonl"]].concat());
+        done.fails_with(4, &["run.jsonl: wall is judged, but only will"]);
+        assert!(!done.stderr.contains("--metric"), "{done:?}");
+    }
+}
+
+#[test]
 fn a_run_with_a_failed_benchmark_is_analysed_and_exits_as_a_contender_that_failed() {
     let track = Track::new();
     let functions = concat!(
@@ -569,7 +584,7 @@ fn a_run_with_a_failed_benchmark_is_analysed_and_exits_as_a_contender_that_faile
 }
 
 #[test]
-fn a_race_of_functions_cannot_be_taken_up_as_one_of_commands() {
+fn a_race_of_a_program_with_its_own_functions_cannot_be_taken_up_and_the_reason_is_told() {
     let track = Track::new();
     let functions = concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -577,9 +592,11 @@ fn a_race_of_functions_cannot_be_taken_up_as_one_of_commands() {
     );
     let save = track.path("run.jsonl");
     std::fs::copy(functions, &save).unwrap();
-    track
-        .run(&["run", "--resume", text(&save)])
-        .fails_with(4, &["run.jsonl holds no race of commands"]);
+    for command in ["run", "bench"] {
+        let done = track.run(&[command, "--resume", text(&save)]);
+        let told = "run.jsonl holds functions that their own program raced";
+        done.fails_with(4, &[told, "what 'deadheat bench PROGRAM' races can go on"]);
+    }
 }
 
 fn signal(pid: u32, number: i32) {

@@ -61,7 +61,7 @@ pub use launcher::{ImageError, LauncherError};
 pub use machine::{environment, machine};
 pub use order::Schedule;
 #[cfg(feature = "commands")]
-pub use placement::{CommandPlacements, find_executable};
+pub use placement::{CommandPlacements, find_executable, rewritten_since};
 pub use placement::{LinkProgram, PLACEMENTS_VARIABLE, Variant, is_executable};
 pub use session::{NeverStop, Progress, Session, StopRequest, Unwatched, Watcher};
 pub use terminal::{stdout_was_closed, terminal_width};

@@ -41,4 +41,13 @@ impl Source {
             (_, Processes::GoogleBenchmark) => Source::GoogleBenchmark,
         }
     }
+
+    /// The command that goes on with such a run; `None` where none does.
+    pub fn resume(self) -> Option<&'static str> {
+        match self {
+            Source::Commands => Some("deadheat run --resume FILE"),
+            Source::Programs | Source::GoogleBenchmark => Some("deadheat bench --resume FILE"),
+            Source::Functions | Source::Recording => None,
+        }
+    }
 }

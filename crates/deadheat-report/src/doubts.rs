@@ -215,14 +215,12 @@ fn unit_of_work(source: Source) -> &'static str {
 /// One doubt, or one thing to know: what was seen and what to do about it.
 pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
     let change = |value: f64| Precision::of(None).signed(value, glyphs);
+    let or_go_on = source
+        .resume()
+        .map_or_else(String::new, |command| format!(", or go on with {command}"));
     let again = match source {
-        Source::Commands => {
-            "Allow more with --max-replicates or --budget, or go on with --resume FILE."
-        }
-        Source::Functions | Source::Programs | Source::GoogleBenchmark => {
-            "Allow more with --max-replicates or --budget."
-        }
-        Source::Recording => "Record more replicates and analyze them together.",
+        Source::Recording => "Record more replicates and analyze them together.".to_owned(),
+        _ => format!("Allow more with --max-replicates or --budget{or_go_on}."),
     };
     let more_work = format!(
         "Give every {} more work, such as a larger input.",
@@ -391,12 +389,7 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
             planned,
         } => format!(
             "The time budget ended the race after {replicates} of at most {planned} replicates. \
-             {}",
-            match source {
-                Source::Functions | Source::Programs | Source::GoogleBenchmark => "Raise --budget.",
-                Source::Commands | Source::Recording =>
-                    "Raise --budget, or go on with --resume FILE.",
-            }
+             Raise --budget{or_go_on}."
         ),
         Warning::JudgedAnytime => "The run was interrupted, cut or taken up again, so the \
              interval is the wider one that holds at any time. A run that ends by its plan gets \

@@ -31,23 +31,19 @@ pub fn time(analysis: &Analysis) -> Option<String> {
 
 /// How the run ended, when that is worth a sentence.
 pub fn ending(ending: &Ending, source: Source, glyphs: Glyphs) -> Option<String> {
-    // Only a race of commands can be taken up.
-    let again = matches!(source, Source::Commands | Source::Recording);
+    let again = source.resume();
     match ending {
         Ending::Recording | Ending::Recorded(EndReason::Finished) => None,
         Ending::Recorded(EndReason::Budget) => Some(format!(
             "The time budget was used up before every race was decided; raise it with --budget{}.",
-            match again {
-                true => ", or go on with --resume FILE",
-                false => "",
-            }
+            again.map_or_else(String::new, |command| format!(", or go on with {command}")),
         )),
         Ending::Recorded(EndReason::Interrupted(signal)) => Some(format!(
             "The run was interrupted by {}; {}.",
             signal_name(*signal),
             match again {
-                true => "--resume FILE goes on where it stopped",
-                false => "what was measured before is shown",
+                Some(command) => format!("{command} goes on where it stopped"),
+                None => "what was measured before is shown".to_owned(),
             }
         )),
         Ending::Recorded(EndReason::Failed(reason)) => {
@@ -60,10 +56,9 @@ pub fn ending(ending: &Ending, source: Source, glyphs: Glyphs) -> Option<String>
         Ending::Cut => Some(format!(
             "The record stops without saying why, so deadheat was killed; what it kept until then \
              is shown{}.",
-            match again {
-                true => ", and --resume FILE goes on from there",
-                false => "",
-            }
+            again.map_or_else(String::new, |command| format!(
+                ", and {command} goes on from there"
+            )),
         )),
     }
 }

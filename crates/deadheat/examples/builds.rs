@@ -4,6 +4,7 @@
 //! ```text
 //! builds inspect SECONDS PROGRAM…
 //! builds race [OPTION]… + NAME[@CONTENDER] OLD… vs NEW… [+ …]
+//! builds resume FILE MORE HELPER
 //! ```
 
 use std::path::PathBuf;
@@ -17,7 +18,9 @@ use deadheat::model::{
     Benchmark, Contender, EndReason, FunctionCalls, Metric, Pinning, Program, WorkerCalls, Workload,
 };
 use deadheat::report::{TextOptions, to_text};
-use deadheat::{Entries, WorkerRace, inspect_program, race_workers};
+use deadheat::{
+    Entries, RaceOutcome, ResumeOptions, WorkerRace, inspect_program, race_workers, resume_race,
+};
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -25,7 +28,8 @@ fn main() -> ExitCode {
     let ended = match words.split_first() {
         Some((&"inspect", rest)) => inspect(rest),
         Some((&"race", rest)) => race(rest),
-        _ => Err(Failure::Usage("inspect or race".to_owned())),
+        Some((&"resume", rest)) => resume(rest),
+        _ => Err(Failure::Usage("inspect, race or resume".to_owned())),
     };
     ended.map(ExitCode::from).unwrap_or_else(|failure| {
         eprintln!("builds: {failure}");
@@ -57,11 +61,27 @@ fn race(words: &[&str]) -> Result<Status, Failure> {
         left_out: Vec::new(),
         rules: Vec::new(),
     };
-    let outcome = race_workers(&race, entries, &mut Unwatched)?;
+    told(&race_workers(&race, entries, &mut Unwatched)?)
+}
+
+fn resume(words: &[&str]) -> Result<Status, Failure> {
+    let [file, more, helper] = words else {
+        return Err(Failure::Usage("FILE MORE HELPER".to_owned()));
+    };
+    let options = ResumeOptions {
+        more: more.parse().expect("a number"),
+        timeout: Some(Duration::from_secs(60)),
+        placements: Some(helper.into()),
+        ..ResumeOptions::default()
+    };
+    told(&resume_race(file.as_ref(), &options, &mut Unwatched)?)
+}
+
+fn told(outcome: &RaceOutcome) -> Result<Status, Failure> {
     let analysis = analyse(&outcome.run, Options::default());
     print!("{}", to_text(&analysis, &TextOptions::default()));
-    Ok(match outcome.run.end.map(|end| end.reason) {
-        Some(EndReason::Interrupted(signal)) => Status::Interrupted(signal),
+    Ok(match outcome.run.end.as_ref().map(|end| &end.reason) {
+        Some(EndReason::Interrupted(signal)) => Status::Interrupted(*signal),
         _ if !outcome.run.failures.is_empty() => Status::ContenderFailed,
         _ => Status::Done,
     })

@@ -175,7 +175,7 @@ impl From<RaceError> for Failure {
             RaceError::Resume(cause) if cause.is_write_error() => {
                 Failure::unwritable("--resume", &cause)
             }
-            RaceError::Resume(_) | RaceError::NotARace { .. } => Failure::Data(text),
+            RaceError::Resume(_) | RaceError::NotResumable { .. } => Failure::Data(text),
             RaceError::OtherMetrics { .. } => Failure::Data(text),
         }
     }

@@ -51,7 +51,7 @@
 //! | feature | adds | costs |
 //! | --- | --- | --- |
 //! | `reports` | `--html`, `--markdown`, `--junit`, `--export-markdown`, `--export-hdr`, `--figures`, `--plot` and the formats `markdown` and `paired` of a bench target; the calibration of the machine, quoted | no crate, some ten seconds of building |
-//! | `commands` | `reports`; `command_race`, `race_commands` and `resume_commands`; `race_google_benchmark`; `engine::CommandContenders` with hardware counters; reading run files back; tidy CSV; the JSON of hyperfine | some twenty more crates |
+//! | `commands` | `reports`; `command_race`, `race_commands` and `resume_race`; `race_google_benchmark`; `engine::CommandContenders` with hardware counters; reading run files back; tidy CSV; the JSON of hyperfine | some twenty more crates |
 
 #![allow(
     clippy::needless_doctest_main,
@@ -92,8 +92,9 @@ pub use harness::{Compare, compare, compare_with, main};
 pub use race::{Entries, RaceError, RaceOutcome, WorkerRace, race_workers};
 #[cfg(feature = "commands")]
 pub use race::{
-    Families, FamilyProblem, GoogleBenchmarkRace, GoogleEntry, GoogleSide, RaceOptions, families,
-    families_between, inspect_program, race_commands, race_google_benchmark, resume_commands,
+    Families, FamilyProblem, GoogleBenchmarkRace, GoogleEntry, GoogleSide, RaceOptions, Resumable,
+    ResumeOptions, families, families_between, inspect_program, race_commands,
+    race_google_benchmark, resume_race,
 };
 #[cfg(feature = "commands")]
 pub use recorded::Recorded;

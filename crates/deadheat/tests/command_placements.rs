@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard};
 use deadheat::command_race::CommandRaceSpec;
 use deadheat::engine::Unwatched;
 use deadheat::model::{Placing, Run};
-use deadheat::{RaceError, RaceOptions, RaceOutcome, race_commands, resume_commands};
+use deadheat::{RaceError, RaceOptions, RaceOutcome, ResumeOptions, race_commands, resume_race};
 
 /// Signals and the core a thread has settled on belong to the process.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -389,10 +389,14 @@ fn a_run_taken_up_again_goes_on_with_links_nobody_had() {
     let command = format!("{tool} -c :");
     let before = track.race(6, &[command.clone(), command]).unwrap();
     let resume = |track: &Track| {
+        let options = ResumeOptions {
+            more: 3,
+            shown: 2,
+            placements: track.options().placements,
+            ..ResumeOptions::default()
+        };
         let path = track.path("run.jsonl");
-        resume_commands(&path, 3, None, &track.options(), &mut Unwatched)
-            .unwrap()
-            .run
+        resume_race(&path, &options, &mut Unwatched).unwrap().run
     };
     let run = resume(&track);
     let all = seeds(&run, 0);

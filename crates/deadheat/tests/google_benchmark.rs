@@ -10,9 +10,10 @@ use std::time::Duration;
 use deadheat::analysis::{Options, analyse};
 use deadheat::engine::Unwatched;
 use deadheat::format::read_run;
-use deadheat::model::{Metric, Pinning, Program, RepetitionLength, Run, Workload};
+use deadheat::model::{Metric, Pinning, Program, RepetitionLength, Run, Verdict, Workload};
 use deadheat::{
-    GoogleBenchmarkRace, GoogleEntry, GoogleSide, RaceError, RaceOutcome, race_google_benchmark,
+    GoogleBenchmarkRace, GoogleEntry, GoogleSide, RaceError, RaceOutcome, ResumeOptions,
+    race_google_benchmark, resume_race,
 };
 use deadheat_testing::needs;
 
@@ -233,6 +234,34 @@ fn a_side_alone_is_launched_once_a_replicate_and_measured() {
     race.benchmarks[0].sides = vec![2];
     let message = raced(&race).unwrap_err().to_string();
     assert!(message.contains("'sum/100'"), "{message}");
+}
+
+#[test]
+fn a_race_is_taken_up_again_with_the_calls_of_its_plan() {
+    needs!("benchmark/benchmark.h", "g++");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.jsonl");
+    let arguments = ["--benchmark_min_time=0.0005"];
+    let race = GoogleBenchmarkRace {
+        max_replicates: 2,
+        save: Some(file.clone()),
+        ..race(&["sum/100 vs. sum/400"], &arguments, folder.path())
+    };
+    let before = raced(&race).unwrap().run;
+    let options = ResumeOptions {
+        more: 6,
+        timeout: race.timeout,
+        ..ResumeOptions::default()
+    };
+    let alone = ONE_AT_A_TIME.lock();
+    let _alone = alone.unwrap_or_else(|poison| poison.into_inner());
+    let run = resume_race(&file, &options, &mut Unwatched).unwrap().run;
+    assert_eq!(run.header.plan, before.header.plan);
+    let blocks = before.benchmarks[0].blocks();
+    assert_eq!(&run.benchmarks[0].blocks()[..blocks.len()], blocks);
+    assert_eq!(read_run(&file).unwrap(), run);
+    let analysis = analyse(&run, Options::default());
+    assert_eq!(analysis.comparisons[0].verdict, Some(Verdict::Slower));
 }
 
 #[test]

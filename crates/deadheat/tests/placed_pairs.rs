@@ -123,6 +123,59 @@ fn each_build_draws_links_of_its_own_and_the_own_links_stand_beside() {
 }
 
 #[test]
+fn a_race_that_is_taken_up_again_keeps_its_links_and_draws_new_ones_for_what_follows() {
+    let track = linked("", COPY);
+    let before = race(&track, "./old", "./new").ends_with(0).run.unwrap();
+    let helper = track.path("helper");
+    let helper = helper.to_str().unwrap();
+    let resumed = || {
+        let told = track
+            .run(&["resume", "run.jsonl", "3", helper])
+            .ends_with(0);
+        told.run.unwrap()
+    };
+    let run = resumed();
+    let blocks = |run: &Run, at: usize| run.benchmarks[at].blocks().to_vec();
+    assert_eq!(blocks(&run, 0)[..16], blocks(&before, 0));
+    assert_eq!(blocks(&run, 0).last().unwrap().replicate, 10);
+    assert_eq!(blocks(&run, 1), blocks(&before, 1), "nothing more beside");
+    for side in 0..2 {
+        let all = seeds(&run, side);
+        assert_eq!(all[..8], seeds(&before, side));
+        let distinct: BTreeSet<u32> = all.iter().copied().collect();
+        assert_eq!((all.len(), distinct.len()), (11, 11), "{all:?}");
+        assert!(!distinct.contains(&0));
+    }
+    // A build that had no links is given none, and who lost them says so.
+    fs::remove_dir_all(track.path(".deadheat")).unwrap();
+    let run = resumed();
+    assert_eq!(seeds(&run, 0)[11..], [0, 0, 0]);
+    let reason = run.placed[11].fallen_back.as_deref().unwrap();
+    assert!(reason.contains("cannot be made any more"), "{reason}");
+    // New replicates of another build are none of this one.
+    let mut touch = Command::new("touch");
+    touch.args(["-d", "2100-01-01"]).arg(track.path("new"));
+    assert!(touch.status().unwrap().success());
+    let told = track
+        .run(&["resume", "run.jsonl", "3", helper])
+        .ends_with(4);
+    told.tells("run.jsonl was begun before './new' was written as it is now; race anew");
+}
+
+#[test]
+fn a_race_of_builds_as_they_were_linked_gets_no_links_when_it_is_taken_up() {
+    let track = linked("", COPY);
+    fs::remove_dir_all(track.path(".deadheat")).unwrap();
+    race(&track, "./old", "./new").ends_with(0);
+    ["old", "new"].iter().for_each(|name| record(&track, name));
+    let helper = track.path("helper");
+    let told = track.run(&["resume", "run.jsonl", "3", helper.to_str().unwrap()]);
+    let run = told.ends_with(0).run.unwrap();
+    assert_eq!(run.benchmarks[0].blocks().last().unwrap().replicate, 10);
+    assert!(run.placed.is_empty(), "{:?}", run.placed);
+}
+
+#[test]
 fn a_control_has_links_and_a_process_of_its_own() {
     let track = linked("", COPY);
     let helper = track.path("helper");

@@ -50,8 +50,8 @@ fn kinds(setting: &Setting) -> Vec<Kind> {
     kinds
 }
 
-/// After each no process is left, the record can be read, and a race of commands can be taken up
-/// and ends with the verdict that is known.
+/// After each no process is left, the record can be read, and the race can be taken up and ends as
+/// is known beforehand.
 pub fn kills(setting: &Setting) -> Section {
     let mut random = setting.random(1);
     let mut told = Vec::new();
@@ -77,8 +77,9 @@ pub fn kills(setting: &Setting) -> Section {
     }
     section(
         "kill -9 at random moments",
-        "Of deadheat alone, 5 to 700 ms after its start. Then no process may be left, the run file must be readable, and a race of \
-         commands is taken up by `--resume`: it must end with the verdict of the whole race, which is known.",
+        "Of deadheat alone, 5 to 700 ms after its start. Then no process may be left, the run file must be readable, and the race is \
+         taken up by `--resume`: one of commands must end with the verdict of the whole race, which is known, and one of a function \
+         with itself must grow by the replicates that were asked for, without a verdict that there is a difference.",
         &told,
     )
 }
@@ -102,10 +103,7 @@ fn killed(setting: &Setting, folder: &Path, race: &[String], wait: u64) -> Optio
     if !recorded {
         return None;
     }
-    readable(setting, folder, &record).or_else(|| match race[0].as_str() {
-        "run" => taken_up(setting, folder, &record),
-        _ => None,
-    })
+    readable(setting, folder, &record).or_else(|| taken_up(setting, folder, &record, &race[0]))
 }
 
 fn blocks(record: &Path) -> usize {
@@ -122,16 +120,24 @@ fn readable(setting: &Setting, folder: &Path, record: &Path) -> Option<String> {
     run(limited(setting, folder, None, &["analyze", text(record)])).finding(allowed)
 }
 
-fn taken_up(setting: &Setting, folder: &Path, record: &Path) -> Option<String> {
+fn taken_up(setting: &Setting, folder: &Path, record: &Path, command: &str) -> Option<String> {
     if !fs::read(record).expect("a record").contains(&b'\n') {
         return None;
     }
-    let resumed = run(marked(
-        setting,
-        folder,
-        "resumed",
-        &["run", "--resume", text(record), "--fail-on", "slower"],
-    ));
-    // Slower it is, by 30 %.
-    resumed.finding(&[1])
+    let before = blocks(record);
+    let rules: &[&str] = match command {
+        "run" => &["--fail-on", "slower"],
+        _ => &["--fail-on", "slower,faster", "--max-replicates", "2"],
+    };
+    let words = [&[command, "--resume", text(record)], rules].concat();
+    let resumed = run(marked(setting, folder, "resumed", &words));
+    let expected = match command {
+        // Slower it is, by 30 %.
+        "run" => 1,
+        _ => 0,
+    };
+    resumed.finding(&[expected]).or_else(|| {
+        let grown = command == "run" || blocks(record) > before;
+        (!grown).then(|| "taken up, and not one block more".to_owned())
+    })
 }

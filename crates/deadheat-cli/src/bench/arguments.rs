@@ -1,6 +1,7 @@
 //! The command line of `deadheat bench`: which words are programs.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use clap::Args;
 use deadheat::exit::{Failure, Status};
@@ -11,6 +12,7 @@ use deadheat::settings::{is_program, program};
 use super::entrants::{Entrants, Target};
 use super::options::BenchOptions;
 use super::race::{race, race_alone};
+use crate::answering::tell;
 
 /// Shown at the end of `deadheat bench --help`.
 pub const EXAMPLES: &str = "Examples:
@@ -19,14 +21,15 @@ pub const EXAMPLES: &str = "Examples:
   deadheat bench ./native 'python3 worker.py'
   deadheat bench ./old ./new --benchmark_min_time=0.1s
   deadheat bench ./suite                                # its own head-to-head races
-  deadheat bench ./google_benchmarks 'BM_Std' 'BM_Own'  # families in one program";
+  deadheat bench ./google_benchmarks 'BM_Std' 'BM_Own'  # families in one program
+  deadheat bench --resume .deadheat/runs/20261121-120000-0000002a.jsonl";
 
 /// Options of `deadheat bench`.
 #[derive(Debug, Args)]
 pub struct BenchArgs {
     /// The baseline: a program with benchmarks, or one and its arguments, quoted
-    #[arg(value_name = "OLD")]
-    old: String,
+    #[arg(value_name = "OLD", required_unless_present = "resume")]
+    old: Option<String>,
     /// The candidate, when it names a program; and parts of names of benchmarks
     #[arg(value_name = "NEW or FILTER")]
     words: Vec<String>,
@@ -36,6 +39,18 @@ pub struct BenchArgs {
     /// Name of a side (once per program)
     #[arg(short = 'n', long = "name", value_name = "NAME")]
     names: Vec<String>,
+    /// Go on with a recorded race of programs, by the rule that holds at any time
+    #[arg(
+        long,
+        value_name = "FILE",
+        help_heading = "Files",
+        conflicts_with_all = [
+            "old", "words", "arguments", "names", "exact", "skip", "ignored", "include_ignored",
+            "list", "margin", "alpha", "blocks", "control", "sample_time", "metric", "pin", "seed",
+            "save",
+        ]
+    )]
+    resume: Option<PathBuf>,
     #[command(flatten)]
     options: BenchOptions,
 }
@@ -50,12 +65,20 @@ pub fn bench(args: BenchArgs) -> Result<Status, Failure> {
     };
     options.filters = words;
     options.read_rules()?;
+    if let Some(path) = args.resume {
+        options.exports.check(Some(&path))?;
+        // A run may be one of some benchmarks only.
+        options.answer.gate.whole = false;
+        let outcome = options.resume(&path)?;
+        return tell(&outcome, &options.answer, &options.exports);
+    }
+    let old_text = args.old.unwrap_or_default();
     let started = |text: &str| -> Result<Program, Failure> {
         let mut program = program(text)?;
         program.arguments.extend(args.arguments.iter().cloned());
         Ok(program)
     };
-    let old = started(&args.old)?;
+    let old = started(&old_text)?;
     let Some(new_text) = new else {
         if let [name, ..] = &args.names[..] {
             return Err(Failure::Usage(format!(
@@ -65,7 +88,7 @@ pub fn bench(args: BenchArgs) -> Result<Status, Failure> {
         return race_alone(old, &options);
     };
     let names = match &args.names[..] {
-        [] => side_names([&args.old, &new_text]),
+        [] => side_names([&old_text, &new_text]),
         [old, new] if old != new => [old.clone(), new.clone()],
         [old, _] => {
             return Err(Failure::Usage(format!(

@@ -1,17 +1,18 @@
 //! Options of all races of builds, whoever made these.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use deadheat::WorkerRace;
 use deadheat::exit::Failure;
 use deadheat::model::{Metric, Pinning};
 use deadheat::rules::{Asked, Rules};
 use deadheat::settings::{Ignored, Placement, Selection, duration, fraction, pinning, random_seed};
+use deadheat::{RaceOutcome, Resumable, ResumeOptions, WorkerRace};
 
 use crate::exports::ExportArgs;
 use crate::options::AnswerArgs;
+use crate::resume::resume;
 use crate::typed;
 
 /// What a sample may take when nobody says: a benchmark that hangs must not
@@ -180,6 +181,19 @@ impl BenchOptions {
             Placement::Neutral => std::env::current_exe().ok(),
             Placement::Own => None,
         }
+    }
+
+    /// Goes on with a recorded race of programs.
+    pub fn resume(&self, path: &Path) -> Result<RaceOutcome, Failure> {
+        let how = ResumeOptions {
+            budget: self.budget,
+            timeout: self.timeout(),
+            programs_shown: self.nocapture,
+            placements: self.placements(),
+            ..ResumeOptions::default()
+        };
+        let programs = [Resumable::Workers, Resumable::GoogleBenchmark];
+        resume(path, &programs, self.max_replicates, how, self.quiet)
     }
 
     /// A race of workers by these options.

@@ -195,7 +195,7 @@ impl<'a> FunctionContenders<'a> {
             .collect()
     }
 
-    fn lineup(&mut self, benchmark: &Benchmark) -> Result<Lineup, EngineError> {
+    pub(super) fn lineup(&mut self, benchmark: &Benchmark) -> Result<Lineup, EngineError> {
         let lineup = Lineup::of(benchmark, &mut self.workers.programs);
         lineup.ok_or_else(|| EngineError::NoFunctions(benchmark.name.clone()))
     }

@@ -1,6 +1,9 @@
 //! Functions on neutral links: every replicate a process of another one, tried
 //! before its first block.
 
+#[cfg(feature = "commands")]
+use std::path::Path;
+
 use deadheat_model::{Benchmark, Block, NeutralLinks, Placed, Placing, Plan, RefusedLink};
 
 use super::function::{FunctionContenders, Running, order_of, place_of};
@@ -11,6 +14,8 @@ use super::workers::FunctionOptions;
 use crate::error::{EngineError, Moment};
 use crate::placement::{Executable, Helper, Links, Placer, Variant};
 use crate::random::{Purpose, shuffle};
+#[cfg(feature = "commands")]
+use crate::worker::WorkerProgram;
 use crate::worker::{Baton, FunctionCause, FunctionFailure, Reply, Request};
 
 /// Why a build runs as it is where another runs on neutral links.
@@ -38,18 +43,25 @@ impl FunctionLinks {
 
     /// Knows the looks now that the links have to be ready for.
     pub(super) fn enter(&mut self, plan: &Plan) {
-        let Some(helper) = &self.helper else { return };
         let placer = |(program, known): (usize, &Option<(Executable, Links)>)| {
             let (executable, links) = known.clone()?;
-            let looks = plan.all_looks();
-            let place = [program as u64, 0, 0];
-            let helper = helper.clone();
-            let record = &links.record;
-            Some(Placer::new(
-                helper, executable, record, looks, plan.seed, place,
-            ))
+            self.placer_of(plan, program, executable, &links.record)
         };
         self.placers = self.known.iter().enumerate().map(placer).collect();
+    }
+
+    fn placer_of(
+        &self,
+        plan: &Plan,
+        program: usize,
+        executable: Executable,
+        record: &str,
+    ) -> Option<Placer> {
+        let (helper, looks) = (self.helper.clone()?, plan.all_looks());
+        let place = [program as u64, 0, 0];
+        Some(Placer::new(
+            helper, executable, record, looks, plan.seed, place,
+        ))
     }
 
     fn placer(&mut self, program: usize) -> Option<&mut Placer> {
@@ -114,6 +126,73 @@ impl FunctionContenders<'_> {
             facts.extend(unrecorded);
         }
         Ok(facts)
+    }
+
+    /// Takes over the plan of a run that is taken up again, which knew this of
+    /// neutral links `before` and `placed` its replicates so far: replicates
+    /// keep their seeds, programs that had no links get none, and those that
+    /// lost theirs go on as they were linked, which the record tells.
+    #[cfg(feature = "commands")]
+    pub fn resume(
+        &mut self,
+        plan: &Plan,
+        before: &[NeutralLinks],
+        placed: &[Placed],
+    ) -> Result<(), EngineError> {
+        for benchmark in &plan.benchmarks {
+            self.lineup(benchmark)?;
+        }
+        self.neutral_links()?;
+        let file = |program: &WorkerProgram| Executable::at(&program.executable).ok();
+        let files: Vec<_> = self.workers.programs.iter().map(file).collect();
+        let had = |file: &Executable| {
+            let is_it = |links: &NeutralLinks| Path::new(&links.executable) == file.path;
+            before
+                .iter()
+                .any(|links| is_it(links) && links.made_by.is_ok())
+        };
+        for (known, file) in self.links.known.iter_mut().zip(&files) {
+            if !file.as_ref().is_some_and(had) {
+                *known = None;
+            }
+        }
+        self.enter(plan)?;
+        for (program, file) in files.into_iter().enumerate() {
+            let lost = matches!(self.links.placers.get(program), Some(None));
+            if let Some(file) = file.filter(|file| lost && had(file)) {
+                let reason = format!(
+                    "the neutral links of '{}' cannot be made any more",
+                    file.path.display()
+                );
+                let placer = self.links.placer_of(plan, program, file, "");
+                self.links.placers[program] = placer.map(|placer| placer.without_links(reason));
+            }
+        }
+        for placed in placed {
+            self.remember(placed);
+        }
+        Ok(())
+    }
+
+    /// A replicate keeps the seeds it had, and nobody is given a refused one.
+    #[cfg(feature = "commands")]
+    fn remember(&mut self, placed: &Placed) {
+        let Some(lineup) = self.lineups.get(placed.benchmark) else {
+            return;
+        };
+        for (contender, placing) in placed.contenders.iter().enumerate() {
+            let seat = lineup.seats.get(lineup.seat_of(contender));
+            let program = seat.map_or(usize::MAX, |seat| seat.program);
+            let Some(placer) = self.links.placers.get_mut(program).and_then(Option::as_mut) else {
+                continue;
+            };
+            if let Placing::Neutral(link) = placing {
+                placer.remember(placed.replicate, link.seed);
+            }
+            for refused in &placed.refused {
+                placer.strike(refused.seed);
+            }
+        }
     }
 
     /// Whether neutral links are raced in a benchmark of the plan to come.

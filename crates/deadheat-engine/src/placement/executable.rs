@@ -87,6 +87,16 @@ pub fn find_executable(name: &str) -> Option<PathBuf> {
     candidates.find(|candidate| is_executable(candidate))
 }
 
+/// The executable that a name leads to, if it was written after this second of
+/// Unix time: a run that began then raced another one.
+#[cfg(feature = "commands")]
+pub fn rewritten_since(name: &Path, unix_seconds: u64) -> Option<PathBuf> {
+    let mut candidates = crate::launcher::image::program_paths(name).into_iter();
+    let file = candidates.find(|candidate| is_executable(candidate))?;
+    let written = metadata(&file).ok()?.mtime();
+    (written > unix_seconds as i64).then_some(file)
+}
+
 /// Enough to know a file again: one that is written anew has another time, one
 /// that is renamed into its place another number.
 fn identity(path: &Path) -> std::io::Result<[i64; 5]> {
@@ -138,6 +148,19 @@ mod tests {
         assert!(!is_executable(&file) && !is_executable(folder.path()));
         assert_eq!(find_executable(file.to_str().unwrap()), None);
         assert_eq!(find_executable("no-such-program-anywhere"), None);
+    }
+
+    #[cfg(feature = "commands")]
+    #[test]
+    fn a_file_is_rewritten_when_its_time_is_later_than_that_of_the_run() {
+        let file = std::env::current_exe().unwrap();
+        let written = metadata(&file).unwrap().mtime() as u64;
+        assert_eq!(rewritten_since(&file, written), None);
+        assert_eq!(rewritten_since(&file, written - 1), Some(file));
+        assert_eq!(
+            rewritten_since(Path::new("no-such-program-anywhere"), 0),
+            None
+        );
     }
 
     #[cfg(feature = "commands")]

@@ -17,9 +17,9 @@ mod variant;
 #[cfg(feature = "commands")]
 pub use commands::CommandPlacements;
 pub(crate) use executable::Executable;
-#[cfg(feature = "commands")]
-pub use executable::find_executable;
 pub use executable::is_executable;
+#[cfg(feature = "commands")]
+pub use executable::{find_executable, rewritten_since};
 pub use helper::LinkProgram;
 pub(crate) use helper::{Helper, Links};
 pub(crate) use placer::Placer;

@@ -335,6 +335,7 @@ fn advice_for_functions_names_no_flag_of_commands() {
         }))
     });
     for told in told {
+        let told = told.replace("deadheat bench --resume FILE", "");
         for word in ["-S", "-w", "-r", "launch", "command", "--resume"] {
             let words = told.split([' ', '.', ',', ';', ')', '(']);
             let mut starts = words.filter(|w| w.starts_with(word));

@@ -1,17 +1,15 @@
 //! The whole way of a race of commands: plan in, recorded run out.
 
 use std::os::fd::RawFd;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::PathBuf;
 
-use deadheat_analysis::{AnytimeRule, PlannedRule};
+use deadheat_analysis::PlannedRule;
 use deadheat_engine::{
     CommandContenders, CommandOptions, CommandPlacements, Contenders, Interrupts, LinkProgram,
     OsClock, Session, Watcher, environment, unix_seconds,
 };
-use deadheat_format::{RunFileWriter, read_header, read_run};
 use deadheat_model::{
-    CounterAccess, Environment, Metric, NeutralLinks, Origin, Plan, Run, RunHeader, Workload,
+    CounterAccess, Environment, Metric, NeutralLinks, Origin, Plan, Run, RunHeader,
 };
 
 use super::outcome::{
@@ -50,11 +48,11 @@ pub fn race_commands(
     let interrupts = take_over_signals()?;
     // Before deadheat settles on one core and takes that for the machine.
     let mut machine = environment();
-    let placements = placements(&plan, options, None, &interrupts)?;
+    let placements = placements(&plan, options.placements.clone(), None, &interrupts)?;
     machine.neutral_links = placements.neutral_links().to_vec();
     machine.calibration = known(&machine, &plan);
     own_links::add(&mut plan, OWN_LINK_REPLICATES, |of| placements.possible(of));
-    let contenders = contenders(&plan, options, true, &interrupts)?;
+    let contenders = contenders(&plan, options.shown, true, &interrupts)?;
     let mut contenders = contenders.with_placements(placements);
     let header = RunHeader {
         command: options.command.clone(),
@@ -84,104 +82,26 @@ pub fn race_commands(
     finish(raced, run, path)
 }
 
-/// Goes on with a recorded race where it stopped, by the rule that holds at
-/// any time, for at most `more` replicates and as long as `budget` allows; the
-/// budget of the plan was about its first sitting.
-pub fn resume_commands(
-    path: &Path,
-    more: u32,
-    budget: Option<Duration>,
-    options: &RaceOptions,
-    watcher: &mut dyn Watcher,
-) -> Result<RaceOutcome, RaceError> {
-    let interrupts = take_over_signals()?;
-    // The header alone first: the launcher is forked from this process and
-    // should not carry along the memory of a million old samples.
-    let old = read_header(path).map_err(RaceError::Resume)?;
-    let commands = |plan: &Plan| {
-        plan.benchmarks
-            .iter()
-            .flat_map(|benchmark| &benchmark.contenders)
-            .all(|contender| matches!(contender.workload, Workload::Command(_)))
-    };
-    if old.origin != Origin::Race || !commands(&old.plan) {
-        return Err(RaceError::NotARace {
-            path: path.to_owned(),
-        });
-    }
-    let counters = old.metrics.contains(&Metric::Cycles);
-    let before = &old.environment.neutral_links;
-    let mut placements = placements(&old.plan, options, Some(before), &interrupts)?;
-    let contenders = contenders(&old.plan, options, counters, &interrupts)?;
-    if contenders.metrics() != old.metrics {
-        let list = |metrics: &[Metric]| {
-            metrics
-                .iter()
-                .map(Metric::name)
-                .collect::<Vec<_>>()
-                .join(", ")
-        };
-        return Err(RaceError::OtherMetrics {
-            path: path.to_owned(),
-            then: list(&old.metrics),
-            now: list(contenders.metrics()),
-        });
-    }
-    let mut run = read_run(path).map_err(RaceError::Resume)?;
-    placements.remember(&run.placed);
-    let mut contenders = contenders.with_placements(placements);
-    let version = env!("CARGO_PKG_VERSION");
-    let mut writer =
-        RunFileWriter::resume(path, version, unix_seconds()).map_err(RaceError::Resume)?;
-    let elapsed_ns = run
-        .end
-        .as_ref()
-        .map_or(run.elapsed_ns, |end| end.elapsed_ns);
-    run.resume();
-    let done = run
-        .benchmarks
-        .iter()
-        .filter_map(|samples| samples.blocks().last());
-    let done = done.map(|last| last.replicate + 1).max().unwrap_or(0);
-    let mut rule = AnytimeRule::new(&run.header);
-    let raced = Session {
-        contenders: &mut contenders,
-        clock: &OsClock::resume(elapsed_ns),
-        rule: &mut rule,
-        sink: &mut writer,
-        watcher,
-        stop: &interrupts,
-        max_replicates: done.saturating_add(more),
-        budget,
-        outlive_failures: false,
-    }
-    .race(&mut run);
-    finish(raced, run, path.to_owned())
-}
-
 /// Who has neutral links; a run that is taken up again goes on with those it
 /// had.
-fn placements(
+pub(super) fn placements(
     plan: &Plan,
-    options: &RaceOptions,
+    program: Option<PathBuf>,
     before: Option<&[NeutralLinks]>,
     interrupts: &Interrupts,
 ) -> Result<CommandPlacements, RaceError> {
-    let program = options.placements.clone().map(LinkProgram::new);
+    let program = program.map(LinkProgram::new);
     CommandPlacements::find(program, plan, before, interrupts)
         .map_err(|error| not_started(error, interrupts))
 }
 
-fn contenders<'a>(
+pub(super) fn contenders<'a>(
     plan: &Plan,
-    options: &RaceOptions,
+    shown: RawFd,
     counters: bool,
     interrupts: &'a Interrupts,
 ) -> Result<CommandContenders<'a>, RaceError> {
-    let options = CommandOptions {
-        shown: options.shown,
-        counters,
-    };
+    let options = CommandOptions { shown, counters };
     CommandContenders::new(plan, &options, interrupts).map_err(RaceError::NotStarted)
 }
 

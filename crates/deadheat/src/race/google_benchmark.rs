@@ -5,10 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use deadheat_engine::{
-    CommandPlacements, Contenders, EngineError, FunctionCause, GoogleBenchmarkArguments,
-    GoogleBenchmarkContenders, GoogleBenchmarkOptions, GoogleBenchmarkPilot,
-    GoogleBenchmarkProblem, GoogleBenchmarkSide, Interrupts, LinkProgram, OsClock, Watcher,
-    environment, unix_seconds,
+    Contenders, EngineError, FunctionCause, GoogleBenchmarkArguments, GoogleBenchmarkContenders,
+    GoogleBenchmarkOptions, GoogleBenchmarkPilot, GoogleBenchmarkProblem, GoogleBenchmarkSide,
+    OsClock, Watcher, environment, unix_seconds,
 };
 use deadheat_model::{
     Benchmark, BenchmarkFailure, Contender, Environment, GoogleBenchmarkCalls, LeftOut,
@@ -16,6 +15,7 @@ use deadheat_model::{
     RunHeader, Workload,
 };
 
+use super::commands::placements;
 use super::outcome::{RaceError, RaceOutcome, not_started, take_over_signals};
 use super::own_links;
 use super::recorded::Recorded;
@@ -204,7 +204,7 @@ pub fn race_google_benchmark(
     refuse_own_unmeasured(&plan.benchmarks, contenders.metrics(), whom)?;
     plan.validate()
         .map_err(|error| RaceError::Design(unraceable(error.to_string(), &left_out)))?;
-    let placements = placements(race, &plan, &interrupts)?;
+    let placements = placements(&plan, race.placements.clone(), None, &interrupts)?;
     let failed = |of| failures.iter().any(|failure| failure.benchmark == of);
     own_links::add(&mut plan, OWN_LINK_REPLICATES, |of| {
         placements.possible(of) && !failed(of)
@@ -234,17 +234,6 @@ pub fn race_google_benchmark(
         watcher,
     }
     .race(header, failures, &mut contenders)
-}
-
-/// Who has neutral links; each side draws for itself.
-fn placements(
-    race: &GoogleBenchmarkRace,
-    plan: &Plan,
-    interrupts: &Interrupts,
-) -> Result<CommandPlacements, RaceError> {
-    let program = race.placements.clone().map(LinkProgram::new);
-    CommandPlacements::find(program, plan, None, interrupts)
-        .map_err(|error| not_started(error, interrupts))
 }
 
 /// A benchmark as planned; one whose pilot failed is planned all the same, so

@@ -12,11 +12,13 @@ mod outcome;
 mod own_links;
 mod planning;
 mod recorded;
+#[cfg(feature = "commands")]
+mod resume;
 mod terms;
 mod workers;
 
 #[cfg(feature = "commands")]
-pub use commands::{RaceOptions, race_commands, resume_commands};
+pub use commands::{RaceOptions, race_commands};
 #[cfg(feature = "commands")]
 pub use families::{Families, FamilyProblem, families, families_between};
 #[cfg(feature = "commands")]
@@ -24,5 +26,7 @@ pub use google_benchmark::{GoogleBenchmarkRace, GoogleEntry, GoogleSide, race_go
 #[cfg(feature = "commands")]
 pub use inspection::inspect_program;
 pub use outcome::{RaceError, RaceOutcome};
+#[cfg(feature = "commands")]
+pub use resume::{Resumable, ResumeOptions, resume_race};
 pub(crate) use workers::smoke_test;
 pub use workers::{Entries, WorkerRace, race_workers};

@@ -49,10 +49,12 @@ pub enum RaceError {
     },
     /// The race cannot be planned as asked.
     Design(String),
-    /// The run was made of something that cannot be launched again.
-    NotARace {
+    /// The run cannot be taken up again.
+    NotResumable {
         /// The file.
         path: PathBuf,
+        /// Why not, as what is said of the file.
+        reason: String,
     },
     /// The run was made with other metrics than can be recorded now.
     OtherMetrics {
@@ -78,8 +80,8 @@ impl std::fmt::Display for RaceError {
             Self::BrokenOff { error, .. } => write!(f, "{error}"),
             Self::MetricNotMeasured { metric, reason } => write!(f, "--metric {metric}: {reason}"),
             Self::Design(inner) => write!(f, "{inner}"),
-            Self::NotARace { path } => {
-                write!(f, "--resume: {} holds no race of commands", path.display())
+            Self::NotResumable { path, reason } => {
+                write!(f, "--resume: {} {reason}", path.display())
             }
             Self::OtherMetrics { path, then, now } => write!(
                 f,
