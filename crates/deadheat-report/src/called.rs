@@ -42,6 +42,15 @@ impl Source {
         }
     }
 
+    /// What a value is one of: a launch of a command, an iteration of anything
+    /// else.
+    pub(crate) fn iteration(self) -> &'static str {
+        match self {
+            Source::Commands => "launch",
+            _ => "iteration",
+        }
+    }
+
     /// The command that goes on with such a run; `None` where none does.
     pub fn resume(self) -> Option<&'static str> {
         match self {

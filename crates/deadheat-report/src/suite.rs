@@ -3,6 +3,7 @@
 
 use deadheat_model::{Comparison, FailedBenchmark, Side};
 
+use crate::called::Source;
 use crate::doubts::{Told, doubts_first};
 use crate::enumeration::enumerated;
 use crate::glyphs::Glyphs;
@@ -32,6 +33,24 @@ pub(crate) fn names(group: &[Comparison]) -> Vec<&str> {
 /// A benchmark's name with the parameter values it does not already tell.
 pub(crate) fn title(comparison: &Comparison, glyphs: Glyphs) -> String {
     title_of(&comparison.benchmark, &comparison.parameters, glyphs)
+}
+
+/// The threads of a benchmark, where its name does not tell them: that of
+/// Google Benchmark does, and the number behind one of Go is no more than how
+/// many may run at once.
+pub(crate) fn threads_beside(comparison: &Comparison) -> Option<u32> {
+    let is_told = |threads: &u32| {
+        let name = &comparison.benchmark;
+        name.contains("threads:") || name.ends_with(&format!("-{threads}"))
+    };
+    comparison.threads.filter(|threads| !is_told(threads))
+}
+
+/// Whether a benchmark has no name but what `deadheat run` calls a race of any
+/// commands, which then have to tell what it is.
+pub(crate) fn is_any_run(group: &[Comparison], source: Source) -> bool {
+    let is_any = |first: &Comparison| first.benchmark == "run" && first.parameters.is_empty();
+    source == Source::Commands && group.first().is_some_and(is_any)
 }
 
 /// The same of a benchmark that failed.

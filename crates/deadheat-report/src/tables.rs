@@ -171,7 +171,15 @@ pub(crate) fn metric_cells(
                         &typical(&row.baseline, Some(candidate)),
                         glyphs,
                     ));
-                    cells.extend(change_cells(row.estimate.as_ref(), glyphs));
+                    let [change, interval] = change_cells(row.estimate.as_ref(), glyphs);
+                    let has_zeros = [&row.baseline, candidate]
+                        .iter()
+                        .any(|side| side.min <= 0.0);
+                    let interval = match row.estimate.is_none() && has_zeros {
+                        true => "zeros".to_owned(),
+                        false => interval,
+                    };
+                    cells.extend([change, interval]);
                 }
                 None => {
                     let side = &row.baseline;

@@ -1,6 +1,6 @@
 //! Quantities as people read them: four digits, a unit, an explicit sign.
 
-use deadheat_model::{Interval, LogRatio, Unit};
+use deadheat_model::{Estimate, Interval, LogRatio, Unit};
 
 use crate::glyphs::Glyphs;
 
@@ -204,6 +204,21 @@ impl Precision {
         }
     }
 
+    /// The same for the ends of an interval: up to two digits more where they
+    /// tell an end from zero, so that `[-0.02 %, +2.63 %]` does not begin at
+    /// `-0.0 %`.
+    fn of_ends(interval: &Interval) -> Precision {
+        let Precision(plain) = Precision::of(Some(interval));
+        let ends = [interval.low.change(), interval.high.change()];
+        let is_told = |decimals: &usize| {
+            let least = 0.5 * 0.1_f64.powi(*decimals as i32);
+            let mut ends = ends.iter().map(|change| (change * 100.0).abs());
+            ends.all(|percent| percent == 0.0 || percent > least)
+        };
+        let most = (plain + 2).min(MOST_DECIMALS);
+        Precision((plain..=most).find(is_told).unwrap_or(plain))
+    }
+
     /// A relative change with its sign, in percent.
     ///
     /// The sign is kept when the digits round to zero: an interval that leaves
@@ -240,7 +255,7 @@ pub fn effect(effect: LogRatio, interval: Option<&Interval>, glyphs: Glyphs) -> 
 
 /// The ends of an interval, as tables show them.
 pub fn interval(interval: &Interval, glyphs: Glyphs) -> String {
-    let precision = Precision::of(Some(interval));
+    let precision = Precision::of_ends(interval);
     format!(
         "[{}, {}]",
         precision.signed(interval.low.change(), glyphs),
@@ -250,10 +265,26 @@ pub fn interval(interval: &Interval, glyphs: Glyphs) -> String {
 
 /// The ends of an interval in a sentence: "+7.2 to +11.2 %".
 pub fn range(interval: &Interval, glyphs: Glyphs) -> String {
-    let precision = Precision::of(Some(interval));
+    let precision = Precision::of_ends(interval);
     let low = precision.signed(interval.low.change(), glyphs);
     let high = precision.signed(interval.high.change(), glyphs);
     format!("{} to {high}", low.trim_end_matches(" %"))
+}
+
+/// What an axis has room for of an estimate: its effect, and the ends of its
+/// interval as far as a factor of two from there. Two replicates, or a mean of
+/// two benchmarks, would stretch it from -99 to +9900 %, and what is known of
+/// the others into a line.
+pub(crate) fn drawn_span(estimate: &Estimate) -> (LogRatio, LogRatio) {
+    let LogRatio(effect) = estimate.effect;
+    let ends = estimate.interval.map_or((effect, effect), |interval| {
+        (interval.low.0, interval.high.0)
+    });
+    let factor = std::f64::consts::LN_2;
+    (
+        LogRatio(ends.0.max(effect - factor)),
+        LogRatio(ends.1.min(effect + factor)),
+    )
 }
 
 /// A standard deviation with two significant digits, to either side.
@@ -382,9 +413,15 @@ mod tests {
     }
 
     #[test]
-    fn an_end_that_rounds_to_zero_keeps_its_sign() {
-        let range = interval_of(-0.004, -0.000_01);
-        assert_eq!(interval(&range, Glyphs::Ascii), "[-0.40 %, -0.00 %]");
+    fn an_end_near_zero_has_digits_that_tell_it_from_zero_or_keeps_its_sign() {
+        let range = interval_of(-0.000_2, 0.026);
+        assert_eq!(interval(&range, Glyphs::Ascii), "[-0.02 %, +2.60 %]");
+        let near = interval_of(-0.004, -0.000_01);
+        assert_eq!(interval(&near, Glyphs::Ascii), "[-0.400 %, -0.001 %]");
+        let nearer = interval_of(-0.004, -0.000_000_1);
+        assert_eq!(interval(&nearer, Glyphs::Ascii), "[-0.40 %, -0.00 %]");
+        let touching = interval_of(0.0, 0.026);
+        assert_eq!(interval(&touching, Glyphs::Ascii), "[0.0 %, +2.6 %]");
         assert_eq!(Precision(1).signed(0.0, Glyphs::Ascii), "0.0 %");
     }
 

@@ -1,6 +1,9 @@
 //! Workers that break down, or say what they should not, at every moment of a race.
 
 use std::fs;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use deadheat_examples::random::SplitMix64;
 use deadheat_validation::bars::Section;
@@ -88,48 +91,64 @@ fn fault(random: &mut SplitMix64) -> String {
     }
 }
 
+/// Races at the same time: most of what they take is waiting for a worker that hangs.
+const AT_ONCE: usize = 6;
+
 /// Whatever a worker does is answered by an exit code of the table, and leaves no process.
 pub fn workers(setting: &Setting) -> Section {
-    let worker = setting
-        .shop
-        .root
-        .join("crates/deadheat/tests/misbehaving_worker.py");
-    let folder = setting.shop.scratched("workers");
-    fs::create_dir_all(&folder).expect("a folder");
     let mut random = setting.random(4);
-    let mut outcome = Outcome::default();
-    for number in 0..setting.shop.count(RACES, 20) {
-        let fault = fault(&mut random);
-        let quoted = fault.replace('\'', "'\\''");
-        let good = format!("python3 '{}' notes", text(&worker));
-        let bad = format!("{good} '{quoted}'");
-        let mut sides = [good.as_str(), bad.as_str()];
-        sides.rotate_left(random.index_below(2));
-        let mark = format!("{}-worker-{number}", std::process::id());
-        let race = [
-            "bench",
-            sides[0],
-            sides[1],
-            "--timeout",
-            "1",
-            "--max-replicates",
-            "2",
-        ];
-        let more = ["--blocks", "2", "--save", "run.jsonl", "--pin", "none"];
-        let words = [&race[..], &more].concat();
-        let mut finding = run(marked(setting, &folder, &mark, &words)).finding(&[0, 3]);
-        let left = left_behind(&mark);
-        if !left.is_empty() {
-            finding.get_or_insert_with(|| format!("left behind: {}", left.join(", ")));
+    let races = 0..setting.shop.count(RACES, 20);
+    let races: Vec<(String, usize)> = races
+        .map(|_| (fault(&mut random), random.index_below(2)))
+        .collect();
+    let next = AtomicUsize::new(0);
+    let outcome = Mutex::new(Outcome::default());
+    thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    let Some((fault, side)) = races.get(number) else {
+                        return;
+                    };
+                    let finding = lied(setting, number, fault, *side);
+                    let mut outcome = outcome.lock().expect("no attempt panics");
+                    outcome.add(fault, finding);
+                }
+            });
         }
-        outcome.add(&fault, finding);
-        let _ = fs::remove_file(folder.join("run.jsonl"));
-    }
-    let _ = fs::remove_dir_all(&folder);
+    });
+    let outcome = outcome.into_inner().expect("no attempt panicked");
     section(
         "Lying workers",
         "Two workers race that were written after the manual of the protocol, in Python; one of them, the old or the new one, breaks \
          down in one of sixteen ways or says one of eighteen wrong lines, at one of fourteen moments. deadheat ends with 0 or 3, and no process is left.",
         &[("races".to_owned(), outcome)],
     )
+}
+
+/// A race of a worker that has this fault with one that has none.
+fn lied(setting: &Setting, number: usize, fault: &str, side: usize) -> Option<String> {
+    let worker = setting
+        .shop
+        .root
+        .join("crates/deadheat/tests/misbehaving_worker.py");
+    let folder = setting.shop.scratched(&format!("worker-{number}"));
+    fs::create_dir_all(&folder).expect("a folder");
+    let quoted = fault.replace('\'', "'\\''");
+    let good = format!("python3 '{}' notes", text(&worker));
+    let bad = format!("{good} '{quoted}'");
+    let mut sides = [good.as_str(), bad.as_str()];
+    sides.rotate_left(side);
+    let mark = format!("{}-worker-{number}", std::process::id());
+    let race = ["bench", sides[0], sides[1], "--timeout", "1"];
+    let short = ["--max-replicates", "2", "--blocks", "2", "--pin", "none"];
+    let words = [&race[..], &short, &["--save", "run.jsonl"]].concat();
+    let mut finding = run(marked(setting, &folder, &mark, &words)).finding(&[0, 3]);
+    let left = left_behind(&mark);
+    if !left.is_empty() {
+        finding.get_or_insert_with(|| format!("left behind: {}", left.join(", ")));
+    }
+    let _ = fs::remove_dir_all(&folder);
+    finding
 }

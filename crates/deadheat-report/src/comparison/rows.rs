@@ -130,8 +130,7 @@ pub(super) fn title(comparison: &Comparison, glyphs: Glyphs) -> String {
         beside.push((String::new(), label.clone()));
     }
     // That it runs on one thread is what everybody expects.
-    let threads = comparison.threads.filter(|threads| *threads > 1);
-    if let Some(threads) = threads.filter(|_| !name.contains("threads:")) {
+    if let Some(threads) = suite::threads_beside(comparison).filter(|threads| *threads > 1) {
         beside.push((String::new(), format!("{threads} threads")));
     }
     suite::title_of(name, &beside, glyphs)

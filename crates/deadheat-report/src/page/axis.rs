@@ -2,6 +2,8 @@
 
 use deadheat_model::{Comparison, Estimate, LogRatio, Overall};
 
+use crate::units::drawn_span;
+
 /// So many margins are told apart on a plain axis. Beyond, far changes are
 /// drawn together, so that a margin can still be seen.
 const PLAIN: f64 = 40.0;
@@ -51,6 +53,11 @@ impl Axis {
         ((1.0 + share) / 2.0).clamp(0.0, 1.0)
     }
 
+    /// Whether an effect lies beyond one of the ends.
+    pub(super) fn is_beyond(&self, effect: LogRatio) -> bool {
+        effect.0.abs() > self.reach
+    }
+
     fn bent(&self, theta: f64) -> f64 {
         match self.bend {
             Some(bend) => (theta / bend).asinh(),
@@ -96,13 +103,8 @@ impl Axis {
 }
 
 fn reach_of(estimate: &Estimate) -> f64 {
-    let ends = estimate
-        .interval
-        .map(|interval| [interval.low.0, interval.high.0]);
-    let ends = ends.into_iter().flatten();
-    ends.chain([estimate.effect.0])
-        .map(f64::abs)
-        .fold(0.0, f64::max)
+    let (low, high) = drawn_span(estimate);
+    low.0.abs().max(high.0.abs())
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use super::head;
 use super::html::{GLYPHS, InScript, Text, isolated};
 use super::tables;
 use crate::doubts::{self, Told};
-use crate::names::{escape, labels, shorten};
+use crate::names::{escape, labels};
 use crate::sentences::{self, Called, Source};
 use crate::suite;
 use crate::units::counted;
@@ -40,7 +40,7 @@ impl Section<'_> {
         shared: &[Told],
     ) -> fmt::Result {
         let (index, group) = (self.index, self.group);
-        let title = isolated(&shorten(&suite::title(&group[0], GLYPHS), TITLE, GLYPHS));
+        let title = head::title_of(group, Source::of(analysis), TITLE);
         write!(
             out,
             "<section class=\"benchmark\" id=\"b{index}\" data-index=\"{index}\" aria-labelledby=\"t{index}\">\
@@ -105,7 +105,7 @@ impl Section<'_> {
             notes(out, &known)?;
             out.write_str("</details>")?;
         }
-        tables::contenders(out, group, &labels)?;
+        tables::contenders(out, group, &labels, Source::of(analysis))?;
         for (at, comparison) in group.iter().enumerate() {
             let index = self.index;
             let data = self.first + at;
@@ -144,9 +144,8 @@ impl Section<'_> {
             .label
             .as_ref()
             .map(|label| isolated(&escape(label, GLYPHS)));
-        let threads = first
-            .threads
-            .map(|count| counted(count.into(), "thread", "threads"));
+        let threads = suite::threads_beside(first);
+        let threads = threads.map(|count| counted(count.into(), "thread", "threads"));
         let parts: Vec<String> = label.into_iter().chain(threads).collect();
         if parts.is_empty() {
             return Ok(());

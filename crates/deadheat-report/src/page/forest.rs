@@ -82,6 +82,16 @@ pub(super) fn interval(
             place(range.low),
             place(range.high)
         )?;
+        // What lies beyond the axis goes on there.
+        for (end, shape) in [(range.low, "M5-4L0 0L5 4"), (range.high, "M-5-4L0 0L-5 4")] {
+            if axis.is_beyond(end) {
+                let at = place(end);
+                write!(
+                    out,
+                    "<svg x=\"{at:.2}%\" y=\"50%\" overflow=\"visible\"><path class=\"beyond\" d=\"{shape}\"/></svg>"
+                )?;
+            }
+        }
     }
     let at = place(effect);
     write!(out, "<svg x=\"{at:.2}%\" y=\"50%\" overflow=\"visible\">")?;

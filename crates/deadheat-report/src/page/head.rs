@@ -21,12 +21,26 @@ const NAME: usize = 80;
 pub(super) fn title(analysis: &Analysis) -> String {
     let groups = suite::groups(&analysis.comparisons);
     if let ([group], true) = (groups.as_slice(), analysis.failures.is_empty()) {
-        return isolated(&shorten(&suite::title(&group[0], GLYPHS), NAME, GLYPHS));
+        return title_of(group, Source::of(analysis), NAME);
     }
     let benchmarks = groups.len() + analysis.failures.len();
     match benchmarks {
         0 => "Nothing was measured".to_owned(),
         count => counted(count as u64, "benchmark", "benchmarks"),
+    }
+}
+
+/// What a benchmark is called: by its name, or by its commands where that is
+/// no more than what `deadheat run` calls a race of any.
+pub(super) fn title_of(group: &[Comparison], source: Source, width: usize) -> String {
+    if !suite::is_any_run(group, source) {
+        return isolated(&shorten(&suite::title(&group[0], GLYPHS), width, GLYPHS));
+    }
+    let names = labels(&suite::names(group), width, GLYPHS);
+    match &names[..] {
+        [one] => isolated(one),
+        [baseline, candidate] => format!("{} against {}", isolated(candidate), isolated(baseline)),
+        names => counted(names.len() as u64, "command", "commands"),
     }
 }
 
@@ -52,7 +66,8 @@ pub(super) fn write(out: &mut dyn Write, analysis: &Analysis, header: &RunHeader
          <button type=\"button\" id=\"theme\" hidden>Theme: automatic</button></div><h1>{}</h1>",
         Text(title(analysis))
     )?;
-    if let Some([baseline, candidate]) = sides(analysis) {
+    let told = suite::is_any_run(&analysis.comparisons, Source::of(analysis));
+    if let Some([baseline, candidate]) = sides(analysis).filter(|_| !told) {
         write!(
             out,
             "<p class=\"sides\">{} against {}</p>",

@@ -11,7 +11,7 @@ use super::head::{self, VERDICTS};
 use super::html::{GLYPHS, Text, foreign, isolated};
 use crate::left_out;
 use crate::names::{escape, labels, shorten};
-use crate::sentences;
+use crate::sentences::{self, Source};
 use crate::suite;
 use crate::tables::typical;
 use crate::units::{Precision, counted, quantities};
@@ -54,6 +54,7 @@ pub(super) fn write(out: &mut dyn Write, analysis: &Analysis) -> fmt::Result {
     header(out, &columns, &axis)?;
     out.write_str("<tbody>")?;
     let mut order = 0;
+    let source = Source::of(analysis);
     for (index, group) in groups.iter().enumerate() {
         let labels = labels(&suite::names(group), NAME, GLYPHS);
         for (at, comparison) in group.iter().enumerate() {
@@ -62,6 +63,7 @@ pub(super) fn write(out: &mut dyn Write, analysis: &Analysis) -> fmt::Result {
                 at,
                 order,
                 several: group.len() > 1,
+                title: head::title_of(std::slice::from_ref(comparison), source, NAME),
                 candidate: labels.get(at + 1).map(|label| isolated(label)),
             };
             row.write(out, comparison, &columns, &axis)?;
@@ -172,6 +174,7 @@ struct Row {
     at: usize,
     order: usize,
     several: bool,
+    title: String,
     candidate: Option<String>,
 }
 
@@ -184,7 +187,6 @@ impl Row {
         axis: &Axis,
     ) -> fmt::Result {
         let code = head::code(comparison);
-        let title = shorten(&suite::title(comparison, GLYPHS), NAME, GLYPHS);
         let target = match self.several {
             true => format!("b{}-{}", self.index, self.at),
             false => format!("b{}", self.index),
@@ -195,7 +197,7 @@ impl Row {
              <th scope=\"row\" class=\"name\"><a href=\"#{target}\">{}</a></th>",
             self.index,
             self.order,
-            Text(isolated(&title))
+            Text(&self.title)
         )?;
         if columns.candidate {
             let nothing = GLYPHS.nothing();

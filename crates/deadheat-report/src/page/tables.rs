@@ -7,7 +7,7 @@ use deadheat_model::{Comparison, Side};
 use super::html::{GLYPHS, Text};
 use crate::figures;
 use crate::rate::rate_cells;
-use crate::sentences;
+use crate::sentences::{self, Source};
 use crate::suite;
 use crate::tables;
 use crate::units::quantity;
@@ -41,6 +41,7 @@ pub(super) fn contenders(
     out: &mut dyn Write,
     group: &[Comparison],
     labels: &[String],
+    source: Source,
 ) -> fmt::Result {
     let unit = group[0].metric.unit();
     let sides = suite::sides(group);
@@ -77,7 +78,8 @@ pub(super) fn contenders(
         row.push(side.samples.to_string());
         rows.push(row);
     }
-    table(out, "Contenders, per iteration", &header, &rows)
+    let caption = format!("Contenders, per {}", source.iteration());
+    table(out, &caption, &header, &rows)
 }
 
 /// All metrics side by side, then the secondary figures.

@@ -13,7 +13,7 @@ use crate::glyphs::Glyphs;
 use crate::names::labels;
 use crate::sentences;
 use crate::suite;
-use crate::units::effect;
+use crate::units::{drawn_span, effect};
 
 /// Pixels across; a suite takes more than a column.
 const WIDTH: f64 = 500.0;
@@ -126,8 +126,8 @@ fn words(estimate: Option<&Estimate>, word: &str) -> String {
 fn axis(rows: &[Row]) -> Axis {
     let estimates = || rows.iter().filter_map(|row| row.estimate);
     let span = |found: Estimate| {
-        let effect = percent(found.effect);
-        found.interval.as_ref().map_or((effect, effect), ends)
+        let (low, high) = drawn_span(&found);
+        (percent(low), percent(high))
     };
     let mut reaches: Vec<f64> = estimates()
         .map(|found| span(found).0.abs().max(span(found).1.abs()))

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::glyphs::Glyphs;
 use crate::names::labels;
+use crate::sentences::Source;
 use crate::suite;
 
 /// Characters of a file name that are taken from a benchmark's name.
@@ -27,7 +28,10 @@ pub fn to_pictures(analysis: &Analysis) -> impl Iterator<Item = Picture> + '_ {
     let digits = analysis.comparisons.len().to_string().len().max(2);
     let suite = forest::pictures(analysis, &format!("{:0digits$}-suite", 0));
     let groups = suite::groups(&analysis.comparisons).into_iter();
-    let scenes = groups.flat_map(scenes).enumerate();
+    let source = Source::of(analysis);
+    let scenes = groups
+        .flat_map(move |group| scenes(group, source))
+        .enumerate();
     let drawn = scenes.flat_map(move |(index, mut scene)| {
         scene.stem = format!("{:0digits$}{}", index + 1, scene.stem);
         of_one(&scene)
@@ -53,15 +57,20 @@ fn of_one(scene: &Scene<'_>) -> Vec<Picture> {
     pictures.into_iter().flatten().collect()
 }
 
-fn scenes(group: &[Comparison]) -> impl Iterator<Item = Scene<'_>> {
+fn scenes(group: &[Comparison], source: Source) -> impl Iterator<Item = Scene<'_>> {
     let labels = labels(&suite::names(group), LABEL, Glyphs::Unicode);
     let several = group.len() > 1;
     group.iter().enumerate().map(move |(index, comparison)| {
-        let title = suite::title(comparison, Glyphs::Unicode);
+        let name = suite::title(comparison, Glyphs::Unicode);
         let candidate = labels.get(index + 1).cloned().unwrap_or_default();
         let stem = match several {
-            true => stem(&format!("{title} {candidate}")),
-            false => stem(&title),
+            true => stem(&format!("{name} {candidate}")),
+            false => stem(&name),
+        };
+        let title = match (suite::is_any_run(group, source), candidate.is_empty()) {
+            (true, false) => format!("{candidate} against {}", labels[0]),
+            (true, true) => labels[0].clone(),
+            (false, _) => name,
         };
         Scene {
             comparison,
@@ -69,6 +78,7 @@ fn scenes(group: &[Comparison]) -> impl Iterator<Item = Scene<'_>> {
             baseline: labels[0].clone(),
             candidate,
             stem,
+            source,
         }
     })
 }

@@ -7,7 +7,7 @@ use super::frame::letters;
 use super::ink::{BLACK, Colour, GREY, Marker, Stroke};
 use super::picture::Picture;
 use crate::glyphs::Glyphs;
-use crate::sentences;
+use crate::sentences::{self, Source};
 
 /// Pixels of a picture, made for one column of a page.
 pub(super) const WIDTH: f64 = 360.0;
@@ -37,6 +37,8 @@ pub(super) struct Scene<'a> {
     pub(super) candidate: String,
     /// The beginning of the file names.
     pub(super) stem: String,
+    /// What the samples are of.
+    pub(super) source: Source,
 }
 
 impl Scene<'_> {
@@ -61,7 +63,7 @@ impl Scene<'_> {
 
     /// "wall time per iteration", of a metric that adds up.
     pub(super) fn metric(&self) -> String {
-        of_metric(&self.comparison.metric)
+        of_metric(&self.comparison.metric, self.source)
     }
 
     /// The margin to both sides, in percent.
@@ -70,10 +72,10 @@ impl Scene<'_> {
     }
 }
 
-fn of_metric(metric: &Metric) -> String {
+fn of_metric(metric: &Metric, source: Source) -> String {
     let name = sentences::metric(metric, Glyphs::Unicode);
     match metric.adds_up() {
-        true => format!("{name} per iteration"),
+        true => format!("{name} per {}", source.iteration()),
         false => name,
     }
 }

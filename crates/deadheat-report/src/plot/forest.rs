@@ -7,6 +7,7 @@ use super::change_scale::ChangeScale;
 use super::paint::{Strokes, color_of, painted};
 use crate::glyphs::Glyphs;
 use crate::layout::{GAP, wrap};
+use crate::units::drawn_span;
 
 /// Fewer columns say less than the numbers beside them.
 const LEAST: usize = 11;
@@ -102,10 +103,17 @@ impl Forest {
         if room < LEAST || reaches().next().is_none() {
             return None;
         }
+        let drawn = rows
+            .iter()
+            .filter_map(|row| row.estimate)
+            .flat_map(|found| {
+                let (low, high) = drawn_span(found);
+                [low, high]
+            });
         let margin = rows.iter().map(|row| row.margin).fold(0.0, f64::max);
         let room = room.min(MOST);
         let mut forest = Forest {
-            scale: ChangeScale::over(reaches(), LogRatio::from_change(MARGINS * margin)),
+            scale: ChangeScale::over(drawn, LogRatio::from_change(MARGINS * margin)),
             width: room - usize::from(room.is_multiple_of(2)),
             glyphs,
             strokes: Strokes::new(glyphs),

@@ -286,6 +286,11 @@ fn label_and_threads_are_told_unless_the_name_does() {
         titled("a/threads:4/spin", Some("spin"), Some(4)),
         "a/threads:4/spin (size=8)"
     );
+    assert_eq!(
+        titled("Sort/n=3-2", None, Some(2)),
+        "Sort/n=3-2 (size=8)",
+        "the number of Go is how many may run, and stands there"
+    );
     assert_eq!(titled("a", Some(""), Some(1)), "a (size=8)");
 }
 

@@ -1,4 +1,4 @@
-use deadheat_model::{Analysis, Excuse, GateHit, Verdict};
+use deadheat_model::{Analysis, Excuse, GateHit, LogRatio, Processes, Verdict};
 use deadheat_report::to_page;
 use proptest::prelude::*;
 
@@ -203,6 +203,50 @@ fn what_is_promised_of_a_benchmark_is_there() {
         let part = part.replace("<td>carry-over</td>", "carry-over");
         assert!(page.contains(&part), "{part}");
     }
+}
+
+#[test]
+fn a_race_of_commands_without_a_name_is_called_by_its_commands() {
+    let mut race = race();
+    race.comparisons[0].benchmark = "run".to_owned();
+    let page = bare(&race);
+    assert!(page.contains("<title>./new input against ./old input · deadheat</title>"));
+    assert!(!page.contains("class=\"sides\""), "they are told already");
+    assert!(!page.contains(">run<"));
+    let mut three = three_contenders();
+    three
+        .comparisons
+        .iter_mut()
+        .for_each(|one| one.benchmark = "run".to_owned());
+    assert!(bare(&three).contains("<h1>3 commands</h1>"));
+    let mut alone = alone();
+    alone.comparisons[0].benchmark = "run".to_owned();
+    assert!(bare(&alone).contains("<h1><bdi>./old input</bdi></h1>"));
+    // A function may well be called so.
+    race.processes = Processes::Workers;
+    assert!(bare(&race).contains("<h1><bdi>run</bdi></h1>"));
+}
+
+#[test]
+fn an_interval_that_says_nothing_leaves_the_axis_to_the_others_and_ends_in_arrows() {
+    let marks = |page: &str| {
+        let axis = page.split("<svg class=\"axis\"").nth(1).unwrap();
+        axis.split("</svg>").next().unwrap().to_owned()
+    };
+    let sharp = comparison(Some(Verdict::Slower), 0.1012, 0.0025);
+    let before = bare(&analysis(vec![sharp.clone()]));
+    assert!(!before.contains("class=\"beyond\""));
+    let mut blurred = comparison(None, 0.01, 0.0025);
+    let estimate = blurred.estimate.as_mut().unwrap();
+    let interval = estimate.interval.as_mut().unwrap();
+    (interval.low, interval.high) = (LogRatio(-4.6), LogRatio(4.6));
+    let page = bare(&analysis(vec![sharp, blurred]));
+    assert_eq!(page.matches("class=\"beyond\"").count(), 2);
+    let marks = marks(&page);
+    assert!(
+        !marks.contains("900 %") && marks.contains("+20 %"),
+        "{marks}"
+    );
 }
 
 #[test]

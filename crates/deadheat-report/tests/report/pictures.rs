@@ -224,15 +224,15 @@ fn axes_name_what_they_measure_and_in_which_unit() {
             "differences",
             &["change", "block, in the order run", "+10 %"][..],
         ),
-        ("pairs", &["baseline: wall time per iteration, µs", "700"]),
+        ("pairs", &["baseline: wall time per launch, µs", "700"]),
         ("looks", &["replicates looked at"]),
         (
             "histogram",
-            &["samples", "wall time per iteration, µs", "./old input"],
+            &["samples", "wall time per launch, µs", "./old input"],
         ),
         ("densities", &["log-normal", "normal", "Gumbel"]),
         ("ecdf", &["50 %", "samples at or below"]),
-        ("quantiles", &["wall time per iteration, µs (log)"]),
+        ("quantiles", &["wall time per launch, µs (log)"]),
     ] {
         let picture = one(&pictures, kind);
         let document = Document::parse(&picture.svg).unwrap();

@@ -350,6 +350,32 @@ fn advice_for_functions_names_no_flag_of_commands() {
 }
 
 #[test]
+fn a_metric_without_a_change_says_where_zeros_are_the_cause() {
+    let mut race = race();
+    let metrics = &mut race.comparisons[0].metrics;
+    for metric in &mut metrics[1..3] {
+        metric.estimate = None;
+        metric.baseline.typical = None;
+    }
+    metrics[1].baseline.min = 0.0;
+    let text = to_text(
+        &race,
+        &TextOptions {
+            detail: Detail::Full,
+            ..TextOptions::default()
+        },
+    );
+    let end = |name: &str| {
+        let line = text
+            .lines()
+            .find(|line| line.trim_start().starts_with(name));
+        line.unwrap().trim_end().to_owned()
+    };
+    assert!(end("cpu").ends_with("zeros"), "{text}");
+    assert!(!end("peak-rss").ends_with("zeros"), "{text}");
+}
+
+#[test]
 fn only_a_clock_that_was_replaced_is_no_doubt_about_the_code() {
     let information = |code| {
         let warnings = every_warning();
