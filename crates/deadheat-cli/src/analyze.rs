@@ -48,7 +48,7 @@ pub fn analyze(args: &AnalyzeArgs) -> Result<Status, Failure> {
         let benchmarks = recorded.run().header.plan.benchmarks.len();
         let options = reports.analysis_options(options, benchmarks);
         let (run, analysis) = answer.analysis_of(recorded, options)?;
-        let written = args.exports.write(&run, &analysis, answer.figures)?;
+        let written = args.exports.write(&run, &analysis, &answer)?;
         answer.print_beside(&reports, &analysis, &written)?;
         status = status.max(answer.status(&analysis));
     }

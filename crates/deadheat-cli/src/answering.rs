@@ -23,7 +23,7 @@ pub fn tell(
     let benchmarks = run.header.plan.benchmarks.len();
     let options = reports.analysis_options(answer.analysis_options(), benchmarks);
     let analysis = answer.analysis_with(run, options);
-    let written = exports.write(run, &analysis, answer.figures)?;
+    let written = exports.write(run, &analysis, &answer)?;
     let recorded = answer.recorded_in(&outcome.path);
     let below = [vec![recorded], room(&outcome.path), written].concat();
     answer.print_beside(&reports, &analysis, &below)?;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use deadheat::analysis::histograms;
+use deadheat::answer::Answer;
 use deadheat::format::{
     GoogleSide, ensure_writable, is_same_file, write_bmf, write_csv, write_go,
     write_google_benchmark, write_hdr, write_hyperfine, write_smaller_is_better, write_text,
@@ -108,18 +109,19 @@ impl ExportArgs {
         self.reports.files()
     }
 
-    /// Writes what was asked for, and says where the reports are; `figures`
-    /// adds the secondary ones to the answer.
+    /// Writes what was asked for, as the answer is, and says where the reports
+    /// are.
     pub fn write(
         &self,
         run: &Run,
         analysis: &Analysis,
-        figures: bool,
+        answer: &Answer,
     ) -> Result<Vec<String>, Failure> {
+        let figures = answer.figures;
         for (flag, path, shape) in self.given() {
             match shape {
                 Shape::Hyperfine => write_hyperfine(run, path),
-                Shape::Csv => write_csv(run, path),
+                Shape::Csv => write_csv(run, path, answer.cells),
                 Shape::Hdr => write_hdr(run, &histograms(run), path),
                 Shape::GoogleBenchmark(side) => write_google_benchmark(run, side, path),
                 Shape::Go => write_go(run, path),

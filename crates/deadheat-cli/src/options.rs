@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use deadheat::answer::{Answer, Format};
+use deadheat::model::TextCells;
 use deadheat::rules::Gate;
 use deadheat::settings::{Color, FailOn};
 
@@ -31,6 +32,9 @@ pub struct AnswerArgs {
     /// Show the secondary figures too: they inform, they never decide
     #[arg(long, help_heading = "Answer")]
     figures: bool,
+    /// Write names into CSV as they are, also those that a spreadsheet would run as formulas
+    #[arg(long, help_heading = "Answer")]
+    csv_exact: bool,
     /// Draw the two distributions and the differences in order of time
     #[arg(long, help_heading = "Answer")]
     plot: bool,
@@ -73,6 +77,10 @@ impl AnswerArgs {
             plot: self.plot,
             color: self.color,
             gate: self.gate.clone(),
+            cells: match self.csv_exact {
+                true => TextCells::Exact,
+                false => TextCells::Guarded,
+            },
         }
     }
 }

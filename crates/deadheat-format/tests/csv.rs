@@ -10,6 +10,7 @@ use deadheat_format::{
     FormatError, RecordingPlan, RunFileWriter, Source, detect, read_any, read_csv_from, read_run,
     write_csv, write_csv_to,
 };
+use deadheat_model::TextCells;
 use deadheat_model::{
     Benchmark, BlockRecord, Contender, ContenderId, Flags, Metric, Origin, RecordSink, Run, Sample,
     Workload,
@@ -35,7 +36,7 @@ fn a_counter_that_only_some_benchmarks_have_comes_back_to_these() {
     assert_eq!(counters(&run), [0, 2, 0]);
     assert_eq!(run.benchmarks[1].column(&cells), Some(&[4096.5; 4][..]));
     let mut again = Vec::new();
-    write_csv_to(&run, &mut again, "run.csv").unwrap();
+    write_csv_to(&run, &mut again, "run.csv", TextCells::Guarded).unwrap();
     assert_eq!(String::from_utf8(again).unwrap(), csv);
     // Where a benchmark has it in some rows only, it is no metric.
     let torn = csv.replacen(",4096.5,4096.5\n", ",,4096.5\n", 1);
@@ -149,10 +150,31 @@ fn an_unpaired_recording_keeps_the_replicates_it_names() {
 fn rows_without_a_process_do_not_come_back_from_a_table_as_processes() {
     let run = read("benchmark,contender,wall_ns\ns,a,1\ns,b,3\ns,a,2\nt,a,4\n").unwrap();
     let mut text = Vec::new();
-    write_csv_to(&run, &mut text, "b.csv").unwrap();
+    write_csv_to(&run, &mut text, "b.csv", TextCells::Guarded).unwrap();
     let back = read_csv_from(&text[..], "b.csv", &plan()).unwrap();
     assert_eq!(back.benchmarks, run.benchmarks);
     assert_eq!(back.header.origin, Origin::UnpairedRecording);
+}
+
+#[test]
+fn names_that_a_spreadsheet_would_run_are_guarded_and_read_back_as_they_were() {
+    let table = "benchmark,contender,wall_ns,@rate\n=1+1,-x,1,5\n=1+1,''=y,3,6\n";
+    let run = read(table).unwrap();
+    let written = |cells| {
+        let mut text = Vec::new();
+        write_csv_to(&run, &mut text, "b.csv", cells).unwrap();
+        String::from_utf8(text).unwrap()
+    };
+    let guarded = written(TextCells::Guarded);
+    for cell in guarded.split([',', '\n']) {
+        assert!(!cell.starts_with(['=', '+', '-', '@']), "{guarded}");
+    }
+    assert!(guarded.contains(",'@rate\n'=1+1,0,"), "{guarded}");
+    let exact = written(TextCells::Exact);
+    assert!(exact.contains(",@rate\n=1+1,0,"), "{exact}");
+    let back = read_csv_from(guarded.as_bytes(), "b.csv", &plan()).unwrap();
+    assert_eq!(back.header.plan.benchmarks, run.header.plan.benchmarks);
+    assert_eq!(back.header.metrics, run.header.metrics);
 }
 
 #[test]
@@ -394,7 +416,8 @@ fn a_format_is_told_by_its_content() {
 fn a_run_without_wall_times_cannot_be_written_as_csv() {
     let mut header = header();
     header.metrics = vec![Metric::Cycles];
-    let error = write_csv_to(&Run::new(header), Vec::new(), "b.csv").unwrap_err();
+    let error =
+        write_csv_to(&Run::new(header), Vec::new(), "b.csv", TextCells::Guarded).unwrap_err();
     assert_eq!(
         error.to_string(),
         "cannot write b.csv: the run has no wall times"
@@ -408,7 +431,7 @@ fn a_full_disk_is_an_error_that_names_the_file() {
     for block in blocks() {
         run.benchmarks[block.benchmark].push(&block).unwrap();
     }
-    let error = write_csv(&run, "/dev/full").unwrap_err();
+    let error = write_csv(&run, "/dev/full", TextCells::Guarded).unwrap_err();
     assert!(error.is_write_error());
     assert!(
         error.to_string().starts_with("cannot write /dev/full: "),
@@ -482,7 +505,7 @@ proptest! {
     #[test]
     fn what_was_written_reads_back_as_it_was(run in runs()) {
         let mut text = Vec::new();
-        write_csv_to(&run, &mut text, "b.csv").unwrap();
+        write_csv_to(&run, &mut text, "b.csv", TextCells::Guarded).unwrap();
         let back = read_csv_from(&text[..], "b.csv", &plan()).unwrap();
         prop_assert_eq!(back.benchmarks, run.benchmarks);
         prop_assert_eq!(back.header.metrics, run.header.metrics);

@@ -14,6 +14,7 @@ use deadheat_format::{
     GoogleSide, RunFileWriter, read_results_from, read_run, write_csv_to, write_go_to,
     write_google_benchmark_to, write_hdr_to, write_hyperfine_to,
 };
+use deadheat_model::TextCells;
 use deadheat_model::{
     BenchmarkFailure, ContenderHistogram, ContenderId, EndReason, HistogramUnit, Histograms,
     Metric, RecordSink,
@@ -77,7 +78,7 @@ fn a_run_with_a_control_is_written_as_before() {
 fn a_control_is_in_no_file_for_other_tools() {
     let run = read_run(recorded_with_a_control().path()).unwrap();
     let mut csv = Vec::new();
-    write_csv_to(&run, &mut csv, "control.csv").unwrap();
+    write_csv_to(&run, &mut csv, "control.csv", TextCells::Guarded).unwrap();
     compare("control.csv", &csv);
     let mut others = [Vec::new(), Vec::new(), Vec::new()];
     let [hyperfine, go, google] = &mut others;
@@ -162,7 +163,7 @@ fn a_run_of_programs_is_written_as_before_and_read_back_whole() {
 fn counters_of_some_benchmarks_are_empty_cells_in_the_rows_of_others() {
     let run = read_run(recorded_programs().path()).unwrap();
     let mut csv = Vec::new();
-    write_csv_to(&run, &mut csv, "run.csv").unwrap();
+    write_csv_to(&run, &mut csv, "run.csv", TextCells::Guarded).unwrap();
     compare("programs.csv", &csv);
     let mut json = Vec::new();
     write_hyperfine_to(&run, &mut json, "run.json").unwrap();
@@ -180,7 +181,7 @@ fn counters_of_some_benchmarks_are_empty_cells_in_the_rows_of_others() {
 fn what_ran_as_the_user_linked_it_keeps_apart_in_a_table() {
     let run = read_run(recorded_with_placements().path()).unwrap();
     let mut csv = Vec::new();
-    write_csv_to(&run, &mut csv, "run.csv").unwrap();
+    write_csv_to(&run, &mut csv, "run.csv", TextCells::Guarded).unwrap();
     let csv = String::from_utf8(csv).unwrap();
     let rows = |name: &str| csv.lines().filter(|row| row.starts_with(name)).count();
     assert_eq!((rows("sum,"), rows("sum (own link),")), (40, 4));
@@ -199,7 +200,7 @@ fn what_ran_as_the_user_linked_it_keeps_apart_in_a_table() {
 fn tidy_csv_is_written_as_before() {
     let run = read_run(recorded().path()).unwrap();
     let mut csv = Vec::new();
-    write_csv_to(&run, &mut csv, "run.csv").unwrap();
+    write_csv_to(&run, &mut csv, "run.csv", TextCells::Guarded).unwrap();
     compare("run.csv", &csv);
 }
 

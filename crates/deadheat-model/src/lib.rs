@@ -50,7 +50,7 @@ pub use calibration::{
     CalibratedKind, Calibration, CalibrationEnd, CalibrationNote, CalibrationRace, Detectable,
     Found, KnownDifference, Machine, NoiseFloor, Promise, RaceKind, ReplicateCost, Share, Tally,
 };
-pub use column::{FIXED_COLUMNS, column_name, metric_of_column};
+pub use column::{FIXED_COLUMNS, TextCells, column_name, metric_of_column, text_of_cell};
 pub use command::{CommandLine, ExitPolicy, Hooks, Input, Output};
 pub use control::Control;
 pub use day::Day;

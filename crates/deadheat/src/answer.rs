@@ -5,7 +5,7 @@ use std::path::Path;
 
 use deadheat_analysis::{Options, analyse};
 use deadheat_engine::stdout_was_closed;
-use deadheat_model::{Analysis, Run};
+use deadheat_model::{Analysis, Run, TextCells};
 use deadheat_report::{Detail, TextOptions, to_json, to_text};
 #[cfg(feature = "reports")]
 use deadheat_report::{Glyphs, MarkdownOptions, to_markdown_with, to_paired};
@@ -118,6 +118,8 @@ pub struct Answer {
     pub gate: Gate,
     /// Whether text has every metric and every note.
     pub verbose: bool,
+    /// How names are written into CSV.
+    pub cells: TextCells,
 }
 
 impl Default for Answer {
@@ -130,6 +132,7 @@ impl Default for Answer {
             color: Color::Auto,
             gate: Gate::default(),
             verbose: false,
+            cells: TextCells::Guarded,
         }
     }
 }
@@ -277,7 +280,7 @@ impl Answer {
             #[cfg(feature = "reports")]
             Format::Markdown => to_markdown_with(analysis, &MarkdownOptions { figures }),
             #[cfg(feature = "commands")]
-            Format::Csv => to_comparison_csv(analysis, Sort::File, false),
+            Format::Csv => to_comparison_csv(analysis, Sort::File, false, self.cells),
         }
     }
 }

@@ -31,7 +31,7 @@ pub fn tell(run: &Run, options: &BenchOptions, layout: &LayoutArgs) -> Result<St
     let benchmarks = run.header.plan.benchmarks.len();
     let analysis =
         answer.analysis_with(run, reports.analysis_options(analysis_options, benchmarks));
-    let written = options.exports.write(run, &analysis, answer.figures)?;
+    let written = options.exports.write(run, &analysis, &answer)?;
     if let Some(path) = &layout.dump_to_json {
         let json = to_json(&analysis);
         write_text(path, &json).map_err(|error| Failure::writing(DUMP, error))?;
@@ -69,7 +69,7 @@ fn told(analysis: &Analysis, options: &BenchOptions, layout: &LayoutArgs) -> Str
         // It has a line per comparison anyway.
         Format::Text | Format::Terse => to_comparison(analysis, &shown),
         Format::Markdown => to_comparison_markdown(analysis, &shown),
-        Format::Csv => to_comparison_csv(analysis, shown.sort, shown.only_changed),
+        Format::Csv => to_comparison_csv(analysis, shown.sort, shown.only_changed, answer.cells),
         Format::Json => to_json(analysis),
         Format::Paired => {
             let glyphs = Glyphs::new(shown.unicode);

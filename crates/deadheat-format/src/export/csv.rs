@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use csv::Writer;
-use deadheat_model::{Flags, Metric, Origin, Run};
+use deadheat_model::{Flags, Metric, Origin, Run, TextCells};
 
 use crate::error::{FormatError, cannot_write, create_folder_of};
 use crate::number::{push_integer, push_value};
@@ -19,25 +19,31 @@ use super::names::{benchmark_names, told_apart};
 /// back as they were. Of an unpaired recording the columns `block` and `slot`
 /// are left out, so that it does not read back as more than it is. A counter
 /// that only some benchmarks have is an empty cell in the rows of the others.
-/// Saved results without wall times have no rows.
-pub fn write_csv(run: &Run, path: impl AsRef<Path>) -> Result<(), FormatError> {
+/// Saved results without wall times have no rows. `names` says how what a
+/// spreadsheet would run is written.
+pub fn write_csv(run: &Run, path: impl AsRef<Path>, names: TextCells) -> Result<(), FormatError> {
     let path = path.as_ref();
     create_folder_of(path)?;
-    replace(path, |out| write_csv_to(run, out, path))
+    replace(path, |out| write_csv_to(run, out, path, names))
 }
 
 /// Writes a run as tidy CSV anywhere; `name` stands for the file in errors.
-pub fn write_csv_to(run: &Run, out: impl Write, name: impl AsRef<Path>) -> Result<(), FormatError> {
+pub fn write_csv_to(
+    run: &Run,
+    out: impl Write,
+    name: impl AsRef<Path>,
+    names: TextCells,
+) -> Result<(), FormatError> {
     let file = name.as_ref();
     if !run.header.records(&Metric::Wall) {
         return Err(FormatError::NoWallTimes {
             file: file.to_owned(),
         });
     }
-    write_rows(run, out).map_err(cannot_write(file))
+    write_rows(run, out, names).map_err(cannot_write(file))
 }
 
-fn write_rows(run: &Run, out: impl Write) -> io::Result<()> {
+fn write_rows(run: &Run, out: impl Write, cells: TextCells) -> io::Result<()> {
     let recorded = &run.header.metrics;
     let paired = run.header.origin != Origin::UnpairedRecording;
     let cpu = recorded.contains(&Metric::Cpu);
@@ -72,7 +78,7 @@ fn write_rows(run: &Run, out: impl Write) -> io::Result<()> {
     }
     table.text("flags")?;
     for metric in &others {
-        table.text(&column_name(metric))?;
+        table.text(&cells.cell(&column_name(metric)))?;
     }
     table.end_row()?;
 
@@ -92,13 +98,13 @@ fn write_rows(run: &Run, out: impl Write) -> io::Result<()> {
             let told = |at: &usize| Some(samples.samples()[*at].contender) != control;
             for (slot, at) in block.range().filter(told).enumerate() {
                 let sample = &samples.samples()[at];
-                table.text(name)?;
+                table.text(&cells.cell(name))?;
                 table.integer(block.replicate.into())?;
                 if paired {
                     table.integer(block.index.into())?;
                     table.integer(slot as u64)?;
                 }
-                table.text(&contenders[sample.contender.index()])?;
+                table.text(&cells.cell(&contenders[sample.contender.index()]))?;
                 table.text(sample.contender.role().name())?;
                 table.integer(sample.iterations)?;
                 table.value(wall[at])?;

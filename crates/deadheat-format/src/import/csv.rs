@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use csv::{ErrorKind, ReaderBuilder, StringRecord};
-use deadheat_model::{Flags, Metric, Run};
+use deadheat_model::{Flags, Metric, Run, text_of_cell};
 
 use super::recording::{Kept, Recording, Row};
 use super::recording_plan::RecordingPlan;
@@ -43,7 +43,7 @@ pub fn read_csv_from(
             file: file.to_owned(),
         });
     }
-    let header: Vec<&str> = header.iter().collect();
+    let header: Vec<&str> = header.iter().map(text_of_cell).collect();
     let columns = Columns::find(file, &header)?;
     let mut recording = Recording::new(columns.are_paired(), columns.metrics.len());
     let mut foreign = ForeignColumns::of(&columns.metrics);
@@ -73,7 +73,7 @@ fn read_row(
     let mut place = Place {
         file,
         line: record.position().map_or(0, csv::Position::line),
-        benchmark: &record[columns.benchmark],
+        benchmark: text_of_cell(&record[columns.benchmark]),
         replicate: None,
         block: None,
         slot: None,
@@ -108,7 +108,7 @@ fn read_row(
     };
     let benchmark = recording.benchmark(place.benchmark);
     let contender = recording.benchmarks[benchmark]
-        .contender(&record[columns.contender], role)
+        .contender(text_of_cell(&record[columns.contender]), role)
         .map_err(|(column, problem)| place.error(column, problem))?;
     for (index, column) in columns.metrics.iter().enumerate() {
         let cell = &record[column.place];

@@ -1,7 +1,8 @@
 //! A comparison of saved results as a table for other programs.
 
 use deadheat_model::{
-    Analysis, Better, Comparison, Estimate, LeftOutReason, Metric, MetricComparison, Side, Verdict,
+    Analysis, Better, Comparison, Estimate, LeftOutReason, Metric, MetricComparison, Side,
+    TextCells, Verdict,
 };
 
 use super::options::Sort;
@@ -51,7 +52,8 @@ const HEAD: [&str; 32] = [
 /// faster or slower and those without an answer.
 ///
 /// - `benchmark`, `parameters` (as `name=value`, parted by semicolons), `label`,
-///   `threads`: what was measured, the names exact
+///   `threads`: what was measured; names as `cells` writes them, as all that
+///   has a name
 /// - `state`: `compared`, `alone`, `failed`, `skipped`, `not-alike` or
 ///   `only-in`; `message` says why, of `only-in` which side has it
 /// - `metric`, its `unit` (`ns`, `bytes`, `count`, `bytes/s`, `1/s`) and which
@@ -66,7 +68,12 @@ const HEAD: [&str; 32] = [
 /// - `verdict`: `faster`, `slower`, `equivalent` or `inconclusive`; faster is
 ///   better, whichever way that is. `provisional` goes with that of the judged
 ///   metric
-pub fn to_comparison_csv(analysis: &Analysis, sort: Sort, only_changed: bool) -> String {
+pub fn to_comparison_csv(
+    analysis: &Analysis,
+    sort: Sort,
+    only_changed: bool,
+    cells: TextCells,
+) -> String {
     let mut text = String::new();
     line(&mut text, HEAD.map(str::to_owned));
     for row in rows(analysis, sort, Glyphs::Unicode) {
@@ -74,13 +81,14 @@ pub fn to_comparison_csv(analysis: &Analysis, sort: Sort, only_changed: bool) ->
             continue;
         }
         match row.what {
-            What::Compared(comparison) => compared(&mut text, comparison),
+            What::Compared(comparison) => compared(&mut text, comparison, cells),
             What::Failed(failure) => unanswered(
                 &mut text,
                 &failure.benchmark,
                 &failure.parameters,
                 "failed",
                 &failure.message,
+                cells,
             ),
             What::LeftOut(one) => {
                 let (state, message) = match &one.reason {
@@ -88,7 +96,7 @@ pub fn to_comparison_csv(analysis: &Analysis, sort: Sort, only_changed: bool) ->
                     LeftOutReason::Skipped(message) => ("skipped", message),
                     LeftOutReason::NotAlike(message) => ("not-alike", message),
                 };
-                unanswered(&mut text, &one.benchmark, &[], state, message);
+                unanswered(&mut text, &one.benchmark, &[], state, message, cells);
             }
         }
     }
@@ -96,11 +104,11 @@ pub fn to_comparison_csv(analysis: &Analysis, sort: Sort, only_changed: bool) ->
 }
 
 /// The judged metric first, then the others.
-fn compared(text: &mut String, comparison: &Comparison) {
-    metric(text, comparison, &Row::judged(comparison));
+fn compared(text: &mut String, comparison: &Comparison, cells: TextCells) {
+    metric(text, comparison, &Row::judged(comparison), cells);
     for row in &comparison.metrics {
         if row.metric != comparison.metric {
-            metric(text, comparison, &Row::beside(row));
+            metric(text, comparison, &Row::beside(row), cells);
         }
     }
 }
@@ -139,7 +147,7 @@ impl<'a> Row<'a> {
     }
 }
 
-fn metric(text: &mut String, comparison: &Comparison, row: &Row<'_>) {
+fn metric(text: &mut String, comparison: &Comparison, row: &Row<'_>, cells: TextCells) {
     let state = match comparison.candidate {
         Some(_) => "compared",
         None => "alone",
@@ -152,9 +160,9 @@ fn metric(text: &mut String, comparison: &Comparison, row: &Row<'_>) {
     let interval = row.estimate.and_then(|estimate| estimate.interval);
     let p = comparison.p_adjusted.filter(|_| row.judged);
     let provisional = row.judged && row.verdict.is_some();
-    let [named, parameters, label, threads] = of(comparison);
-    let [b_name, b_median, b_mean, b_min, b_max, b_sd, b_samples] = side(Some(row.baseline));
-    let [c_name, c_median, c_mean, c_min, c_max, c_sd, c_samples] = side(row.candidate);
+    let [named, parameters, label, threads] = of(comparison, cells);
+    let [b_name, b_median, b_mean, b_min, b_max, b_sd, b_samples] = side(Some(row.baseline), cells);
+    let [c_name, c_median, c_mean, c_min, c_max, c_sd, c_samples] = side(row.candidate, cells);
     line(
         text,
         [
@@ -164,7 +172,7 @@ fn metric(text: &mut String, comparison: &Comparison, row: &Row<'_>) {
             threads,
             state.to_owned(),
             String::new(),
-            row.metric.name().to_owned(),
+            cells.cell(row.metric.name()).into_owned(),
             row.metric.unit().name().to_owned(),
             better.to_owned(),
             row.judged.to_string(),
@@ -195,11 +203,12 @@ fn metric(text: &mut String, comparison: &Comparison, row: &Row<'_>) {
 }
 
 /// What a benchmark is called and what it tells beside.
-fn of(comparison: &Comparison) -> [String; 4] {
+fn of(comparison: &Comparison, cells: TextCells) -> [String; 4] {
+    let label = comparison.label.as_ref();
     [
-        comparison.benchmark.clone(),
-        joined(&comparison.parameters),
-        cell(comparison.label.as_ref()),
+        cells.cell(&comparison.benchmark).into_owned(),
+        cells.cell(&joined(&comparison.parameters)).into_owned(),
+        cell(label.map(|label| cells.cell(label))),
         cell(comparison.threads),
     ]
 }
@@ -212,10 +221,10 @@ fn joined(parameters: &[(String, String)]) -> String {
     parameters.join(";")
 }
 
-fn side(side: Option<&Side>) -> [String; 7] {
+fn side(side: Option<&Side>, cells: TextCells) -> [String; 7] {
     let number = |number: fn(&Side) -> f64| cell(side.map(number));
     [
-        cell(side.map(|side| &side.name)),
+        cell(side.map(|side| cells.cell(&side.name))),
         number(|side| side.median),
         number(|side| side.mean),
         number(|side| side.min),
@@ -232,13 +241,14 @@ fn unanswered(
     parameters: &[(String, String)],
     state: &str,
     message: &str,
+    cells: TextCells,
 ) {
-    let mut cells = [const { String::new() }; HEAD.len()];
-    cells[0] = benchmark.to_owned();
-    cells[1] = joined(parameters);
-    cells[4] = state.to_owned();
-    cells[5] = message.to_owned();
-    line(text, cells);
+    let mut row = [const { String::new() }; HEAD.len()];
+    row[0] = cells.cell(benchmark).into_owned();
+    row[1] = cells.cell(&joined(parameters)).into_owned();
+    row[4] = state.to_owned();
+    row[5] = cells.cell(message).into_owned();
+    line(text, row);
 }
 
 fn cell(value: Option<impl ToString>) -> String {

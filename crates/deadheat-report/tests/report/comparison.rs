@@ -1,3 +1,4 @@
+use deadheat_model::TextCells;
 use deadheat_model::{Analysis, Comparison, LeftOutReason, Metric, Verdict, Warning};
 use deadheat_report::sentences::{self, Called, Source};
 use deadheat_report::{
@@ -503,14 +504,37 @@ fn odd_names_are_shown_as_harmless_text() {
 fn a_comparison_as_csv() {
     let mut odd = with_the_unanswered();
     odd.comparisons[0].benchmark = "a,\"b\"\nc".to_owned();
-    insta::assert_snapshot!(to_comparison_csv(&odd, Sort::File, false));
+    insta::assert_snapshot!(to_comparison_csv(
+        &odd,
+        Sort::File,
+        false,
+        TextCells::Guarded
+    ));
+}
+
+#[test]
+fn no_cell_of_csv_is_a_formula_unless_it_must_be_exact() {
+    let mut hostile = with_the_unanswered();
+    let formula = "=HYPERLINK(0)".to_owned();
+    let one = &mut hostile.comparisons[0];
+    one.benchmark = formula.clone();
+    one.label = Some(formula.clone());
+    one.parameters = vec![("@x".to_owned(), "1".to_owned())];
+    one.baseline.name = formula.clone();
+    hostile.failures[0].message = formula;
+    let csv = |cells| to_comparison_csv(&hostile, Sort::File, false, cells);
+    let guarded = csv(TextCells::Guarded);
+    assert!(!guarded.contains(",=") && !guarded.contains("\n=") && !guarded.contains(",@"));
+    assert!(guarded.matches("'=HYPERLINK(0)").count() >= 4, "{guarded}");
+    let exact = csv(TextCells::Exact);
+    assert_eq!(exact, guarded.replace("'=", "=").replace("'@", "@"));
 }
 
 #[test]
 fn csv_has_a_row_per_candidate_and_metric_and_as_many_cells_in_each() {
     for analysis in everything() {
         for sort in EVERY_SORT {
-            let text = to_comparison_csv(&analysis, sort, false);
+            let text = to_comparison_csv(&analysis, sort, false, TextCells::Guarded);
             let rows = |one: &Comparison| {
                 let others = one.metrics.iter().filter(|row| row.metric != one.metric);
                 1 + others.count()
@@ -523,7 +547,7 @@ fn csv_has_a_row_per_candidate_and_metric_and_as_many_cells_in_each() {
             }
         }
     }
-    let changed = to_comparison_csv(&with_the_unanswered(), Sort::Name, true);
+    let changed = to_comparison_csv(&with_the_unanswered(), Sort::Name, true, TextCells::Guarded);
     assert!(
         !changed.contains("BM_Lock") && changed.contains("BM_Gpu"),
         "{changed}"
@@ -561,7 +585,7 @@ fn any_analysis_can_be_shown_as_a_comparison() {
             };
             assert!(!to_comparison(&analysis, &options).is_empty());
             assert!(!to_comparison_markdown(&analysis, &options).is_empty());
-            assert!(!to_comparison_csv(&analysis, sort, true).is_empty());
+            assert!(!to_comparison_csv(&analysis, sort, true, TextCells::Guarded).is_empty());
         }
     }
 }

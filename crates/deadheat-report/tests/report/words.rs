@@ -1,4 +1,5 @@
 use deadheat_model::Analysis;
+use deadheat_model::TextCells;
 use deadheat_report::{
     ComparisonOptions, Detail, Glyphs, MarkdownOptions, Progress, Sort, TextOptions, progress_line,
     to_comparison, to_comparison_csv, to_comparison_markdown, to_json, to_markdown,
@@ -18,7 +19,12 @@ fn renderings(analysis: &Analysis) -> Vec<String> {
     all.push(to_comparison(analysis, &comparison));
     all.push(to_comparison(analysis, &ComparisonOptions::default()));
     all.push(to_comparison_markdown(analysis, &comparison));
-    all.push(to_comparison_csv(analysis, Sort::File, false));
+    all.push(to_comparison_csv(
+        analysis,
+        Sort::File,
+        false,
+        TextCells::Guarded,
+    ));
     for unicode in [false, true] {
         for width in [20, 60, 80, 120] {
             all.push(to_paired(analysis, width, Glyphs::new(unicode)));
