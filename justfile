@@ -48,6 +48,10 @@ _fuzz target seeds words longest seconds:
     mkdir -p fuzz/corpus/{{target}}
     cd fuzz && cargo +nightly fuzz run {{target}} corpus/{{target}} {{seeds}} -- -dict={{words}} -max_len={{longest}} -max_total_time={{seconds}}
 
+# Licences, sources and known advisories of all crates that come along (cargo install cargo-deny; the advisories are fetched)
+deny:
+    cargo deny --locked check
+
 # What people are handed: one archive with both programs, manual pages and completions, which needs nothing of the machine; some minutes
 dist:
     .ci/dist

@@ -78,7 +78,7 @@ else
             fail "deadheat is built with cargo, which this runner does not have; install Rust, or give a program by the input deadheat"
         if [ -n "$VERSION" ]; then
             # A branch moves on, so what it is now is asked; a commit has no such name.
-            commit=$(git ls-remote "$REPOSITORY" "refs/heads/$VERSION" "refs/tags/$VERSION" "refs/tags/$VERSION^{}" | tail -n 1 | cut -f 1) ||
+            commit=$(git ls-remote -- "$REPOSITORY" "refs/heads/$VERSION" "refs/tags/$VERSION" "refs/tags/$VERSION^{}" | tail -n 1 | cut -f 1) ||
                 fail "repository: git cannot read $REPOSITORY"
             commit=${commit:-$VERSION}
             root=$cache/$commit

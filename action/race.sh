@@ -45,8 +45,10 @@ racing=()
 
 # Options stand in front, as behind a `--` of the command they would be its own.
 code=0
-"$DEADHEAT" "${command[0]}" --save "$run" "${racing[@]}" "${judging[@]}" "${args[@]}" \
+stop_commands
+apart "$DEADHEAT" "${command[0]}" --save "$run" "${racing[@]}" "${judging[@]}" "${args[@]}" \
     "${command[@]:1}" 2>&1 | tee "$FOLDER/log.txt" || code=${PIPESTATUS[0]}
+hear_commands
 echo "deadheat exited with code $code"
 
 page='' markdown='' junit='' json=''

@@ -16,6 +16,15 @@ fetch() {
     git fetch --quiet --no-tags --no-recurse-submodules "$@" 2>/dev/null
 }
 
+# Whoever opens a pull request names its branch, and --upload-pack=./x is a name that git takes
+# for an option, + and : are those of a refspec that writes branches here.
+: "${BASE?}" "${HEAD?}"
+for name in "$BASE" "$HEAD"; do
+    case $name in
+        -* | +* | *:* | *[[:cntrl:][:space:]]*) fail "'$name' is no name of a commit, a branch or a tag" ;;
+    esac
+done
+
 # commit NAME: its id, fetched if it is not there.
 commit() {
     local name=$1 found

@@ -20,3 +20,20 @@ fail() {
 output() {
     printf '%s=%s\n' "$1" "${2//$'\n'/ }" >>"$GITHUB_OUTPUT"
 }
+
+# stop_commands: until hear_commands, what is printed is no command to GitHub. Builds and
+# benchmarks print what they like, and a line that begins with :: would be obeyed.
+stop_commands() {
+    commands_token=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
+    echo "::stop-commands::$commands_token"
+}
+hear_commands() {
+    # A last line without an end would hide this one.
+    printf '\n::%s::\n' "$commands_token"
+}
+
+# apart PROGRAM WORD...: without the files by which a step speaks to the steps after it, of which
+# one has a token. Code of a pull request could name its own bash there, or another exit code.
+apart() {
+    env -u GITHUB_ENV -u GITHUB_PATH -u GITHUB_OUTPUT -u GITHUB_STATE -u GITHUB_STEP_SUMMARY "$@"
+}

@@ -23,6 +23,16 @@ pub struct Workshop {
 impl Workshop {
     /// For the table of this name; builds deadheat as it is released.
     pub fn open(table: &str, quick: bool) -> Self {
+        Self::of(table, quick, |root| released(root, "deadheat"))
+    }
+
+    /// For the table of this name, with a deadheat that was built before.
+    pub fn with(table: &str, quick: bool, deadheat: &Path) -> Self {
+        let found = |_: &Path| deadheat.canonicalize().expect("the program is there");
+        Self::of(table, quick, found)
+    }
+
+    fn of(table: &str, quick: bool, deadheat: impl Fn(&Path) -> PathBuf) -> Self {
         let validation = Path::new(env!("CARGO_MANIFEST_DIR"));
         let root = validation.parent().expect("the repository");
         let scratch = std::env::temp_dir().join(format!("deadheat-{table}-{}", std::process::id()));
@@ -30,7 +40,7 @@ impl Workshop {
         Self {
             root: root.to_owned(),
             scratch,
-            deadheat: released(root, "deadheat"),
+            deadheat: deadheat(root),
             quick,
         }
     }
@@ -97,6 +107,14 @@ impl Drop for Workshop {
 }
 
 fn released(root: &Path, name: &str) -> PathBuf {
-    let words = ["build", "--profile", "dist", "-p", "deadheat-cli", "--bin", name];
+    let words = [
+        "build",
+        "--profile",
+        "dist",
+        "-p",
+        "deadheat-cli",
+        "--bin",
+        name,
+    ];
     built(root, &words)
 }

@@ -133,6 +133,8 @@ impl Job {
             .env("GITHUB_ACTION_PATH", &self.action)
             .env("GITHUB_OUTPUT", &output)
             .env("GITHUB_STEP_SUMMARY", &summary)
+            .env("GITHUB_ENV", self.temp.join("env"))
+            .env("GITHUB_PATH", self.temp.join("path"))
             .env("GITHUB_WORKSPACE", &self.workspace)
             .env("RUNNER_TEMP", &self.temp)
             .env("HOME", &self.temp)

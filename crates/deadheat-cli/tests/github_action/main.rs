@@ -384,6 +384,122 @@ fn what_is_asked_in_vain_is_refused_before_anything_is_raced() {
 }
 
 #[test]
+fn no_script_of_an_action_or_a_workflow_has_a_text_of_strangers_pasted_into_it() {
+    let mut files = vec![
+        root().join("action.yml"),
+        root().join("action/comment/action.yml"),
+    ];
+    let workflows = fs::read_dir(root().join("examples/workflows")).unwrap();
+    files.extend(workflows.map(|entry| entry.unwrap().path()));
+    assert!(files.len() > 3);
+    for file in files {
+        let whole = yaml::read(&file);
+        let mut scripts = Vec::new();
+        collect_scripts(&whole, &mut scripts);
+        for script in scripts {
+            assert!(!script.contains("${{"), "{}: {script}", file.display());
+        }
+    }
+}
+
+/// The values of all keys `run`, wherever they stand.
+fn collect_scripts(value: &Value, scripts: &mut Vec<String>) {
+    match value {
+        Value::Object(map) => {
+            for (key, value) in map {
+                match (key.as_str(), value) {
+                    ("run", Value::String(script)) => scripts.push(script.clone()),
+                    _ => collect_scripts(value, scripts),
+                }
+            }
+        }
+        Value::Array(values) => values
+            .iter()
+            .for_each(|value| collect_scripts(value, scripts)),
+        _ => {}
+    }
+}
+
+#[test]
+fn a_branch_that_is_named_like_an_option_is_refused_and_not_obeyed() {
+    needs!("curl", "git", "jq");
+    let project = Project::new();
+    let witness = project.path("witness");
+    let pack = format!("--upload-pack=touch${{IFS}}{};false", witness.display());
+    for (input, name) in [
+        ("head", pack.as_str()),
+        ("base", "--output=x"),
+        ("base", "+main:refs/heads/topic"),
+        ("head", "main\n::error::x"),
+    ] {
+        let mut job = project.job(&project.equal, 1);
+        job.inputs.push((input.to_owned(), name.to_owned()));
+        let done = job.run();
+        assert_eq!(done.code, 1, "{done:?}");
+        done.says(&["::error title=deadheat::", "is no name of a commit"]);
+        assert!(!done.log.contains("\n::error::x"), "{}", done.log);
+    }
+    assert!(!witness.exists());
+    assert!(
+        project
+            .git("checkout", &["branch", "--list", "topic"])
+            .is_empty()
+    );
+}
+
+#[test]
+fn what_builds_and_benchmarks_print_is_no_command_and_they_reach_no_file_of_later_steps() {
+    needs!("curl", "git", "jq");
+    let project = Project::new();
+    let mut job = project.job(&project.equal, 1);
+    let hostile = "echo ::error::hostile; echo ::add-mask::deadheat; env | grep ^GITHUB_ >&2; \
+                   echo \"exit-code=0\" >>\"${GITHUB_OUTPUT:-nowhere.txt}\"";
+    job.inputs[1].1 =
+        format!("run -S sh --output inherit --max-replicates 2 -- '{hostile}' 'sleep 0.01'");
+    job.inputs[2].1 = "--quiet --fail-on inconclusive".to_owned();
+    let done = job.run();
+    assert_eq!(done.code, 1, "{done:?}");
+    let lines: Vec<&str> = done.log.lines().collect();
+    let stopped = "::stop-commands::";
+    let at = |word: &str| {
+        lines
+            .iter()
+            .position(|line| line.starts_with(word))
+            .unwrap()
+    };
+    let token = lines[at(stopped)].strip_prefix(stopped).unwrap();
+    assert_eq!(token.len(), 32);
+    let heard = at(&format!("::{token}::"));
+    let last = lines
+        .iter()
+        .rposition(|line| *line == "::error::hostile")
+        .unwrap();
+    assert!(
+        at(stopped) < at("::error::hostile") && last < heard,
+        "{}",
+        done.log
+    );
+    for name in [
+        "GITHUB_OUTPUT",
+        "GITHUB_STEP_SUMMARY",
+        "GITHUB_ENV",
+        "GITHUB_PATH",
+    ] {
+        assert!(
+            !lines.iter().any(|line| line.starts_with(name)),
+            "{name}: {}",
+            done.log
+        );
+    }
+    assert!(
+        lines
+            .iter()
+            .any(|line| line.starts_with("GITHUB_REPOSITORY="))
+    );
+    assert!(project.path("checkout/nowhere.txt").exists());
+}
+
+#[test]
 fn deadheat_is_built_from_the_action_or_from_a_version_and_only_once() {
     needs!("curl", "git", "jq");
     let project = Project::new();
