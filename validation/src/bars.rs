@@ -26,6 +26,11 @@ pub struct Bar {
 }
 
 impl Bar {
+    /// Whether what was measured keeps what was promised.
+    pub fn is_kept(&self) -> bool {
+        self.kept
+    }
+
     /// A number that must not be above the bar; shown rounded up.
     pub fn at_most(
         what: impl Into<String>,

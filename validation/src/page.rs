@@ -42,7 +42,8 @@ pub struct Page<'a> {
 impl Page<'_> {
     /// Puts the questions and prints the page; one that is no trial takes the
     /// place of the last one below `root`, the repository.
-    pub fn write<S>(&self, root: &Path, setting: &S, questions: &[Question<S>]) {
+    /// `false` when a bar was missed.
+    pub fn write<S>(&self, root: &Path, setting: &S, questions: &[Question<S>]) -> bool {
         let mut bars = Vec::new();
         let mut texts = String::new();
         for (what, question) in questions {
@@ -65,6 +66,7 @@ impl Page<'_> {
             let target = root.join(format!("docs/validation/{}.md", self.program));
             fs::write(&target, &text).expect("the page can be written");
         }
+        bars.iter().all(|bar| bar.is_kept())
     }
 
     fn text(&self, table: &str, texts: &str) -> String {

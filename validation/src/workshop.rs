@@ -18,21 +18,29 @@ pub struct Workshop {
     pub deadheat: PathBuf,
     /// Whether all is only to be tried.
     pub quick: bool,
+    /// What this workspace's own programs are built with.
+    profile: &'static str,
 }
 
 impl Workshop {
     /// For the table of this name; builds deadheat as it is released.
     pub fn open(table: &str, quick: bool) -> Self {
-        Self::of(table, quick, |root| released(root, "deadheat"))
+        Self::of(table, quick, "release", |root| released(root, "deadheat"))
     }
 
-    /// For the table of this name, with a deadheat that was built before.
+    /// For the table of this name, with a deadheat that was built before, and
+    /// programs that build fast.
     pub fn with(table: &str, quick: bool, deadheat: &Path) -> Self {
         let found = |_: &Path| deadheat.canonicalize().expect("the program is there");
-        Self::of(table, quick, found)
+        Self::of(table, quick, "dev", found)
     }
 
-    fn of(table: &str, quick: bool, deadheat: impl Fn(&Path) -> PathBuf) -> Self {
+    fn of(
+        table: &str,
+        quick: bool,
+        profile: &'static str,
+        deadheat: impl Fn(&Path) -> PathBuf,
+    ) -> Self {
         let validation = Path::new(env!("CARGO_MANIFEST_DIR"));
         let root = validation.parent().expect("the repository");
         let scratch = std::env::temp_dir().join(format!("deadheat-{table}-{}", std::process::id()));
@@ -42,6 +50,7 @@ impl Workshop {
             scratch,
             deadheat: deadheat(root),
             quick,
+            profile,
         }
     }
 
@@ -67,7 +76,7 @@ impl Workshop {
 
     /// A program of this workspace.
     pub fn own(&self, name: &str) -> PathBuf {
-        let words = ["build", "--release", "--bin", name];
+        let words = ["build", "--profile", self.profile, "--bin", name];
         built(&self.root.join("validation"), &words)
     }
 

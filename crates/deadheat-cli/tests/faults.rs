@@ -548,6 +548,16 @@ fn unreadable_data_are_told_with_file_and_line() {
 }
 
 #[test]
+fn a_file_of_benchmarks_that_all_failed_or_were_skipped_holds_nothing_to_judge() {
+    let track = Track::new();
+    let go =
+        "goos: linux\nBenchmarkSkipped\n    x_test.go:13: not here\n--- SKIP: BenchmarkSkipped\n";
+    std::fs::write(track.path("go.txt"), go).unwrap();
+    let done = track.run(&["analyze", "go.txt"]);
+    done.fails_with(4, &["go.txt: no benchmark has a result"]);
+}
+
+#[test]
 fn a_run_without_what_it_judges_is_broken_and_no_option_is_blamed() {
     let track = Track::new();
     let golden = "/../deadheat-format/tests/golden/functions.jsonl";

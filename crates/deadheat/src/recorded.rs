@@ -7,7 +7,7 @@ use std::thread;
 
 use deadheat_analysis::{OneByOne, Options, Part, analyse};
 use deadheat_format::{IndexedRun, Recording, RecordingPlan, read_recording};
-use deadheat_model::{Analysis, Origin, Run};
+use deadheat_model::{Analysis, Origin, PlanError, Run};
 
 use crate::exit::Failure;
 use crate::rules::Rules;
@@ -60,8 +60,19 @@ impl<'a> Recorded<'a> {
             }
         };
         rules.govern(&mut run, path)?;
-        let validated = run.header.plan.validate();
-        validated.map_err(|error| Failure::Usage(error.to_string()))?;
+        run.header.plan.validate().map_err(|error| match error {
+            // These are numbers of the command line or of deadheat.toml.
+            PlanError::OutOfRange { .. } | PlanError::OwnRule { .. } => {
+                Failure::Usage(error.to_string())
+            }
+            PlanError::Empty => {
+                let file = path.display();
+                Failure::Data(format!(
+                    "{file}: no benchmark has a result, or is asked for"
+                ))
+            }
+            error => Failure::Data(format!("{}: {error}", path.display())),
+        })?;
         Ok(Self::of(path, rules, Held::Whole(run)))
     }
 

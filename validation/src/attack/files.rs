@@ -8,10 +8,13 @@ use deadheat_validation::bars::Section;
 use deadheat_validation::programs::text;
 
 use crate::Setting;
-use crate::victim::{Outcome, limited, run, section};
+use crate::victim::{at_once, limited, run, section};
 
 /// Damaged files of each format.
-const FILES: usize = 800;
+const FILES: usize = 2_000;
+
+/// Attempts at the same time.
+const AT_ONCE: usize = 3;
 
 /// Larger files only take longer.
 const LARGEST: u64 = 200_000;
@@ -67,38 +70,21 @@ pub fn files(setting: &Setting) -> Section {
         .root
         .join("crates/deadheat-format/tests/golden");
     let folder = setting.shop.scratched("files");
-    fs::create_dir_all(&folder).expect("a folder");
-    let mut random = setting.random(3);
     let mut told = Vec::new();
-    for (format, places) in FORMATS {
+    for (place, (format, places)) in FORMATS.into_iter().enumerate() {
         let mut whole = Vec::new();
         for place in places.split(' ') {
             gather(&golden.join(place), &mut whole);
         }
         whole.sort();
-        let mut outcome = Outcome::default();
-        for number in 0..setting.shop.count(FILES, 20) {
+        let numbers: Vec<usize> = (0..setting.shop.count(FILES, 20)).collect();
+        let outcome = at_once(AT_ONCE, &numbers, |number| {
+            // What is drawn does not depend on what came before.
+            let mut random = setting.random((1_000_000 + place * FILES + number) as u64);
             let source = &whole[random.index_below(whole.len())];
-            let bytes = damaged(fs::read(source).expect("a golden file"), &mut random);
-            let name = source.file_name().expect("a name").to_string_lossy();
-            let file = folder.join(&*name);
-            fs::write(&file, bytes).expect("a damaged file");
-            let (file, source) = (text(&file), text(source));
-            let words = match number % 3 {
-                0 => vec!["compare", source, file],
-                1 => vec!["analyze", "--json", file],
-                _ => vec!["analyze", file],
-            };
-            let ended = run(limited(setting, &folder, None, &words));
-            // A candidate that is a program's name, or that failed in the file.
-            let finding = ended.finding(&[0, 3, 4]);
-            if finding.is_some() {
-                let kept = std::env::temp_dir().join(format!("attack-{number}-{name}"));
-                let _ = fs::copy(file, kept);
-            }
-            outcome.add(&format!("number {number}, {name}"), finding);
-            let _ = fs::remove_file(file);
-        }
+            let folder = folder.join(format!("{place}-{number}"));
+            attempt(setting, &folder, *number, source, &mut random)
+        });
         told.push((format.to_owned(), outcome));
     }
     let _ = fs::remove_dir_all(&folder);
@@ -109,6 +95,35 @@ pub fn files(setting: &Setting) -> Section {
          that a terminal obeys.",
         &told,
     )
+}
+
+fn attempt(
+    setting: &Setting,
+    folder: &Path,
+    number: usize,
+    source: &Path,
+    random: &mut SplitMix64,
+) -> (String, Option<String>) {
+    let bytes = damaged(fs::read(source).expect("a golden file"), random);
+    let name = source.file_name().expect("a name").to_string_lossy();
+    fs::create_dir_all(folder).expect("a folder");
+    let file = folder.join(&*name);
+    fs::write(&file, bytes).expect("a damaged file");
+    let (file, source) = (text(&file), text(source));
+    let words = match number % 3 {
+        0 => vec!["compare", source, file],
+        1 => vec!["analyze", "--json", file],
+        _ => vec!["analyze", file],
+    };
+    let ended = run(limited(setting, folder, None, &words));
+    // A candidate that is a program's name, or that failed in the file.
+    let finding = ended.finding(&[0, 3, 4]);
+    if finding.is_some() {
+        let kept = std::env::temp_dir().join(format!("attack-{number}-{name}"));
+        let _ = fs::copy(file, kept);
+    }
+    let _ = fs::remove_dir_all(folder);
+    (format!("number {number}, {name}"), finding)
 }
 
 fn gather(path: &Path, found: &mut Vec<PathBuf>) {

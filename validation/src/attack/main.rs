@@ -65,5 +65,10 @@ fn main() {
         ("lying workers", workers::workers),
     ];
     let root = setting.shop.root.clone();
-    page.write(&root, &setting, questions);
+    let kept = page.write(&root, &setting, questions);
+    // The folder of the attempts goes first.
+    drop(setting);
+    if !kept {
+        std::process::exit(1);
+    }
 }

@@ -5,6 +5,8 @@ use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -63,12 +65,19 @@ pub fn marked(setting: &Setting, folder: &Path, mark: &str, words: &[&str]) -> C
 
 /// The same, which may write files of so many bytes and take so much memory.
 pub fn limited(setting: &Setting, folder: &Path, bytes: Option<u64>, words: &[&str]) -> Command {
-    let mut command = Command::new("sh");
-    // A write beyond the limit is an error then, as on a full disk, and no signal.
-    command.args(["-c", "trap '' XFSZ; exec prlimit \"$@\"", "sh"]);
-    match bytes {
-        Some(bytes) => command.arg(format!("--fsize={bytes}:{bytes}")),
-        None => command.arg(format!("--as={MOST_MEMORY}:{MOST_MEMORY}")),
+    let mut command = match bytes {
+        Some(bytes) => {
+            let mut shell = Command::new("sh");
+            // A write beyond the limit is an error then, as on a full disk, and no signal.
+            shell.args(["-c", "trap '' XFSZ; exec prlimit \"$@\"", "sh"]);
+            shell.arg(format!("--fsize={bytes}:{bytes}"));
+            shell
+        }
+        None => {
+            let mut command = Command::new("prlimit");
+            command.arg(format!("--as={MOST_MEMORY}:{MOST_MEMORY}"));
+            command
+        }
     };
     command.arg(text(&setting.shop.deadheat)).args(words);
     prepare(&mut command, folder, "limited");
@@ -143,6 +152,29 @@ fn with_entry(entry: &[u8]) -> Vec<String> {
     processes
         .filter_map(|process| of_it(&process.path()))
         .collect()
+}
+
+/// Makes attempts, so many at the same time, since most of what they take is waiting: each says what
+/// it was and what it found.
+pub fn at_once<T: Sync>(
+    threads: usize,
+    attempts: &[T],
+    make: impl Fn(&T) -> (String, Option<String>) + Sync,
+) -> Outcome {
+    let next = AtomicUsize::new(0);
+    let outcome = Mutex::new(Outcome::default());
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some(attempt) = attempts.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let (what, finding) = make(attempt);
+                    let mut outcome = outcome.lock().expect("no attempt panics");
+                    outcome.add(&what, finding);
+                }
+            });
+        }
+    });
+    outcome.into_inner().expect("no attempt panicked")
 }
 
 /// What came of all attempts of a kind.

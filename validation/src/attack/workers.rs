@@ -1,16 +1,13 @@
 //! Workers that break down, or say what they should not, at every moment of a race.
 
 use std::fs;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 use deadheat_examples::random::SplitMix64;
 use deadheat_validation::bars::Section;
 use deadheat_validation::programs::text;
 
 use crate::Setting;
-use crate::victim::{Outcome, left_behind, marked, run, section};
+use crate::victim::{at_once, left_behind, marked, run, section};
 
 /// Races with a worker that misbehaves.
 const RACES: usize = 500;
@@ -75,6 +72,9 @@ const LINES: [&str; 18] = [
     "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
 ];
 
+/// The one lie that is no failure of a contender.
+const NOTHING_LISTED: &str = r#"say@list={"listed":{"benchmarks":[]}}"#;
+
 fn fault(random: &mut SplitMix64) -> String {
     let moment = MOMENTS[random.index_below(MOMENTS.len())];
     if random.index_below(2) == 0 {
@@ -91,7 +91,7 @@ fn fault(random: &mut SplitMix64) -> String {
     }
 }
 
-/// Races at the same time: most of what they take is waiting for a worker that hangs.
+/// Races at the same time.
 const AT_ONCE: usize = 6;
 
 /// Whatever a worker does is answered by an exit code of the table, and leaves no process.
@@ -101,28 +101,14 @@ pub fn workers(setting: &Setting) -> Section {
     let races: Vec<(String, usize)> = races
         .map(|_| (fault(&mut random), random.index_below(2)))
         .collect();
-    let next = AtomicUsize::new(0);
-    let outcome = Mutex::new(Outcome::default());
-    thread::scope(|scope| {
-        for _ in 0..AT_ONCE {
-            scope.spawn(|| {
-                loop {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    let Some((fault, side)) = races.get(number) else {
-                        return;
-                    };
-                    let finding = lied(setting, number, fault, *side);
-                    let mut outcome = outcome.lock().expect("no attempt panics");
-                    outcome.add(fault, finding);
-                }
-            });
-        }
+    let numbered: Vec<(usize, &(String, usize))> = races.iter().enumerate().collect();
+    let outcome = at_once(AT_ONCE, &numbered, |(number, (fault, side))| {
+        (fault.clone(), lied(setting, *number, fault, *side))
     });
-    let outcome = outcome.into_inner().expect("no attempt panicked");
     section(
         "Lying workers",
         "Two workers race that were written after the manual of the protocol, in Python; one of them, the old or the new one, breaks \
-         down in one of sixteen ways or says one of eighteen wrong lines, at one of fourteen moments. deadheat ends with 0 or 3, and no process is left.",
+         down in one of sixteen ways or says one of eighteen wrong lines, at one of fourteen moments. deadheat ends with 0 or 3 (2 where one says that it has no benchmark), and no process is left.",
         &[("races".to_owned(), outcome)],
     )
 }
@@ -144,7 +130,12 @@ fn lied(setting: &Setting, number: usize, fault: &str, side: usize) -> Option<St
     let race = ["bench", sides[0], sides[1], "--timeout", "1"];
     let short = ["--max-replicates", "2", "--blocks", "2", "--pin", "none"];
     let words = [&race[..], &short, &["--save", "run.jsonl"]].concat();
-    let mut finding = run(marked(setting, &folder, &mark, &words)).finding(&[0, 3]);
+    // Two programs without a benchmark in common are a usage error, as the manual says.
+    let allowed: &[i32] = match fault == NOTHING_LISTED {
+        true => &[2],
+        false => &[0, 3],
+    };
+    let mut finding = run(marked(setting, &folder, &mark, &words)).finding(allowed);
     let left = left_behind(&mark);
     if !left.is_empty() {
         finding.get_or_insert_with(|| format!("left behind: {}", left.join(", ")));
