@@ -92,7 +92,7 @@ fn fault(random: &mut SplitMix64) -> String {
 }
 
 /// Races at the same time.
-const AT_ONCE: usize = 6;
+const AT_ONCE: usize = 10;
 
 /// Whatever a worker does is answered by an exit code of the table, and leaves no process.
 pub fn workers(setting: &Setting) -> Section {
