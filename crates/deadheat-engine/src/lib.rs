@@ -14,7 +14,7 @@ mod error;
 #[cfg(feature = "commands")]
 mod foreground;
 mod function;
-mod heard;
+mod subprocess;
 mod interrupt;
 #[cfg(feature = "commands")]
 mod launcher;
@@ -24,8 +24,8 @@ mod placement;
 mod random;
 mod session;
 #[cfg(feature = "commands")]
-mod settled;
-mod spelling;
+mod affinity_guard;
+mod path_padding;
 mod terminal;
 mod williams;
 mod worker;

@@ -17,7 +17,7 @@ pub(crate) enum Purpose {
     Core = 7,
     Placement = 8,
     Loading = 9,
-    Spelling = 10,
+    PathPadding = 10,
 }
 
 /// The stream for one purpose at one place of the run.

@@ -43,7 +43,7 @@ impl Contenders for Seconds {
                 moment: Moment::WarmUp,
                 cause: FunctionCause::Exited(7),
                 link: None,
-                last_words: None,
+                stderr_tail: None,
             })));
         }
         self.clock.advance(1_000_000_000);

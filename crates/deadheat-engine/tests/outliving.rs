@@ -43,7 +43,7 @@ impl Contenders for OneBroken {
                 moment: Moment::WarmUp,
                 cause: FunctionCause::Exited(7),
                 link: None,
-                last_words: None,
+                stderr_tail: None,
             })));
         }
         for slot in &block.slots {

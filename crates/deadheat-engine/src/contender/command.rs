@@ -20,7 +20,7 @@ use crate::error::{EngineError, Moment};
 use crate::interrupt::Interrupts;
 use crate::launcher::wire::{Launch, MAX_LAUNCHES, Measured, NO_IMAGE, Outcome};
 use crate::launcher::{Launcher, LauncherOptions};
-use crate::settled::Settled;
+use crate::affinity_guard::AffinityGuard;
 
 /// Choices that belong to the process deadheat runs in, not to the plan.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ pub struct CommandContenders<'a> {
     launches: Vec<Launch>,
     pub(super) launched: u64,
     /// Dropped after the launcher: where this thread ran before comes back.
-    _settled: Settled,
+    _settled: AffinityGuard,
 }
 
 const METRICS: [Metric; 9] = [
@@ -102,7 +102,7 @@ impl<'a> CommandContenders<'a> {
             .map(|(benchmark, _)| benchmark.slots_per_block() + 1)
             .max()
             .unwrap_or(0);
-        let settled = Settled::new(&plan.design.pinning)?;
+        let settled = AffinityGuard::new(&plan.design.pinning)?;
         let launcher = Launcher::start(
             LauncherOptions {
                 images,

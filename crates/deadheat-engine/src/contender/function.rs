@@ -6,9 +6,9 @@ use deadheat_model::{Benchmark, Block, BlockRecord, ClockFacts, Metric, Placed, 
 
 use super::Contenders;
 use super::function_links::FunctionLinks;
-use super::lineup::Lineup;
-use super::member::{Member, leave};
-use super::occasion::Occasion;
+use super::process_layout::ProcessLayout;
+use super::worker_session::{WorkerSession, leave};
+use super::run_position::RunPosition;
 use super::readings::fill;
 use super::workers::{FunctionOptions, Workers};
 use crate::error::{EngineError, Moment};
@@ -36,7 +36,7 @@ pub struct Piloted {
 /// take turns.
 pub struct FunctionContenders<'a> {
     pub(super) workers: Workers<'a>,
-    pub(super) lineups: Vec<Lineup>,
+    pub(super) layouts: Vec<ProcessLayout>,
     pub(super) links: FunctionLinks,
     /// Where the code lies in the replicate that has just begun.
     pub(super) placed: Option<Placed>,
@@ -47,7 +47,7 @@ pub struct FunctionContenders<'a> {
 /// The processes of a replicate.
 pub(super) struct Running {
     pub(super) replicate: u32,
-    pub(super) team: Vec<Member>,
+    pub(super) team: Vec<WorkerSession>,
     /// Who passes on the baton between more than two.
     pub(super) relay: Option<Relay>,
 }
@@ -59,7 +59,7 @@ impl<'a> FunctionContenders<'a> {
         let links = FunctionLinks::new(&options);
         Ok(Self {
             workers: Workers::new(options, interrupts)?,
-            lineups: Vec::new(),
+            layouts: Vec::new(),
             links,
             placed: None,
             running: None,
@@ -86,25 +86,25 @@ impl<'a> FunctionContenders<'a> {
     /// make a sample. `index` is its place in the plan to come; the iterations
     /// planned so far are not looked at.
     pub fn pilot(&mut self, index: usize, benchmark: &Benchmark) -> Result<Piloted, EngineError> {
-        let lineup = self.lineup(benchmark)?;
-        let occasion = Occasion {
-            lineup: &lineup,
+        let layout = self.layout(benchmark)?;
+        let position = RunPosition {
+            layout: &layout,
             moment: Moment::Pilot,
             place: [index as u64, u64::MAX, 0],
         };
         let began = Instant::now();
-        let mut team = self.start_team(occasion)?;
+        let mut team = self.start_team(position)?;
         let process_ns = began.elapsed().as_nanos() as f64;
-        let least_ns = self.workers.least_ns(&lineup);
+        let least_ns = self.workers.least_ns(&layout);
         let mut found: Option<Pilot> = None;
-        for member in &mut team {
+        for session in &mut team {
             let request = Request::Calibrate {
-                seed: self.workers.input_seed(occasion.place),
+                seed: self.workers.input_seed(position.place),
                 least_ns,
             };
-            let pilot = match self.workers.ask(member, occasion, &request)? {
-                Reply::Calibrated(pilot) if makes_sense(&pilot, &lineup) => pilot,
-                reply => return Err(member.unexpected(occasion, &reply)),
+            let pilot = match self.workers.ask(session, position, &request)? {
+                Reply::Calibrated(pilot) if makes_sense(&pilot, &layout) => pilot,
+                reply => return Err(session.unexpected(position, &reply)),
             };
             found = Some(match found {
                 None => pilot,
@@ -112,8 +112,8 @@ impl<'a> FunctionContenders<'a> {
             });
         }
         let mut pilot = found.expect("there is at least one process");
-        if lineup.contenders.len() == 2 && pilot.blocks_ns.is_empty() {
-            self.try_blocks(&mut team, occasion, &mut pilot)?;
+        if layout.contenders.len() == 2 && pilot.blocks_ns.is_empty() {
+            self.try_blocks(&mut team, position, &mut pilot)?;
         }
         leave(team);
         Ok(Piloted { pilot, process_ns })
@@ -123,8 +123,8 @@ impl<'a> FunctionContenders<'a> {
     /// that does not take long.
     fn try_blocks(
         &self,
-        team: &mut [Member],
-        occasion: Occasion<'_>,
+        team: &mut [WorkerSession],
+        position: RunPosition<'_>,
         pilot: &mut Pilot,
     ) -> Result<(), EngineError> {
         let round_ns: f64 = pilot.call_ns.iter().sum::<f64>() * pilot.iterations as f64;
@@ -136,16 +136,16 @@ impl<'a> FunctionContenders<'a> {
         let trial = Instant::now();
         // The first block finds everything cold.
         for index in 0..=MOST_BLOCKS {
-            let [benchmark, replicate, _] = occasion.place;
-            let occasion = Occasion {
+            let [benchmark, replicate, _] = position.place;
+            let position = RunPosition {
                 place: [benchmark, replicate, index],
-                ..occasion
+                ..position
             };
             let began = Instant::now();
             let order = [0, 1, 1, 0];
             let values =
                 self.workers
-                    .block((team, None), occasion, pilot.iterations, None, &order)?;
+                    .block((team, None), position, pilot.iterations, None, &order)?;
             if index > 0 {
                 let slots = values.chunks_exact(metrics.len());
                 let walls: Vec<f64> = slots.map(|slot| slot[wall.unwrap_or(0)]).collect();
@@ -165,39 +165,39 @@ impl<'a> FunctionContenders<'a> {
 
     /// Calls every contender of a benchmark once, in a process of its own.
     pub fn smoke(&mut self, benchmark: &Benchmark) -> Result<(), EngineError> {
-        let lineup = self.lineup(benchmark)?;
-        let occasion = Occasion {
-            lineup: &lineup,
+        let layout = self.layout(benchmark)?;
+        let position = RunPosition {
+            layout: &layout,
             moment: Moment::Pilot,
             place: [0, u64::MAX, 1],
         };
-        for mut member in self.start_team(occasion)? {
-            let seed = self.workers.input_seed(occasion.place);
+        for mut session in self.start_team(position)? {
+            let seed = self.workers.input_seed(position.place);
             let request = Request::Smoke { seed };
-            match self.workers.ask(&mut member, occasion, &request)? {
-                Reply::Sound => member.worker.leave(),
-                reply => return Err(member.unexpected(occasion, &reply)),
+            match self.workers.ask(&mut session, position, &request)? {
+                Reply::Sound => session.worker.leave(),
+                reply => return Err(session.unexpected(position, &reply)),
             }
         }
         Ok(())
     }
 
     /// The processes of a benchmark as the user linked them, got ready.
-    fn start_team(&mut self, occasion: Occasion<'_>) -> Result<Vec<Member>, EngineError> {
-        self.workers.settle(occasion)?;
-        let batons = occasion.batons()?;
-        let seats = 0..occasion.lineup.seats.len();
-        seats
-            .map(|seat| {
-                let baton = batons.ends.get(seat);
-                self.workers.start(occasion, seat, None, baton)
+    fn start_team(&mut self, position: RunPosition<'_>) -> Result<Vec<WorkerSession>, EngineError> {
+        self.workers.settle(position)?;
+        let batons = position.batons()?;
+        let process_slots = 0..position.layout.process_slots.len();
+        process_slots
+            .map(|process_slot| {
+                let baton = batons.ends.get(process_slot);
+                self.workers.start(position, process_slot, None, baton)
             })
             .collect()
     }
 
-    pub(super) fn lineup(&mut self, benchmark: &Benchmark) -> Result<Lineup, EngineError> {
-        let lineup = Lineup::of(benchmark, &mut self.workers.programs);
-        lineup.ok_or_else(|| EngineError::NoFunctions(benchmark.name.clone()))
+    pub(super) fn layout(&mut self, benchmark: &Benchmark) -> Result<ProcessLayout, EngineError> {
+        let layout = ProcessLayout::of(benchmark, &mut self.workers.programs);
+        layout.ok_or_else(|| EngineError::NoFunctions(benchmark.name.clone()))
     }
 
     /// What a step of the clock amounts to, in nanoseconds.
@@ -207,11 +207,11 @@ impl<'a> FunctionContenders<'a> {
 
     /// Takes over the plan that the pilots led to.
     pub fn enter(&mut self, plan: &Plan) -> Result<(), EngineError> {
-        let lineups = plan
+        let layouts = plan
             .benchmarks
             .iter()
-            .map(|benchmark| self.lineup(benchmark));
-        self.lineups = lineups.collect::<Result<_, _>>()?;
+            .map(|benchmark| self.layout(benchmark));
+        self.layouts = layouts.collect::<Result<_, _>>()?;
         self.links.enter(plan);
         Ok(())
     }
@@ -236,9 +236,9 @@ impl Contenders for FunctionContenders<'_> {
         if running != Some(block.replicate) {
             self.enter_replicate(block)?;
         }
-        let lineup = &self.lineups[block.benchmark];
-        let occasion = Occasion {
-            lineup,
+        let layout = &self.layouts[block.benchmark];
+        let position = RunPosition {
+            layout,
             moment: Moment::Block {
                 replicate: block.replicate,
                 block: block.index,
@@ -251,8 +251,8 @@ impl Contenders for FunctionContenders<'_> {
         let mut running = self.running.take().expect("entered above");
         let values = self.workers.block(
             (&mut running.team, running.relay.as_mut()),
-            occasion,
-            lineup.iterations,
+            position,
+            layout.iterations,
             prime,
             &slots,
         )?;
@@ -262,8 +262,8 @@ impl Contenders for FunctionContenders<'_> {
             block,
             &values,
             metrics,
-            lineup.iterations,
-            lineup.threads,
+            layout.iterations,
+            layout.threads,
         );
         self.running = Some(running);
         Ok(())
@@ -299,8 +299,8 @@ pub(super) fn order_of(block: &Block) -> Vec<usize> {
 }
 
 /// Whether a pilot can be planned with.
-fn makes_sense(pilot: &Pilot, lineup: &Lineup) -> bool {
-    let called = lineup.called();
+fn makes_sense(pilot: &Pilot, layout: &ProcessLayout) -> bool {
+    let called = layout.called();
     let is_time = |ns: &f64| ns.is_finite() && *ns >= 0.0;
     // Every reader of JSON has such an integer exactly.
     (1..=SEEDS).contains(&pilot.iterations)

@@ -7,9 +7,9 @@ use std::path::Path;
 use deadheat_model::{Benchmark, Block, NeutralLinks, Placed, Placing, Plan, RefusedLink};
 
 use super::function::{FunctionContenders, Running, order_of, place_of};
-use super::lineup::Lineup;
-use super::member::{Member, leave};
-use super::occasion::Occasion;
+use super::process_layout::ProcessLayout;
+use super::worker_session::{WorkerSession, leave};
+use super::run_position::RunPosition;
 use super::workers::FunctionOptions;
 use crate::error::{EngineError, Moment};
 use crate::placement::{Executable, Helper, Links, Placer, Variant};
@@ -69,9 +69,9 @@ impl FunctionLinks {
     }
 
     /// Whether a benchmark is raced on neutral links, as far as there are any.
-    fn concern(&self, lineup: &Lineup) -> bool {
+    fn concern(&self, layout: &ProcessLayout) -> bool {
         let linked = |program: usize| matches!(self.placers.get(program), Some(Some(_)));
-        !lineup.own_link && lineup.seats.iter().any(|seat| linked(seat.program))
+        !layout.own_link && layout.process_slots.iter().any(|process_slot| linked(process_slot.program))
     }
 }
 
@@ -140,7 +140,7 @@ impl FunctionContenders<'_> {
         placed: &[Placed],
     ) -> Result<(), EngineError> {
         for benchmark in &plan.benchmarks {
-            self.lineup(benchmark)?;
+            self.layout(benchmark)?;
         }
         self.neutral_links()?;
         let file = |program: &WorkerProgram| Executable::at(&program.executable).ok();
@@ -177,12 +177,12 @@ impl FunctionContenders<'_> {
     /// A replicate keeps the seeds it had, and nobody is given a refused one.
     #[cfg(feature = "commands")]
     fn remember(&mut self, placed: &Placed) {
-        let Some(lineup) = self.lineups.get(placed.benchmark) else {
+        let Some(layout) = self.layouts.get(placed.benchmark) else {
             return;
         };
         for (contender, placing) in placed.contenders.iter().enumerate() {
-            let seat = lineup.seats.get(lineup.seat_of(contender));
-            let program = seat.map_or(usize::MAX, |seat| seat.program);
+            let process_slot = layout.process_slots.get(layout.process_slot_of(contender));
+            let program = process_slot.map_or(usize::MAX, |process_slot| process_slot.program);
             let Some(placer) = self.links.placers.get_mut(program).and_then(Option::as_mut) else {
                 continue;
             };
@@ -197,10 +197,10 @@ impl FunctionContenders<'_> {
 
     /// Whether neutral links are raced in a benchmark of the plan to come.
     pub fn has_neutral_links(&mut self, benchmark: &Benchmark) -> bool {
-        let lineup = Lineup::of(benchmark, &mut self.workers.programs);
-        lineup.is_some_and(|lineup| {
+        let layout = ProcessLayout::of(benchmark, &mut self.workers.programs);
+        layout.is_some_and(|layout| {
             let known = |program: usize| matches!(self.links.known.get(program), Some(Some(_)));
-            lineup.seats.iter().any(|seat| known(seat.program))
+            layout.process_slots.iter().any(|process_slot| known(process_slot.program))
         })
     }
 
@@ -215,27 +215,27 @@ impl FunctionContenders<'_> {
         self.leave();
         self.workers.check_clock()?;
         let (benchmark, replicate) = (first.benchmark, first.replicate);
-        let lineup = self.lineups[benchmark].clone();
-        let occasion = Occasion {
-            lineup: &lineup,
+        let layout = self.layouts[benchmark].clone();
+        let position = RunPosition {
+            layout: &layout,
             moment: Moment::WarmUp,
             place: place_of(first),
         };
-        self.make_links(&lineup, replicate)?;
-        self.workers.settle(occasion)?;
-        let batons = occasion.batons()?;
+        self.make_links(&layout, replicate)?;
+        self.workers.settle(position)?;
+        let batons = position.batons()?;
         // A fair coin for who is loaded first, and finds memory untouched.
-        let mut seats: Vec<usize> = (0..lineup.seats.len()).collect();
-        let mut coin = self.workers.stream(Purpose::Loading, occasion.place);
-        shuffle(&mut coin, &mut seats);
+        let mut process_slots: Vec<usize> = (0..layout.process_slots.len()).collect();
+        let mut coin = self.workers.stream(Purpose::Loading, position.place);
+        shuffle(&mut coin, &mut process_slots);
         let mut team = Vec::new();
-        for seat in seats {
-            let baton = batons.ends.get(seat);
-            team.push(self.linked(occasion, seat, first, baton)?);
+        for process_slot in process_slots {
+            let baton = batons.ends.get(process_slot);
+            team.push(self.linked(position, process_slot, first, baton)?);
         }
-        team.sort_by_key(|member| member.seat);
-        if self.links.concern(&lineup) {
-            self.placed = Some(self.placed_as(&team, &lineup, benchmark, replicate));
+        team.sort_by_key(|session| session.process_slot);
+        if self.links.concern(&layout) {
+            self.placed = Some(self.placed_as(&team, &layout, benchmark, replicate));
         }
         let relay = batons.relay;
         self.running = Some(Running {
@@ -248,12 +248,12 @@ impl FunctionContenders<'_> {
 
     /// Has the links of a replicate made before any of its processes is there
     /// to be disturbed.
-    fn make_links(&mut self, lineup: &Lineup, replicate: u32) -> Result<(), EngineError> {
-        if lineup.own_link {
+    fn make_links(&mut self, layout: &ProcessLayout, replicate: u32) -> Result<(), EngineError> {
+        if layout.own_link {
             return Ok(());
         }
-        for seat in &lineup.seats {
-            if let Some(placer) = self.links.placer(seat.program) {
+        for process_slot in &layout.process_slots {
+            if let Some(placer) = self.links.placer(process_slot.program) {
                 placer.link(replicate, self.workers.interrupts)?;
             }
         }
@@ -263,14 +263,14 @@ impl FunctionContenders<'_> {
     /// Where the code of a replicate lies, and what was refused for it.
     fn placed_as(
         &mut self,
-        team: &[Member],
-        lineup: &Lineup,
+        team: &[WorkerSession],
+        layout: &ProcessLayout,
         benchmark: usize,
         replicate: u32,
     ) -> Placed {
         let placing = |contender: usize| {
-            let seat = lineup.seat_of(contender);
-            match &team[seat].variant {
+            let process_slot = layout.process_slot_of(contender);
+            match &team[process_slot].variant {
                 Some(variant) => Placing::Neutral(variant.link.clone()),
                 None => Placing::Own,
             }
@@ -278,20 +278,20 @@ impl FunctionContenders<'_> {
         let mut placed = Placed {
             benchmark,
             replicate,
-            contenders: (0..lineup.contenders.len()).map(placing).collect(),
+            contenders: (0..layout.contenders.len()).map(placing).collect(),
             refused: Vec::new(),
             fallen_back: None,
         };
-        for (member, seat) in team.iter().zip(&lineup.seats) {
-            let Some(placer) = self.links.placer(seat.program) else {
+        for (session, process_slot) in team.iter().zip(&layout.process_slots) {
+            let Some(placer) = self.links.placer(process_slot.program) else {
                 continue;
             };
             // Of two builds it must be known which this is about.
-            let told = |reason: &str| match lineup.takes_turns() {
-                true => format!("'{}': {reason}", lineup.contenders[member.seat]),
+            let told = |reason: &str| match layout.takes_turns() {
+                true => format!("'{}': {reason}", layout.contenders[session.process_slot]),
                 false => reason.to_owned(),
             };
-            let fallen_back = placer.fallen_back().filter(|_| member.variant.is_none());
+            let fallen_back = placer.fallen_back().filter(|_| session.variant.is_none());
             let fallen_back = fallen_back.map(&told);
             placed.fallen_back = placed.fallen_back.or(fallen_back);
             let refused = placer.take_refused(replicate).into_iter();
@@ -307,33 +307,33 @@ impl FunctionContenders<'_> {
     /// user's own when none does, or none is to be had.
     fn linked(
         &mut self,
-        occasion: Occasion<'_>,
-        seat: usize,
+        position: RunPosition<'_>,
+        process_slot: usize,
         first: &Block,
         baton: Option<&Baton>,
-    ) -> Result<Member, EngineError> {
+    ) -> Result<WorkerSession, EngineError> {
         let replicate = first.replicate;
         let order = order_of(first);
-        let program = occasion.lineup.seats[seat].program;
+        let program = position.layout.process_slots[process_slot].program;
         // What became of the same request on the user's own link.
         let mut own: Option<Result<(), Box<FunctionFailure>>> = None;
         loop {
             let interrupts = self.workers.interrupts;
             let placer = self.links.placer(program);
-            let placer = placer.filter(|_| !occasion.lineup.own_link);
+            let placer = placer.filter(|_| !position.layout.own_link);
             let link = placer.map(|placer| placer.link(replicate, interrupts));
             let Some(variant) = link.transpose()?.flatten() else {
-                return self.warm(occasion, (seat, &order), None, baton);
+                return self.warm(position, (process_slot, &order), None, baton);
             };
-            let failure = match self.warm(occasion, (seat, &order), Some(&variant), baton) {
-                Ok(member) => return Ok(member),
+            let failure = match self.warm(position, (process_slot, &order), Some(&variant), baton) {
+                Ok(session) => return Ok(session),
                 Err(EngineError::Function(failure)) => failure,
                 Err(error) => return Err(error),
             };
             if own.is_none() {
-                own = Some(match self.warm(occasion, (seat, &order), None, baton) {
-                    Ok(member) => {
-                        member.worker.leave();
+                own = Some(match self.warm(position, (process_slot, &order), None, baton) {
+                    Ok(session) => {
+                        session.worker.leave();
                         Ok(())
                     }
                     Err(EngineError::Function(failure)) => Err(failure),
@@ -365,26 +365,26 @@ impl FunctionContenders<'_> {
     /// the plan has drawn who that is, for it is who comes last in the block.
     fn warm(
         &mut self,
-        occasion: Occasion<'_>,
-        (seat, slots): (usize, &[usize]),
+        position: RunPosition<'_>,
+        (process_slot, slots): (usize, &[usize]),
         variant: Option<&Variant>,
         baton: Option<&Baton>,
-    ) -> Result<Member, EngineError> {
-        let lineup = occasion.lineup;
-        let mut member = self.workers.start(occasion, seat, variant, baton)?;
+    ) -> Result<WorkerSession, EngineError> {
+        let layout = position.layout;
+        let mut session = self.workers.start(position, process_slot, variant, baton)?;
         let request = Request::WarmUp {
             // Where one round is enough, everybody has met the first block's
             // input by then, and it need not be shown to them once more.
-            seed: self.workers.input_seed(occasion.place),
-            order: lineup.warm_up_order(seat, slots),
-            iterations: lineup.iterations,
+            seed: self.workers.input_seed(position.place),
+            order: layout.warm_up_order(process_slot, slots),
+            iterations: layout.iterations,
         };
-        match self.workers.ask(&mut member, occasion, &request)? {
+        match self.workers.ask(&mut session, position, &request)? {
             Reply::Warm { ready, .. } => {
-                member.ready = ready;
-                Ok(member)
+                session.ready = ready;
+                Ok(session)
             }
-            reply => Err(member.unexpected(occasion, &reply)),
+            reply => Err(session.unexpected(position, &reply)),
         }
     }
 }

@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 
-use super::member::greeted;
+use super::worker_session::greeted;
 use super::workers::START_UP;
 use crate::error::EngineError;
 use crate::interrupt::Interrupts;
 use crate::worker::{
-    FunctionCause, Inspected, ListedBenchmark, Reply, Request, Silence, WorkerListing,
+    FunctionCause, Inspected, ListedBenchmark, Reply, Request, WaitError, WorkerListing,
     WorkerProcess, WorkerProgram, WorkerStart, adopt_orphans, in_one_line,
 };
 
@@ -38,7 +38,7 @@ pub struct InspectionFailure {
     pub cause: FunctionCause,
     /// What it printed on standard error last, in one line, where nobody saw
     /// it.
-    pub last_words: Option<String>,
+    pub stderr_tail: Option<String>,
 }
 
 impl std::fmt::Display for InspectionFailure {
@@ -46,12 +46,12 @@ impl std::fmt::Display for InspectionFailure {
         let Self {
             program,
             cause,
-            last_words,
+            stderr_tail,
         } = self;
         write!(
             f,
             "'{program}' {cause}{}",
-            cause.with_last_words(last_words.as_deref())
+            cause.with_last_words(stderr_tail.as_deref())
         )
     }
 }
@@ -69,33 +69,33 @@ pub fn inspect(
     let patience = patience.map(|patience| patience.max(START_UP));
     let looked = Look::at(program, patience, interrupts).and_then(Look::find_out);
     looked.map_err(|unfound| match unfound.why {
-        Silence::Interrupted => EngineError::Interrupted,
-        Silence::Cause { cause, .. } => EngineError::Inspection(Box::new(InspectionFailure {
+        WaitError::Interrupted => EngineError::Interrupted,
+        WaitError::Cause { cause, .. } => EngineError::Inspection(Box::new(InspectionFailure {
             program: program.executable.display().to_string(),
             cause,
-            last_words: unfound.last_words,
+            stderr_tail: unfound.stderr_tail,
         })),
     })
 }
 
 /// Why nothing was found out.
 struct Unfound {
-    why: Silence,
-    last_words: Option<String>,
+    why: WaitError,
+    stderr_tail: Option<String>,
 }
 
-impl From<Silence> for Unfound {
-    fn from(why: Silence) -> Self {
+impl From<WaitError> for Unfound {
+    fn from(why: WaitError) -> Self {
         Self {
             why,
-            last_words: None,
+            stderr_tail: None,
         }
     }
 }
 
 impl From<FunctionCause> for Unfound {
     fn from(cause: FunctionCause) -> Self {
-        Silence::Cause { worker: 0, cause }.into()
+        WaitError::Cause { worker: 0, cause }.into()
     }
 }
 
@@ -118,7 +118,7 @@ impl<'a> Look<'a> {
         let worker = WorkerProcess::start(WorkerStart {
             program,
             variant: None,
-            spelling: None,
+            path_padding: None,
             padding: 0,
             baton: None,
             // Started once, and never without this: a test executable of Go
@@ -141,8 +141,8 @@ impl<'a> Look<'a> {
     fn find_out(mut self) -> Result<Inspected, Unfound> {
         let found = match self.hear() {
             Ok(hello) => self.ask_for_benchmarks(&hello),
-            Err(Silence::Cause { cause, .. }) if cause.is_death() => self.of_the_ended(cause),
-            Err(Silence::Cause {
+            Err(WaitError::Cause { cause, .. }) if cause.is_death() => self.of_the_ended(cause),
+            Err(WaitError::Cause {
                 cause: FunctionCause::TimedOut(patience),
                 ..
             }) => Err(self.neither(format!("goes on for {patience:?}")).into()),
@@ -154,13 +154,13 @@ impl<'a> Look<'a> {
                 Ok(found)
             }
             Err(mut unfound) => {
-                unfound.last_words = self.worker.last_words();
-                if let Silence::Cause {
+                unfound.stderr_tail = self.worker.stderr_tail();
+                if let WaitError::Cause {
                     cause: FunctionCause::Neither { instead, .. },
                     ..
                 } = &mut unfound.why
                 {
-                    *instead = unfound.last_words.as_deref().and_then(other_harness);
+                    *instead = unfound.stderr_tail.as_deref().and_then(other_harness);
                 }
                 Err(unfound)
             }
@@ -189,21 +189,21 @@ impl<'a> Look<'a> {
 
     /// The next line of a worker. Reads what it prints meanwhile: with that
     /// pipe closed it could die of it, and with the pipe full it would wait.
-    fn hear(&mut self) -> Result<Reply, Silence> {
-        let silence = |cause| Silence::Cause { worker: 0, cause };
+    fn hear(&mut self) -> Result<Reply, WaitError> {
+        let wait_error = |cause| WaitError::Cause { worker: 0, cause };
         let began = Instant::now();
         loop {
-            if let Some(reply) = self.worker.attend().map_err(silence)? {
+            if let Some(reply) = self.worker.attend().map_err(wait_error)? {
                 return Ok(reply);
             }
             if self.interrupts.requested().is_some() {
-                return Err(Silence::Interrupted);
+                return Err(WaitError::Interrupted);
             }
             let left = self
                 .patience
                 .map(|patience| patience.saturating_sub(began.elapsed()));
             if let (Some(Duration::ZERO), Some(patience)) = (left, self.patience) {
-                return Err(silence(FunctionCause::TimedOut(patience)));
+                return Err(wait_error(FunctionCause::TimedOut(patience)));
             }
             let forgotten = self.worker.forget_most();
             let printing = self.printed.pipe.as_ref().map(AsFd::as_fd);

@@ -71,7 +71,7 @@ impl<'a> LocalContenders<'a> {
             moment,
             cause,
             link: None,
-            last_words: None,
+            stderr_tail: None,
         }))
     }
 }

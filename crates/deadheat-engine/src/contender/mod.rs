@@ -17,10 +17,10 @@ mod function_links;
 mod google_benchmark;
 #[cfg(feature = "commands")]
 mod inspection;
-mod lineup;
+mod process_layout;
 mod local;
-mod member;
-mod occasion;
+mod worker_session;
+mod run_position;
 #[cfg(feature = "commands")]
 mod output_check;
 mod readings;

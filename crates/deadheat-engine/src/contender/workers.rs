@@ -5,9 +5,9 @@ use std::time::Duration;
 use deadheat_model::{Metric, Pinning};
 use rand_core::Rng;
 
-use super::lineup::{Lineup, Programs, Seat};
-use super::member::Member;
-use super::occasion::{Occasion, cause_of};
+use super::process_layout::{ProcessLayout, Programs, ProcessSlot};
+use super::worker_session::WorkerSession;
+use super::run_position::{RunPosition, cause_of};
 use crate::clock::{ClockCheck, SampleClock};
 use crate::cores::Cores;
 use crate::error::EngineError;
@@ -15,10 +15,10 @@ use crate::function::{Gauge, primes};
 use crate::interrupt::Interrupts;
 use crate::placement::{LinkProgram, Variant};
 use crate::random::{Purpose, below, stream};
-use crate::spelling::{MOST_SPELLING, Spelling};
+use crate::path_padding::{MOST_PATH_PADDING, PathPadding};
 use crate::worker::{
-    Baton, BlockRequest, Patience, Problem, Relay, Reply, Request, SEEDS, Silence, WorkerProcess,
-    WorkerProgram, WorkerStart, adopt_orphans, hear_all,
+    Baton, BlockRequest, Patience, Problem, Relay, Reply, Request, SEEDS, WaitError, WorkerProcess,
+    WorkerProgram, WorkerStart, adopt_orphans, await_all,
 };
 
 /// Bytes of the environment that a replicate may be padded with: the stack
@@ -131,11 +131,11 @@ impl<'a> Workers<'a> {
         below(&mut self.stream(Purpose::Input, place), SEEDS)
     }
 
-    /// What a sample of this line-up should last at least, in nanoseconds.
-    pub(super) fn least_ns(&self, lineup: &Lineup) -> f64 {
+    /// The least duration of a sample of this benchmark, in nanoseconds.
+    pub(super) fn least_ns(&self, layout: &ProcessLayout) -> f64 {
         let least = match self.options.sample_time {
             Some(time) => time,
-            None if lineup.takes_turns() => TAKING_TURNS,
+            None if layout.takes_turns() => TAKING_TURNS,
             None => Duration::ZERO,
         };
         least.as_nanos() as f64
@@ -143,52 +143,52 @@ impl<'a> Workers<'a> {
 
     /// Settles on the core of a replicate, which is drawn for all its
     /// processes.
-    pub(super) fn settle(&self, occasion: Occasion<'_>) -> Result<(), EngineError> {
-        match occasion.lineup.threads {
+    pub(super) fn settle(&self, position: RunPosition<'_>) -> Result<(), EngineError> {
+        match position.layout.threads {
             // Shared with the workers that are started now.
             1 => self
                 .cores
-                .settle(self.draw(Purpose::Core, occasion.place))?,
+                .settle(self.draw(Purpose::Core, position.place))?,
             _ => self.cores.release(),
         }
         Ok(())
     }
 
-    /// How the paths of a replicate's programs are spelled, where it has several.
-    fn spelling(&self, occasion: Occasion<'_>) -> Option<Spelling> {
-        let lineup = occasion.lineup;
-        if !lineup.takes_turns() {
+    /// The padding of the paths of a replicate's programs, where it has several.
+    fn path_padding(&self, position: RunPosition<'_>) -> Option<PathPadding> {
+        let layout = position.layout;
+        if !layout.takes_turns() {
             return None;
         }
-        let mut draw = self.stream(Purpose::Spelling, occasion.place);
-        let more = below(&mut draw, MOST_SPELLING) as usize;
-        let program = |seat: &Seat| self.programs.get(seat.program).executable.as_path();
-        Some(Spelling::of(lineup.seats.iter().map(program), more))
+        let mut draw = self.stream(Purpose::PathPadding, position.place);
+        let more = below(&mut draw, MOST_PATH_PADDING) as usize;
+        let program = |process_slot: &ProcessSlot| self.programs.get(process_slot.program).executable.as_path();
+        Some(PathPadding::of(layout.process_slots.iter().map(program), more))
     }
 
     /// Starts one process of a replicate, on the user's own link or another:
     /// its environment, its heap and its stack drawn from the seed.
     pub(super) fn start(
         &mut self,
-        occasion: Occasion<'_>,
-        seat: usize,
+        position: RunPosition<'_>,
+        process_slot: usize,
         variant: Option<&Variant>,
         baton: Option<&Baton>,
-    ) -> Result<Member, EngineError> {
-        let lineup = occasion.lineup;
-        let sitting = &lineup.seats[seat];
-        let [benchmark, replicate, more] = occasion.place;
-        let place = [benchmark, replicate, more + ((seat as u64) << 32)];
+    ) -> Result<WorkerSession, EngineError> {
+        let layout = position.layout;
+        let sitting = &layout.process_slots[process_slot];
+        let [benchmark, replicate, more] = position.place;
+        let place = [benchmark, replicate, more + ((process_slot as u64) << 32)];
         let mut rng = self.stream(Purpose::Process, place);
         let fail = |cause| {
-            let failed = occasion.failure(lineup.only_contender(seat), cause, variant.cloned());
+            let failed = position.failure(layout.only_contender(process_slot), cause, variant.cloned());
             EngineError::Function(Box::new(failed))
         };
         self.programs.check(sitting.program).map_err(fail)?;
         let start = WorkerStart {
             program: self.programs.get(sitting.program),
             variant: variant.map(|variant| variant.executable.as_path()),
-            spelling: self.spelling(occasion),
+            path_padding: self.path_padding(position),
             padding: below(&mut rng, MOST_PADDING) as usize,
             baton,
             probe: None,
@@ -197,15 +197,15 @@ impl<'a> Workers<'a> {
         };
         let worker = WorkerProcess::start(start).map_err(fail)?;
         self.launched += 1;
-        let mut member = Member::new(seat, worker, variant);
+        let mut session = WorkerSession::new(process_slot, worker, variant);
         let patience = Patience {
             each: self.options.timeout.map(|timeout| timeout.max(START_UP)),
             samples: 1,
         };
-        let hello = self.hear(std::slice::from_mut(&mut member), None, occasion, patience)?;
-        member
-            .meet(&hello[0], &self.options.metrics)
-            .map_err(|cause| member.failure(occasion, None, cause))?;
+        let hello = self.hear(std::slice::from_mut(&mut session), None, position, patience)?;
+        session
+            .handshake(&hello[0], &self.options.metrics)
+            .map_err(|cause| session.failure(position, None, cause))?;
         let request = Request::Prepare {
             benchmark: sitting.benchmark.clone(),
             contender: sitting.contender.clone(),
@@ -214,27 +214,27 @@ impl<'a> Workers<'a> {
             heap_bytes: below(&mut rng, MOST_HEAP) as usize,
             stack_bytes: below(&mut rng, MOST_STACK) as usize,
         };
-        match self.ask(&mut member, occasion, &request)? {
-            Reply::Prepared { renews_input } => member.renews_input = renews_input,
-            reply => return Err(member.unexpected(occasion, &reply)),
+        match self.ask(&mut session, position, &request)? {
+            Reply::Prepared { renews_input } => session.renews_input = renews_input,
+            reply => return Err(session.unexpected(position, &reply)),
         }
-        Ok(member)
+        Ok(session)
     }
 
     /// Asks one process, waits for the answer and makes sense of a failure.
     pub(super) fn ask(
         &self,
-        member: &mut Member,
-        occasion: Occasion<'_>,
+        session: &mut WorkerSession,
+        position: RunPosition<'_>,
         request: &Request,
     ) -> Result<Reply, EngineError> {
         let samples = match request {
             Request::Calibrate { .. } | Request::WarmUp { .. } => UNTOLD,
             _ => 1,
         };
-        member.worker.ask(request);
-        let team = std::slice::from_mut(member);
-        let mut replies = self.hear(team, None, occasion, self.patience(samples))?;
+        session.worker.ask(request);
+        let team = std::slice::from_mut(session);
+        let mut replies = self.hear(team, None, position, self.patience(samples))?;
         Ok(replies.remove(0))
     }
 
@@ -248,25 +248,25 @@ impl<'a> Workers<'a> {
     /// Waits for an answer of each process.
     fn hear(
         &self,
-        team: &mut [Member],
+        team: &mut [WorkerSession],
         relay: Option<&mut Relay>,
-        occasion: Occasion<'_>,
+        position: RunPosition<'_>,
         patience: Patience,
     ) -> Result<Vec<Reply>, EngineError> {
         let mut workers: Vec<&mut WorkerProcess> =
-            team.iter_mut().map(|member| &mut member.worker).collect();
-        let heard = hear_all(&mut workers, relay, patience, Some(self.interrupts));
-        let replies = heard.map_err(|silence| match silence {
-            Silence::Interrupted => EngineError::Interrupted,
-            Silence::Cause { worker, cause } => team[worker].failure(occasion, None, cause),
+            team.iter_mut().map(|session| &mut session.worker).collect();
+        let captured = await_all(&mut workers, relay, patience, Some(self.interrupts));
+        let replies = captured.map_err(|wait_error| match wait_error {
+            WaitError::Interrupted => EngineError::Interrupted,
+            WaitError::Cause { worker, cause } => team[worker].failure(position, None, cause),
         })?;
         // Who lost the other only tells of a failure.
         let is_own = |reply: &Option<Reply>| matches!(reply, Some(Reply::Failed { problem, .. }) if *problem != Problem::PeerGone);
         if let Some(place) = replies.iter().position(is_own)
             && let Some(Reply::Failed { contender, problem }) = &replies[place]
         {
-            let cause = cause_of(problem, occasion.lineup);
-            return Err(team[place].failure(occasion, *contender, cause));
+            let cause = cause_of(problem, position.layout);
+            return Err(team[place].failure(position, *contender, cause));
         }
         Ok(replies.into_iter().flatten().collect())
     }
@@ -275,23 +275,23 @@ impl<'a> Workers<'a> {
     /// the values of all slots, one slot after the other.
     pub(super) fn block(
         &self,
-        (team, mut relay): (&mut [Member], Option<&mut Relay>),
-        occasion: Occasion<'_>,
+        (team, mut relay): (&mut [WorkerSession], Option<&mut Relay>),
+        position: RunPosition<'_>,
         iterations: u64,
         prime: Option<usize>,
         slots: &[usize],
     ) -> Result<Vec<f64>, EngineError> {
-        let lineup = occasion.lineup;
-        let renewed = team.iter().any(|member| member.renews_input);
-        let unrecorded_iterations = match lineup.takes_turns() {
+        let layout = position.layout;
+        let renewed = team.iter().any(|session| session.renews_input);
+        let unrecorded_iterations = match layout.takes_turns() {
             false => iterations,
             true => iterations / PRIMES_SHORTER,
         };
-        let seed = self.input_seed(occasion.place);
+        let seed = self.input_seed(position.place);
         let mut known = true;
-        for member in team.iter_mut() {
+        for session in team.iter_mut() {
             // What is ready is ready for one block.
-            known &= member.ready.take() == Some(seed);
+            known &= session.ready.take() == Some(seed);
         }
         let mut order: Vec<usize> = match known || unrecorded_iterations == 0 {
             true => Vec::new(),
@@ -300,33 +300,33 @@ impl<'a> Workers<'a> {
         let unrecorded = order.len();
         order.extend_from_slice(slots);
         if let Some(relay) = &mut relay {
-            relay.begin(order.iter().map(|contender| lineup.seat_of(*contender)));
+            relay.begin(order.iter().map(|contender| layout.process_slot_of(*contender)));
         }
-        for member in team.iter_mut() {
-            member.worker.ask(&Request::Block(BlockRequest {
+        for session in team.iter_mut() {
+            session.worker.ask(&Request::Block(BlockRequest {
                 seed,
                 iterations,
-                turns: lineup.turns_of(member.seat, &order),
+                turns: layout.turns_of(session.process_slot, &order),
                 unrecorded,
                 unrecorded_iterations,
             }));
         }
         // The input, and everybody's turns.
         let samples = order.len() as u32 + 1;
-        let replies = self.hear(team, relay, occasion, self.patience(samples))?;
+        let replies = self.hear(team, relay, position, self.patience(samples))?;
         let mut taken = Vec::new();
-        for (member, reply) in team.iter_mut().zip(replies) {
-            let own = |slot: &&usize| lineup.seat_of(**slot) == member.seat;
+        for (session, reply) in team.iter_mut().zip(replies) {
+            let own = |slot: &&usize| layout.process_slot_of(**slot) == session.process_slot;
             let turns = slots.iter().filter(own).count();
-            let values = member
+            let values = session
                 .samples(&reply, turns)
-                .map_err(|cause| member.failure(occasion, None, cause))?;
+                .map_err(|cause| session.failure(position, None, cause))?;
             taken.push(values.into_iter());
         }
         let mut values = Vec::with_capacity(slots.len() * self.options.metrics.len());
         for slot in slots {
-            let seat = lineup.seat_of(*slot);
-            let at = team.iter().position(|member| member.seat == seat);
+            let process_slot = layout.process_slot_of(*slot);
+            let at = team.iter().position(|session| session.process_slot == process_slot);
             let at = at.expect("every seat is taken");
             let sample: Vec<f64> = taken[at].by_ref().take(team[at].width()).collect();
             values.extend(team[at].of_the_run(&sample));

@@ -27,7 +27,7 @@ pub(crate) struct Child {
 }
 
 /// What the child reads, in memory it shares with its parent.
-struct Birth {
+struct SpawnArgs {
     programs: *const std::ffi::CString,
     program_count: usize,
     argv: *const *const libc::c_char,
@@ -67,7 +67,7 @@ impl Spawner {
             .cpus
             .as_ref()
             .map_or(std::ptr::null(), |set| set as *const _);
-        let mut birth = Birth {
+        let mut birth = SpawnArgs {
             programs: image.programs().as_ptr(),
             program_count: image.programs().len(),
             argv: image.argv().as_argv(),
@@ -118,8 +118,8 @@ impl Spawner {
 /// Runs in the child, on a stack of its own but in the memory of its parent,
 /// which stands still. Never returns when all goes well.
 extern "C" fn exec_in_child(birth: *mut c_void) -> c_int {
-    // SAFETY: `spawn` passes a pointer to a live `Birth` and waits.
-    let birth = unsafe { &mut *birth.cast::<Birth>() };
+    // SAFETY: `spawn` passes a pointer to a live `SpawnArgs` and waits.
+    let birth = unsafe { &mut *birth.cast::<SpawnArgs>() };
     // SAFETY: plain system calls on values that `spawn` keeps alive. Each is
     // async-signal-safe; none touches a lock or allocates.
     unsafe {

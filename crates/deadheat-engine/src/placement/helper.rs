@@ -12,7 +12,7 @@ use super::answer::Line;
 use super::executable::Executable;
 use super::variant::{PLACEMENTS_VARIABLE, Variant};
 use crate::error::EngineError;
-use crate::heard::{self, hear_out};
+use crate::subprocess::{self, run_captured};
 use crate::interrupt::Interrupts;
 
 /// How long the links of a large program may take until the first is there.
@@ -88,9 +88,9 @@ impl Helper {
             .args(seeds.iter().map(u32::to_string))
             .env_remove(PLACEMENTS_VARIABLE);
         let cores = self.cores.as_ref();
-        let heard = hear_out(
+        let captured = run_captured(
             command,
-            heard::Answer::Printed,
+            subprocess::Answer::Printed,
             cores,
             Some(self.program.patience),
             interrupts,
@@ -100,8 +100,8 @@ impl Helper {
             format!("'{program} placements' {problem}")
         };
         Ok(understand(
-            &heard.output,
-            heard.problem.map(|problem| problem.to_string()),
+            &captured.output,
+            captured.problem.map(|problem| problem.to_string()),
             seeds,
             about,
         ))

@@ -1,7 +1,7 @@
 //! Of two processes that take turns, the one that is to blame.
 
 use super::failure::FunctionCause;
-use super::hearing::Silence;
+use super::await_replies::WaitError;
 use super::process::WorkerProcess;
 
 /// Who is to blame when none of these workers comes back; `None` where that
@@ -55,8 +55,8 @@ pub(super) fn death(
     workers: &mut [&mut WorkerProcess],
     place: usize,
     cause: FunctionCause,
-) -> Silence {
-    let mut found = Silence::Cause {
+) -> WaitError {
+    let mut found = WaitError::Cause {
         worker: place,
         cause: cause.clone(),
     };
@@ -69,7 +69,7 @@ pub(super) fn death(
             let suspicion = suspicion(&cause, worker.last_called().is_some());
             if suspicion > most {
                 most = suspicion;
-                found = Silence::Cause {
+                found = WaitError::Cause {
                     worker: other,
                     cause,
                 };
@@ -92,7 +92,7 @@ fn suspicion(end: &FunctionCause, called: bool) -> u32 {
 
 /// Who is to blame when the worker at `place` says that the other is gone, and
 /// no death is heard of.
-pub(super) fn for_bereaving(
+pub(super) fn blame_for_lost_peer(
     workers: &[&mut WorkerProcess],
     place: usize,
 ) -> (usize, FunctionCause) {

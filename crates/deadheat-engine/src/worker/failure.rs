@@ -24,7 +24,7 @@ pub struct FunctionFailure {
     pub link: Option<Variant>,
     /// What the process printed on standard error last, in one line, where
     /// nobody saw it.
-    pub last_words: Option<String>,
+    pub stderr_tail: Option<String>,
 }
 
 impl std::fmt::Display for FunctionFailure {
@@ -52,8 +52,8 @@ impl FunctionFailure {
             (None, _) => "the worker process".to_owned(),
         };
         let link = on_link(&self.link);
-        let last_words = self.cause.with_last_words(self.last_words.as_deref());
-        format!("{moment}: {who} {}{link}{last_words}", self.cause)
+        let stderr_tail = self.cause.with_last_words(self.stderr_tail.as_deref());
+        format!("{moment}: {who} {}{link}{stderr_tail}", self.cause)
     }
 }
 
@@ -149,8 +149,8 @@ impl FunctionCause {
     }
 
     /// What the process printed last, where that may say more than the cause.
-    pub(crate) fn with_last_words(&self, last_words: Option<&str>) -> String {
-        match (self, last_words) {
+    pub(crate) fn with_last_words(&self, stderr_tail: Option<&str>) -> String {
+        match (self, stderr_tail) {
             (
                 FunctionCause::Panicked(_)
                 | FunctionCause::OutputDiffers { .. }
@@ -208,7 +208,7 @@ mod tests {
             },
             cause: FunctionCause::Panicked("at src/sort.rs:5:9: index out of bounds".to_owned()),
             link: None,
-            last_words: Some("thread main panicked".to_owned()),
+            stderr_tail: Some("thread main panicked".to_owned()),
         };
         assert_eq!(
             failure.within_benchmark(),
@@ -238,7 +238,7 @@ mod tests {
             moment: Moment::WarmUp,
             cause: FunctionCause::Exited(1),
             link: None,
-            last_words: Some("ValueError: no".to_owned()),
+            stderr_tail: Some("ValueError: no".to_owned()),
         };
         assert_eq!(
             failure.to_string(),
@@ -248,7 +248,7 @@ mod tests {
         let neither = FunctionFailure {
             contender: None,
             cause: FunctionCause::NeitherCameBack(Duration::from_secs(2)),
-            last_words: None,
+            stderr_tail: None,
             ..failure
         };
         let text = neither.to_string();

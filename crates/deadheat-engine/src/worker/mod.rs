@@ -8,10 +8,10 @@
 
 mod baton;
 mod blame;
-mod death;
+mod exit_watcher;
 mod failure;
-mod hearing;
-mod last_words;
+mod await_replies;
+mod stderr_tail;
 mod listing;
 mod panics;
 mod pipes;
@@ -22,15 +22,15 @@ mod serve;
 mod start;
 mod trace;
 mod turns;
-mod whereabouts;
+mod procfs;
 mod wire;
 
 pub(crate) use baton::Baton;
-pub(crate) use death::{DeathWatch, adopt_orphans, collect_group, end_strays};
+pub(crate) use exit_watcher::{ExitWatcher, adopt_orphans, collect_group, end_strays};
 pub use failure::{FunctionCause, FunctionFailure};
-pub(crate) use hearing::{Patience, Silence, hear_all};
+pub(crate) use await_replies::{Patience, WaitError, await_all};
 #[cfg(feature = "commands")]
-pub(crate) use last_words::in_one_line;
+pub(crate) use stderr_tail::in_one_line;
 #[cfg(feature = "commands")]
 pub use listing::Inspected;
 pub use listing::{ListedBenchmark, WorkerListing};

@@ -13,11 +13,11 @@ static LAST_PANIC: Mutex<Option<String>> = Mutex::new(None);
 /// Keeps what a panic says instead of printing it. Where a panic aborts, it is
 /// the last thing this process can say.
 pub(super) fn keep_panics(replies: &PipeWriter) {
-    let mut last_words = replies.try_clone().ok();
+    let mut stderr_tail = replies.try_clone().ok();
     if !cfg!(panic = "abort") {
-        last_words = None;
+        stderr_tail = None;
     }
-    let last_words = Mutex::new(last_words);
+    let stderr_tail = Mutex::new(stderr_tail);
     let before = std::panic::take_hook();
     set_hook(Box::new(move |info| {
         let message = text_of(info.payload());
@@ -25,7 +25,7 @@ pub(super) fn keep_panics(replies: &PipeWriter) {
             Some(place) => format!("at {place}: {message}"),
             None => message.to_owned(),
         };
-        if let Ok(mut pipe) = last_words.lock()
+        if let Ok(mut pipe) = stderr_tail.lock()
             && let Some(pipe) = pipe.as_mut()
         {
             let reply = Reply::Failed {

@@ -10,14 +10,14 @@ use nix::sys::signal::{SigmaskHow, Signal, killpg};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
 
-use super::death::{DeathWatch, collect_group, end_strays};
+use super::exit_watcher::{ExitWatcher, collect_group, end_strays};
 use super::failure::{FunctionCause, not_started};
-use super::last_words::LastWords;
+use super::stderr_tail::StderrTail;
 use super::pipes::{BATON_VARIABLE, VARIABLE};
 use super::protocol::{Reply, Request};
 use super::start::{Kept, MARK_VARIABLE, WorkerStart, next_mark};
 use super::trace::{Trace, set_nonblocking};
-use super::whereabouts::{BatonPipes, is_stopped};
+use super::procfs::{BatonPipes, is_stopped};
 use crate::placement::PLACEMENTS_VARIABLE;
 
 /// How long a worker that was told to leave may take, and one that closed its
@@ -35,14 +35,14 @@ pub(crate) struct WorkerProcess {
     requests: Option<PipeWriter>,
     pub(super) replies: PipeReader,
     trace: Trace,
-    pub(super) death: DeathWatch,
+    pub(super) exit: ExitWatcher,
     /// Bytes of the next line that are here already.
-    heard: Vec<u8>,
+    received: Vec<u8>,
     /// So many of them are no end of the line.
     searched: usize,
     /// Whether it said something before it was asked the last question.
     hasty: bool,
-    last_words: LastWords,
+    stderr_tail: StderrTail,
     /// Its ends of the pipes to another, where the system tells of them.
     baton: Option<BatonPipes>,
     /// What stands in its environment alone.
@@ -68,13 +68,13 @@ impl WorkerProcess {
                 .map_or_else(|_| Stdio::null(), Stdio::from),
             false => Stdio::null(),
         };
-        let last_words = match start.program.shown {
-            true => LastWords::none(),
-            false => LastWords::new(),
+        let stderr_tail = match start.program.shown {
+            true => StderrTail::none(),
+            false => StderrTail::new(),
         };
         let errors = match start.program.shown {
             true => shown(),
-            false => last_words.stdio(),
+            false => stderr_tail.stdio(),
         };
         let mark = next_mark();
         let numbers = |fds: &[RawFd]| {
@@ -88,9 +88,9 @@ impl WorkerProcess {
             replies_end.as_raw_fd(),
             notes_end.as_raw_fd(),
         ];
-        let (started, named) = match &start.spelling {
+        let (started, named) = match &start.path_padding {
             None => (image.to_owned(), own.to_owned()),
-            Some(spelling) => (spelling.started(image), spelling.named(own)),
+            Some(path_padding) => (path_padding.started(image), path_padding.named(own)),
         };
         let mut command = Command::new(started);
         command
@@ -123,15 +123,15 @@ impl WorkerProcess {
         drop(kept);
         let child = child.map_err(not_started)?;
         Ok(Self {
-            death: DeathWatch::over(Pid::from_raw(child.id() as i32)),
+            exit: ExitWatcher::over(Pid::from_raw(child.id() as i32)),
             child,
             requests: Some(requests),
             replies,
             trace,
-            heard: Vec::new(),
+            received: Vec::new(),
             searched: 0,
             hasty: false,
-            last_words,
+            stderr_tail,
             baton: start.baton.and_then(BatonPipes::of),
             mark: format!("{MARK_VARIABLE}={mark}"),
         })
@@ -140,7 +140,7 @@ impl WorkerProcess {
     /// Asks; what comes of it is to be heard.
     pub(crate) fn ask(&mut self, request: &Request) {
         // An answer given twice would be taken for that to the next question.
-        self.hasty |= !self.heard.is_empty() || matches!(self.read(), Ok(Some(1..)));
+        self.hasty |= !self.received.is_empty() || matches!(self.read(), Ok(Some(1..)));
         let requests = self
             .requests
             .as_mut()
@@ -153,7 +153,7 @@ impl WorkerProcess {
     /// be none, or none that makes sense.
     pub(crate) fn attend(&mut self) -> Result<Option<Reply>, FunctionCause> {
         if self.hasty {
-            let said = quoted(&self.heard);
+            let said = quoted(&self.received);
             let problem = format!("it says {said} before it is asked");
             return Err(FunctionCause::Protocol(problem));
         }
@@ -164,15 +164,15 @@ impl WorkerProcess {
                     .map(Some)
                     .ok_or_else(|| FunctionCause::Protocol(format!("it says {}", quoted(&line))));
             }
-            if self.heard.len() > LONGEST_LINE {
-                let said = quoted(&self.heard);
+            if self.received.len() > LONGEST_LINE {
+                let said = quoted(&self.received);
                 let problem = format!("it goes on without an end of line, from {said}");
                 return Err(FunctionCause::Protocol(problem));
             }
             match self.read()? {
                 Some(0) => return Err(self.cause_of_death()),
                 Some(_) => {}
-                None if self.death.ended().is_none() => return Ok(None),
+                None if self.exit.ended().is_none() => return Ok(None),
                 // Last words come before the news of the death.
                 None => {
                     if !matches!(self.read()?, Some(1..)) {
@@ -185,12 +185,12 @@ impl WorkerProcess {
 
     /// The first line that is here as a whole, without its end.
     fn line(&mut self) -> Option<Vec<u8>> {
-        let unsearched = &self.heard[self.searched..];
+        let unsearched = &self.received[self.searched..];
         let Some(end) = unsearched.iter().position(|byte| *byte == b'\n') else {
-            self.searched = self.heard.len();
+            self.searched = self.received.len();
             return None;
         };
-        let mut line: Vec<u8> = self.heard.drain(..=self.searched + end).collect();
+        let mut line: Vec<u8> = self.received.drain(..=self.searched + end).collect();
         line.pop();
         self.searched = 0;
         Some(line)
@@ -199,8 +199,8 @@ impl WorkerProcess {
     /// Where it is heard that it says something or has ended, and how long one
     /// may wait before it is asked again whether it has.
     pub(crate) fn news(&self) -> (impl Iterator<Item = BorrowedFd<'_>>, Option<Duration>) {
-        let ends = [Some(self.replies.as_fd()), self.death.notice()];
-        (ends.into_iter().flatten(), self.death.pause())
+        let ends = [Some(self.replies.as_fd()), self.exit.notice()];
+        (ends.into_iter().flatten(), self.exit.pause())
     }
 
     /// Whether anything was noted since this was last asked.
@@ -220,14 +220,14 @@ impl WorkerProcess {
 
     /// What it printed on standard error last, in one line, where nobody saw
     /// it.
-    pub(crate) fn last_words(&self) -> Option<String> {
-        self.last_words.told()
+    pub(crate) fn stderr_tail(&self) -> Option<String> {
+        self.stderr_tail.told()
     }
 
     /// Gives back the memory of what it printed, and tells how soon to do that
     /// again.
     pub(crate) fn forget_most(&mut self) -> Option<Duration> {
-        self.last_words.forget_most()
+        self.stderr_tail.forget_most()
     }
 
     /// Whether somebody stopped it.
@@ -253,7 +253,7 @@ impl WorkerProcess {
         loop {
             match self.replies.read(&mut buffer) {
                 Ok(bytes) => {
-                    self.heard.extend_from_slice(&buffer[..bytes]);
+                    self.received.extend_from_slice(&buffer[..bytes]);
                     return Ok(Some(bytes));
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -266,7 +266,7 @@ impl WorkerProcess {
     /// How a worker ended without being asked to leave.
     fn cause_of_death(&mut self) -> FunctionCause {
         // The pipe is closed a moment before the process is gone.
-        self.death.ended_within(LEAVE);
+        self.exit.ended_within(LEAVE);
         match self.end() {
             Some(end) => end,
             None => {
@@ -277,7 +277,7 @@ impl WorkerProcess {
 
     /// How it ended, if it has.
     pub(super) fn end(&self) -> Option<FunctionCause> {
-        match self.death.ended()? {
+        match self.exit.ended()? {
             WaitStatus::Exited(_, code) => Some(FunctionCause::Exited(code)),
             WaitStatus::Signaled(_, signal, _) => Some(FunctionCause::Signalled(signal as i32)),
             _ => None,
@@ -294,7 +294,7 @@ impl WorkerProcess {
     /// Lets the worker go and waits until it is gone.
     pub(crate) fn leave(mut self) {
         self.dismiss();
-        self.death.ended_within(LEAVE);
+        self.exit.ended_within(LEAVE);
         // Dropping kills what is left of it.
     }
 

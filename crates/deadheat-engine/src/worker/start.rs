@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use nix::sys::signal::SigSet;
 
 use super::baton::Baton;
-use crate::spelling::Spelling;
+use crate::path_padding::PathPadding;
 
 /// The variable by which a process is known that deadheat starts, and all that descends from it.
 pub(crate) const MARK_VARIABLE: &str = "DEADHEAT_PROCESS";
@@ -32,8 +32,8 @@ pub(crate) struct WorkerStart<'a> {
     pub(crate) program: &'a WorkerProgram,
     /// A neutral link of it, started instead under the same name.
     pub(crate) variant: Option<&'a Path>,
-    /// How its path is spelled where another program runs beside it.
-    pub(crate) spelling: Option<Spelling>,
+    /// The padding of its path, where another program runs beside it.
+    pub(crate) path_padding: Option<PathPadding>,
     /// Bytes of padding in the environment.
     pub(crate) padding: usize,
     /// Its ends of the pipes to another worker that it takes turns with.

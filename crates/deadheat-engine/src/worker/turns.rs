@@ -111,7 +111,7 @@ mod tests {
     fn taken(order: &[Turn], unrecorded: usize, batons: Vec<Option<Baton>>) -> Taken {
         let processes = batons.len();
         let calls = Arc::new(Mutex::new(Vec::new()));
-        let (told, heard) = channel();
+        let (told, received) = channel();
         for (process, mut baton) in batons.into_iter().enumerate() {
             let turn = |(other, contender): &Turn| (*other == process).then_some(*contender);
             let block = BlockRequest {
@@ -135,7 +135,7 @@ mod tests {
         let far_too_long = Duration::from_secs(60);
         let mut answers: Vec<_> = (0..processes)
             .map(|_| {
-                heard
+                received
                     .recv_timeout(far_too_long)
                     .expect("each waits for the other")
             })

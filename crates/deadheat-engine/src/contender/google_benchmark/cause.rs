@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::error::signal_name;
-use crate::heard::{Ending, Problem};
+use crate::subprocess::{Ending, Problem};
 
 /// Characters of what an executable wrote that a message quotes.
 const QUOTED: usize = 80;
@@ -39,21 +39,21 @@ pub enum GoogleBenchmarkProblem {
         /// The code.
         code: i32,
         /// What it said last on standard error.
-        last_words: String,
+        stderr_tail: String,
     },
     /// A signal killed it.
     Signalled {
         /// The signal.
         signal: i32,
         /// What it said last on standard error.
-        last_words: String,
+        stderr_tail: String,
     },
     /// It ended in another way.
     Ended(String),
     /// It wrote nothing where its report belongs.
     NoReport {
         /// What it said last on standard error.
-        last_words: String,
+        stderr_tail: String,
     },
     /// It wrote something else than a report.
     Garbled(String),
@@ -105,11 +105,11 @@ impl std::fmt::Display for GoogleBenchmarkProblem {
 Self::NotStarted(inner) => write!(f, "cannot be started: {inner}"),
 Self::TimedOut(inner) => write!(f, "did not end within {inner:?} and was killed; a longer --timeout gives every launch more time"),
 Self::Endless => f.write_str("wrote more than any report of a benchmark has, and was killed"),
-Self::Exited { code, last_words } => write!(f, "ended with exit code {code}{}", said(last_words)),
-Self::Signalled { signal, last_words } => write!(f, "was killed by signal {signal}{}{}", signal_name(*signal), said(last_words)),
+Self::Exited { code, stderr_tail } => write!(f, "ended with exit code {code}{}", said(stderr_tail)),
+Self::Signalled { signal, stderr_tail } => write!(f, "was killed by signal {signal}{}{}", signal_name(*signal), said(stderr_tail)),
 Self::Ended(inner) => write!(f, "ended unexpectedly ({inner})"),
-Self::NoReport { last_words } => write!(f, "ended well but wrote no report to --benchmark_out; an executable of Google Benchmark \
-         does, unless its main leaves before RunSpecifiedBenchmarks{}", said(last_words)),
+Self::NoReport { stderr_tail } => write!(f, "ended well but wrote no report to --benchmark_out; an executable of Google Benchmark \
+         does, unless its main leaves before RunSpecifiedBenchmarks{}", said(stderr_tail)),
 Self::Garbled(inner) => write!(f, "wrote a report that is not the JSON of Google Benchmark: '{inner}'"),
 Self::Missing => f.write_str("ran no benchmark of this name; only what --benchmark_list_tests lists in every launch can \
          be raced"),
@@ -132,13 +132,13 @@ impl std::error::Error for GoogleBenchmarkProblem {}
 impl GoogleBenchmarkProblem {
     /// What a process that ended badly did.
     pub(super) fn of_process(problem: Problem) -> Self {
-        let last_words = problem.last_words;
+        let stderr_tail = problem.stderr_tail;
         match problem.ending {
             Ending::NotStarted(reason) => Self::NotStarted(reason),
             Ending::Silent(time) => Self::TimedOut(time),
             Ending::Endless => Self::Endless,
-            Ending::Exited(code) => Self::Exited { code, last_words },
-            Ending::Signalled(signal) => Self::Signalled { signal, last_words },
+            Ending::Exited(code) => Self::Exited { code, stderr_tail },
+            Ending::Signalled(signal) => Self::Signalled { signal, stderr_tail },
             Ending::Odd(status) => Self::Ended(status),
         }
     }
@@ -161,10 +161,10 @@ impl GoogleBenchmarkProblem {
     }
 }
 
-fn said(last_words: &str) -> String {
-    match last_words.is_empty() {
+fn said(stderr_tail: &str) -> String {
+    match stderr_tail.is_empty() {
         true => String::new(),
-        false => format!(", saying: {last_words}"),
+        false => format!(", saying: {stderr_tail}"),
     }
 }
 
@@ -177,7 +177,7 @@ mod tests {
         let cause = GoogleBenchmarkCause {
             what: GoogleBenchmarkProblem::Exited {
                 code: 3,
-                last_words: "no disk".to_owned(),
+                stderr_tail: "no disk".to_owned(),
             },
             launch: "./bench '--benchmark_filter=^a$'".to_owned(),
         };
@@ -190,9 +190,9 @@ mod tests {
 
     #[test]
     fn the_same_failure_is_known_again_whatever_it_says() {
-        let exited = |code, last_words: &str| GoogleBenchmarkProblem::Exited {
+        let exited = |code, stderr_tail: &str| GoogleBenchmarkProblem::Exited {
             code,
-            last_words: last_words.to_owned(),
+            stderr_tail: stderr_tail.to_owned(),
         };
         assert!(exited(1, "at 0x17").is_like(&exited(1, "at 0x18")));
         assert!(!exited(1, "").is_like(&exited(2, "")));

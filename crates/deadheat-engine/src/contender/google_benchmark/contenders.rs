@@ -12,13 +12,13 @@ use super::arguments::GoogleBenchmarkArguments;
 use super::cause::GoogleBenchmarkProblem as Problem;
 use super::launch::{Launch, Launcher, Who, failure};
 use super::links::Linked;
-use super::pilot::Understanding;
+use super::pilot::IterationSupport;
 use super::report::Repetition;
 use crate::error::{EngineError, Moment};
 use crate::interrupt::Interrupts;
 use crate::placement::{CommandPlacements, Variant};
 use crate::random::{Purpose, below};
-use crate::spelling::{MOST_SPELLING, Spelling};
+use crate::path_padding::{MOST_PATH_PADDING, PathPadding};
 
 /// What is reported of every repetition.
 const METRICS: [Metric; 2] = [Metric::Wall, Metric::Cpu];
@@ -58,7 +58,7 @@ struct Measured {
 /// for every slot of a block; the repetitions of the launches are its blocks.
 pub struct GoogleBenchmarkContenders<'a> {
     pub(super) launcher: Launcher<'a>,
-    pub(super) understanding: Understanding,
+    pub(super) iteration_support: IterationSupport,
     pub(super) benchmarks: Vec<Entered>,
     pub(super) linked: Linked,
     measured: Option<Measured>,
@@ -72,7 +72,7 @@ impl<'a> GoogleBenchmarkContenders<'a> {
     ) -> Result<Self, EngineError> {
         Ok(Self {
             launcher: Launcher::new(options, interrupts)?,
-            understanding: Understanding::default(),
+            iteration_support: IterationSupport::default(),
             benchmarks: Vec::new(),
             linked: Linked::default(),
             measured: None,
@@ -152,19 +152,19 @@ impl<'a> GoogleBenchmarkContenders<'a> {
         let (name, calls) = &benchmark.contenders[contender];
         let launch = Launch {
             repetitions: 1,
-            ..launch(calls, variant, self.spelling(block), padding)
+            ..launch(calls, variant, self.path_padding(block), padding)
         };
         let who = who(&benchmark.name, name, block, None);
         self.launcher.launch(who, &launch).map(|_| ())
     }
 
-    /// How the paths of both sides are spelled in a replicate.
-    fn spelling(&self, block: &Block) -> Spelling {
+    /// The padding of both sides' paths in a replicate.
+    fn path_padding(&self, block: &Block) -> PathPadding {
         let place = [block.benchmark as u64, u64::from(block.replicate), 0];
-        let mut draw = self.launcher.stream(Purpose::Spelling, place);
-        let more = below(&mut draw, MOST_SPELLING) as usize;
+        let mut draw = self.launcher.stream(Purpose::PathPadding, place);
+        let more = below(&mut draw, MOST_PATH_PADDING) as usize;
         let contenders = self.benchmarks[block.benchmark].contenders.iter();
-        Spelling::of(
+        PathPadding::of(
             contenders.map(|(_, calls)| calls.program.executable.as_path()),
             more,
         )
@@ -180,7 +180,7 @@ impl<'a> GoogleBenchmarkContenders<'a> {
         let benchmark = &self.benchmarks[block.benchmark];
         let (name, calls) = &benchmark.contenders[slot.contender.index()];
         let variant = self.linked.variants[slot.contender.index()].as_ref();
-        let launch = launch(calls, variant, self.spelling(block), slot.padding.into());
+        let launch = launch(calls, variant, self.path_padding(block), slot.padding.into());
         let who = who(&benchmark.name, name, block, Some(index));
         let repetitions = self.launcher.launch(who, &launch)?;
         let found = repetitions.len();
@@ -210,7 +210,7 @@ impl<'a> GoogleBenchmarkContenders<'a> {
 fn launch<'c>(
     calls: &'c GoogleBenchmarkCalls,
     variant: Option<&'c Variant>,
-    spelling: Spelling,
+    path_padding: PathPadding,
     padding: usize,
 ) -> Launch<'c> {
     Launch {
@@ -219,7 +219,7 @@ fn launch<'c>(
         length: calls.length,
         repetitions: calls.repetitions,
         variant,
-        spelling: Some(spelling),
+        path_padding: Some(path_padding),
         padding,
     }
 }

@@ -16,11 +16,11 @@ use super::name;
 use super::report::{Repetition, repetitions};
 use crate::cores::Cores;
 use crate::error::{EngineError, Moment};
-use crate::heard::{Answer, hear_out};
+use crate::subprocess::{Answer, run_captured};
 use crate::interrupt::Interrupts;
 use crate::placement::{PLACEMENTS_VARIABLE, Variant};
 use crate::random::{Purpose, stream};
-use crate::spelling::Spelling;
+use crate::path_padding::PathPadding;
 use crate::worker::{FunctionCause, FunctionFailure};
 
 /// Variables by which Google Benchmark takes flags that would break a launch.
@@ -45,8 +45,8 @@ pub(super) struct Launch<'a> {
     pub(super) repetitions: u32,
     /// A neutral link of the program, started instead under the same name.
     pub(super) variant: Option<&'a Variant>,
-    /// How its path is spelled beside that of the other side.
-    pub(super) spelling: Option<Spelling>,
+    /// The padding of its path beside that of the other side.
+    pub(super) path_padding: Option<PathPadding>,
     /// Bytes of padding in the environment.
     pub(super) padding: usize,
 }
@@ -115,9 +115,9 @@ impl<'a> Launcher<'a> {
             .map_err(|errno| not_started(errno.into()))?;
         let own = startable(&launch.program.executable);
         let image = launch.variant.map_or(&own, |v| &v.executable);
-        let (started, named) = match &launch.spelling {
+        let (started, named) = match &launch.path_padding {
             None => (image.clone(), own.clone()),
-            Some(spelling) => (spelling.started(image), spelling.named(&own)),
+            Some(path_padding) => (path_padding.started(image), path_padding.named(&own)),
         };
         let mut command = Command::new(started);
         command
@@ -136,18 +136,18 @@ impl<'a> Launcher<'a> {
         let shown = self.options.shown;
         let answer = Answer::Piped { here, there, shown };
         let patience = self.options.timeout;
-        let heard = hear_out(command, answer, None, patience, self.interrupts)?;
+        let captured = run_captured(command, answer, None, patience, self.interrupts)?;
         self.launched += 1;
-        if let Some(problem) = heard.problem {
+        if let Some(problem) = captured.problem {
             return Err(failure(Problem::of_process(problem)));
         }
-        let text = String::from_utf8_lossy(&heard.output);
+        let text = String::from_utf8_lossy(&captured.output);
         if text.trim().is_empty() {
-            let last_words = heard.last_words;
+            let stderr_tail = captured.stderr_tail;
             // Older releases begin no report at all then.
-            return Err(failure(match last_words.contains("match any benchmarks") {
+            return Err(failure(match stderr_tail.contains("match any benchmarks") {
                 true => Problem::Missing,
-                false => Problem::NoReport { last_words },
+                false => Problem::NoReport { stderr_tail },
             }));
         }
         repetitions(&text, launch.benchmark).map_err(failure)
@@ -166,7 +166,7 @@ pub(super) fn failure(who: Who<'_>, launch: &Launch<'_>, problem: Problem) -> En
         moment: who.moment,
         cause: FunctionCause::GoogleBenchmark(Box::new(cause)),
         link: launch.variant.cloned(),
-        last_words: None,
+        stderr_tail: None,
     }))
 }
 
@@ -247,7 +247,7 @@ mod tests {
             length,
             repetitions: 8,
             variant: None,
-            spelling: None,
+            path_padding: None,
             padding: 0,
         })
     }

@@ -48,9 +48,9 @@ pub struct GoogleBenchmarkPilot {
 /// Which executables understand a fixed number of iterations, as far as
 /// somebody found out.
 #[derive(Debug, Default)]
-pub(super) struct Understanding(Vec<(PathBuf, bool)>);
+pub(super) struct IterationSupport(Vec<(PathBuf, bool)>);
 
-impl Understanding {
+impl IterationSupport {
     /// Whether all of these do; `None` when that is not known.
     fn of_all(&self, sides: &[GoogleBenchmarkSide<'_>]) -> Option<bool> {
         let known = sides.iter().map(|side| {
@@ -104,7 +104,7 @@ impl GoogleBenchmarkContenders<'_> {
     ) -> Result<GoogleBenchmarkPilot, EngineError> {
         let piloting = Piloting {
             launcher: &mut self.launcher,
-            understanding: &mut self.understanding,
+            iteration_support: &mut self.iteration_support,
             benchmark,
             sides,
         };
@@ -116,7 +116,7 @@ impl GoogleBenchmarkContenders<'_> {
 
 struct Piloting<'p, 'a> {
     launcher: &'p mut Launcher<'a>,
-    understanding: &'p mut Understanding,
+    iteration_support: &'p mut IterationSupport,
     benchmark: &'p str,
     sides: &'p [GoogleBenchmarkSide<'p>],
 }
@@ -143,7 +143,7 @@ impl<'p> Piloting<'p, '_> {
         let mut counted = false;
         if wanted.length.is_none() && lengths.contains(&free) {
             // With one repetition nothing more is launched to find out.
-            let understood = self.understanding.of_all(self.sides);
+            let understood = self.iteration_support.of_all(self.sides);
             counted = understood.unwrap_or(repetitions > 1);
         }
         if counted {
@@ -236,7 +236,7 @@ impl<'p> Piloting<'p, '_> {
             length,
             repetitions,
             variant: None,
-            spelling: None,
+            path_padding: None,
             padding: 0,
         };
         (who, launch)
@@ -276,13 +276,13 @@ impl<'p> Piloting<'p, '_> {
     ) -> Result<Rehearsed, EngineError> {
         let mut rehearsed = Vec::new();
         for (side, length) in lengths.iter().enumerate() {
-            let known = self.understanding.of_all(&self.sides[side..=side]);
+            let known = self.iteration_support.of_all(&self.sides[side..=side]);
             let program = self.sides[side].program;
             let tried = match self.attempt(side, *length, repetitions) {
                 Ok(tried) => tried,
                 Err(error) => match problem_of(&error) {
                     Some(Problem::Exited { .. }) if counted && known.is_none() => {
-                        self.understanding.note(program, false);
+                        self.iteration_support.note(program, false);
                         return Ok(Rehearsed::NotCounting);
                     }
                     Some(Problem::OnlyAggregates) if repetitions > 1 => {
@@ -298,7 +298,7 @@ impl<'p> Piloting<'p, '_> {
                 // A main that passes over flags it does not understand.
                 let understands = tried.iterations() == count
                     || tried.repetitions.iter().all(|row| row.iterations == count);
-                self.understanding.note(program, understands);
+                self.iteration_support.note(program, understands);
                 if !understands {
                     return Ok(Rehearsed::NotCounting);
                 }

@@ -11,7 +11,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::Pid;
 
-use super::whereabouts::{children, was_started_with};
+use super::procfs::{children, was_started_with};
 
 /// How often it is asked where the kernel cannot tell by itself.
 const ASKED_EVERY: Duration = Duration::from_millis(200);
@@ -20,13 +20,13 @@ const GONE_WITHIN: Duration = Duration::from_secs(1);
 
 /// Notices the end of one child.
 #[derive(Debug)]
-pub(crate) struct DeathWatch {
+pub(crate) struct ExitWatcher {
     pid: Pid,
     /// Readable once the child has ended.
     notice: Option<OwnedFd>,
 }
 
-impl DeathWatch {
+impl ExitWatcher {
     pub(crate) fn over(pid: Pid) -> Self {
         Self {
             pid,
@@ -34,7 +34,7 @@ impl DeathWatch {
         }
     }
 
-    /// What to poll, beside asking again after [`DeathWatch::pause`].
+    /// What to poll, beside asking again after [`ExitWatcher::pause`].
     pub(crate) fn notice(&self) -> Option<BorrowedFd<'_>> {
         use std::os::fd::AsFd;
         self.notice.as_ref().map(|notice| notice.as_fd())
@@ -105,10 +105,10 @@ pub(crate) fn adopt_orphans() {
 /// Collects what is left of a group that was killed, so that no zombie stays.
 /// Children of other groups are none of our business.
 pub(crate) fn collect_group(group: Pid) {
-    let members = Pid::from_raw(-group.as_raw());
+    let sessions = Pid::from_raw(-group.as_raw());
     within(GONE_WITHIN, || {
         loop {
-            match waitpid(members, Some(WaitPidFlag::WNOHANG)) {
+            match waitpid(sessions, Some(WaitPidFlag::WNOHANG)) {
                 Ok(WaitStatus::StillAlive) => return None,
                 Ok(_) => {}
                 Err(_) => return Some(()),
@@ -139,13 +139,13 @@ mod tests {
     use std::os::unix::process::CommandExt;
     use std::process::Command;
 
-    fn child(script: &str) -> (std::process::Child, DeathWatch) {
+    fn child(script: &str) -> (std::process::Child, ExitWatcher) {
         let child = Command::new("sh")
             .args(["-c", script])
             .process_group(0)
             .spawn()
             .unwrap();
-        let watch = DeathWatch::over(Pid::from_raw(child.id() as i32));
+        let watch = ExitWatcher::over(Pid::from_raw(child.id() as i32));
         (child, watch)
     }
 

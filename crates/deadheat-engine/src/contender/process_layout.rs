@@ -7,14 +7,14 @@ use crate::worker::{FunctionCause, WorkerProgram};
 
 /// Who races in a benchmark, and how it is called.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Lineup {
+pub(super) struct ProcessLayout {
     /// The benchmark's name.
     pub(super) name: String,
     /// The names of its contenders, the baseline first.
     pub(super) contenders: Vec<String>,
     /// The processes of a replicate: one in which all contenders are called,
     /// or one for each of them.
-    pub(super) seats: Vec<Seat>,
+    pub(super) process_slots: Vec<ProcessSlot>,
     /// Calls in a sample by each thread.
     pub(super) iterations: u64,
     /// Threads that call at the same time.
@@ -28,7 +28,7 @@ pub(super) struct Lineup {
 
 /// A process of a replicate: what is started, and what it gets ready.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Seat {
+pub(super) struct ProcessSlot {
     /// The program, as an index among those of the run.
     pub(super) program: usize,
     /// The benchmark, by which the program knows it.
@@ -117,7 +117,7 @@ impl Programs {
     }
 }
 
-impl Lineup {
+impl ProcessLayout {
     /// Who races in a planned benchmark; `None` when that is not one of
     /// functions.
     pub(super) fn of(benchmark: &Benchmark, programs: &mut Programs) -> Option<Self> {
@@ -125,38 +125,38 @@ impl Lineup {
             .contenders
             .iter()
             .find_map(|c| c.workload.calls())?;
-        let mut seats: Vec<(usize, Seat)> = Vec::new();
+        let mut process_slots: Vec<(usize, ProcessSlot)> = Vec::new();
         for contender in &benchmark.contenders {
-            let (process, seat) = match &contender.workload {
+            let (process, process_slot) = match &contender.workload {
                 Workload::Function(_) => {
                     let own = programs.own.clone()?;
-                    let seat = Seat {
+                    let process_slot = ProcessSlot {
                         program: programs.index_of(own, 0),
                         benchmark: benchmark.name.clone(),
                         contender: None,
                     };
-                    (0, seat)
+                    (0, process_slot)
                 }
                 Workload::Worker(calls) => {
                     let program = programs.of_user(&calls.program);
-                    let seat = Seat {
+                    let process_slot = ProcessSlot {
                         program: programs.index_of(program, calls.process),
                         benchmark: calls.benchmark.clone(),
                         contender: Some(calls.contender.clone()),
                     };
-                    (calls.process, seat)
+                    (calls.process, process_slot)
                 }
                 _ => return None,
             };
-            match seats.iter_mut().find(|(other, _)| *other == process) {
+            match process_slots.iter_mut().find(|(other, _)| *other == process) {
                 // All of its contenders, numbered as the program has them.
                 Some((_, shared)) => shared.contender = None,
-                None => seats.push((process, seat)),
+                None => process_slots.push((process, process_slot)),
             }
         }
-        let shared = seats.len() == 1;
+        let shared = process_slots.len() == 1;
         // The baton goes between processes of one contender each.
-        if !shared && seats.len() != benchmark.contenders.len() {
+        if !shared && process_slots.len() != benchmark.contenders.len() {
             return None;
         }
         let copy = benchmark.control().map(ContenderId::index);
@@ -168,7 +168,7 @@ impl Lineup {
                 .iter()
                 .map(|c| c.name.clone())
                 .collect(),
-            seats: seats.into_iter().map(|(_, seat)| seat).collect(),
+            process_slots: process_slots.into_iter().map(|(_, process_slot)| process_slot).collect(),
             iterations: calls.iterations,
             threads: calls.threads,
             own_link: benchmark.own_link.is_some(),
@@ -177,7 +177,7 @@ impl Lineup {
 
     /// Whether each contender has a process of its own.
     pub(super) fn takes_turns(&self) -> bool {
-        self.seats.len() > 1
+        self.process_slots.len() > 1
     }
 
     /// Contenders that each process knows.
@@ -189,25 +189,25 @@ impl Lineup {
     }
 
     /// The process that a contender is called in.
-    pub(super) fn seat_of(&self, contender: usize) -> usize {
+    pub(super) fn process_slot_of(&self, contender: usize) -> usize {
         if self.takes_turns() { contender } else { 0 }
     }
 
     /// The contender that a process knows by this number.
-    pub(super) fn contender_of(&self, seat: usize, number: usize) -> usize {
-        if self.takes_turns() { seat } else { number }
+    pub(super) fn contender_of(&self, process_slot: usize, number: usize) -> usize {
+        if self.takes_turns() { process_slot } else { number }
     }
 
     /// The contender of a process that calls no other.
-    pub(super) fn only_contender(&self, seat: usize) -> Option<usize> {
-        self.takes_turns().then_some(seat)
+    pub(super) fn only_contender(&self, process_slot: usize) -> Option<usize> {
+        self.takes_turns().then_some(process_slot)
     }
 
     /// The contenders of a process in the order in which they warm up for a block
     /// of these slots: the one that opens the block comes last.
-    pub(super) fn warm_up_order(&self, seat: usize, slots: &[usize]) -> Vec<usize> {
+    pub(super) fn warm_up_order(&self, process_slot: usize, slots: &[usize]) -> Vec<usize> {
         let mut order: Vec<usize> = Vec::new();
-        for called in self.turns_of(seat, slots).into_iter().flatten() {
+        for called in self.turns_of(process_slot, slots).into_iter().flatten() {
             if !order.contains(&called) {
                 order.push(called);
             }
@@ -217,11 +217,11 @@ impl Lineup {
     }
 
     /// An order of contenders, as one of the processes is told of it.
-    pub(super) fn turns_of(&self, seat: usize, order: &[usize]) -> Vec<Option<usize>> {
+    pub(super) fn turns_of(&self, process_slot: usize, order: &[usize]) -> Vec<Option<usize>> {
         let turn = |contender: &usize| match self.takes_turns() {
             false if self.copy == Some(*contender) => Some(0),
             false => Some(*contender),
-            true => (*contender == seat).then_some(0),
+            true => (*contender == process_slot).then_some(0),
         };
         order.iter().map(turn).collect()
     }
@@ -263,27 +263,27 @@ mod tests {
     fn two_builds_take_turns_and_are_two_programs_even_when_they_are_one_file() {
         let mut programs = Programs::default();
         let pair = benchmark(vec![worker("/a", 0), worker("/a", 1)]);
-        let lineup = Lineup::of(&pair, &mut programs).unwrap();
-        assert!(lineup.takes_turns());
-        let seats: Vec<usize> = lineup.seats.iter().map(|seat| seat.program).collect();
-        assert_eq!(seats, [0, 1]);
-        assert_eq!(lineup.seats[1].contender.as_deref(), Some("fold"));
-        let turns = lineup.turns_of(1, &[1, 0, 0, 1]);
+        let layout = ProcessLayout::of(&pair, &mut programs).unwrap();
+        assert!(layout.takes_turns());
+        let process_slots: Vec<usize> = layout.process_slots.iter().map(|process_slot| process_slot.program).collect();
+        assert_eq!(process_slots, [0, 1]);
+        assert_eq!(layout.process_slots[1].contender.as_deref(), Some("fold"));
+        let turns = layout.turns_of(1, &[1, 0, 0, 1]);
         assert_eq!(turns, [Some(0), None, None, Some(0)]);
-        assert_eq!(lineup.warm_up_order(1, &[1, 0, 0, 1]), [0]);
-        assert_eq!((lineup.seat_of(1), lineup.contender_of(1, 0)), (1, 1));
+        assert_eq!(layout.warm_up_order(1, &[1, 0, 0, 1]), [0]);
+        assert_eq!((layout.process_slot_of(1), layout.contender_of(1, 0)), (1, 1));
     }
 
     #[test]
     fn contenders_of_one_process_are_all_got_ready() {
         let mut programs = Programs::default();
         let alone = benchmark(vec![worker("/a", 0), worker("/a", 0), worker("/a", 0)]);
-        let lineup = Lineup::of(&alone, &mut programs).unwrap();
-        assert_eq!((lineup.seats.len(), programs.iter().count()), (1, 1));
-        assert_eq!(lineup.seats[0].contender, None);
-        assert_eq!(lineup.turns_of(0, &[2, 0]), [Some(2), Some(0)]);
-        assert_eq!((lineup.seat_of(2), lineup.contender_of(0, 2)), (0, 2));
-        assert_eq!(lineup.warm_up_order(0, &[2, 0, 1]), [1, 0, 2]);
+        let layout = ProcessLayout::of(&alone, &mut programs).unwrap();
+        assert_eq!((layout.process_slots.len(), programs.iter().count()), (1, 1));
+        assert_eq!(layout.process_slots[0].contender, None);
+        assert_eq!(layout.turns_of(0, &[2, 0]), [Some(2), Some(0)]);
+        assert_eq!((layout.process_slot_of(2), layout.contender_of(0, 2)), (0, 2));
+        assert_eq!(layout.warm_up_order(0, &[2, 0, 1]), [1, 0, 2]);
     }
 
     #[test]
@@ -291,24 +291,24 @@ mod tests {
         let mut programs = Programs::default();
         let mut alone = benchmark(vec![worker("/a", 0), worker("/a", 0)]);
         alone.add_control();
-        let lineup = Lineup::of(&alone, &mut programs).unwrap();
-        assert_eq!(lineup.turns_of(0, &[2, 0, 1]), [Some(0), Some(0), Some(1)]);
-        assert_eq!((lineup.called(), lineup.contenders.len()), (2, 3));
-        assert_eq!(lineup.warm_up_order(0, &[2, 0, 1]), [1, 0]);
+        let layout = ProcessLayout::of(&alone, &mut programs).unwrap();
+        assert_eq!(layout.turns_of(0, &[2, 0, 1]), [Some(0), Some(0), Some(1)]);
+        assert_eq!((layout.called(), layout.contenders.len()), (2, 3));
+        assert_eq!(layout.warm_up_order(0, &[2, 0, 1]), [1, 0]);
         let mut pair = benchmark(vec![worker("/b", 0), worker("/c", 1)]);
         pair.add_control();
-        let lineup = Lineup::of(&pair, &mut programs).unwrap();
-        assert_eq!(lineup.turns_of(2, &[2, 0, 1]), [Some(0), None, None]);
-        assert_eq!((lineup.called(), lineup.seats.len()), (1, 3));
-        let programs: Vec<usize> = lineup.seats.iter().map(|seat| seat.program).collect();
+        let layout = ProcessLayout::of(&pair, &mut programs).unwrap();
+        assert_eq!(layout.turns_of(2, &[2, 0, 1]), [Some(0), None, None]);
+        assert_eq!((layout.called(), layout.process_slots.len()), (1, 3));
+        let programs: Vec<usize> = layout.process_slots.iter().map(|process_slot| process_slot.program).collect();
         assert_eq!(programs, [1, 2, 3], "linked anew for itself");
     }
 
     #[test]
     fn what_is_not_called_has_no_lineup() {
         let recording = benchmark(vec![Workload::Recording, Workload::Recording]);
-        assert!(Lineup::of(&recording, &mut Programs::default()).is_none());
+        assert!(ProcessLayout::of(&recording, &mut Programs::default()).is_none());
         let crowd = benchmark(vec![worker("/a", 0), worker("/a", 0), worker("/b", 1)]);
-        assert!(Lineup::of(&crowd, &mut Programs::default()).is_none());
+        assert!(ProcessLayout::of(&crowd, &mut Programs::default()).is_none());
     }
 }

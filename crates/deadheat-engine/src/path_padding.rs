@@ -1,4 +1,4 @@
-//! Paths of two programs, spelled so that they are equally long.
+//! Paths of two programs, padded to the same length.
 //!
 //! A program is told its own path, keeps a copy on its heap and one on its
 //! stack, and all it allocates later comes to lie elsewhere. One program, once
@@ -13,20 +13,20 @@ use std::path::{Path, PathBuf};
 /// Bytes of the paths that programs are started by at least: neutral links lie
 /// in folders of their own, which nobody sees.
 const STARTED: usize = 512;
-/// Bytes that a spelling is longer than its path, at least: `/.`.
+/// Bytes that a padded path is longer than the plain one, at least: `/.`.
 const LEAST: usize = 2;
 
 /// Bytes that a replicate may lengthen its paths by.
-pub(crate) const MOST_SPELLING: u64 = 64;
+pub(crate) const MOST_PATH_PADDING: u64 = 64;
 
-/// How long the paths of a replicate's programs are spelled.
+/// The lengths that the paths of a replicate's programs are padded to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Spelling {
+pub(crate) struct PathPadding {
     named: usize,
     started: usize,
 }
 
-impl Spelling {
+impl PathPadding {
     /// So many bytes more than the longest of these paths needs, drawn anew for
     /// every replicate: that two are equally long should not make one length
     /// count for all.
@@ -81,15 +81,15 @@ mod tests {
             std::fs::write(path, path.as_os_str().as_bytes()).unwrap();
         }
         for more in [0, 1, 2, 63] {
-            let spelling = Spelling::of(paths.iter().map(PathBuf::as_path), more);
+            let path_padding = PathPadding::of(paths.iter().map(PathBuf::as_path), more);
             let length = |path: PathBuf| path.as_os_str().len();
             for path in &paths {
-                let text = std::fs::read(spelling.named(path)).unwrap();
+                let text = std::fs::read(path_padding.named(path)).unwrap();
                 assert_eq!(text, path.as_os_str().as_bytes());
-                assert_eq!(std::fs::read(spelling.started(path)).unwrap(), text);
-                let named = length(spelling.named(&paths[2]));
-                assert_eq!(length(spelling.named(path)), named);
-                assert_eq!(length(spelling.started(path)), STARTED + more);
+                assert_eq!(std::fs::read(path_padding.started(path)).unwrap(), text);
+                let named = length(path_padding.named(&paths[2]));
+                assert_eq!(length(path_padding.named(path)), named);
+                assert_eq!(length(path_padding.started(path)), STARTED + more);
             }
         }
     }

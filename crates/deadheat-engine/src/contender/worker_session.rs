@@ -2,7 +2,7 @@
 
 use deadheat_model::{Metric, column_name};
 
-use super::occasion::Occasion;
+use super::run_position::RunPosition;
 use crate::error::EngineError;
 use crate::placement::Variant;
 use crate::worker::{FunctionCause, FunctionFailure, PROTOCOL, Reply, WorkerProcess};
@@ -32,8 +32,8 @@ pub(super) fn greeted(hello: &Reply) -> Result<&[Metric], FunctionCause> {
 }
 
 /// A process of a replicate, started and with its benchmark ready.
-pub(super) struct Member {
-    pub(super) seat: usize,
+pub(super) struct WorkerSession {
+    pub(super) process_slot: usize,
     pub(super) worker: WorkerProcess,
     /// The neutral link it runs on.
     pub(super) variant: Option<Variant>,
@@ -48,11 +48,11 @@ pub(super) struct Member {
     pub(super) ready: Option<u64>,
 }
 
-impl Member {
+impl WorkerSession {
     /// One that has not said anything yet.
-    pub(super) fn new(seat: usize, worker: WorkerProcess, variant: Option<&Variant>) -> Self {
+    pub(super) fn new(process_slot: usize, worker: WorkerProcess, variant: Option<&Variant>) -> Self {
         Self {
-            seat,
+            process_slot,
             worker,
             variant: variant.cloned(),
             columns: Vec::new(),
@@ -63,7 +63,7 @@ impl Member {
     }
 
     /// Learns from its hello how its samples are laid out.
-    pub(super) fn meet(&mut self, hello: &Reply, wanted: &[Metric]) -> Result<(), FunctionCause> {
+    pub(super) fn handshake(&mut self, hello: &Reply, wanted: &[Metric]) -> Result<(), FunctionCause> {
         let measured = greeted(hello)?;
         let place = |metric: &Metric| {
             let found = measured.iter().position(|other| other == metric);
@@ -115,40 +115,40 @@ impl Member {
     }
 
     /// An answer to something else.
-    pub(super) fn unexpected(&mut self, occasion: Occasion<'_>, reply: &Reply) -> EngineError {
+    pub(super) fn unexpected(&mut self, position: RunPosition<'_>, reply: &Reply) -> EngineError {
         let cause = FunctionCause::Protocol(format!("it answers {}", reply.said()));
-        self.failure(occasion, None, cause)
+        self.failure(position, None, cause)
     }
 
     /// What went wrong in this process; `called` is the contender, as the
     /// process numbers them, where it says so.
     pub(super) fn failure(
         &mut self,
-        occasion: Occasion<'_>,
+        position: RunPosition<'_>,
         called: Option<usize>,
         cause: FunctionCause,
     ) -> EngineError {
-        let lineup = occasion.lineup;
+        let layout = position.layout;
         let called = called.or_else(|| self.worker.last_called());
         let contender = match (&cause, called) {
             (FunctionCause::NeitherCameBack(_), _) => None,
-            (_, Some(number)) => Some(lineup.contender_of(self.seat, number)),
+            (_, Some(number)) => Some(layout.contender_of(self.process_slot, number)),
             // Whatever happens there, it happens to this one.
-            (_, None) => lineup.only_contender(self.seat),
+            (_, None) => layout.only_contender(self.process_slot),
         };
         EngineError::Function(Box::new(FunctionFailure {
-            last_words: self.worker.last_words(),
-            ..occasion.failure(contender, cause, self.variant.clone())
+            stderr_tail: self.worker.stderr_tail(),
+            ..position.failure(contender, cause, self.variant.clone())
         }))
     }
 }
 
 /// Lets all processes of a replicate go, at the same time.
-pub(super) fn leave(mut team: Vec<Member>) {
-    for member in &mut team {
-        member.worker.dismiss();
+pub(super) fn leave(mut team: Vec<WorkerSession>) {
+    for session in &mut team {
+        session.worker.dismiss();
     }
-    for member in team {
-        member.worker.leave();
+    for session in team {
+        session.worker.leave();
     }
 }

@@ -18,7 +18,7 @@ const NEWS: Duration = Duration::from_secs(2);
 
 /// Why there is no answer.
 #[derive(Debug)]
-pub(crate) enum Silence {
+pub(crate) enum WaitError {
     /// Something is wrong with one of the workers.
     Cause {
         /// Which, by its place among those heard; one of them where it cannot
@@ -47,23 +47,23 @@ pub(crate) struct Patience {
 ///
 /// Who says that it failed ends the waiting for all others: then `Ok` holds the
 /// replies that are there, and this one among them.
-pub(crate) fn hear_all(
+pub(crate) fn await_all(
     workers: &mut [&mut WorkerProcess],
     mut relay: Option<&mut Relay>,
     patience: Patience,
     interrupts: Option<&Interrupts>,
-) -> Result<Vec<Option<Reply>>, Silence> {
+) -> Result<Vec<Option<Reply>>, WaitError> {
     let mut replies: Vec<Option<Reply>> = workers.iter().map(|_| None).collect();
     for worker in workers.iter_mut() {
         worker.moved_on();
     }
     let mut limit = patience.each.map(|each| Limit::new(each, patience.samples));
-    let mut bereft: Option<Bereft> = None;
+    let mut bereft: Option<PeerLost> = None;
     loop {
         for place in 0..workers.len() {
             if replies[place].is_none() {
-                let heard = workers[place].attend();
-                replies[place] = heard.map_err(|cause| blame::death(workers, place, cause))?;
+                let captured = workers[place].attend();
+                replies[place] = captured.map_err(|cause| blame::death(workers, place, cause))?;
             }
         }
         let looks = workers.iter_mut().filter_map(|worker| worker.forget_most());
@@ -82,23 +82,23 @@ pub(crate) fn hear_all(
         if bereft.is_none() {
             let left_alone = |reply: &Option<Reply>| reply.as_ref().is_some_and(is_bereft);
             let found = replies.iter().position(left_alone);
-            bereft = found.map(|place| Bereft::new(workers, place));
+            bereft = found.map(|place| PeerLost::new(workers, place));
         }
         let passed_on = match (&mut relay, &bereft) {
             (Some(relay), None) => relay.advance(),
             _ => Ok(()),
         };
         if let Err(Closed(place)) = passed_on {
-            bereft = Some(Bereft::of_closed(place));
+            bereft = Some(PeerLost::of_closed(place));
         }
-        let over = |bereft: &Bereft| bereft.left().is_zero() || replies.iter().all(Option::is_some);
+        let over = |bereft: &PeerLost| bereft.left().is_zero() || replies.iter().all(Option::is_some);
         if let Some(bereft) = bereft.as_ref().filter(|bereft| over(bereft)) {
-            return Err(bereft.silence());
+            return Err(bereft.wait_error());
         }
         if let Some(limit) = &mut limit {
             pause = sooner(pause, Some(limit.left(workers, &replies)?));
         }
-        pause = sooner(pause, bereft.as_ref().map(Bereft::left));
+        pause = sooner(pause, bereft.as_ref().map(PeerLost::left));
         let relay = relay.as_deref().filter(|_| bereft.is_none());
         wait(workers, &replies, relay, pause, interrupts)?;
     }
@@ -112,9 +112,9 @@ fn wait(
     relay: Option<&Relay>,
     mut pause: Option<Duration>,
     interrupts: Option<&Interrupts>,
-) -> Result<(), Silence> {
+) -> Result<(), WaitError> {
     if interrupts.is_some_and(|interrupts| interrupts.requested().is_some()) {
-        return Err(Silence::Interrupted);
+        return Err(WaitError::Interrupted);
     }
     let silent = workers.iter().zip(replies).filter(|(_, r)| r.is_none());
     let mut fds = Vec::with_capacity(2 * workers.len());
@@ -142,15 +142,15 @@ fn is_bereft(reply: &Reply) -> bool {
 }
 
 /// One says that the other is gone. That is soon known to be so, or it is not.
-struct Bereft {
+struct PeerLost {
     since: Instant,
     worker: usize,
     cause: FunctionCause,
 }
 
-impl Bereft {
+impl PeerLost {
     fn new(workers: &[&mut WorkerProcess], place: usize) -> Self {
-        let (worker, cause) = blame::for_bereaving(workers, place);
+        let (worker, cause) = blame::blame_for_lost_peer(workers, place);
         Self {
             since: Instant::now(),
             worker,
@@ -172,8 +172,8 @@ impl Bereft {
         NEWS.saturating_sub(self.since.elapsed())
     }
 
-    fn silence(&self) -> Silence {
-        Silence::Cause {
+    fn wait_error(&self) -> WaitError {
+        WaitError::Cause {
             worker: self.worker,
             cause: self.cause.clone(),
         }
@@ -205,7 +205,7 @@ impl Limit {
         &mut self,
         workers: &mut [&mut WorkerProcess],
         replies: &[Option<Reply>],
-    ) -> Result<Duration, Silence> {
+    ) -> Result<Duration, WaitError> {
         let left = self.end.saturating_duration_since(Instant::now());
         if !left.is_zero() {
             return Ok(left);
@@ -233,7 +233,7 @@ impl Limit {
                  still waits for the baton"
                     .to_owned(),
             );
-            return Err(Silence::Cause { worker, cause });
+            return Err(WaitError::Cause { worker, cause });
         }
         let cause = match untold && self.samples > 1 {
             false => FunctionCause::TimedOut(self.each),
@@ -250,6 +250,6 @@ impl Limit {
             Some(worker) => (worker, cause),
             None => (silent[0], FunctionCause::NeitherCameBack(waited)),
         };
-        Err(Silence::Cause { worker, cause })
+        Err(WaitError::Cause { worker, cause })
     }
 }

@@ -27,7 +27,7 @@ const LINES: usize = 3;
 /// A file in memory that standard error goes to. Whoever writes to it never
 /// waits, as with a pipe that nobody empties, and wakes nobody.
 #[derive(Debug)]
-pub(super) struct LastWords {
+pub(super) struct StderrTail {
     /// `None` where the system has no such files: then nothing is kept.
     file: Option<File>,
     /// Bytes printed when memory was last given back.
@@ -36,7 +36,7 @@ pub(super) struct LastWords {
     seen: u64,
 }
 
-impl LastWords {
+impl StderrTail {
     /// Nothing printed yet.
     pub(super) fn new() -> Self {
         Self {
@@ -159,14 +159,14 @@ mod tests {
     use std::io::Write;
     use std::os::unix::fs::MetadataExt;
 
-    fn print(words: &LastWords, text: &str) {
+    fn print(words: &StderrTail, text: &str) {
         let mut file = words.file.as_ref().unwrap();
         file.write_all(text.as_bytes()).unwrap();
     }
 
     #[test]
     fn the_last_lines_are_told_in_one() {
-        let words = LastWords::new();
+        let words = StderrTail::new();
         assert_eq!(words.told(), None);
         print(&words, "Traceback\n  File \"a.py\"\n\n    work()\n");
         print(&words, "Value\u{1b}Error: no\r\n \n");
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn of_megabytes_the_end_is_told_and_the_rest_takes_no_memory() {
-        let mut words = LastWords::new();
+        let mut words = StderrTail::new();
         assert_eq!(words.forget_most(), Some(LOOK_AT_OTHERS));
         for _ in 0..64 {
             print(&words, &"x".repeat(100_000));
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn a_process_prints_there_without_waiting() {
-        let mut words = LastWords::new();
+        let mut words = StderrTail::new();
         let mut child = std::process::Command::new("sh")
             .args(["-c", "head -c 3000000 /dev/zero >&2; echo last >&2"])
             .stderr(words.stdio())

@@ -1,5 +1,5 @@
-//! A process that is asked something, heard out, and gone when that is over,
-//! or when deadheat is.
+//! Runs a subprocess, captures its output, and kills all it started at a
+//! time-out, at an interrupt, or when deadheat dies.
 #![allow(unsafe_code)]
 
 use std::fmt;
@@ -19,7 +19,7 @@ use nix::unistd::Pid;
 use crate::error::{EngineError, signal_name};
 use crate::interrupt::Interrupts;
 use crate::worker::{
-    DeathWatch, MARK_VARIABLE, adopt_orphans, collect_group, end_strays, next_mark,
+    ExitWatcher, MARK_VARIABLE, adopt_orphans, collect_group, end_strays, next_mark,
 };
 
 /// More than any honest answer has.
@@ -27,13 +27,13 @@ const MOST_OUTPUT: usize = 4 << 20;
 /// Bytes of the standard error that are kept: the last ones.
 const MOST_ERRORS: usize = 4 << 10;
 
-/// What a process said until it ended.
-pub(crate) struct Heard {
+/// The output of a process until it ended.
+pub(crate) struct Captured {
     pub(crate) output: Vec<u8>,
-    /// What it said last on standard error, in one line.
+    /// The end of its standard error, in one line.
     #[cfg(feature = "commands")]
-    pub(crate) last_words: String,
-    /// What went wrong, if anything did.
+    pub(crate) stderr_tail: String,
+    /// The problem, if there was one.
     pub(crate) problem: Option<Problem>,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Heard {
 pub(crate) struct Problem {
     pub(crate) ending: Ending,
     /// What it said last on standard error, in one line.
-    pub(crate) last_words: String,
+    pub(crate) stderr_tail: String,
 }
 
 /// How a process ended that did not end well.
@@ -72,9 +72,9 @@ impl fmt::Display for Problem {
             }
             Ending::Odd(status) => write!(f, "ended unexpectedly ({status})"),
         }?;
-        match self.last_words.is_empty() {
+        match self.stderr_tail.is_empty() {
             true => Ok(()),
-            false => write!(f, ": {}", self.last_words),
+            false => write!(f, ": {}", self.stderr_tail),
         }
     }
 }
@@ -96,13 +96,13 @@ pub(crate) enum Answer {
 /// Starts a process on these cores, whatever core deadheat has settled on, and
 /// hears it out. It may be silent for as long as `patience`, forever when
 /// `None`. When this returns it is gone, with all it started.
-pub(crate) fn hear_out(
+pub(crate) fn run_captured(
     mut command: Command,
     answer: Answer,
     cores: Option<&CpuSet>,
     patience: Option<Duration>,
     interrupts: &Interrupts,
-) -> Result<Heard, EngineError> {
+) -> Result<Captured, EngineError> {
     let (answers, there, shown): (Option<PipeReader>, Option<PipeWriter>, bool) = match answer {
         Answer::Printed => (None, None, false),
         #[cfg(feature = "commands")]
@@ -131,13 +131,13 @@ pub(crate) fn hear_out(
     let mut child = match start(&mut command, cores, interrupts) {
         Ok(child) => child,
         Err(error) => {
-            return Ok(Heard {
+            return Ok(Captured {
                 output: Vec::new(),
                 #[cfg(feature = "commands")]
-                last_words: String::new(),
+                stderr_tail: String::new(),
                 problem: Some(Problem {
                     ending: Ending::NotStarted(error.to_string()),
-                    last_words: String::new(),
+                    stderr_tail: String::new(),
                 }),
             });
         }
@@ -146,7 +146,7 @@ pub(crate) fn hear_out(
     drop(there);
     let printed = child.stdout.take().map(OwnedFd::from);
     let mut running = Running {
-        death: DeathWatch::over(Pid::from_raw(child.id() as i32)),
+        exit: ExitWatcher::over(Pid::from_raw(child.id() as i32)),
         answers: answers.or(printed.map(PipeReader::from)),
         child,
         mark: format!("{MARK_VARIABLE}={mark}"),
@@ -155,14 +155,14 @@ pub(crate) fn hear_out(
         errors: Vec::new(),
     };
     let ending = running.listen(patience, interrupts)?;
-    let last_words = String::from_utf8_lossy(&running.errors);
-    let lines = last_words.trim().lines().map(str::trim);
-    let last_words = lines.collect::<Vec<_>>().join(" | ");
-    Ok(Heard {
+    let stderr_tail = String::from_utf8_lossy(&running.errors);
+    let lines = stderr_tail.trim().lines().map(str::trim);
+    let stderr_tail = lines.collect::<Vec<_>>().join(" | ");
+    Ok(Captured {
         output: std::mem::take(&mut running.output),
         #[cfg(feature = "commands")]
-        last_words: last_words.clone(),
-        problem: ending.map(|ending| Problem { ending, last_words }),
+        stderr_tail: stderr_tail.clone(),
+        problem: ending.map(|ending| Problem { ending, stderr_tail }),
     })
 }
 
@@ -211,7 +211,7 @@ struct Running {
     child: Child,
     /// What is in its environment and in that of all it starts.
     mark: String,
-    death: DeathWatch,
+    exit: ExitWatcher,
     /// Where the answer comes from, until that ends.
     answers: Option<PipeReader>,
     /// Whether what it says on standard error is shown.
@@ -236,7 +236,7 @@ impl Running {
             if let (Some(patience), Some(Duration::ZERO)) = (patience, left) {
                 return Ok(Some(Ending::Silent(patience)));
             }
-            let pause = [left, self.death.pause()].into_iter().flatten().min();
+            let pause = [left, self.exit.pause()].into_iter().flatten().min();
             let before = self.output.len();
             if self.read(pause, interrupts) {
                 if self.output.len() > MOST_OUTPUT {
@@ -245,7 +245,7 @@ impl Running {
                 if self.output.len() > before {
                     since = Instant::now();
                 }
-            } else if let Some(status) = self.death.ended() {
+            } else if let Some(status) = self.exit.ended() {
                 // What it left running may hold its pipes open and go on.
                 let _ = killpg(self.pid(), Signal::SIGKILL);
                 let at_once = Some(Duration::ZERO);
@@ -265,7 +265,7 @@ impl Running {
     fn read(&mut self, pause: Option<Duration>, interrupts: &Interrupts) -> bool {
         let Self {
             child,
-            death,
+            exit,
             answers,
             shown,
             output,
@@ -279,7 +279,7 @@ impl Running {
             child.stderr.as_ref().map(|pipe| pipe.as_fd()),
         ];
         fds.extend(pipes.iter().flatten().map(|fd| watch(*fd)));
-        fds.extend(death.notice().map(watch));
+        fds.extend(exit.notice().map(watch));
         // Interrupted or too early: the next round finds out.
         let mask = Some(*interrupts.original_mask());
         let _ = ppoll(&mut fds, pause.map(TimeSpec::from_duration), mask);
@@ -341,30 +341,30 @@ impl Drop for Running {
 mod tests {
     use super::*;
 
-    fn script(text: &str, patience: Duration) -> Heard {
+    fn script(text: &str, patience: Duration) -> Captured {
         let interrupts = Interrupts::install().unwrap();
         let mut command = Command::new("sh");
         command.args(["-c", text]);
-        hear_out(command, Answer::Printed, None, Some(patience), &interrupts).unwrap()
+        run_captured(command, Answer::Printed, None, Some(patience), &interrupts).unwrap()
     }
 
     const LONG: Duration = Duration::from_secs(60);
 
     #[test]
     fn all_that_is_said_is_heard() {
-        let heard = script("seq 1 20000; echo last", LONG);
-        assert_eq!(heard.problem, None);
-        let text = String::from_utf8(heard.output).unwrap();
+        let captured = script("seq 1 20000; echo last", LONG);
+        assert_eq!(captured.problem, None);
+        let text = String::from_utf8(captured.output).unwrap();
         assert_eq!(text.lines().count(), 20_001);
         assert!(text.ends_with("20000\nlast\n"));
     }
 
     #[test]
     fn a_failure_comes_with_its_last_words() {
-        let heard = script("echo out; echo 'disk full' >&2; exit 3", LONG);
-        assert_eq!(heard.output, b"out\n");
+        let captured = script("echo out; echo 'disk full' >&2; exit 3", LONG);
+        assert_eq!(captured.output, b"out\n");
         assert_eq!(
-            heard.problem.unwrap().to_string(),
+            captured.problem.unwrap().to_string(),
             "exited with code 3: disk full"
         );
         let killed = script("kill -9 $$", LONG).problem.unwrap().to_string();
@@ -373,10 +373,10 @@ mod tests {
 
     #[test]
     fn one_that_hangs_is_killed_and_one_that_never_ends_too() {
-        let heard = script("echo here; sleep 1000", Duration::from_millis(300));
-        assert_eq!(heard.output, b"here\n");
+        let captured = script("echo here; sleep 1000", Duration::from_millis(300));
+        assert_eq!(captured.output, b"here\n");
         assert!(
-            heard
+            captured
                 .problem
                 .unwrap()
                 .to_string()
@@ -418,7 +418,7 @@ mod tests {
 
     #[test]
     fn a_child_that_holds_the_pipes_open_is_not_waited_for() {
-        let heard = script("echo here; sleep 1000 & exit 0", LONG);
-        assert_eq!((heard.output, heard.problem), (b"here\n".to_vec(), None));
+        let captured = script("echo here; sleep 1000 & exit 0", LONG);
+        assert_eq!((captured.output, captured.problem), (b"here\n".to_vec(), None));
     }
 }

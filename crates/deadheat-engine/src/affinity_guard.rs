@@ -1,4 +1,4 @@
-//! Which cores the commands run on, and where deadheat itself stays.
+//! The core that deadheat stays on while commands run, and those left to them.
 
 use deadheat_model::Pinning;
 use nix::sched::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
@@ -15,13 +15,13 @@ use crate::affinity::{AffinityError, allowed_cores, check_allowed};
 /// command nothing: it starts with the cores deadheat was given, or with
 /// those it is pinned to.
 #[derive(Debug)]
-pub(crate) struct Settled {
+pub(crate) struct AffinityGuard {
     original: Option<CpuSet>,
     /// Cores every contender starts with.
     pub(crate) contenders: Vec<u32>,
 }
 
-impl Settled {
+impl AffinityGuard {
     /// Settles the calling thread on a core that no pinned contender uses, if
     /// there is one.
     pub(crate) fn new(pinning: &Pinning) -> Result<Self, AffinityError> {
@@ -56,7 +56,7 @@ impl Settled {
     }
 }
 
-impl Drop for Settled {
+impl Drop for AffinityGuard {
     fn drop(&mut self) {
         if let Some(original) = &self.original {
             let _ = sched_setaffinity(Pid::from_raw(0), original);
@@ -104,7 +104,7 @@ mod tests {
         // On a thread of its own: affinity belongs to threads.
         std::thread::spawn(|| {
             let before = sched_getaffinity(Pid::from_raw(0)).unwrap();
-            drop(Settled::new(&Pinning::Inherit).unwrap());
+            drop(AffinityGuard::new(&Pinning::Inherit).unwrap());
             assert_eq!(sched_getaffinity(Pid::from_raw(0)).unwrap(), before);
         })
         .join()

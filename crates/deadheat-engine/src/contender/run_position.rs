@@ -1,15 +1,15 @@
 //! Where in the run something happens, and what it is called when it goes
 //! wrong.
 
-use super::lineup::Lineup;
+use super::process_layout::ProcessLayout;
 use crate::error::{EngineError, Moment};
 use crate::placement::Variant;
 use crate::worker::{Baton, FunctionCause, FunctionFailure, Problem, Relay};
 
 /// Where in the run something happens.
 #[derive(Clone, Copy)]
-pub(super) struct Occasion<'a> {
-    pub(super) lineup: &'a Lineup,
+pub(super) struct RunPosition<'a> {
+    pub(super) layout: &'a ProcessLayout,
     pub(super) moment: Moment,
     /// Benchmark, replicate and block.
     pub(super) place: [u64; 3],
@@ -24,10 +24,10 @@ pub(super) struct Batons {
     pub(super) relay: Option<Relay>,
 }
 
-impl Occasion<'_> {
+impl RunPosition<'_> {
     /// The pipes between the processes of a replicate.
     pub(super) fn batons(&self) -> Result<Batons, EngineError> {
-        let made = match self.lineup.seats.len() {
+        let made = match self.layout.process_slots.len() {
             0 | 1 => return Ok(Batons::default()),
             // Nobody stands between two.
             2 => Baton::pair().map(|ends| (None, ends.into())),
@@ -47,25 +47,25 @@ impl Occasion<'_> {
         cause: FunctionCause,
         link: Option<Variant>,
     ) -> FunctionFailure {
-        let names = &self.lineup.contenders;
+        let names = &self.layout.contenders;
         FunctionFailure {
-            benchmark: self.lineup.name.clone(),
+            benchmark: self.layout.name.clone(),
             contender: contender.and_then(|index| names.get(index).cloned()),
             moment: self.moment,
             cause,
             link,
-            last_words: None,
+            stderr_tail: None,
         }
     }
 }
 
 /// A problem that a worker tells, in our words.
-pub(super) fn cause_of(problem: &Problem, lineup: &Lineup) -> FunctionCause {
+pub(super) fn cause_of(problem: &Problem, layout: &ProcessLayout) -> FunctionCause {
     match problem {
         Problem::Panicked(message) => FunctionCause::Panicked(message.clone()),
         Problem::OutputVaries => FunctionCause::OutputVaries,
         Problem::OutputDiffers => FunctionCause::OutputDiffers {
-            baseline: lineup.contenders.first().cloned().unwrap_or_default(),
+            baseline: layout.contenders.first().cloned().unwrap_or_default(),
         },
         Problem::Unknown => FunctionCause::Protocol(
             "it does not know this benchmark; is the suite the same in every process?".to_owned(),
