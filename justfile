@@ -22,7 +22,7 @@ bench:
 # The tables of the statistics from their simulations, then the promises put to the test: some twenty-five minutes
 simulate:
     cargo run --release -p deadheat-stats --example spending
-    cargo run --release -p deadheat-stats --example singletons
+    cargo run --release -p deadheat-stats --example few_blocks
     cargo run --release -p deadheat --example calibration
 
 # This machine's own error rate, kept for later races and written to docs/validation/calibration.md: up to five minutes; `just calibrate --quick` only tries it

@@ -8,20 +8,20 @@ use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::clocks::Traces;
-use crate::control::Against;
-use crate::doubts;
+use crate::control::ControlComparison;
+use crate::decision::FinalDecision;
+use crate::effect_estimate::EffectEstimate;
 use crate::effects::Effects;
 use crate::figures::Figured;
-use crate::judge::Judgement;
 use crate::metrics::{metric_rows, on_the_same_pairs};
-use crate::one_by_one::{OneByOne, Part, Raced};
+use crate::per_benchmark::{Part, PerBenchmarkAnalysis, Raced};
 use crate::placement::Placement;
-use crate::rule::estimate;
-use crate::ruling::Ruling;
 use crate::side::{Members, side};
 use crate::spreads::spreads;
+use crate::stopping::estimate;
 #[cfg(feature = "recordings")]
 use crate::unpaired::unpaired;
+use crate::warnings;
 
 /// Choices of someone who analyses a recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,14 +45,14 @@ const MOST_SIGN_FLIP_REPLICATES: usize = 2_048;
 
 /// Analyses a run. Pure: the same run gives the same analysis.
 pub fn analyse(run: &Run, options: Options) -> Analysis {
-    let one_by_one = OneByOne::new(run, options);
+    let per_benchmark = PerBenchmarkAnalysis::new(run, options);
     let part = |index: usize| {
         let samples = |index: usize| &run.benchmarks[index];
         let own_link = run.header.plan.own_link_of(index).map(samples);
-        one_by_one.benchmark(index, samples(index), own_link)
+        per_benchmark.benchmark(index, samples(index), own_link)
     };
-    let answered = (0..run.benchmarks.len()).filter(|index| one_by_one.has_answer(*index));
-    one_by_one.gather(answered.map(part).collect())
+    let answered = (0..run.benchmarks.len()).filter(|index| per_benchmark.has_answer(*index));
+    per_benchmark.gather(answered.map(part).collect())
 }
 
 /// Every comparison of one benchmark, and for each its p-value before it pays
@@ -123,19 +123,20 @@ pub(crate) fn benchmark(raced: &Raced<'_>, options: Options) -> Part {
             plots: plots.flatten(),
             ..empty
         };
-        let ruling = benchmark
+        let final_decision = benchmark
             .control()
-            .map(|_| Ruling::of(run, index, samples, options));
-        let against = ruling.and_then(|(_, ruling)| Against::itself(raced, &ruling));
-        alone.control = against.as_ref().map(Against::control);
-        alone.warnings = doubts::about_the_race(&alone, header, benchmark, 0, false, false);
-        let counters = doubts::about_the_counters(header);
-        let code = doubts::about_the_code(&alone, header, benchmark);
+            .map(|_| FinalDecision::of(run, index, samples, options));
+        let control_comparison = final_decision
+            .and_then(|(_, final_decision)| ControlComparison::new(raced, &final_decision));
+        alone.control = control_comparison.as_ref().map(ControlComparison::control);
+        alone.warnings = warnings::about_the_race(&alone, header, benchmark, 0, false, false);
+        let counters = warnings::about_the_counters(header);
+        let code = warnings::about_the_code(&alone, header, benchmark);
         alone.warnings.extend(counters.into_iter().chain(code));
         return Part {
             comparisons: vec![alone],
             p_values: vec![None],
-            control: against.and_then(|against| against.p_value),
+            control: control_comparison.and_then(|control_comparison| control_comparison.p_value),
         };
     }
     #[cfg(feature = "recordings")]
@@ -154,17 +155,17 @@ pub(crate) fn benchmark(raced: &Raced<'_>, options: Options) -> Part {
             control: None,
         };
     }
-    let (bench, ruling) = Ruling::of(run, index, samples, options);
-    let against = Against::itself(raced, &ruling);
+    let (benchmark_state, final_decision) = FinalDecision::of(run, index, samples, options);
+    let control_comparison = ControlComparison::new(raced, &final_decision);
     let empty = Comparison {
-        control: against.as_ref().map(Against::control),
+        control: control_comparison.as_ref().map(ControlComparison::control),
         ..empty
     };
     let placement = Placement::of(raced);
     let mut comparisons = Vec::new();
     for (place, id) in benchmark.candidates().enumerate() {
-        let effects = &bench.candidates[place];
-        let judgement = ruling.judgements[place].as_ref();
+        let effects = &benchmark_state.candidates[place];
+        let effect_estimate = final_decision.effect_estimates[place].as_ref();
         let mut candidate_values = members.values(samples, judged, id);
         let Some(candidate) = side(name(id), &mut candidate_values) else {
             continue;
@@ -172,15 +173,15 @@ pub(crate) fn benchmark(raced: &Raced<'_>, options: Options) -> Part {
         let mut comparison = Comparison {
             candidate: Some(candidate),
             metrics: metric_rows(run, samples, index, &members, Some(id), |metric| {
-                on_the_same_pairs(header, samples, (index, id), metric, judgement?)
+                on_the_same_pairs(header, samples, (index, id), metric, effect_estimate?)
             }),
             ..empty.clone()
         };
-        if let Some(judgement) = judgement {
-            fill_in(&mut comparison, judgement);
-            comparison.p_sign_flip = confirm(effects, judgement, plan.seed);
+        if let Some(effect_estimate) = effect_estimate {
+            fill_in(&mut comparison, effect_estimate);
+            comparison.p_sign_flip = confirm(effects, effect_estimate, plan.seed);
         }
-        let judged = judgement.map_or(effects.replicates(), |j| j.replicates);
+        let judged = effect_estimate.map_or(effects.replicates(), |j| j.replicates);
         comparison.scope = placement.scope(samples, id, judged);
         comparison.own_link = placement.own_link(place);
         if header.origin == Origin::Race {
@@ -193,7 +194,7 @@ pub(crate) fn benchmark(raced: &Raced<'_>, options: Options) -> Part {
             let (figures, plots) = figured.against(id, paired, options.plots);
             comparison.figures = Some(figures).filter(|_| !options.without_figures);
             comparison.plots = plots.map(|mut plots| {
-                plots.looks = ruling.looks_at(place);
+                plots.looks = final_decision.looks_at(place);
                 plots
             });
         }
@@ -203,8 +204,8 @@ pub(crate) fn benchmark(raced: &Raced<'_>, options: Options) -> Part {
             second_position: d.second_position,
         });
         let margin = comparison.margin;
-        let mut warnings = doubts::about_the_estimate(effects, samples, judgement, margin);
-        warnings.extend(doubts::about_the_tails(
+        let mut warnings = warnings::about_the_estimate(effects, samples, effect_estimate, margin);
+        warnings.extend(warnings::about_the_tails(
             &baseline_values,
             &candidate_values,
             &comparison,
@@ -217,41 +218,41 @@ pub(crate) fn benchmark(raced: &Raced<'_>, options: Options) -> Part {
             candidate: id,
         };
         warnings.extend(traces.doubts(&comparison, margin));
-        warnings.extend(doubts::about_the_code(&comparison, header, benchmark));
-        warnings.extend(doubts::about_the_race(
+        warnings.extend(warnings::about_the_code(&comparison, header, benchmark));
+        warnings.extend(warnings::about_the_race(
             &comparison,
             header,
             benchmark,
-            ruling.used,
-            ruling.anytime,
-            ruling.budget_spent,
+            final_decision.used,
+            final_decision.anytime,
+            final_decision.budget_spent,
         ));
         warnings.extend(placement.doubts(&comparison));
-        warnings.extend(doubts::about_the_counters(header));
+        warnings.extend(warnings::about_the_counters(header));
         comparison.warnings = warnings;
         comparisons.push(comparison);
     }
     Part {
         comparisons,
-        p_values: ruling.p_values,
-        control: against.and_then(|against| against.p_value),
+        p_values: final_decision.p_values,
+        control: control_comparison.and_then(|control_comparison| control_comparison.p_value),
     }
 }
 
 /// Copies what was judged into the answer.
-fn fill_in(comparison: &mut Comparison, judgement: &Judgement) {
-    let pooled = &judgement.pooled;
-    comparison.estimate = Some(estimate(judgement));
-    comparison.dropped_blocks = judgement.dropped;
-    let with_dropped = judgement.with_dropped;
+fn fill_in(comparison: &mut Comparison, effect_estimate: &EffectEstimate) {
+    let pooled = &effect_estimate.pooled;
+    comparison.estimate = Some(estimate(effect_estimate));
+    comparison.dropped_blocks = effect_estimate.dropped;
+    let with_dropped = effect_estimate.with_dropped;
     comparison.effect_with_dropped = with_dropped.map(|all| LogRatio(all.theta));
-    comparison.provisional = pooled.replicates == 1 && judgement.call.is_some();
-    comparison.excludes_zero = excludes_zero(judgement.interval);
-    comparison.verdict = judgement.call.map(verdict);
+    comparison.provisional = pooled.replicates == 1 && effect_estimate.call.is_some();
+    comparison.excludes_zero = excludes_zero(effect_estimate.interval);
+    comparison.verdict = effect_estimate.call.map(verdict);
     if pooled.replicates < 2 || pooled.se <= 0.0 {
         return;
     }
-    let detectable = minimum_detectable_effect(pooled.se, pooled.df, judgement.plain_level);
+    let detectable = minimum_detectable_effect(pooled.se, pooled.df, effect_estimate.plain_level);
     // A change too large for a number is no change anyone looks for.
     comparison.minimum_detectable_effect =
         Some(LogRatio(detectable)).filter(|effect| effect.change().is_finite());
@@ -261,7 +262,7 @@ fn fill_in(comparison: &mut Comparison, judgement: &Judgement) {
             pooled.se,
             pooled.replicates,
             LogRatio::from_change(comparison.margin).0,
-            judgement.plain_level,
+            effect_estimate.plain_level,
         );
     }
 }
@@ -280,8 +281,8 @@ pub(crate) fn verdict(call: Call) -> Verdict {
 }
 
 /// The sign-flip test, drawn from the seed of the run.
-fn confirm(effects: &Effects, judgement: &Judgement, seed: u64) -> Option<f64> {
-    let clusters = effects.clusters(judgement.replicates);
+fn confirm(effects: &Effects, effect_estimate: &EffectEstimate, seed: u64) -> Option<f64> {
+    let clusters = effects.clusters(effect_estimate.replicates);
     if clusters.replicates() > MOST_SIGN_FLIP_REPLICATES {
         return None;
     }

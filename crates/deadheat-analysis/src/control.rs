@@ -8,56 +8,56 @@ use deadheat_model::{Comparison, Control, Warning};
 use deadheat_stats::holm;
 
 use crate::analyse::excludes_zero;
+use crate::decision::FinalDecision;
+use crate::effect_estimate::{EffectEstimate, Level, estimate_effect};
 use crate::effects::Effects;
 use crate::formula::Formula;
-use crate::judge::{Judgement, Level, judge};
-use crate::one_by_one::Raced;
-use crate::rule::estimate;
-use crate::ruling::Ruling;
+use crate::per_benchmark::Raced;
+use crate::stopping::estimate;
 
 /// The baseline of a benchmark against its second copy.
-pub(crate) struct Against {
-    judgement: Judgement,
+pub(crate) struct ControlComparison {
+    effect_estimate: EffectEstimate,
     /// Paid for the looks; `None` where there is too little to judge by.
     pub(crate) p_value: Option<f64>,
 }
 
-impl Against {
+impl ControlComparison {
     /// `None` without a control, or when no effect can be formed.
-    pub(crate) fn itself(raced: &Raced<'_>, ruling: &Ruling) -> Option<Self> {
+    pub(crate) fn new(raced: &Raced<'_>, final_decision: &FinalDecision) -> Option<Self> {
         let (header, index) = (&raced.run.header, raced.index);
         let plan = &header.plan;
         let benchmark = &plan.benchmarks[index];
         let mut effects = Effects::new(plan.judged(index), benchmark.control()?, header);
         effects.extend(raced.samples);
         // With nobody to decide on, when the race ended was known before.
-        let (level, weight) = match ruling.level {
+        let (level, weight) = match final_decision.level {
             Level::Nominal(_) if benchmark.rivals() == 1 => {
                 (Level::Nominal(plan.alpha(index)), 1.0)
             }
-            level => (level, ruling.weight),
+            level => (level, final_decision.weight),
         };
-        let judgement = judge(
+        let effect_estimate = estimate_effect(
             &effects,
             raced.samples,
-            ruling.used,
+            final_decision.used,
             level,
             Formula::of(header, index),
             plan.margin(index),
         )?;
         // Nobody is called different by what would not do for a verdict.
-        let enough = judgement.call.is_some();
-        let p_value = judgement.p_value.filter(|_| enough);
+        let enough = effect_estimate.call.is_some();
+        let p_value = effect_estimate.p_value.filter(|_| enough);
         Some(Self {
             p_value: p_value.map(|p| (p / weight).min(1.0)),
-            judgement,
+            effect_estimate,
         })
     }
 
     /// What is known before the other controls of the run are.
     pub(crate) fn control(&self) -> Control {
         Control {
-            estimate: estimate(&self.judgement),
+            estimate: estimate(&self.effect_estimate),
             separated: false,
         }
     }

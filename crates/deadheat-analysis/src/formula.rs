@@ -3,7 +3,7 @@
 
 use deadheat_model::{Origin, RunHeader};
 use deadheat_stats::dist::t_critical;
-use deadheat_stats::{PooledEstimate, guard_interval, guard_p, singletons};
+use deadheat_stats::{PooledEstimate, few_blocks, guard_interval, guard_p};
 
 /// From so many blocks in a replicate on the plain formula is right.
 const MANY_BLOCKS: u32 = 10;
@@ -96,7 +96,7 @@ impl Formula {
         match self {
             Formula::Plain => t,
             Formula::FewBlocks => {
-                let student = singletons::equivalent_t(t, pooled.blocks);
+                let student = few_blocks::equivalent_t(t, pooled.blocks);
                 match self.least_p(pooled, effects) {
                     0.0 => student,
                     p => {
@@ -112,7 +112,7 @@ impl Formula {
     pub(crate) fn statistic_as_rare_as(self, t: f64, pooled: &PooledEstimate) -> f64 {
         match self {
             Formula::Plain => t,
-            Formula::FewBlocks => singletons::stretched_t(t, pooled.blocks),
+            Formula::FewBlocks => few_blocks::stretched_t(t, pooled.blocks),
         }
     }
 }

@@ -10,7 +10,8 @@ mod analyse;
 mod calibration;
 mod clocks;
 mod control;
-mod doubts;
+mod decision;
+mod effect_estimate;
 mod effects;
 #[cfg(feature = "figures")]
 mod figures;
@@ -20,33 +21,32 @@ mod figures;
 mod formula;
 #[cfg(feature = "figures")]
 mod histograms;
-mod judge;
 mod looks;
 mod metrics;
-mod one_by_one;
 mod overall;
+mod per_benchmark;
 mod placement;
 #[cfg(feature = "figures")]
 mod plots;
 #[cfg(feature = "recordings")]
 mod recordings;
-mod rule;
-mod ruling;
 mod side;
 mod spreads;
 #[cfg(feature = "recordings")]
 mod stands_out;
+mod stopping;
 mod suite;
 mod typical;
 #[cfg(feature = "recordings")]
 mod unpaired;
+mod warnings;
 
 pub use analyse::{Options, analyse};
 #[cfg(feature = "recordings")]
 pub use calibration::{CalibrationTerms, calibrated_kind, calibration_race};
+pub use decision::{LookTaken, looks_taken};
 #[cfg(feature = "figures")]
 pub use histograms::histograms;
 pub use looks::{LooksError, fixed_look, planned_blocks, planned_looks};
-pub use one_by_one::{OneByOne, Part};
-pub use rule::{AnytimeRule, PlannedRule};
-pub use ruling::{LookTaken, looks_taken};
+pub use per_benchmark::{Part, PerBenchmarkAnalysis};
+pub use stopping::{AnytimeRule, PlannedRule};

@@ -5,12 +5,12 @@ use deadheat_model::{
 };
 
 use crate::analyse::verdict;
-use crate::doubts;
+use crate::effect_estimate::{EffectEstimate, estimate_effect};
 use crate::effects::Effects;
 use crate::formula::Formula;
-use crate::judge::{Judgement, judge};
-use crate::rule::estimate;
 use crate::side::{Members, side};
+use crate::stopping::estimate;
+use crate::warnings;
 
 /// Every recorded metric, with the estimate and the verdict that `found` gives
 /// it.
@@ -50,7 +50,7 @@ pub(crate) fn on_the_same_pairs(
     samples: &Samples,
     (benchmark, candidate): (usize, ContenderId),
     metric: &Metric,
-    judged: &Judgement,
+    judged: &EffectEstimate,
 ) -> Option<(Estimate, Option<Verdict>)> {
     if metric == header.plan.judged(benchmark) {
         return Some((estimate(judged), judged.call.map(verdict)));
@@ -61,7 +61,7 @@ pub(crate) fn on_the_same_pairs(
     }
     let mut effects = Effects::new(metric, candidate, header);
     effects.extend(samples);
-    let judgement = judge(
+    let effect_estimate = estimate_effect(
         &effects,
         samples,
         judged.replicates,
@@ -69,21 +69,25 @@ pub(crate) fn on_the_same_pairs(
         Formula::of(header, benchmark),
         header.plan.margin(benchmark),
     )?;
-    let estimate = of_the_table(&judgement, &effects, samples);
+    let estimate = of_the_table(&effect_estimate, &effects, samples);
     // Where no interval is shown, none decides.
-    let verdict = estimate.interval.and(judgement.call).map(verdict);
+    let verdict = estimate.interval.and(effect_estimate.call).map(verdict);
     Some((estimate, verdict))
 }
 
 /// The estimate of a metric that is only shown. When all blocks agree to the
 /// count, an interval of half a tick says more about the counter's unit than
 /// about the contenders: 2 context switches against 2 would read ±50 %.
-fn of_the_table(judgement: &Judgement, effects: &Effects, samples: &Samples) -> Estimate {
-    let mut estimate = estimate(judgement);
+fn of_the_table(
+    effect_estimate: &EffectEstimate,
+    effects: &Effects,
+    samples: &Samples,
+) -> Estimate {
+    let mut estimate = estimate(effect_estimate);
     let coarse = effects
-        .ticks_per_sample(samples, judgement.replicates)
-        .is_some_and(|ticks| ticks < doubts::FEW_TICKS);
-    if judgement.pooled.timer_limited && coarse {
+        .ticks_per_sample(samples, effect_estimate.replicates)
+        .is_some_and(|ticks| ticks < warnings::FEW_TICKS);
+    if effect_estimate.pooled.timer_limited && coarse {
         estimate.interval = None;
     }
     estimate

@@ -6,11 +6,11 @@ use deadheat_model::{
     Warning,
 };
 
+use crate::effect_estimate::{EffectEstimate, Level};
 use crate::effects::Effects;
-use crate::judge::{Judgement, Level};
-use crate::one_by_one::Raced;
-use crate::rule::{Bench, estimate};
+use crate::per_benchmark::Raced;
 use crate::spreads::Scatter;
+use crate::stopping::{BenchmarkState, estimate};
 
 /// Fewer replicates of the own link than this have no interval.
 const FEWEST_OF_OWN_LINK: usize = 2;
@@ -27,11 +27,11 @@ pub(crate) struct Placement<'a> {
 /// The benchmark once more, as the user linked it.
 struct OwnLinkRaced<'a> {
     samples: &'a Samples,
-    bench: Bench,
+    benchmark_state: BenchmarkState,
     /// Complete replicates.
     replicates: usize,
     /// One per candidate.
-    judgements: Vec<Option<Judgement>>,
+    effect_estimates: Vec<Option<EffectEstimate>>,
 }
 
 impl<'a> Placement<'a> {
@@ -73,13 +73,17 @@ impl<'a> Placement<'a> {
     /// replicates at one look, since their number was fixed.
     pub(crate) fn own_link(&self, candidate: usize) -> Option<Estimate> {
         let own_link = self.own_link.as_ref()?;
-        own_link.judgements.get(candidate)?.as_ref().map(estimate)
+        own_link
+            .effect_estimates
+            .get(candidate)?
+            .as_ref()
+            .map(estimate)
     }
 
     /// How the blocks of the own link scatter.
     pub(crate) fn scatter_of_own_link(&self, candidate: usize) -> Option<Scatter<'_>> {
         let own_link = self.own_link.as_ref()?;
-        let effects: &Effects = own_link.bench.candidates.get(candidate)?;
+        let effects: &Effects = own_link.benchmark_state.candidates.get(candidate)?;
         Scatter::of(effects, own_link.samples, own_link.replicates)
     }
 
@@ -156,18 +160,19 @@ impl<'a> OwnLinkRaced<'a> {
             return None;
         }
         let samples = raced.own_link?;
-        let mut bench = Bench::new(&run.header, own);
-        bench.extend(samples);
-        let replicates = bench.complete_replicates(samples);
+        let mut benchmark_state = BenchmarkState::new(&run.header, own);
+        benchmark_state.extend(samples);
+        let replicates = benchmark_state.complete_replicates(samples);
         if replicates < FEWEST_OF_OWN_LINK {
             return None;
         }
-        let judgements = bench.judge(samples, replicates, Level::Nominal(plan.alpha(own)));
+        let effect_estimates =
+            benchmark_state.estimate_effect(samples, replicates, Level::Nominal(plan.alpha(own)));
         Some(Self {
             samples,
-            bench,
+            benchmark_state,
             replicates,
-            judgements,
+            effect_estimates,
         })
     }
 }

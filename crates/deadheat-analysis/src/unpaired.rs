@@ -30,13 +30,13 @@ use deadheat_stats::{
 
 use crate::analyse::{Options, excludes_zero, verdict};
 use crate::clocks::Traces;
-use crate::doubts::{self, FEW_TICKS};
 use crate::effects::{MOST_ZEROS, tick, ticks_per_sample, zero_as};
 use crate::figures::Figured;
 use crate::formula::Formula;
 use crate::metrics::metric_rows;
 use crate::recordings::turns;
 use crate::side::{Members, side};
+use crate::warnings::{self, FEW_TICKS};
 
 /// Compares every candidate with the baseline; `empty` is what stands in every
 /// row, and the second of the answer the p-values of the rows.
@@ -77,7 +77,7 @@ pub(crate) fn unpaired(
             .zip(saved(&candidate.name))
             .map(Into::into);
         terms.turns = sides.and_then(|[first, second]| turns(first, second));
-        let against = |metric: &Metric| {
+        let control_comparison = |metric: &Metric| {
             let place = samples.metrics().iter().position(|m| m == metric)?;
             let baseline = baselines[place].as_ref()?;
             let candidate = logs(metric, id)?;
@@ -87,7 +87,7 @@ pub(crate) fn unpaired(
             });
             Some(Unpaired::of(baseline, &candidate, metric, ticks, &terms))
         };
-        let Some(found) = against(judged) else {
+        let Some(found) = control_comparison(judged) else {
             continue;
         };
         let metrics = metric_rows(run, samples, index, members, Some(id), |metric| {
@@ -95,7 +95,7 @@ pub(crate) fn unpaired(
                 let call = found.judged.as_ref()?.call;
                 return Some((found.estimate()?, call.map(verdict)));
             }
-            let other = against(metric)?;
+            let other = control_comparison(metric)?;
             let estimate = other.estimate_of_the_table()?;
             let call = estimate.interval.and(other.call_of_the_table(metric));
             Some((estimate, call.map(verdict)))
@@ -118,7 +118,7 @@ pub(crate) fn unpaired(
         let mut warnings = found.doubts();
         let summary = benchmark.saved.as_ref().and_then(|s| s.summary.clone());
         warnings.extend(summary.map(|statistic| Warning::OnlySummaries { statistic }));
-        warnings.extend(doubts::about_the_tails(
+        warnings.extend(warnings::about_the_tails(
             baseline_values,
             &values,
             &comparison,
@@ -131,8 +131,8 @@ pub(crate) fn unpaired(
             candidate: id,
         };
         warnings.extend(traces.doubts(&comparison, terms.margin));
-        warnings.extend(doubts::about_the_code(&comparison, header, benchmark));
-        warnings.extend(doubts::about_the_race(
+        warnings.extend(warnings::about_the_code(&comparison, header, benchmark));
+        warnings.extend(warnings::about_the_race(
             &comparison,
             header,
             benchmark,
@@ -149,7 +149,7 @@ pub(crate) fn unpaired(
         if linked && comparison.verdict.is_some() {
             warnings.push(Warning::PlacementFixed { reason: None });
         }
-        warnings.extend(doubts::about_the_counters(header));
+        warnings.extend(warnings::about_the_counters(header));
         comparison.warnings = warnings;
         p_values.push(comparison.estimate.as_ref().and_then(|e| e.p_value));
         comparisons.push(comparison);
@@ -336,7 +336,7 @@ struct Judged {
 /// Welch's interval of the difference of two centres: se² = e₁² + e₂² + τ²,
 /// df = se⁴/(e₁⁴/df₁ + e₂⁴/df₂), with an allowance τ for the layout of memory
 /// where that was drawn once for all observations.
-fn judge(
+fn estimate_effect(
     first: Centre,
     second: Centre,
     terms: &Terms,
@@ -443,7 +443,7 @@ impl Unpaired {
         let side_by_side = || {
             let centre = |logs: &Logs| logs.centre(terms, Floor { relative_tick });
             let (first, second) = (centre(baseline)?, centre(candidate)?);
-            Some(judge(first, second, terms, better, relative_tick))
+            Some(estimate_effect(first, second, terms, better, relative_tick))
         };
         let judged = (zero_share <= MOST_ZEROS).then(|| by_turns().or_else(side_by_side));
         Self {
@@ -544,7 +544,7 @@ mod tests {
             }
             _ => Centre::of_locations(values).unwrap(),
         };
-        judge(centre(first), centre(second), &terms, Better::Less, tick)
+        estimate_effect(centre(first), centre(second), &terms, Better::Less, tick)
     }
 
     fn eight() -> Vec<f64> {
@@ -565,7 +565,7 @@ mod tests {
             single_files: false,
             turns: None,
         };
-        let call = |better| judge(first, second, &terms, better, None).call;
+        let call = |better| estimate_effect(first, second, &terms, better, None).call;
         assert_eq!(call(Better::Less), Some(Call::Slower));
         assert_eq!(call(Better::More), Some(Call::Faster));
     }

@@ -7,7 +7,7 @@ use clap::Args;
 use deadheat::Recorded;
 use deadheat::exit::Failure;
 use deadheat::model::{Metric, Origin};
-use deadheat::rules::{Asked, Rules};
+use deadheat::rules::{CliOverrides, Rules};
 use deadheat::settings::fraction;
 
 use crate::options::AnswerArgs;
@@ -32,12 +32,12 @@ pub struct RecordedArgs {
 impl RecordedArgs {
     /// What is asked of the recording, by these options and a rules file.
     pub fn rules(&self, answer: &AnswerArgs) -> Result<Rules, Failure> {
-        answer.rules.read(Asked {
+        answer.rules.read(CliOverrides {
             margin: self.margin,
             alpha: self.alpha,
             metric: self.metric.as_deref().map(Metric::from_name),
             fail_on: answer.fail_on.clone(),
-            ..Asked::default()
+            ..CliOverrides::default()
         })
     }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use deadheat::exit::Failure;
-use deadheat::rules::{Asked, Rules, RulesSource};
+use deadheat::rules::{CliOverrides, Rules, RulesSource};
 
 /// Which rules file is read.
 #[derive(Clone, Debug, Default, Args)]
@@ -19,7 +19,7 @@ pub struct RulesArgs {
 
 impl RulesArgs {
     /// The rules of the file below those of the command line.
-    pub fn read(&self, asked: Asked) -> Result<Rules, Failure> {
+    pub fn read(&self, asked: CliOverrides) -> Result<Rules, Failure> {
         let source = match (&self.config, self.no_config) {
             (Some(path), _) => RulesSource::Named(path.clone()),
             (None, true) => RulesSource::Nowhere,

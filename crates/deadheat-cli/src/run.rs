@@ -9,7 +9,7 @@ use deadheat::command_race::{
 };
 use deadheat::exit::{Failure, Status};
 use deadheat::model::{ExitPolicy, Input, Metric, Output, Pinning};
-use deadheat::rules::{Asked, Rules};
+use deadheat::rules::{CliOverrides, Rules};
 use deadheat::settings::{Placement, duration, fraction, pinning, random_seed};
 use deadheat::terminal::to_stderr;
 use deadheat::{RaceOptions, Resumable, ResumeOptions, race_commands};
@@ -241,8 +241,8 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
 impl RunArgs {
     /// What is said of the rules. The commands are named here, so no filter of
     /// a file is about them.
-    fn asked(&self) -> Asked {
-        Asked {
+    fn asked(&self) -> CliOverrides {
+        CliOverrides {
             margin: self.margin,
             alpha: self.alpha,
             metric: self.metric.as_deref().map(Metric::from_name),

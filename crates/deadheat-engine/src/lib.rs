@@ -3,6 +3,8 @@
 //! where records go is injected through traits of the model.
 
 mod affinity;
+#[cfg(feature = "commands")]
+mod affinity_guard;
 mod allocation;
 mod clock;
 mod contender;
@@ -14,18 +16,16 @@ mod error;
 #[cfg(feature = "commands")]
 mod foreground;
 mod function;
-mod subprocess;
 mod interrupt;
 #[cfg(feature = "commands")]
 mod launcher;
 mod machine;
 mod order;
+mod path_padding;
 mod placement;
 mod random;
 mod session;
-#[cfg(feature = "commands")]
-mod affinity_guard;
-mod path_padding;
+mod subprocess;
 mod terminal;
 mod williams;
 mod worker;

@@ -162,7 +162,10 @@ pub(crate) fn run_captured(
         output: std::mem::take(&mut running.output),
         #[cfg(feature = "commands")]
         stderr_tail: stderr_tail.clone(),
-        problem: ending.map(|ending| Problem { ending, stderr_tail }),
+        problem: ending.map(|ending| Problem {
+            ending,
+            stderr_tail,
+        }),
     })
 }
 
@@ -419,6 +422,9 @@ mod tests {
     #[test]
     fn a_child_that_holds_the_pipes_open_is_not_waited_for() {
         let captured = script("echo here; sleep 1000 & exit 0", LONG);
-        assert_eq!((captured.output, captured.problem), (b"here\n".to_vec(), None));
+        assert_eq!(
+            (captured.output, captured.problem),
+            (b"here\n".to_vec(), None)
+        );
     }
 }

@@ -8,13 +8,13 @@
 
 use deadheat_model::{Analysis, Comparison, EndReason, Ending, Metric};
 
-use crate::doubts::{self, Told};
 use crate::gates;
 use crate::glyphs::Glyphs;
 use crate::left_out;
 use crate::names::{labels, shorten, unique};
 use crate::sentences::{self, Called, Source};
 use crate::suite;
+use crate::warnings::{self, WarningText};
 use crate::xml;
 
 /// Columns a name may take.
@@ -83,21 +83,21 @@ enum Outcome {
 }
 
 /// What is told of a comparison beside its verdict.
-fn told(comparison: &Comparison, candidate: Option<&str>, source: Source) -> Vec<Told> {
+fn told(comparison: &Comparison, candidate: Option<&str>, source: Source) -> Vec<WarningText> {
     let one = std::slice::from_ref(comparison);
-    doubts::told(one, &[candidate.unwrap_or("")], source, GLYPHS)
+    warnings::messages(one, &[candidate.unwrap_or("")], source, GLYPHS)
 }
 
 /// What is told of all, once for the suite.
-fn shared(analysis: &Analysis) -> Vec<Told> {
+fn shared(analysis: &Analysis) -> Vec<WarningText> {
     let comparisons = analysis.comparisons.iter();
-    let told: Vec<Vec<Told>> = comparisons
+    let told: Vec<Vec<WarningText>> = comparisons
         .map(|one| told(one, None, Source::of(analysis)))
         .collect();
     suite::shared_doubts(&told)
 }
 
-fn compared(analysis: &Analysis, shared: &[Told]) -> Vec<Test> {
+fn compared(analysis: &Analysis, shared: &[WarningText]) -> Vec<Test> {
     let source = Source::of(analysis);
     let mut tests = Vec::new();
     for group in suite::groups(&analysis.comparisons) {
@@ -149,7 +149,7 @@ fn test(name: String, comparison: &Comparison, called: Called<'_>, source: Sourc
 }
 
 /// A doubt, or what helps to read the result, as a line.
-fn line(told: Told) -> String {
+fn line(told: WarningText) -> String {
     match told.information {
         true => format!("note: {}", told.text),
         false => format!("warning: {}", told.text),
@@ -182,7 +182,7 @@ fn broken_off(analysis: &Analysis) -> Option<Test> {
     Some(Test::new("the run itself".to_owned(), outcome))
 }
 
-fn document(analysis: &Analysis, tests: &[(String, Test)], shared: Vec<Told>) -> String {
+fn document(analysis: &Analysis, tests: &[(String, Test)], shared: Vec<WarningText>) -> String {
     let count = |of: fn(&Outcome) -> bool| {
         let such = tests.iter().filter(|(_, test)| of(&test.outcome));
         such.count()
@@ -218,9 +218,9 @@ fn document(analysis: &Analysis, tests: &[(String, Test)], shared: Vec<Told>) ->
         Source::of(analysis),
         GLYPHS,
     ));
-    let warnings = doubts::in_order(&analysis.warnings).into_iter();
-    let warnings =
-        warnings.map(|one| Told::new(one, doubts::sentence(one, Source::of(analysis), GLYPHS)));
+    let warnings = warnings::in_order(&analysis.warnings).into_iter();
+    let warnings = warnings
+        .map(|one| WarningText::new(one, warnings::sentence(one, Source::of(analysis), GLYPHS)));
     told.extend(warnings.chain(shared).map(line));
     text += &lines("    ", "system-out", &told);
     text += "  </testsuite>\n</testsuites>\n";

@@ -39,7 +39,6 @@ mod comparison;
 mod control;
 #[cfg(feature = "commands")]
 mod doctor;
-pub mod doubts;
 mod ending;
 mod enumeration;
 #[cfg(feature = "reports")]
@@ -71,6 +70,7 @@ mod suite;
 mod tables;
 mod text;
 pub mod units;
+pub mod warnings;
 #[cfg(feature = "reports")]
 mod xml;
 

@@ -3,7 +3,6 @@
 use deadheat_model::{Analysis, Comparison, Side};
 
 use crate::calibration::{calibrated, sentence_case};
-use crate::doubts;
 use crate::figures;
 use crate::glyphs::Glyphs;
 use crate::left_out;
@@ -12,6 +11,7 @@ use crate::rate::rate_cells;
 use crate::sentences::{self, Called, GateLine, Source, Weight};
 use crate::suite;
 use crate::tables::{cells, change_cells};
+use crate::warnings;
 
 /// Columns a name may take: nobody reads a longer one in a table.
 const NAME_AT_MOST: usize = 100;
@@ -275,13 +275,13 @@ fn verdicts(analysis: &Analysis, group: &[Comparison], several: bool) -> String 
 /// of them.
 pub(crate) fn remarks(analysis: &Analysis, groups: &[&[Comparison]]) -> Vec<String> {
     let source = Source::of(analysis);
-    let told: Vec<Vec<doubts::Told>> = groups
+    let told: Vec<Vec<warnings::WarningText>> = groups
         .iter()
         .map(|group| {
             let labels = labels(&suite::names(group), NAME_AT_MOST, GLYPHS);
             let mut candidates: Vec<&str> = labels.iter().skip(1).map(String::as_str).collect();
             candidates.resize(group.len(), "");
-            doubts::told(group, &candidates, source, GLYPHS)
+            warnings::messages(group, &candidates, source, GLYPHS)
         })
         .collect();
     let shared = suite::shared_doubts(&told);

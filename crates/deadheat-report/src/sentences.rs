@@ -1,5 +1,5 @@
 //! Every sentence about a result, and nothing but sentences. What is said of
-//! doubts stands in [`crate::doubts`], how a run went in `ending.rs`.
+//! doubts stands in [`crate::warnings`], how a run went in `ending.rs`.
 //!
 //! They obey two rules. A change is never called by the word of textbooks for
 //! "the test rejected": it is faster or slower, with its interval. And a change

@@ -4,10 +4,10 @@
 use deadheat_model::{Comparison, FailedBenchmark, Side};
 
 use crate::called::Source;
-use crate::doubts::{Told, doubts_first};
 use crate::enumeration::enumerated;
 use crate::glyphs::Glyphs;
 use crate::names::escape;
+use crate::warnings::{WarningText, warnings_first};
 
 /// The comparisons of each benchmark: one per candidate, which follow each
 /// other. The same benchmark with other parameter values is another one.
@@ -81,8 +81,8 @@ pub(crate) fn title_of(benchmark: &str, parameters: &[(String, String)], glyphs:
 /// What is said once at the end instead of under every benchmark: information
 /// that more than one has in common, and doubts that all have in common. A
 /// doubt that some benchmarks are free of stays with those it concerns.
-pub(crate) fn shared_doubts(doubts: &[Vec<Told>]) -> Vec<Told> {
-    let mut shared: Vec<Told> = Vec::new();
+pub(crate) fn shared_doubts(doubts: &[Vec<WarningText>]) -> Vec<WarningText> {
+    let mut shared: Vec<WarningText> = Vec::new();
     for told in doubts.iter().flatten() {
         if shared.contains(told) {
             continue;
@@ -93,7 +93,7 @@ pub(crate) fn shared_doubts(doubts: &[Vec<Told>]) -> Vec<Told> {
             shared.push(told.clone());
         }
     }
-    doubts_first(shared, |told| told.information)
+    warnings_first(shared, |told| told.information)
 }
 
 /// Benchmarks named where something holds for several.
@@ -103,8 +103,8 @@ const NAMED: usize = 4;
 /// once, doubts first, with the titles of the benchmarks it is about where
 /// these are not all. Of a kind of doubt whose words differ from benchmark to
 /// benchmark the first is told, and whom else it concerns.
-pub(crate) fn told_together(benchmarks: &[(String, Vec<Told>)]) -> Vec<Told> {
-    let mut together: Vec<(Told, Vec<&str>, bool)> = Vec::new();
+pub(crate) fn told_together(benchmarks: &[(String, Vec<WarningText>)]) -> Vec<WarningText> {
+    let mut together: Vec<(WarningText, Vec<&str>, bool)> = Vec::new();
     for (title, told) in benchmarks {
         for one in told {
             match together
@@ -121,7 +121,7 @@ pub(crate) fn told_together(benchmarks: &[(String, Vec<Told>)]) -> Vec<Told> {
             }
         }
     }
-    let together = doubts_first(together, |(told, ..)| told.information);
+    let together = warnings_first(together, |(told, ..)| told.information);
     let all = benchmarks.len();
     let words = together.into_iter().map(|(told, titles, differ)| {
         let text = match (differ, &titles[..]) {
@@ -135,7 +135,7 @@ pub(crate) fn told_together(benchmarks: &[(String, Vec<Told>)]) -> Vec<Told> {
             }
             (_, titles) => format!("{}: {}", named(titles), told.text),
         };
-        Told { text, ..told }
+        WarningText { text, ..told }
     });
     words.collect()
 }
@@ -154,8 +154,8 @@ fn named(titles: &[&str]) -> String {
 mod tests {
     use super::*;
 
-    fn told(information: bool, text: &str) -> Told {
-        Told {
+    fn told(information: bool, text: &str) -> WarningText {
+        WarningText {
             information,
             code: if information { "note" } else { "doubt" },
             text: text.to_owned(),
@@ -166,7 +166,7 @@ mod tests {
     fn a_suite_is_told_each_thing_once_and_of_whom() {
         let (note, doubt) = (told(true, "Linked once."), told(false, "Groups disagree."));
         let other = told(false, "Groups disagree by 3 %.");
-        let suite = |told: [Vec<Told>; 3]| {
+        let suite = |told: [Vec<WarningText>; 3]| {
             let titles = ["a", "b", "c"].map(str::to_owned);
             let told = told_together(&titles.into_iter().zip(told).collect::<Vec<_>>());
             told.into_iter().map(|told| told.text).collect::<Vec<_>>()

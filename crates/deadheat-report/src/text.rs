@@ -7,7 +7,6 @@ use deadheat_model::{
 };
 
 use crate::calibration::calibrated;
-use crate::doubts::{self, Told};
 #[cfg(feature = "reports")]
 use crate::figures;
 use crate::glyphs::Glyphs;
@@ -20,6 +19,7 @@ use crate::plot::{Scenery, intervals, pictures};
 use crate::sentences::{self, Called, Source, Weight};
 use crate::suite;
 use crate::tables;
+use crate::warnings::{self, WarningText};
 
 /// How much of an answer is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -142,14 +142,14 @@ impl Painter<'_> {
 
     /// Every benchmark of a suite with all there is to say of it, and what is
     /// to be said once for all.
-    fn blocks(&self, groups: &[&[Comparison]]) -> (String, Vec<Told>) {
-        let all: Vec<Vec<Told>> = groups.iter().map(|group| self.doubts(group)).collect();
+    fn blocks(&self, groups: &[&[Comparison]]) -> (String, Vec<WarningText>) {
+        let all: Vec<Vec<WarningText>> = groups.iter().map(|group| self.doubts(group)).collect();
         let shared = suite::shared_doubts(&all);
         let mut text = String::new();
         for (group, doubts) in groups.iter().zip(&all) {
             text += &self.heading(&group[0]);
             text += &self.benchmark(group, false);
-            let own: Vec<Told> = doubts
+            let own: Vec<WarningText> = doubts
                 .iter()
                 .filter(|told| !shared.contains(told))
                 .cloned()
@@ -224,7 +224,7 @@ impl Painter<'_> {
                 .as_ref()
                 .map(|estimate| estimate.effect.0.abs());
             let floor = note.noise_floor.map(|floor| floor.0.abs());
-            doubts::is_decided(one)
+            warnings::is_decided(one)
                 && effect
                     .zip(floor)
                     .is_some_and(|(effect, floor)| effect < floor)
@@ -416,21 +416,22 @@ impl Painter<'_> {
     }
 
     /// What is to be said of one benchmark: all of it, or what earns its place.
-    fn doubts(&self, group: &[Comparison]) -> Vec<Told> {
+    fn doubts(&self, group: &[Comparison]) -> Vec<WarningText> {
         let called = self.called(group);
         let candidates: Vec<&str> = called[1..].iter().map(String::as_str).collect();
         match self.options.detail {
-            Detail::Full => doubts::told(group, &candidates, self.source, self.glyphs),
-            Detail::Brief => doubts::told_briefly(group, &candidates, self.source, self.glyphs),
+            Detail::Full => warnings::messages(group, &candidates, self.source, self.glyphs),
+            Detail::Brief => warnings::brief_messages(group, &candidates, self.source, self.glyphs),
             Detail::Terse => {
-                let mut told = doubts::told_briefly(group, &candidates, self.source, self.glyphs);
+                let mut told =
+                    warnings::brief_messages(group, &candidates, self.source, self.glyphs);
                 told.retain(|told| !told.information);
                 told
             }
         }
     }
 
-    fn remarks_of_one(&self, groups: &[&[Comparison]]) -> Vec<Told> {
+    fn remarks_of_one(&self, groups: &[&[Comparison]]) -> Vec<WarningText> {
         let told = groups
             .first()
             .map_or(Vec::new(), |group| self.doubts(group));
@@ -439,8 +440,8 @@ impl Painter<'_> {
 
     /// Doubts and notes of a suite, those of one kind together, with the
     /// benchmarks they are about where that is not all of them.
-    fn remarks_of_a_suite(&self, groups: &[&[Comparison]]) -> Vec<Told> {
-        let titled: Vec<(String, Vec<Told>)> = groups
+    fn remarks_of_a_suite(&self, groups: &[&[Comparison]]) -> Vec<WarningText> {
+        let titled: Vec<(String, Vec<WarningText>)> = groups
             .iter()
             .map(|group| {
                 let title = suite::title(&group[0], self.glyphs);
@@ -452,7 +453,7 @@ impl Painter<'_> {
     }
 
     /// The doubts, and of the notes as many as have room; the first one always.
-    fn few_notes(&self, mut told: Vec<Told>) -> Vec<Told> {
+    fn few_notes(&self, mut told: Vec<WarningText>) -> Vec<WarningText> {
         if self.options.detail == Detail::Full {
             return told;
         }
@@ -467,7 +468,7 @@ impl Painter<'_> {
         told
     }
 
-    fn paragraph(&self, remarks: &[Told]) -> String {
+    fn paragraph(&self, remarks: &[WarningText]) -> String {
         let mut text = String::new();
         for told in remarks {
             if text.is_empty() {
@@ -489,7 +490,7 @@ impl Painter<'_> {
         plain.replacen(word, &format!("\u{1b}[{color}m{word}\u{1b}[0m"), 1)
     }
 
-    fn ending(&self) -> Option<Told> {
+    fn ending(&self) -> Option<WarningText> {
         // The warning of a comparison says the same with its numbers.
         let spent = |warning: &Warning| matches!(warning, Warning::BudgetSpent { .. });
         let mut comparisons = self.analysis.comparisons.iter();
@@ -499,7 +500,7 @@ impl Painter<'_> {
             return None;
         }
         let text = sentences::ending(&self.analysis.ending, self.source, self.glyphs)?;
-        Some(Told::doubt("ending", text))
+        Some(WarningText::doubt("ending", text))
     }
 
     /// A verdict behind its mark, with the counts to its right where there is

@@ -5,7 +5,7 @@
 //!
 //! Where every replicate is a single block, T = θ̂/SE is not Student's. Looked at after each of 6 to 200 replicates it
 //! called .049 of normal runs without a difference at α = .05, all the slack there is, and .011 at .01; through
-//! [`singletons`](crate::singletons) (`equivalent_t` for the evidence, `stretched_t` for the interval) .032 and .006.
+//! [`few_blocks`](crate::few_blocks) (`equivalent_t` for the evidence, `stretched_t` for the interval) .032 and .006.
 
 use crate::summary::finite;
 

@@ -1,7 +1,7 @@
 //! What is known of an effect after some replicates, and how far it can be trusted.
 
 use crate::dist::{normal_cdf, normal_quantile, t_critical, t_two_sided_p};
-use crate::singletons;
+use crate::few_blocks;
 use crate::summary::finite;
 
 /// Fewer replicates than this get an interval but no verdict (the policy itself is the analysis' business).
@@ -48,11 +48,11 @@ impl PooledEstimate {
     }
 
     /// [`interval`](Self::interval) for replicates of few blocks each (K = 1 in races of whole commands): SE times the t
-    /// value stretched as [`singletons`] stretches it for as many single blocks, and so never shorter. The interval to
+    /// value stretched as [`few_blocks`] stretches it for as many single blocks, and so never shorter. The interval to
     /// use where K is below ten: the plain one holds the truth too seldom.
     pub fn few_blocks_interval(&self, two_sided_level: f64) -> Option<(f64, f64)> {
         self.around(two_sided_level, |level| {
-            singletons::stretched_t(t_critical(level, self.df), self.blocks)
+            few_blocks::stretched_t(t_critical(level, self.df), self.blocks)
         })
     }
 
@@ -88,7 +88,7 @@ impl PooledEstimate {
     /// [`p_value`](Self::p_value) for replicates of few blocks each: the level at which
     /// [`few_blocks_interval`](Self::few_blocks_interval) just touches 0. Never below the plain p-value.
     pub fn few_blocks_p_value(&self) -> Option<f64> {
-        self.two_sided_p(|t| t_two_sided_p(singletons::equivalent_t(t, self.blocks), self.df))
+        self.two_sided_p(|t| t_two_sided_p(few_blocks::equivalent_t(t, self.blocks), self.df))
     }
 
     fn two_sided_p(&self, of: impl Fn(f64) -> f64) -> Option<f64> {

@@ -1,6 +1,6 @@
 //! How often a race of single blocks (K = 1) is called although nothing differs: whole runs, simulated look by look.
 //!
-//! [`singletons`](crate::singletons) is fitted to normal blocks and one look; here the promise is put to the test that
+//! [`few_blocks`](crate::few_blocks) is fitted to normal blocks and one look; here the promise is put to the test that
 //! counts, with all the looks of a run and with the noise that real commands meet. Under one noise no critical value
 //! keeps it: where slots switch between modes far apart ([`Noise::Modes`]), most blocks of an early look may lie within
 //! one of a few narrow heaps, and σ̂, a median, sees the heap alone. Then .12 of runs are called with the looks to 11
@@ -11,11 +11,11 @@ use rand_core::Rng;
 use crate::anytime::{DEFAULT_G, critical_t};
 use crate::clusters::Clusters;
 use crate::dist::{t_critical, t_two_sided_p};
+use crate::few_blocks::stretched_t;
 use crate::guard::guard_p;
 use crate::huber::{Floor, pooled_huber};
 use crate::looks::Spending;
 use crate::rng::{chi_squared, coin, normal, uniform};
-use crate::singletons::stretched_t;
 
 /// The spread of an undisturbed slot, in log-ratio units. Only [`Noise::Spikes`] has a second scale to set it against.
 const SLOT_SD: f64 = 0.02;
@@ -105,7 +105,7 @@ struct Look {
 pub struct FalseCalls {
     /// T taken for Student's t, the formula of §4.
     pub plain: f64,
-    /// T taken for what it is ([`singletons`](crate::singletons)).
+    /// T taken for what it is ([`few_blocks`](crate::few_blocks)).
     pub calibrated: f64,
     /// The same, where the [`guard`](crate::guard) leaves 0 out as well: how races are judged.
     pub guarded: f64,
@@ -191,8 +191,8 @@ mod tests {
     use rand_xoshiro::rand_core::SeedableRng;
 
     use super::*;
+    use crate::few_blocks::critical;
     use crate::guard::guard_interval;
-    use crate::singletons::critical;
 
     #[test]
     fn a_call_is_an_interval_without_nought() {

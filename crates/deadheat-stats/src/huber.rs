@@ -74,7 +74,7 @@ impl std::error::Error for EstimateError {}
 ///
 /// With few blocks in all, σ̂ is itself a rough guess, which the t quantile does not know of: 95 % intervals over single
 /// normal blocks (K = 1) hold the truth in 92.2 % of runs at N = 6, 93.6 % at 11 and 94.8 % at 22. For K = 1,
-/// [`singletons`](crate::singletons) has the critical values that keep the promise, and
+/// [`few_blocks`](crate::few_blocks) has the critical values that keep the promise, and
 /// [`PooledEstimate::few_blocks_interval`] uses them.
 pub fn pooled_huber(replicates: &Clusters, floor: Floor) -> Result<PooledEstimate, EstimateError> {
     let effects = replicates.effects();

@@ -14,7 +14,7 @@
 //! | --- | --- |
 //! | what did one block show? | [`blocks`] |
 //! | how large is the effect, and how sure is that? | [`clusters`], [`huber`], [`estimate`], [`rank::hodges_lehmann`](mod@rank::hodges_lehmann) |
-//! | and when a replicate is a single block, or a few? | [`singletons`], [`guard`], [`singletons_simulation`], [`false_calls`] |
+//! | and when a replicate is a single block, or a few? | [`few_blocks`], [`guard`], [`few_blocks_simulation`], [`false_calls`] |
 //! | when may one look, and what does a look cost? | [`looks`], [`spending_simulation`], [`anytime`] |
 //! | what may be said? | [`verdict`], [`multiple`], [`power`], [`components`], [`share`] |
 //! | do other tests agree? | [`signflip`], [`rank`] |
@@ -52,6 +52,9 @@ pub mod estimate;
 pub mod evidence;
 #[cfg(feature = "secondary")]
 pub mod false_calls;
+pub mod few_blocks;
+#[cfg(feature = "secondary")]
+pub mod few_blocks_simulation;
 #[cfg(feature = "secondary")]
 pub mod fit;
 pub mod guard;
@@ -76,9 +79,6 @@ pub mod shapiro_wilk;
 #[cfg(feature = "secondary")]
 pub mod share;
 pub mod signflip;
-pub mod singletons;
-#[cfg(feature = "secondary")]
-pub mod singletons_simulation;
 #[cfg(feature = "secondary")]
 pub mod spending_simulation;
 pub mod summary;

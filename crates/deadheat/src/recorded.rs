@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use deadheat_analysis::{OneByOne, Options, Part, analyse};
+use deadheat_analysis::{Options, Part, PerBenchmarkAnalysis, analyse};
 use deadheat_format::{IndexedRun, Recording, RecordingPlan, read_recording};
 use deadheat_model::{Analysis, Origin, PlanError, Run};
 
@@ -98,7 +98,7 @@ impl<'a> Recorded<'a> {
     /// holds them or not, as before.
     pub fn analyse(self, options: Options) -> Result<(Run, Analysis), Failure> {
         let run = match self.held {
-            Held::Index(index) => match one_by_one(&index, options) {
+            Held::Index(index) => match per_benchmark(&index, options) {
                 Some(analysis) => return Ok((index.into_run(), analysis)),
                 // Something in it does not hold, and reading it says what.
                 None => match Self::read(&self.path, self.rules)?.held {
@@ -115,12 +115,12 @@ impl<'a> Recorded<'a> {
 
 /// Reads and analyses benchmark by benchmark, each core the next one that
 /// nobody took. `None` when the samples of one cannot be read.
-fn one_by_one(index: &IndexedRun, options: Options) -> Option<Analysis> {
+fn per_benchmark(index: &IndexedRun, options: Options) -> Option<Analysis> {
     let run = index.run();
-    let one_by_one = OneByOne::new(run, options);
+    let per_benchmark = PerBenchmarkAnalysis::new(run, options);
     let benchmarks = 0..run.header.plan.benchmarks.len();
     let answered: Vec<usize> = benchmarks
-        .filter(|benchmark| one_by_one.has_answer(*benchmark))
+        .filter(|benchmark| per_benchmark.has_answer(*benchmark))
         .collect();
     let next = AtomicUsize::new(0);
     let some_of_them = || -> Option<Vec<(usize, Part)>> {
@@ -131,7 +131,7 @@ fn one_by_one(index: &IndexedRun, options: Options) -> Option<Analysis> {
                 Some(own_link) => Some(index.samples(own_link)?),
                 None => None,
             };
-            let part = one_by_one.benchmark(*benchmark, &samples, own_link.as_ref());
+            let part = per_benchmark.benchmark(*benchmark, &samples, own_link.as_ref());
             parts.push((*benchmark, part));
         }
         Some(parts)
@@ -150,5 +150,5 @@ fn one_by_one(index: &IndexedRun, options: Options) -> Option<Analysis> {
     });
     let mut parts: Vec<(usize, Part)> = found?.into_iter().flatten().collect();
     parts.sort_unstable_by_key(|(benchmark, _)| *benchmark);
-    Some(one_by_one.gather(parts.into_iter().map(|(_, part)| part).collect()))
+    Some(per_benchmark.gather(parts.into_iter().map(|(_, part)| part).collect()))
 }

@@ -181,7 +181,7 @@ fn each_replicate_starts_another_link_under_the_name_that_was_typed() {
             .collect();
         assert_eq!(distinct, expected);
     }
-    // Asked once whether, then once for each look, and at the end for the link
+    // CliOverrides once whether, then once for each look, and at the end for the link
     // raced last, so that the others can go.
     let asked = track.lines("asked");
     let words: Vec<usize> = asked

@@ -12,7 +12,7 @@ use deadheat::format::{RunFileWriter, read_run};
 use deadheat::model::{
     BlockRecord, ContenderId, EndReason, Flags, Origin, RecordSink, Run, RunEnd, Sample,
 };
-use deadheat::rules::{Asked, Rules};
+use deadheat::rules::{CliOverrides, Rules};
 
 const WITH_FIGURES: Options = Options {
     replay_looks: false,
@@ -21,7 +21,7 @@ const WITH_FIGURES: Options = Options {
 };
 
 fn no_rules() -> &'static Rules {
-    static RULES: LazyLock<Rules> = LazyLock::new(|| Rules::new(Asked::default(), None));
+    static RULES: LazyLock<Rules> = LazyLock::new(|| Rules::new(CliOverrides::default(), None));
     &RULES
 }
 

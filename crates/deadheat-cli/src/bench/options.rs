@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use deadheat::exit::Failure;
 use deadheat::model::{Metric, Pinning};
-use deadheat::rules::{Asked, Rules};
+use deadheat::rules::{CliOverrides, Rules};
 use deadheat::settings::{Ignored, Placement, Selection, duration, fraction, pinning, random_seed};
 use deadheat::{RaceOutcome, Resumable, ResumeOptions, WorkerRace};
 
@@ -128,7 +128,7 @@ impl BenchOptions {
     /// Reads the rules file, to be called before anything else.
     pub fn read_rules(&mut self) -> Result<(), Failure> {
         let part = self.exact || self.ignored || !self.skip.is_empty();
-        let asked = Asked {
+        let asked = CliOverrides {
             margin: self.margin,
             alpha: self.alpha,
             metric: self.metric.as_deref().map(Metric::from_name),

@@ -15,12 +15,12 @@ use super::command_failure::{hook_end, tail};
 use super::command_images::{BenchmarkImages, Once, launch};
 use super::command_links::Linked;
 use super::output_check::{Difference, compare};
+use crate::affinity_guard::AffinityGuard;
 use crate::counters::Counters;
 use crate::error::{EngineError, Moment};
 use crate::interrupt::Interrupts;
 use crate::launcher::wire::{Launch, MAX_LAUNCHES, Measured, NO_IMAGE, Outcome};
 use crate::launcher::{Launcher, LauncherOptions};
-use crate::affinity_guard::AffinityGuard;
 
 /// Choices that belong to the process deadheat runs in, not to the plan.
 #[derive(Clone, Debug)]

@@ -7,9 +7,9 @@ use deadheat_model::{Benchmark, Block, BlockRecord, ClockFacts, Metric, Placed, 
 use super::Contenders;
 use super::function_links::FunctionLinks;
 use super::process_layout::ProcessLayout;
-use super::worker_session::{WorkerSession, leave};
-use super::run_position::RunPosition;
 use super::readings::fill;
+use super::run_position::RunPosition;
+use super::worker_session::{WorkerSession, leave};
 use super::workers::{FunctionOptions, Workers};
 use crate::error::{EngineError, Moment};
 use crate::function::Pilot;

@@ -8,8 +8,8 @@ use deadheat_model::{Benchmark, Block, NeutralLinks, Placed, Placing, Plan, Refu
 
 use super::function::{FunctionContenders, Running, order_of, place_of};
 use super::process_layout::ProcessLayout;
-use super::worker_session::{WorkerSession, leave};
 use super::run_position::RunPosition;
+use super::worker_session::{WorkerSession, leave};
 use super::workers::FunctionOptions;
 use crate::error::{EngineError, Moment};
 use crate::placement::{Executable, Helper, Links, Placer, Variant};
@@ -71,7 +71,11 @@ impl FunctionLinks {
     /// Whether a benchmark is raced on neutral links, as far as there are any.
     fn concern(&self, layout: &ProcessLayout) -> bool {
         let linked = |program: usize| matches!(self.placers.get(program), Some(Some(_)));
-        !layout.own_link && layout.process_slots.iter().any(|process_slot| linked(process_slot.program))
+        !layout.own_link
+            && layout
+                .process_slots
+                .iter()
+                .any(|process_slot| linked(process_slot.program))
     }
 }
 
@@ -200,7 +204,10 @@ impl FunctionContenders<'_> {
         let layout = ProcessLayout::of(benchmark, &mut self.workers.programs);
         layout.is_some_and(|layout| {
             let known = |program: usize| matches!(self.links.known.get(program), Some(Some(_)));
-            layout.process_slots.iter().any(|process_slot| known(process_slot.program))
+            layout
+                .process_slots
+                .iter()
+                .any(|process_slot| known(process_slot.program))
         })
     }
 
@@ -331,14 +338,16 @@ impl FunctionContenders<'_> {
                 Err(error) => return Err(error),
             };
             if own.is_none() {
-                own = Some(match self.warm(position, (process_slot, &order), None, baton) {
-                    Ok(session) => {
-                        session.worker.leave();
-                        Ok(())
-                    }
-                    Err(EngineError::Function(failure)) => Err(failure),
-                    Err(error) => return Err(error),
-                });
+                own = Some(
+                    match self.warm(position, (process_slot, &order), None, baton) {
+                        Ok(session) => {
+                            session.worker.leave();
+                            Ok(())
+                        }
+                        Err(EngineError::Function(failure)) => Err(failure),
+                        Err(error) => return Err(error),
+                    },
+                );
             }
             if let Some(Err(own)) = &own
                 && alike(&own.cause, &failure.cause)

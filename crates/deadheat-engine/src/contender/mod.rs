@@ -17,15 +17,15 @@ mod function_links;
 mod google_benchmark;
 #[cfg(feature = "commands")]
 mod inspection;
-mod process_layout;
 mod local;
-mod worker_session;
-mod run_position;
 #[cfg(feature = "commands")]
 mod output_check;
+mod process_layout;
 mod readings;
+mod run_position;
 #[cfg(feature = "simulated")]
 pub(crate) mod simulated;
+mod worker_session;
 mod workers;
 
 #[cfg(feature = "commands")]

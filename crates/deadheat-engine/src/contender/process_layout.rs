@@ -148,7 +148,10 @@ impl ProcessLayout {
                 }
                 _ => return None,
             };
-            match process_slots.iter_mut().find(|(other, _)| *other == process) {
+            match process_slots
+                .iter_mut()
+                .find(|(other, _)| *other == process)
+            {
                 // All of its contenders, numbered as the program has them.
                 Some((_, shared)) => shared.contender = None,
                 None => process_slots.push((process, process_slot)),
@@ -168,7 +171,10 @@ impl ProcessLayout {
                 .iter()
                 .map(|c| c.name.clone())
                 .collect(),
-            process_slots: process_slots.into_iter().map(|(_, process_slot)| process_slot).collect(),
+            process_slots: process_slots
+                .into_iter()
+                .map(|(_, process_slot)| process_slot)
+                .collect(),
             iterations: calls.iterations,
             threads: calls.threads,
             own_link: benchmark.own_link.is_some(),
@@ -195,7 +201,11 @@ impl ProcessLayout {
 
     /// The contender that a process knows by this number.
     pub(super) fn contender_of(&self, process_slot: usize, number: usize) -> usize {
-        if self.takes_turns() { process_slot } else { number }
+        if self.takes_turns() {
+            process_slot
+        } else {
+            number
+        }
     }
 
     /// The contender of a process that calls no other.
@@ -265,13 +275,20 @@ mod tests {
         let pair = benchmark(vec![worker("/a", 0), worker("/a", 1)]);
         let layout = ProcessLayout::of(&pair, &mut programs).unwrap();
         assert!(layout.takes_turns());
-        let process_slots: Vec<usize> = layout.process_slots.iter().map(|process_slot| process_slot.program).collect();
+        let process_slots: Vec<usize> = layout
+            .process_slots
+            .iter()
+            .map(|process_slot| process_slot.program)
+            .collect();
         assert_eq!(process_slots, [0, 1]);
         assert_eq!(layout.process_slots[1].contender.as_deref(), Some("fold"));
         let turns = layout.turns_of(1, &[1, 0, 0, 1]);
         assert_eq!(turns, [Some(0), None, None, Some(0)]);
         assert_eq!(layout.warm_up_order(1, &[1, 0, 0, 1]), [0]);
-        assert_eq!((layout.process_slot_of(1), layout.contender_of(1, 0)), (1, 1));
+        assert_eq!(
+            (layout.process_slot_of(1), layout.contender_of(1, 0)),
+            (1, 1)
+        );
     }
 
     #[test]
@@ -279,10 +296,16 @@ mod tests {
         let mut programs = Programs::default();
         let alone = benchmark(vec![worker("/a", 0), worker("/a", 0), worker("/a", 0)]);
         let layout = ProcessLayout::of(&alone, &mut programs).unwrap();
-        assert_eq!((layout.process_slots.len(), programs.iter().count()), (1, 1));
+        assert_eq!(
+            (layout.process_slots.len(), programs.iter().count()),
+            (1, 1)
+        );
         assert_eq!(layout.process_slots[0].contender, None);
         assert_eq!(layout.turns_of(0, &[2, 0]), [Some(2), Some(0)]);
-        assert_eq!((layout.process_slot_of(2), layout.contender_of(0, 2)), (0, 2));
+        assert_eq!(
+            (layout.process_slot_of(2), layout.contender_of(0, 2)),
+            (0, 2)
+        );
         assert_eq!(layout.warm_up_order(0, &[2, 0, 1]), [1, 0, 2]);
     }
 
@@ -300,7 +323,11 @@ mod tests {
         let layout = ProcessLayout::of(&pair, &mut programs).unwrap();
         assert_eq!(layout.turns_of(2, &[2, 0, 1]), [Some(0), None, None]);
         assert_eq!((layout.called(), layout.process_slots.len()), (1, 3));
-        let programs: Vec<usize> = layout.process_slots.iter().map(|process_slot| process_slot.program).collect();
+        let programs: Vec<usize> = layout
+            .process_slots
+            .iter()
+            .map(|process_slot| process_slot.program)
+            .collect();
         assert_eq!(programs, [1, 2, 3], "linked anew for itself");
     }
 

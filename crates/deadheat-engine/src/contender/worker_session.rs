@@ -50,7 +50,11 @@ pub(super) struct WorkerSession {
 
 impl WorkerSession {
     /// One that has not said anything yet.
-    pub(super) fn new(process_slot: usize, worker: WorkerProcess, variant: Option<&Variant>) -> Self {
+    pub(super) fn new(
+        process_slot: usize,
+        worker: WorkerProcess,
+        variant: Option<&Variant>,
+    ) -> Self {
         Self {
             process_slot,
             worker,
@@ -63,7 +67,11 @@ impl WorkerSession {
     }
 
     /// Learns from its hello how its samples are laid out.
-    pub(super) fn handshake(&mut self, hello: &Reply, wanted: &[Metric]) -> Result<(), FunctionCause> {
+    pub(super) fn handshake(
+        &mut self,
+        hello: &Reply,
+        wanted: &[Metric],
+    ) -> Result<(), FunctionCause> {
         let measured = greeted(hello)?;
         let place = |metric: &Metric| {
             let found = measured.iter().position(|other| other == metric);

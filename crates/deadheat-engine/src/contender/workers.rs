@@ -5,17 +5,17 @@ use std::time::Duration;
 use deadheat_model::{Metric, Pinning};
 use rand_core::Rng;
 
-use super::process_layout::{ProcessLayout, Programs, ProcessSlot};
-use super::worker_session::WorkerSession;
+use super::process_layout::{ProcessLayout, ProcessSlot, Programs};
 use super::run_position::{RunPosition, cause_of};
+use super::worker_session::WorkerSession;
 use crate::clock::{ClockCheck, SampleClock};
 use crate::cores::Cores;
 use crate::error::EngineError;
 use crate::function::{Gauge, primes};
 use crate::interrupt::Interrupts;
+use crate::path_padding::{MOST_PATH_PADDING, PathPadding};
 use crate::placement::{LinkProgram, Variant};
 use crate::random::{Purpose, below, stream};
-use crate::path_padding::{MOST_PATH_PADDING, PathPadding};
 use crate::worker::{
     Baton, BlockRequest, Patience, Problem, Relay, Reply, Request, SEEDS, WaitError, WorkerProcess,
     WorkerProgram, WorkerStart, adopt_orphans, await_all,
@@ -162,8 +162,13 @@ impl<'a> Workers<'a> {
         }
         let mut draw = self.stream(Purpose::PathPadding, position.place);
         let more = below(&mut draw, MOST_PATH_PADDING) as usize;
-        let program = |process_slot: &ProcessSlot| self.programs.get(process_slot.program).executable.as_path();
-        Some(PathPadding::of(layout.process_slots.iter().map(program), more))
+        let program = |process_slot: &ProcessSlot| {
+            self.programs.get(process_slot.program).executable.as_path()
+        };
+        Some(PathPadding::of(
+            layout.process_slots.iter().map(program),
+            more,
+        ))
     }
 
     /// Starts one process of a replicate, on the user's own link or another:
@@ -181,7 +186,8 @@ impl<'a> Workers<'a> {
         let place = [benchmark, replicate, more + ((process_slot as u64) << 32)];
         let mut rng = self.stream(Purpose::Process, place);
         let fail = |cause| {
-            let failed = position.failure(layout.only_contender(process_slot), cause, variant.cloned());
+            let failed =
+                position.failure(layout.only_contender(process_slot), cause, variant.cloned());
             EngineError::Function(Box::new(failed))
         };
         self.programs.check(sitting.program).map_err(fail)?;
@@ -300,7 +306,11 @@ impl<'a> Workers<'a> {
         let unrecorded = order.len();
         order.extend_from_slice(slots);
         if let Some(relay) = &mut relay {
-            relay.begin(order.iter().map(|contender| layout.process_slot_of(*contender)));
+            relay.begin(
+                order
+                    .iter()
+                    .map(|contender| layout.process_slot_of(*contender)),
+            );
         }
         for session in team.iter_mut() {
             session.worker.ask(&Request::Block(BlockRequest {
@@ -326,7 +336,9 @@ impl<'a> Workers<'a> {
         let mut values = Vec::with_capacity(slots.len() * self.options.metrics.len());
         for slot in slots {
             let process_slot = layout.process_slot_of(*slot);
-            let at = team.iter().position(|session| session.process_slot == process_slot);
+            let at = team
+                .iter()
+                .position(|session| session.process_slot == process_slot);
             let at = at.expect("every seat is taken");
             let sample: Vec<f64> = taken[at].by_ref().take(team[at].width()).collect();
             values.extend(team[at].of_the_run(&sample));

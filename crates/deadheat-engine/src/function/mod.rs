@@ -2,7 +2,6 @@
 //! what is not to be timed. What runs here runs inside one process; who
 //! starts such processes stands in [`crate::worker`].
 
-mod alone;
 mod asynchronous;
 mod benchmark;
 mod by_reference;
@@ -13,9 +12,9 @@ mod layout;
 mod outputs;
 mod pilot;
 mod priming;
+mod single_contender;
 mod warm_up;
 
-pub(crate) use alone::Alone;
 pub use asynchronous::{AsyncExecutor, Asynchronous};
 pub use benchmark::{ComparesOutputs, Disagreement, FunctionBenchmark};
 pub use by_reference::ByReference;
@@ -25,5 +24,6 @@ pub use gauge::{Gauge, Reading};
 pub(crate) use layout::{hold_heap, with_stack_offset};
 pub use pilot::{Pilot, pilot};
 pub(crate) use priming::primes;
+pub(crate) use single_contender::SingleContender;
 pub use warm_up::least_warm_up_rounds;
 pub(crate) use warm_up::warm_up;

@@ -12,8 +12,8 @@ use super::answer::Line;
 use super::executable::Executable;
 use super::variant::{PLACEMENTS_VARIABLE, Variant};
 use crate::error::EngineError;
-use crate::subprocess::{self, run_captured};
 use crate::interrupt::Interrupts;
+use crate::subprocess::{self, run_captured};
 
 /// How long the links of a large program may take until the first is there.
 const PATIENCE: Duration = Duration::from_secs(300);

@@ -91,7 +91,8 @@ pub(crate) fn await_all(
         if let Err(Closed(place)) = passed_on {
             bereft = Some(PeerLost::of_closed(place));
         }
-        let over = |bereft: &PeerLost| bereft.left().is_zero() || replies.iter().all(Option::is_some);
+        let over =
+            |bereft: &PeerLost| bereft.left().is_zero() || replies.iter().all(Option::is_some);
         if let Some(bereft) = bereft.as_ref().filter(|bereft| over(bereft)) {
             return Err(bereft.wait_error());
         }

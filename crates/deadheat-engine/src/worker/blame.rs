@@ -1,7 +1,7 @@
 //! Of two processes that take turns, the one that is to blame.
 
-use super::failure::FunctionCause;
 use super::await_replies::WaitError;
+use super::failure::FunctionCause;
 use super::process::WorkerProcess;
 
 /// Who is to blame when none of these workers comes back; `None` where that

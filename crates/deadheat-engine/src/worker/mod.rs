@@ -6,31 +6,29 @@
 //! (panic, abort, hang, exit, a hundred threads) costs that process and
 //! nothing else.
 
+mod await_replies;
 mod baton;
 mod blame;
 mod exit_watcher;
 mod failure;
-mod await_replies;
-mod stderr_tail;
 mod listing;
 mod panics;
 mod pipes;
 mod process;
+mod procfs;
 mod protocol;
 mod relay;
 mod serve;
 mod start;
+mod stderr_tail;
 mod trace;
 mod turns;
-mod procfs;
 mod wire;
 
+pub(crate) use await_replies::{Patience, WaitError, await_all};
 pub(crate) use baton::Baton;
 pub(crate) use exit_watcher::{ExitWatcher, adopt_orphans, collect_group, end_strays};
 pub use failure::{FunctionCause, FunctionFailure};
-pub(crate) use await_replies::{Patience, WaitError, await_all};
-#[cfg(feature = "commands")]
-pub(crate) use stderr_tail::in_one_line;
 #[cfg(feature = "commands")]
 pub use listing::Inspected;
 pub use listing::{ListedBenchmark, WorkerListing};
@@ -41,3 +39,5 @@ pub(crate) use relay::Relay;
 pub use serve::{WorkerSuite, serve};
 pub use start::WorkerProgram;
 pub(crate) use start::{MARK_VARIABLE, WorkerStart, next_mark};
+#[cfg(feature = "commands")]
+pub(crate) use stderr_tail::in_one_line;

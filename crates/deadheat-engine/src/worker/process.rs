@@ -12,12 +12,12 @@ use nix::unistd::Pid;
 
 use super::exit_watcher::{ExitWatcher, collect_group, end_strays};
 use super::failure::{FunctionCause, not_started};
-use super::stderr_tail::StderrTail;
 use super::pipes::{BATON_VARIABLE, VARIABLE};
+use super::procfs::{BatonPipes, is_stopped};
 use super::protocol::{Reply, Request};
 use super::start::{Kept, MARK_VARIABLE, WorkerStart, next_mark};
+use super::stderr_tail::StderrTail;
 use super::trace::{Trace, set_nonblocking};
-use super::procfs::{BatonPipes, is_stopped};
 use crate::placement::PLACEMENTS_VARIABLE;
 
 /// How long a worker that was told to leave may take, and one that closed its

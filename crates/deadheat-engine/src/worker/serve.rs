@@ -15,7 +15,7 @@ use super::turns::take_turns;
 use crate::allocation::allocations_of_this_thread;
 use crate::clock::SampleClock;
 use crate::function::{
-    Alone, Disagreement, FunctionBenchmark, Gauge, Reading, hold_heap, pilot, warm_up,
+    Disagreement, FunctionBenchmark, Gauge, Reading, SingleContender, hold_heap, pilot, warm_up,
     with_stack_offset,
 };
 use crate::random::{Purpose, stream};
@@ -103,7 +103,7 @@ fn found(
     let listed = suite.list().into_iter().find(|b| b.name == benchmark)?;
     let place = listed.contenders.iter().position(|c| *c == contender)?;
     let benchmark = suite.take(benchmark)?;
-    Some(Box::new(Alone::new(benchmark, place)))
+    Some(Box::new(SingleContender::new(benchmark, place)))
 }
 
 fn failed(problem: Problem) -> Reply {

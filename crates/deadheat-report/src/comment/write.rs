@@ -5,7 +5,6 @@ use deadheat_model::{Analysis, Comparison, RunHeader, Verdict};
 
 use super::blocks::{Block, joined};
 use super::machine;
-use crate::doubts;
 use crate::gates;
 use crate::glyphs::Glyphs;
 use crate::left_out;
@@ -16,6 +15,7 @@ use crate::shell::shell;
 use crate::suite;
 use crate::tables::{change_cells, typical};
 use crate::units::quantities;
+use crate::warnings;
 
 /// Columns a name may take: nobody reads a longer one in a table.
 const NAME: usize = 100;
@@ -311,8 +311,8 @@ fn verdicts(rows: &[&Row]) -> Block {
 fn told(analysis: &Analysis) -> Block {
     let source = Source::of(analysis);
     let groups = suite::groups(&analysis.comparisons);
-    let whole = doubts::in_order(&analysis.warnings).into_iter();
-    let whole = whole.map(|one| doubts::sentence(one, source, GLYPHS));
+    let whole = warnings::in_order(&analysis.warnings).into_iter();
+    let whole = whole.map(|one| warnings::sentence(one, source, GLYPHS));
     let told = whole.chain(remarks(analysis, &groups));
     let told: Vec<String> = told.map(|told| format!("- {}\n", words(&told))).collect();
     let title = format!("Doubts and advice ({})", told.len());

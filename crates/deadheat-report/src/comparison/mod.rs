@@ -2,7 +2,6 @@
 //! became of them, and what there is to doubt.
 
 mod csv;
-mod doubts;
 mod grid;
 mod head;
 mod judged;
@@ -13,6 +12,7 @@ mod others;
 mod rows;
 mod sheet;
 mod text;
+mod warnings;
 mod words;
 
 pub use csv::to_comparison_csv;

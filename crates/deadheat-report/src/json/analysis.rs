@@ -13,10 +13,10 @@ use deadheat_model::{
 #[cfg(feature = "reports")]
 use super::figures::figures;
 use super::recorded;
-use crate::doubts;
 use crate::glyphs::Glyphs;
 use crate::rate::Rates;
 use crate::sentences::Source;
+use crate::warnings;
 
 /// The name and major version of what [`to_json`] writes.
 const SCHEMA: &str = "deadheat.analysis/1";
@@ -80,7 +80,7 @@ fn whole(analysis: &Analysis) -> Object {
 
 /// Doubts that are not those of one benchmark; `None` without any.
 fn whole_warnings(analysis: &Analysis, source: Source) -> Option<Json> {
-    let warnings = doubts::in_order(&analysis.warnings).into_iter();
+    let warnings = warnings::in_order(&analysis.warnings).into_iter();
     (!analysis.warnings.is_empty()).then(|| warnings.map(|one| warning(one, source)).collect())
 }
 
@@ -104,7 +104,7 @@ fn comparison(comparison: &Comparison, source: Source) -> Object {
     let rates = Rates::of(comparison);
     let candidate = comparison.candidate.as_ref();
     let detectable = comparison.minimum_detectable_effect;
-    let warnings = doubts::in_order(&comparison.warnings).into_iter();
+    let warnings = warnings::in_order(&comparison.warnings).into_iter();
     #[cfg(feature = "reports")]
     let figures = comparison.figures.as_ref().map(figures);
     #[cfg(not(feature = "reports"))]
@@ -299,7 +299,7 @@ fn better(better: Better) -> Option<&'static str> {
 }
 
 fn warning(warning: &Warning, source: Source) -> Object {
-    let message = doubts::sentence(warning, source, Glyphs::Ascii);
+    let message = warnings::sentence(warning, source, Glyphs::Ascii);
     Object::new()
         .with("code", warning.code())
         .with("message", message)

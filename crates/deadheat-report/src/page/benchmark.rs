@@ -9,11 +9,11 @@ use super::data;
 use super::head;
 use super::html::{GLYPHS, InScript, Text, isolated};
 use super::tables;
-use crate::doubts::{self, Told};
 use crate::names::{escape, labels};
 use crate::sentences::{self, Called, Source};
 use crate::suite;
 use crate::units::counted;
+use crate::warnings::{self, WarningText};
 
 /// Columns a name may take: in a heading and in sentences.
 const TITLE: usize = 300;
@@ -27,7 +27,7 @@ pub(super) struct Section<'a> {
     pub(super) first: usize,
     pub(super) group: &'a [Comparison],
     /// What there is to doubt about it.
-    pub(super) told: &'a [Told],
+    pub(super) told: &'a [WarningText],
     /// Whether it is the only one.
     pub(super) only: bool,
 }
@@ -37,7 +37,7 @@ impl Section<'_> {
         &self,
         out: &mut dyn Write,
         analysis: &Analysis,
-        shared: &[Told],
+        shared: &[WarningText],
     ) -> fmt::Result {
         let (index, group) = (self.index, self.group);
         let title = head::title_of(group, Source::of(analysis), TITLE);
@@ -78,7 +78,12 @@ impl Section<'_> {
         labels(&suite::names(self.group), NAME, GLYPHS)
     }
 
-    fn body(&self, out: &mut dyn Write, analysis: &Analysis, shared: &[Told]) -> fmt::Result {
+    fn body(
+        &self,
+        out: &mut dyn Write,
+        analysis: &Analysis,
+        shared: &[WarningText],
+    ) -> fmt::Result {
         let source = Source::of(analysis);
         let group = self.group;
         let labels: Vec<String> = self.labels().iter().map(|label| isolated(label)).collect();
@@ -86,7 +91,7 @@ impl Section<'_> {
         if let Some(counts) = sentences::rests_on(group, source) {
             write!(out, "<p class=\"quiet\">Rests on {}.</p>", Text(counts))?;
         }
-        let (known, own): (Vec<&Told>, Vec<&Told>) =
+        let (known, own): (Vec<&WarningText>, Vec<&WarningText>) =
             self.told.iter().partition(|told| shared.contains(told));
         if group.len() == 1 {
             self.verdict(out, 0, &labels, source)?;
@@ -195,16 +200,16 @@ impl Section<'_> {
 }
 
 /// The doubts of one benchmark.
-pub(super) fn told(group: &[Comparison], source: Source) -> Vec<Told> {
+pub(super) fn told(group: &[Comparison], source: Source) -> Vec<WarningText> {
     let labels = labels(&suite::names(group), NAME, GLYPHS);
     let mut candidates: Vec<String> = labels.iter().skip(1).map(|label| isolated(label)).collect();
     candidates.resize(group.len(), String::new());
     let candidates: Vec<&str> = candidates.iter().map(String::as_str).collect();
-    doubts::told(group, &candidates, source, GLYPHS)
+    warnings::messages(group, &candidates, source, GLYPHS)
 }
 
 /// Doubts and information as a list.
-pub(super) fn notes(out: &mut dyn Write, told: &[&Told]) -> fmt::Result {
+pub(super) fn notes(out: &mut dyn Write, told: &[&WarningText]) -> fmt::Result {
     if told.is_empty() {
         return Ok(());
     }

@@ -95,7 +95,7 @@ pub(super) fn interval(
     }
     let at = place(effect);
     write!(out, "<svg x=\"{at:.2}%\" y=\"50%\" overflow=\"visible\">")?;
-    // Told apart by their shapes as well as by their colours.
+    // WarningText apart by their shapes as well as by their colours.
     out.write_str(match code {
         "faster" => "<path d=\"M5-5v10L-5 0z\"/>",
         "slower" => "<path d=\"M-5-5v10L5 0z\"/>",

@@ -6,12 +6,12 @@ use std::fmt::{self, Write};
 use deadheat_model::{Analysis, Comparison, GateHit, RunHeader, Verdict};
 
 use super::html::{Attribute, GLYPHS, Text, foreign, isolated};
-use crate::doubts::{self, Told};
 use crate::gates;
 use crate::names::{labels, shorten};
 use crate::sentences::{self, Source};
 use crate::suite;
 use crate::units::counted;
+use crate::warnings::{self, WarningText};
 
 /// Columns the name of a benchmark may take in the name of the page.
 const NAME: usize = 80;
@@ -158,22 +158,22 @@ pub(super) fn gate_words(hit: &GateHit) -> String {
 
 /// How the run ended, doubts about recordings as a whole, and what holds for
 /// more than one benchmark.
-pub(super) fn remarks(analysis: &Analysis, shared: Vec<Told>) -> Vec<Told> {
+pub(super) fn remarks(analysis: &Analysis, shared: Vec<WarningText>) -> Vec<WarningText> {
     let source = Source::of(analysis);
     let ending = sentences::ending(&analysis.ending, source, GLYPHS);
-    let warnings = doubts::in_order(&analysis.warnings);
+    let warnings = warnings::in_order(&analysis.warnings);
     let warnings = warnings
         .into_iter()
-        .map(|warning| Told::new(warning, doubts::sentence(warning, source, GLYPHS)));
+        .map(|warning| WarningText::new(warning, warnings::sentence(warning, source, GLYPHS)));
     let left_out = sentences::left_out(&analysis.left_out, GLYPHS);
-    let ending = ending.map(|text| Told::doubt("ending", text));
-    let mut remarks: Vec<Told> = ending.into_iter().collect();
+    let ending = ending.map(|text| WarningText::doubt("ending", text));
+    let mut remarks: Vec<WarningText> = ending.into_iter().collect();
     remarks.extend(warnings);
     remarks.extend(shared);
     remarks.extend(
         left_out
             .into_iter()
-            .map(|text| Told::note("left-out", text)),
+            .map(|text| WarningText::note("left-out", text)),
     );
     remarks.sort_by_key(|told| told.information);
     remarks

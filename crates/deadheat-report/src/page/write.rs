@@ -10,9 +10,9 @@ use super::head;
 use super::html::Attribute;
 use super::overview;
 use super::policy::{SCRIPTS, sources};
-use crate::doubts::Told;
 use crate::sentences::Source;
 use crate::suite;
+use crate::warnings::WarningText;
 
 const STYLE: &str = include_str!("../../assets/page/page.css");
 
@@ -34,7 +34,7 @@ pub fn write_page(out: &mut dyn Write, analysis: &Analysis, header: &RunHeader) 
     head::write(out, analysis, header)?;
     let groups = suite::groups(&analysis.comparisons);
     let source = Source::of(analysis);
-    let told: Vec<Vec<Told>> = groups
+    let told: Vec<Vec<WarningText>> = groups
         .iter()
         .map(|group| benchmark::told(group, source))
         .collect();

@@ -1,6 +1,6 @@
 use deadheat_model::{Analysis, EndReason, Ending, Metric, Processes, Verdict, Warning};
 use deadheat_report::sentences::{self, Source};
-use deadheat_report::{Detail, Glyphs, TextOptions, doubts, to_text};
+use deadheat_report::{Detail, Glyphs, TextOptions, to_text, warnings};
 
 use crate::fixtures::*;
 
@@ -160,7 +160,7 @@ fn every_warning_says_what_was_seen_and_what_to_do() {
 #[test]
 fn advice_for_a_recording_does_not_ask_for_more_launches() {
     for warning in every_warning() {
-        let told = doubts::sentence(&warning, Source::Recording, Glyphs::Ascii);
+        let told = warnings::sentence(&warning, Source::Recording, Glyphs::Ascii);
         let own = ["few-replicates", "provisional", "bimodal"];
         if own.contains(&warning.code()) {
             assert!(!told.contains("--max-replicates"), "{told}");
@@ -328,7 +328,7 @@ fn advice_for_functions_names_no_flag_of_commands() {
     let sources = [Source::Functions, Source::Programs, Source::GoogleBenchmark];
     let told = sources.into_iter().flat_map(|source| {
         let doubts = called.iter();
-        let doubts = doubts.map(move |warning| doubts::sentence(warning, source, Glyphs::Ascii));
+        let doubts = doubts.map(move |warning| warnings::sentence(warning, source, Glyphs::Ascii));
         doubts.chain(endings.iter().filter_map(move |ending| {
             let failed = matches!(ending, Ending::Recorded(EndReason::Failed(_)));
             sentences::ending(ending, source, Glyphs::Ascii).filter(|_| !failed)
@@ -380,7 +380,7 @@ fn only_a_clock_that_was_replaced_is_no_doubt_about_the_code() {
     let information = |code| {
         let warnings = every_warning();
         let warning = warnings.iter().find(|warning| warning.code() == code);
-        doubts::is_information(warning.unwrap())
+        warnings::is_information(warning.unwrap())
     };
     assert!(information("clock-fallback"));
     assert!(!information("debug-build") && !information("optimised-away"));

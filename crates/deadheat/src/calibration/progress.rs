@@ -24,7 +24,7 @@ pub trait CalibrationWatcher {
 
 /// Watches the races of a batch: when each was over, and that it is told.
 pub(super) struct Stopwatch<'a> {
-    /// Told after every race, with the number of those that are over.
+    /// WarningText after every race, with the number of those that are over.
     pub(super) tell: &'a mut dyn FnMut(u64),
     /// Nanoseconds from the start of the batch to the last block of each
     /// benchmark that is over, in the order they ended.

@@ -8,7 +8,7 @@ use deadheat_model::{Metric, Pinning};
 
 use super::files::{Files, needs_reports};
 use crate::answer::{Answer, Format};
-use crate::rules::{Asked, Rules, RulesSource};
+use crate::rules::{CliOverrides, Rules, RulesSource};
 use crate::settings::{Color, FailOn, Ignored, Placement, Selection, duration, fraction, pinning};
 
 /// What the program is to do.
@@ -33,7 +33,7 @@ pub(super) struct Arguments {
     pub(super) quiet: bool,
     pub(super) shown: bool,
     /// What a rules file may say, too.
-    pub(super) asked: Asked,
+    pub(super) asked: CliOverrides,
     pub(super) source: RulesSource,
     pub(super) blocks: Option<u32>,
     pub(super) control: bool,
@@ -57,7 +57,7 @@ impl Default for Arguments {
             answer: Answer::default(),
             quiet: false,
             shown: false,
-            asked: Asked::default(),
+            asked: CliOverrides::default(),
             source: RulesSource::Nearest,
             blocks: None,
             control: false,

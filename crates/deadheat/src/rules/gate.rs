@@ -8,7 +8,7 @@ use deadheat_model::{
     RuleSet, RulesOfSome,
 };
 
-use super::asked::Asked;
+use super::cli_overrides::CliOverrides;
 
 /// What answers are held against. Judging is pure: the same gate says the same
 /// of the same analysis.
@@ -63,7 +63,7 @@ struct Seen {
 
 impl Gate {
     /// The same for a command line: whoever names benchmarks means them.
-    pub(super) fn of(mut self, asked: &Asked) -> Self {
+    pub(super) fn of(mut self, asked: &CliOverrides) -> Self {
         self.whole = asked.whole;
         if asked.names {
             self.include.clear();

@@ -1,12 +1,12 @@
 //! What a project asks of its benchmarks: the rules of `deadheat.toml` and of
 //! the command line, and the gate that holds answers against them.
 
-mod asked;
+mod cli_overrides;
 mod gate;
 mod own;
 mod precedence;
 
-pub use asked::{Asked, RulesSource};
+pub use cli_overrides::{CliOverrides, RulesSource};
 pub use gate::Gate;
 #[cfg(feature = "commands")]
 pub(crate) use own::recorded_rules;

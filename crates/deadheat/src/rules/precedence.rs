@@ -9,7 +9,7 @@ use deadheat_model::{Metric, RuleSet, RulesFile, RulesOfSome};
 #[cfg(feature = "commands")]
 use deadheat_model::{Origin, Results, Run};
 
-use super::asked::{Asked, RulesSource};
+use super::cli_overrides::{CliOverrides, RulesSource};
 use super::gate::Gate;
 #[cfg(feature = "commands")]
 use super::own::recorded_rules;
@@ -27,19 +27,19 @@ const ALPHA: f64 = 0.05;
 /// What is asked of the benchmarks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rules {
-    asked: Asked,
+    asked: CliOverrides,
     file: Option<RulesFile>,
 }
 
 impl Rules {
     /// The rules of a command line and, below them, of a file.
-    pub fn new(asked: Asked, file: Option<RulesFile>) -> Self {
+    pub fn new(asked: CliOverrides, file: Option<RulesFile>) -> Self {
         Self { asked, file }
     }
 
     /// The same, the file found and read. Rules that make no sense are an error
     /// of what was asked for.
-    pub fn read(asked: Asked, source: &RulesSource) -> Result<Self, Failure> {
+    pub fn read(asked: CliOverrides, source: &RulesSource) -> Result<Self, Failure> {
         let file = match source {
             RulesSource::Nowhere => None,
             RulesSource::Named(path) => Some(
@@ -266,21 +266,21 @@ mod tests {
         assert_eq!((nothing.margin(), nothing.alpha()), (0.01, 0.05));
         assert_eq!((nothing.judged(), nothing.budget()), (Metric::Wall, None));
 
-        let rules = Rules::new(Asked::default(), Some(file()));
+        let rules = Rules::new(CliOverrides::default(), Some(file()));
         assert_eq!((rules.margin(), rules.alpha()), (0.02, 0.01));
         assert_eq!(rules.judged(), Metric::Cpu);
         assert_eq!(rules.max_replicates(), Some(22));
         assert_eq!(rules.gate().fail_on, [FailOn::Slower]);
         assert_eq!(rules.some(), file().some);
 
-        let asked = Asked {
+        let asked = CliOverrides {
             margin: Some(0.03),
             alpha: Some(0.1),
             metric: Some(Metric::User),
             budget: Some(Duration::from_secs(1)),
             max_replicates: Some(6),
             fail_on: vec![FailOn::NotEquivalent],
-            ..Asked::default()
+            ..CliOverrides::default()
         };
         let rules = Rules::new(asked, Some(file()));
         assert_eq!((rules.margin(), rules.alpha()), (0.03, 0.1));
@@ -294,9 +294,9 @@ mod tests {
     #[test]
     fn filters_of_the_file_hold_until_somebody_names_benchmarks() {
         let names = |names| {
-            let asked = Asked {
+            let asked = CliOverrides {
                 names,
-                ..Asked::default()
+                ..CliOverrides::default()
             };
             Rules::new(asked, Some(file()))
         };
@@ -314,7 +314,7 @@ mod tests {
             metric: Metric::Cpu,
             reason: "there is only wall".to_owned(),
         };
-        let told = Rules::new(Asked::default(), Some(file())).blame(error());
+        let told = Rules::new(CliOverrides::default(), Some(file())).blame(error());
         assert_eq!(
             told.to_string(),
             "deadheat.toml: metric cpu: there is only wall"

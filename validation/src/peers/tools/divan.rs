@@ -2,20 +2,20 @@
 
 use crate::programs::{Place, Programs, text_of};
 use crate::race::Race;
-use crate::told::{Told, percent};
+use crate::told::{WarningText, percent};
 
-pub fn run(race: &Race, programs: &Programs, place: &Place) -> Result<Told, String> {
+pub fn run(race: &Race, programs: &Programs, place: &Place) -> Result<WarningText, String> {
     let mut command = programs.function("divan", race, place);
     command.args(["--bench", "--color", "never"]);
     read(&text_of(&mut command, &[0])?)
 }
 
-fn read(said: &str) -> Result<Told, String> {
+fn read(said: &str) -> Result<WarningText, String> {
     let ns =
         |side: &str| median_of(said, side).ok_or_else(|| format!("no median of {side} in: {said}"));
-    Ok(Told {
+    Ok(WarningText {
         percent: Some(percent(ns("candidate")? / ns("baseline")?)),
-        ..Told::default()
+        ..WarningText::default()
     })
 }
 

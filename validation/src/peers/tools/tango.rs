@@ -2,9 +2,9 @@
 
 use crate::programs::{Place, Programs, text_of};
 use crate::race::Race;
-use crate::told::{Call, Told};
+use crate::told::{Call, WarningText};
 
-pub fn run(race: &Race, programs: &Programs, place: &Place) -> Result<Told, String> {
+pub fn run(race: &Race, programs: &Programs, place: &Place) -> Result<WarningText, String> {
     let mut command = programs.function("tango", race, place);
     command.args([
         "compare",
@@ -18,7 +18,7 @@ pub fn run(race: &Race, programs: &Programs, place: &Place) -> Result<Told, Stri
 }
 
 /// The percentage at the end of the line, and its mark.
-fn read(said: &str) -> Result<Told, String> {
+fn read(said: &str) -> Result<WarningText, String> {
     let line = said
         .lines()
         .find(|line| line.contains("work") && line.contains('%'));
@@ -29,10 +29,10 @@ fn read(said: &str) -> Result<Told, String> {
     let percent: f64 = number
         .parse()
         .map_err(|_| format!("{number}% is no percentage"))?;
-    Ok(Told {
+    Ok(WarningText {
         called: Some(Call::of(mark == "*", percent)),
         percent: Some(percent),
-        ..Told::default()
+        ..WarningText::default()
     })
 }
 

@@ -138,7 +138,10 @@ impl GoogleBenchmarkProblem {
             Ending::Silent(time) => Self::TimedOut(time),
             Ending::Endless => Self::Endless,
             Ending::Exited(code) => Self::Exited { code, stderr_tail },
-            Ending::Signalled(signal) => Self::Signalled { signal, stderr_tail },
+            Ending::Signalled(signal) => Self::Signalled {
+                signal,
+                stderr_tail,
+            },
             Ending::Odd(status) => Self::Ended(status),
         }
     }

@@ -16,9 +16,9 @@ use super::pilot::IterationSupport;
 use super::report::Repetition;
 use crate::error::{EngineError, Moment};
 use crate::interrupt::Interrupts;
+use crate::path_padding::{MOST_PATH_PADDING, PathPadding};
 use crate::placement::{CommandPlacements, Variant};
 use crate::random::{Purpose, below};
-use crate::path_padding::{MOST_PATH_PADDING, PathPadding};
 
 /// What is reported of every repetition.
 const METRICS: [Metric; 2] = [Metric::Wall, Metric::Cpu];
@@ -180,7 +180,12 @@ impl<'a> GoogleBenchmarkContenders<'a> {
         let benchmark = &self.benchmarks[block.benchmark];
         let (name, calls) = &benchmark.contenders[slot.contender.index()];
         let variant = self.linked.variants[slot.contender.index()].as_ref();
-        let launch = launch(calls, variant, self.path_padding(block), slot.padding.into());
+        let launch = launch(
+            calls,
+            variant,
+            self.path_padding(block),
+            slot.padding.into(),
+        );
         let who = who(&benchmark.name, name, block, Some(index));
         let repetitions = self.launcher.launch(who, &launch)?;
         let found = repetitions.len();

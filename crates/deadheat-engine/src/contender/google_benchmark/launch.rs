@@ -16,11 +16,11 @@ use super::name;
 use super::report::{Repetition, repetitions};
 use crate::cores::Cores;
 use crate::error::{EngineError, Moment};
-use crate::subprocess::{Answer, run_captured};
 use crate::interrupt::Interrupts;
+use crate::path_padding::PathPadding;
 use crate::placement::{PLACEMENTS_VARIABLE, Variant};
 use crate::random::{Purpose, stream};
-use crate::path_padding::PathPadding;
+use crate::subprocess::{Answer, run_captured};
 use crate::worker::{FunctionCause, FunctionFailure};
 
 /// Variables by which Google Benchmark takes flags that would break a launch.
@@ -145,10 +145,12 @@ impl<'a> Launcher<'a> {
         if text.trim().is_empty() {
             let stderr_tail = captured.stderr_tail;
             // Older releases begin no report at all then.
-            return Err(failure(match stderr_tail.contains("match any benchmarks") {
-                true => Problem::Missing,
-                false => Problem::NoReport { stderr_tail },
-            }));
+            return Err(failure(
+                match stderr_tail.contains("match any benchmarks") {
+                    true => Problem::Missing,
+                    false => Problem::NoReport { stderr_tail },
+                },
+            ));
         }
         repetitions(&text, launch.benchmark).map_err(failure)
     }

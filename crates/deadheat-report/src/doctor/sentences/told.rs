@@ -7,7 +7,7 @@ use crate::glyphs::Glyphs;
 
 /// What is said of a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::doctor) struct Told {
+pub(in crate::doctor) struct WarningText {
     /// What is.
     pub(in crate::doctor) is: String,
     /// What it does here, measured, or why that could not be measured.
@@ -47,8 +47,8 @@ pub(super) fn is_plural(topic: Topic) -> bool {
 }
 
 /// What is said of a finding.
-pub(in crate::doctor) fn told(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Told {
-    Told {
+pub(in crate::doctor) fn told(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> WarningText {
+    WarningText {
         is: is::is(finding, checkup, glyphs),
         does: does::does(finding, checkup, glyphs),
         matters: matters::matters(finding).map(str::to_owned),

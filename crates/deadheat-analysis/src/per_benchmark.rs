@@ -40,12 +40,12 @@ pub struct Part {
 
 /// Analyses the benchmarks of a run one by one, from any number of threads,
 /// and gathers their answers to what [`analyse`](crate::analyse) gives.
-pub struct OneByOne<'a> {
+pub struct PerBenchmarkAnalysis<'a> {
     run: &'a Run,
     options: Options,
 }
 
-impl<'a> OneByOne<'a> {
+impl<'a> PerBenchmarkAnalysis<'a> {
     /// Of the run itself no samples are needed.
     pub fn new(run: &'a Run, options: Options) -> Self {
         Self { run, options }

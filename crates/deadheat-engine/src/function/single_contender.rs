@@ -5,12 +5,12 @@ use super::benchmark::{Disagreement, FunctionBenchmark};
 use super::gauge::{Gauge, Reading};
 
 /// A benchmark in which only one contender is left, as number 0.
-pub(crate) struct Alone {
+pub(crate) struct SingleContender {
     benchmark: Box<dyn FunctionBenchmark>,
     contender: usize,
 }
 
-impl Alone {
+impl SingleContender {
     /// The contender at this place of the whole benchmark.
     pub(crate) fn new(benchmark: Box<dyn FunctionBenchmark>, contender: usize) -> Self {
         Self {
@@ -20,7 +20,7 @@ impl Alone {
     }
 }
 
-impl FunctionBenchmark for Alone {
+impl FunctionBenchmark for SingleContender {
     fn contenders(&self) -> usize {
         1
     }
@@ -76,7 +76,7 @@ mod tests {
         let mut functions = ByReference::new(|seed| seed);
         functions.add(count(0));
         functions.add(count(1));
-        let mut alone = Alone::new(Box::new(functions), 1);
+        let mut alone = SingleContender::new(Box::new(functions), 1);
         alone.prepare(1);
         alone.sample(0, 3, &Gauge::new(SampleClock::os()));
         assert_eq!((alone.contenders(), calls.get()), (1, [0, 3]));

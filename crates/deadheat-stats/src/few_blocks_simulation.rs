@@ -1,4 +1,4 @@
-//! Where the table of [`singletons`](crate::singletons) comes from: how T = θ̂/SE of single normal blocks really falls.
+//! Where the table of [`few_blocks`](crate::few_blocks) comes from: how T = θ̂/SE of single normal blocks really falls.
 //!
 //! Critical values at levels of 10⁻⁴ would take far more than 10⁸ counted runs, so nothing is counted. The mean x̄ and
 //! the spread s of a normal sample are independent of its *shape*, the effects less x̄ and over s, and θ̂ and SE are x̄
@@ -10,9 +10,9 @@ use rand_core::Rng;
 
 use crate::clusters::Clusters;
 use crate::dist::{t_critical, t_two_sided_p};
+use crate::few_blocks::Stretch;
 use crate::huber::{Floor, pooled_huber};
 use crate::rng::normal;
-use crate::singletons::Stretch;
 
 /// The levels the table is fitted to. From the simulated values between them the fit strays no further than at them.
 pub const FITTED_LEVELS: [f64; 9] = [0.1, 0.05, 0.02, 0.01, 0.003, 0.001, 0.0005, 0.0002, 0.0001];
@@ -153,7 +153,7 @@ mod tests {
     use rand_xoshiro::rand_core::SeedableRng;
 
     use super::*;
-    use crate::singletons;
+    use crate::few_blocks;
 
     fn simulated(replicates: usize, draws: usize) -> NullDistribution {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(1972 + replicates as u64);
@@ -197,7 +197,7 @@ mod tests {
         ] {
             let null = simulated(replicates, draws);
             for level in [0.05, 0.01, 0.001] {
-                let found = null.two_sided_p(singletons::critical(level, replicates));
+                let found = null.two_sided_p(few_blocks::critical(level, replicates));
                 let too_wide = 0.03 * null.df * level;
                 assert!(
                     found.p <= level + 4.0 * found.error
@@ -213,7 +213,7 @@ mod tests {
         // 30,000 draws know the critical values to some 2 % (.0001 at P = 8), whatever that means for the constants.
         let refitted = fit(8, &simulated(8, 30_000));
         for level in FITTED_LEVELS {
-            let ratio = refitted.apply(t_critical(level, 7.0)) / singletons::critical(level, 8);
+            let ratio = refitted.apply(t_critical(level, 7.0)) / few_blocks::critical(level, 8);
             assert!((ratio - 1.0).abs() < 0.08, "{level}: {ratio}");
         }
     }

@@ -1,5 +1,5 @@
-//! Recomputes the table of `singletons` by seeded simulation, then shows how well it fits and what it is for:
-//! `cargo run --release -p deadheat-stats --example singletons`. Some twelve minutes on two cores.
+//! Recomputes the table of `few_blocks` by seeded simulation, then shows how well it fits and what it is for:
+//! `cargo run --release -p deadheat-stats --example few_blocks`. Some twelve minutes on two cores.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,9 +7,9 @@ use std::thread;
 
 use deadheat_stats::dist::t_critical;
 use deadheat_stats::false_calls::{Boundary, Noise};
+use deadheat_stats::few_blocks;
+use deadheat_stats::few_blocks_simulation::{NullDistribution, fit};
 use deadheat_stats::looks::Spending;
-use deadheat_stats::singletons;
-use deadheat_stats::singletons_simulation::{NullDistribution, fit};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
@@ -89,7 +89,7 @@ fn print_fit() {
         let null = NullDistribution::simulate(p, draws(p) / 2, &mut seeded(1_000 + p as u64));
         let null = null.expect("enough replicates");
         let columns = LEVELS.map(|level| {
-            let tabled = singletons::critical(level, p);
+            let tabled = few_blocks::critical(level, p);
             let (here, near) = (null.two_sided_p(tabled), null.two_sided_p(1.02 * tabled));
             // The slope d ln P/d ln T, to turn a ratio of chances into one of critical values.
             let slope = (here.p / near.p).ln() / 1.02_f64.ln();
@@ -112,7 +112,7 @@ fn print_widths() {
     for (&p, &level) in plan.looks.iter().zip(&plan.levels) {
         let (plain, found) = (
             t_critical(level, (p - 1) as f64),
-            singletons::critical(level, p),
+            few_blocks::critical(level, p),
         );
         println!(
             "  P {p:3}  level {level:.5}  {plain:6.3} -> {found:6.3}  ratio {:.3}",

@@ -1,5 +1,5 @@
 //! Races of single blocks (K = 1, whole commands) without a difference are called different no more often than promised,
-//! whatever the noise (but one). The full table, with more runs, is printed by the example `singletons`.
+//! whatever the noise (but one). The full table, with more runs, is printed by the example `few_blocks`.
 
 use deadheat_stats::false_calls::{Boundary, Noise};
 use deadheat_stats::looks::Spending;

@@ -13,7 +13,7 @@ use crate::units::{Precision, counted, quantity, share, two_digits};
 
 /// A warning as it is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct WarningText {
     /// Whether it only helps to read the result and casts no doubt on it.
     pub information: bool,
     /// The kind of warning, by its name in JSON.
@@ -22,7 +22,7 @@ pub struct Told {
     pub text: String,
 }
 
-impl Told {
+impl WarningText {
     /// A warning in its own words.
     pub fn new(warning: &Warning, text: String) -> Self {
         Self {
@@ -128,12 +128,12 @@ pub fn is_information(warning: &Warning) -> bool {
 
 /// The warnings with doubts first, then information; otherwise in their order.
 pub fn in_order(warnings: &[Warning]) -> Vec<&Warning> {
-    doubts_first(warnings.iter().collect(), |warning| is_information(warning))
+    warnings_first(warnings.iter().collect(), |warning| is_information(warning))
 }
 
 /// The doubts, then the information; otherwise in their order. A sort of two
 /// kinds, which takes a twentieth of a sort's code.
-pub(crate) fn doubts_first<T>(all: Vec<T>, is_information: impl Fn(&T) -> bool) -> Vec<T> {
+pub(crate) fn warnings_first<T>(all: Vec<T>, is_information: impl Fn(&T) -> bool) -> Vec<T> {
     let (information, mut ordered): (Vec<T>, Vec<T>) = all.into_iter().partition(is_information);
     ordered.extend(information);
     ordered
@@ -142,23 +142,23 @@ pub(crate) fn doubts_first<T>(all: Vec<T>, is_information: impl Fn(&T) -> bool) 
 /// The warnings of one benchmark, each told once; one that does not concern
 /// every candidate names those it does. `candidates` are the candidates'
 /// labels, parallel to `comparisons`.
-pub fn told(
+pub fn messages(
     comparisons: &[Comparison],
     candidates: &[&str],
     source: Source,
     glyphs: Glyphs,
-) -> Vec<Told> {
+) -> Vec<WarningText> {
     let all = |_: &Comparison, warning: &Warning| Some(sentence(warning, source, glyphs));
     told_by(comparisons, candidates, all)
 }
 
 /// The same of those that change how the verdict is read.
-pub(crate) fn told_briefly(
+pub(crate) fn brief_messages(
     comparisons: &[Comparison],
     candidates: &[&str],
     source: Source,
     glyphs: Glyphs,
-) -> Vec<Told> {
+) -> Vec<WarningText> {
     told_by(comparisons, candidates, |comparison, warning| {
         earns_its_place(warning, comparison).then(|| brief_sentence(warning, source, glyphs))
     })
@@ -169,15 +169,15 @@ fn told_by(
     comparisons: &[Comparison],
     candidates: &[&str],
     words: impl Fn(&Comparison, &Warning) -> Option<String>,
-) -> Vec<Told> {
+) -> Vec<WarningText> {
     // What was said, of which candidates, and whether it says so itself.
-    let mut said: Vec<(Told, Vec<&str>, bool)> = Vec::new();
+    let mut said: Vec<(WarningText, Vec<&str>, bool)> = Vec::new();
     for (comparison, candidate) in comparisons.iter().zip(candidates) {
         for warning in in_order(&comparison.warnings) {
             let Some(text) = words(comparison, warning) else {
                 continue;
             };
-            let told = Told::new(warning, text);
+            let told = WarningText::new(warning, text);
             match said.iter_mut().find(|(other, ..)| *other == told) {
                 Some((_, concerned, _)) if concerned.last() == Some(candidate) => {}
                 Some((_, concerned, _)) => concerned.push(candidate),
@@ -188,13 +188,13 @@ fn told_by(
             }
         }
     }
-    doubts_first(said, |(told, ..)| told.information)
+    warnings_first(said, |(told, ..)| told.information)
         .into_iter()
         .map(|(told, concerned, named)| {
             if named || concerned.len() == comparisons.len() {
                 return told;
             }
-            Told {
+            WarningText {
                 text: format!("'{}': {}", concerned.join("', '"), told.text),
                 ..told
             }

@@ -3,7 +3,7 @@
 
 mod common;
 
-use deadheat_analysis::{OneByOne, Options, Part, analyse};
+use deadheat_analysis::{Options, Part, PerBenchmarkAnalysis, analyse};
 use deadheat_model::{
     BenchmarkFailure, EndReason, FunctionCalls, Origin, OwnLink, Run, RunEnd, Samples, Workload,
 };
@@ -66,7 +66,7 @@ fn apart(mut run: Run) -> (Run, Vec<Samples>) {
 
 fn one_by_one(run: Run, options: Options) -> deadheat_model::Analysis {
     let (run, samples) = apart(run);
-    let one_by_one = OneByOne::new(&run, options);
+    let one_by_one = PerBenchmarkAnalysis::new(&run, options);
     let count = samples.len();
     // Backwards, and from two threads: neither order nor thread matters.
     let mut parts: Vec<(usize, Part)> = std::thread::scope(|scope| {

@@ -22,7 +22,7 @@ pub(crate) enum Level {
 
 /// What the data say at one moment.
 #[derive(Clone, Debug)]
-pub(crate) struct Judgement {
+pub(crate) struct EffectEstimate {
     pub(crate) pooled: PooledEstimate,
     pub(crate) interval: Option<(f64, f64)>,
     pub(crate) confidence: f64,
@@ -52,7 +52,7 @@ pub(crate) struct WithDropped {
     pub(crate) call: Option<Call>,
 }
 
-impl Judgement {
+impl EffectEstimate {
     /// Whether the race can be called.
     pub(crate) fn conclusive(&self) -> bool {
         matches!(
@@ -64,14 +64,14 @@ impl Judgement {
 
 /// Judges the first `replicates` replicates. `None` when there is nothing to
 /// form an effect from.
-pub(crate) fn judge(
+pub(crate) fn estimate_effect(
     effects: &Effects,
     samples: &Samples,
     replicates: usize,
     level: Level,
     formula: Formula,
     margin: f64,
-) -> Option<Judgement> {
+) -> Option<EffectEstimate> {
     if effects.too_many_zeros(replicates) {
         return None;
     }
@@ -104,7 +104,7 @@ pub(crate) fn judge(
     let pooled = pooled_huber(&judged, floor).ok()?;
     let judged = judged.effects();
     let read = Reading::of(&pooled, judged, level, formula, margin);
-    Some(Judgement {
+    Some(EffectEstimate {
         call: read.call,
         interval: read.interval,
         confidence: read.confidence,
@@ -229,7 +229,7 @@ fn without(effects: &[f64], sizes: &[usize], gone: &[usize]) -> (Vec<f64>, Vec<u
 
 #[cfg(test)]
 mod tests {
-    use deadheat_stats::singletons;
+    use deadheat_stats::few_blocks;
 
     use super::*;
 
@@ -278,7 +278,7 @@ mod tests {
         let level = plain_level(&pooled, Level::Nominal(0.01), Formula::Plain);
         assert!((level - 0.01).abs() < 1e-12);
         let level = plain_level(&pooled, Level::Nominal(0.01), Formula::FewBlocks);
-        assert!((width(level) - singletons::critical(0.01, 20)).abs() < 1e-9);
+        assert!((width(level) - few_blocks::critical(0.01, 20)).abs() < 1e-9);
     }
 
     #[test]

@@ -11,9 +11,9 @@ use deadheat_stats::{
 };
 
 use crate::analyse::verdict;
+use crate::effect_estimate::{EffectEstimate, WithDropped};
 use crate::effects::Effects;
 use crate::formula::Formula;
-use crate::judge::{Judgement, WithDropped};
 
 /// Fewer ticks than this in a sample, and the clock shapes the result.
 pub(crate) const FEW_TICKS: f64 = 100.0;
@@ -40,11 +40,13 @@ const BELOW_A_CYCLE_NS: f64 = 0.3;
 pub(crate) fn about_the_estimate(
     effects: &Effects,
     samples: &Samples,
-    judgement: Option<&Judgement>,
+    effect_estimate: Option<&EffectEstimate>,
     margin: f64,
 ) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    let used = judgement.map_or(effects.replicates(), |judgement| judgement.replicates);
+    let used = effect_estimate.map_or(effects.replicates(), |effect_estimate| {
+        effect_estimate.replicates
+    });
     if effects.too_many_zeros(used) {
         warnings.push(Warning::TooManyZeros {
             share: effects.zero_share(used),
@@ -60,10 +62,10 @@ pub(crate) fn about_the_estimate(
     if let Some(ticks) = ticks.filter(|ticks| *ticks < FEW_TICKS) {
         warnings.push(Warning::CoarseClock { ticks });
     }
-    let Some(judgement) = judgement else {
+    let Some(effect_estimate) = effect_estimate else {
         return warnings;
     };
-    let pooled = &judgement.pooled;
+    let pooled = &effect_estimate.pooled;
     if pooled.timer_limited && pooled.blocks > 1 {
         warnings.push(Warning::TimerLimited);
     } else if effects.tie_share() > MANY_TIES {
@@ -73,20 +75,21 @@ pub(crate) fn about_the_estimate(
     }
     if pooled.replicates == 1 && pooled.blocks >= MIN_BLOCKS {
         warnings.push(Warning::Provisional);
-    } else if judgement.call.is_none() {
+    } else if effect_estimate.call.is_none() {
         warnings.push(Warning::FewReplicates {
             have: pooled.replicates,
             need: MIN_REPLICATES_FOR_VERDICT,
         });
     }
     let single = pooled.replicates == pooled.blocks && pooled.replicates > 1;
-    if single && judgement.formula == Formula::Plain && pooled.replicates < FEW_SINGLE_BLOCKS {
+    if single && effect_estimate.formula == Formula::Plain && pooled.replicates < FEW_SINGLE_BLOCKS
+    {
         warnings.push(Warning::SingleBlocks {
             replicates: pooled.replicates,
         });
     }
     if pooled.replicates >= MIN_REPLICATES_FOR_VERDICT {
-        let clusters = effects.clusters(judgement.replicates);
+        let clusters = effects.clusters(effect_estimate.replicates);
         let location = if single {
             trimmed_mean(clusters.effects(), pooled.theta)
         } else {
@@ -96,16 +99,16 @@ pub(crate) fn about_the_estimate(
             warnings.push(Warning::Bimodal);
         }
     }
-    match judgement.kept_because {
+    match effect_estimate.kept_because {
         Some(KeepReason::RatesDiffer { p }) => warnings.push(Warning::DisturbedUnevenly { p }),
         Some(KeepReason::TooMany { share }) => warnings.push(Warning::DisturbedTooOften { share }),
         None => {}
     }
-    if let Some(with_dropped) = judgement.with_dropped
-        && tells_another_story(judgement, with_dropped, margin)
+    if let Some(with_dropped) = effect_estimate.with_dropped
+        && tells_another_story(effect_estimate, with_dropped, margin)
     {
         warnings.push(Warning::BlocksDropped {
-            count: judgement.dropped,
+            count: effect_estimate.dropped,
             change_with_all: LogRatio(with_dropped.theta).change(),
             verdict_with_all: with_dropped.call.map(verdict),
         });
@@ -117,15 +120,20 @@ pub(crate) fn about_the_estimate(
 /// of the margin the change lies. Told of every race that dropped any, it was
 /// read past: in 13 of 14 benchmarks of a suite it stood there, and in none of
 /// them did it matter.
-fn tells_another_story(judgement: &Judgement, with_dropped: WithDropped, margin: f64) -> bool {
+fn tells_another_story(
+    effect_estimate: &EffectEstimate,
+    with_dropped: WithDropped,
+    margin: f64,
+) -> bool {
     let margin = LogRatio::from_change(margin).0;
     let side = |theta: f64| (theta < -margin, theta > margin);
-    let [told, other] = [judgement.call, with_dropped.call].map(|call| call.map(verdict));
+    let [told, other] = [effect_estimate.call, with_dropped.call].map(|call| call.map(verdict));
     if told != other {
         return true;
     }
     // An open race is as open on either side of the margin.
-    told != Some(Verdict::Inconclusive) && side(judgement.pooled.theta) != side(with_dropped.theta)
+    told != Some(Verdict::Inconclusive)
+        && side(effect_estimate.pooled.theta) != side(with_dropped.theta)
 }
 
 /// The mean of single blocks without the tenth of them (at least one) that

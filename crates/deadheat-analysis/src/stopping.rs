@@ -4,14 +4,14 @@ use deadheat_model::{
     Decision, Estimate, LogRatio, Looks, Plan, RunHeader, Samples, Standing, StoppingRule,
 };
 
+use crate::decision::LookTaken;
+use crate::effect_estimate::{EffectEstimate, Level, estimate_effect};
 use crate::effects::Effects;
 use crate::formula::Formula;
-use crate::judge::{Judgement, Level, judge};
-use crate::ruling::LookTaken;
 
 /// Everything a rule must know of a run to judge one of its benchmarks.
 #[derive(Clone, Debug)]
-pub(crate) struct Bench {
+pub(crate) struct BenchmarkState {
     /// One series per candidate.
     pub(crate) candidates: Vec<Effects>,
     pub(crate) margin: f64,
@@ -19,7 +19,7 @@ pub(crate) struct Bench {
     pub(crate) blocks_per_replicate: usize,
 }
 
-impl Bench {
+impl BenchmarkState {
     pub(crate) fn new(header: &RunHeader, benchmark: usize) -> Self {
         let plan = &header.plan;
         let candidates = plan.benchmarks[benchmark]
@@ -51,12 +51,12 @@ impl Bench {
     /// that all of them hold together. (Holm's step-down, which the adjusted
     /// p-values use, protects the decision "not zero" but not an interval,
     /// and "equivalent" is read from the interval.)
-    pub(crate) fn judge(
+    pub(crate) fn estimate_effect(
         &self,
         samples: &Samples,
         replicates: usize,
         level: Level,
-    ) -> Vec<Option<Judgement>> {
+    ) -> Vec<Option<EffectEstimate>> {
         let share = self.candidates.len().max(1) as f64;
         let level = match level {
             Level::Nominal(level) => Level::Nominal(level / share),
@@ -65,7 +65,7 @@ impl Bench {
         self.candidates
             .iter()
             .map(|effects| {
-                judge(
+                estimate_effect(
                     effects,
                     samples,
                     replicates,
@@ -84,7 +84,7 @@ impl Bench {
         samples: &'a Samples,
         replicates: usize,
         looks: &'a Looks,
-    ) -> impl Iterator<Item = (usize, Vec<Option<Judgement>>)> + 'a {
+    ) -> impl Iterator<Item = (usize, Vec<Option<EffectEstimate>>)> + 'a {
         let mut over = false;
         let planned = looks.at.iter().zip(&looks.levels);
         planned.map_while(move |(at, level)| {
@@ -92,31 +92,36 @@ impl Bench {
             if over || at > replicates {
                 return None;
             }
-            let judgements = self.judge(samples, at, Level::Nominal(*level));
-            over = all_conclusive(&judgements);
-            Some((at, judgements))
+            let effect_estimates = self.estimate_effect(samples, at, Level::Nominal(*level));
+            over = all_conclusive(&effect_estimates);
+            Some((at, effect_estimates))
         })
     }
 
     /// What the looks came to; `None` when not even the first was reached.
     pub(crate) fn scan(&self, samples: &Samples, replicates: usize, looks: &Looks) -> Option<Scan> {
         let mut scan: Option<Scan> = None;
-        for (at, judgements) in self.looks(samples, replicates, looks) {
+        for (at, effect_estimates) in self.looks(samples, replicates, looks) {
             let scan = scan.get_or_insert_with(|| Scan {
                 at,
                 conclusive: false,
-                judgements: Vec::new(),
-                p_values: vec![Vec::new(); judgements.len()],
+                effect_estimates: Vec::new(),
+                p_values: vec![Vec::new(); effect_estimates.len()],
                 looks: Vec::new(),
             });
-            for (list, judgement) in scan.p_values.iter_mut().zip(&judgements) {
+            for (list, effect_estimate) in scan.p_values.iter_mut().zip(&effect_estimates) {
                 // A look without a p-value is no evidence.
-                list.push(judgement.as_ref().and_then(|j| j.p_value).unwrap_or(1.0));
+                list.push(
+                    effect_estimate
+                        .as_ref()
+                        .and_then(|j| j.p_value)
+                        .unwrap_or(1.0),
+                );
             }
-            scan.looks.push(LookTaken::of(at, &judgements));
+            scan.looks.push(LookTaken::of(at, &effect_estimates));
             scan.at = at;
-            scan.conclusive = all_conclusive(&judgements);
-            scan.judgements = judgements;
+            scan.conclusive = all_conclusive(&effect_estimates);
+            scan.effect_estimates = effect_estimates;
         }
         scan
     }
@@ -129,40 +134,40 @@ pub(crate) struct Scan {
     pub(crate) at: usize,
     pub(crate) conclusive: bool,
     /// One per candidate.
-    pub(crate) judgements: Vec<Option<Judgement>>,
+    pub(crate) effect_estimates: Vec<Option<EffectEstimate>>,
     /// Per candidate, the p-values of all looks taken.
     pub(crate) p_values: Vec<Vec<f64>>,
     /// All looks taken, this one included.
     pub(crate) looks: Vec<LookTaken>,
 }
 
-pub(crate) fn all_conclusive(judgements: &[Option<Judgement>]) -> bool {
-    !judgements.is_empty()
-        && judgements
+pub(crate) fn all_conclusive(effect_estimates: &[Option<EffectEstimate>]) -> bool {
+    !effect_estimates.is_empty()
+        && effect_estimates
             .iter()
-            .all(|j| j.as_ref().is_some_and(Judgement::conclusive))
+            .all(|j| j.as_ref().is_some_and(EffectEstimate::conclusive))
 }
 
 /// What both rules keep: the effects so far, so that a look reads only what
 /// is new.
 struct Watch {
     header: RunHeader,
-    benches: Vec<Option<Bench>>,
+    benchmark_states: Vec<Option<BenchmarkState>>,
 }
 
 impl Watch {
     fn new(header: &RunHeader) -> Self {
         Self {
-            benches: vec![None; header.plan.benchmarks.len()],
+            benchmark_states: vec![None; header.plan.benchmarks.len()],
             header: header.clone(),
         }
     }
 
-    fn bench(&mut self, benchmark: usize, samples: &Samples) -> &Bench {
-        let bench =
-            self.benches[benchmark].get_or_insert_with(|| Bench::new(&self.header, benchmark));
-        bench.extend(samples);
-        bench
+    fn benchmark_state(&mut self, benchmark: usize, samples: &Samples) -> &BenchmarkState {
+        let benchmark_state = self.benchmark_states[benchmark]
+            .get_or_insert_with(|| BenchmarkState::new(&self.header, benchmark));
+        benchmark_state.extend(samples);
+        benchmark_state
     }
 
     fn plan(&self) -> &Plan {
@@ -185,35 +190,36 @@ impl Watch {
     /// Where the least decided candidate stands.
     fn standing(&mut self, benchmark: usize, samples: &Samples) -> Option<Standing> {
         let alpha = self.plan().alpha(benchmark);
-        let bench = self.bench(benchmark, samples);
-        let replicates = bench.candidates.first()?.replicates();
-        let judgements = bench.judge(samples, replicates, Level::Anytime(alpha));
-        judgements
+        let benchmark_state = self.benchmark_state(benchmark, samples);
+        let replicates = benchmark_state.candidates.first()?.replicates();
+        let effect_estimates =
+            benchmark_state.estimate_effect(samples, replicates, Level::Anytime(alpha));
+        effect_estimates
             .iter()
             .enumerate()
-            .filter_map(|(index, judgement)| Some((index + 1, judgement.as_ref()?)))
-            .min_by_key(|(_, judgement)| judgement.conclusive())
-            .map(|(candidate, judgement)| Standing {
+            .filter_map(|(index, effect_estimate)| Some((index + 1, effect_estimate.as_ref()?)))
+            .min_by_key(|(_, effect_estimate)| effect_estimate.conclusive())
+            .map(|(candidate, effect_estimate)| Standing {
                 candidate,
-                estimate: estimate(judgement),
+                estimate: estimate(effect_estimate),
             })
     }
 }
 
 /// A judgement in the words of the model.
-pub(crate) fn estimate(judgement: &Judgement) -> Estimate {
+pub(crate) fn estimate(effect_estimate: &EffectEstimate) -> Estimate {
     Estimate {
-        effect: LogRatio(judgement.pooled.theta),
-        interval: judgement
+        effect: LogRatio(effect_estimate.pooled.theta),
+        interval: effect_estimate
             .interval
             .map(|(low, high)| deadheat_model::Interval {
                 low: LogRatio(low),
                 high: LogRatio(high),
-                confidence: judgement.confidence,
+                confidence: effect_estimate.confidence,
             }),
-        p_value: judgement.p_value,
-        replicates: judgement.pooled.replicates,
-        blocks: judgement.pooled.blocks,
+        p_value: effect_estimate.p_value,
+        replicates: effect_estimate.pooled.replicates,
+        blocks: effect_estimate.pooled.blocks,
     }
 }
 
@@ -247,9 +253,10 @@ impl StoppingRule for PlannedRule {
         let Some(look) = looks.at.iter().position(|at| *at as usize == complete) else {
             return Decision::GoOn;
         };
-        let bench = self.watch.bench(benchmark, samples);
-        let judgements = bench.judge(samples, complete, Level::Nominal(looks.levels[look]));
-        if all_conclusive(&judgements) {
+        let benchmark_state = self.watch.benchmark_state(benchmark, samples);
+        let effect_estimates =
+            benchmark_state.estimate_effect(samples, complete, Level::Nominal(looks.levels[look]));
+        if all_conclusive(&effect_estimates) {
             Decision::Stop
         } else {
             Decision::GoOn
@@ -286,12 +293,15 @@ impl StoppingRule for AnytimeRule {
         let alpha = self.watch.plan().alpha(benchmark);
         let looks = self.watch.plan().looks(benchmark).clone();
         let first = self.next[benchmark] == 0;
-        let bench = self.watch.bench(benchmark, samples);
-        let replicates = bench.candidates.first().map_or(0, Effects::replicates);
+        let benchmark_state = self.watch.benchmark_state(benchmark, samples);
+        let replicates = benchmark_state
+            .candidates
+            .first()
+            .map_or(0, Effects::replicates);
         if first {
             // What the plan had already decided stays decided.
-            let complete = bench.complete_replicates(samples);
-            let planned = bench.scan(samples, complete, &looks);
+            let complete = benchmark_state.complete_replicates(samples);
+            let planned = benchmark_state.scan(samples, complete, &looks);
             if planned.is_some_and(|scan| scan.conclusive && scan.at == complete) {
                 return Decision::Stop;
             }
@@ -299,11 +309,12 @@ impl StoppingRule for AnytimeRule {
         if replicates < self.next[benchmark] {
             return Decision::GoOn;
         }
-        let judgements = bench.judge(samples, replicates, Level::Anytime(alpha));
+        let effect_estimates =
+            benchmark_state.estimate_effect(samples, replicates, Level::Anytime(alpha));
         // The promise holds for any choice of moments; looking at every 1 %
         // keeps a long run from spending its time on looking.
         self.next[benchmark] = replicates + 1 + replicates / 100;
-        if all_conclusive(&judgements) {
+        if all_conclusive(&effect_estimates) {
             Decision::Stop
         } else {
             Decision::GoOn

@@ -7,8 +7,8 @@ use deadheat_model::{Analysis, Warning};
 use super::judged::Scene;
 use super::rows;
 use super::words;
-use crate::doubts::{Told, doubts_first, is_information, sentence};
 use crate::sentences::Source;
+use crate::warnings::{WarningText, is_information, sentence, warnings_first};
 
 /// So many doubts of one kind are told in full where their numbers differ.
 const OF_A_KIND: usize = 3;
@@ -24,13 +24,13 @@ struct Kind {
 impl Scene<'_> {
     /// The doubts: of the files as a whole, then those of the benchmarks, and
     /// last what only helps to read the result.
-    pub(super) fn doubts(&self) -> Vec<Told> {
+    pub(super) fn doubts(&self) -> Vec<WarningText> {
         let source = Source::of(self.analysis);
         let warnings = self.analysis.warnings.iter();
-        let whole = warnings.map(|one| Told::new(one, sentence(one, source, self.glyphs)));
-        let mut told: Vec<Told> = whole.collect();
+        let whole = warnings.map(|one| WarningText::new(one, sentence(one, source, self.glyphs)));
+        let mut told: Vec<WarningText> = whole.collect();
         for kind in self.kinds(source) {
-            let text = |text| Told {
+            let text = |text| WarningText {
                 information: kind.information,
                 code: kind.code,
                 text,
@@ -50,7 +50,7 @@ impl Scene<'_> {
                 "{first} Likewise, in other numbers, in {rest}."
             )));
         }
-        doubts_first(told, |told| told.information)
+        warnings_first(told, |told| told.information)
     }
 
     /// The doubts of all comparisons, by their kind.

@@ -7,7 +7,7 @@ use deadheat_model::{FailOn, Metric};
 
 /// What a command line says. It always wins over a file.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Asked {
+pub struct CliOverrides {
     /// `--margin`.
     pub margin: Option<f64>,
     /// `--alpha`.

@@ -12,7 +12,7 @@
 //! curve. Held against another simulation it lies 0 to 2.6 % too high for P ≥ 6 down to .001, to 3 % at .0002, and
 //! from 22 on within .1 % of the truth; for P of 4 and 5, where no verdict is given, up to 4.5 % too high, and below
 //! .0002 up to 9 % too low. With the looks of §5 normal runs without a difference are then called at most at their α.
-//! `cargo run --release -p deadheat-stats --example singletons` prints the table, the fit and the false calls.
+//! `cargo run --release -p deadheat-stats --example few_blocks` prints the table, the fit and the false calls.
 //!
 //! With K > 1 blocks in a replicate σ̂ is known from all N = K·P of them, and t_{P−1} stretched as for N single blocks
 //! serves: false calls with the looks to 11 replicates were .0635 at K = 2 and .0576 at K = 3, and are .0500 and .0495

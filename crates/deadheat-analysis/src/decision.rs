@@ -4,14 +4,14 @@ use deadheat_model::{Estimate, LookEstimate, Looks, Origin, Run, Samples};
 use deadheat_stats::adjusted_p;
 
 use crate::analyse::Options;
-use crate::judge::{Judgement, Level};
+use crate::effect_estimate::{EffectEstimate, Level};
 use crate::looks::planned_looks;
-use crate::rule::{Bench, Scan, estimate};
+use crate::stopping::{BenchmarkState, Scan, estimate};
 
 /// By which rule a benchmark is judged, and what came of it.
-pub(crate) struct Ruling {
+pub(crate) struct FinalDecision {
     /// One per candidate.
-    pub(crate) judgements: Vec<Option<Judgement>>,
+    pub(crate) effect_estimates: Vec<Option<EffectEstimate>>,
     /// One per candidate, paid for the looks.
     pub(crate) p_values: Vec<Option<f64>>,
     /// How wide the interval of a candidate that is alone would be.
@@ -28,29 +28,32 @@ pub(crate) struct Ruling {
     pub(crate) looks: Vec<LookTaken>,
 }
 
-impl Ruling {
+impl FinalDecision {
     /// Finds the rule that fits how the benchmark came to its end.
     pub(crate) fn of(
         run: &Run,
         index: usize,
         samples: &Samples,
         options: Options,
-    ) -> (Bench, Ruling) {
+    ) -> (BenchmarkState, FinalDecision) {
         let plan = &run.header.plan;
         let (alpha, planned_at) = (plan.alpha(index), plan.looks(index));
-        let mut bench = Bench::new(&run.header, index);
-        bench.extend(samples);
-        let all = match bench.candidates.first() {
+        let mut benchmark_state = BenchmarkState::new(&run.header, index);
+        benchmark_state.extend(samples);
+        let all = match benchmark_state.candidates.first() {
             Some(effects) => effects.replicates(),
             None => replicates(samples),
         };
         let recording = run.header.origin != Origin::Race;
-        let once = |bench: &Bench, level| {
-            let judgements = bench.judge(samples, all, level);
-            let p_values = judgements.iter().map(|j| j.as_ref()?.p_value).collect();
+        let once = |benchmark_state: &BenchmarkState, level| {
+            let effect_estimates = benchmark_state.estimate_effect(samples, all, level);
+            let p_values = effect_estimates
+                .iter()
+                .map(|j| j.as_ref()?.p_value)
+                .collect();
             let anytime = matches!(level, Level::Anytime(_));
-            Ruling {
-                judgements,
+            FinalDecision {
+                effect_estimates,
                 p_values,
                 level,
                 weight: 1.0,
@@ -66,8 +69,8 @@ impl Ruling {
             let p_values = scan.p_values.iter().map(paid).collect();
             // A scan has taken one look at least.
             let last = scan.looks.len().saturating_sub(1);
-            Ruling {
-                judgements: scan.judgements,
+            FinalDecision {
+                effect_estimates: scan.effect_estimates,
                 p_values,
                 level: Level::Nominal(looks.levels[last]),
                 weight: weights[last],
@@ -79,40 +82,41 @@ impl Ruling {
         };
         if recording {
             let looks = planned_looks(0, all as u32, alpha).ok();
-            let ruling = match looks.filter(|_| options.replay_looks) {
-                Some(looks) => bench
+            let final_decision = match looks.filter(|_| options.replay_looks) {
+                Some(looks) => benchmark_state
                     .scan(samples, all, &looks)
                     .map(|scan| planned(scan, &looks, false)),
                 None => None,
             };
-            let ruling = ruling.unwrap_or_else(|| once(&bench, Level::Nominal(alpha)));
-            return (bench, ruling);
+            let final_decision =
+                final_decision.unwrap_or_else(|| once(&benchmark_state, Level::Nominal(alpha)));
+            return (benchmark_state, final_decision);
         }
-        let complete = bench.complete_replicates(samples);
+        let complete = benchmark_state.complete_replicates(samples);
         let most = planned_at.max_replicates() as usize;
-        let scan = bench.scan(samples, complete, planned_at);
+        let scan = benchmark_state.scan(samples, complete, planned_at);
         let ended_by_plan = !run.went_on(index, samples)
             && scan
                 .as_ref()
                 .is_some_and(|scan| scan.at == complete && (scan.conclusive || scan.at == most));
-        let ruling = match scan {
+        let final_decision = match scan {
             Some(scan) if ended_by_plan => planned(scan, planned_at, false),
-            _ if run.left_its_plan() => once(&bench, Level::Anytime(alpha)),
+            _ if run.left_its_plan() => once(&benchmark_state, Level::Anytime(alpha)),
             Some(scan) => planned(scan, planned_at, true),
             // Cut by its budget before the first look: an interval, no verdict.
             None => {
-                let budget_spent = !bench.candidates.is_empty();
-                Ruling {
+                let budget_spent = !benchmark_state.candidates.is_empty();
+                FinalDecision {
                     budget_spent,
-                    ..once(&bench, Level::Nominal(alpha))
+                    ..once(&benchmark_state, Level::Nominal(alpha))
                 }
             }
         };
-        (bench, ruling)
+        (benchmark_state, final_decision)
     }
 }
 
-impl Ruling {
+impl FinalDecision {
     /// The estimate of one candidate at every planned look that gave one.
     pub(crate) fn looks_at(&self, candidate: usize) -> Vec<LookEstimate> {
         let estimate = |look: &LookTaken| {
@@ -143,8 +147,8 @@ pub struct LookTaken {
 }
 
 impl LookTaken {
-    pub(crate) fn of(replicates: usize, judgements: &[Option<Judgement>]) -> Self {
-        let estimates = judgements.iter().map(|j| j.as_ref().map(estimate));
+    pub(crate) fn of(replicates: usize, effect_estimates: &[Option<EffectEstimate>]) -> Self {
+        let estimates = effect_estimates.iter().map(|j| j.as_ref().map(estimate));
         LookTaken {
             replicates,
             estimates: estimates.collect(),
@@ -159,12 +163,12 @@ pub fn looks_taken(run: &Run, benchmark: usize) -> Vec<LookTaken> {
     let Some(samples) = run.benchmarks.get(benchmark) else {
         return Vec::new();
     };
-    let mut bench = Bench::new(&run.header, benchmark);
-    bench.extend(samples);
-    let complete = bench.complete_replicates(samples);
+    let mut benchmark_state = BenchmarkState::new(&run.header, benchmark);
+    benchmark_state.extend(samples);
+    let complete = benchmark_state.complete_replicates(samples);
     let looks = run.header.plan.looks(benchmark);
-    bench
+    benchmark_state
         .looks(samples, complete, looks)
-        .map(|(replicates, judgements)| LookTaken::of(replicates, &judgements))
+        .map(|(replicates, effect_estimates)| LookTaken::of(replicates, &effect_estimates))
         .collect()
 }
