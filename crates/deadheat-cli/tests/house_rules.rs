@@ -219,14 +219,17 @@ fn only_the_format_room_and_the_engines_facts_read_or_write_files() {
         "command.rs",
         "command_failure.rs",
         "executable.rs",
-        "whereabouts.rs",
-        "last_words.rs",
+        "procfs.rs",
+        "stderr_tail.rs",
         "root.rs",
     ];
     for room in ["deadheat-engine", "deadheat", "deadheat-cli"] {
         for (path, code) in sources(room) {
             let name = path.file_name().unwrap().to_str().unwrap();
-            let touches = code.contains("std::fs") || code.contains("fs::");
+            // A module may be called procfs.
+            let begins = |before: &str| !before.ends_with(|c: char| c.is_alphanumeric());
+            let mut uses = code.match_indices("fs::");
+            let touches = code.contains("std::fs") || uses.any(|(at, _)| begins(&code[..at]));
             assert!(
                 !touches || (room == "deadheat-engine" && allowed.contains(&name)),
                 "{} touches files",

@@ -187,10 +187,8 @@ fn go_on(
 
 /// Whether a failure ends the whole race, as it does one of commands.
 fn launches_commands(plan: &Plan) -> bool {
-    let contenders = plan.benchmarks.iter().flat_map(|one| &one.contenders);
-    contenders
-        .into_iter()
-        .any(|contender| matches!(contender.workload, Workload::Command(_)))
+    let mut contenders = plan.benchmarks.iter().flat_map(|one| &one.contenders);
+    contenders.any(|contender| matches!(contender.workload, Workload::Command(_)))
 }
 
 /// New replicates of another build would be taken for those of the old one.
@@ -200,16 +198,13 @@ fn refuse_rewritten(path: &Path, old: &RunHeader) -> Result<(), RaceError> {
     };
     let benchmarks = old.plan.benchmarks.iter();
     let contenders = benchmarks.flat_map(|benchmark| &benchmark.contenders);
-    let programs = contenders.filter_map(|contender| match &contender.workload {
+    let mut programs = contenders.filter_map(|contender| match &contender.workload {
         Workload::Command(command) => command.words.first().map(Path::new),
         Workload::Worker(calls) => Some(calls.program.executable.as_path()),
         Workload::GoogleBenchmark(calls) => Some(calls.program.executable.as_path()),
         Workload::Function(_) | Workload::Recording => None,
     });
-    let rewritten = programs
-        .into_iter()
-        .find_map(|program| rewritten_since(program, started_at));
-    match rewritten {
+    match programs.find_map(|program| rewritten_since(program, started_at)) {
         None => Ok(()),
         Some(program) => Err(RaceError::NotResumable {
             path: path.to_owned(),
