@@ -46,7 +46,7 @@ impl FinalDecision {
         };
         let recording = run.header.origin != Origin::Race;
         let once = |benchmark_state: &BenchmarkState, level| {
-            let effect_estimates = benchmark_state.estimate_effect(samples, all, level);
+            let effect_estimates = benchmark_state.estimate_effects(samples, all, level);
             let p_values = effect_estimates
                 .iter()
                 .map(|j| j.as_ref()?.p_value)

@@ -167,7 +167,7 @@ impl<'a> OwnLinkRaced<'a> {
             return None;
         }
         let effect_estimates =
-            benchmark_state.estimate_effect(samples, replicates, Level::Nominal(plan.alpha(own)));
+            benchmark_state.estimate_effects(samples, replicates, Level::Nominal(plan.alpha(own)));
         Some(Self {
             samples,
             benchmark_state,

@@ -51,7 +51,7 @@ impl BenchmarkState {
     /// that all of them hold together. (Holm's step-down, which the adjusted
     /// p-values use, protects the decision "not zero" but not an interval,
     /// and "equivalent" is read from the interval.)
-    pub(crate) fn estimate_effect(
+    pub(crate) fn estimate_effects(
         &self,
         samples: &Samples,
         replicates: usize,
@@ -92,7 +92,7 @@ impl BenchmarkState {
             if over || at > replicates {
                 return None;
             }
-            let effect_estimates = self.estimate_effect(samples, at, Level::Nominal(*level));
+            let effect_estimates = self.estimate_effects(samples, at, Level::Nominal(*level));
             over = all_conclusive(&effect_estimates);
             Some((at, effect_estimates))
         })
@@ -193,7 +193,7 @@ impl Watch {
         let benchmark_state = self.benchmark_state(benchmark, samples);
         let replicates = benchmark_state.candidates.first()?.replicates();
         let effect_estimates =
-            benchmark_state.estimate_effect(samples, replicates, Level::Anytime(alpha));
+            benchmark_state.estimate_effects(samples, replicates, Level::Anytime(alpha));
         effect_estimates
             .iter()
             .enumerate()
@@ -255,7 +255,7 @@ impl StoppingRule for PlannedRule {
         };
         let benchmark_state = self.watch.benchmark_state(benchmark, samples);
         let effect_estimates =
-            benchmark_state.estimate_effect(samples, complete, Level::Nominal(looks.levels[look]));
+            benchmark_state.estimate_effects(samples, complete, Level::Nominal(looks.levels[look]));
         if all_conclusive(&effect_estimates) {
             Decision::Stop
         } else {
@@ -310,7 +310,7 @@ impl StoppingRule for AnytimeRule {
             return Decision::GoOn;
         }
         let effect_estimates =
-            benchmark_state.estimate_effect(samples, replicates, Level::Anytime(alpha));
+            benchmark_state.estimate_effects(samples, replicates, Level::Anytime(alpha));
         // The promise holds for any choice of moments; looking at every 1 %
         // keeps a long run from spending its time on looking.
         self.next[benchmark] = replicates + 1 + replicates / 100;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use deadheat::command_race::SpecError;
 use deadheat::exit::Failure;
 use deadheat::format::read_header;
 use deadheat::{RaceError, RaceOutcome, Resumable, ResumeOptions, resume_race};
@@ -32,8 +33,8 @@ pub fn resume(
     }
     let more = more.unwrap_or(header.plan.design.looks.max_replicates());
     if more == 0 {
-        let zero = "--max-replicates must be at least 1";
-        return Err(Failure::Usage(zero.to_owned()));
+        let flag = "--max-replicates";
+        return Err(SpecError::Zero { flag }.into());
     }
     let mut progress = LiveProgress::new(&header.plan.benchmarks, quiet);
     let options = ResumeOptions { more, ..options };

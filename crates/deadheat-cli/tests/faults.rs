@@ -555,6 +555,11 @@ fn a_file_of_benchmarks_that_all_failed_or_were_skipped_holds_nothing_to_judge()
     std::fs::write(track.path("go.txt"), go).unwrap();
     let done = track.run(&["analyze", "go.txt"]);
     done.fails_with(4, &["go.txt: no benchmark has a result"]);
+    // That all are left out is the rules file's doing.
+    std::fs::write(track.path("go.txt"), "BenchmarkSort 100 5 ns/op\n").unwrap();
+    std::fs::write(track.path("deadheat.toml"), "include = ['other']\n").unwrap();
+    let done = track.run(&["analyze", "go.txt"]);
+    done.fails_with(2, &["leave none of the 1 benchmarks of go.txt"]);
 }
 
 #[test]

@@ -50,7 +50,7 @@ pub fn metric_of_column(column: &str) -> Metric {
         .unwrap_or_else(|| Metric::Custom(column.to_owned()))
 }
 
-/// How names are written into the cells of a table that a spreadsheet may open.
+/// The way texts are written into a table that a spreadsheet may open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TextCells {
     /// With an apostrophe before what a spreadsheet would run as a formula: a
@@ -79,7 +79,7 @@ pub fn text_of_cell(cell: &str) -> &str {
     }
 }
 
-/// Whether a spreadsheet may take a cell for a formula, or would be read back
+/// Returns `true` for a text that a spreadsheet may run, or that would be read back
 /// as one that was guarded.
 fn is_formula(text: &str) -> bool {
     let text = text.trim_start_matches('\'');

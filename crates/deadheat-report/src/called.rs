@@ -42,8 +42,8 @@ impl Source {
         }
     }
 
-    /// What a value is one of: a launch of a command, an iteration of anything
-    /// else.
+    /// The unit that values are told per: a launch of a command, an iteration
+    /// of anything else.
     pub(crate) fn iteration(self) -> &'static str {
         match self {
             Source::Commands => "launch",

@@ -426,6 +426,28 @@ mod tests {
     }
 
     #[test]
+    fn an_axis_has_room_for_a_factor_of_two_beside_an_effect_and_no_more() {
+        let span = |low, high| {
+            let estimate = Estimate {
+                effect: LogRatio(0.1),
+                interval: Some(Interval {
+                    low: LogRatio(low),
+                    high: LogRatio(high),
+                    confidence: 0.95,
+                }),
+                p_value: None,
+                replicates: 2,
+                blocks: 2,
+            };
+            let (low, high) = drawn_span(&estimate);
+            (low.0, high.0)
+        };
+        assert_eq!(span(-0.2, 0.4), (-0.2, 0.4));
+        let factor = std::f64::consts::LN_2;
+        assert_eq!(span(-4.6, 4.6), (0.1 - factor, 0.1 + factor));
+    }
+
+    #[test]
     fn a_change_beyond_telling_has_no_hundred_digits() {
         let range = Interval {
             low: LogRatio(-800.0),

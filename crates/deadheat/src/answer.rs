@@ -118,7 +118,7 @@ pub struct Answer {
     pub gate: Gate,
     /// Whether text has every metric and every note.
     pub verbose: bool,
-    /// How names are written into CSV.
+    /// The way names are written into CSV.
     pub cells: TextCells,
 }
 

@@ -55,7 +55,15 @@ impl<'a> Recorded<'a> {
         let mut run = match read_recording(path, &plan).map_err(Failure::reading)? {
             Recording::Run(run) => run,
             Recording::Results(mut results) => {
+                let held = results.benchmarks.len();
                 rules.keep(&mut results);
+                if results.benchmarks.is_empty() && held > 0 {
+                    return Err(Failure::Usage(format!(
+                        "include and exclude of the rules file leave none of the {held} benchmarks \
+                         of {}",
+                        path.display()
+                    )));
+                }
                 Box::new(alone(*results, &rules.terms()).map_err(usage)?)
             }
         };
@@ -67,9 +75,7 @@ impl<'a> Recorded<'a> {
             }
             PlanError::Empty => {
                 let file = path.display();
-                Failure::Data(format!(
-                    "{file}: no benchmark has a result, or is asked for"
-                ))
+                Failure::Data(format!("{file}: no benchmark has a result"))
             }
             error => Failure::Data(format!("{}: {error}", path.display())),
         })?;

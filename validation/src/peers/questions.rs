@@ -32,7 +32,7 @@ Commands race a copy of the file. Whoever is called faster or slower, it is wron
 well favour one side.
 - *+1 %*: the function or command of the first case against itself doing exactly 1 % more steps. A start of the program \
 belongs to the time of a command, so its true change is some hundredths of a point less.
-- *WarningText apart* and *called slower* go by what the tool tells its user, with the bounds of Clopper and Pearson at 95 %. \
+- *Told apart* and *called slower* go by what the tool tells its user, with the bounds of Clopper and Pearson at 95 %. \
 criterion, tango and zenbench's confirmation ask for a change of more than 1 % by default, and so find one of just 1 % \
 every other time at best; where a test can be read without that threshold, a row of its own has it.
 - *Error of the estimate*: the root of the mean squared difference between the measured change and the true one.

@@ -12,7 +12,7 @@ pub enum Call {
 
 /// An answer. What a tool does not say is `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct WarningText {
+pub struct Told {
     /// What its user is told.
     pub called: Option<Call>,
     /// What its bare test says, where its words ask for a least change too.
@@ -63,7 +63,7 @@ impl Call {
     }
 }
 
-impl WarningText {
+impl Told {
     /// The part of a row of raw data that comes from the tool.
     pub fn into_row(self) -> Value {
         let mut row = json!({});
@@ -115,15 +115,15 @@ mod tests {
 
     #[test]
     fn a_row_has_what_was_said_and_nothing_else() {
-        let told = WarningText {
+        let told = Told {
             called: Some(Call::Slower),
             percent: Some(1.234_567_8),
-            ..WarningText::default()
+            ..Told::default()
         };
         let row = told.into_row();
         assert_eq!(row, json!({"called": "slower", "percent": 1.23457}));
         assert_eq!(Call::read(&row["called"]), Some(Call::Slower));
-        let nothing = WarningText::default().into_row();
+        let nothing = Told::default().into_row();
         assert_eq!(nothing, json!({"called": "nothing"}));
         assert_eq!(Call::read(&nothing["called"]), None);
     }

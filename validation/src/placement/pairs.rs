@@ -88,7 +88,7 @@ fn told(neutral: &[Race], as_linked: &[Race]) -> Section {
             )
         });
         let wrong: Vec<String> = wrong.collect();
-        let _ = writeln!(text, "WarningText apart on neutral links: {}.\n", wrong.join("; "));
+        let _ = writeln!(text, "Told apart on neutral links: {}.\n", wrong.join("; "));
     }
     let share = |count: usize, of: usize| count as f64 / of as f64 * 100.0;
     let apart = wrong.len();
@@ -186,7 +186,7 @@ mod tests {
             "{text}"
         );
         assert!(!text.contains("above 10"), "a row without pairs");
-        assert!(text.contains("WarningText apart on neutral links: `pair/000/gcc` (20 ns)"));
+        assert!(text.contains("Told apart on neutral links: `pair/000/gcc` (20 ns)"));
     }
 
     #[test]

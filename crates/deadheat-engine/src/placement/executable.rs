@@ -1,6 +1,8 @@
 //! An executable whose neutral links are raced, and whether it is still the
 //! one it was.
 
+#[cfg(feature = "commands")]
+use std::fs::Metadata;
 use std::fs::{File, canonicalize, metadata};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -87,14 +89,21 @@ pub fn find_executable(name: &str) -> Option<PathBuf> {
     candidates.find(|candidate| is_executable(candidate))
 }
 
-/// The executable that a name leads to, if it was written after this second of
-/// Unix time: a run that began then raced another one.
+/// The executable that a name leads to, or a file among its arguments, such as
+/// the script of an interpreter, if it was written after this second of Unix
+/// time: a run that began then raced another one.
 #[cfg(feature = "commands")]
-pub fn rewritten_since(name: &Path, unix_seconds: u64) -> Option<PathBuf> {
-    let mut candidates = crate::launcher::image::program_paths(name).into_iter();
-    let file = candidates.find(|candidate| is_executable(candidate))?;
-    let written = metadata(&file).ok()?.mtime();
-    (written > unix_seconds as i64).then_some(file)
+pub fn rewritten_since(program: &Path, arguments: &[String], unix_seconds: u64) -> Option<PathBuf> {
+    let mut candidates = crate::launcher::image::program_paths(program).into_iter();
+    let executable = candidates.find(|candidate| is_executable(candidate));
+    let files = executable
+        .into_iter()
+        .chain(arguments.iter().map(PathBuf::from));
+    let mut written = files.filter(|file| {
+        let later = |found: Metadata| found.is_file() && found.mtime() > unix_seconds as i64;
+        metadata(file).is_ok_and(later)
+    });
+    written.next()
 }
 
 /// Enough to know a file again: one that is written anew has another time, one
@@ -155,12 +164,14 @@ mod tests {
     fn a_file_is_rewritten_when_its_time_is_later_than_that_of_the_run() {
         let file = std::env::current_exe().unwrap();
         let written = metadata(&file).unwrap().mtime() as u64;
-        assert_eq!(rewritten_since(&file, written), None);
-        assert_eq!(rewritten_since(&file, written - 1), Some(file));
-        assert_eq!(
-            rewritten_since(Path::new("no-such-program-anywhere"), 0),
-            None
-        );
+        assert_eq!(rewritten_since(&file, &[], written), None);
+        assert_eq!(rewritten_since(&file, &[], written - 1), Some(file.clone()));
+        let missing = Path::new("no-such-program-anywhere");
+        assert_eq!(rewritten_since(missing, &[], 0), None);
+        // A script, and not the name of a folder or of nothing.
+        let words = ["/", "none", file.to_str().unwrap()].map(str::to_owned);
+        assert_eq!(rewritten_since(missing, &words, written), None);
+        assert_eq!(rewritten_since(missing, &words, written - 1), Some(file));
     }
 
     #[cfg(feature = "commands")]

@@ -34,7 +34,7 @@ impl ExitWatcher {
         }
     }
 
-    /// What to poll, beside asking again after [`ExitWatcher::pause`].
+    /// The descriptor to poll, beside asking again after [`ExitWatcher::pause`].
     pub(crate) fn notice(&self) -> Option<BorrowedFd<'_>> {
         use std::os::fd::AsFd;
         self.notice.as_ref().map(|notice| notice.as_fd())

@@ -52,8 +52,8 @@ const HEAD: [&str; 32] = [
 /// faster or slower and those without an answer.
 ///
 /// - `benchmark`, `parameters` (as `name=value`, parted by semicolons), `label`,
-///   `threads`: what was measured; names as `cells` writes them, as all that
-///   has a name
+///   `threads`: what was measured; these and all other texts that come from
+///   outside are written as `cells` says
 /// - `state`: `compared`, `alone`, `failed`, `skipped`, `not-alike` or
 ///   `only-in`; `message` says why, of `only-in` which side has it
 /// - `metric`, its `unit` (`ns`, `bytes`, `count`, `bytes/s`, `1/s`) and which

@@ -53,7 +53,7 @@ impl Axis {
         ((1.0 + share) / 2.0).clamp(0.0, 1.0)
     }
 
-    /// Whether an effect lies beyond one of the ends.
+    /// Returns `true` for an effect beyond one of the ends.
     pub(super) fn is_beyond(&self, effect: LogRatio) -> bool {
         effect.0.abs() > self.reach
     }

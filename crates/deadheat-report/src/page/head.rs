@@ -30,7 +30,7 @@ pub(super) fn title(analysis: &Analysis) -> String {
     }
 }
 
-/// What a benchmark is called: by its name, or by its commands where that is
+/// The title of a benchmark: its name, or its commands where that name is
 /// no more than what `deadheat run` calls a race of any.
 pub(super) fn title_of(group: &[Comparison], source: Source, width: usize) -> String {
     if !suite::is_any_run(group, source) {

@@ -37,7 +37,7 @@ pub(super) struct Scene<'a> {
     pub(super) candidate: String,
     /// The beginning of the file names.
     pub(super) stem: String,
-    /// What the samples are of.
+    /// The kind of run that the samples come from.
     pub(super) source: Source,
 }
 

@@ -198,13 +198,19 @@ fn refuse_rewritten(path: &Path, old: &RunHeader) -> Result<(), RaceError> {
     };
     let benchmarks = old.plan.benchmarks.iter();
     let contenders = benchmarks.flat_map(|benchmark| &benchmark.contenders);
-    let mut programs = contenders.filter_map(|contender| match &contender.workload {
-        Workload::Command(command) => command.words.first().map(Path::new),
-        Workload::Worker(calls) => Some(calls.program.executable.as_path()),
-        Workload::GoogleBenchmark(calls) => Some(calls.program.executable.as_path()),
-        Workload::Function(_) | Workload::Recording => None,
+    let mut rewritten = contenders.filter_map(|contender| {
+        let (program, arguments) = match &contender.workload {
+            // What a command is given may be what it writes.
+            Workload::Command(command) => (Path::new(command.words.first()?), &[][..]),
+            Workload::Worker(calls) => (&*calls.program.executable, &*calls.program.arguments),
+            Workload::GoogleBenchmark(calls) => {
+                (&*calls.program.executable, &*calls.program.arguments)
+            }
+            Workload::Function(_) | Workload::Recording => return None,
+        };
+        rewritten_since(program, arguments, started_at)
     });
-    match programs.find_map(|program| rewritten_since(program, started_at)) {
+    match rewritten.next() {
         None => Ok(()),
         Some(program) => Err(RaceError::NotResumable {
             path: path.to_owned(),

@@ -2,17 +2,17 @@
 
 use crate::programs::{Place, Programs, text_of};
 use crate::race::Race;
-use crate::told::{Call, WarningText, percent};
+use crate::told::{Call, Told, percent};
 use crate::tools::ALPHA;
 
-pub fn run(race: &Race, programs: &Programs, place: &Place) -> Result<WarningText, String> {
+pub fn run(race: &Race, programs: &Programs, place: &Place) -> Result<Told, String> {
     let mut command = programs.function("bench_diff", race, place);
     read(&text_of(command.arg("--bench"), &[0])?)
 }
 
 /// Ratio of medians, interval of Welch's test, its p-value: all of the first
 /// function to the second, so the other way round than here.
-fn read(said: &str) -> Result<WarningText, String> {
+fn read(said: &str) -> Result<Told, String> {
     let last = said.lines().last().unwrap_or_default();
     let numbers: Vec<f64> = last
         .split(' ')
@@ -22,12 +22,12 @@ fn read(said: &str) -> Result<WarningText, String> {
         return Err(format!("no four numbers in: {said}"));
     };
     let interval = (percent(1.0 / high), percent(1.0 / low));
-    Ok(WarningText {
+    Ok(Told {
         called: Some(Call::of(p < ALPHA, interval.0 + interval.1)),
         percent: Some(percent(1.0 / ratio)),
         interval: Some(interval),
         p: Some(p),
-        ..WarningText::default()
+        ..Told::default()
     })
 }
 

@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use crate::programs::{Place, Programs, text_of};
 use crate::race::Race;
-use crate::told::{Call, WarningText};
+use crate::told::{Call, Told};
 use crate::tools::ALPHA;
 
-pub fn run(race: &Race, programs: &Programs, place: &Place) -> Result<WarningText, String> {
+pub fn run(race: &Race, programs: &Programs, place: &Place) -> Result<Told, String> {
     let home = place.file("criterion");
     let mut said = String::new();
     for (side, words) in [
@@ -33,7 +33,7 @@ pub fn run(race: &Race, programs: &Programs, place: &Place) -> Result<WarningTex
 }
 
 /// What stands on the terminal decides; the numbers come from the file.
-fn read(said: &str, estimates: &Value) -> Result<WarningText, String> {
+fn read(said: &str, estimates: &Value) -> Result<Told, String> {
     let called = if said.contains("Performance has regressed") {
         Call::Slower
     } else if said.contains("Performance has improved") {
@@ -54,13 +54,13 @@ fn read(said: &str, estimates: &Value) -> Result<WarningText, String> {
     let mean = &estimates["mean"];
     let change = percent(&mean["point_estimate"]).ok_or("no point estimate of the mean")?;
     let interval = &mean["confidence_interval"];
-    Ok(WarningText {
+    Ok(Told {
         called: Some(called),
         by_test: Some(Call::of(p < ALPHA, change)),
         percent: Some(change),
         interval: percent(&interval["lower_bound"]).zip(percent(&interval["upper_bound"])),
         p: Some(p),
-        ..WarningText::default()
+        ..Told::default()
     })
 }
 
@@ -68,7 +68,7 @@ fn read(said: &str, estimates: &Value) -> Result<WarningText, String> {
 mod tests {
     use super::*;
 
-    fn told(words: &str, p: &str, change: f64) -> WarningText {
+    fn told(words: &str, p: &str, change: f64) -> Told {
         let said = format!(
             "work   time:   [20.1 µs 20.2 µs 20.3 µs]\n       change: [−0.1% +1.0% +2.1%] (p = {p} < 0.05)\n       {words}\n"
         );

@@ -8,29 +8,29 @@ use serde_json::Value;
 
 use crate::programs::{PLACEMENTS, Place, Programs, text_of};
 use crate::race::Race;
-use crate::told::{Call, WarningText};
+use crate::told::{Call, Told};
 
 /// All replicates on the one link.
-pub fn functions(race: &Race, programs: &Programs, place: &Place) -> Result<WarningText, String> {
+pub fn functions(race: &Race, programs: &Programs, place: &Place) -> Result<Told, String> {
     let mut command = programs.function("deadheat", race, place);
     raced(&mut command, race, "binary")
 }
 
 /// Each replicate on a link of its own, the making of which is part of the
 /// time.
-pub fn on_neutral_links(race: &Race, programs: &Programs, place: &Place) -> Result<WarningText, String> {
+pub fn on_neutral_links(race: &Race, programs: &Programs, place: &Place) -> Result<Told, String> {
     let mut command = programs.relinked(race, place);
     command.env(PLACEMENTS, programs.cargo_deadheat());
     raced(&mut command, race, "source")
 }
 
-fn raced(command: &mut Command, race: &Race, scope: &str) -> Result<WarningText, String> {
+fn raced(command: &mut Command, race: &Race, scope: &str) -> Result<Told, String> {
     let seed = race.seed.to_string();
     command.args(["--bench", "-q", "--json", "--seed", &seed]);
     read(&text_of(command, &[0])?, scope)
 }
 
-pub fn commands(race: &Race, programs: &Programs, place: &Place) -> Result<WarningText, String> {
+pub fn commands(race: &Race, programs: &Programs, place: &Place) -> Result<Told, String> {
     let mut command = place.command(programs.deadheat());
     let seed = race.seed.to_string();
     command.args(["run", "-q", "--json", "--seed", &seed, "--"]);
@@ -38,7 +38,7 @@ pub fn commands(race: &Race, programs: &Programs, place: &Place) -> Result<Warni
     read(&text_of(&mut command, &[0])?, "binary")
 }
 
-fn read(said: &str, scope: &str) -> Result<WarningText, String> {
+fn read(said: &str, scope: &str) -> Result<Told, String> {
     let answer: Value = serde_json::from_str(said).map_err(|error| format!("no JSON: {error}"))?;
     let races = answer::Race::all(&answer)?;
     let race = races.first().ok_or("an answer without a race")?;
@@ -54,11 +54,11 @@ fn read(said: &str, scope: &str) -> Result<WarningText, String> {
         Some(_) => Call::Neither,
         None => return Err("no verdict".to_owned()),
     };
-    Ok(WarningText {
+    Ok(Told {
         called: Some(called),
         percent: Some(race.change.percent),
         interval: Some(race.change.interval),
-        ..WarningText::default()
+        ..Told::default()
     })
 }
 

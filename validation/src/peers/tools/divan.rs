@@ -2,20 +2,20 @@
 
 use crate::programs::{Place, Programs, text_of};
 use crate::race::Race;
-use crate::told::{WarningText, percent};
+use crate::told::{Told, percent};
 
-pub fn run(race: &Race, programs: &Programs, place: &Place) -> Result<WarningText, String> {
+pub fn run(race: &Race, programs: &Programs, place: &Place) -> Result<Told, String> {
     let mut command = programs.function("divan", race, place);
     command.args(["--bench", "--color", "never"]);
     read(&text_of(&mut command, &[0])?)
 }
 
-fn read(said: &str) -> Result<WarningText, String> {
+fn read(said: &str) -> Result<Told, String> {
     let ns =
         |side: &str| median_of(said, side).ok_or_else(|| format!("no median of {side} in: {said}"));
-    Ok(WarningText {
+    Ok(Told {
         percent: Some(percent(ns("candidate")? / ns("baseline")?)),
-        ..WarningText::default()
+        ..Told::default()
     })
 }
 

@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use crate::programs::{Place, Programs, text_of};
 use crate::race::Race;
-use crate::told::{Call, WarningText, percent};
+use crate::told::{Call, Told, percent};
 use crate::tools::ALPHA;
 
-pub fn run(race: &Race, programs: &Programs, place: &Place) -> Result<WarningText, String> {
+pub fn run(race: &Race, programs: &Programs, place: &Place) -> Result<Told, String> {
     let file = place.file("times.json");
     let mut command = place.command("hyperfine".as_ref());
     command.arg("--export-json").arg(&file);
@@ -20,13 +20,13 @@ pub fn run(race: &Race, programs: &Programs, place: &Place) -> Result<WarningTex
     let text = fs::read(&file).map_err(|error| format!("times.json: {error}"))?;
     let answer = serde_json::from_slice(&text).map_err(|error| format!("times.json: {error}"))?;
     let told = read(&answer)?;
-    Ok(WarningText {
+    Ok(Told {
         version: programs.hyperfine().map(str::to_owned),
         ..told
     })
 }
 
-fn read(answer: &Value) -> Result<WarningText, String> {
+fn read(answer: &Value) -> Result<Told, String> {
     let side = |at: usize| {
         let seconds = times(&answer["results"][at]);
         let seconds = seconds.filter(|seconds| !seconds.is_empty());
@@ -37,11 +37,11 @@ fn read(answer: &Value) -> Result<WarningText, String> {
     let mean = |seconds: &[f64]| seconds.iter().sum::<f64>() / seconds.len() as f64;
     let change = percent(mean(&second) / mean(&first));
     let p = test.p_value();
-    Ok(WarningText {
+    Ok(Told {
         called: Some(Call::of(p < ALPHA, change)),
         percent: Some(change),
         p: Some(p),
-        ..WarningText::default()
+        ..Told::default()
     })
 }
 

@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use crate::programs::{Place, Programs, text_of};
 use crate::race::Race;
-use crate::told::{Call, WarningText, percent};
+use crate::told::{Call, Told, percent};
 
-pub fn run(race: &Race, programs: &Programs, place: &Place) -> Result<WarningText, String> {
+pub fn run(race: &Race, programs: &Programs, place: &Place) -> Result<Told, String> {
     let (python, version) = programs.pyperf().ok_or("pyperf is not there")?;
     let files = ["one.json", "two.json"].map(|name| place.file(name));
     for (file, words) in files.iter().zip(programs.busy_words(race)) {
@@ -28,7 +28,7 @@ pub fn run(race: &Race, programs: &Programs, place: &Place) -> Result<WarningTex
         *mean = mean_of(&answer).ok_or_else(|| format!("{}: no values", file.display()))?;
     }
     let told = read(&said, means)?;
-    Ok(WarningText {
+    Ok(Told {
         version: Some(version.to_owned()),
         ..told
     })
@@ -36,7 +36,7 @@ pub fn run(race: &Race, programs: &Programs, place: &Place) -> Result<WarningTex
 
 /// Its words decide. They round the ratio to two places, so that comes from
 /// the means.
-fn read(said: &str, [one, two]: [f64; 2]) -> Result<WarningText, String> {
+fn read(said: &str, [one, two]: [f64; 2]) -> Result<Told, String> {
     let called = if said.contains("x slower") {
         Call::Slower
     } else if said.contains("x faster") {
@@ -46,10 +46,10 @@ fn read(said: &str, [one, two]: [f64; 2]) -> Result<WarningText, String> {
     } else {
         return Err(format!("no word of a change in: {said}"));
     };
-    Ok(WarningText {
+    Ok(Told {
         called: Some(called),
         percent: Some(percent(two / one)),
-        ..WarningText::default()
+        ..Told::default()
     })
 }
 

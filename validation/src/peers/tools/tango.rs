@@ -2,9 +2,9 @@
 
 use crate::programs::{Place, Programs, text_of};
 use crate::race::Race;
-use crate::told::{Call, WarningText};
+use crate::told::{Call, Told};
 
-pub fn run(race: &Race, programs: &Programs, place: &Place) -> Result<WarningText, String> {
+pub fn run(race: &Race, programs: &Programs, place: &Place) -> Result<Told, String> {
     let mut command = programs.function("tango", race, place);
     command.args([
         "compare",
@@ -18,7 +18,7 @@ pub fn run(race: &Race, programs: &Programs, place: &Place) -> Result<WarningTex
 }
 
 /// The percentage at the end of the line, and its mark.
-fn read(said: &str) -> Result<WarningText, String> {
+fn read(said: &str) -> Result<Told, String> {
     let line = said
         .lines()
         .find(|line| line.contains("work") && line.contains('%'));
@@ -29,10 +29,10 @@ fn read(said: &str) -> Result<WarningText, String> {
     let percent: f64 = number
         .parse()
         .map_err(|_| format!("{number}% is no percentage"))?;
-    Ok(WarningText {
+    Ok(Told {
         called: Some(Call::of(mark == "*", percent)),
         percent: Some(percent),
-        ..WarningText::default()
+        ..Told::default()
     })
 }
 

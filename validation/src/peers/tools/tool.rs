@@ -2,7 +2,7 @@
 
 use crate::programs::{Place, Programs};
 use crate::race::{Case, Condition, Race};
-use crate::told::WarningText;
+use crate::told::Told;
 use crate::tools::{bench_diff, criterion, deadheat, divan, hyperfine, pyperf, tango, zenbench};
 
 /// The chance of a false call that every test here is run with: all tools'
@@ -117,7 +117,7 @@ impl Tool {
     /// # Errors
     ///
     /// What went wrong, in the tool's words.
-    pub fn run(self, race: &Race, programs: &Programs, place: &Place) -> Result<WarningText, String> {
+    pub fn run(self, race: &Race, programs: &Programs, place: &Place) -> Result<Told, String> {
         match self {
             Self::Deadheat => deadheat::functions(race, programs, place),
             Self::Neutral => deadheat::on_neutral_links(race, programs, place),

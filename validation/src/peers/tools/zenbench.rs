@@ -4,10 +4,10 @@ use serde_json::Value;
 
 use crate::programs::{Place, Programs, text_of};
 use crate::race::Race;
-use crate::told::{Call, WarningText};
+use crate::told::{Call, Told};
 
 /// The default: one process.
-pub fn iterate(race: &Race, programs: &Programs, place: &Place) -> Result<WarningText, String> {
+pub fn iterate(race: &Race, programs: &Programs, place: &Place) -> Result<Told, String> {
     let mut command = programs.function("zenbench", race, place);
     command.args(["--bench", "--format=json"]);
     read_explored(&json_of(&text_of(&mut command, &[0])?)?)
@@ -15,7 +15,7 @@ pub fn iterate(race: &Race, programs: &Programs, place: &Place) -> Result<Warnin
 
 /// `--mode=confirm`: five processes. It ends with 1 after a regression, and
 /// with 2 when it cannot tell or will not.
-pub fn confirm(race: &Race, programs: &Programs, place: &Place) -> Result<WarningText, String> {
+pub fn confirm(race: &Race, programs: &Programs, place: &Place) -> Result<Told, String> {
     let mut command = programs.function("zenbench", race, place);
     command.args([
         "--bench",
@@ -30,7 +30,7 @@ fn json_of(said: &str) -> Result<Value, String> {
     serde_json::from_str(said).map_err(|error| format!("no JSON: {error}"))
 }
 
-fn read_explored(answer: &Value) -> Result<WarningText, String> {
+fn read_explored(answer: &Value) -> Result<Told, String> {
     let analysis = &answer["comparisons"][0]["analyses"][0][2];
     let number = |key: &str| analysis[key].as_f64().ok_or_else(|| format!("no {key}"));
     let percent = number("pct_change")?;
@@ -38,7 +38,7 @@ fn read_explored(answer: &Value) -> Result<WarningText, String> {
     let mean = mean.ok_or("no mean of the baseline")?;
     let in_percent = |ns: f64| ns / mean * 100.0;
     let found = analysis["significant"].as_bool();
-    Ok(WarningText {
+    Ok(Told {
         called: Some(Call::of(found.ok_or("nothing is called")?, percent)),
         percent: Some(percent),
         interval: Some((
@@ -46,13 +46,13 @@ fn read_explored(answer: &Value) -> Result<WarningText, String> {
             in_percent(number("ci_upper")?),
         )),
         p: Some(number("wilcoxon_p")?),
-        ..WarningText::default()
+        ..Told::default()
     })
 }
 
 /// Its words ask for a change beyond its margin; the interval alone is judged
 /// beside them.
-fn read_confirmed(answer: &Value) -> Result<WarningText, String> {
+fn read_confirmed(answer: &Value) -> Result<Told, String> {
     let comparison = &answer["process_comparisons"][0];
     let Some(verdict) = comparison["verdict"].as_str() else {
         let unreliable = answer["unreliable"] == true;
@@ -61,9 +61,9 @@ fn read_confirmed(answer: &Value) -> Result<WarningText, String> {
         } else {
             "no comparison"
         };
-        return Ok(WarningText {
+        return Ok(Told {
             refused: Some(why.to_owned()),
-            ..WarningText::default()
+            ..Told::default()
         });
     };
     let number = |key: &str| comparison[key].as_f64().ok_or_else(|| format!("no {key}"));
@@ -73,12 +73,12 @@ fn read_confirmed(answer: &Value) -> Result<WarningText, String> {
         "regression" => Call::Slower,
         _ => Call::Neither,
     };
-    Ok(WarningText {
+    Ok(Told {
         called: Some(called),
         by_test: Some(Call::of_interval(interval)),
         percent: Some(number("estimate_pct")?),
         interval: Some(interval),
-        ..WarningText::default()
+        ..Told::default()
     })
 }
 
