@@ -92,9 +92,8 @@ pub use harness::{Compare, compare, compare_with, main};
 pub use race::{Entries, RaceError, RaceOutcome, WorkerRace, race_workers};
 #[cfg(feature = "commands")]
 pub use race::{
-    Families, FamilyProblem, GoogleBenchmarkRace, GoogleEntry, GoogleSide, RaceOptions, Resumable,
-    ResumeOptions, families, families_between, inspect_program, race_commands,
-    race_google_benchmark, resume_race,
+    GoogleBenchmarkRace, GoogleEntry, GoogleSide, RaceOptions, Resumable, ResumeOptions,
+    inspect_program, race_commands, race_google_benchmark, resume_race,
 };
 #[cfg(feature = "commands")]
 pub use recorded::Recorded;

@@ -6,10 +6,9 @@ use deadheat::answer::to_stdout;
 use deadheat::exit::{Failure, Status};
 use deadheat::model::{LeftOut, Program};
 use deadheat::pairing::{NamedTarget, pair_names};
+use deadheat::pairing::{families, families_between};
 use deadheat::settings::{Ignored, Selection};
-use deadheat::{
-    GoogleBenchmarkRace, GoogleEntry, GoogleSide, families, families_between, race_google_benchmark,
-};
+use deadheat::{GoogleBenchmarkRace, GoogleEntry, GoogleSide, race_google_benchmark};
 
 use super::entries::{listing, nothing_in_common, nothing_selected};
 use super::inspection::Launched;

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use deadheat::exit::{Failure, Status};
 use deadheat::format::is_same_file;
-use deadheat::saved::{Side, family, join};
+use deadheat::pairing::family;
+use deadheat::saved::{Side, join};
 use deadheat::settings::Color;
 
 use super::answer::tell;

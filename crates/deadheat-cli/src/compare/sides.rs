@@ -6,7 +6,8 @@ use std::path::Path;
 use deadheat::exit::Failure;
 use deadheat::format::{Found, files_in, found_at, read_criterion, read_results};
 use deadheat::model::{Program, Results};
-use deadheat::saved::{Side, family, side_names_of};
+use deadheat::pairing::family;
+use deadheat::saved::{Side, side_names_of};
 use deadheat::settings::program;
 
 use super::request::{Entrant, Request};

@@ -1,9 +1,11 @@
 //! Pairs of benchmarks of which nothing is known but their names, as of Google
 //! Benchmark executables.
 
+use std::path::Path;
+
 use deadheat_model::{LeftOut, LeftOutReason};
 
-use super::shown::Shown;
+use crate::names::distinct;
 use crate::settings::Selection;
 
 /// The benchmarks of one program as either build made it.
@@ -79,6 +81,64 @@ fn several_of_the_name(side: &str, times: usize) -> LeftOutReason {
     LeftOutReason::NotAlike(format!("'{side}' has {times} benchmarks of this name"))
 }
 
+/// The names that one row of the answer goes by.
+pub(super) struct Shown {
+    /// Within its program.
+    own: String,
+    /// Within the answer: with target and contender, where these are needed.
+    pub(super) whole: String,
+}
+
+impl Shown {
+    /// A benchmark, in a target that must be named or need not.
+    pub(super) fn benchmark(target: Option<&str>, name: &str) -> Self {
+        Self {
+            own: name.to_owned(),
+            whole: match target {
+                Some(target) => format!("{target}::{name}"),
+                None => name.to_owned(),
+            },
+        }
+    }
+
+    /// One contender of the benchmark.
+    pub(super) fn contender(&self, contender: &str) -> Self {
+        Self {
+            own: self.own.clone(),
+            whole: format!("{} ({contender})", self.whole),
+        }
+    }
+
+    /// Whether it is asked for, by any of its names.
+    pub(super) fn is_selected(&self, selection: &Selection, ignored: bool) -> bool {
+        selection.runs(ignored) && selection.names_any(&[&self.own, &self.whole])
+    }
+}
+
+/// Names for two programs as they were given on a command line: the names of
+/// their files where these differ, or else all of what was given. The same
+/// program twice is numbered.
+pub fn side_names(given: [&str; 2]) -> [String; 2] {
+    let files = given.map(file_name);
+    let [old, new] = match files[0] == files[1] {
+        false => files,
+        true => given,
+    };
+    let mut names = distinct(vec![old.to_owned(), new.to_owned()]);
+    let new = names.pop().unwrap_or_default();
+    [names.pop().unwrap_or_default(), new]
+}
+
+/// The name of the file, if this is the path of one: a command of several
+/// words is told whole.
+fn file_name(given: &str) -> &str {
+    let name = Path::new(given).file_name().and_then(|name| name.to_str());
+    match name {
+        Some(name) if !given.contains(char::is_whitespace) => name,
+        _ => given,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -136,6 +196,38 @@ mod tests {
                 prop_assert_eq!(raced + left, 1);
             }
             prop_assert!(pairs.iter().all(|p| old.contains(&p.benchmark) && new.contains(&p.benchmark)));
+        }
+    }
+
+    #[test]
+    fn a_row_can_be_asked_for_by_its_own_name_and_by_the_one_that_is_shown() {
+        let shown = Shown::benchmark(Some("text"), "sum").contender("loop");
+        assert_eq!(shown.whole, "text::sum (loop)");
+        let selected = |filter: &str| {
+            let selection = Selection {
+                filters: vec![filter.to_owned()],
+                exact: true,
+                ..Selection::default()
+            };
+            shown.is_selected(&selection, false)
+        };
+        assert!(selected("sum") && selected("text::sum (loop)"));
+        assert!(!selected("loop"));
+    }
+
+    #[test]
+    fn sides_are_called_by_as_little_as_tells_them_apart() {
+        for (given, named) in [
+            (["./old/sum", "./new/total"], ["sum", "total"]),
+            (["./old/sum", "./new/sum"], ["./old/sum", "./new/sum"]),
+            (["./sum", "./sum"], ["./sum", "./sum (2)"]),
+            (
+                ["python3 a/w.py", "python3 b/w.py"],
+                ["python3 a/w.py", "python3 b/w.py"],
+            ),
+            (["./native", "python3 w.py"], ["native", "python3 w.py"]),
+        ] {
+            assert_eq!(side_names(given), named.map(str::to_owned));
         }
     }
 }

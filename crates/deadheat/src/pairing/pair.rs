@@ -5,9 +5,8 @@ use deadheat_model::{
     Benchmark, Contender, FunctionCalls, LeftOut, LeftOutReason, Program, WorkerCalls, Workload,
 };
 
-use super::alike::unlike;
-use super::shown::Shown;
-use super::target::{Listed, Pairing, Target};
+use super::names::Shown;
+use super::target::{Listed, Pairing, Target, unlike};
 use crate::settings::Selection;
 
 /// Pairs the benchmarks of two builds, which are called by `sides`, the old one

@@ -3,8 +3,6 @@
 #[cfg(feature = "commands")]
 mod commands;
 #[cfg(feature = "commands")]
-mod families;
-#[cfg(feature = "commands")]
 mod google_benchmark;
 #[cfg(feature = "commands")]
 mod inspection;
@@ -19,8 +17,6 @@ mod workers;
 
 #[cfg(feature = "commands")]
 pub use commands::{RaceOptions, race_commands};
-#[cfg(feature = "commands")]
-pub use families::{Families, FamilyProblem, families, families_between};
 #[cfg(feature = "commands")]
 pub use google_benchmark::{GoogleBenchmarkRace, GoogleEntry, GoogleSide, race_google_benchmark};
 #[cfg(feature = "commands")]

@@ -1,15 +1,15 @@
 //! Sides of saved results, joined into one run.
 
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 
 use deadheat_model::{
     Benchmark, BenchmarkFailure, BlockRecord, Contender, ContenderId, Design, Environment, Flags,
-    LeftOut, LeftOutReason, Looks, Metric, Origin, OwnRules, Pinning, Plan, PlanError, Run,
-    RunHeader, Sample, Saved, Workload,
+    LeftOut, LeftOutReason, Looks, Metric, Origin, OwnRules, Pinning, Plan, PlanError,
+    ResultBenchmark, ResultSide, ResultSource, Results, Run, RunHeader, Sample, Saved, Workload,
 };
 
 use super::matched::{Held, Match, matched, place_of};
-use super::side::Side;
 use super::terms::{SavedError, Terms};
 use crate::rules::recorded_rules;
 
@@ -226,7 +226,7 @@ impl<'a> Joined<'a> {
         let pooled = sides.iter().any(|side| side.files.len() > 1);
         let mut run = Run::new(header);
         run.failures = self.failures;
-        run.sides = sides.iter().map(Side::told).collect();
+        run.sides = sides.iter().map(Side::described).collect();
         for (index, held) in self.held.iter().enumerate() {
             let metrics = run.header.metrics_of(index);
             for (contender, files) in held.iter().enumerate() {
@@ -284,5 +284,122 @@ fn push(
             .push(&record)
             .expect("importers let nothing pass that is no measurement");
         record.index += 1;
+    }
+}
+
+/// One side of a comparison.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Side {
+    /// How it is called.
+    pub name: String,
+    /// Where its values come from. Where a side has several files each counts
+    /// as one observation, whatever it held: they were recorded at different
+    /// times.
+    pub files: Vec<Results>,
+}
+
+impl Side {
+    /// The same without the values.
+    pub(super) fn described(&self) -> ResultSide {
+        let source = |results: &Results| ResultSource {
+            source: results.source.clone(),
+            tool: results.tool.clone(),
+            facts: results.facts.clone(),
+        };
+        ResultSide {
+            name: self.name.clone(),
+            files: self.files.iter().map(source).collect(),
+        }
+    }
+}
+
+/// Names for sides by the paths of their first files: as much of the end of
+/// each path as tells them apart, and a number where nothing does.
+pub fn side_names_of(paths: &[&str]) -> Vec<String> {
+    let most = paths.iter().map(|path| parts(path).len()).max();
+    let ends = |depth: usize| paths.iter().map(move |path| end(path, depth));
+    let differ = |depth: &usize| {
+        let mut seen = HashSet::new();
+        ends(*depth).all(|name| seen.insert(name))
+    };
+    if let Some(depth) = (1..=most.unwrap_or(1)).find(differ) {
+        return ends(depth).collect();
+    }
+    let mut seen = HashSet::new();
+    let name = |path: &&str| {
+        let name = end(path, 1);
+        let mut numbered = (2..).map(|number| format!("{name} #{number}"));
+        let name = match seen.contains(&name) {
+            false => name,
+            true => numbered.find(|name| !seen.contains(name)).expect("endless"),
+        };
+        seen.insert(name.clone());
+        name
+    };
+    paths.iter().map(name).collect()
+}
+
+fn parts(path: &str) -> Vec<String> {
+    let parts = Path::new(path).components();
+    parts
+        .map(|part| part.as_os_str().to_string_lossy().into_owned())
+        .filter(|part| part != ".")
+        .collect()
+}
+
+/// So many components from the end of a path.
+fn end(path: &str, depth: usize) -> String {
+    let parts = parts(path);
+    match parts.len() {
+        0 => path.to_owned(),
+        len => parts[len.saturating_sub(depth)..].join("/"),
+    }
+}
+
+/// What a single file says. The commands of one race of hyperfine are compared
+/// with the first of them; every other benchmark stands alone.
+pub fn alone(results: Results, terms: &Terms) -> Result<Run, SavedError> {
+    let commands = results.tool.starts_with("hyperfine") && results.benchmarks.len() > 1;
+    if !commands {
+        let name = results.source.clone();
+        let side = Side {
+            name,
+            files: vec![results],
+        };
+        return join(&[side], terms);
+    }
+    let side = |benchmark: &ResultBenchmark| {
+        let mut file = Results::new(&results.source, &results.tool);
+        file.facts = results.facts.clone();
+        file.push(ResultBenchmark {
+            name: "commands".to_owned(),
+            parameters: Vec::new(),
+            ..benchmark.clone()
+        });
+        Side {
+            name: benchmark.name.clone(),
+            files: vec![file],
+        }
+    };
+    let sides: Vec<Side> = results.benchmarks.iter().map(side).collect();
+    join(&sides, terms)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sides_are_called_by_what_tells_their_paths_apart() {
+        assert_eq!(side_names_of(&["a.json", "x/b.json"]), ["a.json", "b.json"]);
+        assert_eq!(
+            side_names_of(&["old/a.json", "./new/a.json"]),
+            ["old/a.json", "new/a.json"]
+        );
+        assert_eq!(
+            side_names_of(&["a", "a", "-", "a"]),
+            ["a", "a #2", "-", "a #3"]
+        );
+        assert_eq!(side_names_of(&["."]), ["."]);
     }
 }

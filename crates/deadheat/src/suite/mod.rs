@@ -1,12 +1,11 @@
 //! Benchmarks of functions, put side by side.
 
-mod benchmark;
-mod concurrent;
-mod race;
+mod builders;
 mod registry;
 
-pub use benchmark::{AsyncSetup, Benchmark, Consuming, Setup};
-pub use concurrent::{ThreadSetup, Threads};
-pub use race::{AsyncRace, ConsumingRace, PlainRace, Race, ThreadRace};
+pub use builders::{
+    AsyncRace, AsyncSetup, Benchmark, Consuming, ConsumingRace, PlainRace, Race, Setup, ThreadRace,
+    ThreadSetup, Threads,
+};
 pub(crate) use registry::Registered;
 pub use registry::Suite;

@@ -1,7 +1,6 @@
 //! The suite: all benchmarks of a program, in the order they were named.
 
 use std::cell::RefCell;
-use std::fmt::Display;
 use std::rc::Rc;
 
 use deadheat_engine::{
@@ -9,7 +8,6 @@ use deadheat_engine::{
 };
 use deadheat_model::{Contender, FunctionCalls, Throughput, Workload};
 
-use super::benchmark::Benchmark;
 use crate::names::distinct;
 
 /// The benchmarks of a program.
@@ -94,45 +92,6 @@ impl Suite {
     /// A suite without benchmarks.
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// A benchmark of this name, which must be the only one.
-    ///
-    /// It belongs to the suite as soon as it has a baseline.
-    pub fn benchmark(&mut self, name: impl Into<String>) -> Benchmark<'_> {
-        Benchmark::new(self, name.into())
-    }
-
-    /// A benchmark for each of several values of a parameter, named
-    /// `name/value`.
-    ///
-    /// ```
-    /// let mut suite = deadheat::Suite::new();
-    /// suite.sweep("sum", "length", [100, 10_000], |benchmark, length| {
-    ///     benchmark
-    ///         .input(move |seed| (0..length).map(|i| i ^ seed).collect::<Vec<u64>>())
-    ///         .baseline("loop", |numbers| {
-    ///             let mut sum = 0u64;
-    ///             for number in numbers {
-    ///                 sum = sum.wrapping_add(*number);
-    ///             }
-    ///             sum
-    ///         })
-    ///         .candidate("fold", |numbers| numbers.iter().fold(0, |sum: u64, n| sum.wrapping_add(*n)));
-    /// });
-    /// assert_eq!(suite.names().collect::<Vec<_>>(), ["sum/100", "sum/10000"]);
-    /// ```
-    pub fn sweep<V: Display>(
-        &mut self,
-        name: &str,
-        parameter: &str,
-        values: impl IntoIterator<Item = V>,
-        mut build: impl FnMut(Benchmark<'_>, V),
-    ) {
-        for value in values {
-            let benchmark = self.benchmark(format!("{name}/{value}"));
-            build(benchmark.parameter(parameter, &value), value);
-        }
     }
 
     /// Races every baseline against a second copy of itself as well, in the

@@ -5,11 +5,11 @@ use std::cell::RefCell;
 use std::fmt::Display;
 use std::rc::Rc;
 
-use deadheat_engine::{AsyncExecutor, Asynchronous, ByReference, ByValue};
+use deadheat_engine::{
+    AsyncExecutor, Asynchronous, ByReference, ByValue, ComparesOutputs, Concurrent,
+};
 use deadheat_model::Throughput;
 
-use super::concurrent::Threads;
-use super::race::{AsyncRace, ConsumingRace, PlainRace, Race};
 use super::registry::{Registered, Shared, Suite};
 
 /// The function as one of an input that holds nothing. In one place: wrapped
@@ -17,6 +17,47 @@ use super::registry::{Registered, Shared, Suite};
 /// two loops, which the linker puts into two places.
 pub(super) fn of_nothing<O>(mut call: impl FnMut() -> O) -> impl FnMut(&()) -> O {
     move |()| call()
+}
+
+impl Suite {
+    /// A benchmark of this name, which must be the only one.
+    ///
+    /// It belongs to the suite as soon as it has a baseline.
+    pub fn benchmark(&mut self, name: impl Into<String>) -> Benchmark<'_> {
+        Benchmark::new(self, name.into())
+    }
+
+    /// A benchmark for each of several values of a parameter, named
+    /// `name/value`.
+    ///
+    /// ```
+    /// let mut suite = deadheat::Suite::new();
+    /// suite.sweep("sum", "length", [100, 10_000], |benchmark, length| {
+    ///     benchmark
+    ///         .input(move |seed| (0..length).map(|i| i ^ seed).collect::<Vec<u64>>())
+    ///         .baseline("loop", |numbers| {
+    ///             let mut sum = 0u64;
+    ///             for number in numbers {
+    ///                 sum = sum.wrapping_add(*number);
+    ///             }
+    ///             sum
+    ///         })
+    ///         .candidate("fold", |numbers| numbers.iter().fold(0, |sum: u64, n| sum.wrapping_add(*n)));
+    /// });
+    /// assert_eq!(suite.names().collect::<Vec<_>>(), ["sum/100", "sum/10000"]);
+    /// ```
+    pub fn sweep<V: Display>(
+        &mut self,
+        name: &str,
+        parameter: &str,
+        values: impl IntoIterator<Item = V>,
+        mut build: impl FnMut(Benchmark<'_>, V),
+    ) {
+        for value in values {
+            let benchmark = self.benchmark(format!("{name}/{value}"));
+            build(benchmark.parameter(parameter, &value), value);
+        }
+    }
 }
 
 /// A benchmark that has a name and nothing else yet.
@@ -208,5 +249,155 @@ impl<'s, E: AsyncExecutor + 'static, I: 'static> AsyncSetup<'s, E, I> {
         let mut functions = Asynchronous::new(self.start, self.make);
         functions.add(call);
         self.benchmark.register(name, functions)
+    }
+}
+
+/// A benchmark for several threads that has no input yet.
+#[must_use = "a benchmark belongs to its suite as soon as it has a baseline"]
+pub struct Threads<'s> {
+    benchmark: Benchmark<'s>,
+    threads: u32,
+}
+
+impl<'s> Threads<'s> {
+    pub(super) fn new(benchmark: Benchmark<'s>, threads: u32) -> Self {
+        Self { benchmark, threads }
+    }
+
+    /// Makes from a seed what the threads of a block share.
+    pub fn input<I: Send + Sync + 'static>(
+        self,
+        make: impl FnMut(u64) -> I + 'static,
+    ) -> ThreadSetup<'s, I> {
+        ThreadSetup {
+            benchmark: self.benchmark,
+            threads: self.threads,
+            make: Box::new(make),
+        }
+    }
+
+    /// The function that others are compared with; it gets `&()`.
+    pub fn baseline<O: Send + 'static>(
+        self,
+        name: &str,
+        call: impl Fn(&()) -> O + Send + Sync + 'static,
+    ) -> ThreadRace<'s, (), O> {
+        self.input(|_| ()).baseline(name, call)
+    }
+}
+
+/// A benchmark whose threads share an input.
+#[must_use = "a benchmark belongs to its suite as soon as it has a baseline"]
+pub struct ThreadSetup<'s, I> {
+    benchmark: Benchmark<'s>,
+    threads: u32,
+    make: Box<dyn FnMut(u64) -> I>,
+}
+
+impl<'s, I: Send + Sync + 'static> ThreadSetup<'s, I> {
+    /// The function that others are compared with.
+    pub fn baseline<O: Send + 'static>(
+        self,
+        name: &str,
+        call: impl Fn(&I) -> O + Send + Sync + 'static,
+    ) -> ThreadRace<'s, I, O> {
+        let mut functions = Concurrent::new(self.threads, self.make);
+        functions.add(call);
+        self.benchmark.register(name, functions)
+    }
+}
+
+/// A benchmark in its suite.
+pub struct Race<'s, B> {
+    registered: &'s mut Registered,
+    functions: Rc<RefCell<B>>,
+}
+
+/// A race of functions without input.
+pub struct PlainRace<'s, O>(pub(super) Race<'s, ByReference<'static, (), O>>);
+
+/// A race of functions that use up their inputs.
+pub type ConsumingRace<'s, I, O> = Race<'s, ByValue<I, O>>;
+
+/// A race of functions that several threads call at once.
+pub type ThreadRace<'s, I, O> = Race<'s, Concurrent<I, O>>;
+
+/// A race of async functions.
+pub type AsyncRace<'s, E, I, O> = Race<'s, Asynchronous<E, I, O>>;
+
+impl<'s, B> Race<'s, B> {
+    pub(super) fn new(registered: &'s mut Registered, functions: Rc<RefCell<B>>) -> Self {
+        Self {
+            registered,
+            functions,
+        }
+    }
+
+    fn named(self, name: &str) -> Self {
+        self.registered.contenders.push(name.to_owned());
+        self
+    }
+}
+
+impl<B: ComparesOutputs> Race<'_, B> {
+    /// Stops the benchmark when a candidate returns something else than the
+    /// baseline on one of the inputs that are measured, in whichever thread.
+    pub fn check_outputs(self) -> Self
+    where
+        B::Output: PartialEq,
+    {
+        self.functions.borrow_mut().check_with(B::Output::eq);
+        self
+    }
+}
+
+impl<O: 'static> PlainRace<'_, O> {
+    /// A function that is compared with the baseline.
+    pub fn candidate(self, name: &str, call: impl FnMut() -> O + 'static) -> Self {
+        self.0.functions.borrow_mut().add(of_nothing(call));
+        Self(self.0.named(name))
+    }
+
+    /// Stops the benchmark when a candidate returns something else than the
+    /// baseline.
+    pub fn check_outputs(self) -> Self
+    where
+        O: PartialEq,
+    {
+        Self(self.0.check_outputs())
+    }
+}
+
+impl<I: 'static, O: 'static> Race<'_, ByReference<'static, I, O>> {
+    /// A function that is compared with the baseline, on the same inputs.
+    pub fn candidate(self, name: &str, call: impl FnMut(&I) -> O + 'static) -> Self {
+        self.functions.borrow_mut().add(call);
+        self.named(name)
+    }
+}
+
+impl<I: 'static, O: 'static> ConsumingRace<'_, I, O> {
+    /// A function that is compared with the baseline, on inputs alike.
+    pub fn candidate(self, name: &str, call: impl FnMut(I) -> O + 'static) -> Self {
+        self.functions.borrow_mut().add(call);
+        self.named(name)
+    }
+}
+
+impl<I: Send + Sync + 'static, O: Send + 'static> ThreadRace<'_, I, O> {
+    /// A function that is compared with the baseline, under the same
+    /// contention.
+    pub fn candidate(self, name: &str, call: impl Fn(&I) -> O + Send + Sync + 'static) -> Self {
+        self.functions.borrow_mut().add(call);
+        self.named(name)
+    }
+}
+
+impl<E: AsyncExecutor + 'static, I: 'static, O: 'static> AsyncRace<'_, E, I, O> {
+    /// An async function that is compared with the baseline, on the same
+    /// inputs.
+    pub fn candidate(self, name: &str, call: impl AsyncFnMut(&I) -> O + 'static) -> Self {
+        self.functions.borrow_mut().add(call);
+        self.named(name)
     }
 }
