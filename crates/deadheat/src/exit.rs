@@ -5,11 +5,6 @@ use std::process::ExitCode;
 use deadheat_engine::EngineError;
 use deadheat_format::FormatError;
 
-#[cfg(feature = "commands")]
-use crate::command_race::SpecError;
-use crate::race::RaceError;
-#[cfg(feature = "commands")]
-use crate::settings::ProgramError;
 use crate::terminal;
 
 /// The code of a contender that failed, whether the race went on or not.
@@ -128,55 +123,6 @@ impl Failure {
             Failure::Data(_) => 4,
             Failure::Internal(_) => 5,
             Failure::Interrupted { signal, .. } => Status::Interrupted(*signal).code(),
-        }
-    }
-}
-
-#[cfg(feature = "commands")]
-impl From<SpecError> for Failure {
-    fn from(error: SpecError) -> Self {
-        Failure::Usage(error.to_string())
-    }
-}
-
-#[cfg(feature = "commands")]
-impl From<ProgramError> for Failure {
-    fn from(error: ProgramError) -> Self {
-        let text = error.to_string();
-        match error {
-            ProgramError::Quotes(_) | ProgramError::Empty => Failure::Usage(text),
-            ProgramError::NotFound(_) | ProgramError::NotExecutable(_) => Failure::Contender(text),
-        }
-    }
-}
-
-impl From<RaceError> for Failure {
-    fn from(error: RaceError) -> Self {
-        let text = error.to_string();
-        match error {
-            RaceError::NotStarted(cause) => Failure::of_engine(&cause, text),
-            RaceError::Interrupted { signal } => Failure::Interrupted { text, signal },
-            RaceError::BrokenOff {
-                error,
-                path,
-                blocks,
-            } => {
-                let path = path.display();
-                let kept = match blocks {
-                    0 => String::new(),
-                    1 => format!("\n  1 block measured before is kept in {path}"),
-                    n => format!("\n  {n} blocks measured before are kept in {path}"),
-                };
-                Failure::of_engine(&error, format!("{text}{kept}"))
-            }
-            RaceError::Save(cause) => Failure::unwritable("--save", &cause),
-            RaceError::Record(_) => Failure::Internal(text),
-            RaceError::Design(_) | RaceError::MetricNotMeasured { .. } => Failure::Usage(text),
-            RaceError::Resume(cause) if cause.is_write_error() => {
-                Failure::unwritable("--resume", &cause)
-            }
-            RaceError::Resume(_) | RaceError::NotResumable { .. } => Failure::Data(text),
-            RaceError::OtherMetrics { .. } => Failure::Data(text),
         }
     }
 }

@@ -8,9 +8,9 @@ use deadheat_engine::{
 use deadheat_model::{Calibration, CalibrationEnd, CalibrationRace, RaceKind};
 
 use super::batches::{Batch, Field, MAX_REPLICATES};
-use super::effort::Effort;
 use super::progress::{CalibrationProgress, CalibrationWatcher};
 use super::spec::CalibrationSpec;
+use super::spec::Effort;
 use crate::exit::Failure;
 use crate::race::RaceError;
 

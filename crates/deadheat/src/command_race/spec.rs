@@ -7,7 +7,7 @@ use deadheat_analysis::LooksError;
 use deadheat_model::{ExitPolicy, Input, Metric, Output, Pinning, PlanError, RulesOfSome};
 
 use super::parameters::{Parameter, ParameterError};
-use super::runs::Runs;
+use crate::exit::Failure;
 use crate::settings::Placement;
 
 /// How commands are started.
@@ -52,6 +52,17 @@ impl OutputChoice {
             file => Output::File(PathBuf::from(file)),
         })
     }
+}
+
+/// How many launches of each command, in hyperfine's terms.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Runs {
+    /// Exactly so many, judged once at the end.
+    pub exactly: Option<u32>,
+    /// No verdict before so many.
+    pub min: Option<u32>,
+    /// Never more than so many.
+    pub max: Option<u32>,
 }
 
 /// A race of commands as asked for.
@@ -267,5 +278,11 @@ impl From<LooksError> for SpecError {
                 range: "above 0 and at most 0.5",
             }),
         }
+    }
+}
+
+impl From<SpecError> for Failure {
+    fn from(error: SpecError) -> Self {
+        Failure::Usage(error.to_string())
     }
 }

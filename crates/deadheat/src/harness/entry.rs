@@ -6,9 +6,7 @@ use std::path::PathBuf;
 use deadheat_engine::{PLACEMENTS_VARIABLE, WorkerPipes, WorkerProgram, serve};
 
 use super::arguments::{Arguments, HELP, Mode};
-use super::listing::listing;
-use super::racing::race;
-use super::smoke::smoke;
+use super::modes::{listing, race, smoke};
 use crate::answer::{Format, to_stdout};
 use crate::exit::{Failure, Status};
 use crate::race::WorkerRace;

@@ -8,10 +8,8 @@ mod files;
 #[cfg(not(feature = "reports"))]
 #[path = "no_files.rs"]
 mod files;
-mod listing;
+mod modes;
 mod progress;
-mod racing;
-mod smoke;
 
 pub use compare::{Compare, compare, compare_with};
 pub use entry::main;

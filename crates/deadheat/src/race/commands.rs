@@ -12,11 +12,11 @@ use deadheat_model::{
     CounterAccess, Environment, Metric, NeutralLinks, Origin, Plan, Run, RunHeader,
 };
 
+use super::known_calibration::known;
 use super::outcome::{
     RaceError, RaceOutcome, blocks, finish, not_started, record, take_over_signals,
 };
 use super::own_links;
-use crate::calibration::known;
 use crate::rules::refuse_own_unmeasured;
 
 /// Where a race leaves its traces.

@@ -6,6 +6,8 @@ mod commands;
 mod google_benchmark;
 #[cfg(feature = "commands")]
 mod inspection;
+#[cfg(feature = "reports")]
+mod known_calibration;
 mod outcome;
 mod own_links;
 mod planning;
@@ -21,6 +23,8 @@ pub use commands::{RaceOptions, race_commands};
 pub use google_benchmark::{GoogleBenchmarkRace, GoogleEntry, GoogleSide, race_google_benchmark};
 #[cfg(feature = "commands")]
 pub use inspection::inspect_program;
+#[cfg(feature = "reports")]
+pub use known_calibration::{CALIBRATION_VARIABLE, calibration_file};
 pub use outcome::{RaceError, RaceOutcome};
 #[cfg(feature = "commands")]
 pub use resume::{Resumable, ResumeOptions, resume_race};

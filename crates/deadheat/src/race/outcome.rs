@@ -6,6 +6,8 @@ use deadheat_engine::{EngineError, Interrupts};
 use deadheat_format::{FormatError, RunFileWriter, create_run_folder, default_run_path};
 use deadheat_model::{Metric, Run, RunHeader};
 
+use crate::exit::Failure;
+
 /// A race that came to an end, also when it was interrupted.
 #[derive(Clone, Debug)]
 pub struct RaceOutcome {
@@ -158,5 +160,36 @@ pub(super) fn not_started(error: EngineError, interrupts: &Interrupts) -> RaceEr
     match (error, interrupts.requested()) {
         (EngineError::Interrupted, Some(signal)) => RaceError::Interrupted { signal },
         (error, _) => RaceError::NotStarted(error),
+    }
+}
+
+impl From<RaceError> for Failure {
+    fn from(error: RaceError) -> Self {
+        let text = error.to_string();
+        match error {
+            RaceError::NotStarted(cause) => Failure::of_engine(&cause, text),
+            RaceError::Interrupted { signal } => Failure::Interrupted { text, signal },
+            RaceError::BrokenOff {
+                error,
+                path,
+                blocks,
+            } => {
+                let path = path.display();
+                let kept = match blocks {
+                    0 => String::new(),
+                    1 => format!("\n  1 block measured before is kept in {path}"),
+                    n => format!("\n  {n} blocks measured before are kept in {path}"),
+                };
+                Failure::of_engine(&error, format!("{text}{kept}"))
+            }
+            RaceError::Save(cause) => Failure::unwritable("--save", &cause),
+            RaceError::Record(_) => Failure::Internal(text),
+            RaceError::Design(_) | RaceError::MetricNotMeasured { .. } => Failure::Usage(text),
+            RaceError::Resume(cause) if cause.is_write_error() => {
+                Failure::unwritable("--resume", &cause)
+            }
+            RaceError::Resume(_) | RaceError::NotResumable { .. } => Failure::Data(text),
+            RaceError::OtherMetrics { .. } => Failure::Data(text),
+        }
     }
 }

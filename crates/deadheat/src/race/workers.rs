@@ -13,12 +13,12 @@ use deadheat_model::{
     RunHeader,
 };
 
+#[cfg(feature = "reports")]
+use super::known_calibration::known;
 use super::outcome::{RaceError, RaceOutcome, not_started, take_over_signals};
 use super::recorded::Recorded;
 use super::terms::{Terms, refuse_existing, refuse_unmeasured};
 use super::{own_links, planning};
-#[cfg(feature = "reports")]
-use crate::calibration::known;
 use crate::rules::refuse_own_unmeasured;
 
 /// Blocks in a replicate where neither the user nor a pilot says.

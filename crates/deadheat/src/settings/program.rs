@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use deadheat_engine::{find_executable, is_executable};
 use deadheat_model::Program;
 
+use crate::exit::Failure;
+
 /// Why words name no program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProgramError {
@@ -77,6 +79,16 @@ fn in_this_folder(path: &str) -> PathBuf {
     match path.contains('/') {
         true => PathBuf::from(path),
         false => Path::new(".").join(path),
+    }
+}
+
+impl From<ProgramError> for Failure {
+    fn from(error: ProgramError) -> Self {
+        let text = error.to_string();
+        match error {
+            ProgramError::Quotes(_) | ProgramError::Empty => Failure::Usage(text),
+            ProgramError::NotFound(_) | ProgramError::NotExecutable(_) => Failure::Contender(text),
+        }
     }
 }
 

@@ -36,7 +36,7 @@ fn place(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
 /// What is known of races like those of this plan on the machine of these
 /// facts. A file that cannot be read says nothing: a race has another purpose
 /// than to tell of it.
-pub(crate) fn known(environment: &Environment, plan: &Plan) -> Option<CalibrationNote> {
+pub(super) fn known(environment: &Environment, plan: &Plan) -> Option<CalibrationNote> {
     let kind = RaceKind::of(plan)?;
     let calibration = read_calibration(calibration_file()?).ok()??;
     let here = machine(environment);
