@@ -49,7 +49,7 @@ pub fn analyze(args: &AnalyzeArgs) -> Result<Status, Failure> {
         let options = reports.analysis_options(options, benchmarks);
         let (run, analysis) = answer.analysis_of(recorded, options)?;
         let written = args.exports.write(&run, &analysis, &answer)?;
-        answer.print_beside(&reports, &analysis, &written)?;
+        reports.print_beside(&answer, &analysis, &written)?;
         status = status.max(answer.status(&analysis));
     }
     Ok(status)

@@ -26,7 +26,7 @@ pub fn tell(
     let written = exports.write(run, &analysis, &answer)?;
     let recorded = answer.recorded_in(&outcome.path);
     let below = [vec![recorded], room(&outcome.path), written].concat();
-    answer.print_beside(&reports, &analysis, &below)?;
+    reports.print_beside(&answer, &analysis, &below)?;
     if let Some(RunEnd {
         reason: EndReason::Interrupted(signal),
         ..

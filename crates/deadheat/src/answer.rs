@@ -1,4 +1,4 @@
-//! What becomes of an analysis: printed on standard output, and a status.
+//! The answer of an analysis: printed on standard output, and a status.
 
 use std::io::Write;
 use std::path::Path;
@@ -16,8 +16,6 @@ use deadheat_report::{Sort, to_comparison_csv};
 #[cfg(feature = "commands")]
 use crate::Recorded;
 use crate::exit::{Failure, Status};
-#[cfg(feature = "reports")]
-use crate::report_files::ReportFiles;
 use crate::rules::Gate;
 use crate::settings::Color;
 use crate::terminal;
@@ -76,7 +74,7 @@ impl Format {
         }
     }
 
-    /// What it is good for.
+    /// Returns its purpose, in a few words.
     pub fn meaning(self) -> &'static str {
         match self {
             Format::Text => "for people at a terminal",
@@ -102,21 +100,20 @@ impl Format {
     }
 }
 
-/// How an answer is printed and what it does to the exit code.
+/// The settings of an answer: its format, its details, and its gate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     /// Its shape.
     pub format: Format,
-    /// Whether the secondary figures are shown; JSON always holds them, in a
-    /// build with the feature `reports`.
+    /// Shows the secondary figures; JSON always holds them, in a build with the feature `reports`.
     pub figures: bool,
-    /// Whether text shows pictures of every comparison.
+    /// Draws every comparison below the text.
     pub plot: bool,
-    /// When text is coloured.
+    /// The colours of text.
     pub color: Color,
-    /// What makes the run fail.
+    /// The gate that the answer is held against.
     pub gate: Gate,
-    /// Whether text has every metric and every note.
+    /// Shows every metric and every note in text.
     pub verbose: bool,
     /// The way names are written into CSV.
     pub cells: TextCells,
@@ -138,7 +135,7 @@ impl Default for Answer {
 }
 
 impl Answer {
-    /// How to analyse for this answer: figures that nobody sees are not worked
+    /// Returns the options of an analysis for this answer: figures that nobody sees are not worked
     /// out, since of a million samples they take as long as all else.
     pub fn analysis_options(&self) -> Options {
         Options {
@@ -148,12 +145,12 @@ impl Answer {
         }
     }
 
-    /// Whether people read it as text.
+    /// Returns whether people read it as text.
     fn is_text(&self) -> bool {
         matches!(self.format, Format::Text | Format::Terse)
     }
 
-    /// Whether nothing but the document may stand on standard output.
+    /// Returns whether nothing but the document may stand on standard output.
     pub fn is_document(&self) -> bool {
         match self.format {
             Format::Text | Format::Terse => false,
@@ -163,8 +160,7 @@ impl Answer {
         }
     }
 
-    /// Where the run is recorded, as a line below the answer; whoever sees a
-    /// brief one is told how to see more.
+    /// Returns the path of the run as a line below the answer; a brief answer says how to see more.
     pub fn recorded_in(&self, path: &Path) -> String {
         let path = path.display();
         match (self.format, self.verbose) {
@@ -204,21 +200,6 @@ impl Answer {
         to_stdout(&self.told(analysis))
     }
 
-    /// Prints the answer and the lines below it, unless a report stands on
-    /// standard output in its place.
-    #[cfg(feature = "reports")]
-    pub fn print_beside(
-        &self,
-        reports: &ReportFiles,
-        analysis: &Analysis,
-        below: &[String],
-    ) -> Result<(), Failure> {
-        if reports.takes_stdout() {
-            return Ok(());
-        }
-        self.print_with(analysis, below)
-    }
-
     /// Prints the answer and the lines below it.
     pub fn print_with(&self, analysis: &Analysis, below: &[String]) -> Result<(), Failure> {
         self.print(analysis)?;
@@ -236,9 +217,8 @@ impl Answer {
         to_stdout(&format!("{line}\n"))
     }
 
-    /// What an analysis that was held against the gate means for the exit code.
-    /// A benchmark that broke down outweighs any verdict, for the answer is not
-    /// whole.
+    /// Returns the status of an analysis that was held against the gate. A benchmark that broke
+    /// down outweighs any verdict, for the answer is not whole.
     pub fn status(&self, analysis: &Analysis) -> Status {
         let mut hits = analysis
             .comparisons

@@ -10,8 +10,8 @@ use crate::terminal;
 /// The code of a contender that failed, whether the race went on or not.
 const CONTENDER_FAILED: u8 = 3;
 
-/// How deadheat ends when nothing went wrong with deadheat. What weighs more
-/// comes later: of several answers the greatest status is that of all.
+/// The end of deadheat when nothing went wrong with deadheat. Graver ones come later: of several
+/// answers the greatest status is that of all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
     /// Done.
@@ -46,7 +46,7 @@ impl From<Status> for ExitCode {
 /// Something went wrong, and whose fault it is.
 #[derive(Debug)]
 pub enum Failure {
-    /// What was asked for makes no sense.
+    /// The command line makes no sense.
     Usage(String),
     /// A contender or hook failed.
     Contender(String),
@@ -56,7 +56,7 @@ pub enum Failure {
     Internal(String),
     /// A signal came before there was anything to answer.
     Interrupted {
-        /// What it stopped.
+        /// The race that it stopped.
         text: String,
         /// The signal.
         signal: i32,
@@ -89,13 +89,13 @@ impl Failure {
         Self::Internal(format!("{target}: {error}"))
     }
 
-    /// What `flag` asks for cannot be written: a mistake in the path, or the
-    /// disk's fault.
+    /// The file that `flag` asks for cannot be written: a mistake in the path, or the disk's fault.
     pub fn unwritable(flag: &str, error: &FormatError) -> Self {
         let text = format!("{flag}: {error}");
-        match error.is_of_the_path() {
-            true => Self::Usage(text),
-            false => Self::Internal(text),
+        if error.is_of_the_path() {
+            Self::Usage(text)
+        } else {
+            Self::Internal(text)
         }
     }
 

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-/// Where the options of a race stand among the words of a command.
+/// The place of a race's options among the words of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Options {
     /// Before the first `--`, as those of `deadheat` do.
@@ -47,9 +47,9 @@ fn without_save(words: &[String]) -> Vec<String> {
     kept
 }
 
-/// What starts this bench target again: cargo, where cargo started it, the
-/// program itself otherwise. `words` are those of its process, `package` is
-/// what cargo says of it, and `placed` whether `cargo deadheat` did.
+/// Returns the command that starts this bench target again: cargo, where cargo started it, the
+/// program itself otherwise. `words` are those of its process, `package` is what cargo says of it,
+/// and `placed` whether `cargo deadheat` did.
 pub(crate) fn of_a_bench_target(
     words: &[String],
     package: Option<&str>,

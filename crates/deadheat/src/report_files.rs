@@ -13,10 +13,10 @@ use {
     deadheat_report::to_pictures,
 };
 
-use crate::answer::to_stdout;
+use crate::answer::{Answer, to_stdout};
 use crate::exit::Failure;
 
-/// Which reports to write, each to a file or folder.
+/// The reports to write, each to a file or folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReportFiles {
     /// The page that shows everything.
@@ -41,7 +41,7 @@ const POINTS: std::ops::RangeInclusive<usize> = 300..=2_000;
 /// each.
 const POINTS_IN_ALL: usize = 100_000;
 
-/// How every comment begins.
+/// The beginning of every comment.
 #[cfg(feature = "commands")]
 const COMMENT_BEGINS: &str = "**deadheat**";
 
@@ -85,17 +85,18 @@ impl ReportFiles {
         };
         let foreign = read_bytes(path)
             .is_ok_and(|old| !old.is_empty() && !old.starts_with(COMMENT_BEGINS.as_bytes()));
-        match foreign {
-            true => Err(Failure::Usage(format!(
+        if foreign {
+            Err(Failure::Usage(format!(
                 "--markdown: {} is there and no comment of deadheat's; remove it, choose another \
                  name, or put --markdown last to print the comment",
                 path.display()
-            ))),
-            false => Ok(()),
+            )))
+        } else {
+            Ok(())
         }
     }
 
-    /// Whether there is anything to write.
+    /// Returns whether there is nothing to write.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -109,13 +110,27 @@ impl ReportFiles {
         file.or(markdown)
     }
 
-    /// Whether a report takes the place of the answer on standard output.
+    /// Returns whether a report takes the place of the answer on standard output.
     pub fn takes_stdout(&self) -> bool {
         self.markdown.as_deref() == Some(Path::new("-"))
     }
 
-    /// How to analyse a run of so many benchmarks for these reports: the page
-    /// shows the secondary figures, and plots are worked out for who draws.
+    /// Prints the answer and the lines below it, unless a report stands on standard output in its
+    /// place.
+    pub fn print_beside(
+        &self,
+        answer: &Answer,
+        analysis: &Analysis,
+        below: &[String],
+    ) -> Result<(), Failure> {
+        if self.takes_stdout() {
+            return Ok(());
+        }
+        answer.print_with(analysis, below)
+    }
+
+    /// Returns the options of an analysis of so many benchmarks for these reports: the page shows
+    /// the secondary figures, and plots are worked out for what draws them.
     pub fn analysis_options(&self, options: Options, benchmarks: usize) -> Options {
         let points = POINTS_IN_ALL / benchmarks.max(1);
         let points = points.clamp(*POINTS.start(), *POINTS.end());

@@ -1,4 +1,4 @@
-//! What the terminal can show, and the only way to standard error.
+//! The abilities of the terminal, and the only way to standard error.
 
 use std::io::{IsTerminal, Write};
 use std::os::fd::AsRawFd;
@@ -32,9 +32,8 @@ pub fn width_of_stderr() -> usize {
     terminal_width(std::io::stderr().as_raw_fd()).map_or(80, usize::from)
 }
 
-/// Whether colours are welcome on standard output: on a terminal that can show
-/// them, or where CLICOLOR_FORCE asks for them, and never where NO_COLOR is
-/// set.
+/// Returns whether colours are welcome on standard output: on a terminal that can show them, or
+/// where CLICOLOR_FORCE asks for them, and never where NO_COLOR is set.
 pub fn wants_color() -> bool {
     let set = |name: &str| {
         let value = std::env::var_os(name).filter(|value| !value.is_empty())?;
@@ -63,7 +62,7 @@ pub fn to_stderr(program: &str, text: &str) {
     let _ = writeln!(std::io::stderr(), "{program}: {text}");
 }
 
-/// Whether the locale is UTF-8, so that µ and − can be shown.
+/// Returns whether the locale is UTF-8, so that µ and − can be shown.
 pub fn speaks_unicode() -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
         .iter()
@@ -78,7 +77,7 @@ pub fn speaks_unicode() -> bool {
 mod tests {
     use super::*;
 
-    /// Whether there are colours with these variables.
+    /// Returns whether there are colours with these variables.
     fn with(variables: &[(&str, &str)], terminal: bool) -> bool {
         let set = |name: &str| {
             let found = variables.iter().find(|(known, _)| *known == name);

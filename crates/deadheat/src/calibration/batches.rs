@@ -24,12 +24,12 @@ use crate::settings::Selection;
 
 /// Replicates of a race at most, as by default.
 pub(super) const MAX_REPLICATES: u32 = 40;
-/// What a sample may take, as by default.
+/// The limit of a sample, as by default.
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// The run file of a batch. Nobody keeps it.
 const RUN: &str = "run.jsonl";
 
-/// What races, and where.
+/// The contenders of a batch, and the folder of its runs.
 pub(super) struct Field<'a> {
     spec: &'a CalibrationSpec,
     rounds: Rounds,
@@ -38,12 +38,12 @@ pub(super) struct Field<'a> {
     copies: Result<[PathBuf; 2], String>,
 }
 
-/// What came of a batch.
+/// The races of a batch that came to an end.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     /// The races that came to their end.
     pub(super) races: Vec<CalibrationRace>,
-    /// What kept others from that.
+    /// The problem that kept others from that.
     pub(super) problem: Option<String>,
     /// The signal that stopped them.
     pub(super) signal: Option<i32>,

@@ -69,7 +69,7 @@ pub fn calibrate(
 /// One kind of race so far.
 struct Kind {
     kind: RaceKind,
-    /// Why it is not raced any further.
+    /// The reason why it is not raced any further.
     problem: Option<String>,
     /// Races started.
     races: u64,
@@ -95,8 +95,8 @@ impl Kind {
         (self.races > 0).then(|| self.seconds / self.races as f64)
     }
 
-    /// How many races would surely end in so many seconds. Before the first
-    /// one nobody knows, and there is no other way to find out.
+    /// Returns the number of races that would surely end in so many seconds. Before the first one
+    /// nobody knows, and there is no other way to find out.
     fn that_fit(&self, seconds: f64) -> usize {
         match self.races {
             _ if seconds <= 0.0 => 0,
@@ -170,9 +170,10 @@ impl Rounds<'_> {
                 break;
             }
         }
-        Ok(match spent {
-            true => CalibrationEnd::Budget,
-            false => CalibrationEnd::Finished,
+        Ok(if spent {
+            CalibrationEnd::Budget
+        } else {
+            CalibrationEnd::Finished
         })
     }
 
@@ -213,8 +214,8 @@ fn planned(effort: &Effort) -> u64 {
     RaceKind::ALL.into_iter().map(of_kind).sum()
 }
 
-/// What becomes of a batch that could not be raced. What would have been wrong
-/// with every race, such as a core that there is not, is told at once.
+/// Turns the error of a batch that could not be raced into its problem. What would be wrong with
+/// every race, such as a core that there is not, fails at once.
 fn problem(error: RaceError, first: bool) -> Result<Batch, Failure> {
     let text = error.to_string();
     match Failure::from(error) {

@@ -1,12 +1,12 @@
-//! How far a calibration is.
+//! The progress of a calibration.
 
 use deadheat_engine::{Progress, Watcher};
 use deadheat_model::{RaceKind, Run};
 
-/// Where a calibration stands after a race.
+/// The state of a calibration after a race.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CalibrationProgress {
-    /// What is raced.
+    /// The kind that is raced.
     pub kind: RaceKind,
     /// Races of all kinds that are over.
     pub done: u64,

@@ -30,10 +30,10 @@ const COMMAND: &str = "command";
 
 /// Rounds are counted by the thousand, of which even 0.1 % is whole.
 const UNIT: u32 = 1_000;
-/// What a function lasts about, in nanoseconds: long beside reading the clock,
-/// short beside the pauses between interrupts.
+/// The time of a function, in nanoseconds: long beside reading the clock, short beside the pauses
+/// between interrupts.
 const FUNCTION_NS: f64 = 50_000.0;
-/// What a command lasts about, beside being started, which takes as long.
+/// The time of a command, beside being started, which takes as long.
 const COMMAND_NS: f64 = 1_000_000.0;
 /// The least of so many attempts is what the work takes.
 const ATTEMPTS: u32 = 50;
@@ -90,7 +90,7 @@ fn words(role: &str, what: &str, rounds: impl IntoIterator<Item = u32>) -> Vec<S
         .collect()
 }
 
-/// What makes a process hold a benchmark for each of these candidates.
+/// Returns the words that make a process hold a benchmark for each of these candidates.
 pub(super) fn functions_words(role: &str, baseline: u32, candidates: &[u32]) -> Vec<String> {
     words(
         role,
@@ -99,12 +99,12 @@ pub(super) fn functions_words(role: &str, baseline: u32, candidates: &[u32]) -> 
     )
 }
 
-/// What makes a process hold a benchmark for each of these, with a contender.
+/// Returns the words that make a process hold a benchmark for each of these, with a contender.
 pub(super) fn build_words(role: &str, contenders: &[u32]) -> Vec<String> {
     words(role, BUILD, contenders.iter().copied())
 }
 
-/// What makes a process do the work and leave.
+/// Returns the words that make a process do the work and leave.
 pub(super) fn command_words(role: &str, rounds: u32) -> Vec<String> {
     words(role, COMMAND, [rounds])
 }

@@ -9,7 +9,7 @@ pub struct Parameter {
     pub values: Vec<String>,
 }
 
-/// Why parameters do not work out.
+/// Reasons why parameters do not work out.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ParameterError {
     /// A list without values.
@@ -37,7 +37,7 @@ pub enum ParameterError {
         flag: &'static str,
         /// The parameter.
         name: String,
-        /// What was given.
+        /// The text that was given.
         text: String,
     },
     /// A bound or step beyond what can be counted exactly.
@@ -46,7 +46,7 @@ pub enum ParameterError {
         flag: &'static str,
         /// The parameter.
         name: String,
-        /// What was given.
+        /// The text that was given.
         text: String,
     },
     /// A range that runs the wrong way or never arrives.
@@ -68,9 +68,9 @@ pub enum ParameterError {
         flag: &'static str,
         /// The parameter.
         name: String,
-        /// How many.
+        /// The number of values or combinations.
         count: u64,
-        /// How many are possible.
+        /// The most that are possible.
         most: u64,
     },
     /// A placeholder that no parameter fills.

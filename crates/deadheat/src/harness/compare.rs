@@ -127,7 +127,7 @@ impl Compare {
         self
     }
 
-    /// How the two are called in the answer.
+    /// Names the two in the answer.
     pub fn names(mut self, baseline: &str, candidate: &str) -> Self {
         self.names = [baseline, candidate].map(str::to_owned);
         self

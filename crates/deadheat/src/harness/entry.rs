@@ -1,4 +1,4 @@
-//! What the `main` of a bench target calls.
+//! The `main` of a bench target.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -119,10 +119,11 @@ fn settings(suite: &Suite, arguments: &Arguments, rules: &Rules) -> Result<Worke
 /// The running program, also when its file was replaced meanwhile: replicates
 /// of two builds would be compared as if they were one.
 fn this_program(shown: bool) -> Result<WorkerProgram, Failure> {
-    let executable = match cfg!(target_os = "linux") {
-        true => PathBuf::from("/proc/self/exe"),
-        false => std::env::current_exe()
-            .map_err(|error| Failure::Internal(format!("cannot find this program: {error}")))?,
+    let executable = if cfg!(target_os = "linux") {
+        PathBuf::from("/proc/self/exe")
+    } else {
+        std::env::current_exe()
+            .map_err(|error| Failure::Internal(format!("cannot find this program: {error}")))?
     };
     Ok(WorkerProgram {
         executable,

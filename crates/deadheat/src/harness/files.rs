@@ -42,7 +42,7 @@ impl Files {
         self.reports.check(None)
     }
 
-    /// How to analyse a race of so many benchmarks for these files.
+    /// Returns the options of an analysis of so many benchmarks for these files.
     pub(super) fn analysis_options(&self, options: Options, benchmarks: usize) -> Options {
         self.reports.analysis_options(options, benchmarks)
     }
@@ -68,7 +68,7 @@ impl Files {
         self.reports.write(&outcome.run.header, analysis)
     }
 
-    /// Whether one of them takes the place of the answer on standard output.
+    /// Returns whether one of them takes the place of the answer on standard output.
     pub(super) fn takes_stdout(&self) -> bool {
         self.reports.takes_stdout()
     }

@@ -1,5 +1,5 @@
-//! What a bench target does when it is run: race what was selected and answer, call everything once
-//! as a test, or list it.
+//! The modes of a bench target: race what was selected and answer, call everything once as a test,
+//! or list it.
 
 use std::fmt::Write as _;
 
@@ -54,7 +54,7 @@ pub(super) fn race(
     answer(&outcome, arguments)
 }
 
-/// What worker processes of this program are to race.
+/// The benchmarks that worker processes of this program are to race.
 pub(super) fn entries(benchmarks: &[&Registered]) -> Entries {
     Entries {
         benchmarks: benchmarks.iter().map(|b| b.planned()).collect(),
@@ -149,9 +149,10 @@ pub(super) fn smoke(
         ignored.len()
     );
     say(&end)?;
-    Ok(match failures.is_empty() {
-        true => Status::Done,
-        false => Status::ContenderFailed,
+    Ok(if failures.is_empty() {
+        Status::Done
+    } else {
+        Status::ContenderFailed
     })
 }
 

@@ -4,12 +4,12 @@
 use deadheat_model::{LeftOut, LeftOutReason, Results};
 use regex_lite::{NoExpand, Regex};
 
-/// Which benchmarks race each other.
+/// Benchmarks that race each other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Families {
     /// The name shown, and the names of baseline and candidate.
     pub pairs: Vec<(String, [String; 2])>,
-    /// What a filter selects and nobody races.
+    /// Benchmarks that a filter selects and nobody races.
     pub left_out: Vec<LeftOut>,
 }
 
@@ -18,7 +18,7 @@ pub struct Families {
 pub struct FamilyProblem {
     /// The filter.
     pub filter: String,
-    /// What is wrong with it.
+    /// The problem of the pattern.
     pub problem: String,
 }
 

@@ -1,5 +1,5 @@
-//! Which benchmarks of two builds race each other, and which cannot. Nothing
-//! of a listing gets lost: what was asked for is raced or left out by name.
+//! Pairs of benchmarks of two builds that race each other, and those that cannot. Nothing of a
+//! listing gets lost: what was asked for is raced or left out by name.
 
 mod families;
 mod names;

@@ -109,7 +109,7 @@ impl Shown {
         }
     }
 
-    /// Whether it is asked for, by any of its names.
+    /// Returns whether it is selected, by any of its names.
     pub(super) fn is_selected(&self, selection: &Selection, ignored: bool) -> bool {
         selection.runs(ignored) && selection.names_any(&[&self.own, &self.whole])
     }
@@ -120,10 +120,7 @@ impl Shown {
 /// program twice is numbered.
 pub fn side_names(given: [&str; 2]) -> [String; 2] {
     let files = given.map(file_name);
-    let [old, new] = match files[0] == files[1] {
-        false => files,
-        true => given,
-    };
+    let [old, new] = if files[0] == files[1] { given } else { files };
     let mut names = distinct(vec![old.to_owned(), new.to_owned()]);
     let new = names.pop().unwrap_or_default();
     [names.pop().unwrap_or_default(), new]

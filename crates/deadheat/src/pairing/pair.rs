@@ -124,9 +124,10 @@ impl OfTarget<'_> {
         }
         for name in &old.contenders {
             let shown = shown.contender(name);
-            match new.contenders.contains(name) {
-                true => self.race(&shown, (old, name), (new, name)),
-                false => self.only_in(0, &shown, ignored),
+            if new.contenders.contains(name) {
+                self.race(&shown, (old, name), (new, name))
+            } else {
+                self.only_in(0, &shown, ignored)
             }
         }
         for name in &new.contenders {

@@ -1,4 +1,4 @@
-//! What two builds say that they hold, and what becomes of it.
+//! The listings of two builds, and the races that they make.
 
 use deadheat_engine::{ListedBenchmark, WorkerListing};
 use deadheat_model::{Benchmark, LeftOut, Metric, Program};
@@ -6,9 +6,9 @@ use deadheat_model::{Benchmark, LeftOut, Metric, Program};
 /// A program and what it says of itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listed {
-    /// Who is started.
+    /// The program and its arguments.
     pub program: Program,
-    /// What it holds.
+    /// Its benchmarks and metrics.
     pub listing: WorkerListing,
 }
 
@@ -23,13 +23,13 @@ pub struct Target {
     pub candidate: Option<Listed>,
 }
 
-/// What races and what does not.
+/// The benchmarks that race, and those that do not.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pairing {
-    /// What races, in the order of the old build; calls of a sample are still
-    /// to be found by a pilot.
+    /// The benchmarks that race, in the order of the old build; calls of a sample are still to be
+    /// found by a pilot.
     pub benchmarks: Vec<Benchmark>,
-    /// What was asked for and cannot be raced.
+    /// Benchmarks that were selected and cannot be raced.
     pub left_out: Vec<LeftOut>,
     /// The metrics of every sample: those that all workers have which race.
     pub metrics: Vec<Metric>,
@@ -41,7 +41,7 @@ impl Target {
         side.map_or(&[][..], |listed| &listed.listing.benchmarks)
     }
 
-    /// Whether it has a benchmark on any side.
+    /// Returns whether it has a benchmark on any side.
     pub(super) fn holds_any(&self) -> bool {
         let sides = [&self.baseline, &self.candidate];
         sides.iter().any(|side| !Self::of(side.as_ref()).is_empty())
@@ -51,15 +51,16 @@ impl Target {
 impl Pairing {
     /// Keeps of the metrics those that this worker has as well.
     pub(super) fn meet(&mut self, listing: &WorkerListing, first: bool) {
-        match first {
-            true => self.metrics.clone_from(&listing.metrics),
-            false => self.metrics.retain(|one| listing.metrics.contains(one)),
+        if first {
+            self.metrics.clone_from(&listing.metrics)
+        } else {
+            self.metrics.retain(|one| listing.metrics.contains(one))
         }
     }
 }
 
-/// Why the two cannot race although they share a name; `sides` are how the
-/// builds are called. `None` when they can.
+/// Returns why the two cannot race although they share a name, or `None` when they can; `sides` are
+/// the names of the builds.
 pub(super) fn unlike(
     old: &ListedBenchmark,
     new: &ListedBenchmark,
@@ -90,9 +91,10 @@ pub(super) fn unlike(
 fn parameters(benchmark: &ListedBenchmark) -> String {
     let pair = |(key, value): &(String, String)| format!("{key}={value}");
     let pairs: Vec<String> = benchmark.parameters.iter().map(pair).collect();
-    match pairs.is_empty() {
-        true => "no parameters".to_owned(),
-        false => pairs.join(", "),
+    if pairs.is_empty() {
+        "no parameters".to_owned()
+    } else {
+        pairs.join(", ")
     }
 }
 

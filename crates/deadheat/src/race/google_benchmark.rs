@@ -301,8 +301,9 @@ fn unraceable(problem: String, left_out: &[LeftOut]) -> String {
         .iter()
         .map(|left| left.benchmark.as_str())
         .collect();
-    match names.is_empty() {
-        true => problem,
-        false => format!("{problem}; left out: {}", names.join(", ")),
+    if names.is_empty() {
+        problem
+    } else {
+        format!("{problem}; left out: {}", names.join(", "))
     }
 }

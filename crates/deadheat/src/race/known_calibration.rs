@@ -1,4 +1,4 @@
-//! Where a calibration is kept, and what a race may quote of it.
+//! The calibration of this machine: its file, and the part of it that a race quotes.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -33,9 +33,8 @@ fn place(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     Some(state?.join("deadheat").join("calibration.json"))
 }
 
-/// What is known of races like those of this plan on the machine of these
-/// facts. A file that cannot be read says nothing: a race has another purpose
-/// than to tell of it.
+/// Returns what is known of races like those of this plan on the machine of these facts. A file
+/// that cannot be read says nothing: a race has another purpose than to tell of it.
 pub(super) fn known(environment: &Environment, plan: &Plan) -> Option<CalibrationNote> {
     let kind = RaceKind::of(plan)?;
     let calibration = read_calibration(calibration_file()?).ok()??;

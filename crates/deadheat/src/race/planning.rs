@@ -51,12 +51,11 @@ fn blocks_that_fit(piloted: &Piloted, contenders: usize, taking_turns: bool) -> 
     };
     let process_ns = piloted.process_ns + f64::from(rounds) * round_ns;
     let fitting = planned_blocks(process_ns, block_ns, &pilot.blocks_ns);
-    match taking_turns {
-        false => fitting,
-        true => {
-            let starting = piloted.process_ns / block_ns * BLOCKS_TO_START;
-            fitting.max((starting as u32).min(MOST_BLOCKS))
-        }
+    if taking_turns {
+        let starting = piloted.process_ns / block_ns * BLOCKS_TO_START;
+        fitting.max((starting as u32).min(MOST_BLOCKS))
+    } else {
+        fitting
     }
 }
 

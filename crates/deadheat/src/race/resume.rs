@@ -227,12 +227,13 @@ fn refuse_other_metrics(path: &Path, then: &[Metric], now: &[Metric]) -> Result<
         let names: Vec<&str> = metrics.iter().map(Metric::name).collect();
         names.join(", ")
     };
-    match then == now {
-        true => Ok(()),
-        false => Err(RaceError::OtherMetrics {
+    if then == now {
+        Ok(())
+    } else {
+        Err(RaceError::OtherMetrics {
             path: path.to_owned(),
             then: list(then),
             now: list(now),
-        }),
+        })
     }
 }

@@ -81,9 +81,10 @@ impl Gate {
             if comparison.candidate.is_some() && self.judges(&comparison.benchmark) {
                 asked.extend(self.rules_of(&comparison.benchmark));
             }
-            comparison.gate = match self.judges(&comparison.benchmark) {
-                true => self.hit(comparison, &mut seen),
-                false => None,
+            comparison.gate = if self.judges(&comparison.benchmark) {
+                self.hit(comparison, &mut seen)
+            } else {
+                None
             };
         }
         let failed = analysis.failures.iter().map(|failed| &failed.benchmark);

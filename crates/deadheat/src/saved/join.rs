@@ -92,14 +92,15 @@ fn check_measured(metric: &str, sides: &[Side]) -> Result<(), SavedError> {
     }
     Err(SavedError::NotMeasured {
         metric: metric.to_owned(),
-        known: match known.is_empty() {
-            true => "nothing".to_owned(),
-            false => known.join(", "),
+        known: if known.is_empty() {
+            "nothing".to_owned()
+        } else {
+            known.join(", ")
         },
     })
 }
 
-/// What was joined so far.
+/// The benchmarks joined so far.
 #[derive(Default)]
 struct Joined<'a> {
     benchmarks: Vec<Benchmark>,
@@ -160,7 +161,7 @@ impl<'a> Joined<'a> {
         self.held.push(held);
     }
 
-    /// What all compared benchmarks measure first, in the same order; the rest
+    /// Returns the metrics that all compared benchmarks have first, in the same order; the rest
     /// each has for itself.
     fn metrics_in_common(&self) -> Vec<Metric> {
         let compared = self.benchmarks.iter().zip(&self.held);
@@ -274,10 +275,7 @@ fn push(
         .values
         .chunks_exact(benchmark.metrics.len().max(1));
     for (row, process) in rows.zip(&benchmark.processes) {
-        record.replicate = match pooled {
-            true => held.file as u32,
-            false => *process,
-        };
+        record.replicate = if pooled { held.file as u32 } else { *process };
         record.values.clear();
         record.values.extend(places.iter().map(|place| row[*place]));
         run.benchmarks[index]
@@ -290,11 +288,10 @@ fn push(
 /// One side of a comparison.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Side {
-    /// How it is called.
+    /// Its name in the answer.
     pub name: String,
-    /// Where its values come from. Where a side has several files each counts
-    /// as one observation, whatever it held: they were recorded at different
-    /// times.
+    /// The files of its values. Where a side has several files each counts as one observation,
+    /// whatever it held: they were recorded at different times.
     pub files: Vec<Results>,
 }
 
@@ -329,9 +326,10 @@ pub fn side_names_of(paths: &[&str]) -> Vec<String> {
     let name = |path: &&str| {
         let name = end(path, 1);
         let mut numbered = (2..).map(|number| format!("{name} #{number}"));
-        let name = match seen.contains(&name) {
-            false => name,
-            true => numbered.find(|name| !seen.contains(name)).expect("endless"),
+        let name = if seen.contains(&name) {
+            numbered.find(|name| !seen.contains(name)).expect("endless")
+        } else {
+            name
         };
         seen.insert(name.clone());
         name
@@ -356,8 +354,8 @@ fn end(path: &str, depth: usize) -> String {
     }
 }
 
-/// What a single file says. The commands of one race of hyperfine are compared
-/// with the first of them; every other benchmark stands alone.
+/// Makes a run of a single file. The commands of one race of hyperfine are compared with the first
+/// of them; every other benchmark stands alone.
 pub fn alone(results: Results, terms: &Terms) -> Result<Run, SavedError> {
     let commands = results.tool.starts_with("hyperfine") && results.benchmarks.len() > 1;
     if !commands {

@@ -1,5 +1,4 @@
-//! What the sides hold of one benchmark: whether it can be compared, and in
-//! which metrics.
+//! One benchmark on all sides: whether it can be compared, and in which metrics.
 
 use deadheat_model::{LeftOutReason, Metric, ResultBenchmark, ResultState};
 
@@ -11,7 +10,7 @@ pub(super) struct Held<'a> {
     pub(super) benchmark: &'a ResultBenchmark,
 }
 
-/// What becomes of a benchmark.
+/// The outcome for a benchmark.
 pub(super) enum Match {
     /// It is compared.
     Compared {
@@ -88,7 +87,7 @@ fn every<'s>(
     })
 }
 
-/// Where a benchmark has its values of a metric: the same name and unit.
+/// Returns the place of a metric among the values of a benchmark: the same name and unit.
 pub(super) fn place_of(benchmark: &ResultBenchmark, metric: &Metric) -> Option<usize> {
     let same = |own: &Metric| own.name() == metric.name() && own.unit() == metric.unit();
     benchmark.metrics.iter().position(same)
@@ -101,9 +100,10 @@ fn other_threads(sides: &[(&str, &[Held<'_>])]) -> Option<String> {
     let (first, threads) = told.next()?;
     let (name, other) = told.find(|(_, other)| *other != threads)?;
     let noun = if threads == 1 { "thread" } else { "threads" };
-    Some(match name == first {
-        true => format!("'{first}' ran it on {threads} {noun}, and on {other} in another file"),
-        false => format!("'{first}' ran it on {threads} {noun}, '{name}' on {other}"),
+    Some(if name == first {
+        format!("'{first}' ran it on {threads} {noun}, and on {other} in another file")
+    } else {
+        format!("'{first}' ran it on {threads} {noun}, '{name}' on {other}")
     })
 }
 
@@ -111,9 +111,10 @@ fn not_measured(sides: &[(&str, &[Held<'_>])], asked: Option<&str>) -> String {
     let measures = |(name, held): &(&str, &[Held<'_>])| {
         let metrics = held[0].benchmark.metrics.iter().map(Metric::name);
         let metrics: Vec<&str> = metrics.take(4).collect();
-        match metrics.is_empty() {
-            true => format!("'{name}' measures nothing every time"),
-            false => format!("'{name}' measures {}", metrics.join(", ")),
+        if metrics.is_empty() {
+            format!("'{name}' measures nothing every time")
+        } else {
+            format!("'{name}' measures {}", metrics.join(", "))
         }
     };
     let told: Vec<String> = sides.iter().map(measures).collect();

@@ -53,9 +53,10 @@ pub fn program(text: &str) -> Result<Program, ProgramError> {
     let Some((name, arguments)) = words.split_first().filter(|(name, _)| !name.is_empty()) else {
         return Err(ProgramError::Empty);
     };
-    let executable = match is_executable(Path::new(name)) {
-        true => in_this_folder(name),
-        false => find_executable(name).ok_or_else(|| ProgramError::NotFound(name.clone()))?,
+    let executable = if is_executable(Path::new(name)) {
+        in_this_folder(name)
+    } else {
+        find_executable(name).ok_or_else(|| ProgramError::NotFound(name.clone()))?
     };
     Ok(Program {
         executable,
@@ -76,9 +77,10 @@ pub fn is_program(text: &str) -> bool {
 
 /// A bare name would be looked up in `PATH` once more.
 fn in_this_folder(path: &str) -> PathBuf {
-    match path.contains('/') {
-        true => PathBuf::from(path),
-        false => Path::new(".").join(path),
+    if path.contains('/') {
+        PathBuf::from(path)
+    } else {
+        Path::new(".").join(path)
     }
 }
 

@@ -42,9 +42,12 @@ impl Selection {
     /// filter, and none may be skipped.
     pub fn names_any(&self, names: &[&str]) -> bool {
         let matches = |pattern: &String| {
-            names.iter().any(|name| match self.exact {
-                true => name == pattern,
-                false => name.contains(pattern.as_str()),
+            names.iter().any(|name| {
+                if self.exact {
+                    name == pattern
+                } else {
+                    name.contains(pattern.as_str())
+                }
             })
         };
         let fits = |glob: &Glob| names.iter().any(|name| glob.fits(name));

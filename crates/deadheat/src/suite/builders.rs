@@ -1,5 +1,4 @@
-//! What a benchmark is before it has contenders: its name, its input, how it
-//! is called.
+//! Builders of benchmarks: name, input, threads or executor, then the contenders.
 
 use std::cell::RefCell;
 use std::fmt::Display;
