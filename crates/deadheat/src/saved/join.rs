@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use deadheat_model::{
-    Benchmark, BenchmarkFailure, BlockRecord, Contender, ContenderId, Design, Environment, Flags,
-    LeftOut, LeftOutReason, Looks, Metric, Origin, OwnRules, Pinning, Plan, PlanError, Run,
-    RunHeader, Sample, Saved, Workload,
+    Benchmark, BenchmarkFailure, BenchmarkOverrides, BlockRecord, Contender, ContenderId, Design,
+    Environment, Flags, LeftOut, LeftOutReason, Looks, Metric, Origin, Pinning, Plan, PlanError,
+    Run, RunHeader, Sample, Saved, Workload,
 };
 
 use super::matched::{Held, Match, matched, place_of};
@@ -181,7 +181,7 @@ impl<'a> Joined<'a> {
     fn into_run(mut self, sides: &[Side], terms: &Terms) -> Run {
         let common = self.metrics_in_common();
         for benchmark in &mut self.benchmarks {
-            benchmark.rules = OwnRules {
+            benchmark.overrides = BenchmarkOverrides {
                 // What it is judged by was found in the files.
                 judged: None,
                 ..recorded_rules(&terms.rules, &benchmark.name, 1)
