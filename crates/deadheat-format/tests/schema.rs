@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use deadheat_format::{RunFileWriter, read_run_from};
-use deadheat_model::{Metric, OwnLevel, OwnRules, RunHeader};
+use deadheat_model::{BenchmarkOverrides, LevelOverride, Metric, RunHeader};
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
@@ -145,9 +145,9 @@ fn every_field_of_the_schema_is_explained() {
 }
 
 /// A header whose last benchmark has rules of its own, and its line.
-fn with_rules(rules: OwnRules) -> (RunHeader, String) {
+fn with_rules(rules: BenchmarkOverrides) -> (RunHeader, String) {
     let mut header = common::header();
-    header.plan.benchmarks.last_mut().unwrap().rules = rules;
+    header.plan.benchmarks.last_mut().unwrap().overrides = rules;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.jsonl");
     drop(RunFileWriter::create(&path, &header).unwrap());
@@ -157,17 +157,17 @@ fn with_rules(rules: OwnRules) -> (RunHeader, String) {
 #[test]
 fn rules_of_a_benchmark_are_kept_and_keep_to_the_schema() {
     let looks = common::header().plan.design.looks;
-    let full = OwnRules {
+    let full = BenchmarkOverrides {
         margin: Some(0.05),
-        level: Some(OwnLevel { alpha: 0.01, looks }),
+        level: Some(LevelOverride { alpha: 0.01, looks }),
         judged: Some(Metric::Cpu),
         budget: Some(Duration::from_secs(10)),
     };
-    let margin = OwnRules {
+    let margin = BenchmarkOverrides {
         margin: Some(0.2),
-        ..OwnRules::default()
+        ..BenchmarkOverrides::default()
     };
-    for rules in [full, margin, OwnRules::default()] {
+    for rules in [full, margin, BenchmarkOverrides::default()] {
         let (header, line) = with_rules(rules.clone());
         let read = read_run_from(line.as_bytes(), "run.jsonl").unwrap();
         assert_eq!(read.header, header);
@@ -181,9 +181,9 @@ fn rules_of_a_benchmark_are_kept_and_keep_to_the_schema() {
 
 #[test]
 fn rules_of_a_benchmark_that_cannot_hold_are_not_read() {
-    let (_, line) = with_rules(OwnRules {
+    let (_, line) = with_rules(BenchmarkOverrides {
         margin: Some(0.2),
-        ..OwnRules::default()
+        ..BenchmarkOverrides::default()
     });
     for (wrong, told) in [
         (r#""margin":7"#, "margin of benchmark"),

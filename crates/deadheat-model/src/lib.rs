@@ -9,6 +9,7 @@
 //! ```
 
 mod analysis;
+mod benchmark_overrides;
 mod calibration;
 mod column;
 mod command;
@@ -25,7 +26,6 @@ mod glob;
 mod histogram;
 mod json;
 mod metric;
-mod own_rules;
 mod placement;
 mod plan;
 mod plots;
@@ -46,6 +46,7 @@ pub use analysis::{
     Analysis, Comparison, Ending, FailedBenchmark, MetricComparison, Overall, Population,
     Processes, Side, Spreads, Standing,
 };
+pub use benchmark_overrides::{BenchmarkOverrides, LevelOverride};
 pub use calibration::{
     CalibratedKind, Calibration, CalibrationEnd, CalibrationNote, CalibrationRace, Detectable,
     Found, KnownDifference, Machine, NoiseFloor, Promise, RaceKind, ReplicateCost, Share, Tally,
@@ -66,7 +67,6 @@ pub use glob::Glob;
 pub use histogram::{ContenderHistogram, HistogramUnit, Histograms};
 pub use json::{Json, Object};
 pub use metric::{Better, ForeignMetric, Metric, Unit};
-pub use own_rules::{OwnLevel, OwnRules};
 pub use placement::{NeutralLink, NeutralLinks, Placed, Placing, RefusedLink};
 pub use plan::{
     Benchmark, Contender, Design, Looks, OwnLink, Pinning, Plan, PlanError, Saved, Throughput,

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use crate::benchmark_overrides::BenchmarkOverrides;
 use crate::metric::Metric;
-use crate::own_rules::OwnRules;
 use crate::schedule::ContenderId;
 use crate::workload::Workload;
 
@@ -104,7 +104,7 @@ pub struct Benchmark {
     /// What a file of another tool told of it; `None` when deadheat measures.
     pub saved: Option<Saved>,
     /// What is decided for it otherwise than for all.
-    pub rules: OwnRules,
+    pub overrides: BenchmarkOverrides,
 }
 
 /// What a file of another tool tells of a benchmark beside its values.
@@ -218,7 +218,7 @@ pub enum PlanError {
         max: usize,
     },
     /// A rule of one benchmark lies outside its range.
-    OwnRule {
+    Override {
         /// The benchmark.
         benchmark: String,
         /// The rule by its key in `deadheat.toml`.
@@ -267,7 +267,7 @@ impl std::fmt::Display for PlanError {
                 f,
                 "benchmark '{benchmark}' has {count} contenders; between 1 and {max} can race"
             ),
-            Self::OwnRule {
+            Self::Override {
                 benchmark,
                 rule,
                 value,
@@ -343,7 +343,7 @@ impl Plan {
             }
             benchmark.validate_control()?;
         }
-        self.validate_own_rules()?;
+        self.validate_benchmark_overrides()?;
         self.validate_own_links()
     }
 

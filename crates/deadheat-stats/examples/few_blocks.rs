@@ -6,12 +6,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use deadheat_stats::dist::t_critical;
-use deadheat_stats::false_calls::{Boundary, Noise};
 use deadheat_stats::few_blocks;
-use deadheat_stats::few_blocks_simulation::{NullDistribution, fit};
 use deadheat_stats::looks::Spending;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
+
+#[path = "../simulation/false_calls.rs"]
+mod false_calls;
+#[path = "../simulation/few_blocks.rs"]
+mod simulation;
+
+use false_calls::{Boundary, Noise};
+use simulation::{NullDistribution, fit};
 
 /// The rows of the table.
 const ROWS: std::ops::RangeInclusive<usize> = 3..=64;

@@ -1,9 +1,13 @@
 //! Recomputes every tabled level by seeded simulation: `cargo run --release -p deadheat-stats --example spending`.
 
 use deadheat_stats::looks::Spending;
-use deadheat_stats::spending_simulation::{false_rejections, recompute_levels};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
+
+#[path = "../simulation/spending.rs"]
+mod simulation;
+
+use simulation::{false_rejections, recompute_levels};
 
 const DRAWS: usize = 400_000;
 const RUNS: usize = 1_000_000;

@@ -1,7 +1,7 @@
 //! What the t-statistic of single blocks is worth: T = θ̂/SE when every replicate is one block (K = 1, whole commands).
 //!
 //! With few blocks in all, σ̂ is itself a guess, and T is not Student's: of 95 % intervals by the plain formula .922 held
-//! the truth at P = 6, .936 at 11 and .948 at 22, and with the looks of §5 false calls were .081 (Pmax 11), .074 (22)
+//! the truth at P = 6, .936 at 11 and .948 at 22, and with the looks of a plan false calls were .081 (Pmax 11), .074 (22)
 //! and .065 (40) where .05 was promised. So T is set against what normal blocks without a difference really give:
 //!
 //! T at a level = c·t·(1 + (t/b)²)^(e/2), with t the plain t_{P−1} value at that level, e = (P − 1)/⌊P/2⌋ − 1.
@@ -11,7 +11,7 @@
 //! are fitted per P from above, so that no critical value of the fitted simulation, from .1 down to .0001, exceeds the
 //! curve. Held against another simulation it lies 0 to 2.6 % too high for P ≥ 6 down to .001, to 3 % at .0002, and
 //! from 22 on within .1 % of the truth; for P of 4 and 5, where no verdict is given, up to 4.5 % too high, and below
-//! .0002 up to 9 % too low. With the looks of §5 normal runs without a difference are then called at most at their α.
+//! .0002 up to 9 % too low. With the looks of a plan normal runs without a difference are then called at most at their α.
 //! `cargo run --release -p deadheat-stats --example few_blocks` prints the table, the fit and the false calls.
 //!
 //! With K > 1 blocks in a replicate σ̂ is known from all N = K·P of them, and t_{P−1} stretched as for N single blocks
@@ -32,7 +32,7 @@ pub struct Stretch {
 
 impl Stretch {
     /// The stretch for `replicates` (P) with the given c and b.
-    pub(crate) fn new(replicates: usize, factor: f64, bend: f64) -> Self {
+    pub fn new(replicates: usize, factor: f64, bend: f64) -> Self {
         let p = replicates.max(2);
         Self {
             factor,

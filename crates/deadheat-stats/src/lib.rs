@@ -14,8 +14,8 @@
 //! | --- | --- |
 //! | what did one block show? | [`blocks`] |
 //! | how large is the effect, and how sure is that? | [`clusters`], [`huber`], [`estimate`], [`rank::hodges_lehmann`](mod@rank::hodges_lehmann) |
-//! | and when a replicate is a single block, or a few? | [`few_blocks`], [`guard`], [`few_blocks_simulation`], [`false_calls`] |
-//! | when may one look, and what does a look cost? | [`looks`], [`spending_simulation`], [`anytime`] |
+//! | and when a replicate is a single block, or a few? | [`few_blocks`], [`guard`] |
+//! | when may one look, and what does a look cost? | [`looks`], [`anytime`] |
 //! | what may be said? | [`verdict`], [`multiple`], [`power`], [`components`], [`share`] |
 //! | do other tests agree? | [`signflip`], [`rank`] |
 //! | what would a mean-based tool say? | [`t_tests`] |
@@ -50,11 +50,7 @@ pub mod density;
 pub mod dist;
 pub mod estimate;
 pub mod evidence;
-#[cfg(feature = "secondary")]
-pub mod false_calls;
 pub mod few_blocks;
-#[cfg(feature = "secondary")]
-pub mod few_blocks_simulation;
 #[cfg(feature = "secondary")]
 pub mod fit;
 pub mod guard;
@@ -79,8 +75,6 @@ pub mod shapiro_wilk;
 #[cfg(feature = "secondary")]
 pub mod share;
 pub mod signflip;
-#[cfg(feature = "secondary")]
-pub mod spending_simulation;
 pub mod summary;
 pub mod t_tests;
 pub mod tail;

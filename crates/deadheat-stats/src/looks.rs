@@ -53,7 +53,7 @@ impl Spending {
     /// The looks of a run of at most `max_replicates` with overall error rate `alpha`.
     ///
     /// For Pmax 11, 22, 40 or 88 and α 0.05 or 0.01 the levels are the tabled ones, which use up α exactly for
-    /// t-statistics of normal replicates (`spending_simulation` recomputes them). Otherwise look j costs its increment
+    /// t-statistics of normal replicates (the example `spending` recomputes them). Otherwise look j costs its increment
     /// α·w_j: a union bound, valid whatever the looks have in common. Below six replicates there is one look at the end.
     pub fn plan(max_replicates: usize, alpha: f64) -> Result<Self, SpendingError> {
         check(max_replicates, alpha)?;

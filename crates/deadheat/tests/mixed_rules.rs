@@ -8,8 +8,8 @@ use deadheat::engine::{
     NeverStop, Noise, Session, SimulatedClock, SimulatedContenders, Simulation, Unwatched,
 };
 use deadheat::model::{
-    Analysis, Benchmark, Comparison, Contender, Design, EndReason, Environment, Metric, Origin,
-    OwnLevel, OwnRules, Pinning, Plan, Run, RunHeader, Unrecorded, Verdict, Workload,
+    Analysis, Benchmark, BenchmarkOverrides, Comparison, Contender, Design, EndReason, Environment,
+    LevelOverride, Metric, Origin, Pinning, Plan, Run, RunHeader, Unrecorded, Verdict, Workload,
 };
 
 const REPLICATES: u32 = 40;
@@ -23,18 +23,18 @@ const NOISE: Noise = Noise {
 /// Margin and α of a run or of a benchmark.
 type Terms = (f64, f64);
 
-fn own((margin, alpha): Terms) -> OwnRules {
-    OwnRules {
+fn own((margin, alpha): Terms) -> BenchmarkOverrides {
+    BenchmarkOverrides {
         margin: Some(margin),
-        level: Some(OwnLevel {
+        level: Some(LevelOverride {
             alpha,
             looks: planned_looks(0, REPLICATES, alpha).unwrap(),
         }),
-        ..OwnRules::default()
+        ..BenchmarkOverrides::default()
     }
 }
 
-fn header((margin, alpha): Terms, benchmarks: Vec<OwnRules>, seed: u64) -> RunHeader {
+fn header((margin, alpha): Terms, benchmarks: Vec<BenchmarkOverrides>, seed: u64) -> RunHeader {
     let contender = |name: &str| Contender {
         name: name.to_owned(),
         workload: Workload::Recording,
@@ -56,7 +56,7 @@ fn header((margin, alpha): Terms, benchmarks: Vec<OwnRules>, seed: u64) -> RunHe
             .map(|(index, rules)| Benchmark {
                 name: format!("b{index}"),
                 contenders: vec![contender("old"), contender("new")],
-                rules,
+                overrides: rules,
                 ..Benchmark::default()
             })
             .collect(),
@@ -116,10 +116,13 @@ fn a_benchmark_with_its_own_rules_is_raced_and_judged_as_in_a_run_of_its_own() {
     for seed in 0..40 {
         let effect = if seed % 2 == 0 { 0.0 } else { 0.03 };
         let mixed = race(
-            header(all, vec![own(strict), OwnRules::default()], seed),
+            header(all, vec![own(strict), BenchmarkOverrides::default()], seed),
             effect,
         );
-        let by_itself = race(header(strict, vec![OwnRules::default()], seed), effect);
+        let by_itself = race(
+            header(strict, vec![BenchmarkOverrides::default()], seed),
+            effect,
+        );
         assert_eq!(mixed.benchmarks[0], by_itself.benchmarks[0], "seed {seed}");
         let analysis = analyse(&mixed, Options::default());
         let expected = analyse(&by_itself, Options::default());
@@ -140,7 +143,10 @@ fn a_benchmark_with_its_own_rules_is_raced_and_judged_as_in_a_run_of_its_own() {
         );
 
         let by_all = analyse(
-            &race(header(all, vec![OwnRules::default()], seed), effect),
+            &race(
+                header(all, vec![BenchmarkOverrides::default()], seed),
+                effect,
+            ),
             Options::default(),
         );
         let decided = |analysis: &Analysis| {
@@ -161,10 +167,17 @@ fn a_benchmark_without_rules_does_not_notice_those_of_the_others() {
     for seed in 0..20 {
         let terms = (0.01, 0.05);
         let mixed = race(
-            header(terms, vec![OwnRules::default(), own((0.1, 0.001))], seed),
+            header(
+                terms,
+                vec![BenchmarkOverrides::default(), own((0.1, 0.001))],
+                seed,
+            ),
             0.004,
         );
-        let plain = race(header(terms, vec![OwnRules::default(); 2], seed), 0.004);
+        let plain = race(
+            header(terms, vec![BenchmarkOverrides::default(); 2], seed),
+            0.004,
+        );
         assert_eq!(mixed.benchmarks[0], plain.benchmarks[0], "seed {seed}");
         let (mixed, plain) = (
             analyse(&mixed, Options::default()),

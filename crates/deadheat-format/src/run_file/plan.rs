@@ -72,12 +72,12 @@ struct Benchmark {
     counters: Vec<String>,
     /// Absent where all is as the design has it.
     #[serde(default)]
-    rules: OwnRules,
+    rules: BenchmarkOverrides,
 }
 
 /// What is decided for one benchmark otherwise than for all.
 #[derive(Debug, Default, Deserialize)]
-struct OwnRules {
+struct BenchmarkOverrides {
     #[serde(default)]
     margin: Option<f64>,
     /// Comes with its looks.
@@ -184,7 +184,7 @@ impl Benchmark {
                 replicates: own_link.replicates,
             }),
             counters: self.counters.iter().map(|c| metric_of_column(c)).collect(),
-            rules,
+            overrides: rules,
         })
     }
 }
@@ -199,11 +199,11 @@ impl Looks {
     }
 }
 
-impl OwnRules {
-    fn into_model(self, benchmark: &str) -> Result<model::OwnRules, String> {
+impl BenchmarkOverrides {
+    fn into_model(self, benchmark: &str) -> Result<model::BenchmarkOverrides, String> {
         let level = match (self.alpha, self.looks) {
             (None, None) => None,
-            (Some(alpha), Some(looks)) => Some(model::OwnLevel {
+            (Some(alpha), Some(looks)) => Some(model::LevelOverride {
                 alpha,
                 looks: looks.into_model(),
             }),
@@ -214,7 +214,7 @@ impl OwnRules {
                 ));
             }
         };
-        Ok(model::OwnRules {
+        Ok(model::BenchmarkOverrides {
             margin: self.margin,
             level,
             judged: self.judged.map(|judged| metric_of_column(&judged)),

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use deadheat_model::{
-    Benchmark, CommandLine, Contender, Design, ExitPolicy, FunctionCalls, GoogleBenchmarkCalls,
-    Input, Json, Looks, Metric, Object, Output, OwnLink, OwnRules, Pinning, Plan, Program,
-    RepetitionLength, Throughput, WorkerCalls, Workload,
+    Benchmark, BenchmarkOverrides, CommandLine, Contender, Design, ExitPolicy, FunctionCalls,
+    GoogleBenchmarkCalls, Input, Json, Looks, Metric, Object, Output, OwnLink, Pinning, Plan,
+    Program, RepetitionLength, Throughput, WorkerCalls, Workload,
 };
 
 use deadheat_model::column_name;
@@ -70,7 +70,7 @@ fn benchmark(benchmark: &Benchmark) -> Result<Json, PathBuf> {
         // Absent where the columns of the run are all there are.
         .with_some("counters", counters(&benchmark.counters))
         // Absent where all is as the design has it.
-        .with_some("rules", own_rules(&benchmark.rules));
+        .with_some("rules", benchmark_overrides(&benchmark.overrides));
     Ok(said.into())
 }
 
@@ -81,7 +81,7 @@ fn counters(counters: &[Metric]) -> Option<Json> {
     (!counters.is_empty()).then(|| columns.collect())
 }
 
-fn own_rules(rules: &OwnRules) -> Option<Object> {
+fn benchmark_overrides(rules: &BenchmarkOverrides) -> Option<Object> {
     let level = rules.level.as_ref();
     let judged = rules.judged.as_ref();
     let said = Object::new()

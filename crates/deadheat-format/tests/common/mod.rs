@@ -5,10 +5,10 @@
 use std::time::Duration;
 
 use deadheat_model::{
-    Benchmark, BlockRecord, CalibrationNote, ClockFacts, CommandLine, Contender, ContenderId,
-    CounterAccess, Design, EndReason, Environment, ExitPolicy, Flags, FunctionCalls,
-    GoogleBenchmarkCalls, Hooks, Input, LeftOut, LeftOutReason, LogRatio, Looks, Metric,
-    NeutralLink, NeutralLinks, Origin, Output, OwnLink, OwnRules, Pinning, Placed, Placing, Plan,
+    Benchmark, BenchmarkOverrides, BlockRecord, CalibrationNote, ClockFacts, CommandLine,
+    Contender, ContenderId, CounterAccess, Design, EndReason, Environment, ExitPolicy, Flags,
+    FunctionCalls, GoogleBenchmarkCalls, Hooks, Input, LeftOut, LeftOutReason, LogRatio, Looks,
+    Metric, NeutralLink, NeutralLinks, Origin, Output, OwnLink, Pinning, Placed, Placing, Plan,
     Program, RaceKind, RefusedLink, RepetitionLength, RunEnd, RunHeader, Sample, Share, Throughput,
     WorkerCalls, Workload,
 };
@@ -165,7 +165,7 @@ pub fn function_header() -> RunHeader {
                     own_link: None,
                     counters: vec![],
                     saved: None,
-                    rules: OwnRules::default(),
+                    overrides: BenchmarkOverrides::default(),
                 },
                 Benchmark {
                     name: "sort".to_owned(),

@@ -10,7 +10,7 @@ use super::spec::{CommandRaceSpec, SpecError};
 use super::words::substitute;
 use super::words::words;
 use crate::names::distinct;
-use crate::rules::own_rules;
+use crate::rules::benchmark_overrides;
 
 /// One contender before its parameters are filled in.
 struct Template<'a> {
@@ -41,7 +41,7 @@ impl CommandRaceSpec {
             .unwrap_or(0);
         for benchmark in &mut benchmarks {
             let looks = |alpha| self.looks(contenders, alpha);
-            benchmark.rules = own_rules(&self.rules, &benchmark.name, looks)?;
+            benchmark.overrides = benchmark_overrides(&self.rules, &benchmark.name, looks)?;
         }
         let plan = Plan {
             design: Design {

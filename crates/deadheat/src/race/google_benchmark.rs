@@ -193,7 +193,7 @@ pub fn race_google_benchmark(
             Err(error) => return Err(not_started(error, &interrupts)),
         };
         let mut benchmark = Benchmark {
-            rules: terms.own_rules(&race.rules, &entry.name)?,
+            overrides: terms.benchmark_overrides(&race.rules, &entry.name)?,
             ..planned(entry, &sides, piloted)
         };
         if race.control {

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use deadheat_analysis::{LooksError, planned_looks};
 use deadheat_format::FormatError;
-use deadheat_model::{Design, Looks, Metric, OwnRules, Pinning, RulesOfSome};
+use deadheat_model::{BenchmarkOverrides, Design, Looks, Metric, Pinning, RulesOfSome};
 
 use super::outcome::RaceError;
-use crate::rules::own_rules;
+use crate::rules::benchmark_overrides;
 
 /// What is agreed before the first pilot.
 #[derive(Clone, Copy, Debug)]
@@ -30,12 +30,12 @@ impl Terms<'_> {
     }
 
     /// What is decided for one benchmark otherwise than for all.
-    pub(super) fn own_rules(
+    pub(super) fn benchmark_overrides(
         &self,
         some: &[RulesOfSome],
         benchmark: &str,
-    ) -> Result<OwnRules, RaceError> {
-        own_rules(some, benchmark, |alpha| self.looks(alpha))
+    ) -> Result<BenchmarkOverrides, RaceError> {
+        benchmark_overrides(some, benchmark, |alpha| self.looks(alpha))
     }
 
     /// The design, with everything checked that the user could get wrong.

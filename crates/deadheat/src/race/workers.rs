@@ -133,7 +133,9 @@ pub fn race_workers(
         if race.control {
             benchmark.add_control();
         }
-        benchmark.rules = race.terms().own_rules(&entries.rules, &benchmark.name)?;
+        benchmark.overrides = race
+            .terms()
+            .benchmark_overrides(&entries.rules, &benchmark.name)?;
     }
     refuse_own_unmeasured(&benchmarks, &entries.metrics, "functions")?;
     let mut contenders = race.contenders(&entries.metrics, &interrupts)?;

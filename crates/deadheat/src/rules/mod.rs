@@ -10,5 +10,5 @@ pub use cli_overrides::{CliOverrides, RulesSource};
 pub use gate::Gate;
 #[cfg(feature = "commands")]
 pub(crate) use own::recorded_rules;
-pub(crate) use own::{own_rules, refuse_own_unmeasured};
+pub(crate) use own::{benchmark_overrides, refuse_own_unmeasured};
 pub use precedence::Rules;

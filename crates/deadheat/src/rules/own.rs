@@ -1,26 +1,28 @@
 //! Rules of one benchmark on their way into the plan.
 
 use deadheat_analysis::LooksError;
-use deadheat_model::{Benchmark, Looks, Metric, OwnLevel, OwnRules, RuleSet, RulesOfSome};
+use deadheat_model::{
+    Benchmark, BenchmarkOverrides, LevelOverride, Looks, Metric, RuleSet, RulesOfSome,
+};
 
 use crate::race::RaceError;
 
 /// What is decided for a benchmark otherwise than for all. `looks` plans the
 /// looks for a chance of a wrong verdict of its own.
-pub(crate) fn own_rules<E: From<LooksError>>(
+pub(crate) fn benchmark_overrides<E: From<LooksError>>(
     some: &[RulesOfSome],
     benchmark: &str,
     looks: impl FnOnce(f64) -> Result<Looks, E>,
-) -> Result<OwnRules, E> {
+) -> Result<BenchmarkOverrides, E> {
     let rules = RuleSet::of(some, benchmark);
     let level = match rules.alpha {
-        Some(alpha) => Some(OwnLevel {
+        Some(alpha) => Some(LevelOverride {
             alpha,
             looks: looks(alpha)?,
         }),
         None => None,
     };
-    Ok(OwnRules {
+    Ok(BenchmarkOverrides {
         margin: rules.margin,
         level,
         judged: rules.metric,
@@ -31,11 +33,15 @@ pub(crate) fn own_rules<E: From<LooksError>>(
 /// What is decided for a benchmark of a recording, which is looked at once,
 /// after so many replicates, and has no time to spend.
 #[cfg(feature = "commands")]
-pub(crate) fn recorded_rules(some: &[RulesOfSome], benchmark: &str, replicates: u32) -> OwnRules {
+pub(crate) fn recorded_rules(
+    some: &[RulesOfSome],
+    benchmark: &str,
+    replicates: u32,
+) -> BenchmarkOverrides {
     let rules = RuleSet::of(some, benchmark);
-    OwnRules {
+    BenchmarkOverrides {
         margin: rules.margin,
-        level: rules.alpha.map(|alpha| OwnLevel {
+        level: rules.alpha.map(|alpha| LevelOverride {
             alpha,
             looks: Looks {
                 at: vec![replicates],
@@ -55,7 +61,7 @@ pub(crate) fn refuse_own_unmeasured(
     whom: &str,
 ) -> Result<(), RaceError> {
     for benchmark in benchmarks {
-        if let Some(judged) = &benchmark.rules.judged
+        if let Some(judged) = &benchmark.overrides.judged
             && !measured.contains(judged)
         {
             let known: Vec<&str> = measured.iter().map(Metric::name).collect();
@@ -90,12 +96,16 @@ mod tests {
     #[test]
     fn a_benchmark_gets_the_looks_of_its_own_level() {
         let looks = |alpha| planned_looks(0, 40, alpha);
-        let own = own_rules(&some("cpu"), "parse/json", looks).unwrap();
+        let own = benchmark_overrides(&some("cpu"), "parse/json", looks).unwrap();
         let level = own.level.unwrap();
         assert_eq!(level.looks, planned_looks(0, 40, 0.01).unwrap());
         assert_eq!(level.looks.at, planned_looks(0, 40, 0.05).unwrap().at);
         assert_eq!(own.judged, Some(Metric::Cpu));
-        assert!(own_rules(&some("cpu"), "sort", looks).unwrap().is_empty());
+        assert!(
+            benchmark_overrides(&some("cpu"), "sort", looks)
+                .unwrap()
+                .is_empty()
+        );
     }
 
     #[test]
@@ -103,7 +113,7 @@ mod tests {
         let looks = |alpha| planned_looks(0, 40, alpha);
         let benchmark = |metric| Benchmark {
             name: "parse/json".to_owned(),
-            rules: own_rules(&some(metric), "parse/json", looks).unwrap(),
+            overrides: benchmark_overrides(&some(metric), "parse/json", looks).unwrap(),
             ..Benchmark::default()
         };
         let measured = [Metric::Wall, Metric::Cpu];

@@ -168,8 +168,8 @@ impl Rules {
         for index in 0..run.header.plan.benchmarks.len() {
             let recorded = run.header.metrics_of(index);
             let benchmark = &mut run.header.plan.benchmarks[index];
-            benchmark.rules = recorded_rules(&some, &benchmark.name, end);
-            if let Some(judged) = &benchmark.rules.judged
+            benchmark.overrides = recorded_rules(&some, &benchmark.name, end);
+            if let Some(judged) = &benchmark.overrides.judged
                 && !recorded.contains(judged)
             {
                 let known: Vec<&str> = recorded.iter().map(Metric::name).collect();

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use deadheat_model::{
-    Benchmark, BenchmarkFailure, BlockRecord, Contender, ContenderId, Design, Environment, Flags,
-    LeftOut, LeftOutReason, Looks, Metric, Origin, OwnRules, Pinning, Plan, PlanError,
+    Benchmark, BenchmarkFailure, BenchmarkOverrides, BlockRecord, Contender, ContenderId, Design,
+    Environment, Flags, LeftOut, LeftOutReason, Looks, Metric, Origin, Pinning, Plan, PlanError,
     ResultBenchmark, ResultSide, ResultSource, Results, Run, RunHeader, Sample, Saved, Workload,
 };
 
@@ -182,7 +182,7 @@ impl<'a> Joined<'a> {
     fn into_run(mut self, sides: &[Side], terms: &Terms) -> Run {
         let common = self.metrics_in_common();
         for benchmark in &mut self.benchmarks {
-            benchmark.rules = OwnRules {
+            benchmark.overrides = BenchmarkOverrides {
                 // What it is judged by was found in the files.
                 judged: None,
                 ..recorded_rules(&terms.rules, &benchmark.name, 1)

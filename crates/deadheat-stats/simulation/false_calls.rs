@@ -1,21 +1,21 @@
 //! How often a race of single blocks (K = 1) is called although nothing differs: whole runs, simulated look by look.
 //!
-//! [`few_blocks`](crate::few_blocks) is fitted to normal blocks and one look; here the promise is put to the test that
+//! [`few_blocks`](deadheat_stats::few_blocks) is fitted to normal blocks and one look; here the promise is put to the test that
 //! counts, with all the looks of a run and with the noise that real commands meet. Under one noise no critical value
 //! keeps it: where slots switch between modes far apart ([`Noise::Modes`]), most blocks of an early look may lie within
 //! one of a few narrow heaps, and σ̂, a median, sees the heap alone. Then .12 of runs are called with the looks to 11
-//! replicates and .14 with those to 40, by either reading of T. The [`guard`](crate::guard) mends that.
+//! replicates and .14 with those to 40, by either reading of T. The [`guard`](deadheat_stats::guard) mends that.
 
 use rand_core::Rng;
 
-use crate::anytime::{DEFAULT_G, critical_t};
-use crate::clusters::Clusters;
-use crate::dist::{t_critical, t_two_sided_p};
-use crate::few_blocks::stretched_t;
-use crate::guard::guard_p;
-use crate::huber::{Floor, pooled_huber};
-use crate::looks::Spending;
-use crate::rng::{chi_squared, coin, normal, uniform};
+use deadheat_stats::anytime::{DEFAULT_G, critical_t};
+use deadheat_stats::clusters::Clusters;
+use deadheat_stats::dist::{t_critical, t_two_sided_p};
+use deadheat_stats::few_blocks::stretched_t;
+use deadheat_stats::guard::guard_p;
+use deadheat_stats::huber::{Floor, pooled_huber};
+use deadheat_stats::looks::Spending;
+use deadheat_stats::rng::{chi_squared, coin, normal, uniform};
 
 /// The spread of an undisturbed slot, in log-ratio units. Only [`Noise::Spikes`] has a second scale to set it against.
 const SLOT_SD: f64 = 0.02;
@@ -103,11 +103,11 @@ struct Look {
 /// The share of runs called different by each reading of T.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FalseCalls {
-    /// T taken for Student's t, the formula of §4.
+    /// T taken for Student's t.
     pub plain: f64,
-    /// T taken for what it is ([`few_blocks`](crate::few_blocks)).
+    /// T taken for what it is ([`few_blocks`](deadheat_stats::few_blocks)).
     pub calibrated: f64,
-    /// The same, where the [`guard`](crate::guard) leaves 0 out as well: how races are judged.
+    /// The same, where the [`guard`](deadheat_stats::guard) leaves 0 out as well: how races are judged.
     pub guarded: f64,
 }
 
@@ -191,8 +191,8 @@ mod tests {
     use rand_xoshiro::rand_core::SeedableRng;
 
     use super::*;
-    use crate::few_blocks::critical;
-    use crate::guard::guard_interval;
+    use deadheat_stats::few_blocks::critical;
+    use deadheat_stats::guard::guard_interval;
 
     #[test]
     fn a_call_is_an_interval_without_nought() {

@@ -1,18 +1,18 @@
-//! Rules of one benchmark, where they are not those of the run.
+//! Settings of one benchmark that differ from those of the run.
 
 use std::time::Duration;
 
 use crate::metric::Metric;
 use crate::plan::{Looks, Plan, PlanError};
 
-/// What a plan decides for one benchmark otherwise than for all. What is `None`
-/// is as the design has it.
+/// Settings that a plan gives to one benchmark in place of those of the design. A field that is
+/// `None` is as the design has it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct OwnRules {
+pub struct BenchmarkOverrides {
     /// Smallest relative change of it worth acting on.
     pub margin: Option<f64>,
     /// How sure its verdict is to be.
-    pub level: Option<OwnLevel>,
+    pub level: Option<LevelOverride>,
     /// The metric its verdict speaks of.
     pub judged: Option<Metric>,
     /// No block of it starts after this much time of its own, nor after its
@@ -20,16 +20,16 @@ pub struct OwnRules {
     pub budget: Option<Duration>,
 }
 
-impl OwnRules {
-    /// Whether all is as the design has it.
+impl BenchmarkOverrides {
+    /// Returns true if everything is as the design has it.
     pub fn is_empty(&self) -> bool {
-        *self == OwnRules::default()
+        *self == BenchmarkOverrides::default()
     }
 }
 
 /// A chance of a wrong verdict, and the looks that spend it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct OwnLevel {
+pub struct LevelOverride {
     /// Chance of a wrong verdict that is accepted.
     pub alpha: f64,
     /// When the verdict may be called. They end where those of the design do.
@@ -37,8 +37,8 @@ pub struct OwnLevel {
 }
 
 impl Plan {
-    fn own(&self, benchmark: usize) -> Option<&OwnRules> {
-        Some(&self.benchmarks.get(benchmark)?.rules)
+    fn own(&self, benchmark: usize) -> Option<&BenchmarkOverrides> {
+        Some(&self.benchmarks.get(benchmark)?.overrides)
     }
 
     /// Smallest relative change of a benchmark worth acting on.
@@ -69,7 +69,7 @@ impl Plan {
         at
     }
 
-    /// The metric that the verdict on a benchmark speaks of: by its own rules,
+    /// The metric that the verdict on a benchmark speaks of: by its overrides,
     /// by what a file told of it, or that of the design.
     pub fn judged(&self, benchmark: usize) -> &Metric {
         let own = self.own(benchmark).and_then(|own| own.judged.as_ref());
@@ -83,24 +83,24 @@ impl Plan {
         self.own(benchmark)?.budget
     }
 
-    /// Checks the rules of each benchmark.
-    pub(crate) fn validate_own_rules(&self) -> Result<(), PlanError> {
+    /// Checks the overrides of each benchmark.
+    pub(crate) fn validate_benchmark_overrides(&self) -> Result<(), PlanError> {
         for benchmark in &self.benchmarks {
             let refused = |rule, value, range| {
-                Err(PlanError::OwnRule {
+                Err(PlanError::Override {
                     benchmark: benchmark.name.clone(),
                     rule,
                     value,
                     range,
                 })
             };
-            let rules = &benchmark.rules;
-            if let Some(margin) = rules.margin
+            let overrides = &benchmark.overrides;
+            if let Some(margin) = overrides.margin
                 && !(margin > 0.0 && margin < 1.0)
             {
                 return refused("margin", margin, "above 0 and below 1 (100 %)");
             }
-            if let Some(OwnLevel { alpha, looks }) = &rules.level {
+            if let Some(LevelOverride { alpha, looks }) = &overrides.level {
                 if !(*alpha > 0.0 && *alpha <= 0.5) {
                     return refused("alpha", *alpha, "above 0 and at most 0.5");
                 }
@@ -128,15 +128,15 @@ mod tests {
         }
     }
 
-    fn plan(rules: OwnRules) -> Plan {
+    fn plan(overrides: BenchmarkOverrides) -> Plan {
         let contender = Contender {
             name: "a".to_owned(),
             workload: Workload::Recording,
         };
-        let benchmark = |rules| Benchmark {
+        let benchmark = |overrides| Benchmark {
             name: "b".to_owned(),
             contenders: vec![contender.clone()],
-            rules,
+            overrides,
             ..Benchmark::default()
         };
         Plan {
@@ -151,18 +151,21 @@ mod tests {
                 pinning: Pinning::Inherit,
             },
             seed: 1,
-            benchmarks: vec![benchmark(OwnRules::default()), benchmark(rules)],
+            benchmarks: vec![
+                benchmark(BenchmarkOverrides::default()),
+                benchmark(overrides),
+            ],
         }
     }
 
-    fn level(alpha: f64, at: &[u32]) -> Option<OwnLevel> {
+    fn level(alpha: f64, at: &[u32]) -> Option<LevelOverride> {
         let looks = looks(at);
-        Some(OwnLevel { alpha, looks })
+        Some(LevelOverride { alpha, looks })
     }
 
     #[test]
-    fn a_benchmark_has_its_own_rules_and_the_others_those_of_the_run() {
-        let plan = plan(OwnRules {
+    fn a_benchmark_has_its_overrides_and_the_others_the_settings_of_the_run() {
+        let plan = plan(BenchmarkOverrides {
             margin: Some(0.05),
             level: level(0.01, &[8, 11]),
             judged: Some(Metric::Cpu),
@@ -189,26 +192,26 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_weighs_more_than_what_a_file_told() {
-        let mut plan = plan(OwnRules::default());
+    fn an_override_weighs_more_than_what_a_file_told() {
+        let mut plan = plan(BenchmarkOverrides::default());
         plan.benchmarks[1].saved = Some(Saved {
             judged: Some(Metric::User),
             ..Saved::default()
         });
         assert_eq!(plan.judged(1), &Metric::User);
-        plan.benchmarks[1].rules.judged = Some(Metric::Cpu);
+        plan.benchmarks[1].overrides.judged = Some(Metric::Cpu);
         assert_eq!(plan.judged(1), &Metric::Cpu);
     }
 
     #[test]
-    fn rules_that_cannot_hold_name_their_benchmark() {
-        let margin = |margin| OwnRules {
+    fn overrides_that_cannot_hold_name_their_benchmark() {
+        let margin = |margin| BenchmarkOverrides {
             margin: Some(margin),
-            ..OwnRules::default()
+            ..BenchmarkOverrides::default()
         };
-        let sure = |alpha, at: &[u32]| OwnRules {
+        let sure = |alpha, at: &[u32]| BenchmarkOverrides {
             level: level(alpha, at),
-            ..OwnRules::default()
+            ..BenchmarkOverrides::default()
         };
         for rules in [
             margin(0.0),

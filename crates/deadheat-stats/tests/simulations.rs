@@ -1,10 +1,20 @@
 //! Races of single blocks (K = 1, whole commands) without a difference are called different no more often than promised,
 //! whatever the noise (but one). The full table, with more runs, is printed by the example `few_blocks`.
+//!
+//! The simulations themselves are tested in their files.
 
-use deadheat_stats::false_calls::{Boundary, Noise};
 use deadheat_stats::looks::Spending;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
+
+#[path = "../simulation/false_calls.rs"]
+mod false_calls;
+#[path = "../simulation/few_blocks.rs"]
+mod few_blocks_simulation;
+#[path = "../simulation/spending.rs"]
+mod spending_simulation;
+
+use false_calls::{Boundary, Noise};
 
 const RUNS: usize = 5_000;
 

@@ -1,4 +1,4 @@
-//! Where the tabled levels of [`looks`](crate::looks) come from: what repeated t-tests of one growing sample really cost.
+//! Where the tabled levels of [`looks`](deadheat_stats::looks) come from: what repeated t-tests of one growing sample really cost.
 //!
 //! Replicates are independent N(0, 1) (the t-statistic cares neither for their scale nor, there being no difference,
 //! for anything else). Levels of 10⁻⁴ would need some 10⁸ simulated runs to settle to 1 %, so the levels are found
@@ -8,9 +8,9 @@
 
 use rand_core::Rng;
 
-use crate::dist::t_critical;
-use crate::looks::{SPENDING_POWER, Spending};
-use crate::rng::{chi_squared, normal, uniform};
+use deadheat_stats::dist::t_critical;
+use deadheat_stats::looks::{SPENDING_POWER, Spending};
+use deadheat_stats::rng::{chi_squared, normal, uniform};
 
 /// The two-sided level for each look at which the chance of having rejected by look j is α·(P_j/Pmax)^1.5.
 ///

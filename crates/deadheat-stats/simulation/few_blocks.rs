@@ -1,4 +1,4 @@
-//! Where the table of [`few_blocks`](crate::few_blocks) comes from: how T = θ̂/SE of single normal blocks really falls.
+//! Where the table of [`few_blocks`](deadheat_stats::few_blocks) comes from: how T = θ̂/SE of single normal blocks really falls.
 //!
 //! Critical values at levels of 10⁻⁴ would take far more than 10⁸ counted runs, so nothing is counted. The mean x̄ and
 //! the spread s of a normal sample are independent of its *shape*, the effects less x̄ and over s, and θ̂ and SE are x̄
@@ -8,11 +8,11 @@
 
 use rand_core::Rng;
 
-use crate::clusters::Clusters;
-use crate::dist::{t_critical, t_two_sided_p};
-use crate::few_blocks::Stretch;
-use crate::huber::{Floor, pooled_huber};
-use crate::rng::normal;
+use deadheat_stats::clusters::Clusters;
+use deadheat_stats::dist::{t_critical, t_two_sided_p};
+use deadheat_stats::few_blocks::Stretch;
+use deadheat_stats::huber::{Floor, pooled_huber};
+use deadheat_stats::rng::normal;
 
 /// The levels the table is fitted to. From the simulated values between them the fit strays no further than at them.
 pub const FITTED_LEVELS: [f64; 9] = [0.1, 0.05, 0.02, 0.01, 0.003, 0.001, 0.0005, 0.0002, 0.0001];
@@ -153,7 +153,7 @@ mod tests {
     use rand_xoshiro::rand_core::SeedableRng;
 
     use super::*;
-    use crate::few_blocks;
+    use deadheat_stats::few_blocks;
 
     fn simulated(replicates: usize, draws: usize) -> NullDistribution {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(1972 + replicates as u64);
@@ -238,7 +238,7 @@ mod tests {
             })
             .collect();
         let ps: Vec<f64> = chances.iter().map(|chance| chance.p).collect();
-        let scatter = crate::summary::std_dev(&ps).unwrap();
+        let scatter = deadheat_stats::summary::std_dev(&ps).unwrap();
         let stated = chances.iter().map(|chance| chance.error).sum::<f64>() / 60.0;
         // A standard deviation of sixty is known to a tenth.
         assert!((scatter / stated - 1.0).abs() < 0.3, "{scatter} {stated}");
