@@ -1,28 +1,25 @@
-//! A core, watched for a moment: by a loop on it, and by what the kernel
-//! counts meanwhile.
+//! A core, watched for a moment: by a loop on it that reads the clock and notices when it was gone,
+//! and by what the kernel counts meanwhile.
 
+use deadheat_engine::SampleClock;
 use deadheat_model::doctor::{BusyLine, CoreWatch};
 
-use super::interrupts::{Came, Interrupts, interrupts};
-use super::load::waited_ns;
-use super::root::Root;
-use super::spin::spin;
-use super::stat::{Stat, stat};
-use crate::clock::SampleClock;
+use crate::procfs::{Came, Interrupts, Stat, interrupts, stat, waited_ns};
+use crate::root::Root;
 
 /// A core as it was watched, and what interrupted it.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Watched {
-    pub(super) watch: CoreWatch,
+pub(crate) struct Watched {
+    pub(crate) watch: CoreWatch,
     /// Interrupts of the timer and of devices, per second.
-    pub(super) timer: Option<f64>,
-    pub(super) device: Option<f64>,
-    pub(super) busiest: Option<BusyLine>,
+    pub(crate) timer: Option<f64>,
+    pub(crate) device: Option<f64>,
+    pub(crate) busiest: Option<BusyLine>,
     /// Share of the time that each core of the machine was busy meanwhile.
-    pub(super) busy: Vec<(u32, f64)>,
+    pub(crate) busy: Vec<(u32, f64)>,
 }
 
-/// What the kernel has counted so far.
+/// Counts of the kernel since the start.
 struct Counted {
     stat: Option<Stat>,
     interrupts: Option<Interrupts>,
@@ -44,7 +41,7 @@ impl Counted {
 
 /// Watches the core that the calling thread is held on, or wherever it is
 /// moved to.
-pub(super) fn watch(
+pub(crate) fn watch(
     clock: &SampleClock,
     root: &Root,
     core: Option<u32>,
@@ -114,10 +111,49 @@ fn passed(before: &Stat, after: &Stat, core: Option<u32>) -> (Option<f64>, Vec<(
     )
 }
 
+/// Gaps shorter than this many nanoseconds are no interruption: a cache that
+/// has to be filled takes that long. The shortest interrupt takes longer.
+const SHORTEST_GAP_NS: f64 = 1_000.0;
+
+/// And no shorter than so many readings: where reading is a system call,
+/// readings differ among themselves.
+const READINGS: f64 = 10.0;
+
+/// The gaps that a loop noticed.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Gaps {
+    pub(crate) count: u64,
+    pub(crate) longest_ns: f64,
+    pub(crate) lost_ns: f64,
+    pub(crate) watched_ns: f64,
+}
+
+/// Reads the clock for this long, on the core the calling thread is on.
+pub(crate) fn spin(clock: &SampleClock, seconds: f64) -> Gaps {
+    let shortest = SHORTEST_GAP_NS.max(READINGS * clock.resolution_ns());
+    let mut gaps = Gaps::default();
+    let begin = clock.start();
+    let mut last = begin;
+    loop {
+        let now = clock.start();
+        let step_ns = clock.ns_between(last, now);
+        if step_ns >= shortest {
+            gaps.count += 1;
+            gaps.lost_ns += step_ns;
+            gaps.longest_ns = gaps.longest_ns.max(step_ns);
+        }
+        last = now;
+        gaps.watched_ns = clock.ns_between(begin, now);
+        if gaps.watched_ns >= seconds * 1e9 {
+            return gaps;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::root::fake::machine;
     use super::*;
+    use crate::root::fake::machine;
 
     #[test]
     fn where_the_kernel_tells_nothing_the_loop_still_does() {
@@ -141,5 +177,14 @@ mod tests {
         assert_eq!(stolen, Some(1.0));
         assert_eq!(busy, [(1, 0.0)], "nothing passed on the other");
         assert_eq!(passed(&at(0), &at(30), Some(7)).0, None);
+    }
+
+    #[test]
+    fn gaps_lie_within_the_time_that_was_watched() {
+        let (clock, _) = SampleClock::choose();
+        let gaps = spin(&clock, 0.02);
+        assert!(gaps.watched_ns >= 0.02e9);
+        assert!(gaps.longest_ns <= gaps.lost_ns && gaps.lost_ns <= gaps.watched_ns);
+        assert_eq!(gaps.count == 0, gaps.lost_ns == 0.0);
     }
 }

@@ -1,8 +1,12 @@
-//! A fixed piece of work, to see how evenly the machine gets it done.
+//! A fixed piece of work: how evenly the machine gets it done, and what it does to it when another
+//! core is busy.
 
 use std::hint::black_box;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use crate::clock::SampleClock;
+use deadheat_engine::{SampleClock, pin_this_thread};
 
 /// A piece takes about this long: short beside the time between interrupts,
 /// long beside a reading of the clock.
@@ -16,23 +20,23 @@ const FEWEST_PIECES: usize = 20;
 
 /// A piece of work that takes about 40 µs on this machine, always the same.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Work {
+pub(crate) struct Work {
     clock: SampleClock,
     rounds: u64,
 }
 
-/// How long the pieces took.
+/// The spread and drift of the times of pieces.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Evenness {
+pub(crate) struct Evenness {
     /// The middle 80 % of them, relative to the median.
-    pub(super) spread: f64,
+    pub(crate) spread: f64,
     /// The change of the median from the first quarter to the last.
-    pub(super) drift: f64,
+    pub(crate) drift: f64,
 }
 
 impl Work {
     /// Chooses how much work a piece is. Takes a few milliseconds.
-    pub(super) fn sized(clock: &SampleClock) -> Self {
+    pub(crate) fn sized(clock: &SampleClock) -> Self {
         let mut work = Self {
             clock: *clock,
             rounds: 1_000,
@@ -45,7 +49,7 @@ impl Work {
     }
 
     /// Does one piece and gives its nanoseconds.
-    pub(super) fn piece(&self) -> f64 {
+    pub(crate) fn piece(&self) -> f64 {
         let start = self.clock.start();
         black_box(churn(black_box(self.rounds)));
         let stop = self.clock.stop();
@@ -53,7 +57,7 @@ impl Work {
     }
 
     /// Appends the times of pieces, one after the other for so long.
-    pub(super) fn pieces(&self, seconds: f64, times: &mut Vec<f64>) {
+    pub(crate) fn pieces(&self, seconds: f64, times: &mut Vec<f64>) {
         let begin = self.clock.start();
         while times.len() < MOST_PIECES {
             times.push(self.piece());
@@ -64,14 +68,14 @@ impl Work {
     }
 
     /// Does pieces for so long; `None` when they were too few to say anything.
-    pub(super) fn evenness(&self, seconds: f64) -> Option<Evenness> {
+    pub(crate) fn evenness(&self, seconds: f64) -> Option<Evenness> {
         let mut times = Vec::new();
         self.pieces(seconds, &mut times);
         evenness(&mut times)
     }
 
     /// Keeps a core busy with the same work for a moment.
-    pub(super) fn keep_busy(&self) {
+    pub(crate) fn keep_busy(&self) {
         black_box(churn(black_box(self.rounds)));
     }
 }
@@ -106,13 +110,86 @@ fn evenness(times: &mut [f64]) -> Option<Evenness> {
 }
 
 /// The value below which this part of the values lies; their order is lost.
-pub(super) fn quantile(values: &mut [f64], part: f64) -> Option<f64> {
+pub(crate) fn quantile(values: &mut [f64], part: f64) -> Option<f64> {
     if values.is_empty() {
         return None;
     }
     let place = ((values.len() - 1) as f64 * part).round() as usize;
     let (_, value, _) = values.select_nth_unstable_by(place, f64::total_cmp);
     Some(*value)
+}
+
+/// Windows in which the other core is idle or busy: as in a race, so that what
+/// drifts cancels.
+const WINDOWS: [bool; 8] = [false, true, true, false, true, false, false, true];
+
+/// The longest wait for the other core to get busy or come to rest.
+const PATIENCE: Duration = Duration::from_millis(20);
+
+/// After that it has to be busy for a moment: frequencies follow.
+const SETTLING: Duration = Duration::from_millis(1);
+
+const REST: u8 = 0;
+const BUSY: u8 = 1;
+const OVER: u8 = 2;
+
+/// The relative change of the time of a piece of work on this core while the
+/// same work keeps `other` busy: 0.01 is one per cent longer. `None` when the
+/// other core may not be used, or too little got done.
+pub(crate) fn slowdown(work: &Work, other: u32, seconds: f64) -> Option<f64> {
+    let wanted = AtomicU8::new(REST);
+    let state = AtomicU8::new(REST);
+    thread::scope(|scope| {
+        let rival = scope.spawn(|| {
+            if pin_this_thread(other).is_err() {
+                state.store(OVER, Ordering::Release);
+                return;
+            }
+            compete(work, &wanted, &state);
+        });
+        let mut times = [Vec::new(), Vec::new()];
+        for busy in WINDOWS {
+            wanted.store(if busy { BUSY } else { REST }, Ordering::Release);
+            rival.thread().unpark();
+            wait_for(&state, if busy { BUSY } else { REST });
+            let window = seconds / WINDOWS.len() as f64;
+            work.pieces(window, &mut times[usize::from(busy)]);
+        }
+        let failed = state.load(Ordering::Acquire) == OVER;
+        wanted.store(OVER, Ordering::Release);
+        rival.thread().unpark();
+        let [quiet, busy] = &mut times;
+        let medians = quantile(quiet, 0.5).zip(quantile(busy, 0.5));
+        let (quiet, busy) = medians.filter(|(quiet, _)| *quiet > 0.0 && !failed)?;
+        Some(busy / quiet - 1.0)
+    })
+}
+
+fn compete(work: &Work, wanted: &AtomicU8, state: &AtomicU8) {
+    loop {
+        match wanted.load(Ordering::Acquire) {
+            REST => {
+                state.store(REST, Ordering::Release);
+                thread::park();
+            }
+            BUSY => {
+                state.store(BUSY, Ordering::Release);
+                work.keep_busy();
+            }
+            _ => return,
+        }
+    }
+}
+
+fn wait_for(state: &AtomicU8, wanted: u8) {
+    let since = Instant::now();
+    while state.load(Ordering::Acquire) != wanted && since.elapsed() < PATIENCE {
+        std::hint::spin_loop();
+    }
+    let since = Instant::now();
+    while since.elapsed() < SETTLING {
+        std::hint::spin_loop();
+    }
 }
 
 #[cfg(test)]
@@ -156,5 +233,27 @@ mod tests {
         assert_eq!(quantile(&mut [3.0, 1.0, 2.0], 0.5), Some(2.0));
         assert_eq!(quantile(&mut [3.0, 1.0], 1.0), Some(3.0));
         assert_eq!(quantile(&mut [], 0.5), None);
+    }
+
+    #[test]
+    fn a_core_that_is_not_there_competes_with_nobody() {
+        let (clock, _) = SampleClock::choose();
+        assert_eq!(slowdown(&Work::sized(&clock), 1023, 0.01), None);
+    }
+
+    #[test]
+    fn both_halves_of_the_windows_have_as_many_of_each() {
+        for half in WINDOWS.chunks(4) {
+            assert_eq!(half.iter().filter(|busy| **busy).count(), 2);
+        }
+    }
+
+    #[test]
+    fn a_core_that_is_there_gives_a_number() {
+        let (clock, _) = SampleClock::choose();
+        let work = Work::sized(&clock);
+        let cores = deadheat_engine::cores_of_this_thread().unwrap();
+        let found = slowdown(&work, cores[0], 0.05);
+        assert!(found.is_some_and(|change| change > -1.0), "{found:?}");
     }
 }

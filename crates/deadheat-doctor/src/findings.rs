@@ -1,14 +1,140 @@
-//! What disturbs races in pairs, and what does not.
+//! Findings: facts and numbers put together, and graded by how much they disturb races in pairs.
 //!
-//! deadheat compares neighbours in time, in random order, in many processes.
-//! What is the same for both of a pair cancels: a slow machine, a drifting
-//! frequency, a cold or a warm one. What hits one of them and not the other
-//! widens the interval, so that the answer takes longer. These limits say from
-//! where on that is worth mending.
+//! deadheat compares neighbours in time, in random order, in many processes. What is the same for
+//! both of a pair cancels: a slow machine, a drifting frequency, a cold or a warm one. What hits one
+//! of them and not the other widens the interval, so that the answer takes longer. The limits below
+//! say from where on that is worth mending.
 
-use deadheat_model::doctor::{Facts, Host, State};
+use deadheat_model::doctor::{Effect, EffectKind, Facts, Finding, Host, NotMeasured, State};
 
-use super::measured::Measured;
+use crate::memory::PageReads;
+use crate::watch::Watched;
+use crate::work::Evenness;
+
+/// Everything that was measured; what could not be is `None` or says why.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Measured {
+    /// The core all the rest was measured on, as it was watched.
+    pub(crate) watched: Watched,
+    pub(crate) clock_resolution_ns: f64,
+    pub(crate) clock_cost_ns: f64,
+    pub(crate) system_clock_cost_ns: f64,
+    pub(crate) evenness: Option<Evenness>,
+    /// Change of the time of a piece of work while others are busy.
+    pub(crate) sibling: Result<f64, NotMeasured>,
+    pub(crate) other: Result<f64, NotMeasured>,
+    pub(crate) pages: Result<PageReads, NotMeasured>,
+    /// Over all of the checkup.
+    pub(crate) swapped_pages: Option<u64>,
+    pub(crate) throttle_events: Option<u64>,
+    pub(crate) quota_throttled: Option<f64>,
+}
+
+/// A finding for each of the facts, in the order in which things are mended.
+pub(crate) fn findings(facts: Vec<Facts>, measured: &Measured) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = facts
+        .into_iter()
+        .map(|facts| {
+            let (effects, not_measured) = effects(&facts, measured);
+            Finding {
+                state: state(&facts, measured),
+                effects,
+                not_measured,
+                facts,
+            }
+        })
+        .collect();
+    findings.sort_by_key(Finding::topic);
+    findings
+}
+
+/// The numbers that belong to these facts, and why one of them was not measured.
+fn effects(facts: &Facts, measured: &Measured) -> (Vec<Effect>, Option<NotMeasured>) {
+    let watched = &measured.watched;
+    let watch = &watched.watch;
+    let mut not_measured = None;
+    let mut of = |result: Result<f64, NotMeasured>| match result {
+        Ok(value) => Some(value),
+        Err(why) => {
+            not_measured = Some(why);
+            None
+        }
+    };
+    let count = |number: Option<u64>| number.map(|number| number as f64);
+    let gaps = [
+        (EffectKind::TakenAway, Some(watch.taken_away)),
+        (EffectKind::LongestAway, Some(watch.longest_ns)),
+        (EffectKind::TimeLost, Some(watch.lost)),
+    ];
+    let seen: Vec<(EffectKind, Option<f64>)> = match facts {
+        Facts::Clock { .. } => vec![
+            (
+                EffectKind::ClockResolution,
+                Some(measured.clock_resolution_ns),
+            ),
+            (EffectKind::ClockCost, Some(measured.clock_cost_ns)),
+            (
+                EffectKind::SystemClockCost,
+                Some(measured.system_clock_cost_ns),
+            ),
+        ],
+        Facts::Governor { .. } => vec![
+            (EffectKind::WorkSpread, measured.evenness.map(|e| e.spread)),
+            (EffectKind::WorkDrift, measured.evenness.map(|e| e.drift)),
+        ],
+        Facts::Turbo { .. } => vec![(EffectKind::OtherSlowdown, of(measured.other))],
+        Facts::Smt { siblings, .. } if !siblings.is_empty() => {
+            vec![(EffectKind::SiblingSlowdown, of(measured.sibling))]
+        }
+        Facts::Steal { .. } => vec![(EffectKind::Stolen, watch.stolen)],
+        Facts::Load { .. } => vec![(EffectKind::Waiting, watch.waiting)],
+        Facts::Isolation { .. } => gaps.to_vec(),
+        Facts::Interrupts { .. } => {
+            let rates = [
+                (EffectKind::Interrupts, watch.interrupts),
+                (EffectKind::TimerInterrupts, watched.timer),
+                (EffectKind::DeviceInterrupts, watched.device),
+            ];
+            [&gaps[..], &rates[..]].concat()
+        }
+        Facts::HugePages { .. } => {
+            let reads = measured.pages;
+            vec![
+                (EffectKind::SmallPageRead, of(reads.map(|r| r.small_ns))),
+                (EffectKind::HugePageRead, of(reads.map(|r| r.huge_ns))),
+            ]
+        }
+        Facts::Swap { .. } => vec![(EffectKind::SwappedPages, count(measured.swapped_pages))],
+        Facts::Thermal { .. } => {
+            vec![(EffectKind::ThrottleEvents, count(measured.throttle_events))]
+        }
+        Facts::Container { .. } => vec![(EffectKind::QuotaThrottled, measured.quota_throttled)],
+        Facts::Aslr { .. } => {
+            not_measured = Some(NotMeasured::TakesProcesses);
+            Vec::new()
+        }
+        Facts::Smt { .. }
+        | Facts::Virtualisation { .. }
+        | Facts::Counters { .. }
+        | Facts::Build { .. } => Vec::new(),
+    };
+    let known = seen.into_iter();
+    let effects: Vec<Effect> = known
+        .filter_map(|(kind, value)| Effect::new(kind, value?))
+        .collect();
+    let hides = matches!(
+        facts,
+        Facts::Steal { .. }
+            | Facts::Load { .. }
+            | Facts::Swap { .. }
+            | Facts::Thermal { .. }
+            | Facts::Container { .. }
+    );
+    if hides && effects.is_empty() {
+        not_measured = Some(NotMeasured::Hidden);
+    }
+    (effects, not_measured)
+}
 
 /// Share of the time that may be lost before it shows, and before it disturbs.
 const LOST: [f64; 2] = [0.002, 0.01];
@@ -39,8 +165,8 @@ const CLOCK_NS: [f64; 2] = [100.0, 1_000.0];
 /// Degrees below the critical temperature at which there is room left.
 const HEADROOM: f64 = 10.0;
 
-/// How a thing stands.
-pub(super) fn state(facts: &Facts, measured: &Measured) -> State {
+/// The state of the thing that these facts are about.
+pub(crate) fn state(facts: &Facts, measured: &Measured) -> State {
     let watch = &measured.watched.watch;
     match facts {
         Facts::Clock { .. } => {
@@ -104,11 +230,14 @@ pub(super) fn state(facts: &Facts, measured: &Measured) -> State {
             ];
             worst(grades)
         }
-        Facts::Isolation { isolated, .. } => match isolated.is_empty() {
-            _ if watch.isolated => State::Fine,
-            true if watch.lost_to_interrupts() < LOST[0] => State::Fine,
-            _ => State::Minor,
-        },
+        Facts::Isolation { isolated, .. } => {
+            let undisturbed = isolated.is_empty() && watch.lost_to_interrupts() < LOST[0];
+            if watch.isolated || undisturbed {
+                State::Fine
+            } else {
+                State::Minor
+            }
+        }
         Facts::Interrupts { .. } => graded(watch.lost_to_interrupts(), LOST),
         Facts::Aslr {
             setting,
@@ -161,10 +290,12 @@ pub(super) fn state(facts: &Facts, measured: &Measured) -> State {
             None => State::Fine,
             Some(_) => State::Minor,
         },
-        Facts::Build { debug_assertions } => match debug_assertions {
-            false => State::Fine,
-            true => State::Minor,
-        },
+        Facts::Build {
+            debug_assertions: false,
+        } => State::Fine,
+        Facts::Build {
+            debug_assertions: true,
+        } => State::Minor,
     }
 }
 
@@ -193,10 +324,84 @@ fn worst<const N: usize>(grades: [Option<State>; N]) -> State {
 
 #[cfg(test)]
 mod tests {
-    use deadheat_model::doctor::{Heat, NotMeasured, Quota};
+    use deadheat_model::doctor::{CoreWatch, Heat, Quota, Topic};
 
-    use super::super::findings::tests::quiet;
     use super::*;
+
+    /// The numbers of a machine that nothing disturbs.
+    fn quiet() -> Measured {
+        Measured {
+            watched: Watched {
+                watch: CoreWatch {
+                    core: Some(1),
+                    seconds: 0.5,
+                    taken_away: 250.0,
+                    longest_ns: 5_000.0,
+                    lost: 0.0005,
+                    waiting: Some(0.0),
+                    stolen: Some(0.0),
+                    interrupts: Some(251.0),
+                    isolated: false,
+                },
+                timer: Some(250.0),
+                device: Some(1.0),
+                busiest: None,
+                busy: Vec::new(),
+            },
+            clock_resolution_ns: 12.0,
+            clock_cost_ns: 20.0,
+            system_clock_cost_ns: 25.0,
+            evenness: Some(Evenness {
+                spread: 0.004,
+                drift: 0.0,
+            }),
+            sibling: Ok(0.6),
+            other: Ok(0.003),
+            pages: Ok(PageReads {
+                small_ns: 80.0,
+                huge_ns: 40.0,
+            }),
+            swapped_pages: Some(0),
+            throttle_events: Some(0),
+            quota_throttled: Some(0.0),
+        }
+    }
+
+    #[test]
+    fn findings_stand_in_the_order_in_which_things_are_mended() {
+        let facts = vec![
+            Facts::Build {
+                debug_assertions: false,
+            },
+            Facts::Swap {
+                total: Some(0),
+                used: Some(0),
+            },
+            Facts::Steal { since_start: None },
+        ];
+        let found = findings(facts, &quiet());
+        let topics: Vec<Topic> = found.iter().map(Finding::topic).collect();
+        assert_eq!(topics, [Topic::Steal, Topic::Swap, Topic::Build]);
+        assert!(found.iter().all(|one| one.state == State::Fine));
+        assert_eq!(found[0].effect(EffectKind::Stolen), Some(0.0));
+        assert_eq!(found[2].effects, []);
+    }
+
+    #[test]
+    fn what_could_not_be_measured_says_why() {
+        let mut measured = quiet();
+        measured.other = Err(NotMeasured::OneCore);
+        measured.watched.watch.stolen = None;
+        let turbo = Facts::Turbo {
+            on: Some(true),
+            switch: None,
+            other_core: None,
+        };
+        let found = findings(vec![turbo, Facts::Steal { since_start: None }], &measured);
+        assert_eq!(found[0].not_measured, Some(NotMeasured::Hidden));
+        assert_eq!(found[1].not_measured, Some(NotMeasured::OneCore));
+        assert!(found.iter().all(|one| one.effects.is_empty()));
+    }
 
     #[test]
     fn work_that_spreads_disturbs_whoever_chooses_the_frequency() {
@@ -313,7 +518,7 @@ mod tests {
     }
 
     #[test]
-    fn load_is_judged_by_the_worst_that_is_known() {
+    fn load_is_graded_by_the_worst_that_is_known() {
         let load = |waiting, one_minute, pressure| {
             let mut measured = quiet();
             measured.watched.watch.waiting = waiting;
@@ -345,7 +550,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_neither_told_nor_measured_is_unknown() {
+    fn what_is_neither_known_nor_measured_is_unknown() {
         let mut measured = quiet();
         measured.evenness = None;
         measured.other = Err(NotMeasured::OneCore);

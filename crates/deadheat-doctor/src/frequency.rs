@@ -1,12 +1,46 @@
-//! Heat: sensors, and how often the processor slowed itself down.
+//! The frequency of the cores: the governor that chooses it, permission to exceed the nominal one,
+//! and the heat that lowers it.
 
-use deadheat_model::doctor::Heat;
+use deadheat_model::doctor::{Facts, Heat, TurboSwitch};
 
-use super::root::Root;
+use crate::root::Root;
+
+const CORES: &str = "sys/devices/system/cpu";
+
+/// The governors of these cores, and the range of the first.
+pub(crate) fn governor(root: &Root, cores: &[u32], measured_on: Option<u32>) -> Facts {
+    let of = |core: u32, file: &str| root.line(&format!("{CORES}/cpu{core}/cpufreq/{file}"));
+    let mut governors: Vec<String> = cores
+        .iter()
+        .filter_map(|core| of(*core, "scaling_governor"))
+        .collect();
+    governors.sort();
+    governors.dedup();
+    let one = measured_on.or_else(|| cores.first().copied());
+    let khz = |file: &str| of(one?, file)?.parse::<u64>().ok();
+    Facts::Governor {
+        governors,
+        driver: one.and_then(|core| of(core, "scaling_driver")),
+        range_khz: khz("cpuinfo_min_freq").zip(khz("cpuinfo_max_freq")),
+    }
+}
+
+/// Returns true if frequencies above the nominal one are allowed, and the file that says so.
+pub(crate) fn turbo(root: &Root, core: Option<u32>) -> Option<(bool, TurboSwitch)> {
+    if let Some(off) = root.number::<u8>(&format!("{CORES}/intel_pstate/no_turbo")) {
+        return Some((off == 0, TurboSwitch::NoTurbo));
+    }
+    if let Some(on) = root.number::<u8>(&format!("{CORES}/cpufreq/boost")) {
+        return Some((on == 1, TurboSwitch::Boost));
+    }
+    let core = core.unwrap_or(0);
+    let on = root.number::<u8>(&format!("{CORES}/cpu{core}/cpufreq/boost"))?;
+    Some((on == 1, TurboSwitch::BoostOfCores))
+}
 
 /// The hottest sensor of the processor, or of the machine where none says
 /// that it is the processor's.
-pub(super) fn hottest(root: &Root) -> Option<Heat> {
+pub(crate) fn hottest(root: &Root) -> Option<Heat> {
     let mut heats = of_the_processor(root);
     if heats.is_empty() {
         heats = zones(root);
@@ -81,9 +115,9 @@ fn degrees(root: &Root, path: &str) -> Option<f64> {
     (-40.0..=200.0).contains(&celsius).then_some(celsius)
 }
 
-/// How often the cores of this list, and the processors they are part of,
-/// slowed themselves down for heat since the system started.
-pub(super) fn throttled(root: &Root, cores: &[u32]) -> Option<u64> {
+/// The times that the cores of this list, and the processors they are part of, slowed themselves
+/// down for heat since the system started.
+pub(crate) fn throttled(root: &Root, cores: &[u32]) -> Option<u64> {
     let count = |core: &u32, file: &str| {
         root.number::<u64>(&format!(
             "sys/devices/system/cpu/cpu{core}/thermal_throttle/{file}"
@@ -105,8 +139,68 @@ pub(super) fn throttled(root: &Root, cores: &[u32]) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::root::fake::machine;
     use super::*;
+    use crate::root::fake::machine;
+
+    #[test]
+    fn intel_tells_governor_range_and_turbo() {
+        let (_folder, root) = machine(&[
+            (
+                "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
+                "powersave\n",
+            ),
+            (
+                "sys/devices/system/cpu/cpu1/cpufreq/scaling_governor",
+                "performance\n",
+            ),
+            (
+                "sys/devices/system/cpu/cpu2/cpufreq/scaling_governor",
+                "powersave\n",
+            ),
+            (
+                "sys/devices/system/cpu/cpu1/cpufreq/scaling_driver",
+                "intel_pstate\n",
+            ),
+            (
+                "sys/devices/system/cpu/cpu1/cpufreq/cpuinfo_min_freq",
+                "800000\n",
+            ),
+            (
+                "sys/devices/system/cpu/cpu1/cpufreq/cpuinfo_max_freq",
+                "4700000\n",
+            ),
+            ("sys/devices/system/cpu/intel_pstate/no_turbo", "0\n"),
+        ]);
+        let facts = governor(&root, &[0, 1, 2], Some(1));
+        let expected = Facts::Governor {
+            governors: vec!["performance".to_owned(), "powersave".to_owned()],
+            driver: Some("intel_pstate".to_owned()),
+            range_khz: Some((800_000, 4_700_000)),
+        };
+        assert_eq!(facts, expected);
+        assert_eq!(turbo(&root, Some(1)), Some((true, TurboSwitch::NoTurbo)));
+    }
+
+    #[test]
+    fn amd_tells_its_boost_for_all_cores_or_for_each() {
+        let (_folder, acpi) = machine(&[("sys/devices/system/cpu/cpufreq/boost", "0\n")]);
+        assert_eq!(turbo(&acpi, Some(3)), Some((false, TurboSwitch::Boost)));
+        let (_folder, pstate) = machine(&[("sys/devices/system/cpu/cpu3/cpufreq/boost", "1\n")]);
+        let each = Some((true, TurboSwitch::BoostOfCores));
+        assert_eq!(turbo(&pstate, Some(3)), each);
+    }
+
+    #[test]
+    fn a_virtual_machine_tells_nothing() {
+        let (_folder, root) = machine(&[]);
+        let nothing = Facts::Governor {
+            governors: Vec::new(),
+            driver: None,
+            range_khz: None,
+        };
+        assert_eq!(governor(&root, &[0, 1], Some(1)), nothing);
+        assert_eq!(turbo(&root, None), None);
+    }
 
     #[test]
     fn the_hottest_sensor_of_the_processor_counts() {

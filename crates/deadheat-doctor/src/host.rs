@@ -1,24 +1,23 @@
-//! What the system runs on: hardware or a virtual machine, and in a container
-//! or not.
+//! The system below: hardware or a virtual machine, a container or none.
 
 use deadheat_model::doctor::Host;
 
-use super::cpuid::hypervisor;
-use super::root::Root;
+use crate::procfs::of_cpuinfo;
+use crate::root::Root;
 
 /// Hardware, or a virtual machine.
-pub(super) fn host(root: &Root) -> Host {
+pub(crate) fn host(root: &Root) -> Host {
     let cpuinfo = root.text("proc/cpuinfo").unwrap_or_default();
-    let told = maker(root);
+    let maker = maker(root);
     match says_hypervisor(&cpuinfo) {
         Some(true) => {
             // A machine of files cannot be asked.
-            let asked = || root.is_real().then(hypervisor).flatten();
-            Host::VirtualMachine(told.or_else(asked))
+            let by_cpuid = || root.is_real().then(hypervisor).flatten();
+            Host::VirtualMachine(maker.or_else(by_cpuid))
         }
-        Some(false) if told.as_deref() == Some("Xen") => Host::VirtualMachine(told),
+        Some(false) if maker.as_deref() == Some("Xen") => Host::VirtualMachine(maker),
         Some(false) => Host::Hardware,
-        None => match told {
+        None => match maker {
             Some(maker) => Host::VirtualMachine(Some(maker)),
             None if root.has("sys/class/dmi/id/sys_vendor") => Host::Hardware,
             None => Host::Unknown,
@@ -26,17 +25,14 @@ pub(super) fn host(root: &Root) -> Host {
     }
 }
 
-/// Whether the processor says that it is run by a hypervisor; `None` where
-/// the processors of this family do not tell.
+/// Returns true if the processor says that a hypervisor runs it; `None` where the processors of
+/// this family do not say.
 fn says_hypervisor(cpuinfo: &str) -> Option<bool> {
-    let mut lines = cpuinfo.lines();
-    let (_, flags) = lines
-        .find(|line| line.starts_with("flags"))?
-        .split_once(':')?;
+    let flags = of_cpuinfo(cpuinfo, "flags")?;
     Some(flags.split_whitespace().any(|flag| flag == "hypervisor"))
 }
 
-/// Who made the virtual machine, as its firmware tells.
+/// The maker of the virtual machine, as its firmware names it.
 fn maker(root: &Root) -> Option<String> {
     const KNOWN: [(&str, &str); 10] = [
         ("qemu", "KVM/QEMU"),
@@ -53,22 +49,22 @@ fn maker(root: &Root) -> Option<String> {
     let folder = "sys/class/dmi/id";
     let dmi = |file: &str| root.line(&format!("{folder}/{file}")).unwrap_or_default();
     let product = dmi("product_name");
-    let mut told = format!("{} {product}", dmi("sys_vendor"));
+    let mut names = format!("{} {product}", dmi("sys_vendor"));
     // Whole machines of a cloud bear its name as well.
     if product.ends_with(".metal") || product.contains(".metal-") {
         return None;
     }
-    told += &root.line("sys/hypervisor/type").unwrap_or_default();
-    told += &root
+    names += &root.line("sys/hypervisor/type").unwrap_or_default();
+    names += &root
         .line("proc/device-tree/hypervisor/compatible")
         .unwrap_or_default();
-    let told = told.to_ascii_lowercase();
-    let known = KNOWN.iter().find(|(word, _)| told.contains(word));
+    let names = names.to_ascii_lowercase();
+    let known = KNOWN.iter().find(|(word, _)| names.contains(word));
     known.map(|(_, name)| (*name).to_owned())
 }
 
 /// The container around this process.
-pub(super) fn container(root: &Root) -> Option<String> {
+pub(crate) fn container(root: &Root) -> Option<String> {
     if let Some(name) = root.line("run/systemd/container") {
         return Some(name);
     }
@@ -91,10 +87,52 @@ pub(super) fn container(root: &Root) -> Option<String> {
     .map(|(_, name)| (*name).to_owned())
 }
 
+/// The name of the hypervisor below this machine, where the processor is one
+/// that can be asked. Only for a machine whose processor says it has one.
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)]
+fn hypervisor() -> Option<String> {
+    // Newer compilers see that it is safe, older ones want the block.
+    #[allow(unused_unsafe)]
+    // SAFETY: every x86-64 processor has the instruction; a leaf it does not
+    // know gives numbers without meaning, and no fault.
+    let leaf = unsafe { std::arch::x86_64::__cpuid(0x4000_0000) };
+    let mut letters = Vec::new();
+    for part in [leaf.ebx, leaf.ecx, leaf.edx] {
+        letters.extend(part.to_le_bytes());
+    }
+    name(&letters)
+}
+
+/// Other processors cannot be asked.
+#[cfg(not(target_arch = "x86_64"))]
+fn hypervisor() -> Option<String> {
+    None
+}
+
+/// The maker of these twelve letters; those of an unknown one as they are.
+#[cfg(target_arch = "x86_64")]
+fn name(letters: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(letters);
+    let text = text.trim_matches(|c: char| c == '\0' || c.is_whitespace());
+    let known = match text {
+        "KVMKVMKVM" => "KVM",
+        "Microsoft Hv" => "Hyper-V",
+        "VMwareVMware" => "VMware",
+        "XenVMMXenVMM" => "Xen",
+        "VBoxVBoxVBox" => "VirtualBox",
+        "TCGTCGTCGTCG" => "QEMU",
+        "bhyve bhyve" => "bhyve",
+        other => other,
+    };
+    let shown = !known.is_empty() && known.chars().all(|c| c == ' ' || c.is_ascii_graphic());
+    shown.then(|| known.to_owned())
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::root::fake::machine;
     use super::*;
+    use crate::root::fake::machine;
 
     const INTEL: &str =
         "processor\t: 0\nmodel name\t: Intel(R) Core(TM) i7-9700\nflags\t\t: fpu vme tsc\n";
@@ -166,5 +204,14 @@ mod tests {
         );
         let pod = [("proc/self/cgroup", "0::/kubepods.slice/pod1\n")];
         assert_eq!(found(&pod).as_deref(), Some("kubernetes"));
+    }
+
+    #[test]
+    fn makers_are_known_by_twelve_letters() {
+        assert_eq!(name(b"KVMKVMKVM\0\0\0").as_deref(), Some("KVM"));
+        assert_eq!(name(b"Microsoft Hv").as_deref(), Some("Hyper-V"));
+        assert_eq!(name(b"SRESRESRESRE").as_deref(), Some("SRESRESRESRE"));
+        assert_eq!(name(&[0; 12]), None);
+        assert_eq!(name(&[7; 12]), None);
     }
 }

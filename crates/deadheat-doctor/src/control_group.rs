@@ -2,49 +2,28 @@
 
 use deadheat_model::doctor::Quota;
 
-use super::root::Root;
-
-/// What limits a process in one respect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Controller {
-    Cpu,
-    Memory,
-}
-
-impl Controller {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Cpu => "cpu",
-            Self::Memory => "memory",
-        }
-    }
-}
+use crate::procfs::value_of;
+use crate::root::Root;
 
 /// The folders of the groups that hold this process, the innermost first.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Groups {
+pub(crate) struct Groups {
     /// 1 or 2.
-    pub(super) version: u8,
+    pub(crate) version: u8,
     folders: Vec<String>,
 }
 
-/// How often and for how long a group was held back, since it was made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct HeldBack {
-    pub(super) nanoseconds: u64,
-}
-
 impl Groups {
-    /// The groups of this process that a controller may limit; of version 1
+    /// The groups of this process that a controller, `cpu` or `memory`, may limit; of version 1
     /// where the controller is there, else of version 2.
-    pub(super) fn of(root: &Root, controller: Controller) -> Option<Self> {
+    pub(crate) fn of(root: &Root, controller: &str) -> Option<Self> {
         let membership = root.text("proc/self/cgroup")?;
         let mounts = root.text("proc/self/mountinfo")?;
         groups(&membership, &mounts, controller)
     }
 
     /// The tightest quota of them all.
-    pub(super) fn quota(&self, root: &Root) -> Option<Quota> {
+    pub(crate) fn quota(&self, root: &Root) -> Option<Quota> {
         let quotas = self.folders.iter().filter_map(|folder| {
             let (file, limit) = match self.version {
                 1 => {
@@ -70,20 +49,17 @@ impl Groups {
         quotas.min_by(|one, other| one.cores.total_cmp(&other.cores))
     }
 
-    /// For how long the groups were held back, summed over all of them: a
-    /// process waits when any of them is.
-    pub(super) fn held_back(&self, root: &Root) -> Option<HeldBack> {
-        let each = self
-            .folders
-            .iter()
-            .filter_map(|folder| held_back(&root.text(&format!("{folder}/cpu.stat"))?));
-        each.reduce(|one, other| HeldBack {
-            nanoseconds: one.nanoseconds + other.nanoseconds,
-        })
+    /// Nanoseconds for which the groups were held back since they were made, summed over all of
+    /// them: a process waits when any of them is.
+    pub(crate) fn held_back_ns(&self, root: &Root) -> Option<u64> {
+        let folders = self.folders.iter();
+        let each =
+            folders.filter_map(|folder| held_back_ns(&root.text(&format!("{folder}/cpu.stat"))?));
+        each.reduce(|one, other| one + other)
     }
 
     /// Bytes of memory that are left below the tightest limit.
-    pub(super) fn memory_left(&self, root: &Root) -> Option<u64> {
+    pub(crate) fn memory_left(&self, root: &Root) -> Option<u64> {
         let [limit, usage] = match self.version {
             1 => ["memory.limit_in_bytes", "memory.usage_in_bytes"],
             _ => ["memory.max", "memory.current"],
@@ -98,13 +74,13 @@ impl Groups {
 }
 
 /// Where the groups are, of `/proc/self/cgroup` and `/proc/self/mountinfo`.
-fn groups(membership: &str, mounts: &str, controller: Controller) -> Option<Groups> {
+fn groups(membership: &str, mounts: &str, controller: &str) -> Option<Groups> {
     let mut mounts = mounts.lines().filter_map(Mount::of);
     let mut memberships = membership.lines().filter_map(|line| {
         let mut parts = line.splitn(3, ':').skip(1);
         Some((parts.next()?, parts.next()?))
     });
-    let has = |list: &str| list.split(',').any(|one| one == controller.name());
+    let has = |list: &str| list.split(',').any(|one| one == controller);
     let old = memberships
         .clone()
         .find(|(controllers, _)| has(controllers));
@@ -178,21 +154,16 @@ fn cpu_max(text: &str) -> Option<(u64, u64)> {
 }
 
 /// `throttled_usec` of version 2, `throttled_time` in nanoseconds of 1.
-fn held_back(stat: &str) -> Option<HeldBack> {
-    let value = |name: &str| {
-        let mut lines = stat.lines();
-        let value = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
-        value.trim().parse::<u64>().ok()
-    };
+fn held_back_ns(stat: &str) -> Option<u64> {
+    let value = |name: &str| value_of(stat, name, ' ')?.parse::<u64>().ok();
     let microseconds = value("throttled_usec").map(|us| us.saturating_mul(1000));
-    let nanoseconds = microseconds.or_else(|| value("throttled_time"))?;
-    Some(HeldBack { nanoseconds })
+    microseconds.or_else(|| value("throttled_time"))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::root::fake::machine;
     use super::*;
+    use crate::root::fake::machine;
 
     const NEW_MOUNT: &str = "34 24 0:29 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw\n";
     const OLD_MOUNTS: &str = "\
@@ -219,19 +190,13 @@ mod tests {
             ("sys/fs/cgroup/user.slice/memory.current", "400\n"),
             ("sys/fs/cgroup/user.slice/race.scope/memory.max", "max\n"),
         ]);
-        let groups = Groups::of(&root, Controller::Cpu).unwrap();
+        let groups = Groups::of(&root, "cpu").unwrap();
         assert_eq!(groups.version, 2);
         let quota = groups.quota(&root).unwrap();
         assert_eq!((quota.cores, quota.period_ms), (1.5, 100.0));
         assert_eq!(quota.file, "/sys/fs/cgroup/user.slice/cpu.max");
-        let held = groups.held_back(&root);
-        assert_eq!(
-            held,
-            Some(HeldBack {
-                nanoseconds: 70_000
-            })
-        );
-        let memory = Groups::of(&root, Controller::Memory).unwrap();
+        assert_eq!(groups.held_back_ns(&root), Some(70_000));
+        let memory = Groups::of(&root, "memory").unwrap();
         assert_eq!(memory.memory_left(&root), Some(600));
     }
 
@@ -255,36 +220,30 @@ mod tests {
                 "nr_periods 9\nnr_throttled 4\nthrottled_time 123456\n",
             ),
         ]);
-        let groups = Groups::of(&root, Controller::Cpu).unwrap();
+        let groups = Groups::of(&root, "cpu").unwrap();
         assert_eq!(groups.version, 1);
         let quota = groups.quota(&root).unwrap();
         assert_eq!(quota.cores, 0.5);
         assert_eq!(quota.file, "/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us");
-        let held = groups.held_back(&root);
-        assert_eq!(
-            held,
-            Some(HeldBack {
-                nanoseconds: 123_456
-            })
-        );
+        assert_eq!(groups.held_back_ns(&root), Some(123_456));
     }
 
     #[test]
     fn a_path_outside_of_what_is_mounted_leads_to_the_mount_itself() {
-        let found = groups("0::/../../elsewhere\n", NEW_MOUNT, Controller::Cpu).unwrap();
+        let found = groups("0::/../../elsewhere\n", NEW_MOUNT, "cpu").unwrap();
         assert_eq!(found.folders, ["/sys/fs/cgroup"]);
-        let old = groups("5:cpu:/other\n", OLD_MOUNTS, Controller::Cpu).unwrap();
+        let old = groups("5:cpu:/other\n", OLD_MOUNTS, "cpu").unwrap();
         assert_eq!(old.folders, ["/sys/fs/cgroup/cpu,cpuacct"]);
     }
 
     #[test]
     fn without_groups_or_a_limit_there_is_none() {
-        assert_eq!(groups("", NEW_MOUNT, Controller::Cpu), None);
-        assert_eq!(groups("0::/\n", "", Controller::Cpu), None);
-        assert_eq!(groups("0::/\n", "nonsense\n", Controller::Cpu), None);
+        assert_eq!(groups("", NEW_MOUNT, "cpu"), None);
+        assert_eq!(groups("0::/\n", "", "cpu"), None);
+        assert_eq!(groups("0::/\n", "nonsense\n", "cpu"), None);
         assert_eq!(cpu_max("max 100000\n"), None);
-        assert_eq!(held_back("nr_periods 0\n"), None);
+        assert_eq!(held_back_ns("nr_periods 0\n"), None);
         let (_folder, root) = machine(&[]);
-        assert_eq!(Groups::of(&root, Controller::Memory), None);
+        assert_eq!(Groups::of(&root, "memory"), None);
     }
 }

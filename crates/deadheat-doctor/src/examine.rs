@@ -2,41 +2,32 @@
 
 use std::thread;
 
+use deadheat_engine::{
+    AffinityError, Clock, OsClock, SampleClock, cores_of_this_thread, pin_this_thread,
+};
 use deadheat_model::Pinning;
 use deadheat_model::doctor::{Checkup, CoreWatch, Facts, NotMeasured};
 
-use super::advice::advice;
-use super::aslr::aslr;
-use super::candidates::{accepts, candidates};
-use super::control_group::{Controller, Groups};
-use super::counters::counters;
-use super::findings::findings;
-use super::frequency::{governor, turbo};
-use super::host::{container, host};
-use super::load::{one_minute, waiting};
-use super::measured::Measured;
-use super::memory::{available, huge_pages, swap};
-use super::random_reads::{fits, page_reads};
-use super::rival::slowdown;
-use super::root::Root;
-use super::stat::stat;
-use super::system_clock::{clock_facts, system_clock_cost_ns};
-use super::thermal::hottest;
-use super::topology::{Topology, siblings};
-use super::totals::{Totals, grown};
-use super::watch::{Watched, watch};
-use super::work::Work;
-use crate::affinity::{AffinityError, cores_of_this_thread, hold_on};
-use crate::clock::{Clock, OsClock, SampleClock};
+use crate::control_group::Groups;
+use crate::cores::{Topology, accepts, advice, candidates, siblings};
+use crate::findings::{Measured, findings};
+use crate::frequency::{governor, hottest, throttled, turbo};
+use crate::host::{container, host};
+use crate::instruments::{clock_facts, counters, system_clock_cost_ns};
+use crate::memory::{aslr, available, fits, huge_pages, page_reads, swap, swapped_pages};
+use crate::procfs::{of_cpuinfo, one_minute, stat, waiting};
+use crate::root::Root;
+use crate::watch::{Watched, watch};
+use crate::work::{Work, slowdown};
 
-/// What each part takes of the whole time. The rest goes to reading files and
+/// The share of the whole time that each part takes. The rest goes to reading files and
 /// getting memory.
 const WATCHING: f64 = 0.32;
 const WORKING: f64 = 0.12;
 const COMPETING: f64 = 0.15;
 const READING: f64 = 0.06;
 
-/// What is asked of a checkup.
+/// Options of a checkup.
 #[derive(Clone, Debug)]
 pub struct DoctorOptions {
     /// The cores to look at.
@@ -45,16 +36,15 @@ pub struct DoctorOptions {
     pub root: Root,
     /// The version of deadheat.
     pub tool_version: String,
-    /// Whether the program was built with debug assertions.
+    /// True if the program was built with debug assertions.
     pub debug_assertions: bool,
     /// About how long it may take, in seconds.
     pub seconds: f64,
 }
 
-/// Looks at the machine and measures. The only thing that can go wrong is to
-/// be asked for cores that deadheat may not use; what cannot be found out is
-/// told as unknown. The calling thread stays where it is. `begins` is called
-/// when all is well and the measuring starts.
+/// Looks at the machine and measures. The only error is [`AffinityError`], for cores that deadheat
+/// may not use; what cannot be found out is reported as unknown. The calling thread stays where it
+/// is. `begins` is called when the cores are known to be usable and the measuring starts.
 pub fn examine(options: &DoctorOptions, begins: impl FnOnce()) -> Result<Checkup, AffinityError> {
     let whole = OsClock::start();
     let root = &options.root;
@@ -76,7 +66,7 @@ pub fn examine(options: &DoctorOptions, begins: impl FnOnce()) -> Result<Checkup
         cores,
         facts,
     } = seen.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    let machine = crate::machine::environment();
+    let machine = deadheat_engine::environment();
     Ok(Checkup {
         tool_version: options.tool_version.clone(),
         system: machine.system,
@@ -93,7 +83,7 @@ pub fn examine(options: &DoctorOptions, begins: impl FnOnce()) -> Result<Checkup
     })
 }
 
-/// What the measuring thread came back with.
+/// The result of the measuring thread.
 struct Seen {
     measured: Measured,
     cores: Vec<CoreWatch>,
@@ -108,7 +98,7 @@ fn measure(
     candidates: &[Option<u32>],
 ) -> Seen {
     let root = &options.root;
-    let groups = Groups::of(root, Controller::Cpu);
+    let groups = Groups::of(root, "cpu");
     // Before anything spins, or it would find itself.
     let load = load(root, topology, allowed);
     let (clock, fallback) = SampleClock::choose();
@@ -120,7 +110,7 @@ fn measure(
         .map(|core| {
             if let Some(core) = core {
                 // It was allowed a moment ago; if not, wherever it is.
-                let _ = hold_on(*core);
+                let _ = pin_this_thread(*core);
             }
             let isolated = core.is_some_and(|core| topology.isolated.contains(&core));
             watch(&clock, root, *core, isolated, each)
@@ -129,13 +119,13 @@ fn measure(
     let best = quietest(&watched);
     let core = best.watch.core;
     if let Some(core) = core {
-        let _ = hold_on(core);
+        let _ = pin_this_thread(core);
     }
     let work = Work::sized(&clock);
     let evenness = work.evenness(options.seconds * WORKING);
     // Before there are rivals: one thread is what a race runs.
-    let held_back = groups.as_ref().and_then(|groups| groups.held_back(root));
-    let held_back = grown(totals.held_back, held_back.map(|held| held.nanoseconds));
+    let held_back_ns = groups.as_ref().and_then(|groups| groups.held_back_ns(root));
+    let held_back = grown(totals.held_back_ns, held_back_ns);
     let quota_throttled = held_back.map(|ns| (ns as f64 / since.elapsed_ns() as f64).min(1.0));
     let siblings = core.map_or_else(Vec::new, |core| siblings(root, core));
     let may_use = |core: &u32| allowed.contains(core);
@@ -156,10 +146,11 @@ fn measure(
         (None, None) if allowed.len() != 1 => Err(NotMeasured::Hidden),
         _ => Err(NotMeasured::OneCore),
     };
-    let limit = Groups::of(root, Controller::Memory).and_then(|groups| groups.memory_left(root));
-    let pages = match fits(limit) && fits(available(root)) {
-        true => page_reads(&clock, root, options.seconds * READING),
-        false => Err(NotMeasured::TooLittleMemory),
+    let limit = Groups::of(root, "memory").and_then(|groups| groups.memory_left(root));
+    let pages = if fits(limit) && fits(available(root)) {
+        page_reads(&clock, root, options.seconds * READING)
+    } else {
+        Err(NotMeasured::TooLittleMemory)
     };
     let after = Totals::now(root, &topology.online, groups.as_ref());
     let measured = Measured {
@@ -202,7 +193,7 @@ fn measure(
     }
 }
 
-/// What is known of the machine when everything was measured.
+/// The facts of the machine that are known when everything was measured.
 struct Machine<'a> {
     topology: &'a Topology,
     allowed: &'a [u32],
@@ -214,8 +205,7 @@ struct Machine<'a> {
     groups: Option<&'a Groups>,
 }
 
-/// What the system says of everything that is not read before or beside the
-/// measuring.
+/// The facts that are not read before or beside the measuring, as the system publishes them.
 fn facts(root: &Root, machine: &Machine<'_>, measured: &Measured) -> Vec<Facts> {
     let busy = |core: &u32| {
         let of_core = measured.watched.busy.iter().find(|(one, _)| one == core);
@@ -295,21 +285,41 @@ fn load(root: &Root, topology: &Topology, allowed: &[u32]) -> Facts {
 
 /// The model of the processor; those of ARM say only who made them.
 fn cpu_model(root: &Root) -> Option<String> {
-    let text = root.text("proc/cpuinfo")?;
-    let mut lines = text.lines();
-    let (_, model) = lines
-        .find(|line| line.starts_with("model name"))?
-        .split_once(':')?;
-    Some(model.trim().to_owned())
+    of_cpuinfo(&root.text("proc/cpuinfo")?, "model name").map(str::to_owned)
+}
+
+/// Counts of the kernel since the start, read before and after everything else.
+struct Totals {
+    swapped: Option<u64>,
+    throttled: Option<u64>,
+    held_back_ns: Option<u64>,
+}
+
+impl Totals {
+    fn now(root: &Root, cores: &[u32], groups: Option<&Groups>) -> Self {
+        Self {
+            swapped: root
+                .text("proc/vmstat")
+                .and_then(|text| swapped_pages(&text)),
+            throttled: throttled(root, cores),
+            held_back_ns: groups.and_then(|groups| groups.held_back_ns(root)),
+        }
+    }
+}
+
+/// The growth of a count, where it was read both times.
+fn grown(before: Option<u64>, after: Option<u64>) -> Option<u64> {
+    let (before, after) = before.zip(after)?;
+    Some(after.saturating_sub(before))
 }
 
 #[cfg(test)]
 mod tests {
     use deadheat_model::doctor::{State, Topic};
 
-    use super::super::candidates::MOST_CORES;
-    use super::super::root::fake::machine;
     use super::*;
+    use crate::cores::MOST_CORES;
+    use crate::root::fake::machine;
 
     fn options(root: Root, pinning: Pinning) -> DoctorOptions {
         DoctorOptions {
@@ -381,5 +391,16 @@ mod tests {
         let asked = Pinning::Cores(vec![1000]);
         let error = examine(&options(Root::real(), asked), || ()).unwrap_err();
         assert!(error.to_string().contains("core 1000"), "{error}");
+    }
+
+    #[test]
+    fn counts_grow_and_those_that_are_hidden_stay_so() {
+        assert_eq!(grown(Some(3), Some(10)), Some(7));
+        assert_eq!(grown(Some(3), Some(1)), Some(0), "it began anew");
+        assert_eq!(grown(None, Some(1)), None);
+        let (_folder, root) = machine(&[("proc/vmstat", "pswpin 1\npswpout 2\n")]);
+        let totals = Totals::now(&root, &[0], None);
+        assert_eq!(totals.swapped, Some(3));
+        assert_eq!((totals.throttled, totals.held_back_ns), (None, None));
     }
 }

@@ -23,36 +23,40 @@ impl Root {
         Self { folder }
     }
 
-    pub(super) fn is_real(&self) -> bool {
+    pub(crate) fn is_real(&self) -> bool {
         self.folder == Path::new("/")
     }
 
+    fn below(&self, path: &str) -> PathBuf {
+        self.folder.join(path.trim_start_matches('/'))
+    }
+
     /// The text of a file; the path may begin with a slash or not.
-    pub(super) fn text(&self, path: &str) -> Option<String> {
-        let bytes = fs::read(self.folder.join(path.trim_start_matches('/'))).ok()?;
+    pub(crate) fn text(&self, path: &str) -> Option<String> {
+        let bytes = fs::read(self.below(path)).ok()?;
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
     /// The first line of a file, if there is anything in it.
-    pub(super) fn line(&self, path: &str) -> Option<String> {
+    pub(crate) fn line(&self, path: &str) -> Option<String> {
         let text = self.text(path)?;
         let line = text.lines().next()?.trim();
         (!line.is_empty()).then(|| line.to_owned())
     }
 
     /// The number in a file.
-    pub(super) fn number<T: FromStr>(&self, path: &str) -> Option<T> {
+    pub(crate) fn number<T: FromStr>(&self, path: &str) -> Option<T> {
         self.line(path)?.parse().ok()
     }
 
-    /// Whether there is such a file or folder.
-    pub(super) fn has(&self, path: &str) -> bool {
-        self.folder.join(path.trim_start_matches('/')).exists()
+    /// Returns true if there is such a file or folder.
+    pub(crate) fn has(&self, path: &str) -> bool {
+        self.below(path).exists()
     }
 
-    /// What is in a folder, in order.
-    pub(super) fn names(&self, path: &str) -> Vec<String> {
-        let folder = fs::read_dir(self.folder.join(path.trim_start_matches('/')));
+    /// The names in a folder, in order.
+    pub(crate) fn names(&self, path: &str) -> Vec<String> {
+        let folder = fs::read_dir(self.below(path));
         let entries = folder.into_iter().flatten().flatten();
         let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
         let mut names: Vec<String> = names.collect();
@@ -62,7 +66,7 @@ impl Root {
 }
 
 #[cfg(test)]
-pub(super) mod fake {
+pub(crate) mod fake {
     use std::fs;
 
     use tempfile::TempDir;
@@ -70,7 +74,7 @@ pub(super) mod fake {
     use super::Root;
 
     /// A machine that has these files and no others.
-    pub(in crate::doctor) fn machine(files: &[(&str, &str)]) -> (TempDir, Root) {
+    pub(crate) fn machine(files: &[(&str, &str)]) -> (TempDir, Root) {
         let folder = tempfile::tempdir().unwrap();
         for (path, text) in files {
             let path = folder.path().join(path);
