@@ -1,4 +1,8 @@
-//! Programs that are waited for with an ear for those who ask to stop.
+//! Programs that are waited for until they end or the user asks to stop.
+//!
+//! The engine supervises the programs it measures otherwise: it marks, collects and kills all that
+//! they start. A build may leave a server of its compiler cache behind, speaks to the terminal by
+//! itself, and gets a moment to end, and a lock to hold, which none of those does.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -16,10 +20,10 @@ use crate::error::BuildError;
 const SHORTEST: Duration = Duration::from_micros(500);
 const LONGEST: Duration = Duration::from_millis(10);
 
-/// How long a child that was asked to end may take.
+/// The time that a child may take to end when it was asked to.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Answers whether somebody asked to stop.
+/// A question to the caller: did the user ask to stop?
 pub struct Interruption<'a>(pub &'a dyn Fn() -> bool);
 
 impl std::fmt::Debug for Interruption<'_> {
@@ -28,7 +32,7 @@ impl std::fmt::Debug for Interruption<'_> {
     }
 }
 
-/// What a child said and how it ended.
+/// The output of a child, and its exit status.
 #[derive(Debug)]
 pub(crate) struct Finished {
     pub(crate) status: ExitStatus,
@@ -37,15 +41,32 @@ pub(crate) struct Finished {
 }
 
 impl Finished {
-    /// What it complained about, on one line.
+    /// Its complaints, on one line.
     pub(crate) fn said(&self) -> String {
         let text = String::from_utf8_lossy(&self.stderr);
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
         let said = lines.collect::<Vec<_>>().join("; ");
-        match said.is_empty() {
-            true => self.status.to_string(),
-            false => said,
+        if said.is_empty() {
+            self.status.to_string()
+        } else {
+            said
         }
+    }
+
+    /// The output of a subcommand of git that was run for this revision, or its failure.
+    pub(crate) fn output_of_git(
+        self,
+        revision: &str,
+        command: &str,
+    ) -> Result<Vec<u8>, BuildError> {
+        if self.status.success() {
+            return Ok(self.stdout);
+        }
+        Err(BuildError::Git {
+            revision: revision.to_owned(),
+            command: command.to_owned(),
+            said: self.said(),
+        })
     }
 }
 
@@ -95,7 +116,7 @@ impl Interruption<'_> {
         }
     }
 
-    /// How it ended; `None` when it was ended because somebody asked to stop.
+    /// The exit status; `None` when it was ended because somebody asked to stop.
     fn wait(&self, child: &mut Child) -> io::Result<Option<ExitStatus>> {
         let mut pause = SHORTEST;
         loop {
@@ -138,8 +159,9 @@ fn reading(mut pipe: Box<dyn Read + Send>) -> thread::JoinHandle<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::cell::Cell;
+
+    use super::*;
 
     fn shell(script: &str) -> Command {
         let mut command = Command::new("sh");
