@@ -1,21 +1,18 @@
 //! Neutral links of one executable, on demand and many at a time.
 
 use std::collections::BTreeSet;
-use std::env;
-use std::fmt;
-use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
-use std::thread;
+use std::{env, fmt, io, thread};
 
 use deadheat_model::byte_size;
 use serde::Serialize;
 
-use super::cache::{Cache, Limits, Shelf, Variant, Workshop};
-use super::linker::{Family, Linker, candidates};
-use super::recipe::{LinkFailure, Recipe, cores, failure_of, kept_inputs};
+use crate::cache::{Cache, Limits, Shelf, Variant, Workshop};
+use crate::linker::{Family, LinkFailure, Linker, candidates, failure_of};
+use crate::recipe::{Recipe, cores, kept_inputs};
 use crate::record::{Argument, LinkRecord};
 
 /// The variable that leaves one family of linkers: `lld`, `mold` or `gnu`.

@@ -1,15 +1,15 @@
-//! Which linker shuffles: lld where there is one, then mold, then GNU ld.
+//! The linker that shuffles: lld where there is one, then mold, then GNU ld; and the driver that is
+//! called for it.
 
-use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output, Stdio};
+use std::{env, io};
 
 use serde::{Deserialize, Serialize};
 
-use super::recipe::{driver, first_words, run};
 use crate::record::{Argument, LinkRecord};
-use crate::recording::Stamp;
+use crate::store::Stamp;
 
 /// Linkers that can be told an order, in the order they are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -360,6 +360,114 @@ fn ask_version(
     })
 }
 
+/// Why a link came to nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum LinkFailure {
+    /// No room for its output.
+    #[error("no space is left for neutral links in {}; make room there: {said}", folder.display())]
+    NoSpace {
+        /// The folder `.deadheat/links`.
+        folder: PathBuf,
+        /// The words of who noticed.
+        said: String,
+    },
+    /// The driver or its linker did not like it.
+    #[error("{said}")]
+    Refused {
+        /// The first lines of what they said.
+        said: String,
+    },
+}
+
+/// The driver of a record, as it was called but without arguments.
+pub(crate) fn driver(record: &LinkRecord) -> Command {
+    let mut command = Command::new(&record.driver);
+    command
+        .current_dir(&record.directory)
+        .envs(record.environment.iter().map(|(name, value)| (name, value)))
+        .env("LC_ALL", "C")
+        .stdin(Stdio::null());
+    command
+}
+
+/// Runs the driver to its end, and keeps what it says.
+pub(crate) fn run(record: &LinkRecord, command: &mut Command) -> Result<Output, LinkFailure> {
+    command.output().map_err(|error| LinkFailure::Refused {
+        said: if record.directory.is_dir() {
+            format!(
+                "the driver `{}` could not be started: {error}",
+                record.driver
+            )
+        } else {
+            format!(
+                "the folder {} it was linked in is gone",
+                record.directory.display()
+            )
+        },
+    })
+}
+
+/// The failure that a failed call of the driver stands for.
+pub(crate) fn failure_of_driver(done: &Output, folder: &Path) -> LinkFailure {
+    let text = String::from_utf8_lossy(&done.stderr);
+    let said =
+        first_words(&text).unwrap_or_else(|| format!("the driver ended with {}", done.status));
+    // lld writes through a mapping, and dies of a bus error on a full disk.
+    if text.contains("No space left on device") || text.contains("[Bus error]") {
+        LinkFailure::NoSpace {
+            folder: folder.to_owned(),
+            said,
+        }
+    } else {
+        LinkFailure::Refused { said }
+    }
+}
+
+/// The failure that an error of our own stands for.
+pub(crate) fn failure_of(error: &io::Error, folder: &Path) -> LinkFailure {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => LinkFailure::NoSpace {
+            folder: folder.to_owned(),
+            said: error.to_string(),
+        },
+        _ => LinkFailure::Refused {
+            said: format!("{}: {error}", folder.display()),
+        },
+    }
+}
+
+/// The lines that say what went wrong: from the first that speaks of an error,
+/// three at most, each cut to a readable length.
+fn first_words(text: &str) -> Option<String> {
+    const LINES: usize = 3;
+    const LENGTH: usize = 300;
+    let lines: Vec<&str> = text
+        .lines()
+        .map(str::trim_end)
+        .filter(|line| !line.is_empty())
+        .collect();
+    let telling = |line: &&str| {
+        [
+            "error",
+            "undefined",
+            "fatal",
+            "cannot",
+            "unrecognized",
+            "unknown",
+        ]
+        .iter()
+        .any(|word| line.to_ascii_lowercase().contains(word))
+    };
+    let first = lines.iter().position(telling).unwrap_or(0);
+    let chosen: Vec<String> = lines
+        .iter()
+        .skip(first)
+        .take(LINES)
+        .map(|line| line.chars().take(LENGTH).collect())
+        .collect();
+    (!chosen.is_empty()).then(|| chosen.join("\n"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -484,5 +592,45 @@ mod tests {
             assert_eq!(Family::from_name(family.name()), Some(family));
         }
         assert_eq!(Family::from_name("gold"), None);
+    }
+
+    #[test]
+    fn of_what_a_linker_says_the_lines_about_the_error_are_told() {
+        let said = "warning: x\nld.lld: error: undefined symbol: f\n>>> referenced by k.c\nmore\nmore still\n";
+        assert_eq!(
+            first_words(said).unwrap(),
+            "ld.lld: error: undefined symbol: f\n>>> referenced by k.c\nmore"
+        );
+        assert_eq!(first_words("only this\n").unwrap(), "only this");
+        assert_eq!(first_words("\n\n"), None);
+        assert_eq!(first_words(&"x".repeat(5000)).unwrap().len(), 300);
+    }
+
+    #[test]
+    fn a_full_disk_is_told_from_other_failures() {
+        let done = |stderr: &str| Output {
+            status: std::os::unix::process::ExitStatusExt::from_raw(256),
+            stdout: Vec::new(),
+            stderr: stderr.as_bytes().to_vec(),
+        };
+        let failure = |stderr: &str| failure_of_driver(&done(stderr), Path::new("/f"));
+        for full in [
+            "/usr/bin/ld: final link failed: No space left on device",
+            "collect2: fatal error: ld terminated with signal 7 [Bus error], core dumped",
+        ] {
+            assert_eq!(
+                failure(full).to_string(),
+                format!("no space is left for neutral links in /f; make room there: {full}")
+            );
+        }
+        assert_eq!(failure("ld: error: x").to_string(), "ld: error: x");
+        assert_eq!(
+            failure("").to_string(),
+            "the driver ended with exit status: 1"
+        );
+        assert!(matches!(
+            failure_of(&io::ErrorKind::StorageFull.into(), Path::new("/f")),
+            LinkFailure::NoSpace { .. }
+        ));
     }
 }

@@ -1,16 +1,16 @@
 //! Stands in for a compiler driver.
 
-use std::env;
 use std::ffi::{OsStr, OsString};
-use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
+use std::{env, io};
 
-use super::invocation::{Intent, Unclear};
+use crate::invocation::Intent;
 use crate::note::Note;
 use crate::recording::Finished;
+use crate::response::Unclear;
 
 /// A driver that could not be started.
 #[derive(Debug, thiserror::Error)]

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use super::invocation::Unclear;
+/// What cannot be told from a command line, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Unclear(pub(crate) String);
 
 /// Files expanded at most, so that two that name each other come to an end.
 const MOST_FILES: usize = 2000;
@@ -92,8 +94,9 @@ fn is_space(character: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     fn quoted(argument: &str, quote: char) -> String {
         let inner = argument.replace('\\', "\\\\");

@@ -1,18 +1,15 @@
-//! One neutral link: the recorded call of the driver, shuffled.
+//! One neutral link: the recorded call of the driver, its words made fit for it, shuffled.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::thread;
 
-use super::linker::{Family, Linker};
-use super::ordering::FunctionSections;
-use super::words::{linker_word, neutral_words};
-use crate::driver::response;
-use crate::object::is_executable;
+use crate::elf::{FunctionSections, is_executable};
+use crate::linker::{Family, LinkFailure, Linker, driver, failure_of, failure_of_driver, run};
 use crate::record::{Argument, LinkRecord};
+use crate::response;
 
 /// From how many bytes on the arguments go through a response file: well below
 /// what any system takes as arguments.
@@ -32,25 +29,6 @@ pub(crate) struct Recipe<'a> {
     threads: usize,
     /// Gathered when a seed first needs them.
     sections: OnceLock<FunctionSections>,
-}
-
-/// Why a link came to nothing.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum LinkFailure {
-    /// No room for its output.
-    #[error("no space is left for neutral links in {}; make room there: {said}", folder.display())]
-    NoSpace {
-        /// The folder `.deadheat/links`.
-        folder: PathBuf,
-        /// The words of who noticed.
-        said: String,
-    },
-    /// The driver or its linker did not like it.
-    #[error("{said}")]
-    Refused {
-        /// The first lines of what they said.
-        said: String,
-    },
 }
 
 impl<'a> Recipe<'a> {
@@ -197,95 +175,6 @@ pub(crate) fn kept_inputs<'a>(
         })
 }
 
-/// The driver of a record, as it was called but without arguments.
-pub(crate) fn driver(record: &LinkRecord) -> Command {
-    let mut command = Command::new(&record.driver);
-    command
-        .current_dir(&record.directory)
-        .envs(record.environment.iter().map(|(name, value)| (name, value)))
-        .env("LC_ALL", "C")
-        .stdin(Stdio::null());
-    command
-}
-
-/// Runs the driver to its end, and keeps what it says.
-pub(crate) fn run(record: &LinkRecord, command: &mut Command) -> Result<Output, LinkFailure> {
-    command.output().map_err(|error| LinkFailure::Refused {
-        said: if record.directory.is_dir() {
-            format!(
-                "the driver `{}` could not be started: {error}",
-                record.driver
-            )
-        } else {
-            format!(
-                "the folder {} it was linked in is gone",
-                record.directory.display()
-            )
-        },
-    })
-}
-
-/// The failure that a failed call of the driver stands for.
-fn failure_of_driver(done: &Output, folder: &Path) -> LinkFailure {
-    let text = String::from_utf8_lossy(&done.stderr);
-    let said =
-        first_words(&text).unwrap_or_else(|| format!("the driver ended with {}", done.status));
-    // lld writes through a mapping, and dies of a bus error on a full disk.
-    if text.contains("No space left on device") || text.contains("[Bus error]") {
-        LinkFailure::NoSpace {
-            folder: folder.to_owned(),
-            said,
-        }
-    } else {
-        LinkFailure::Refused { said }
-    }
-}
-
-/// The failure that an error of our own stands for.
-pub(crate) fn failure_of(error: &io::Error, folder: &Path) -> LinkFailure {
-    match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => LinkFailure::NoSpace {
-            folder: folder.to_owned(),
-            said: error.to_string(),
-        },
-        _ => LinkFailure::Refused {
-            said: format!("{}: {error}", folder.display()),
-        },
-    }
-}
-
-/// The lines that say what went wrong: from the first that speaks of an error,
-/// three at most, each cut to a readable length.
-pub(crate) fn first_words(text: &str) -> Option<String> {
-    const LINES: usize = 3;
-    const LENGTH: usize = 300;
-    let lines: Vec<&str> = text
-        .lines()
-        .map(str::trim_end)
-        .filter(|line| !line.is_empty())
-        .collect();
-    let telling = |line: &&str| {
-        [
-            "error",
-            "undefined",
-            "fatal",
-            "cannot",
-            "unrecognized",
-            "unknown",
-        ]
-        .iter()
-        .any(|word| line.to_ascii_lowercase().contains(word))
-    };
-    let first = lines.iter().position(telling).unwrap_or(0);
-    let chosen: Vec<String> = lines
-        .iter()
-        .skip(first)
-        .take(LINES)
-        .map(|line| line.chars().take(LENGTH).collect())
-        .collect();
-    (!chosen.is_empty()).then(|| chosen.join("\n"))
-}
-
 /// Whether a link left an executable there.
 fn check_executable(path: &Path) -> Result<(), String> {
     let bytes = fs::read(path)
@@ -297,47 +186,141 @@ fn check_executable(path: &Path) -> Result<(), String> {
     }
 }
 
+/// Linker options that put sections into an order of their own, with a value
+/// after `=` or in the argument that follows.
+const ORDERS: [&str; 4] = [
+    "symbol-ordering-file",
+    "section-ordering-file",
+    "call-graph-ordering-file",
+    "shuffle-sections",
+];
+
+/// The recorded arguments without what would undo the shuffle. With
+/// `another_linker`, the choice of the linker goes as well.
+pub(crate) fn neutral_words(words: Vec<String>, another_linker: bool) -> Vec<String> {
+    let mut kept = Vec::with_capacity(words.len());
+    let mut value_follows = false;
+    let mut words = words.into_iter();
+    while let Some(word) = words.next() {
+        if word == "-Xlinker" {
+            let Some(option) = words.next() else { continue };
+            if is_kept(&option, &mut value_follows) {
+                kept.extend([word, option]);
+            }
+        } else if let Some(options) = word.strip_prefix("-Wl,") {
+            let options: Vec<&str> = options
+                .split(',')
+                .filter(|option| is_kept(option, &mut value_follows))
+                .collect();
+            if !options.is_empty() {
+                kept.push(format!("-Wl,{}", options.join(",")));
+            }
+        } else if !(another_linker
+            && (word.starts_with("-fuse-ld=") || word.starts_with("--ld-path=")))
+        {
+            kept.push(word);
+        }
+    }
+    kept
+}
+
+/// Whether a linker option stays. `value_follows` is carried from one option
+/// to the next, in whatever driver argument that one is.
+fn is_kept(option: &str, value_follows: &mut bool) -> bool {
+    if std::mem::take(value_follows) {
+        return false;
+    }
+    let Some(bare) = option
+        .strip_prefix("--")
+        .or_else(|| option.strip_prefix('-'))
+    else {
+        return true;
+    };
+    let (name, valued) = match bare.split_once('=') {
+        Some((name, _)) => (name, true),
+        None => (bare, false),
+    };
+    if ORDERS.contains(&name) {
+        *value_follows = !valued;
+        return false;
+    }
+    // Those of newer versions of lld all have their value after `=`.
+    name != "call-graph-profile-sort" && !name.starts_with("bp-")
+}
+
+/// An argument of the driver with a path at its end. A comma in a path would
+/// be taken apart by `-Wl,`, so such options go one by one.
+pub(crate) fn linker_word(before: &str, path: &str) -> Vec<String> {
+    match before.strip_prefix("-Wl,") {
+        Some(options) if path.contains(',') => {
+            let whole = options.split(',').collect::<Vec<_>>();
+            let (last, others) = whole.split_last().unwrap_or((&"", &[]));
+            let mut words = Vec::new();
+            for option in others {
+                words.extend(["-Xlinker".to_owned(), (*option).to_owned()]);
+            }
+            words.extend(["-Xlinker".to_owned(), format!("{last}{path}")]);
+            words
+        }
+        _ => vec![format!("{before}{path}")],
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn of_what_a_linker_says_the_lines_about_the_error_are_told() {
-        let said = "warning: x\nld.lld: error: undefined symbol: f\n>>> referenced by k.c\nmore\nmore still\n";
-        assert_eq!(
-            first_words(said).unwrap(),
-            "ld.lld: error: undefined symbol: f\n>>> referenced by k.c\nmore"
-        );
-        assert_eq!(first_words("only this\n").unwrap(), "only this");
-        assert_eq!(first_words("\n\n"), None);
-        assert_eq!(first_words(&"x".repeat(5000)).unwrap().len(), 300);
+    fn neutral(words: &str, another_linker: bool) -> String {
+        neutral_words(
+            words.split(' ').map(str::to_owned).collect(),
+            another_linker,
+        )
+        .join(" ")
     }
 
     #[test]
-    fn a_full_disk_is_told_from_other_failures() {
-        let done = |stderr: &str| Output {
-            status: std::os::unix::process::ExitStatusExt::from_raw(256),
-            stdout: Vec::new(),
-            stderr: stderr.as_bytes().to_vec(),
-        };
-        let failure = |stderr: &str| failure_of_driver(&done(stderr), Path::new("/f"));
-        for full in [
-            "/usr/bin/ld: final link failed: No space left on device",
-            "collect2: fatal error: ld terminated with signal 7 [Bus error], core dumped",
+    fn orders_of_the_users_give_way_to_the_shuffle_and_nothing_else_does() {
+        for order in [
+            "-Wl,--symbol-ordering-file=o",
+            "-Wl,--symbol-ordering-file,o",
+            "-Wl,--symbol-ordering-file -Wl,o",
+            "-Xlinker -symbol-ordering-file -Xlinker o",
+            "-Wl,--section-ordering-file=o",
+            "-Wl,--shuffle-sections=.text*=3",
+            "-Wl,--bp-startup-sort=function",
+            "-Wl,--call-graph-profile-sort=hfsort",
         ] {
             assert_eq!(
-                failure(full).to_string(),
-                format!("no space is left for neutral links in /f; make room there: {full}")
+                neutral(&format!("a.o {order} -lm"), false),
+                "a.o -lm",
+                "{order}"
             );
         }
-        assert_eq!(failure("ld: error: x").to_string(), "ld: error: x");
+        let recorded = "-Wl,--as-needed -Wl,-rpath,/lib -Xlinker -z -Xlinker now -L /o";
+        assert_eq!(neutral(recorded, true), recorded);
         assert_eq!(
-            failure("").to_string(),
-            "the driver ended with exit status: 1"
+            neutral(
+                "-Wl,--gc-sections,--symbol-ordering-file,o,--as-needed",
+                true
+            ),
+            "-Wl,--gc-sections,--as-needed"
         );
-        assert!(matches!(
-            failure_of(&io::ErrorKind::StorageFull.into(), Path::new("/f")),
-            LinkFailure::NoSpace { .. }
-        ));
+    }
+
+    #[test]
+    fn the_users_linker_gives_way_only_to_another() {
+        let recorded = "-fuse-ld=gold --ld-path=/l/ld a.o";
+        assert_eq!(neutral(recorded, false), recorded);
+        assert_eq!(neutral(recorded, true), "a.o");
+    }
+
+    #[test]
+    fn a_path_with_a_comma_reaches_the_linker_in_one_piece() {
+        assert_eq!(linker_word("-Wl,--script=", "/a/b"), ["-Wl,--script=/a/b"]);
+        assert_eq!(
+            linker_word("-Wl,-T,", "/a,b/c"),
+            ["-Xlinker", "-T", "-Xlinker", "/a,b/c"]
+        );
+        assert_eq!(linker_word("", "/a,b.o"), ["/a,b.o"]);
     }
 }
