@@ -1,16 +1,14 @@
-//! What can go wrong between a revision and its executables.
+//! Errors between a revision and its executables.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use deadheat_link::RolesError;
 
-use crate::cargo::CargoError;
-
-/// Whose fault it is.
+/// The party at fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// What was asked for makes no sense.
+    /// The request, which makes no sense.
     Request,
     /// A side cannot be built.
     Side,
@@ -20,13 +18,47 @@ pub enum Fault {
     Interruption,
 }
 
-/// Why there are no two builds.
+/// The reason why cargo could not be prepared.
+#[derive(Debug, thiserror::Error)]
+pub enum CargoError {
+    /// A path that is none.
+    #[error("--target-dir {}: {problem}", path.display())]
+    TargetDir {
+        /// As the user wrote it.
+        path: PathBuf,
+        /// The problem with it.
+        problem: io::Error,
+    },
+    /// Cargo could not be started.
+    #[error("{cargo}: {problem}")]
+    NotStarted {
+        /// The program.
+        cargo: String,
+        /// The reason.
+        problem: io::Error,
+    },
+    /// Cargo has said why.
+    #[error("`cargo metadata` does not know which package to race")]
+    NoPackage,
+    /// Cargo said something else than it promises.
+    #[error("`cargo metadata` names no target_directory")]
+    NoTargetDirectory,
+}
+
+impl CargoError {
+    /// Returns true if the user could have asked better.
+    pub fn is_of_the_request(&self) -> bool {
+        matches!(self, Self::TargetDir { .. } | Self::NoPackage)
+    }
+}
+
+/// The reason why there are no two builds.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
     /// The folder is in no working tree of git.
     #[error("{}: revisions can only be raced inside a git working tree ({said})", directory.display())]
     NoRepository {
-        /// Where the user stands.
+        /// The working directory of the user.
         directory: PathBuf,
         /// Git's words.
         said: String,
@@ -58,25 +90,19 @@ pub enum BuildError {
         commit: String,
     },
     /// `--exe` leads out of the tree, so both sides would share it.
-    #[error("--exe {}: name it by its path below the folder of the build, so that either side has one of its own", path.display())]
-    ExeOutside {
-        /// As the user wrote it.
-        path: PathBuf,
-    },
+    #[error("--exe {}: name it by its path below the folder of the build, so that either side has one of its own", .0.display())]
+    ExeOutside(PathBuf),
     /// `--build` without `--exe`.
-    #[error("--build '{command}' needs at least one --exe PATH, an executable that it makes")]
-    NoExe {
-        /// The command.
-        command: String,
-    },
+    #[error("--build '{0}' needs at least one --exe PATH, an executable that it makes")]
+    NoExe(String),
     /// The build did not succeed; its output was shown as it came.
     #[error("{revision} does not build: {command} ended with {end}; what it said is above")]
     Failed {
         /// The side.
         revision: String,
-        /// What was called.
+        /// The command.
         command: String,
-        /// How it ended.
+        /// Its exit status.
         end: String,
     },
     /// The build succeeded, but made no such executable.
@@ -84,19 +110,16 @@ pub enum BuildError {
     NoExecutable {
         /// The side.
         revision: String,
-        /// Where it should be.
+        /// The path where it should be.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem with it.
         problem: &'static str,
     },
     /// `cargo bench` has nothing to run.
     #[error(
-        "{revision}: `cargo bench` builds no bench target here; name a package with -p, or add a [[bench]]"
+        "{0}: `cargo bench` builds no bench target here; name a package with -p, or add a [[bench]]"
     )]
-    NoBench {
-        /// The side.
-        revision: String,
-    },
+    NoBench(String),
     /// Git would not do something it should.
     #[error("{revision}: `git {command}` failed: {said}")]
     Git {
@@ -118,7 +141,7 @@ pub enum BuildError {
     NotStarted {
         /// The program.
         program: String,
-        /// Why.
+        /// The reason.
         problem: io::Error,
     },
     /// A file of ours cannot be read or written.
@@ -126,7 +149,7 @@ pub enum BuildError {
     Kept {
         /// The file or folder.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem with it.
         problem: io::Error,
     },
     /// Somebody asked to stop.
@@ -135,16 +158,16 @@ pub enum BuildError {
 }
 
 impl BuildError {
-    /// Whose fault it is.
+    /// The party at fault.
     pub fn fault(&self) -> Fault {
         match self {
             Self::NoRepository { .. }
             | Self::UnknownRevision { .. }
             | Self::NoFolder { .. }
             | Self::Submodule { .. }
-            | Self::ExeOutside { .. }
-            | Self::NoExe { .. }
-            | Self::NoBench { .. } => Fault::Request,
+            | Self::ExeOutside(_)
+            | Self::NoExe(_)
+            | Self::NoBench(_) => Fault::Request,
             Self::Failed { .. } | Self::NoExecutable { .. } => Fault::Side,
             Self::Cargo(error) if error.is_of_the_request() => Fault::Request,
             Self::Interrupted => Fault::Interruption,

@@ -1,4 +1,4 @@
-//! Where builds of commits are kept, and for how long.
+//! The folders in which builds of commits are kept, and for how long.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 
 use deadheat_link::Digest;
 
+use crate::disk::{Tally, entries};
 use crate::error::BuildError;
-use crate::index::Index;
 use crate::repository::{Commit, Repository};
-use crate::slot::Slot;
-use crate::storage::Tally;
+use crate::slot::{Index, Slot};
 use crate::tree;
 
 /// Builds that are kept, and the bytes they may take.
@@ -24,7 +23,7 @@ pub(crate) struct Home {
 }
 
 impl Home {
-    /// Where a commit is to be built: in `.deadheat/builds` at the top of the
+    /// The place where a commit is to be built: in `.deadheat/builds` at the top of the
     /// working tree. Only where cargo would there take configuration of the
     /// working tree for that of the commit, in the user's cache.
     pub(crate) fn of(repository: &Repository<'_>, commit: &Commit) -> Result<Self, BuildError> {
@@ -102,7 +101,7 @@ impl Home {
                 let _ = slot.clear();
             }
         }
-        for path in tree::worktrees(repository)? {
+        for path in tree::worktrees(repository, &repository.interruption)? {
             let Some(folder) = path.parent().filter(|_| path.ends_with(tree::NAME)) else {
                 continue;
             };
@@ -146,19 +145,14 @@ impl Home {
 
     /// The keys of all builds, finished or not.
     fn keys(&self) -> Vec<String> {
-        let Ok(entries) = fs::read_dir(&self.folder) else {
-            return Vec::new();
-        };
-        entries
-            .flatten()
-            .filter(|entry| entry.path().is_dir())
-            .filter_map(|entry| entry.file_name().into_string().ok())
-            .collect()
+        let folders = entries(&self.folder).filter(|path| path.is_dir());
+        let keys = folders.filter_map(|path| Some(path.file_name()?.to_str()?.to_owned()));
+        keys.collect()
     }
 }
 
-/// Whether cargo, building a commit below the top of the working tree, would
-/// read files that belong to the sources of the working tree.
+/// Returns true if cargo, building a commit below the top of the working tree, would read files that
+/// belong to the sources of the working tree.
 fn sees_the_working_tree(repository: &Repository<'_>, commit: &Commit) -> Result<bool, BuildError> {
     // Files that git does not know are the user's own, and meant for all.
     let configuration = [".cargo/config.toml", ".cargo/config"];
@@ -183,8 +177,9 @@ fn sees_the_working_tree(repository: &Repository<'_>, commit: &Commit) -> Result
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::time::{Duration, SystemTime};
+
+    use super::*;
 
     fn build(home: &Home, key: &str, age: u64) {
         let folder = home.folder.join(key);

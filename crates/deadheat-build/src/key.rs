@@ -1,4 +1,5 @@
-//! What a build depends on, as one short name.
+//! The inputs of a build: all that it depends on, as one short name; and packages from outside of its
+//! repository, of which no commit says what was in them.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -7,7 +8,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use deadheat_link::Digest;
+use serde::{Deserialize, Serialize};
 
+use crate::disk::entries;
 use crate::repository::{Commit, Repository};
 
 /// Variables that builds listen to.
@@ -61,13 +64,13 @@ const TOOLS: [&str; 14] = [
 pub(crate) struct Ingredients(Vec<u8>);
 
 impl Ingredients {
-    /// What every build of this machine and this moment depends on.
+    /// The dependencies of every build of this machine and this moment.
     pub(crate) fn of_the_surroundings(repository: &Repository<'_>) -> Self {
         let mut this = Self::default();
         this.add("deadheat", env!("CARGO_PKG_VERSION"));
         this.add("inside", &repository.inside);
         let mut variables: Vec<_> = std::env::vars_os()
-            .filter(|(name, _)| heeded(name))
+            .filter(|(name, _)| is_heeded(name))
             .collect();
         variables.sort();
         for (name, value) in variables {
@@ -108,7 +111,7 @@ impl Ingredients {
     }
 }
 
-fn heeded(name: &OsStr) -> bool {
+fn is_heeded(name: &OsStr) -> bool {
     let Some(name) = name.to_str() else {
         return false;
     };
@@ -125,6 +128,48 @@ fn found(tool: &str) -> Option<(PathBuf, fs::Metadata)> {
         let about = fs::metadata(&file).ok().filter(fs::Metadata::is_file)?;
         Some((file, about))
     })
+}
+
+/// Folders that hold no sources.
+const PASSED_OVER: [&str; 4] = ["target", ".git", ".deadheat", "node_modules"];
+
+/// A package elsewhere, as it was when it was built.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Elsewhere {
+    folder: PathBuf,
+    stamp: String,
+}
+
+impl Elsewhere {
+    /// The package in this folder, as it is now.
+    pub(crate) fn now(folder: PathBuf) -> Self {
+        let mut seen = Vec::new();
+        walk(&folder, &mut seen);
+        seen.sort();
+        let Digest(stamp) = Digest::of(seen.join("\n").as_bytes());
+        Self { folder, stamp }
+    }
+
+    /// Returns true if nothing in it has changed since.
+    pub(crate) fn is_unchanged(&self) -> bool {
+        Self::now(self.folder.clone()) == *self
+    }
+}
+
+/// Notes down names, times and sizes of all files.
+fn walk(folder: &Path, seen: &mut Vec<String>) {
+    for path in entries(folder) {
+        let Ok(about) = fs::symlink_metadata(&path) else {
+            continue;
+        };
+        let is_passed_over = PASSED_OVER.iter().any(|passed| path.ends_with(passed));
+        if about.is_dir() && !is_passed_over {
+            walk(&path, seen);
+        } else if !about.is_dir() {
+            let (seconds, ns) = (about.mtime(), about.mtime_nsec());
+            seen.push(format!("{path:?} {} {seconds}.{ns}", about.size()));
+        }
+    }
 }
 
 #[cfg(test)]
@@ -159,7 +204,7 @@ mod tests {
             "CFLAGS_x86_64",
             "CXX",
         ] {
-            assert!(heeded(name.as_ref()), "{name}");
+            assert!(is_heeded(name.as_ref()), "{name}");
         }
         for name in [
             "CARGO",
@@ -169,7 +214,28 @@ mod tests {
             "PATH",
             "HOME",
         ] {
-            assert!(!heeded(name.as_ref()), "{name}");
+            assert!(!is_heeded(name.as_ref()), "{name}");
         }
+    }
+
+    #[test]
+    fn a_file_that_changes_comes_or_goes_is_noticed_and_a_build_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::create_dir_all(path("src")).unwrap();
+        fs::write(path("src/lib.rs"), "1").unwrap();
+        let before = || Elsewhere::now(folder.path().to_owned());
+        let first = before();
+        fs::create_dir(path("target")).unwrap();
+        fs::write(path("target/made"), "").unwrap();
+        assert!(first.is_unchanged());
+        fs::write(path("src/lib.rs"), "22").unwrap();
+        assert!(!first.is_unchanged());
+        let second = before();
+        fs::write(path("src/new.rs"), "").unwrap();
+        assert!(!second.is_unchanged());
+        let third = before();
+        fs::remove_file(path("src/lib.rs")).unwrap();
+        assert!(!third.is_unchanged());
     }
 }

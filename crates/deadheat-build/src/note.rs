@@ -1,4 +1,4 @@
-//! What there is to say while revisions are built.
+//! Notes to the user while revisions are built.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ pub enum Note {
     DirtySubmodules {
         /// Below the top of the repository.
         paths: Vec<PathBuf>,
-        /// Whether the working tree is a side of the race.
+        /// True if the working tree is a side of the race.
         raced: bool,
     },
     /// A submodule that the user has not initialised is left out.
@@ -48,7 +48,7 @@ pub enum Note {
         revision: String,
         /// The file that asks, below the top of the repository.
         path: PathBuf,
-        /// What compiles both sides.
+        /// The compiler of both sides.
         compiler: String,
     },
     /// The record of how an executable was linked is gone.
@@ -83,18 +83,12 @@ impl fmt::Display for Note {
             Self::DirtySubmodules { paths, raced } => {
                 let names: Vec<String> = paths.iter().map(|p| p.display().to_string()).collect();
                 let names = names.join(", ");
-                match raced {
-                    true => write!(
-                        f,
-                        "changes inside submodules ({names}) are part of the working tree, and \
-                         of no commit"
-                    ),
-                    false => write!(
-                        f,
-                        "changes inside submodules ({names}) are part of no commit, and are not \
-                         raced"
-                    ),
-                }
+                let part = if *raced {
+                    "part of the working tree, and of no commit"
+                } else {
+                    "part of no commit, and are not raced"
+                };
+                write!(f, "changes inside submodules ({names}) are {part}")
             }
             Self::SubmoduleLeftOut { revision, path } => write!(
                 f,

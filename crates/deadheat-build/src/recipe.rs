@@ -1,13 +1,459 @@
-//! How a side is built, whichever way.
+//! The ways to build a side: by `cargo bench --no-run`, its links recorded, or by a command of the
+//! user's, for projects that are not cargo's.
 
-use crate::cargo::CargoBuild;
-use crate::command::CommandBuild;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Component, Path, PathBuf};
+use std::process::{Command, Stdio};
 
-/// How both sides are built.
+use deadheat_link::{Roles, RolesError};
+use serde::Deserialize;
+
+use crate::artifacts::Messages;
+use crate::error::{BuildError, CargoError};
+use crate::note::Note;
+use crate::repository::{Repository, forget_the_repository};
+use crate::slot::Executable;
+use crate::subprocess::Interruption;
+
+/// The way in which both sides are built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Recipe {
     /// By `cargo bench --no-run`.
     Cargo(CargoBuild),
     /// By a command of the user's.
     Command(CommandBuild),
+}
+
+/// The variable that names the wrapper of rustc that the user had.
+pub const WRAPPED: &str = "DEADHEAT_WRAPPED";
+
+/// `cargo bench`, as the user wants it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CargoBuild {
+    /// Cargo itself: a name, or a path.
+    pub cargo: OsString,
+    /// The program that stands in for compiler and linker when started under their names.
+    pub program: PathBuf,
+    /// Options of `cargo bench` for both sides; not among them those that say
+    /// where to build, what to print and whether to run.
+    pub arguments: Vec<OsString>,
+    /// The folder in which the working tree is built, if the user says so.
+    pub target_dir: Option<PathBuf>,
+    /// Options of `cargo metadata` that belong to `arguments`.
+    pub metadata: Vec<OsString>,
+}
+
+/// The folder in which cargo builds what it is asked for in the folder
+/// `directory`, absolute. `named` is `--target-dir`, if that is given.
+///
+/// # Errors
+///
+/// [`CargoError`] when cargo does not know; it has printed the reason on standard error.
+pub fn target_dir(
+    cargo: &OsStr,
+    directory: &Path,
+    named: Option<&Path>,
+    metadata: &[OsString],
+) -> Result<PathBuf, CargoError> {
+    if let Some(folder) = named {
+        return std::path::absolute(directory.join(folder)).map_err(|problem| {
+            CargoError::TargetDir {
+                path: folder.to_owned(),
+                problem,
+            }
+        });
+    }
+    let metadata = Command::new(cargo)
+        .args(["metadata", "--format-version", "1", "--no-deps"])
+        .args(metadata)
+        .current_dir(directory)
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|problem| CargoError::NotStarted {
+            cargo: cargo.display().to_string(),
+            problem,
+        })?;
+    if !metadata.status.success() {
+        return Err(CargoError::NoPackage);
+    }
+    #[derive(Deserialize)]
+    struct Metadata {
+        target_directory: PathBuf,
+    }
+    serde_json::from_slice(&metadata.stdout)
+        .map(|Metadata { target_directory }| target_directory)
+        .map_err(|_| CargoError::NoTargetDirectory)
+}
+
+/// Lets `program` stand in for compiler and linker in a call of cargo that
+/// builds in `target`, so that links are recorded.
+///
+/// Returns executables without records, which were removed so that they are
+/// linked again.
+///
+/// # Errors
+///
+/// [`RolesError`] when the folder cannot be used.
+pub fn stand_in(
+    cargo: &mut Command,
+    target: &Path,
+    program: &Path,
+) -> Result<Vec<Note>, RolesError> {
+    let roles = Roles::give(target, program)?;
+    let removed = roles.remove_unrecorded()?;
+    cargo.env("RUSTC_WORKSPACE_WRAPPER", roles.compiler());
+    if let Some(theirs) = their_wrapper() {
+        cargo.env(WRAPPED, theirs);
+    }
+    let again = |executable| Note::LinkedAgain { executable };
+    Ok(removed.into_iter().map(again).collect())
+}
+
+/// A wrapper of the compiler that was there before, and stays in use.
+fn their_wrapper() -> Option<OsString> {
+    // Both are read by cargo, the first before the second.
+    [
+        "RUSTC_WORKSPACE_WRAPPER",
+        "CARGO_BUILD_RUSTC_WORKSPACE_WRAPPER",
+    ]
+    .into_iter()
+    .filter_map(std::env::var_os)
+    .find(|wrapper| !wrapper.is_empty())
+    // When a bench program starts `cargo deadheat` again, it is ours.
+    .filter(|wrapper| Path::new(wrapper).file_name() != Some(Roles::COMPILER.as_ref()))
+}
+
+/// The place in which cargo builds.
+#[derive(Debug)]
+pub(crate) struct Site<'a> {
+    /// The side, for errors.
+    pub(crate) revision: &'a str,
+    /// The top of the sources.
+    pub(crate) top: &'a Path,
+    /// The folder below it in which cargo is called.
+    pub(crate) directory: PathBuf,
+    /// The target folder.
+    pub(crate) target: PathBuf,
+    /// Held while cargo lives.
+    pub(crate) lock: Option<&'a File>,
+}
+
+impl CargoBuild {
+    /// The version of the compiler in a folder, as it prints it.
+    pub(crate) fn compiler(
+        &self,
+        directory: &Path,
+        interruption: &Interruption<'_>,
+    ) -> Result<String, BuildError> {
+        let mut rustc = self.rustc(directory);
+        let done = interruption.run(rustc.arg("-vV"), None)?;
+        Ok(String::from_utf8_lossy(&done.stdout).into_owned())
+    }
+
+    /// The toolchain of the place where the user stands, for rustup.
+    fn toolchain(&self, directory: &Path, interruption: &Interruption<'_>) -> Option<OsString> {
+        if std::env::var_os("RUSTUP_TOOLCHAIN").is_some() {
+            return None;
+        }
+        let mut rustc = self.rustc(directory);
+        let done = interruption
+            .run(rustc.args(["--print", "sysroot"]), None)
+            .ok()?;
+        let text = String::from_utf8(done.stdout).ok()?;
+        let sysroot = Path::new(text.trim());
+        let is_rustup_s = sysroot.parent()?.file_name()? == "toolchains";
+        is_rustup_s.then(|| sysroot.file_name().unwrap_or_default().to_owned())
+    }
+
+    fn rustc(&self, directory: &Path) -> Command {
+        let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+        let mut command = Command::new(rustc);
+        command.current_dir(directory).stdout(Stdio::piped());
+        command
+    }
+
+    /// Builds the working tree where it is.
+    pub(crate) fn run_here(
+        &self,
+        site: &Site<'_>,
+        interruption: &Interruption<'_>,
+        tell: &mut dyn FnMut(Note),
+    ) -> Result<Messages, BuildError> {
+        let mut command = self.bench(site, &self.arguments);
+        if let Some(folder) = &self.target_dir {
+            command.arg("--target-dir").arg(folder);
+        }
+        self.run(command, site, interruption, tell)
+    }
+
+    /// Builds a commit, as the working tree is built.
+    pub(crate) fn run_apart(
+        &self,
+        site: &Site<'_>,
+        repository: &Repository<'_>,
+        tell: &mut dyn FnMut(Note),
+    ) -> Result<Messages, BuildError> {
+        let here = repository.top.join(&repository.inside);
+        let mut command = self.bench(site, &self.moved(&repository.top, site.top));
+        command.arg("--target-dir").arg(&site.target);
+        command.env("CARGO_BUILD_BUILD_DIR", &site.target);
+        for file in configuration_above(&repository.top) {
+            // It is found from below as well.
+            if !site
+                .top
+                .starts_with(file.ancestors().nth(2).unwrap_or(&file))
+            {
+                command.arg("--config").arg(file);
+            }
+        }
+        if let Some(toolchain) = self.toolchain(&here, &repository.interruption) {
+            command.env("RUSTUP_TOOLCHAIN", toolchain);
+        }
+        forget_the_repository(&mut command);
+        self.run(command, site, &repository.interruption, tell)
+    }
+
+    fn bench(&self, site: &Site<'_>, arguments: &[OsString]) -> Command {
+        let mut command = Command::new(&self.cargo);
+        command
+            .args([
+                "bench",
+                "--no-run",
+                "--message-format=json-render-diagnostics",
+            ])
+            .args(arguments)
+            .current_dir(&site.directory)
+            .stdout(Stdio::piped());
+        command
+    }
+
+    fn run(
+        &self,
+        mut command: Command,
+        site: &Site<'_>,
+        interruption: &Interruption<'_>,
+        tell: &mut dyn FnMut(Note),
+    ) -> Result<Messages, BuildError> {
+        for note in stand_in(&mut command, &site.target, &self.program)? {
+            tell(note);
+        }
+        let done = interruption.run(&mut command, site.lock)?;
+        if done.status.success() {
+            let messages = Messages::read(&done.stdout);
+            if messages.benches().is_empty() {
+                return Err(BuildError::NoBench(site.revision.to_owned()));
+            }
+            return Ok(messages);
+        }
+        let mut said = OsString::from("`cargo bench --no-run");
+        for argument in &self.arguments {
+            said.push(" ");
+            said.push(argument);
+        }
+        Err(BuildError::Failed {
+            revision: site.revision.to_owned(),
+            command: format!("{}`", said.display()),
+            end: done.status.to_string(),
+        })
+    }
+
+    /// The arguments with paths below `from`, absolute ones, below `to`.
+    pub(crate) fn moved(&self, from: &Path, to: &Path) -> Vec<OsString> {
+        let moved = |value: &OsStr| {
+            let path = Path::new(value);
+            let known = path.is_absolute().then(|| path.canonicalize().ok())?;
+            let path = known.unwrap_or_else(|| path.to_owned());
+            Some(to.join(path.strip_prefix(from).ok()?).into_os_string())
+        };
+        let argument = |argument: &OsString| {
+            let text = argument.to_str()?;
+            match text.split_once('=').filter(|_| text.starts_with("--")) {
+                None => moved(argument),
+                Some((name, value)) => {
+                    let mut argument = OsString::from(format!("{name}="));
+                    argument.push(moved(value.as_ref())?);
+                    Some(argument)
+                }
+            }
+        };
+        let arguments = self.arguments.iter();
+        arguments
+            .map(|word| argument(word).unwrap_or_else(|| word.clone()))
+            .collect()
+    }
+
+    /// The folders below the top whose `Cargo.lock` may count: those from the
+    /// package to the top.
+    pub(crate) fn lock_folders(&self, repository: &Repository<'_>) -> Vec<PathBuf> {
+        let mut words = self.metadata.iter();
+        let mut folders = vec![repository.inside.clone()];
+        while let Some(word) = words.next() {
+            if word == "--manifest-path"
+                && let Some(path) = words.next()
+                && let Ok(path) = repository
+                    .top
+                    .join(&repository.inside)
+                    .join(path)
+                    .canonicalize()
+                && let Ok(below) = path.strip_prefix(&repository.top)
+            {
+                folders = vec![below.parent().unwrap_or(below).to_owned()];
+            }
+        }
+        folders[0].ancestors().map(Path::to_owned).collect()
+    }
+}
+
+/// Configuration of cargo above the top of a repository, the nearest first.
+pub(crate) fn configuration_above(top: &Path) -> Vec<PathBuf> {
+    let folders = top.ancestors().skip(1);
+    let files = folders.flat_map(|folder| configuration_in(&folder.join(".cargo")));
+    files.collect()
+}
+
+/// Configuration of cargo that is the user's, wherever they stand.
+pub(crate) fn configuration_of_the_user() -> Vec<PathBuf> {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
+    home.into_iter()
+        .flat_map(|home| configuration_in(&home))
+        .collect()
+}
+
+fn configuration_in(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    let files = ["config", "config.toml"].map(|name| folder.join(name));
+    files.into_iter().filter(|file| file.is_file())
+}
+
+/// A command and the executables it makes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandBuild {
+    /// Run by `sh -c` in the folder that the user stands in, or in the same
+    /// folder of a commit.
+    pub command: String,
+    /// Paths below that folder.
+    pub executables: Vec<PathBuf>,
+}
+
+impl CommandBuild {
+    /// Finds fault before anything is built.
+    pub(crate) fn check(&self, repository: &Repository<'_>) -> Result<(), BuildError> {
+        if self.executables.is_empty() {
+            return Err(BuildError::NoExe(self.command.clone()));
+        }
+        for path in &self.executables {
+            let mut depth = repository.inside.components().count();
+            let mut stays = path.file_name().is_some();
+            for part in path.components() {
+                match part {
+                    Component::Normal(_) => depth += 1,
+                    Component::CurDir => {}
+                    Component::ParentDir if depth > 0 => depth -= 1,
+                    _ => stays = false,
+                }
+            }
+            if !stays {
+                return Err(BuildError::ExeOutside(path.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Builds in `folder`, and gives the executables.
+    pub(crate) fn run(
+        &self,
+        revision: &str,
+        folder: &Path,
+        interruption: &Interruption<'_>,
+        lock: Option<&fs::File>,
+    ) -> Result<Vec<Executable>, BuildError> {
+        let mut command = Command::new("sh");
+        command.args(["-c", &self.command]).current_dir(folder);
+        // What it prints is for the user, and standard output is for answers.
+        command.stdout(std::io::stderr());
+        forget_the_repository(&mut command);
+        let done = interruption.run(&mut command, lock)?;
+        if !done.status.success() {
+            return Err(BuildError::Failed {
+                revision: revision.to_owned(),
+                command: format!("`{}`", self.command),
+                end: done.status.to_string(),
+            });
+        }
+        self.executables
+            .iter()
+            .map(|path| {
+                let name = path.file_name().unwrap_or_default();
+                let name = if self.is_alone(path) {
+                    name.to_string_lossy().into_owned()
+                } else {
+                    path.display().to_string()
+                };
+                let path = folder.join(path);
+                let problem = match fs::metadata(&path) {
+                    Err(_) => Some("is not there; --exe names what --build makes"),
+                    Ok(about) if !about.is_file() => Some("is no file"),
+                    Ok(about) if about.permissions().mode() & 0o111 == 0 => {
+                        Some("is not executable")
+                    }
+                    Ok(_) => None,
+                };
+                match problem {
+                    None => Ok(Executable { name, path }),
+                    Some(problem) => Err(BuildError::NoExecutable {
+                        revision: revision.to_owned(),
+                        path,
+                        problem,
+                    }),
+                }
+            })
+            .collect()
+    }
+
+    /// Returns true if no other executable has this file name.
+    fn is_alone(&self, path: &Path) -> bool {
+        let same = |other: &&PathBuf| other.file_name() == path.file_name();
+        self.executables.iter().filter(same).count() == 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn absolute_paths_in_the_working_tree_become_paths_of_the_commit() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        let word = |path: &str| top.join(path).display().to_string();
+        let arguments = [
+            "--bench".to_owned(),
+            "race".to_owned(),
+            "--manifest-path".to_owned(),
+            word("a/Cargo.toml"),
+            format!("--config={}", word("own.toml")),
+            "--config".to_owned(),
+            "/elsewhere/own.toml".to_owned(),
+        ];
+        let build = CargoBuild {
+            cargo: "cargo".into(),
+            program: "/p".into(),
+            arguments: arguments.map(OsString::from).into(),
+            target_dir: None,
+            metadata: vec![],
+        };
+        let expected = [
+            "--bench",
+            "race",
+            "--manifest-path",
+            "/t/a/Cargo.toml",
+            "--config=/t/own.toml",
+            "--config",
+            "/elsewhere/own.toml",
+        ];
+        assert_eq!(build.moved(&top, Path::new("/t")), expected);
+    }
 }

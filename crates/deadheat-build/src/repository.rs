@@ -1,15 +1,86 @@
-//! The user's repository, asked through git.
+//! The user's repository, asked through git; and the revisions of it to compare, `BASE` or
+//! `BASE..HEAD`.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::child::{Finished, Interruption};
 use crate::error::BuildError;
+use crate::subprocess::{Finished, Interruption};
 
-/// Variables by which git is told, as by a hook, which repository to use: the
-/// folder should tell.
+/// Two sides by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Revisions {
+    /// The baseline, as the user wrote it.
+    pub base: String,
+    /// The candidate; the working tree when `None`.
+    pub head: Option<String>,
+}
+
+/// The text names no two sides.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RevisionsError {
+    /// There is nothing to name a commit.
+    #[error("a revision is missing; name a commit as git does: main, HEAD~1, v1.2, main..topic")]
+    Empty,
+    /// Three dots.
+    #[error(
+        "'{0}': three dots name no two sides; for what they have in common, write \
+         \"$(git merge-base {first} {second})..{second}\"",
+        first = .0.split("...").next().filter(|side| !side.is_empty()).unwrap_or("HEAD"),
+        second = .0.split("...").nth(1).filter(|side| !side.is_empty()).unwrap_or("HEAD")
+    )]
+    ThreeDots(String),
+    /// It would be taken for an option.
+    #[error("'{0}' is no revision; options stand before or behind, and are spelled as in --help")]
+    Dash(String),
+}
+
+impl Revisions {
+    /// The name of the working tree.
+    pub const WORKING_TREE: &str = "working tree";
+
+    /// Reads `BASE` and `BASE..HEAD`; a side left out beside the dots is
+    /// `HEAD`, as for git.
+    ///
+    /// # Errors
+    ///
+    /// [`RevisionsError`] when it can be neither. Whether git knows the
+    /// revisions is found out later.
+    pub fn parse(text: &str) -> Result<Self, RevisionsError> {
+        if text.contains("...") {
+            return Err(RevisionsError::ThreeDots(text.to_owned()));
+        }
+        let or_head = |side: &str| match side {
+            "" => "HEAD".to_owned(),
+            side => side.to_owned(),
+        };
+        let (base, head) = match text.split_once("..") {
+            None if text.is_empty() => return Err(RevisionsError::Empty),
+            Some(("", "")) => return Err(RevisionsError::Empty),
+            None => (text.to_owned(), None),
+            Some((base, head)) => (or_head(base), Some(or_head(head))),
+        };
+        for side in std::iter::once(&base).chain(&head) {
+            if side.starts_with('-') {
+                return Err(RevisionsError::Dash(side.clone()));
+            }
+        }
+        Ok(Self { base, head })
+    }
+
+    /// The sides as they are called: the baseline first.
+    pub fn names(&self) -> [String; 2] {
+        let head = self.head.clone();
+        [
+            self.base.clone(),
+            head.unwrap_or_else(|| Self::WORKING_TREE.to_owned()),
+        ]
+    }
+}
+
+/// Variables that choose the repository for git, as in a hook: the folder should.
 const LOCAL: [&str; 9] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -27,9 +98,9 @@ const LOCAL: [&str; 9] = [
 pub(crate) struct Repository<'a> {
     /// The top of the working tree, absolute.
     pub(crate) top: PathBuf,
-    /// Where the user stands, below the top.
+    /// The working directory of the user, below the top.
     pub(crate) inside: PathBuf,
-    /// What all working trees share.
+    /// The folder that all working trees share.
     pub(crate) common: PathBuf,
     pub(crate) interruption: Interruption<'a>,
 }
@@ -124,7 +195,7 @@ impl<'a> Repository<'a> {
         Ok(done.status.success().then_some(done.stdout))
     }
 
-    /// Whether git knows any of these files of the working tree.
+    /// Returns true if git knows any of these files of the working tree.
     pub(crate) fn tracks(&self, paths: &[&str]) -> Result<bool, BuildError> {
         let done = self.try_git(["ls-files", "--"].iter().chain(paths))?;
         Ok(done.status.success() && !done.stdout.is_empty())
@@ -179,4 +250,36 @@ fn two_lines(text: &[u8]) -> Option<[PathBuf; 2]> {
     let mut lines = text.split(|byte| *byte == b'\n');
     let mut path = || Some(PathBuf::from(OsString::from_vec(lines.next()?.to_vec())));
     Some([path()?, path()?]).filter(|[top, _]| top.is_absolute())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(text: &str) -> [String; 2] {
+        Revisions::parse(text).unwrap().names()
+    }
+
+    #[test]
+    fn one_revision_is_held_against_the_working_tree_and_two_against_each_other() {
+        assert_eq!(names("HEAD~1"), ["HEAD~1", "working tree"]);
+        assert_eq!(names("main..topic/x"), ["main", "topic/x"]);
+        assert_eq!(names("v1.2.."), ["v1.2", "HEAD"]);
+        assert_eq!(names("..topic"), ["HEAD", "topic"]);
+    }
+
+    #[test]
+    fn what_names_no_two_sides_is_refused_with_a_way_out() {
+        for (text, word) in [
+            ("", "missing"),
+            ("..", "missing"),
+            ("main...topic", "git merge-base main topic"),
+            ("...topic", "git merge-base HEAD topic"),
+            ("-x", "'-x'"),
+            ("main..--output=x", "'--output=x'"),
+        ] {
+            let said = Revisions::parse(text).unwrap_err().to_string();
+            assert!(said.contains(word), "{text}: {said}");
+        }
+    }
 }

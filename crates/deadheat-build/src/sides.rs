@@ -3,41 +3,36 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use deadheat_link::{LinkRecord, drop_unneeded};
+use deadheat_link::{LinkRecord, Roles, drop_unneeded};
 
-use crate::cargo::{Site, configuration_above, configuration_of_the_user};
-use crate::child::Interruption;
-use crate::elsewhere::Elsewhere;
+use crate::artifacts::{Seed, prune};
 use crate::error::BuildError;
 use crate::home::Home;
-use crate::index::{Index, Kept};
-use crate::key::Ingredients;
+use crate::key::{Elsewhere, Ingredients};
 use crate::note::Note;
-use crate::recipe::Recipe;
-use crate::repository::{Commit, Repository};
-use crate::revisions::Revisions;
-use crate::seed::{self, Seed};
-use crate::slot::{Found, Slot};
-use crate::submodules::Submodules;
-use crate::tree::Tree;
+use crate::recipe::{Recipe, Site, configuration_above, configuration_of_the_user, target_dir};
+use crate::repository::{Commit, Repository, Revisions};
+use crate::slot::{Executable, Found, Index, Slot};
+use crate::subprocess::Interruption;
+use crate::tree::{self, Submodules, Tree};
 
-/// What is to be built, and how.
+/// A request for two builds.
 #[derive(Debug)]
 pub struct Request<'a> {
-    /// Where the user stands, in a working tree of git.
+    /// The working directory of the user, in a working tree of git.
     pub directory: &'a Path,
     /// The two sides.
     pub revisions: &'a Revisions,
-    /// How each is built.
+    /// The way in which each is built.
     pub recipe: &'a Recipe,
 }
 
 /// Both sides, built.
 #[derive(Debug)]
 pub struct Sides {
-    /// What is compared against.
+    /// The side compared against.
     pub baseline: Side,
-    /// What is judged.
+    /// The side that is compared.
     pub candidate: Side,
 }
 
@@ -46,20 +41,11 @@ pub struct Sides {
 pub struct Side {
     /// As the user named it.
     pub name: String,
-    /// What was built, in the order of the request, or of their names.
+    /// The executables, in the order of the request, or of their names.
     pub executables: Vec<Executable>,
-    /// Whether it was built before.
+    /// True if it was built before.
     pub was_kept: bool,
     _slot: Option<Slot>,
-}
-
-/// What came of a build.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Executable {
-    /// Of the bench target, or of the file.
-    pub name: String,
-    /// Absolute.
-    pub path: PathBuf,
 }
 
 /// Builds both sides, or finds what was built before. The working tree is
@@ -95,18 +81,15 @@ pub fn build(
     for home in Home::all(&repository.top) {
         home.clear_abandoned(&repository)?;
     }
-    let mut workshop = Workshop::new(&repository, request.recipe, tell)?;
+    let mut builder = Builder::new(&repository, request.recipe, tell)?;
     // First the side that is built in any case: it fails sooner, and the
     // other may take over its dependencies.
-    let here = match head {
-        None => Some(workshop.working_tree()?),
-        Some(_) => None,
-    };
-    let baseline = workshop.commit(&base)?;
-    let candidate = match (here, head) {
-        (Some(here), _) => here,
-        (None, Some(head)) => workshop.commit(&head)?,
-        (None, None) => unreachable!("without a head there is the working tree"),
+    let (candidate, baseline) = match head {
+        None => (builder.working_tree()?, builder.commit(&base)?),
+        Some(head) => {
+            let baseline = builder.commit(&base)?;
+            (builder.commit(&head)?, baseline)
+        }
     };
     Ok(Sides {
         baseline,
@@ -115,7 +98,7 @@ pub fn build(
 }
 
 /// All that builds of one request have in common.
-struct Workshop<'a> {
+struct Builder<'a> {
     repository: &'a Repository<'a>,
     recipe: &'a Recipe,
     ingredients: Ingredients,
@@ -124,7 +107,7 @@ struct Workshop<'a> {
     tell: &'a mut dyn FnMut(Note),
 }
 
-impl<'a> Workshop<'a> {
+impl<'a> Builder<'a> {
     fn new(
         repository: &'a Repository<'a>,
         recipe: &'a Recipe,
@@ -141,11 +124,9 @@ impl<'a> Workshop<'a> {
                 let here = repository.top.join(&repository.inside);
                 compiler = build.compiler(&here, &repository.interruption)?;
                 ingredients.add("compiler", &compiler);
-                for file in configuration_above(&repository.top) {
-                    ingredients.add_file(&file);
-                }
-                for file in configuration_of_the_user() {
-                    ingredients.add_file(&file);
+                let above = configuration_above(&repository.top);
+                for file in above.iter().chain(&configuration_of_the_user()) {
+                    ingredients.add_file(file);
                 }
             }
             Recipe::Command(build) => {
@@ -171,12 +152,11 @@ impl<'a> Workshop<'a> {
         let top = &self.repository.top;
         let directory = top.join(&self.repository.inside);
         let interruption = &self.repository.interruption;
-        let built = match self.recipe {
+        let executables = match self.recipe {
             Recipe::Command(build) => build.run(revision, &directory, interruption, None)?,
             Recipe::Cargo(build) => {
                 let named = build.target_dir.as_deref();
-                let target =
-                    crate::cargo::target_dir(&build.cargo, &directory, named, &build.metadata)?;
+                let target = target_dir(&build.cargo, &directory, named, &build.metadata)?;
                 let site = Site {
                     revision,
                     top,
@@ -192,7 +172,12 @@ impl<'a> Workshop<'a> {
                 messages.benches()
             }
         };
-        self.side(revision, built, None, false)
+        Ok(Side {
+            name: revision.to_owned(),
+            executables,
+            was_kept: false,
+            _slot: None,
+        })
     }
 
     /// Builds a commit, or finds what was built of it before.
@@ -219,42 +204,36 @@ impl<'a> Workshop<'a> {
                 Found::Finished(slot, index) if self.is_recorded(&slot)? => {
                     // It counts as used even if that cannot be noted.
                     let _ = index.touch();
-                    return self.found(commit, slot, index, true);
+                    return Ok(self.found(commit, slot, index, true));
                 }
                 // It misses an executable now.
                 Found::Finished(..) => {}
                 Found::Nothing(slot) => {
                     let (slot, index) = self.make(commit, slot, &locks)?;
                     home.trim();
-                    return self.found(commit, slot, index, false);
+                    return Ok(self.found(commit, slot, index, false));
                 }
             }
         }
     }
 
-    /// Whether executables still have the records they were built with.
+    /// Returns true if the executables still have the records they were built with.
     fn is_recorded(&self, slot: &Slot) -> Result<bool, BuildError> {
         match self.recipe {
             Recipe::Command(_) => Ok(true),
             Recipe::Cargo(build) => {
                 let target = slot.folder.join("target");
-                let roles = deadheat_link::Roles::give(&target, &build.program)?;
+                let roles = Roles::give(&target, &build.program)?;
                 Ok(roles.remove_unrecorded()?.is_empty())
             }
         }
     }
 
-    fn found(
-        &mut self,
-        commit: &Commit,
-        slot: Slot,
-        index: Index,
-        was_kept: bool,
-    ) -> Result<Side, BuildError> {
+    fn found(&mut self, commit: &Commit, slot: Slot, index: Index, was_kept: bool) -> Side {
         for note in index.notes {
             (self.tell)(note.of(&commit.name));
         }
-        if let Some(note) = self.other_toolchain(commit, &slot.folder.join(crate::tree::NAME)) {
+        if let Some(note) = self.other_toolchain(commit, &slot.folder.join(tree::NAME)) {
             (self.tell)(note);
         }
         if self.seed.is_none() {
@@ -263,7 +242,12 @@ impl<'a> Workshop<'a> {
                 files: index.dependencies,
             });
         }
-        self.side(&commit.name, index.executables, Some(slot), was_kept)
+        Side {
+            name: commit.name.clone(),
+            executables: index.executables,
+            was_kept,
+            _slot: Some(slot),
+        }
     }
 
     /// Builds a commit into an empty slot.
@@ -325,13 +309,8 @@ impl<'a> Workshop<'a> {
                 messages.benches()
             }
         };
-        if index.executables.is_empty() {
-            return Err(BuildError::NoBench {
-                revision: commit.name.clone(),
-            });
-        }
         tree.detach()?;
-        seed::prune(&folder.join("target"), &index.dependencies);
+        prune(&folder.join("target"), &index.dependencies);
         for executable in &index.executables {
             if let Some(made) = executable.path.parent()
                 && LinkRecord::home(made).exists()
@@ -368,7 +347,7 @@ impl<'a> Workshop<'a> {
         Ok(borrowed)
     }
 
-    /// Whether the commit asks for another toolchain than it got.
+    /// The note that the commit asks for another toolchain than it got, if it does.
     fn other_toolchain(&self, commit: &Commit, tree: &Path) -> Option<Note> {
         let Recipe::Cargo(_) = self.recipe else {
             return None;
@@ -386,27 +365,6 @@ impl<'a> Workshop<'a> {
             revision: commit.name.clone(),
             path,
             compiler: self.compiler.lines().next().unwrap_or_default().to_owned(),
-        })
-    }
-
-    fn side(
-        &self,
-        name: &str,
-        built: Vec<Kept>,
-        slot: Option<Slot>,
-        was_kept: bool,
-    ) -> Result<Side, BuildError> {
-        if built.is_empty() {
-            return Err(BuildError::NoBench {
-                revision: name.to_owned(),
-            });
-        }
-        let executable = |Kept { name, path }| Executable { name, path };
-        Ok(Side {
-            name: name.to_owned(),
-            executables: built.into_iter().map(executable).collect(),
-            was_kept,
-            _slot: slot,
         })
     }
 }

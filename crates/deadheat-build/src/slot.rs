@@ -1,4 +1,4 @@
-//! The place of one build, and who may change it.
+//! The place of one build, who may change it, and the index that says it is finished.
 //!
 //! ```text
 //! KEY.lock         held by all who use the build; by one alone while it is made or removed
@@ -12,11 +12,15 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use crate::child::Interruption;
+use serde::{Deserialize, Serialize};
+
+use crate::disk::{remove_folder, unless_gone};
 use crate::error::BuildError;
-use crate::index::Index;
+use crate::key::Elsewhere;
+use crate::note::Note;
+use crate::subprocess::Interruption;
 
 /// Between two looks at a lock that somebody else has.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -28,7 +32,7 @@ pub(crate) struct Slot {
     pub(crate) lock: File,
 }
 
-/// What is in a slot.
+/// The state of a slot.
 #[derive(Debug)]
 pub(crate) enum Found {
     /// A finished build, held so that nobody removes it.
@@ -77,16 +81,12 @@ impl Slot {
             folder: home.join(key),
             lock,
         };
-        slot.is_at(&lock_file(home, key)).then_some(slot)
+        same(&slot.lock, &lock_file(home, key)).then_some(slot)
     }
 
     /// Lets others use what is in it, and nobody remove it.
     pub(crate) fn share(&self) -> io::Result<()> {
         self.lock.lock_shared()
-    }
-
-    fn is_at(&self, file: &Path) -> bool {
-        same(&self.lock, file)
     }
 
     /// Removes all that is in it, and the place itself.
@@ -97,14 +97,6 @@ impl Slot {
         fs::remove_file(PathBuf::from(name))?;
         // Also for those that were started with it and live on.
         self.lock.unlock()
-    }
-}
-
-/// Removes a folder; one that is gone already is no error.
-pub(crate) fn remove_folder(folder: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(folder) {
-        Err(problem) if problem.kind() != io::ErrorKind::NotFound => Err(problem),
-        _ => Ok(()),
     }
 }
 
@@ -121,7 +113,7 @@ fn open(file: &Path) -> io::Result<File> {
         .open(file)
 }
 
-/// Whether the open file is still the one of this name.
+/// Returns true if the open file is still the one of this name.
 fn same(opened: &File, file: &Path) -> bool {
     match (opened.metadata(), fs::metadata(file)) {
         (Ok(ours), Ok(theirs)) => (ours.dev(), ours.ino()) == (theirs.dev(), theirs.ino()),
@@ -139,7 +131,7 @@ fn wait(
 ) -> Result<Option<File>, BuildError> {
     let file = lock_file(home, key);
     let lock = open(&file).map_err(BuildError::at(&file))?;
-    let mut told = false;
+    let mut has_said_so = false;
     loop {
         match attempt(&lock) {
             Ok(()) => return Ok(same(&lock, &file).then_some(lock)),
@@ -148,12 +140,102 @@ fn wait(
                 return Err(BuildError::Interrupted);
             }
             Err(TryLockError::WouldBlock) => {
-                if !std::mem::replace(&mut told, true) {
+                if !std::mem::replace(&mut has_said_so, true) {
                     waiting();
                 }
                 sleep(PAUSE);
             }
         }
+    }
+}
+
+const SCHEMA: &str = "deadheat.build/1";
+const FILE: &str = "index.json";
+
+/// A finished build. It is written last, as a whole or not at all, so what
+/// has one is complete.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Index {
+    schema: String,
+    /// The folder in which it was built: the paths in it lead nowhere else.
+    folder: PathBuf,
+    pub(crate) commit: String,
+    pub(crate) executables: Vec<Executable>,
+    /// Files that later builds may take over, below the folder `target`.
+    pub(crate) dependencies: Vec<PathBuf>,
+    /// The packages it was made of besides the commit.
+    pub(crate) elsewhere: Vec<Elsewhere>,
+    /// The notes that are as true when it is raced again.
+    pub(crate) notes: Vec<Note>,
+}
+
+/// An executable of a build.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Executable {
+    /// Of the bench target, or of the file.
+    pub name: String,
+    /// Absolute.
+    pub path: PathBuf,
+}
+
+impl Index {
+    pub(crate) fn new(folder: &Path, commit: &str) -> Self {
+        Self {
+            schema: SCHEMA.to_owned(),
+            folder: folder.to_owned(),
+            commit: commit.to_owned(),
+            executables: Vec::new(),
+            dependencies: Vec::new(),
+            elsewhere: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// That of the build in `folder`, if it is finished and its executables
+    /// are still there.
+    pub(crate) fn read(folder: &Path) -> Option<Self> {
+        let text = fs::read(folder.join(FILE)).ok()?;
+        let index: Self = serde_json::from_slice(&text).ok()?;
+        let is_whole = index.schema == SCHEMA
+            && index.folder == folder
+            && index.executables.iter().all(|kept| kept.path.is_file());
+        is_whole.then_some(index)
+    }
+
+    /// Declares the build finished.
+    pub(crate) fn write(&self) -> io::Result<()> {
+        let new = self.folder.join("index.new");
+        let text = serde_json::to_vec_pretty(self)?;
+        let written = fs::write(&new, text)
+            .and_then(|()| fs::File::open(&new)?.sync_all())
+            .and_then(|()| fs::rename(&new, self.folder.join(FILE)));
+        if written.is_err() {
+            let _ = fs::remove_file(&new);
+        }
+        written
+    }
+
+    /// Returns true if a build now would be made of the same.
+    pub(crate) fn is_current(&self) -> bool {
+        self.elsewhere.iter().all(Elsewhere::is_unchanged)
+    }
+
+    /// Lets the build be made again.
+    pub(crate) fn forget(&self) -> io::Result<()> {
+        unless_gone(fs::remove_file(self.folder.join(FILE)))
+    }
+
+    /// Remembers that the build was used just now.
+    pub(crate) fn touch(&self) -> io::Result<()> {
+        let file = fs::File::options()
+            .append(true)
+            .open(self.folder.join(FILE))?;
+        file.set_modified(SystemTime::now())
+    }
+
+    /// The time when the build in `folder` was used last.
+    pub(crate) fn used(folder: &Path) -> Option<SystemTime> {
+        fs::metadata(folder.join(FILE)).ok()?.modified().ok()
     }
 }
 
@@ -172,9 +254,9 @@ mod tests {
         let Found::Nothing(making) = opened(home) else {
             panic!("nobody made it");
         };
-        let mut told = 0;
+        let mut waits = 0;
         let stop = Interruption(&|| true);
-        let error = Slot::open(home, "k", &stop, &mut || told += 1).unwrap_err();
+        let error = Slot::open(home, "k", &stop, &mut || waits += 1).unwrap_err();
         assert!(matches!(error, BuildError::Interrupted), "{error}");
         assert!(Slot::unused(home, "k").is_none());
         fs::create_dir(&making.folder).unwrap();
@@ -198,17 +280,53 @@ mod tests {
             panic!("nobody made it");
         };
         std::thread::scope(|scope| {
-            let (tell, told) = std::sync::mpsc::channel();
+            let (sender, waits) = std::sync::mpsc::channel();
             let waiter = scope.spawn(move || {
-                let mut waiting = || tell.send(()).unwrap();
+                let mut waiting = || sender.send(()).unwrap();
                 Slot::open(home, "k", &Interruption(&|| false), &mut waiting).unwrap()
             });
-            told.recv().unwrap();
+            waits.recv().unwrap();
             old.clear().unwrap();
             let Found::Nothing(new) = waiter.join().unwrap() else {
                 panic!("nobody made it");
             };
-            assert!(new.is_at(&lock_file(home, "k")));
+            assert!(same(&new.lock, &lock_file(home, "k")));
         });
+    }
+
+    #[test]
+    fn only_a_finished_build_whose_executables_are_there_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        assert_eq!(Index::read(folder), None);
+        let mut index = Index::new(folder, "c0ffee");
+        let path = folder.join("program");
+        index.executables.push(Executable {
+            name: "program".to_owned(),
+            path: path.clone(),
+        });
+        index.write().unwrap();
+        assert_eq!(Index::read(folder), None, "the executable is gone");
+        fs::write(&path, "").unwrap();
+        assert_eq!(Index::read(folder), Some(index.clone()));
+        // A copy of the repository has none of its own.
+        let copy = tempfile::tempdir().unwrap();
+        fs::copy(folder.join(FILE), copy.path().join(FILE)).unwrap();
+        assert_eq!(Index::read(copy.path()), None);
+        fs::write(
+            folder.join(FILE),
+            &serde_json::to_vec(&index).unwrap()[..40],
+        )
+        .unwrap();
+        assert_eq!(Index::read(folder), None, "torn");
+    }
+
+    #[test]
+    fn an_index_that_cannot_be_written_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join(FILE)).unwrap();
+        fs::write(folder.path().join(FILE).join("x"), "").unwrap();
+        assert!(Index::new(folder.path(), "c").write().is_err());
+        assert!(!folder.path().join("index.new").exists());
     }
 }

@@ -1,17 +1,17 @@
 //! Everything that deadheat keeps below some folders: its size, its users, and its removal.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::any::Any;
+use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use deadheat_link::{StoredLinks, Unused};
+use deadheat_link::StoredLinks;
 
+use crate::disk::{Tally, entries, is_folder, remove_all};
 use crate::home::Home;
-use crate::index::Index;
-use crate::slot::Slot;
+use crate::slot::{Index, Slot};
 
 /// The name of deadheat's own folders.
 const OURS: &str = ".deadheat";
@@ -56,7 +56,7 @@ enum Place {
     Run,
 }
 
-/// Why something could not be removed.
+/// The reason why something could not be removed.
 #[derive(Debug, thiserror::Error)]
 pub enum StorageError {
     /// A race or a build uses it.
@@ -67,7 +67,7 @@ pub enum StorageError {
     Refused {
         /// The folder or file that was to go.
         path: PathBuf,
-        /// Why it did not.
+        /// The reason why it did not.
         problem: io::Error,
     },
 }
@@ -87,39 +87,25 @@ impl Stored {
         }
     }
 
-    /// `None` while somebody uses it.
-    fn unused(&self) -> io::Result<Option<Taken>> {
-        match &self.place {
-            Place::Build { home, key } => Ok(Slot::unused(home, key).map(Taken::Build)),
-            Place::Links { links, .. } => Ok(links.unused()?.map(Taken::Links)),
+    /// The lock that keeps others away until it is dropped; `None` while somebody uses it.
+    fn lock(&self) -> io::Result<Option<Box<dyn Any>>> {
+        Ok(match &self.place {
+            Place::Build { home, key } => Slot::unused(home, key).map(boxed),
+            Place::Links { links, .. } => links.unused()?.map(boxed),
             Place::Run => {
                 let file = File::open(&self.path)?;
                 match file.try_lock() {
-                    Ok(()) => Ok(Some(Taken::Run(file))),
-                    Err(TryLockError::WouldBlock) => Ok(None),
-                    Err(TryLockError::Error(problem)) => Err(problem),
+                    Ok(()) => Some(boxed(file)),
+                    Err(TryLockError::WouldBlock) => None,
+                    Err(TryLockError::Error(problem)) => return Err(problem),
                 }
             }
-        }
+        })
     }
 
-    /// Gives back what is still held.
-    fn remove(&self, taken: Taken) -> io::Result<Option<Taken>> {
-        if let Taken::Build(slot) = taken {
-            slot.clear()?;
-            return Ok(None);
-        }
+    fn remove(&self) -> io::Result<()> {
         for part in self.parts() {
-            let removed = if is_folder(&part) {
-                fs::remove_dir_all(&part)
-            } else {
-                fs::remove_file(&part)
-            };
-            // Somebody else may have been faster.
-            removed.or_else(|problem| match problem.kind() {
-                io::ErrorKind::NotFound => Ok(()),
-                _ => Err(problem),
-            })?;
+            remove_all(&part)?;
         }
         if let Place::Links { links, .. } = &self.place {
             // Those that hold anything else stay.
@@ -127,22 +113,12 @@ impl Stored {
                 let _ = fs::remove_dir(links.home().join(folder));
             }
         }
-        Ok(Some(taken))
+        Ok(())
     }
 }
 
-/// The lock that keeps others away until it is gone.
-#[derive(Debug)]
-#[expect(
-    dead_code,
-    reason = "the locks are held, and nothing else is done with them"
-)]
-enum Taken {
-    Build(Slot),
-    Links(Unused),
-    Run(File),
-    /// It goes with another that has the lock of both.
-    WithAnother,
+fn boxed<T: Any>(lock: T) -> Box<dyn Any> {
+    Box::new(lock)
 }
 
 /// Everything that deadheat keeps below these folders, and of the working trees they are in.
@@ -165,7 +141,7 @@ pub fn stored_below(folders: &[PathBuf], is_run: impl Fn(&str) -> bool) -> Vec<S
                 }
             }
         }
-        for path in entries(&folder.join("runs"), |about| about.is_file()) {
+        for path in wanted_entries(&folder.join("runs"), |about| about.is_file()) {
             if name_of(&path).is_some_and(&is_run) {
                 found.push((Kind::Runs, path, Place::Run));
             }
@@ -174,7 +150,7 @@ pub fn stored_below(folders: &[PathBuf], is_run: impl Fn(&str) -> bool) -> Vec<S
     let tops = folders.iter().filter_map(|folder| top_of(folder));
     builds.extend(tops.filter_map(Home::outside).map(|home| home.folder));
     for home in builds {
-        for path in entries(&home, |about| about.is_dir()) {
+        for path in wanted_entries(&home, |about| about.is_dir()) {
             if let Some(key) = name_of(&path).filter(|name| is_key(name)) {
                 let (home, key) = (home.clone(), key.to_owned());
                 found.push((Kind::Builds, path, Place::Build { home, key }));
@@ -217,27 +193,23 @@ pub fn remove(all: &[Stored]) -> Result<(), StorageError> {
         let path = stored.path.clone();
         move |problem| StorageError::Refused { path, problem }
     };
-    let mut taken: Vec<Taken> = Vec::new();
+    // No lock is given back while anything is still to go.
+    let mut locks = Vec::new();
     let mut homes = BTreeSet::new();
     for stored in all {
         // Neutral links and records of one folder have one lock.
         if let Place::Links { links, .. } = &stored.place
             && !homes.insert(links.home())
         {
-            taken.push(Taken::WithAnother);
             continue;
         }
-        match stored.unused().map_err(refused(stored))? {
-            Some(one) => taken.push(one),
+        match stored.lock().map_err(refused(stored))? {
+            Some(lock) => locks.push(lock),
             None => return Err(StorageError::InUse(stored.path.clone())),
         }
     }
-    // No lock of a folder is given back while anything in it is still to go.
-    let mut held = Vec::new();
-    for (stored, taken) in all.iter().zip(taken) {
-        held.extend(stored.remove(taken).map_err(refused(stored))?);
-    }
-    Ok(())
+    all.iter()
+        .try_for_each(|stored| stored.remove().map_err(refused(stored)))
 }
 
 /// The bytes that become free when these go: none of files that have names elsewhere.
@@ -247,11 +219,6 @@ pub fn freed_by(all: &[Stored]) -> u64 {
         tally.add(&part);
     }
     tally.free()
-}
-
-/// The bytes that everything below a folder takes on the disk.
-pub fn bytes_below(folder: &Path) -> u64 {
-    Tally::default().add(folder).0
 }
 
 /// Folders `.deadheat` below these, and of the working trees they are in.
@@ -270,27 +237,20 @@ fn our_folders(folders: &[PathBuf]) -> BTreeSet<PathBuf> {
         if name_of(&folder) == Some(OURS) {
             found.insert(folder);
         } else if name_of(&folder) != Some(".git") {
-            waiting.extend(entries(&folder, |about| about.is_dir()));
+            waiting.extend(wanted_entries(&folder, |about| about.is_dir()));
         }
     }
     found
 }
 
-/// Returns true for a folder, and not for a symbolic link to one.
-fn is_folder(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok_and(|about| about.is_dir())
-}
-
 /// The entries of a folder; none where that is a symbolic link.
-fn entries(folder: &Path, wanted: impl Fn(&fs::Metadata) -> bool) -> Vec<PathBuf> {
-    if !is_folder(folder) {
-        return Vec::new();
-    }
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries
-        .filter(|entry| entry.metadata().is_ok_and(|about| wanted(&about)))
-        .map(|entry| entry.path())
-        .collect()
+fn wanted_entries(
+    folder: &Path,
+    is_wanted: impl Fn(&fs::Metadata) -> bool,
+) -> impl Iterator<Item = PathBuf> {
+    let is_wanted = move |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|it| is_wanted(&it));
+    let entries = is_folder(folder).then(|| entries(folder));
+    entries.into_iter().flatten().filter(is_wanted)
 }
 
 fn name_of(path: &Path) -> Option<&str> {
@@ -312,73 +272,9 @@ fn is_key(name: &str) -> bool {
     })
 }
 
-/// Files by what they are on the disk, so that those of several names count once.
-#[derive(Debug, Default)]
-pub(crate) struct Tally(BTreeMap<(u64, u64), Counted>);
-
-#[derive(Debug)]
-struct Counted {
-    bytes: u64,
-    names: u64,
-    met: u64,
-}
-
-impl Tally {
-    /// Adds all that is below a path: the bytes that are new, and when any of it was changed last.
-    pub(crate) fn add(&mut self, path: &Path) -> (u64, SystemTime) {
-        let (mut bytes, mut newest) = (0, SystemTime::UNIX_EPOCH);
-        let mut waiting = vec![path.to_owned()];
-        while let Some(path) = waiting.pop() {
-            let Ok(about) = fs::symlink_metadata(&path) else {
-                continue;
-            };
-            newest = newest.max(about.modified().unwrap_or(newest));
-            let counted = self.0.entry((about.dev(), about.ino())).or_insert_with(|| {
-                let size = 512 * about.blocks();
-                bytes += size;
-                Counted {
-                    bytes: size,
-                    // The names of a folder are those in it.
-                    names: if about.is_dir() { 1 } else { about.nlink() },
-                    met: 0,
-                }
-            });
-            counted.met += 1;
-            if about.is_dir() {
-                let entries = fs::read_dir(&path).into_iter().flatten().flatten();
-                waiting.extend(entries.map(|entry| entry.path()));
-            }
-        }
-        (bytes, newest)
-    }
-
-    /// The bytes of files all of whose names were met.
-    fn free(&self) -> u64 {
-        let gone = self.0.values().filter(|file| file.met >= file.names);
-        gone.map(|file| file.bytes).sum()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_file_of_two_names_counts_once_and_is_freed_with_the_second() {
-        let folder = tempfile::tempdir().unwrap();
-        let [one, two] = ["one", "two"].map(|name| folder.path().join(name));
-        fs::create_dir_all(&one).unwrap();
-        fs::create_dir_all(&two).unwrap();
-        fs::write(one.join("a"), vec![1; 100_000]).unwrap();
-        let file = bytes_below(&one.join("a"));
-        assert!((100_000..120_000).contains(&file), "{file}");
-        fs::hard_link(one.join("a"), two.join("b")).unwrap();
-        let mut tally = Tally::default();
-        let first = tally.add(&one).0;
-        assert!(first >= file && tally.free() < file);
-        assert!(tally.add(&two).0 < file);
-        assert!(tally.free() >= file);
-    }
 
     #[test]
     fn builds_are_known_by_their_names() {

@@ -1,14 +1,18 @@
-//! The sources of a commit, in a folder of their own.
+//! The sources of a commit, in a folder of their own; and its submodules, from what the user has of
+//! them: no network is asked, and nothing of the user's is written.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::os::unix::ffi::OsStringExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use crate::child::Interruption;
+use crate::disk::remove_folder;
 use crate::error::BuildError;
-use crate::repository::{Commit, Repository};
-use crate::slot::{Slot, remove_folder};
+use crate::note::Note;
+use crate::repository::{Commit, Repository, git_in};
+use crate::slot::Slot;
+use crate::subprocess::Interruption;
 
 /// The name of the folder in its slot.
 pub(crate) const NAME: &str = "tree";
@@ -19,7 +23,7 @@ pub(crate) const NAME: &str = "tree";
 pub(crate) struct Tree<'a> {
     repository: &'a Repository<'a>,
     slot: Option<Slot>,
-    /// Where it is.
+    /// Its folder.
     pub(crate) path: PathBuf,
 }
 
@@ -45,17 +49,11 @@ impl<'a> Tree<'a> {
         command.args(["--quiet", "--detach"]);
         command.arg(&tree.path).arg(&commit.id);
         let done = repository.interruption.run(&mut command, tree.lock())?;
-        match done.status.success() {
-            true => Ok(tree),
-            false => Err(BuildError::Git {
-                revision: commit.name.clone(),
-                command: "worktree add".to_owned(),
-                said: done.said(),
-            }),
-        }
+        done.output_of_git(&commit.name, "worktree add")?;
+        Ok(tree)
     }
 
-    /// What is held while the tree is there.
+    /// The lock that is held while the tree is there.
     pub(crate) fn lock(&self) -> Option<&fs::File> {
         self.slot.as_ref().map(|slot| &slot.lock)
     }
@@ -94,41 +92,200 @@ pub(crate) fn remove_worktree(repository: &Repository<'_>, slot: &Path) {
     let path = slot.join(NAME);
     // Not to be interrupted: it is what an interruption asks for.
     let never = Interruption(&|| false);
-    if !listed(repository, &never).is_ok_and(|paths| paths.contains(&path)) {
+    if !worktrees(repository, &never).is_ok_and(|paths| paths.contains(&path)) {
         return;
     }
-    let mut command = repository.git();
-    // Twice: also one that was being made when git was killed.
-    command.args(["worktree", "remove", "--force", "--force"]);
+    let remove = || {
+        let mut command = repository.git();
+        // Twice: also one that was being made when git was killed.
+        command.args(["worktree", "remove", "--force", "--force"]);
+        let done = never.run(command.arg(&path), None);
+        done.is_ok_and(|done| done.status.success())
+    };
     // Git refuses where the files are gone and the folder is not.
-    let done = never.run(command.arg(&path), None);
-    if !done.is_ok_and(|done| done.status.success()) {
+    if !remove() {
         let _ = remove_folder(&path);
-        let mut again = repository.git();
-        again.args(["worktree", "remove", "--force", "--force"]);
-        let _ = never.run(again.arg(&path), None);
+        remove();
     }
 }
 
-/// Where the worktrees in git's list are.
-pub(crate) fn worktrees(repository: &Repository<'_>) -> Result<Vec<PathBuf>, BuildError> {
-    listed(repository, &repository.interruption)
-}
-
-fn listed(
+/// The worktrees in git's list.
+pub(crate) fn worktrees(
     repository: &Repository<'_>,
     interruption: &Interruption<'_>,
 ) -> Result<Vec<PathBuf>, BuildError> {
     let mut command = repository.git();
-    command.args([
-        OsStr::new("worktree"),
-        "list".as_ref(),
-        "--porcelain".as_ref(),
-    ]);
+    command.args(["worktree", "list", "--porcelain"]);
     let done = interruption.run(&mut command, None)?;
     let lines = done.stdout.split(|byte| *byte == b'\n');
     let paths = lines.filter_map(|line| line.strip_prefix(b"worktree "));
     Ok(paths
         .map(|path| PathBuf::from(OsString::from_vec(path.to_vec())))
         .collect())
+}
+
+/// Fills the folders of submodules.
+pub(crate) struct Submodules<'a> {
+    pub(crate) repository: &'a Repository<'a>,
+    pub(crate) commit: &'a Commit,
+    /// A file name for what git notes down on the way.
+    pub(crate) scratch: &'a Path,
+    pub(crate) notes: Vec<Note>,
+}
+
+/// One level: a repository with submodules in it.
+struct Level {
+    git_dir: PathBuf,
+    commit: String,
+    /// The folder in which the user has it checked out, and the one in which it is to be.
+    theirs: PathBuf,
+    ours: PathBuf,
+    /// Below the top of all.
+    inside: PathBuf,
+}
+
+impl Submodules<'_> {
+    /// Fills those below `tree`, in which the commit is checked out.
+    pub(crate) fn fill(&mut self, tree: &Path) -> Result<(), BuildError> {
+        let filled = self.level(&Level {
+            git_dir: self.repository.common.clone(),
+            commit: self.commit.id.clone(),
+            theirs: self.repository.top.clone(),
+            ours: tree.to_owned(),
+            inside: PathBuf::new(),
+        });
+        let _ = fs::remove_file(self.scratch);
+        filled
+    }
+
+    fn level(&mut self, level: &Level) -> Result<(), BuildError> {
+        if !level.ours.join(".gitmodules").exists() {
+            return Ok(());
+        }
+        let listing = self.git(level, &["ls-tree", "-r", "-z", &level.commit])?;
+        for entry in listing.split(|byte| *byte == 0) {
+            // `160000 commit ID\tPATH`
+            let Some(entry) = entry.strip_prefix(b"160000 commit ") else {
+                continue;
+            };
+            let mut parts = entry.splitn(2, |byte| *byte == b'\t');
+            if let (Some(id), Some(path)) = (parts.next(), parts.next()) {
+                let id = String::from_utf8_lossy(id).into_owned();
+                self.submodule(level, &id, Path::new(OsStr::from_bytes(path)))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn submodule(&mut self, level: &Level, id: &str, path: &Path) -> Result<(), BuildError> {
+        let inside = level.inside.join(path);
+        let known = self.git_dirs(level, path)?;
+        if known.is_empty() {
+            self.notes.push(Note::SubmoduleLeftOut {
+                revision: self.commit.name.clone(),
+                path: inside,
+            });
+            return Ok(());
+        }
+        let ours = level.ours.join(path);
+        let mut next = Level {
+            git_dir: PathBuf::new(),
+            commit: id.to_owned(),
+            theirs: level.theirs.join(path),
+            ours,
+            inside,
+        };
+        for git_dir in known {
+            next.git_dir = git_dir;
+            if self.has_commit(&next)? {
+                fs::create_dir_all(&next.ours).map_err(BuildError::at(&next.ours))?;
+                self.git(&next, &["read-tree", id])?;
+                self.git(&next, &["checkout-index", "--all", "--force"])?;
+                return self.level(&next);
+            }
+        }
+        Err(BuildError::Submodule {
+            revision: self.commit.name.clone(),
+            path: next.inside,
+            commit: id.to_owned(),
+        })
+    }
+
+    /// The repositories that the user has of a submodule: of the one checked
+    /// out at this path, and of the one the commit calls by this name.
+    fn git_dirs(&self, level: &Level, path: &Path) -> Result<Vec<PathBuf>, BuildError> {
+        let mut known = Vec::new();
+        let theirs = level.theirs.join(path);
+        if theirs.join(".git").exists() {
+            let mut command = git_in(&theirs);
+            command.args(["rev-parse", "--absolute-git-dir"]);
+            let done = self.repository.interruption.run(&mut command, None)?;
+            if done.status.success() {
+                let text = done.stdout.strip_suffix(b"\n").unwrap_or(&done.stdout);
+                known.push(PathBuf::from(OsStr::from_bytes(text)));
+            }
+        }
+        let names = self.git(
+            level,
+            &[
+                "config",
+                "--file",
+                ".gitmodules",
+                "-z",
+                "--get-regexp",
+                r"^submodule\..*\.path$",
+            ],
+        )?;
+        for entry in names.split(|byte| *byte == 0) {
+            // `submodule.NAME.path\nPATH`
+            let mut parts = entry.splitn(2, |byte| *byte == b'\n');
+            let name = parts
+                .next()
+                .and_then(|key| key.strip_prefix(b"submodule.")?.strip_suffix(b".path"));
+            if let (Some(name), Some(value)) = (name, parts.next())
+                && value == path.as_os_str().as_bytes()
+            {
+                let folder = level.git_dir.join("modules").join(OsStr::from_bytes(name));
+                if folder.join("HEAD").exists() && !known.contains(&folder) {
+                    known.push(folder);
+                }
+            }
+        }
+        Ok(known)
+    }
+
+    fn has_commit(&self, level: &Level) -> Result<bool, BuildError> {
+        let object = format!("{}^{{commit}}", level.commit);
+        let mut command = self.command(level);
+        command.args(["cat-file", "-e", &object]);
+        let done = self.repository.interruption.run(&mut command, None)?;
+        Ok(done.status.success())
+    }
+
+    /// Git on the repository of a level, with our folder for its files.
+    fn command(&self, level: &Level) -> Command {
+        let option = |name: &str, path: &Path| {
+            let mut option = OsString::from(name);
+            option.push(path);
+            option
+        };
+        let is_there = level.ours.is_dir();
+        let mut command = git_in(if is_there {
+            &level.ours
+        } else {
+            &self.repository.top
+        });
+        command
+            .env("GIT_INDEX_FILE", self.scratch)
+            .arg(option("--git-dir=", &level.git_dir))
+            .arg(option("--work-tree=", &level.ours));
+        command
+    }
+
+    fn git(&self, level: &Level, args: &[&str]) -> Result<Vec<u8>, BuildError> {
+        let mut command = self.command(level);
+        let done = self.repository.interruption.run(command.args(args), None)?;
+        let revision = format!("{}, {}", self.commit.name, level.ours.display());
+        done.output_of_git(&revision, args[0])
+    }
 }

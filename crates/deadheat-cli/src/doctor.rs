@@ -2,12 +2,12 @@
 
 use clap::Args;
 use deadheat::answer::to_stdout;
-use deadheat::engine::{DoctorOptions, Root, examine};
 use deadheat::exit::{Failure, Status};
 use deadheat::model::Pinning;
 use deadheat::report::{DoctorTextOptions, to_doctor_json, to_doctor_text};
 use deadheat::settings::{Color, pinning};
 use deadheat::terminal::{self, to_stderr};
+use deadheat_doctor::{DoctorOptions, Root, examine};
 
 use crate::options::color;
 

@@ -44,21 +44,21 @@ pub(crate) fn allowed_cores(set: &CpuSet) -> Vec<u32> {
 
 /// The cores the calling thread may run on; `None` where that is hidden.
 #[cfg(feature = "commands")]
-pub(crate) fn cores_of_this_thread() -> Option<Vec<u32>> {
+pub fn cores_of_this_thread() -> Option<Vec<u32>> {
     let set = sched_getaffinity(Pid::from_raw(0)).ok()?;
     Some(allowed_cores(&set))
 }
 
 /// Holds the calling thread on one core for the rest of its life.
 #[cfg(feature = "commands")]
-pub(crate) fn hold_on(core: u32) -> Result<(), Errno> {
+pub fn pin_this_thread(core: u32) -> Result<(), Errno> {
     let mut set = CpuSet::new();
     set.set(core as usize)?;
     sched_setaffinity(Pid::from_raw(0), &set)
 }
 
-/// Whether deadheat may use all of these cores.
-pub(crate) fn check_allowed(cores: &[u32], allowed: &[u32]) -> Result<(), AffinityError> {
+/// Checks that deadheat may use all of these cores.
+pub fn check_allowed(cores: &[u32], allowed: &[u32]) -> Result<(), AffinityError> {
     match cores.iter().find(|core| !allowed.contains(core)) {
         None => Ok(()),
         Some(core) => {

@@ -38,7 +38,7 @@ impl Cores {
         let allowed = allowed_cores(&original);
         let choices = match pinning {
             Pinning::Inherit => Vec::new(),
-            Pinning::Auto => equals(&allowed, core_speed),
+            Pinning::Auto => fastest_cores(&allowed, core_speed),
             Pinning::Cores(cores) => {
                 check_allowed(cores, &allowed)?;
                 cores.clone()
@@ -84,7 +84,7 @@ impl Drop for Cores {
 
 /// The fastest cores, where some are faster than others: a race between a
 /// replicate on a big core and one on a small core says nothing.
-pub(crate) fn equals(cores: &[u32], speed: impl Fn(u32) -> u64) -> Vec<u32> {
+pub fn fastest_cores(cores: &[u32], speed: impl Fn(u32) -> u64) -> Vec<u32> {
     let best = cores.iter().map(|core| speed(*core)).max();
     let among = cores.iter().filter(|core| Some(speed(**core)) == best);
     among.copied().collect()
@@ -97,8 +97,8 @@ mod tests {
     #[test]
     fn replicates_are_drawn_among_the_fastest_cores() {
         let hybrid = |core| if core < 2 { 5_000 } else { 3_000 };
-        assert_eq!(equals(&[0, 1, 2, 3], hybrid), [0, 1]);
-        assert_eq!(equals(&[0, 1, 2], |_| 0), [0, 1, 2]);
+        assert_eq!(fastest_cores(&[0, 1, 2, 3], hybrid), [0, 1]);
+        assert_eq!(fastest_cores(&[0, 1, 2], |_| 0), [0, 1, 2]);
     }
 
     #[test]

@@ -10,8 +10,6 @@ mod clock;
 mod contender;
 mod cores;
 mod counters;
-#[cfg(feature = "commands")]
-mod doctor;
 mod error;
 #[cfg(feature = "commands")]
 mod foreground;
@@ -30,7 +28,9 @@ mod terminal;
 mod williams;
 mod worker;
 
-pub use affinity::AffinityError;
+pub use affinity::{AffinityError, check_allowed};
+#[cfg(feature = "commands")]
+pub use affinity::{cores_of_this_thread, pin_this_thread};
 pub use allocation::{Allocations, CountingAllocator, allocations_of_this_thread};
 #[cfg(feature = "simulated")]
 pub use clock::SimulatedClock;
@@ -45,9 +45,10 @@ pub use contender::{
 pub use contender::{Contenders, FunctionContenders, FunctionOptions, LocalContenders, Piloted};
 #[cfg(feature = "simulated")]
 pub use contender::{Noise, SimulatedContenders, Simulation};
-pub use counters::{ThreadUsage, UsageDifference};
+pub use cores::fastest_cores;
 #[cfg(feature = "commands")]
-pub use doctor::{DoctorOptions, Root, examine};
+pub use counters::Counters;
+pub use counters::{ThreadUsage, UsageDifference};
 pub use error::{EngineError, Moment};
 #[cfg(feature = "commands")]
 pub use foreground::{Ended, run_beside_the_answer, run_in_foreground};

@@ -10,20 +10,28 @@
 //! driver's arguments ─record─▶ LinkRecord + aligned inputs ─seed─▶ neutral link
 //! ```
 
-mod driver;
-mod hold;
-mod neutral;
+mod align;
+mod cache;
+mod elf;
+mod invocation;
+mod link;
+mod linker;
 mod note;
-mod object;
+mod options;
+mod placements;
+mod recipe;
 mod record;
 mod recording;
+mod response;
 mod roles;
+mod store;
 mod stored;
+mod thin;
 
-pub use driver::{LinkError, Linked, link};
-pub use neutral::{Line, placements};
+pub use link::{LinkError, Linked, link};
 pub use note::Note;
+pub use placements::{Line, placements};
 pub use record::{Argument, Digest, LinkRecord, Obstacle, RecordError, StoredInput};
-pub use recording::drop_unneeded;
 pub use roles::{Roles, RolesError};
+pub use store::drop_unneeded;
 pub use stored::{StoredLinks, Unused};

@@ -1,13 +1,10 @@
 //! What a link was made from, kept beside its output.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-
-use crate::recording::{StoreError, write_whole};
 
 /// A SHA-256, in hexadecimal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -224,20 +221,6 @@ impl LinkRecord {
         head.is_ok_and(|head| head.schema.starts_with("deadheat.link/"))
     }
 
-    /// Writes the record to where [`LinkRecord::beside`] looks for it, as a
-    /// whole or not at all.
-    pub(crate) fn save(&self) -> Result<(), StoreError> {
-        let failed = |problem| StoreError {
-            file: self.output.clone(),
-            problem,
-        };
-        let file = record_file(&self.output)
-            .ok_or_else(|| failed(io::Error::other("a name that is not Unicode")))?;
-        let mut text = serde_json::to_vec_pretty(self).map_err(|error| failed(error.into()))?;
-        text.push(b'\n');
-        write_whole(&file, &text)
-    }
-
     /// What [`LinkRecord::digest`] is of the rest: all that a neutral link
     /// depends on, and nothing of when and from where it was recorded.
     pub(crate) fn digest_of_the_rest(&self) -> Digest {
@@ -261,7 +244,7 @@ impl LinkRecord {
 }
 
 /// Where the record of this executable is, if a record can be named after it.
-fn record_file(executable: &Path) -> Option<PathBuf> {
+pub(crate) fn record_file(executable: &Path) -> Option<PathBuf> {
     let name = executable.file_name()?.to_str()?;
     Some(LinkRecord::home(executable.parent()?).join(format!("{name}.json")))
 }

@@ -1,10 +1,9 @@
 //! One program under several names, in the folder where cargo builds.
 
-use std::io;
 use std::path::{Path, PathBuf};
-use std::{fs, process};
+use std::{fs, io, process};
 
-use crate::LinkRecord;
+use crate::record::LinkRecord;
 
 /// The names under which `cargo-deadheat` stands in for compiler and linker,
 /// and what was linked through them.

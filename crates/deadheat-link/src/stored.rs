@@ -4,8 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::hold::Hold;
-use crate::neutral::is_of_neutral_links;
+use crate::cache::{Hold, is_of_neutral_links};
 use crate::record::{Digest, LinkRecord};
 
 /// A folder `.deadheat/links`. What is not known to be deadheat's is never named.

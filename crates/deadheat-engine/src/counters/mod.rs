@@ -10,7 +10,9 @@ mod rusage;
 mod thread;
 
 #[cfg(feature = "commands")]
-pub(crate) use perf::{COUNTER_COUNT, Counters};
+pub(crate) use perf::COUNTER_COUNT;
+#[cfg(feature = "commands")]
+pub use perf::Counters;
 #[cfg(feature = "commands")]
 pub(crate) use rusage::{Usage, wait};
 pub use thread::{ThreadUsage, UsageDifference};

@@ -8,14 +8,14 @@ use deadheat_model::Metric;
 pub(crate) const COUNTER_COUNT: usize = 0;
 
 /// Stands in for the counters of `perf.rs`; there are none.
-pub(crate) enum Counters {}
+pub enum Counters {}
 
 impl Counters {
     /// The metrics, in the order of the readings.
     pub(crate) const METRICS: [Metric; COUNTER_COUNT] = [];
 
     /// Says that there are none.
-    pub(crate) fn open() -> io::Result<Self> {
+    pub fn open() -> io::Result<Self> {
         Err(io::Error::from_raw_os_error(libc::ENOSYS))
     }
 

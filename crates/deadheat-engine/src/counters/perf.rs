@@ -19,7 +19,7 @@ pub(crate) const COUNTER_COUNT: usize = 4;
 /// scheduler switches between parent and child before the exec it may swap
 /// their (equal) sets of events, and then it is the parent's own event that
 /// is enabled once and never again.
-pub(crate) struct Counters {
+pub struct Counters {
     counters: Vec<Counter>,
 }
 
@@ -40,7 +40,7 @@ impl Counters {
 
     /// Opens all counters for the calling process, or says why it cannot. All
     /// or none: a table with half of its columns explains less than a note.
-    pub(crate) fn open() -> io::Result<Self> {
+    pub fn open() -> io::Result<Self> {
         let counters = Self::EVENTS
             .into_iter()
             .map(follow_commands)

@@ -1,0 +1,523 @@
+//! The artifacts of cargo: its messages about them, the dependencies that another build may take over, and
+//! the leftovers that nobody needs of a finished one.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use deadheat_link::LinkRecord;
+use serde::Deserialize;
+
+use crate::disk::{entries, remove_all};
+use crate::slot::Executable;
+
+/// All that cargo said about one build, line by line.
+#[derive(Debug, Default)]
+pub(crate) struct Messages(Vec<Message>);
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Message {
+    reason: String,
+    package_id: String,
+    manifest_path: PathBuf,
+    target: Target,
+    filenames: Vec<PathBuf>,
+    executable: Option<PathBuf>,
+    out_dir: PathBuf,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Target {
+    kind: Vec<String>,
+    name: String,
+}
+
+impl Message {
+    fn is_of(&self, kind: &str) -> bool {
+        self.target.kind.iter().any(|one| one == kind)
+    }
+}
+
+impl Messages {
+    /// Of standard output under `--message-format=json…`. Lines that are no
+    /// message are none of ours.
+    pub(crate) fn read(text: &[u8]) -> Self {
+        let lines = text.split(|byte| *byte == b'\n');
+        Self(
+            lines
+                .filter_map(|line| serde_json::from_slice(line).ok())
+                .collect(),
+        )
+    }
+
+    /// The bench targets, by their names; with that of the package where two
+    /// packages have one of the same name.
+    pub(crate) fn benches(&self) -> Vec<Executable> {
+        let benches: Vec<(&Message, &PathBuf)> = self
+            .0
+            .iter()
+            .filter(|message| message.is_of("bench"))
+            .filter_map(|message| Some((message, message.executable.as_ref()?)))
+            .collect();
+        let mut counts = BTreeMap::new();
+        for (message, _) in &benches {
+            *counts.entry(&message.target.name).or_insert(0) += 1;
+        }
+        let mut kept: Vec<Executable> = benches
+            .iter()
+            .map(|(message, path)| {
+                let target = &message.target.name;
+                let name = match counts[target] {
+                    1 => target.clone(),
+                    _ => format!("{}/{target}", package(&message.package_id)),
+                };
+                let path = path.to_path_buf();
+                Executable { name, path }
+            })
+            .collect();
+        kept.sort_by(|a, b| a.name.cmp(&b.name));
+        kept
+    }
+
+    /// The folders of packages outside of `sources` that were named by path.
+    pub(crate) fn elsewhere(&self, sources: &Path) -> BTreeSet<PathBuf> {
+        let packages = self.0.iter().filter(|message| {
+            let by_path =
+                message.package_id.starts_with("path+") || message.package_id.contains("(path+");
+            by_path && message.manifest_path.is_absolute()
+        });
+        packages
+            .filter_map(|message| Some(message.manifest_path.parent()?.to_owned()))
+            .filter(|folder| !folder.starts_with(sources))
+            .collect()
+    }
+
+    /// The files and folders below `target` that were made of packages from outside of `sources`, or
+    /// that links were made from. With them
+    /// another build need not make it again.
+    pub(crate) fn dependencies(&self, sources: &Path, target: &Path) -> Vec<PathBuf> {
+        let artifacts = self.0.iter().filter(|message| {
+            message.reason == "compiler-artifact" && !message.manifest_path.starts_with(sources)
+        });
+        let foreign: BTreeSet<&str> = artifacts
+            .clone()
+            .map(|message| &*message.package_id)
+            .collect();
+        let mut found = BTreeSet::new();
+        let mut marks = Fingerprints::default();
+        for message in artifacts {
+            for file in &message.filenames {
+                let Some(folder) = file.parent() else {
+                    continue;
+                };
+                if message.is_of("custom-build") {
+                    found.extend(marks.of(folder));
+                    found.insert(folder.to_owned());
+                } else {
+                    found.extend(marks.of(file));
+                    found.extend(dep_info(file));
+                    found.insert(file.clone());
+                }
+            }
+        }
+        for message in &self.0 {
+            let is_foreign = foreign.contains(&*message.package_id);
+            if message.reason == "build-script-executed" && is_foreign {
+                let Some(folder) = message.out_dir.parent() else {
+                    continue;
+                };
+                found.extend(marks.of(folder));
+                found.insert(folder.to_owned());
+            }
+        }
+        for bench in self.benches() {
+            let links = LinkRecord::home(bench.path.parent().unwrap_or(target));
+            let stored = ["index", "inputs"].map(|name| links.join(name));
+            found.extend(stored.into_iter().filter(|path| path.exists()));
+        }
+        let below = |path: PathBuf| Some(path.strip_prefix(target).ok()?.to_owned());
+        found.into_iter().filter_map(below).collect()
+    }
+}
+
+/// The name of a package by its id: `registry+URL#name@1.2.3`,
+/// `path+file:///a/name#1.2.3`, and formerly `name 1.2.3 (path+…)`.
+fn package(id: &str) -> &str {
+    let Some((place, version)) = id.rsplit_once('#') else {
+        return id.split(' ').next().unwrap_or(id);
+    };
+    match version.split_once('@') {
+        Some((name, _)) => name,
+        None => place.rsplit('/').next().unwrap_or(place),
+    }
+}
+
+/// The hash at the end of `name-hash` or `libname-hash.rlib`.
+fn hash(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_str()?;
+    let (_, hash) = name.split('.').next()?.rsplit_once('-')?;
+    (hash.len() == 16).then(|| hash.to_owned())
+}
+
+/// The notes of rustc beside a file of the folder `deps`.
+fn dep_info(file: &Path) -> Option<PathBuf> {
+    let name = file.file_name()?.to_str()?;
+    let stem = name.split('.').next()?;
+    let stem = stem.strip_prefix("lib").unwrap_or(stem);
+    let noted = file.with_file_name(format!("{stem}.d"));
+    noted.is_file().then_some(noted)
+}
+
+/// The folders in which cargo notes down what it built, by hash, read once.
+#[derive(Debug, Default)]
+struct Fingerprints(BTreeMap<PathBuf, BTreeMap<String, Vec<PathBuf>>>);
+
+impl Fingerprints {
+    /// The fingerprints of a file or folder `PROFILE/*/name-hash`.
+    fn of(&mut self, made: &Path) -> Vec<PathBuf> {
+        let Some((profile, hash)) = made.ancestors().nth(2).zip(hash(made)) else {
+            return Vec::new();
+        };
+        let home = profile.join(".fingerprint");
+        let known = self.0.entry(home).or_insert_with_key(|home| {
+            let mut known: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+            for path in entries(home) {
+                if let Some(hash) = self::hash(&path) {
+                    known.entry(hash).or_default().push(path);
+                }
+            }
+            known
+        });
+        known.get(&hash).cloned().unwrap_or_default()
+    }
+}
+
+/// Files that a build may take over. Cargo itself decides whether it is fresh: it knows
+/// by hashes and times, which are copied too.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Seed {
+    /// The folder in which cargo built.
+    pub(crate) target: PathBuf,
+    /// Files and folders below it.
+    pub(crate) files: Vec<PathBuf>,
+}
+
+impl Seed {
+    /// Copies everything into another target folder. What is gone by now, or
+    /// has no room, is built again.
+    pub(crate) fn plant(&self, target: &Path) {
+        for file in &self.files {
+            let planted = copy(&self.target.join(file), &target.join(file));
+            if planted.is_err_and(|problem| problem.kind() != io::ErrorKind::NotFound) {
+                // Half of it would do no harm, but a full disk might.
+                let _ = fs::remove_dir_all(target);
+                return;
+            }
+        }
+    }
+}
+
+/// Copies a file or folder with its times. Files that are never written in place get a second
+/// name instead, where the file system allows it: they take no room then.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    let about = fs::metadata(from)?;
+    if about.is_dir() {
+        fs::create_dir_all(to)?;
+        for entry in fs::read_dir(from)? {
+            let name = entry?.file_name();
+            copy(&from.join(&name), &to.join(&name))?;
+        }
+        return Ok(());
+    }
+    if let Some(folder) = to.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    if is_replaced_whole(from) && fs::hard_link(from, to).is_ok() {
+        return Ok(());
+    }
+    fs::copy(from, to)?;
+    fs::File::options()
+        .read(true)
+        .open(to)?
+        .set_modified(about.modified()?)
+}
+
+/// Returns true for a file that is removed before it is written anew. Cargo itself gives second names to what rustc
+/// makes; build scripts may write into their files in place, and so does cargo into its notes.
+fn is_replaced_whole(file: &Path) -> bool {
+    let extension = file.extension().and_then(|extension| extension.to_str());
+    let folder = file.parent().and_then(Path::file_name);
+    let is_compiled = matches!(extension, Some("rlib" | "rmeta" | "so"));
+    (is_compiled && folder == Some("deps".as_ref())) || is_stored_input(file) || is_script(file)
+}
+
+/// Returns true for an object of the store of links, which is named after its content.
+fn is_stored_input(file: &Path) -> bool {
+    file.parent()
+        .is_some_and(|folder| folder.ends_with(".deadheat/links/inputs"))
+}
+
+/// Returns true for the program of a build script: `build/NAME-HASH/build-script-NAME`.
+fn is_script(file: &Path) -> bool {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let is_named_so = name.starts_with("build-script-") || name.starts_with("build_script_");
+    is_named_so
+        && file.extension().is_none()
+        && file.ancestors().nth(2).and_then(Path::file_name) == Some("build".as_ref())
+}
+
+/// Removes from a finished target folder what neither a race nor a later build needs: what was
+/// compiled of the commit's own packages on the way to its executables. What is named in `kept`,
+/// below the folder, stays, and so do programs, libraries that are loaded at run time, and all
+/// that build scripts wrote.
+pub(crate) fn prune(target: &Path, kept: &[PathBuf]) {
+    let kept: BTreeSet<PathBuf> = kept.iter().map(|path| target.join(path)).collect();
+    for profile in profiles(target) {
+        for path in entries(&profile.join(".fingerprint")) {
+            if !kept.contains(&path) {
+                remove(&path);
+            }
+        }
+        for path in entries(&profile.join("deps")).chain(entries(&profile)) {
+            let extension = path.extension().and_then(|extension| extension.to_str());
+            let is_on_the_way = matches!(extension, Some("rlib" | "rmeta" | "d" | "o"));
+            if is_on_the_way && !kept.contains(&path) {
+                remove(&path);
+            }
+        }
+        for folder in entries(&profile.join("build")).filter(|folder| !kept.contains(folder)) {
+            entries(&folder)
+                .filter(|path| is_script(path))
+                .for_each(|path| remove(&path));
+        }
+        remove(&profile.join("incremental"));
+    }
+}
+
+/// The folders of cargo's profiles: `PROFILE` and `TRIPLE/PROFILE`.
+fn profiles(target: &Path) -> Vec<PathBuf> {
+    let below = |folder: &Path| entries(folder).collect::<Vec<_>>();
+    let first = below(target);
+    let second = first.iter().flat_map(|folder| below(folder));
+    let both = first.iter().cloned().chain(second);
+    both.filter(|folder| folder.join(".fingerprint").is_dir())
+        .collect()
+}
+
+/// Removes a file or folder. One that cannot be removed takes room, and does no other harm.
+fn remove(path: &Path) {
+    let _ = remove_all(path);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, UNIX_EPOCH};
+
+    use super::*;
+
+    fn artifact(package: &str, kind: &str, name: &str, executable: &str) -> String {
+        format!(
+            r#"{{"reason":"compiler-artifact","package_id":"{package}","manifest_path":"/r/Cargo.toml","target":{{"kind":["{kind}"],"name":"{name}"}},"filenames":["{executable}"],"executable":"{executable}"}}"#
+        )
+    }
+
+    #[test]
+    fn bench_targets_are_found_by_kind_and_named_apart() {
+        let text = [
+            artifact("path+file:///r/one#0.1.0", "bench", "race", "/t/race-1"),
+            "Compiling something".to_owned(),
+            artifact("path+file:///r/x#two@0.1.0", "bench", "race", "/t/race-2"),
+            artifact("path+file:///r/x#two@0.1.0", "bench", "alone", "/t/alone-3"),
+            artifact("path+file:///r/one#0.1.0", "lib", "one", "/t/one-4"),
+            r#"{"reason":"build-finished","success":true}"#.to_owned(),
+        ];
+        let benches = Messages::read(text.join("\n").as_bytes()).benches();
+        let named: Vec<(&str, &str)> = benches
+            .iter()
+            .map(|kept| (&*kept.name, kept.path.to_str().unwrap()))
+            .collect();
+        let expected = [
+            ("alone", "/t/alone-3"),
+            ("one/race", "/t/race-1"),
+            ("two/race", "/t/race-2"),
+        ];
+        assert_eq!(named, expected);
+        let elsewhere = Messages::read(text[0].as_bytes()).elsewhere(Path::new("/tree"));
+        assert_eq!(elsewhere, [PathBuf::from("/r")].into());
+        assert_eq!(package("one 0.1.0 (path+file:///r/one)"), "one");
+    }
+
+    #[test]
+    fn only_what_was_made_of_packages_from_elsewhere_is_a_dependency() {
+        let target = tempfile::tempdir().unwrap();
+        let target = target.path();
+        let hash = "0123456789abcdef";
+        for path in [
+            format!("release/deps/libdep-{hash}.rlib"),
+            format!("release/deps/dep-{hash}.d"),
+            format!("release/.fingerprint/dep-{hash}/lib-dep"),
+            "release/deps/libown-fedcba9876543210.rlib".to_owned(),
+        ] {
+            let path = target.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        let line = |manifest: &str, file: String| {
+            format!(
+                r#"{{"reason":"compiler-artifact","package_id":"{manifest}","manifest_path":"{manifest}","target":{{"kind":["lib"],"name":"dep"}},"filenames":[{:?}],"executable":null}}"#,
+                target.join(file)
+            )
+        };
+        let executed = |package: &str, folder: &str| {
+            format!(
+                r#"{{"reason":"build-script-executed","package_id":"{package}","out_dir":{:?}}}"#,
+                target.join(folder)
+            )
+        };
+        let text = [
+            line(
+                "/elsewhere/Cargo.toml",
+                format!("release/deps/libdep-{hash}.rlib"),
+            ),
+            line(
+                "/r/Cargo.toml",
+                "release/deps/libown-fedcba9876543210.rlib".to_owned(),
+            ),
+            executed("/elsewhere/Cargo.toml", "release/build/dep-00/out"),
+            executed("/r/Cargo.toml", "release/build/own-00/out"),
+        ];
+        let messages = Messages::read(text.join("\n").as_bytes());
+        assert!(
+            messages.elsewhere(Path::new("/r")).is_empty(),
+            "none is named by path"
+        );
+        let found = messages.dependencies(Path::new("/r"), target);
+        let mut expected = [
+            format!("release/.fingerprint/dep-{hash}"),
+            "release/build/dep-00".to_owned(),
+            format!("release/deps/dep-{hash}.d"),
+            format!("release/deps/libdep-{hash}.rlib"),
+        ]
+        .map(PathBuf::from);
+        expected.sort();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn copies_keep_their_times_and_have_a_life_of_their_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+        fs::create_dir_all(from.join("build/x/out")).unwrap();
+        fs::write(from.join("build/x/out/made"), "1").unwrap();
+        let then = UNIX_EPOCH + Duration::from_secs(1_000_000);
+        let made = fs::File::options()
+            .append(true)
+            .open(from.join("build/x/out/made"));
+        made.unwrap().set_modified(then).unwrap();
+        let seed = Seed {
+            target: from.clone(),
+            files: vec!["build/x".into(), "gone".into()],
+        };
+        seed.plant(&to);
+        let copy = to.join("build/x/out/made");
+        assert_eq!(fs::metadata(&copy).unwrap().modified().unwrap(), then);
+        fs::write(&copy, "2").unwrap();
+        assert_eq!(fs::read(from.join("build/x/out/made")).unwrap(), b"1");
+    }
+
+    #[test]
+    fn what_is_only_ever_replaced_takes_no_room_twice() {
+        use std::os::unix::fs::MetadataExt;
+
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+        let expected = [
+            ("release/deps/libdep-0.rlib", 2),
+            ("release/deps/dep-0.d", 1),
+            ("release/deps/.deadheat/links/inputs/0.o", 2),
+            ("release/deps/.deadheat/links/index", 1),
+            ("release/build/dep-0/build-script-build", 2),
+            ("release/build/dep-0/out/lib.so", 1),
+            ("release/.fingerprint/dep-0/lib-dep", 1),
+        ];
+        for (path, _) in expected {
+            let path = from.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        let files = vec!["release".into()];
+        let target = from;
+        Seed { target, files }.plant(&to);
+        for (path, names) in expected {
+            assert_eq!(
+                fs::metadata(to.join(path)).unwrap().nlink(),
+                names,
+                "{path}"
+            );
+        }
+    }
+
+    #[test]
+    fn of_a_finished_build_stays_what_is_raced_read_or_taken_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path();
+        let staying = [
+            "release/deps/bench-1",
+            "release/deps/.deadheat/links/bench-1.json",
+            "release/deps/libdep-0.rlib",
+            "release/deps/libown-1.so",
+            "release/.fingerprint/dep-0/lib-dep",
+            "release/build/own-1/out/table",
+            "release/build/dep-0/build-script-build",
+            "release/tool",
+            "x86/bench/.fingerprint/dep-0/lib-dep",
+        ];
+        let going = [
+            "release/deps/libown-1.rlib",
+            "release/deps/own-1.d",
+            "release/libown.rlib",
+            "release/.fingerprint/own-1/lib-own",
+            "release/build/own-1/build-script-build",
+            "release/incremental/own-1/part",
+            "x86/bench/deps/own-1.o",
+        ];
+        for path in staying.iter().chain(&going) {
+            let path = target.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        let kept = [
+            "release/deps/libdep-0.rlib",
+            "release/.fingerprint/dep-0",
+            "release/build/dep-0",
+            "x86/bench/.fingerprint/dep-0",
+        ];
+        prune(target, &kept.map(PathBuf::from));
+        assert!(staying.iter().all(|path| target.join(path).exists()));
+        let left: Vec<_> = going
+            .iter()
+            .filter(|path| target.join(path).exists())
+            .collect();
+        assert_eq!(left, [&""; 0]);
+    }
+
+    #[test]
+    fn what_cannot_be_taken_over_whole_is_not_taken_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+        fs::create_dir_all(&from).unwrap();
+        fs::create_dir_all(to.join("b")).unwrap();
+        for name in ["a", "b"] {
+            fs::write(from.join(name), "").unwrap();
+        }
+        let files = vec!["a".into(), "b".into()];
+        Seed {
+            target: from,
+            files,
+        }
+        .plant(&to);
+        assert!(!to.exists(), "a file cannot take the place of a folder");
+    }
+}

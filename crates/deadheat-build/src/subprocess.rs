@@ -1,0 +1,234 @@
+//! Programs that are waited for until they end or the user asks to stop.
+//!
+//! The engine supervises the programs it measures otherwise: it marks, collects and kills all that
+//! they start. A build may leave a server of its compiler cache behind, speaks to the terminal by
+//! itself, and gets a moment to end, and a lock to hold, which none of those does.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+
+use crate::error::BuildError;
+
+/// The pause between two looks at a child: short at first, as git is quick.
+const SHORTEST: Duration = Duration::from_micros(500);
+const LONGEST: Duration = Duration::from_millis(10);
+
+/// The time that a child may take to end when it was asked to.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// A question to the caller: did the user ask to stop?
+pub struct Interruption<'a>(pub &'a dyn Fn() -> bool);
+
+impl std::fmt::Debug for Interruption<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Interruption")
+    }
+}
+
+/// The output of a child, and its exit status.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    pub(crate) status: ExitStatus,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: Vec<u8>,
+}
+
+impl Finished {
+    /// Its complaints, on one line.
+    pub(crate) fn said(&self) -> String {
+        let text = String::from_utf8_lossy(&self.stderr);
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        let said = lines.collect::<Vec<_>>().join("; ");
+        if said.is_empty() {
+            self.status.to_string()
+        } else {
+            said
+        }
+    }
+
+    /// The output of a subcommand of git that was run for this revision, or its failure.
+    pub(crate) fn output_of_git(
+        self,
+        revision: &str,
+        command: &str,
+    ) -> Result<Vec<u8>, BuildError> {
+        if self.status.success() {
+            return Ok(self.stdout);
+        }
+        Err(BuildError::Git {
+            revision: revision.to_owned(),
+            command: command.to_owned(),
+            said: self.said(),
+        })
+    }
+}
+
+impl Interruption<'_> {
+    /// Runs a program to its end and gathers what it prints on standard
+    /// output, and on standard error too where that is piped.
+    ///
+    /// Its standard input is `lock`, if there is one: so the lock stays held
+    /// as long as it lives, also when deadheat does not live any more.
+    pub(crate) fn run(
+        &self,
+        command: &mut Command,
+        lock: Option<&File>,
+    ) -> Result<Finished, BuildError> {
+        let not_started = |command: &Command, problem| BuildError::NotStarted {
+            program: command.get_program().display().to_string(),
+            problem,
+        };
+        if (self.0)() {
+            return Err(BuildError::Interrupted);
+        }
+        let input = match lock.map(File::try_clone).transpose() {
+            Ok(lock) => lock.map_or_else(Stdio::null, Stdio::from),
+            Err(problem) => return Err(not_started(command, problem)),
+        };
+        // In a group of its own, so that all it starts can be ended.
+        let child = command.stdin(input).process_group(0).spawn();
+        let mut child = child.map_err(|problem| not_started(command, problem))?;
+        let [out, err] = [
+            child.stdout.take().map(|pipe| reading(Box::new(pipe))),
+            child.stderr.take().map(|pipe| reading(Box::new(pipe))),
+        ];
+        let status = self.wait(&mut child);
+        let text = |reader: Option<thread::JoinHandle<Vec<u8>>>| {
+            reader
+                .and_then(|reader| reader.join().ok())
+                .unwrap_or_default()
+        };
+        match status {
+            Ok(Some(status)) => Ok(Finished {
+                status,
+                stdout: text(out),
+                stderr: text(err),
+            }),
+            Ok(None) => Err(BuildError::Interrupted),
+            Err(problem) => Err(not_started(command, problem)),
+        }
+    }
+
+    /// The exit status; `None` when it was ended because somebody asked to stop.
+    fn wait(&self, child: &mut Child) -> io::Result<Option<ExitStatus>> {
+        let mut pause = SHORTEST;
+        loop {
+            if let Some(status) = child.try_wait()? {
+                // A terminal sends Ctrl-C to deadheat alone, but others may
+                // have sent theirs to all.
+                return Ok((status.code().is_some() || !(self.0)()).then_some(status));
+            }
+            if (self.0)() {
+                end(child)?;
+                return Ok(None);
+            }
+            thread::sleep(pause);
+            pause = (pause * 2).min(LONGEST);
+        }
+    }
+}
+
+/// Ends a child and all of its group.
+fn end(child: &mut Child) -> io::Result<()> {
+    let group = Pid::from_raw(child.id().cast_signed());
+    let _ = killpg(group, Signal::SIGTERM);
+    let begin = Instant::now();
+    while child.try_wait()?.is_none() && begin.elapsed() < PATIENCE {
+        thread::sleep(LONGEST);
+    }
+    // What the child started may outlive it.
+    let _ = killpg(group, Signal::SIGKILL);
+    child.wait().map(drop)
+}
+
+fn reading(mut pipe: Box<dyn Read + Send>) -> thread::JoinHandle<Vec<u8>> {
+    thread::spawn(move || {
+        let mut text = Vec::new();
+        // What was read before an error is all there is.
+        let _ = pipe.read_to_end(&mut text);
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).stdout(Stdio::piped());
+        command.stderr(Stdio::piped());
+        command
+    }
+
+    #[test]
+    fn what_a_program_says_and_how_it_ends_is_told() {
+        let never = Interruption(&|| false);
+        let done = never.run(&mut shell("echo out; echo a >&2; echo b >&2; exit 3"), None);
+        let done = done.unwrap();
+        assert_eq!(done.stdout, b"out\n");
+        assert_eq!(done.said(), "a; b");
+        assert_eq!(done.status.code(), Some(3));
+        let error = never
+            .run(&mut Command::new("/nowhere/x"), None)
+            .unwrap_err();
+        assert!(error.to_string().contains("/nowhere/x"), "{error}");
+    }
+
+    #[test]
+    fn an_interrupted_program_is_ended_with_all_it_started() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("pids");
+        let script = format!(
+            "trap '' TERM; sleep 100 & echo $! >> {0}; echo $$ >> {0}; wait; sleep 100",
+            file.display()
+        );
+        let looks = Cell::new(0);
+        let both_there = || {
+            looks.set(looks.get() + 1);
+            std::fs::read_to_string(&file).is_ok_and(|text| text.lines().count() == 2)
+        };
+        let error = Interruption(&both_there).run(&mut shell(&script), None);
+        assert!(matches!(error, Err(BuildError::Interrupted)), "{error:?}");
+        for pid in std::fs::read_to_string(&file).unwrap().lines() {
+            let lives = || {
+                let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
+                stat.is_ok_and(|stat| !stat.contains(") Z "))
+            };
+            // Who is killed dies when the kernel next comes by.
+            let begin = Instant::now();
+            while lives() && begin.elapsed() < Duration::from_secs(10) {
+                thread::sleep(LONGEST);
+            }
+            assert!(!lives(), "{pid} lives");
+        }
+    }
+
+    #[test]
+    fn a_lock_stays_held_by_what_was_started_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        let lock = File::create(&path).unwrap();
+        lock.lock().unwrap();
+        let never = Interruption(&|| false);
+        never
+            .run(
+                shell("exec 5<&0; sleep 1 >/dev/null 2>&1 &").stdout(Stdio::null()),
+                Some(&lock),
+            )
+            .unwrap();
+        drop(lock);
+        let other = File::open(&path).unwrap();
+        assert!(other.try_lock().is_err(), "the sleeper holds it");
+        other.lock().unwrap();
+    }
+}

@@ -1,0 +1,380 @@
+//! The cores of a machine: how they hang together, which are watched, and which to race on.
+
+use std::thread;
+
+use deadheat_engine::{AffinityError, check_allowed, fastest_cores, pin_this_thread};
+use deadheat_model::Pinning;
+use deadheat_model::doctor::{CoreWatch, PinAdvice, PinReason};
+
+use crate::root::Root;
+
+const CORES: &str = "sys/devices/system/cpu";
+
+/// The cores of a machine, as the kernel lists them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Topology {
+    pub(crate) online: Vec<u32>,
+    /// Cores that the scheduler leaves alone.
+    pub(crate) isolated: Vec<u32>,
+    /// Cores that need no timer while one task runs.
+    pub(crate) tickless: Vec<u32>,
+    /// True if threads share cores; `None` where the system does not say.
+    pub(crate) smt: Option<bool>,
+}
+
+impl Topology {
+    pub(crate) fn of(root: &Root) -> Self {
+        let list =
+            |file: &str| cpu_list(&root.text(&format!("{CORES}/{file}")).unwrap_or_default());
+        let online = list("online");
+        let mut isolated = list("isolated");
+        isolated.extend(partition(root));
+        isolated.sort_unstable();
+        isolated.dedup();
+        let smt = root.number::<u8>(&format!("{CORES}/smt/active"));
+        let smt = smt.map(|active| active == 1).or_else(|| {
+            // Kernels before 4.19 have no such file, but lists of siblings.
+            let lists = online.iter().filter_map(|core| shared(root, *core));
+            let mut lists = lists.peekable();
+            lists.peek()?;
+            Some(lists.any(|shared| shared.len() > 1))
+        });
+        Self {
+            online,
+            isolated,
+            tickless: list("nohz_full"),
+            smt,
+        }
+    }
+}
+
+/// Cores of a cpuset partition that is isolated, where this process is in one.
+fn partition(root: &Root) -> Vec<u32> {
+    let groups = root.text("proc/self/cgroup").unwrap_or_default();
+    let Some(path) = groups.lines().find_map(|line| line.strip_prefix("0::")) else {
+        return Vec::new();
+    };
+    let folder = format!("sys/fs/cgroup{}", path.trim_end_matches('/'));
+    match root.line(&format!("{folder}/cpuset.cpus.partition")) {
+        Some(kind) if kind == "isolated" => cpu_list(
+            &root
+                .text(&format!("{folder}/cpuset.cpus.effective"))
+                .unwrap_or_default(),
+        ),
+        _ => Vec::new(),
+    }
+}
+
+/// The other cores that are threads of the same one.
+pub(crate) fn siblings(root: &Root, core: u32) -> Vec<u32> {
+    let mut shared = shared(root, core).unwrap_or_default();
+    shared.retain(|one| *one != core);
+    shared
+}
+
+fn shared(root: &Root, core: u32) -> Option<Vec<u32>> {
+    let folder = format!("{CORES}/cpu{core}/topology");
+    let list = root
+        .text(&format!("{folder}/thread_siblings_list"))
+        .or_else(|| root.text(&format!("{folder}/core_cpus_list")))?;
+    let list = cpu_list(&list);
+    (!list.is_empty()).then_some(list)
+}
+
+/// A number that cores of equal speed share; 0 where the system does not say.
+pub(crate) fn speed(root: &Root, core: u32) -> u64 {
+    let folder = format!("{CORES}/cpu{core}");
+    ["cpu_capacity", "cpufreq/cpuinfo_max_freq"]
+        .iter()
+        .find_map(|file| root.number(&format!("{folder}/{file}")))
+        .unwrap_or(0)
+}
+
+/// The cores of `0-3,5`. What is no list is empty: kernels write `(null)`, or
+/// nothing, for one that was never set.
+pub(crate) fn cpu_list(text: &str) -> Vec<u32> {
+    let mut cores = Vec::new();
+    for part in text.trim().split(',').filter(|part| !part.is_empty()) {
+        let (from, to) = part.split_once('-').unwrap_or((part, part));
+        match (from.trim().parse::<u32>(), to.trim().parse::<u32>()) {
+            (Ok(from), Ok(to)) if from <= to && to < 65_536 => cores.extend(from..=to),
+            _ => return Vec::new(),
+        }
+    }
+    cores
+}
+
+/// Cores that are watched at most: more would each be seen for too short.
+pub(crate) const MOST_CORES: usize = 8;
+
+/// Returns true if this process may use a core it was not started with. A thread that ends at once
+/// finds it out.
+pub(crate) fn accepts(core: u32) -> bool {
+    let tried = thread::spawn(move || pin_this_thread(core).is_ok());
+    tried.join().unwrap_or(false)
+}
+
+/// The cores to watch; one that is `None` is wherever the scheduler likes.
+pub(crate) fn candidates(
+    pinning: &Pinning,
+    root: &Root,
+    topology: &Topology,
+    reachable: &[u32],
+) -> Result<Vec<Option<u32>>, AffinityError> {
+    let cores = match pinning {
+        Pinning::Inherit => Vec::new(),
+        Pinning::Cores(cores) => {
+            check_allowed(cores, reachable)?;
+            let mut cores = cores.clone();
+            cores.sort_unstable();
+            cores.dedup();
+            cores
+        }
+        Pinning::Auto => fastest_cores(reachable, |core| speed(root, core)),
+    };
+    let chosen = spread_out(&cores, &topology.isolated);
+    Ok(if chosen.is_empty() {
+        vec![None]
+    } else {
+        chosen.into_iter().map(Some).collect()
+    })
+}
+
+/// As many as can be watched: those set apart first, then some from all over,
+/// the first and the last among them.
+fn spread_out(cores: &[u32], isolated: &[u32]) -> Vec<u32> {
+    if cores.len() <= MOST_CORES {
+        return cores.to_vec();
+    }
+    let is_isolated = |core: &&u32| isolated.contains(core);
+    let mut chosen: Vec<u32> = cores
+        .iter()
+        .filter(is_isolated)
+        .take(MOST_CORES / 2)
+        .copied()
+        .collect();
+    let others: Vec<u32> = cores
+        .iter()
+        .filter(|core| !is_isolated(core))
+        .copied()
+        .collect();
+    let room = (MOST_CORES - chosen.len()).min(others.len());
+    for step in 0..room {
+        let place = step * (others.len() - 1) / (room - 1).max(1);
+        chosen.push(others[place]);
+    }
+    chosen.sort_unstable();
+    chosen
+}
+
+/// A core is quieter than others when it loses at most this part of what the
+/// others lose, and so much less of the time: a moment's watch is no more
+/// certain than that.
+const QUIETER: f64 = 0.5;
+const CLEARLY: f64 = 0.002;
+
+/// The advice for cores that were watched. `allowed` are those deadheat was
+/// started with.
+pub(crate) fn advice(asked: &Pinning, cores: &[CoreWatch], allowed: &[u32]) -> PinAdvice {
+    let advice = |pinning, cores, reason| PinAdvice {
+        pinning,
+        cores,
+        reason,
+        start_with: Vec::new(),
+    };
+    let on_one = |core, reason| advice(Pinning::Cores(vec![core]), vec![core], reason);
+    let known: Vec<(u32, &CoreWatch)> = cores
+        .iter()
+        .filter_map(|watch| Some((watch.core?, watch)))
+        .collect();
+    let best = |isolated: bool| {
+        let some = known
+            .iter()
+            .filter(|(_, watch)| watch.isolated || !isolated);
+        some.min_by(|(_, one), (_, other)| one.lost.total_cmp(&other.lost))
+    };
+    if let Some((core, _)) = best(true) {
+        let mut found = on_one(*core, PinReason::Isolated);
+        if !allowed.contains(core) {
+            // deadheat itself stays on a core that is not set apart.
+            found.start_with = allowed.iter().take(1).copied().chain([*core]).collect();
+        }
+        return found;
+    }
+    match (asked, known.as_slice()) {
+        (Pinning::Inherit, _) | (_, []) => {
+            advice(Pinning::Auto, Vec::new(), PinReason::NotCompared)
+        }
+        _ if allowed.len() == 1 => advice(Pinning::Inherit, allowed.to_vec(), PinReason::OnlyOne),
+        (_, [(core, _)]) => on_one(*core, PinReason::NotCompared),
+        _ => {
+            let alike = || match asked {
+                Pinning::Cores(cores) => advice(asked.clone(), cores.clone(), PinReason::Alike),
+                _ => {
+                    let last = allowed.last().copied();
+                    advice(Pinning::Auto, last.into_iter().collect(), PinReason::Alike)
+                }
+            };
+            let Some((core, watch)) = best(false) else {
+                return alike();
+            };
+            let mut others: Vec<f64> = known.iter().map(|(_, watch)| watch.lost).collect();
+            others.sort_by(f64::total_cmp);
+            // Of two cores this is the other one.
+            let usual = others[others.len() / 2];
+            if watch.lost <= QUIETER * usual && watch.lost + CLEARLY <= usual {
+                on_one(*core, PinReason::Quietest)
+            } else {
+                alike()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::root::fake::machine;
+
+    #[test]
+    fn siblings_and_isolated_cores_are_read() {
+        let (_folder, root) = machine(&[
+            ("sys/devices/system/cpu/online", "0-3\n"),
+            ("sys/devices/system/cpu/isolated", "3\n"),
+            ("sys/devices/system/cpu/nohz_full", "(null)\n"),
+            ("sys/devices/system/cpu/smt/active", "1\n"),
+            (
+                "sys/devices/system/cpu/cpu1/topology/thread_siblings_list",
+                "1,3\n",
+            ),
+            (
+                "sys/devices/system/cpu/cpu1/cpufreq/cpuinfo_max_freq",
+                "4500000\n",
+            ),
+        ]);
+        let cores = Topology::of(&root);
+        assert_eq!(cores.online, [0, 1, 2, 3]);
+        assert_eq!(cores.isolated, [3]);
+        assert!(cores.tickless.is_empty());
+        assert_eq!(cores.smt, Some(true));
+        assert_eq!(siblings(&root, 1), [3]);
+        assert!(siblings(&root, 0).is_empty());
+        assert_eq!((speed(&root, 1), speed(&root, 0)), (4_500_000, 0));
+    }
+
+    #[test]
+    fn without_the_newer_file_the_lists_of_siblings_tell_whether_cores_are_shared() {
+        let shared = "sys/devices/system/cpu/cpu0/topology/thread_siblings_list";
+        let smt = |list: &str| {
+            let (_folder, root) =
+                machine(&[("sys/devices/system/cpu/online", "0"), (shared, list)]);
+            Topology::of(&root).smt
+        };
+        assert_eq!(smt("0\n"), Some(false));
+        assert_eq!(smt("0,64\n"), Some(true));
+        let (_folder, nothing) = machine(&[]);
+        assert_eq!(Topology::of(&nothing).smt, None);
+    }
+
+    #[test]
+    fn a_cpuset_partition_can_be_isolated_too() {
+        let (_folder, root) = machine(&[
+            ("proc/self/cgroup", "0::/race.slice\n"),
+            (
+                "sys/fs/cgroup/race.slice/cpuset.cpus.partition",
+                "isolated\n",
+            ),
+            ("sys/fs/cgroup/race.slice/cpuset.cpus.effective", "6-7\n"),
+        ]);
+        assert_eq!(Topology::of(&root).isolated, [6, 7]);
+    }
+
+    #[test]
+    fn cores_stand_alone_or_in_ranges() {
+        assert_eq!(cpu_list("0-3,8,10-11\n"), [0, 1, 2, 3, 8, 10, 11]);
+        assert_eq!(cpu_list("0"), [0]);
+    }
+
+    #[test]
+    fn what_is_no_list_is_empty() {
+        for text in ["", "\n", "(null)", " (null)\n", "3-1", "0-99999999"] {
+            assert!(cpu_list(text).is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn of_many_cores_some_from_all_over_are_watched() {
+        let many: Vec<u32> = (0..64).collect();
+        let chosen = spread_out(&many, &[]);
+        assert_eq!(chosen, [0, 9, 18, 27, 36, 45, 54, 63]);
+        let apart = spread_out(&many, &[5, 6]);
+        assert_eq!(apart.len(), MOST_CORES);
+        assert!(apart.contains(&5) && apart.contains(&6) && apart.contains(&63));
+        let all_apart: Vec<u32> = (0..64).collect();
+        assert_eq!(spread_out(&many, &all_apart).len(), MOST_CORES / 2);
+        assert_eq!(spread_out(&[3, 4], &[]), [3, 4]);
+    }
+
+    fn watched(core: u32, lost: f64, isolated: bool) -> CoreWatch {
+        CoreWatch {
+            core: Some(core),
+            seconds: 0.5,
+            taken_away: 100.0,
+            longest_ns: 1e4,
+            lost,
+            waiting: None,
+            stolen: None,
+            interrupts: None,
+            isolated,
+        }
+    }
+
+    fn of(asked: Pinning, cores: &[CoreWatch], allowed: &[u32]) -> (Pinning, PinReason) {
+        let found = advice(&asked, cores, allowed);
+        (found.pinning, found.reason)
+    }
+
+    #[test]
+    fn a_core_that_is_clearly_quieter_is_advised() {
+        let two = |one, other| {
+            let cores = [watched(0, one, false), watched(1, other, false)];
+            of(Pinning::Auto, &cores, &[0, 1])
+        };
+        let first = (Pinning::Cores(vec![0]), PinReason::Quietest);
+        assert_eq!(two(0.001, 0.03), first);
+        assert_eq!(two(0.0001, 0.001), (Pinning::Auto, PinReason::Alike));
+        assert_eq!(two(0.02, 0.03), (Pinning::Auto, PinReason::Alike));
+        let asked = Pinning::Cores(vec![0, 1]);
+        let cores = [watched(0, 0.02, false), watched(1, 0.03, false)];
+        assert_eq!(
+            of(asked.clone(), &cores, &[0, 1, 2]),
+            (asked, PinReason::Alike)
+        );
+    }
+
+    #[test]
+    fn cores_set_apart_come_first_and_deadheat_has_to_be_started_with_them() {
+        let cores = [watched(0, 0.0, false), watched(3, 0.001, true)];
+        let found = advice(&Pinning::Auto, &cores, &[0, 1]);
+        assert_eq!(found.pinning, Pinning::Cores(vec![3]));
+        assert_eq!(found.reason, PinReason::Isolated);
+        assert_eq!(found.start_with, [0, 3]);
+        let given = advice(&Pinning::Auto, &cores, &[0, 1, 3]);
+        assert!(given.start_with.is_empty());
+    }
+
+    #[test]
+    fn what_was_not_compared_is_not_advised_as_if_it_was() {
+        let one = [watched(2, 0.1, false)];
+        let asked = Pinning::Cores(vec![2]);
+        let here = (asked.clone(), PinReason::NotCompared);
+        assert_eq!(of(asked, &one, &[0, 1, 2]), here);
+        let only = (Pinning::Inherit, PinReason::OnlyOne);
+        assert_eq!(of(Pinning::Auto, &one, &[2]), only);
+        let mut moved = watched(0, 0.1, false);
+        moved.core = None;
+        let nothing = (Pinning::Auto, PinReason::NotCompared);
+        assert_eq!(of(Pinning::Inherit, &[moved.clone()], &[0, 1]), nothing);
+        assert_eq!(of(Pinning::Auto, &[moved], &[]), nothing);
+    }
+}

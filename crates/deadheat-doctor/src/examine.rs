@@ -1,0 +1,406 @@
+//! A checkup, from the first reading to the last.
+
+use std::thread;
+
+use deadheat_engine::{
+    AffinityError, Clock, OsClock, SampleClock, cores_of_this_thread, pin_this_thread,
+};
+use deadheat_model::Pinning;
+use deadheat_model::doctor::{Checkup, CoreWatch, Facts, NotMeasured};
+
+use crate::control_group::Groups;
+use crate::cores::{Topology, accepts, advice, candidates, siblings};
+use crate::findings::{Measured, findings};
+use crate::frequency::{governor, hottest, throttled, turbo};
+use crate::host::{container, host};
+use crate::instruments::{clock_facts, counters, system_clock_cost_ns};
+use crate::memory::{aslr, available, fits, huge_pages, page_reads, swap, swapped_pages};
+use crate::procfs::{of_cpuinfo, one_minute, stat, waiting};
+use crate::root::Root;
+use crate::watch::{Watched, watch};
+use crate::work::{Work, slowdown};
+
+/// The share of the whole time that each part takes. The rest goes to reading files and
+/// getting memory.
+const WATCHING: f64 = 0.32;
+const WORKING: f64 = 0.12;
+const COMPETING: f64 = 0.15;
+const READING: f64 = 0.06;
+
+/// Options of a checkup.
+#[derive(Clone, Debug)]
+pub struct DoctorOptions {
+    /// The cores to look at.
+    pub pinning: Pinning,
+    /// Where the files of the system begin.
+    pub root: Root,
+    /// The version of deadheat.
+    pub tool_version: String,
+    /// True if the program was built with debug assertions.
+    pub debug_assertions: bool,
+    /// About how long it may take, in seconds.
+    pub seconds: f64,
+}
+
+/// Looks at the machine and measures. The only error is [`AffinityError`], for cores that deadheat
+/// may not use; what cannot be found out is reported as unknown. The calling thread stays where it
+/// is. `begins` is called when the cores are known to be usable and the measuring starts.
+pub fn examine(options: &DoctorOptions, begins: impl FnOnce()) -> Result<Checkup, AffinityError> {
+    let whole = OsClock::start();
+    let root = &options.root;
+    let topology = Topology::of(root);
+    let allowed = cores_of_this_thread().unwrap_or_default();
+    // Cores set apart are not in the set a process inherits. It may still be
+    // allowed to use them.
+    let mut reachable = allowed.clone();
+    let isolated = topology.isolated.iter();
+    reachable.extend(isolated.filter(|core| !allowed.contains(core) && accepts(**core)));
+    let candidates = candidates(&options.pinning, root, &topology, &reachable)?;
+    begins();
+    let seen = thread::scope(|scope| {
+        let measuring = scope.spawn(|| measure(options, &topology, &allowed, &candidates));
+        measuring.join()
+    });
+    let Seen {
+        measured,
+        cores,
+        facts,
+    } = seen.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    let machine = deadheat_engine::environment();
+    Ok(Checkup {
+        tool_version: options.tool_version.clone(),
+        system: machine.system,
+        kernel: root.line("proc/sys/kernel/osrelease"),
+        cpu: cpu_model(root),
+        online: topology.online,
+        advice: advice(&options.pinning, &cores, &allowed),
+        allowed,
+        pinning: options.pinning.clone(),
+        measured_on: measured.watched.watch.core,
+        cores,
+        seconds: whole.elapsed_ns() as f64 / 1e9,
+        findings: findings(facts, &measured),
+    })
+}
+
+/// The result of the measuring thread.
+struct Seen {
+    measured: Measured,
+    cores: Vec<CoreWatch>,
+    facts: Vec<Facts>,
+}
+
+/// Everything that spins, on a thread whose core nobody else cares for.
+fn measure(
+    options: &DoctorOptions,
+    topology: &Topology,
+    allowed: &[u32],
+    candidates: &[Option<u32>],
+) -> Seen {
+    let root = &options.root;
+    let groups = Groups::of(root, "cpu");
+    // Before anything spins, or it would find itself.
+    let load = load(root, topology, allowed);
+    let (clock, fallback) = SampleClock::choose();
+    let since = OsClock::start();
+    let totals = Totals::now(root, &topology.online, groups.as_ref());
+    let each = options.seconds * WATCHING / candidates.len() as f64;
+    let watched: Vec<Watched> = candidates
+        .iter()
+        .map(|core| {
+            if let Some(core) = core {
+                // It was allowed a moment ago; if not, wherever it is.
+                let _ = pin_this_thread(*core);
+            }
+            let isolated = core.is_some_and(|core| topology.isolated.contains(&core));
+            watch(&clock, root, *core, isolated, each)
+        })
+        .collect();
+    let best = quietest(&watched);
+    let core = best.watch.core;
+    if let Some(core) = core {
+        let _ = pin_this_thread(core);
+    }
+    let work = Work::sized(&clock);
+    let evenness = work.evenness(options.seconds * WORKING);
+    // Before there are rivals: one thread is what a race runs.
+    let held_back_ns = groups.as_ref().and_then(|groups| groups.held_back_ns(root));
+    let held_back = grown(totals.held_back_ns, held_back_ns);
+    let quota_throttled = held_back.map(|ns| (ns as f64 / since.elapsed_ns() as f64).min(1.0));
+    let siblings = core.map_or_else(Vec::new, |core| siblings(root, core));
+    let may_use = |core: &u32| allowed.contains(core);
+    let compete = |other: u32| {
+        let change = slowdown(&work, other, options.seconds * COMPETING);
+        change.ok_or(NotMeasured::Hidden)
+    };
+    let sibling = match siblings.iter().find(|core| may_use(core)) {
+        Some(other) => compete(*other),
+        None => Err(NotMeasured::SiblingNotAllowed),
+    };
+    let other_core = allowed
+        .iter()
+        .find(|one| core.is_some_and(|core| core != **one) && !siblings.contains(one))
+        .copied();
+    let other = match (other_core, core) {
+        (Some(other), _) => compete(other),
+        (None, None) if allowed.len() != 1 => Err(NotMeasured::Hidden),
+        _ => Err(NotMeasured::OneCore),
+    };
+    let limit = Groups::of(root, "memory").and_then(|groups| groups.memory_left(root));
+    let pages = if fits(limit) && fits(available(root)) {
+        page_reads(&clock, root, options.seconds * READING)
+    } else {
+        Err(NotMeasured::TooLittleMemory)
+    };
+    let after = Totals::now(root, &topology.online, groups.as_ref());
+    let measured = Measured {
+        clock_resolution_ns: clock.resolution_ns(),
+        clock_cost_ns: clock.overhead_ns(),
+        system_clock_cost_ns: system_clock_cost_ns(),
+        evenness,
+        sibling,
+        other,
+        pages,
+        swapped_pages: grown(totals.swapped, after.swapped),
+        throttle_events: grown(totals.throttled, after.throttled),
+        quota_throttled,
+        watched: best.clone(),
+    };
+    let machine = Machine {
+        topology,
+        allowed,
+        candidates,
+        siblings,
+        other_core,
+        groups: groups.as_ref(),
+    };
+    let mut facts = facts(root, &machine, &measured);
+    facts.extend([
+        load,
+        clock_facts(root, &clock, fallback),
+        Facts::Thermal {
+            hottest: hottest(root),
+            throttled: totals.throttled,
+        },
+        Facts::Build {
+            debug_assertions: options.debug_assertions,
+        },
+    ]);
+    Seen {
+        cores: watched.into_iter().map(|one| one.watch).collect(),
+        measured,
+        facts,
+    }
+}
+
+/// The facts of the machine that are known when everything was measured.
+struct Machine<'a> {
+    topology: &'a Topology,
+    allowed: &'a [u32],
+    candidates: &'a [Option<u32>],
+    /// Those of the measuring core.
+    siblings: Vec<u32>,
+    /// The one that was kept busy beside it.
+    other_core: Option<u32>,
+    groups: Option<&'a Groups>,
+}
+
+/// The facts that are not read before or beside the measuring, as the system publishes them.
+fn facts(root: &Root, machine: &Machine<'_>, measured: &Measured) -> Vec<Facts> {
+    let busy = |core: &u32| {
+        let of_core = measured.watched.busy.iter().find(|(one, _)| one == core);
+        of_core.map(|(_, share)| *share)
+    };
+    let core = measured.watched.watch.core;
+    let turbo = turbo(root, core);
+    vec![
+        governor(root, machine.allowed, core),
+        Facts::Turbo {
+            on: turbo.map(|(on, _)| on),
+            switch: turbo.map(|(_, switch)| switch),
+            other_core: machine.other_core,
+        },
+        Facts::Smt {
+            active: machine.topology.smt,
+            siblings_busy: machine.siblings.iter().filter_map(busy).reduce(f64::max),
+            siblings: machine.siblings.clone(),
+        },
+        Facts::Steal {
+            since_start: root
+                .text("proc/stat")
+                .and_then(|text| stat(&text)?.all.stolen_share()),
+        },
+        Facts::Isolation {
+            reachable: machine
+                .candidates
+                .iter()
+                .flatten()
+                .any(|core| machine.topology.isolated.contains(core)),
+            isolated: machine.topology.isolated.clone(),
+            tickless: machine.topology.tickless.clone(),
+        },
+        Facts::Interrupts {
+            busiest: measured.watched.busiest.clone(),
+            other_core: machine.other_core.or_else(|| {
+                let mut online = machine.topology.online.iter();
+                online.find(|one| Some(**one) != core).copied()
+            }),
+        },
+        aslr(root),
+        huge_pages(root),
+        swap(root),
+        Facts::Virtualisation { host: host(root) },
+        Facts::Container {
+            kind: container(root),
+            version: machine.groups.map(|groups| groups.version),
+            quota: machine.groups.and_then(|groups| groups.quota(root)),
+        },
+        counters(root),
+    ]
+}
+
+/// The core to go on with: one set apart, else the one that lost least.
+fn quietest(watched: &[Watched]) -> &Watched {
+    let order = |one: &&Watched, other: &&Watched| {
+        let apart = other.watch.isolated.cmp(&one.watch.isolated);
+        apart.then(one.watch.lost.total_cmp(&other.watch.lost))
+    };
+    let best = watched.iter().min_by(order);
+    best.expect("there is at least one candidate")
+}
+
+fn load(root: &Root, topology: &Topology, allowed: &[u32]) -> Facts {
+    let text = |path: &str| root.text(path);
+    let cores = match topology.online.len() {
+        0 => allowed.len().max(1),
+        online => online,
+    };
+    Facts::Load {
+        one_minute: text("proc/loadavg").and_then(|text| one_minute(&text)),
+        running: text("proc/stat").and_then(|text| stat(&text)?.running),
+        pressure: text("proc/pressure/cpu").and_then(|text| waiting(&text)),
+        cores: cores as u32,
+    }
+}
+
+/// The model of the processor; those of ARM say only who made them.
+fn cpu_model(root: &Root) -> Option<String> {
+    of_cpuinfo(&root.text("proc/cpuinfo")?, "model name").map(str::to_owned)
+}
+
+/// Counts of the kernel since the start, read before and after everything else.
+struct Totals {
+    swapped: Option<u64>,
+    throttled: Option<u64>,
+    held_back_ns: Option<u64>,
+}
+
+impl Totals {
+    fn now(root: &Root, cores: &[u32], groups: Option<&Groups>) -> Self {
+        Self {
+            swapped: root
+                .text("proc/vmstat")
+                .and_then(|text| swapped_pages(&text)),
+            throttled: throttled(root, cores),
+            held_back_ns: groups.and_then(|groups| groups.held_back_ns(root)),
+        }
+    }
+}
+
+/// The growth of a count, where it was read both times.
+fn grown(before: Option<u64>, after: Option<u64>) -> Option<u64> {
+    let (before, after) = before.zip(after)?;
+    Some(after.saturating_sub(before))
+}
+
+#[cfg(test)]
+mod tests {
+    use deadheat_model::doctor::{State, Topic};
+
+    use super::*;
+    use crate::cores::MOST_CORES;
+    use crate::root::fake::machine;
+
+    fn options(root: Root, pinning: Pinning) -> DoctorOptions {
+        DoctorOptions {
+            pinning,
+            root,
+            tool_version: "0.1.0".to_owned(),
+            debug_assertions: true,
+            seconds: 0.2,
+        }
+    }
+
+    #[test]
+    fn this_machine_is_looked_at_as_a_whole() {
+        let checkup = examine(&options(Root::real(), Pinning::Auto), || ()).unwrap();
+        assert_eq!(checkup.findings.len(), 16);
+        let mut topics: Vec<Topic> = checkup.findings.iter().map(|one| one.topic()).collect();
+        topics.dedup();
+        assert_eq!(topics.len(), 16, "each once");
+        assert!(!checkup.cores.is_empty() && checkup.cores.len() <= MOST_CORES);
+        assert!(checkup.watch().is_some() && checkup.seconds > 0.0);
+        let build = checkup.finding(Topic::Build).unwrap();
+        assert_eq!(build.state, State::Minor);
+    }
+
+    #[test]
+    fn a_machine_that_hides_everything_is_still_looked_at() {
+        let (_folder, root) = machine(&[]);
+        let checkup = examine(&options(root, Pinning::Auto), || ()).unwrap();
+        assert_eq!((checkup.kernel.clone(), checkup.cpu.clone()), (None, None));
+        for topic in [
+            Topic::Steal,
+            Topic::Thermal,
+            Topic::Swap,
+            Topic::Smt,
+            Topic::Aslr,
+            Topic::HugePages,
+            Topic::Container,
+            Topic::Virtualisation,
+        ] {
+            let finding = checkup.finding(topic).unwrap();
+            assert_eq!(finding.state, State::Unknown, "{topic:?}");
+        }
+    }
+
+    #[test]
+    fn a_quota_of_a_machine_of_files_is_found() {
+        let mounts = "34 24 0:29 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
+        let (_folder, root) = machine(&[
+            ("proc/self/cgroup", "0::/\n"),
+            ("proc/self/mountinfo", mounts),
+            ("sys/fs/cgroup/cpu.max", "50000 100000\n"),
+            ("sys/fs/cgroup/cpu.stat", "throttled_usec 10\n"),
+            ("proc/meminfo", "MemAvailable: 1000 kB\n"),
+        ]);
+        let checkup = examine(&options(root, Pinning::Inherit), || ()).unwrap();
+        let container = checkup.finding(Topic::Container).unwrap();
+        assert_eq!(container.state, State::Disturbs);
+        assert_eq!(
+            checkup.first().map(|one| one.topic()),
+            Some(Topic::Container)
+        );
+        let pages = checkup.finding(Topic::HugePages).unwrap();
+        assert_eq!(pages.not_measured, Some(NotMeasured::TooLittleMemory));
+        assert_eq!(checkup.measured_on, None, "the scheduler decides");
+    }
+
+    #[test]
+    fn a_core_that_may_not_be_used_is_an_error() {
+        let asked = Pinning::Cores(vec![1000]);
+        let error = examine(&options(Root::real(), asked), || ()).unwrap_err();
+        assert!(error.to_string().contains("core 1000"), "{error}");
+    }
+
+    #[test]
+    fn counts_grow_and_those_that_are_hidden_stay_so() {
+        assert_eq!(grown(Some(3), Some(10)), Some(7));
+        assert_eq!(grown(Some(3), Some(1)), Some(0), "it began anew");
+        assert_eq!(grown(None, Some(1)), None);
+        let (_folder, root) = machine(&[("proc/vmstat", "pswpin 1\npswpout 2\n")]);
+        let totals = Totals::now(&root, &[0], None);
+        assert_eq!(totals.swapped, Some(3));
+        assert_eq!((totals.throttled, totals.held_back_ns), (None, None));
+    }
+}

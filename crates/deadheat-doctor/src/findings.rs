@@ -1,0 +1,586 @@
+//! Findings: facts and numbers put together, and graded by how much they disturb races in pairs.
+//!
+//! deadheat compares neighbours in time, in random order, in many processes. What is the same for
+//! both of a pair cancels: a slow machine, a drifting frequency, a cold or a warm one. What hits one
+//! of them and not the other widens the interval, so that the answer takes longer. The limits below
+//! say from where on that is worth mending.
+
+use deadheat_model::doctor::{Effect, EffectKind, Facts, Finding, Host, NotMeasured, State};
+
+use crate::memory::PageReads;
+use crate::watch::Watched;
+use crate::work::Evenness;
+
+/// Everything that was measured; what could not be is `None` or says why.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Measured {
+    /// The core all the rest was measured on, as it was watched.
+    pub(crate) watched: Watched,
+    pub(crate) clock_resolution_ns: f64,
+    pub(crate) clock_cost_ns: f64,
+    pub(crate) system_clock_cost_ns: f64,
+    pub(crate) evenness: Option<Evenness>,
+    /// Change of the time of a piece of work while others are busy.
+    pub(crate) sibling: Result<f64, NotMeasured>,
+    pub(crate) other: Result<f64, NotMeasured>,
+    pub(crate) pages: Result<PageReads, NotMeasured>,
+    /// Over all of the checkup.
+    pub(crate) swapped_pages: Option<u64>,
+    pub(crate) throttle_events: Option<u64>,
+    pub(crate) quota_throttled: Option<f64>,
+}
+
+/// A finding for each of the facts, in the order in which things are mended.
+pub(crate) fn findings(facts: Vec<Facts>, measured: &Measured) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = facts
+        .into_iter()
+        .map(|facts| {
+            let (effects, not_measured) = effects(&facts, measured);
+            Finding {
+                state: state(&facts, measured),
+                effects,
+                not_measured,
+                facts,
+            }
+        })
+        .collect();
+    findings.sort_by_key(Finding::topic);
+    findings
+}
+
+/// The numbers that belong to these facts, and why one of them was not measured.
+fn effects(facts: &Facts, measured: &Measured) -> (Vec<Effect>, Option<NotMeasured>) {
+    let watched = &measured.watched;
+    let watch = &watched.watch;
+    let mut not_measured = None;
+    let mut of = |result: Result<f64, NotMeasured>| match result {
+        Ok(value) => Some(value),
+        Err(why) => {
+            not_measured = Some(why);
+            None
+        }
+    };
+    let count = |number: Option<u64>| number.map(|number| number as f64);
+    let gaps = [
+        (EffectKind::TakenAway, Some(watch.taken_away)),
+        (EffectKind::LongestAway, Some(watch.longest_ns)),
+        (EffectKind::TimeLost, Some(watch.lost)),
+    ];
+    let seen: Vec<(EffectKind, Option<f64>)> = match facts {
+        Facts::Clock { .. } => vec![
+            (
+                EffectKind::ClockResolution,
+                Some(measured.clock_resolution_ns),
+            ),
+            (EffectKind::ClockCost, Some(measured.clock_cost_ns)),
+            (
+                EffectKind::SystemClockCost,
+                Some(measured.system_clock_cost_ns),
+            ),
+        ],
+        Facts::Governor { .. } => vec![
+            (EffectKind::WorkSpread, measured.evenness.map(|e| e.spread)),
+            (EffectKind::WorkDrift, measured.evenness.map(|e| e.drift)),
+        ],
+        Facts::Turbo { .. } => vec![(EffectKind::OtherSlowdown, of(measured.other))],
+        Facts::Smt { siblings, .. } if !siblings.is_empty() => {
+            vec![(EffectKind::SiblingSlowdown, of(measured.sibling))]
+        }
+        Facts::Steal { .. } => vec![(EffectKind::Stolen, watch.stolen)],
+        Facts::Load { .. } => vec![(EffectKind::Waiting, watch.waiting)],
+        Facts::Isolation { .. } => gaps.to_vec(),
+        Facts::Interrupts { .. } => {
+            let rates = [
+                (EffectKind::Interrupts, watch.interrupts),
+                (EffectKind::TimerInterrupts, watched.timer),
+                (EffectKind::DeviceInterrupts, watched.device),
+            ];
+            [&gaps[..], &rates[..]].concat()
+        }
+        Facts::HugePages { .. } => {
+            let reads = measured.pages;
+            vec![
+                (EffectKind::SmallPageRead, of(reads.map(|r| r.small_ns))),
+                (EffectKind::HugePageRead, of(reads.map(|r| r.huge_ns))),
+            ]
+        }
+        Facts::Swap { .. } => vec![(EffectKind::SwappedPages, count(measured.swapped_pages))],
+        Facts::Thermal { .. } => {
+            vec![(EffectKind::ThrottleEvents, count(measured.throttle_events))]
+        }
+        Facts::Container { .. } => vec![(EffectKind::QuotaThrottled, measured.quota_throttled)],
+        Facts::Aslr { .. } => {
+            not_measured = Some(NotMeasured::TakesProcesses);
+            Vec::new()
+        }
+        Facts::Smt { .. }
+        | Facts::Virtualisation { .. }
+        | Facts::Counters { .. }
+        | Facts::Build { .. } => Vec::new(),
+    };
+    let known = seen.into_iter();
+    let effects: Vec<Effect> = known
+        .filter_map(|(kind, value)| Effect::new(kind, value?))
+        .collect();
+    let hides = matches!(
+        facts,
+        Facts::Steal { .. }
+            | Facts::Load { .. }
+            | Facts::Swap { .. }
+            | Facts::Thermal { .. }
+            | Facts::Container { .. }
+    );
+    if hides && effects.is_empty() {
+        not_measured = Some(NotMeasured::Hidden);
+    }
+    (effects, not_measured)
+}
+
+/// Share of the time that may be lost before it shows, and before it disturbs.
+const LOST: [f64; 2] = [0.002, 0.01];
+
+/// The same for time that other tasks had the core.
+const WAITING: [f64; 2] = [0.002, 0.02];
+
+/// The same for time the hypervisor gave to others.
+const STOLEN: [f64; 2] = [0.0005, 0.01];
+
+/// The same for tasks that want to run, per core, and for the share of time in
+/// which some task waits.
+const LOAD: [f64; 2] = [0.25, 1.0];
+const PRESSURE: [f64; 2] = [0.02, 0.2];
+
+/// The same for how a fixed piece of work spreads, relative to its median.
+const SPREAD: [f64; 2] = [0.02, 0.10];
+
+/// The same for what others that are busy do to it.
+const SLOWDOWN: [f64; 2] = [0.02, 0.10];
+
+/// Share of the time from which a sibling counts as busy by itself.
+const SIBLING_BUSY: f64 = 0.10;
+
+/// Nanoseconds a reading of the clock may take, and what its steps may be.
+const CLOCK_NS: [f64; 2] = [100.0, 1_000.0];
+
+/// Degrees below the critical temperature at which there is room left.
+const HEADROOM: f64 = 10.0;
+
+/// The state of the thing that these facts are about.
+pub(crate) fn state(facts: &Facts, measured: &Measured) -> State {
+    let watch = &measured.watched.watch;
+    match facts {
+        Facts::Clock { .. } => {
+            let cost = measured.clock_cost_ns.max(measured.clock_resolution_ns);
+            graded(cost, CLOCK_NS)
+        }
+        Facts::Governor { governors, .. } => {
+            let spread = measured.evenness.map(|evenness| evenness.spread);
+            let steady = governors.iter().all(|one| one == "performance");
+            match (spread, governors.is_empty()) {
+                (None, true) => State::Unknown,
+                (Some(spread), true) => graded(spread, SPREAD),
+                (_, false) if steady => State::Fine,
+                (spread, false) => at_least_minor(spread.unwrap_or(0.0), SPREAD),
+            }
+        }
+        Facts::Turbo { on, .. } => match (on, measured.other) {
+            (Some(false), _) => State::Fine,
+            (Some(true), Ok(change)) => at_least_minor(change, SLOWDOWN),
+            (Some(true), Err(_)) => State::Minor,
+            (None, Ok(change)) => graded(change, SLOWDOWN),
+            (None, Err(_)) => State::Unknown,
+        },
+        Facts::Smt {
+            active,
+            siblings,
+            siblings_busy,
+        } => match (active, siblings.is_empty()) {
+            (_, false) if siblings_busy.is_some_and(|busy| busy >= SIBLING_BUSY) => State::Disturbs,
+            (_, false) => State::Minor,
+            (None, true) => State::Unknown,
+            (Some(_), true) => State::Fine,
+        },
+        Facts::Steal { since_start } => match watch.stolen {
+            Some(stolen) if stolen < STOLEN[0] && since_start.is_some_and(|s| s >= STOLEN[1]) => {
+                State::Minor
+            }
+            Some(stolen) => graded(stolen, STOLEN),
+            None => State::Unknown,
+        },
+        Facts::Load {
+            one_minute,
+            pressure,
+            cores,
+            ..
+        } => {
+            let per_core = one_minute.map(|load| load / f64::from((*cores).max(1)));
+            // What ran a minute ago may be over; the loop knows what runs now.
+            let of_a_minute = per_core.map(|load| match (graded(load, LOAD), watch.waiting) {
+                (State::Disturbs, Some(_)) => State::Minor,
+                (grade, _) => grade,
+            });
+            let grades = [
+                // What a quota held back is the quota's.
+                watch.waiting.map(|waiting| {
+                    let quota = measured.quota_throttled.unwrap_or(0.0);
+                    graded(waiting - quota, WAITING)
+                }),
+                of_a_minute,
+                pressure.map(|share| graded(share, PRESSURE)),
+            ];
+            worst(grades)
+        }
+        Facts::Isolation { isolated, .. } => {
+            let undisturbed = isolated.is_empty() && watch.lost_to_interrupts() < LOST[0];
+            if watch.isolated || undisturbed {
+                State::Fine
+            } else {
+                State::Minor
+            }
+        }
+        Facts::Interrupts { .. } => graded(watch.lost_to_interrupts(), LOST),
+        Facts::Aslr {
+            setting,
+            switched_off,
+        } => match setting {
+            _ if *switched_off => State::Disturbs,
+            Some(0) => State::Disturbs,
+            Some(1) => State::Minor,
+            Some(_) => State::Fine,
+            None => State::Unknown,
+        },
+        Facts::HugePages { enabled, .. } => match enabled.as_deref() {
+            Some("always") => State::Minor,
+            Some(_) => State::Fine,
+            None => State::Unknown,
+        },
+        Facts::Swap { total, used } => match (total, measured.swapped_pages) {
+            (_, Some(pages)) if pages > 0 => State::Disturbs,
+            (Some(0), _) => State::Fine,
+            (None, None) => State::Unknown,
+            _ if used.is_some_and(|used| used > 0) => State::Minor,
+            _ => State::Fine,
+        },
+        Facts::Thermal { hottest, throttled } => {
+            let hot = hottest.as_ref().is_some_and(|heat| {
+                let critical = heat.critical.filter(|critical| *critical > 0.0);
+                critical.is_some_and(|critical| heat.celsius > critical - HEADROOM)
+            });
+            match (measured.throttle_events, throttled) {
+                (Some(events), _) if events > 0 => State::Disturbs,
+                _ if hot => State::Disturbs,
+                (_, Some(before)) if *before > 0 => State::Minor,
+                (None, None) if hottest.is_none() => State::Unknown,
+                _ => State::Fine,
+            }
+        }
+        Facts::Virtualisation { host } => match host {
+            Host::Hardware => State::Fine,
+            Host::VirtualMachine(_) => State::Minor,
+            Host::Unknown => State::Unknown,
+        },
+        Facts::Container { version, quota, .. } => match (quota, measured.quota_throttled) {
+            (_, Some(share)) if share >= LOST[0] => State::Disturbs,
+            (Some(quota), _) if quota.cores < 1.0 => State::Disturbs,
+            (Some(_), _) => State::Minor,
+            (None, _) if version.is_none() => State::Unknown,
+            (None, _) => State::Fine,
+        },
+        Facts::Counters { refused, .. } => match refused {
+            None => State::Fine,
+            Some(_) => State::Minor,
+        },
+        Facts::Build {
+            debug_assertions: false,
+        } => State::Fine,
+        Facts::Build {
+            debug_assertions: true,
+        } => State::Minor,
+    }
+}
+
+fn graded(value: f64, [shows, disturbs]: [f64; 2]) -> State {
+    match value {
+        value if value >= disturbs => State::Disturbs,
+        value if value >= shows => State::Minor,
+        _ => State::Fine,
+    }
+}
+
+fn at_least_minor(value: f64, limits: [f64; 2]) -> State {
+    match graded(value, limits) {
+        State::Fine => State::Minor,
+        more => more,
+    }
+}
+
+/// The worst of what is known.
+fn worst<const N: usize>(grades: [Option<State>; N]) -> State {
+    let known = |state: State| grades.contains(&Some(state));
+    let order = [State::Disturbs, State::Minor, State::Fine];
+    let found = order.into_iter().find(|state| known(*state));
+    found.unwrap_or(State::Unknown)
+}
+
+#[cfg(test)]
+mod tests {
+    use deadheat_model::doctor::{CoreWatch, Heat, Quota, Topic};
+
+    use super::*;
+
+    /// The numbers of a machine that nothing disturbs.
+    fn quiet() -> Measured {
+        Measured {
+            watched: Watched {
+                watch: CoreWatch {
+                    core: Some(1),
+                    seconds: 0.5,
+                    taken_away: 250.0,
+                    longest_ns: 5_000.0,
+                    lost: 0.0005,
+                    waiting: Some(0.0),
+                    stolen: Some(0.0),
+                    interrupts: Some(251.0),
+                    isolated: false,
+                },
+                timer: Some(250.0),
+                device: Some(1.0),
+                busiest: None,
+                busy: Vec::new(),
+            },
+            clock_resolution_ns: 12.0,
+            clock_cost_ns: 20.0,
+            system_clock_cost_ns: 25.0,
+            evenness: Some(Evenness {
+                spread: 0.004,
+                drift: 0.0,
+            }),
+            sibling: Ok(0.6),
+            other: Ok(0.003),
+            pages: Ok(PageReads {
+                small_ns: 80.0,
+                huge_ns: 40.0,
+            }),
+            swapped_pages: Some(0),
+            throttle_events: Some(0),
+            quota_throttled: Some(0.0),
+        }
+    }
+
+    #[test]
+    fn findings_stand_in_the_order_in_which_things_are_mended() {
+        let facts = vec![
+            Facts::Build {
+                debug_assertions: false,
+            },
+            Facts::Swap {
+                total: Some(0),
+                used: Some(0),
+            },
+            Facts::Steal { since_start: None },
+        ];
+        let found = findings(facts, &quiet());
+        let topics: Vec<Topic> = found.iter().map(Finding::topic).collect();
+        assert_eq!(topics, [Topic::Steal, Topic::Swap, Topic::Build]);
+        assert!(found.iter().all(|one| one.state == State::Fine));
+        assert_eq!(found[0].effect(EffectKind::Stolen), Some(0.0));
+        assert_eq!(found[2].effects, []);
+    }
+
+    #[test]
+    fn what_could_not_be_measured_says_why() {
+        let mut measured = quiet();
+        measured.other = Err(NotMeasured::OneCore);
+        measured.watched.watch.stolen = None;
+        let turbo = Facts::Turbo {
+            on: Some(true),
+            switch: None,
+            other_core: None,
+        };
+        let found = findings(vec![turbo, Facts::Steal { since_start: None }], &measured);
+        assert_eq!(found[0].not_measured, Some(NotMeasured::Hidden));
+        assert_eq!(found[1].not_measured, Some(NotMeasured::OneCore));
+        assert!(found.iter().all(|one| one.effects.is_empty()));
+    }
+
+    #[test]
+    fn work_that_spreads_disturbs_whoever_chooses_the_frequency() {
+        let governor = |names: &[&str], spread: f64| {
+            let mut measured = quiet();
+            measured.evenness = measured.evenness.map(|mut even| {
+                even.spread = spread;
+                even
+            });
+            let facts = Facts::Governor {
+                governors: names.iter().map(|name| (*name).to_owned()).collect(),
+                driver: None,
+                range_khz: None,
+            };
+            state(&facts, &measured)
+        };
+        assert_eq!(governor(&["performance"], 0.5), State::Fine);
+        assert_eq!(governor(&["powersave"], 0.001), State::Minor);
+        assert_eq!(
+            governor(&["performance", "powersave"], 0.2),
+            State::Disturbs
+        );
+        assert_eq!(governor(&[], 0.001), State::Fine);
+        assert_eq!(governor(&[], 0.2), State::Disturbs);
+    }
+
+    #[test]
+    fn addresses_that_are_not_drawn_anew_disturb() {
+        let aslr = |setting, switched_off| {
+            let facts = Facts::Aslr {
+                setting,
+                switched_off,
+            };
+            state(&facts, &quiet())
+        };
+        assert_eq!(aslr(Some(2), false), State::Fine);
+        assert_eq!(aslr(Some(2), true), State::Disturbs);
+        assert_eq!(aslr(Some(1), false), State::Minor);
+        assert_eq!(aslr(Some(0), false), State::Disturbs);
+        assert_eq!(aslr(None, false), State::Unknown);
+    }
+
+    #[test]
+    fn a_quota_disturbs_when_it_holds_back_or_leaves_less_than_a_core() {
+        let container = |cores: Option<f64>, throttled: Option<f64>| {
+            let mut measured = quiet();
+            measured.quota_throttled = throttled;
+            let quota = cores.map(|cores| Quota {
+                cores,
+                period_ms: 100.0,
+                file: "cpu.max".to_owned(),
+            });
+            let facts = Facts::Container {
+                kind: None,
+                version: Some(2),
+                quota,
+            };
+            state(&facts, &measured)
+        };
+        assert_eq!(container(None, Some(0.0)), State::Fine);
+        assert_eq!(container(Some(2.0), Some(0.0)), State::Minor);
+        assert_eq!(container(Some(2.0), Some(0.1)), State::Disturbs);
+        assert_eq!(container(Some(0.5), None), State::Disturbs);
+    }
+
+    #[test]
+    fn a_sibling_disturbs_while_it_is_busy() {
+        let smt = |siblings: &[u32], busy| {
+            let facts = Facts::Smt {
+                active: Some(true),
+                siblings: siblings.to_vec(),
+                siblings_busy: busy,
+            };
+            state(&facts, &quiet())
+        };
+        assert_eq!(smt(&[5], Some(0.01)), State::Minor);
+        assert_eq!(smt(&[5], Some(0.4)), State::Disturbs);
+        assert_eq!(smt(&[], None), State::Fine);
+    }
+
+    #[test]
+    fn heat_disturbs_near_the_limit_and_when_it_slows_the_processor() {
+        let thermal = |celsius: f64, before, events| {
+            let mut measured = quiet();
+            measured.throttle_events = events;
+            let facts = Facts::Thermal {
+                hottest: Some(Heat {
+                    name: "package".to_owned(),
+                    celsius,
+                    critical: Some(100.0),
+                }),
+                throttled: before,
+            };
+            state(&facts, &measured)
+        };
+        assert_eq!(thermal(60.0, Some(0), Some(0)), State::Fine);
+        assert_eq!(thermal(60.0, Some(9), Some(0)), State::Minor);
+        assert_eq!(thermal(60.0, Some(9), Some(1)), State::Disturbs);
+        assert_eq!(thermal(95.0, None, None), State::Disturbs);
+    }
+
+    #[test]
+    fn swap_disturbs_while_pages_move() {
+        let swap = |total, used, pages| {
+            let mut measured = quiet();
+            measured.swapped_pages = pages;
+            state(&Facts::Swap { total, used }, &measured)
+        };
+        assert_eq!(swap(Some(0), Some(0), Some(0)), State::Fine);
+        assert_eq!(swap(Some(9), Some(0), Some(0)), State::Fine);
+        assert_eq!(swap(Some(9), Some(4), Some(0)), State::Minor);
+        assert_eq!(swap(Some(9), Some(4), Some(7)), State::Disturbs);
+        assert_eq!(swap(None, None, None), State::Unknown);
+    }
+
+    #[test]
+    fn load_is_graded_by_the_worst_that_is_known() {
+        let load = |waiting, one_minute, pressure| {
+            let mut measured = quiet();
+            measured.watched.watch.waiting = waiting;
+            let facts = Facts::Load {
+                one_minute,
+                running: None,
+                pressure,
+                cores: 4,
+            };
+            state(&facts, &measured)
+        };
+        assert_eq!(load(Some(0.0), Some(0.4), Some(0.0)), State::Fine);
+        assert_eq!(load(Some(0.0), Some(1.6), None), State::Minor);
+        assert_eq!(load(Some(0.0), Some(9.0), None), State::Minor);
+        assert_eq!(load(None, Some(9.0), None), State::Disturbs);
+        assert_eq!(load(Some(0.1), Some(0.1), None), State::Disturbs);
+        assert_eq!(load(None, None, Some(0.5)), State::Disturbs);
+        assert_eq!(load(None, None, None), State::Unknown);
+        let mut held_back = quiet();
+        held_back.watched.watch.waiting = Some(0.5);
+        held_back.quota_throttled = Some(0.5);
+        let facts = Facts::Load {
+            one_minute: None,
+            running: None,
+            pressure: None,
+            cores: 4,
+        };
+        assert_eq!(state(&facts, &held_back), State::Fine, "it is the quota's");
+    }
+
+    #[test]
+    fn what_is_neither_known_nor_measured_is_unknown() {
+        let mut measured = quiet();
+        measured.evenness = None;
+        measured.other = Err(NotMeasured::OneCore);
+        measured.watched.watch.stolen = None;
+        for facts in [
+            Facts::Governor {
+                governors: Vec::new(),
+                driver: None,
+                range_khz: None,
+            },
+            Facts::Turbo {
+                on: None,
+                switch: None,
+                other_core: None,
+            },
+            Facts::Steal { since_start: None },
+            Facts::Smt {
+                active: None,
+                siblings: Vec::new(),
+                siblings_busy: None,
+            },
+            Facts::Thermal {
+                hottest: None,
+                throttled: None,
+            },
+        ] {
+            if let Facts::Thermal { .. } = facts {
+                measured.throttle_events = None;
+            }
+            assert_eq!(state(&facts, &measured), State::Unknown, "{facts:?}");
+        }
+    }
+}

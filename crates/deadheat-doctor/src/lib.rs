@@ -1,0 +1,19 @@
+//! The checkup that `deadheat doctor` makes: what a machine does to measurements. It changes nothing:
+//! it reads what the kernel publishes, opens a counter and closes it again, and spins. What it finds
+//! is a `Checkup` of the model.
+
+mod control_group;
+mod cores;
+mod examine;
+mod findings;
+mod frequency;
+mod host;
+mod instruments;
+mod memory;
+mod procfs;
+mod root;
+mod watch;
+mod work;
+
+pub use examine::{DoctorOptions, examine};
+pub use root::Root;

@@ -1,0 +1,595 @@
+//! Neutral links that were made before, by record, linker and seed.
+//!
+//! ```text
+//! .deadheat/links/placements/making-PID-N/       what a process is just making
+//! .deadheat/links/placements/DIGEST/linker.json  the linker that was chosen for this record
+//! .deadheat/links/placements/DIGEST/LINKER/SEED  a neutral link
+//! .deadheat/links/placements/DIGEST/LINKER/SEED.json  what is known of it; its time is that of the last use
+//! ```
+
+use std::collections::BTreeSet;
+use std::fs::{self, File, TryLockError, metadata};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::SystemTime;
+
+use serde::{Deserialize, Serialize};
+
+use crate::linker::{Family, Linker};
+use crate::record::{Digest, LinkRecord};
+
+/// The bytes of neutral links that one `.deadheat/links` keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Limits {
+    /// While a race runs, which comes back to its links for every benchmark.
+    pub(crate) racing: u64,
+    /// When none does. The next race draws other seeds, and finds a link again only where it is
+    /// given the seed of an earlier one: a dozen benchmarks left 264 MB that nobody asked for.
+    pub(crate) idle: u64,
+}
+
+impl Limits {
+    /// The bounds unless `DEADHEAT_CACHE_LIMIT` says otherwise.
+    pub(crate) const DEFAULT: Self = Self {
+        racing: 1 << 30,
+        idle: 32 << 20,
+    };
+}
+
+/// A neutral link that is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Variant {
+    pub(crate) executable: PathBuf,
+    /// The first 16 hexadecimal digits of its SHA-256.
+    pub(crate) hash: String,
+}
+
+/// What is known of a variant without reading it.
+#[derive(Debug, Serialize, Deserialize)]
+struct Note {
+    hash: String,
+    length: u64,
+}
+
+/// The beginning of the names of folders in which a process makes something.
+const MAKING: &str = "making-";
+
+/// The neutral links of one folder `.deadheat/links`.
+#[derive(Clone, Debug)]
+pub(crate) struct Cache {
+    home: PathBuf,
+}
+
+impl Cache {
+    /// That of `home`, the folder `.deadheat/links`.
+    pub(crate) fn new(home: PathBuf) -> Self {
+        Self { home }
+    }
+
+    fn placements(&self) -> PathBuf {
+        self.home.join("placements")
+    }
+
+    /// Where the variants of a record by a linker are.
+    pub(crate) fn shelf(&self, record: &Digest, linker: &Linker) -> Shelf {
+        let identity = format!("{} {:?}", linker.version, linker.selection);
+        let Digest(digest) = Digest::of(identity.as_bytes());
+        let name = format!("{}-{}", linker.family.name(), &digest[..8]);
+        Shelf {
+            cache: self.clone(),
+            folder: self.placements().join(&record.0).join(name),
+        }
+    }
+
+    /// Where the choice of a linker is kept, among all or of one family.
+    fn choice(&self, record: &Digest, forced: Option<Family>) -> PathBuf {
+        let name = forced.map_or("linker.json".to_owned(), |family| {
+            format!("linker-{}.json", family.name())
+        });
+        self.placements().join(&record.0).join(name)
+    }
+
+    /// The linker chosen for a record before.
+    pub(crate) fn chosen_linker(&self, record: &Digest, forced: Option<Family>) -> Option<Linker> {
+        let text = fs::read(self.choice(record, forced)).ok()?;
+        serde_json::from_slice(&text).ok()
+    }
+
+    /// Remembers it.
+    pub(crate) fn choose_linker(
+        &self,
+        record: &Digest,
+        forced: Option<Family>,
+        linker: &Linker,
+        workshop: &Workshop,
+    ) -> io::Result<()> {
+        let made = workshop.folder.join("linker.json");
+        fs::write(&made, serde_json::to_vec(linker)?)?;
+        let _lock = self.lock()?;
+        fs::create_dir_all(self.placements().join(&record.0))?;
+        fs::rename(made, self.choice(record, forced))
+    }
+
+    /// Waits until nobody else changes anything in the home, and keeps it so
+    /// for as long as the file lives.
+    fn lock(&self) -> io::Result<File> {
+        let file = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(self.home.join("lock"))?;
+        file.lock()?;
+        Ok(file)
+    }
+
+    /// A folder to make things in, which is removed with what is in it. Those
+    /// of processes that were killed are cleared away.
+    pub(crate) fn workshop(&self) -> io::Result<Workshop> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let _lock = self.lock()?;
+        let placements = self.placements();
+        fs::create_dir_all(&placements)?;
+        for entry in fs::read_dir(&placements)? {
+            let entry = entry?;
+            let is_making = entry.file_name().to_string_lossy().starts_with(MAKING);
+            if is_making && is_abandoned(&entry.path()) {
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
+        loop {
+            let number = COUNT.fetch_add(1, Ordering::Relaxed);
+            let folder = placements.join(format!("{MAKING}{}-{number}", std::process::id()));
+            match fs::create_dir(&folder) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+                Ok(()) => {
+                    let busy = File::create(folder.join("busy"))?;
+                    busy.lock()?;
+                    return Ok(Workshop {
+                        folder,
+                        _busy: busy,
+                    });
+                }
+            }
+        }
+    }
+
+    /// Does nothing until variants take more bytes than they may; then removes
+    /// them until there is room for some more: first those of records that are
+    /// gone, then the longest unused. Those in `spared` stay. Where nobody
+    /// races, those of records that are gone go in any case.
+    pub(crate) fn trim(&self, limits: Limits, spared: &BTreeSet<PathBuf>) -> io::Result<()> {
+        let _lock = self.lock()?;
+        // Held until the end: no race begins with links that are about to go.
+        let idle = Hold::alone(&self.home)?;
+        let limit = match &idle {
+            Some(_) => {
+                self.remove_unrecorded()?;
+                limits.idle
+            }
+            None => limits.racing,
+        };
+        let mut kept = self.kept_variants()?;
+        let mut total: u64 = kept.iter().map(|variant| variant.length).sum();
+        if total <= limit {
+            return Ok(());
+        }
+        let records = self.records()?;
+        kept.sort_by_key(|variant| (records.contains(&variant.record), variant.used));
+        // Removing one for each that is made would cost every request.
+        let room = limit - limit / 4;
+        for variant in kept {
+            if total <= room {
+                break;
+            }
+            if spared.contains(&variant.path) {
+                continue;
+            }
+            total -= variant.length;
+            fs::remove_file(note_path(&variant.path)).or_else(ignore_missing)?;
+            fs::remove_file(&variant.path).or_else(ignore_missing)?;
+            // A folder that is not empty yet stays.
+            if let Some(shelf) = variant.path.parent()
+                && fs::remove_dir(shelf).is_ok()
+                && let Some(folder) = shelf.parent()
+                && !records.contains(&variant.record)
+            {
+                fs::remove_dir_all(folder).or_else(ignore_missing)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes the variants of records that are gone: nobody can ask for them.
+    fn remove_unrecorded(&self) -> io::Result<()> {
+        let records = self.records()?;
+        for folder in subfolders(&self.placements())? {
+            let name = name_of(&folder);
+            if Digest::is_spelled(&name) && !records.contains(&name) {
+                fs::remove_dir_all(folder).or_else(ignore_missing)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn kept_variants(&self) -> io::Result<Vec<Kept>> {
+        let mut kept = Vec::new();
+        for record in subfolders(&self.placements())? {
+            let name = name_of(&record);
+            if name.starts_with(MAKING) {
+                continue;
+            }
+            for shelf in subfolders(&record)? {
+                for entry in fs::read_dir(&shelf)? {
+                    let entry = entry?;
+                    let path = entry.path();
+                    if path.extension().is_some() {
+                        continue;
+                    }
+                    let about = entry.metadata()?;
+                    let used = fs::metadata(note_path(&path)).and_then(|note| note.modified());
+                    kept.push(Kept {
+                        record: name.clone(),
+                        path,
+                        length: about.len(),
+                        used: used.unwrap_or(SystemTime::UNIX_EPOCH),
+                    });
+                }
+            }
+        }
+        Ok(kept)
+    }
+
+    /// The digests of all records that are there.
+    fn records(&self) -> io::Result<BTreeSet<String>> {
+        let mut digests = BTreeSet::new();
+        for entry in fs::read_dir(&self.home)? {
+            let path = entry?.path();
+            if path
+                .extension()
+                .is_some_and(|extension| extension == "json")
+                && let Ok(text) = fs::read(&path)
+                && let Ok(record) = serde_json::from_slice::<LinkRecord>(&text)
+            {
+                digests.insert(record.digest.0);
+            }
+        }
+        Ok(digests)
+    }
+}
+
+#[derive(Debug)]
+struct Kept {
+    record: String,
+    path: PathBuf,
+    length: u64,
+    used: SystemTime,
+}
+
+/// The variants of one record by one linker.
+#[derive(Clone, Debug)]
+pub(crate) struct Shelf {
+    cache: Cache,
+    folder: PathBuf,
+}
+
+impl Shelf {
+    pub(crate) fn path(&self, seed: u32) -> PathBuf {
+        self.folder.join(seed.to_string())
+    }
+
+    /// The variant, if it was made before; it counts as used now.
+    pub(crate) fn find(&self, seed: u32) -> Option<Variant> {
+        let executable = self.path(seed);
+        let note: Note = serde_json::from_slice(&fs::read(note_path(&executable)).ok()?).ok()?;
+        if fs::metadata(&executable).ok()?.len() != note.length {
+            return None;
+        }
+        // Who cannot write here still has the variant.
+        let _ = File::options()
+            .append(true)
+            .open(note_path(&executable))
+            .and_then(|file| file.set_modified(SystemTime::now()));
+        Some(Variant {
+            executable,
+            hash: note.hash,
+        })
+    }
+
+    /// Puts what was made into its place.
+    pub(crate) fn keep(&self, seed: u32, made: &Path) -> io::Result<Variant> {
+        let executable = self.path(seed);
+        let bytes = fs::read(made)?;
+        let Digest(mut hash) = Digest::of(&bytes);
+        hash.truncate(16);
+        let note = Note {
+            hash: hash.clone(),
+            length: bytes.len() as u64,
+        };
+        let made_note = note_path(made);
+        fs::write(&made_note, serde_json::to_vec(&note)?)?;
+        let _lock = self.cache.lock()?;
+        fs::create_dir_all(&self.folder)?;
+        fs::rename(made, &executable)?;
+        fs::rename(made_note, note_path(&executable))?;
+        Ok(Variant { executable, hash })
+    }
+}
+
+/// A folder that somebody is making things in.
+#[derive(Debug)]
+pub(crate) struct Workshop {
+    pub(crate) folder: PathBuf,
+    /// Locked for as long as somebody works there.
+    _busy: File,
+}
+
+impl Drop for Workshop {
+    fn drop(&mut self) {
+        // What cannot be removed now is cleared away by the next process.
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn is_abandoned(folder: &Path) -> bool {
+    match File::open(folder.join("busy")) {
+        Ok(busy) => busy.try_lock().is_ok(),
+        Err(_) => true,
+    }
+}
+
+fn note_path(executable: &Path) -> PathBuf {
+    executable.with_extension("json")
+}
+
+/// Returns true for an entry of the folder `placements` with neutral links, or with what a process left there
+/// that was killed while it made some.
+pub(crate) fn is_of_neutral_links(entry: &Path) -> bool {
+    let name = name_of(entry);
+    Digest::is_spelled(&name) || (name.starts_with(MAKING) && is_abandoned(entry))
+}
+
+fn name_of(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
+}
+
+fn subfolders(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?,
+    };
+    let mut folders = Vec::new();
+    for entry in entries {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            folders.push(entry.path());
+        }
+    }
+    Ok(folders)
+}
+
+fn ignore_missing(error: io::Error) -> io::Result<()> {
+    match error.kind() {
+        io::ErrorKind::NotFound => Ok(()),
+        _ => Err(error),
+    }
+}
+
+/// The lock on a folder `.deadheat/links`, held as long as this lives. It is on the folder
+/// itself, which the engine locks as well for as long as a race runs.
+#[derive(Debug)]
+pub(crate) struct Hold {
+    _folder: File,
+}
+
+impl Hold {
+    /// Lets others hold the folder too, and nobody clear it away, as the engine does.
+    #[cfg(test)]
+    pub(crate) fn shared(home: &Path) -> io::Result<Option<Self>> {
+        Self::of(home, File::try_lock_shared)
+    }
+
+    /// Keeps everybody else out; `None` where a race runs.
+    pub(crate) fn alone(home: &Path) -> io::Result<Option<Self>> {
+        Self::of(home, File::try_lock)
+    }
+
+    fn of(home: &Path, attempt: fn(&File) -> Result<(), TryLockError>) -> io::Result<Option<Self>> {
+        let folder = File::open(home)?;
+        match attempt(&folder) {
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(error)) => return Err(error),
+            Ok(()) => {}
+        }
+        // It may have been removed and made again in between.
+        let (ours, there) = (folder.metadata()?, metadata(home)?);
+        let is_there = (ours.dev(), ours.ino()) == (there.dev(), there.ino());
+        Ok(is_there.then_some(Self { _folder: folder }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn linker(version: &str) -> Linker {
+        Linker {
+            family: Family::Lld,
+            selection: Vec::new(),
+            version: version.to_owned(),
+            programs: Vec::new(),
+        }
+    }
+
+    fn record(cache: &Cache, name: &str) -> Digest {
+        let digest = Digest::of(name.as_bytes());
+        let record = LinkRecord {
+            schema: LinkRecord::SCHEMA.to_owned(),
+            driver: "cc".to_owned(),
+            directory: "/".into(),
+            arguments: Vec::new(),
+            environment: Vec::new(),
+            output: "/x".into(),
+            output_digest: Digest(String::new()),
+            digest: digest.clone(),
+            obstacle: None,
+            unsectioned: Vec::new(),
+        };
+        let file = cache.home.join(format!("{name}.json"));
+        fs::write(file, serde_json::to_vec(&record).unwrap()).unwrap();
+        digest
+    }
+
+    fn put(shelf: &Shelf, seed: u32, length: usize, unused_for: u64) -> PathBuf {
+        let workshop = shelf.cache.workshop().unwrap();
+        let made = workshop.folder.join("out");
+        fs::write(&made, vec![seed as u8; length]).unwrap();
+        let variant = shelf.keep(seed, &made).unwrap();
+        let when = SystemTime::now() - Duration::from_secs(unused_for);
+        let note = File::options()
+            .append(true)
+            .open(note_path(&variant.executable))
+            .unwrap();
+        note.set_modified(when).unwrap();
+        variant.executable
+    }
+
+    fn there(paths: &[PathBuf]) -> Vec<bool> {
+        paths
+            .iter()
+            .map(|path| path.exists() && note_path(path).exists())
+            .collect()
+    }
+
+    /// The same whether somebody races or nobody does.
+    fn limits(bytes: u64) -> Limits {
+        Limits {
+            racing: bytes,
+            idle: bytes,
+        }
+    }
+
+    #[test]
+    fn a_variant_is_found_again_with_its_hash_until_it_is_damaged() {
+        let home = tempfile::tempdir().unwrap();
+        let cache = Cache::new(home.path().to_owned());
+        let shelf = cache.shelf(&record(&cache, "a"), &linker("LLD 14"));
+        assert_eq!(shelf.find(1), None);
+        let path = put(&shelf, 1, 3, 0);
+        let found = shelf.find(1).unwrap();
+        assert_eq!(found.executable, path);
+        // sha256sum of three bytes 01.
+        assert_eq!(found.hash, "75c8fd04ad916aec");
+        fs::write(&path, b"torn by somebody").unwrap();
+        assert_eq!(shelf.find(1), None);
+        assert_eq!(
+            cache.shelf(&Digest::of(b"a"), &linker("LLD 15")).find(1),
+            None
+        );
+    }
+
+    #[test]
+    fn the_longest_unused_go_first_and_none_of_the_request_in_hand() {
+        let home = tempfile::tempdir().unwrap();
+        let cache = Cache::new(home.path().to_owned());
+        let shelf = cache.shelf(&record(&cache, "a"), &linker("LLD 14"));
+        let paths: Vec<_> = (1..=4)
+            .map(|seed| put(&shelf, seed, 100, 100 * u64::from(seed)))
+            .collect();
+        let spared = BTreeSet::from([paths[3].clone()]);
+        cache.trim(limits(400), &spared).unwrap();
+        assert_eq!(there(&paths), [true, true, true, true]);
+        // Three quarters of it hold two.
+        cache.trim(limits(270), &spared).unwrap();
+        assert_eq!(there(&paths), [true, false, false, true]);
+        cache.trim(limits(0), &spared).unwrap();
+        assert_eq!(there(&paths), [false, false, false, true]);
+    }
+
+    #[test]
+    fn what_was_found_counts_as_used() {
+        let home = tempfile::tempdir().unwrap();
+        let cache = Cache::new(home.path().to_owned());
+        let shelf = cache.shelf(&record(&cache, "a"), &linker("LLD 14"));
+        let paths = [put(&shelf, 1, 100, 500), put(&shelf, 2, 100, 400)];
+        shelf.find(1).unwrap();
+        cache.trim(limits(150), &BTreeSet::new()).unwrap();
+        assert_eq!(there(&paths), [true, false]);
+    }
+
+    #[test]
+    fn variants_of_records_that_are_gone_go_before_all_others() {
+        let home = tempfile::tempdir().unwrap();
+        let cache = Cache::new(home.path().to_owned());
+        let [kept, gone] =
+            ["kept", "gone"].map(|name| cache.shelf(&record(&cache, name), &linker("LLD 14")));
+        let paths = [put(&kept, 1, 100, 900), put(&gone, 1, 100, 0)];
+        fs::remove_file(home.path().join("gone.json")).unwrap();
+        let racing = Hold::shared(home.path()).unwrap().unwrap();
+        cache.trim(limits(150), &BTreeSet::new()).unwrap();
+        assert_eq!(there(&paths), [true, false]);
+        let Digest(folder) = Digest::of(b"gone");
+        assert!(!home.path().join("placements").join(folder).exists());
+        drop(racing);
+        // Where there is room, too, once nobody races.
+        let path = put(&gone, 2, 100, 0);
+        cache.trim(limits(1000), &BTreeSet::new()).unwrap();
+        assert_eq!(there(&[path]), [false]);
+    }
+
+    #[test]
+    fn a_race_keeps_its_links_and_most_of_them_go_when_it_is_over() {
+        let home = tempfile::tempdir().unwrap();
+        let cache = Cache::new(home.path().to_owned());
+        let shelf = cache.shelf(&record(&cache, "a"), &linker("LLD 14"));
+        let paths: Vec<_> = (1..=4)
+            .map(|seed| put(&shelf, seed, 100, 100 * u64::from(seed)))
+            .collect();
+        let limits = Limits {
+            racing: 400,
+            idle: 200,
+        };
+        let race = Hold::shared(home.path()).unwrap().unwrap();
+        cache.trim(limits, &BTreeSet::new()).unwrap();
+        assert_eq!(there(&paths), [true, true, true, true]);
+        drop(race);
+        cache.trim(limits, &BTreeSet::new()).unwrap();
+        assert_eq!(there(&paths), [true, false, false, false]);
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_cleared_away_and_what_another_makes_is_not() {
+        let home = tempfile::tempdir().unwrap();
+        let cache = Cache::new(home.path().to_owned());
+        let busy = cache.workshop().unwrap();
+        let abandoned = home.path().join("placements/making-1-0");
+        fs::create_dir(&abandoned).unwrap();
+        fs::write(abandoned.join("busy"), b"").unwrap();
+        fs::write(abandoned.join("7"), b"half a link").unwrap();
+        let other = cache.workshop().unwrap();
+        assert!(!abandoned.exists());
+        assert!(busy.folder.exists() && other.folder.exists());
+        let folder = busy.folder.clone();
+        drop(busy);
+        assert!(!folder.exists());
+    }
+
+    #[test]
+    fn races_hold_a_folder_together_and_keep_out_who_clears_it_away() {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path();
+        let races = [Hold::shared(home), Hold::shared(home)].map(|hold| hold.unwrap().unwrap());
+        assert!(Hold::alone(home).unwrap().is_none());
+        drop(races);
+        let alone = Hold::alone(home).unwrap().unwrap();
+        assert!(Hold::shared(home).unwrap().is_none());
+        drop(alone);
+        assert!(Hold::shared(home).unwrap().is_some());
+        assert!(Hold::shared(&home.join("gone")).is_err());
+    }
+}

@@ -1,0 +1,652 @@
+//! The call of a compiler driver, as far as its command line tells: in pieces that say which of its
+//! words name files.
+
+use std::path::Path;
+
+use crate::options::{
+    LinkerOption, Written, driver_takes_value, driver_writes, is_source, linker_option,
+    links_no_executable,
+};
+use crate::response::{self, Unclear};
+
+/// A piece of a command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Piece {
+    /// Passed on as it is.
+    Word(String),
+    /// An input.
+    Input(Spelling),
+    /// A file that an option names.
+    Named(Spelling),
+    /// `-l`: a library that may have to be looked for.
+    Library {
+        /// How it was asked for; the value is its name.
+        spelling: Spelling,
+        /// Whether a shared one will do.
+        dynamic: bool,
+    },
+    /// Where the executable looks for shared libraries.
+    RunPath(Spelling),
+    /// `-L`.
+    Folder(Spelling),
+}
+
+/// A value on a command line, and what stands around it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Spelling {
+    /// Said to the linker by way of the driver, `-Wl,` or `-Xlinker`.
+    pub(crate) to_linker: bool,
+    /// What stands before the value in the same word.
+    pub(crate) before: String,
+    /// The value.
+    pub(crate) value: String,
+    /// `before` is a word of its own.
+    pub(crate) apart: bool,
+}
+
+impl Spelling {
+    /// The arguments that say `value` in place of this value.
+    pub(crate) fn with(&self, value: &str) -> Vec<String> {
+        let mut words = self.lead();
+        let value = format!("{}{value}", self.before_value());
+        words.push(value);
+        words
+    }
+
+    /// The arguments that come before the one with the value.
+    pub(crate) fn lead(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        if self.apart {
+            words.extend(self.to_linker.then(|| "-Xlinker".to_owned()));
+            words.push(self.before.clone());
+        }
+        words.extend(self.to_linker.then(|| "-Xlinker".to_owned()));
+        words
+    }
+
+    /// What stands before the value in its own argument.
+    pub(crate) fn before_value(&self) -> &str {
+        if self.apart { "" } else { &self.before }
+    }
+}
+
+/// What a driver was asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Intent {
+    /// Anything but the link of an executable.
+    Other,
+    /// To compile and to link in one call: no objects are left to link again.
+    FromSources {
+        /// The executable.
+        output: String,
+    },
+    /// The link of an executable.
+    Link(Invocation),
+}
+
+/// The link of an executable: its output, and all else in pieces.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Invocation {
+    /// As it was named.
+    pub(crate) output: String,
+    /// The arguments in their order, without the output and without files
+    /// that are written besides.
+    pub(crate) pieces: Vec<Piece>,
+    /// Folders to look for libraries in, in their order.
+    pub(crate) folders: Vec<String>,
+}
+
+impl Intent {
+    /// Of `arguments`, given in `directory`.
+    ///
+    /// # Errors
+    ///
+    /// [`Unclear`] when a response file cannot be understood.
+    pub(crate) fn of(arguments: &[String], directory: &Path) -> Result<Self, Unclear> {
+        // Compiles come through here as well, and they should not wait.
+        if arguments.iter().any(|argument| argument == "-c") {
+            return Ok(Self::Other);
+        }
+        let expanded = response::expand(arguments, directory)?;
+        let mut reading = Reading::new(directory);
+        let mut rest = expanded.into_iter();
+        while let Some(argument) = rest.next() {
+            if !reading.driver_word(argument, &mut rest) {
+                return Ok(Self::Other);
+            }
+        }
+        Ok(reading.done())
+    }
+}
+
+/// What the next word to the linker is, when the last one asked for it.
+#[derive(Debug)]
+enum Awaited {
+    Value,
+    Dropped,
+    Output,
+    Reads(String),
+    RunPath(String),
+    Folder(String),
+    Library(String),
+}
+
+/// A command line while it is read.
+#[derive(Debug)]
+struct Reading<'a> {
+    directory: &'a Path,
+    invocation: Invocation,
+    awaited: Option<Awaited>,
+    /// Whether `-l` may find shared libraries, and what it was before every
+    /// `--push-state`.
+    dynamic: bool,
+    pushed: Vec<bool>,
+    /// `-static`: never.
+    all_static: bool,
+    /// `-x`: every input is compiled.
+    language: bool,
+    sources: bool,
+    inputs: bool,
+}
+
+impl<'a> Reading<'a> {
+    fn new(directory: &'a Path) -> Self {
+        Self {
+            directory,
+            invocation: Invocation {
+                output: "a.out".to_owned(),
+                ..Invocation::default()
+            },
+            awaited: None,
+            dynamic: true,
+            pushed: Vec::new(),
+            all_static: false,
+            language: false,
+            sources: false,
+            inputs: false,
+        }
+    }
+
+    fn done(mut self) -> Intent {
+        if !self.inputs {
+            return Intent::Other;
+        }
+        if self.sources {
+            return Intent::FromSources {
+                output: self.invocation.output,
+            };
+        }
+        for piece in &mut self.invocation.pieces {
+            if let Piece::Library { dynamic, .. } = piece {
+                *dynamic &= !self.all_static;
+            }
+        }
+        Intent::Link(self.invocation)
+    }
+
+    /// Takes a word, and its value from `rest`; says whether this may still be
+    /// the link of an executable.
+    fn driver_word(&mut self, word: String, rest: &mut impl Iterator<Item = String>) -> bool {
+        if links_no_executable(&word) {
+            return false;
+        }
+        if let Some(words) = word.strip_prefix("-Wl,") {
+            self.linker_argument(&word, words);
+            return true;
+        }
+        // `-static-pie` decides over all libraries, wherever it stands.
+        self.all_static |= matches!(word.as_str(), "-static" | "--static" | "-static-pie");
+        match driver_writes(&word) {
+            Written::Nothing => {}
+            Written::Here => return true,
+            Written::InNext => {
+                rest.next();
+                return true;
+            }
+        }
+        let spelling = |before: &str, value: String, apart| Spelling {
+            to_linker: false,
+            before: before.to_owned(),
+            value,
+            apart,
+        };
+        match word.as_str() {
+            "-o" | "--output" => self.invocation.output = rest.next().unwrap_or_default(),
+            "-Xlinker" => {
+                let Some(value) = rest.next() else {
+                    return true;
+                };
+                match self.linker_word(&value) {
+                    Some(piece) => self.push(piece),
+                    None => self.plain_to_linker(value),
+                }
+            }
+            "-x" => {
+                let language = rest.next().unwrap_or_default();
+                self.language = language != "none";
+            }
+            "-L" | "--library-directory" => {
+                if let Some(value) = rest.next() {
+                    self.push(Piece::Folder(spelling("-L", value, false)));
+                }
+            }
+            "-l" => {
+                if let Some(value) = rest.next() {
+                    self.library(spelling("-l", value, false));
+                }
+            }
+            "-T" => {
+                if let Some(value) = rest.next() {
+                    self.push(Piece::Named(spelling("-T", value, true)));
+                }
+            }
+            "-rpath" => {
+                if let Some(value) = rest.next() {
+                    self.push(Piece::RunPath(spelling("-rpath", value, true)));
+                }
+            }
+            "-" => {
+                self.sources = true;
+                self.inputs = true;
+            }
+            _ if driver_takes_value(&word) => {
+                self.push(Piece::Word(word));
+                if let Some(value) = rest.next() {
+                    self.push(Piece::Word(value));
+                }
+            }
+            _ => self.joined(word, spelling),
+        }
+        true
+    }
+
+    /// A word that no value follows.
+    fn joined(&mut self, word: String, spelling: impl Fn(&str, String, bool) -> Spelling) {
+        let Some(option) = word.strip_prefix('-') else {
+            self.sources |= self.language || is_source(&word);
+            self.inputs = true;
+            self.push(Piece::Input(spelling("", word, false)));
+            return;
+        };
+        if let Some(output) = word.strip_prefix("--output=") {
+            self.invocation.output = output.to_owned();
+        } else if option.starts_with('-') {
+            self.push(Piece::Word(word));
+        } else if let Some(output) = option.strip_prefix('o') {
+            self.invocation.output = output.to_owned();
+        } else if let Some(language) = option.strip_prefix('x') {
+            self.language = language != "none";
+        } else if let Some(folder) = option.strip_prefix('L') {
+            self.push(Piece::Folder(spelling("-L", folder.to_owned(), false)));
+        } else if let Some(name) = option.strip_prefix('l') {
+            self.library(spelling("-l", name.to_owned(), false));
+        } else if let (LinkerOption::Reads("-T"), Some(script)) =
+            (linker_option(&word), option.strip_prefix('T'))
+        {
+            self.push(Piece::Named(spelling("-T", script.to_owned(), false)));
+        } else {
+            self.push(Piece::Word(word));
+        }
+    }
+
+    /// `-Wl,` and what comes after. Where nothing in it is of interest it stays
+    /// the argument it was.
+    fn linker_argument(&mut self, argument: &str, words: &str) {
+        let mut parts = Vec::new();
+        let mut all_plain = true;
+        for word in words.split(',') {
+            let part = self.linker_word(word);
+            all_plain &= part.is_none();
+            parts.push((word, part));
+        }
+        if all_plain {
+            self.push(Piece::Word(argument.to_owned()));
+            return;
+        }
+        for (word, part) in parts {
+            match part {
+                Some(piece) => self.push(piece),
+                None => self.push(Piece::Word(format!("-Wl,{word}"))),
+            }
+        }
+    }
+
+    fn plain_to_linker(&mut self, word: String) {
+        self.push(Piece::Word("-Xlinker".to_owned()));
+        self.push(Piece::Word(word));
+    }
+
+    /// Takes a word of the linker's own command line; `None` is one to pass on.
+    fn linker_word(&mut self, word: &str) -> Option<Piece> {
+        let spelling = |before: &str, value: &str, apart| Spelling {
+            to_linker: true,
+            before: before.to_owned(),
+            value: value.to_owned(),
+            apart,
+        };
+        const NOTHING: Option<Piece> = Some(Piece::Word(String::new()));
+        match self.awaited.take() {
+            None => {}
+            Some(Awaited::Value) => return None,
+            Some(Awaited::Dropped) => return NOTHING,
+            Some(Awaited::Output) => {
+                self.invocation.output = word.to_owned();
+                return NOTHING;
+            }
+            Some(Awaited::Reads(before)) => {
+                return Some(Piece::Named(spelling(&before, word, true)));
+            }
+            Some(Awaited::RunPath(before)) => {
+                return Some(Piece::RunPath(spelling(&before, word, true)));
+            }
+            Some(Awaited::Folder(before)) => {
+                return Some(Piece::Folder(spelling(&before, word, true)));
+            }
+            Some(Awaited::Library(before)) => {
+                self.inputs = true;
+                return Some(Piece::Library {
+                    spelling: spelling(&before, word, true),
+                    dynamic: self.dynamic,
+                });
+            }
+        }
+        let option = linker_option(word);
+        // The value, unless the next word is it.
+        let value_after = |before: &str| {
+            let value = &word[before.len()..];
+            (before.ends_with('=') || !value.is_empty()).then(|| spelling(before, value, false))
+        };
+        match option {
+            LinkerOption::Input => {
+                self.inputs = true;
+                Some(Piece::Input(spelling("", word, false)))
+            }
+            LinkerOption::Plain => None,
+            LinkerOption::Value => {
+                self.awaited = Some(Awaited::Value);
+                None
+            }
+            LinkerOption::Reads(before) => match value_after(before) {
+                Some(spelling) => Some(Piece::Named(spelling)),
+                None => self.wait_for(Awaited::Reads(before.to_owned())),
+            },
+            LinkerOption::RunPath(before) => match value_after(before) {
+                Some(spelling) => Some(Piece::RunPath(spelling)),
+                None => self.wait_for(Awaited::RunPath(before.to_owned())),
+            },
+            LinkerOption::Folder(before) => match value_after(before) {
+                Some(spelling) => Some(Piece::Folder(spelling)),
+                None => self.wait_for(Awaited::Folder(before.to_owned())),
+            },
+            LinkerOption::Library(before) => match value_after(before) {
+                Some(spelling) => {
+                    self.inputs = true;
+                    Some(Piece::Library {
+                        spelling,
+                        dynamic: self.dynamic,
+                    })
+                }
+                None => self.wait_for(Awaited::Library(before.to_owned())),
+            },
+            LinkerOption::Writes(Written::InNext) => self.wait_for(Awaited::Dropped),
+            LinkerOption::Writes(_) => NOTHING,
+            LinkerOption::Output => self.wait_for(Awaited::Output),
+            LinkerOption::Dynamic(dynamic) => {
+                self.dynamic = dynamic;
+                None
+            }
+            LinkerOption::PushState => {
+                self.pushed.push(self.dynamic);
+                None
+            }
+            LinkerOption::PopState => {
+                self.dynamic = self.pushed.pop().unwrap_or(self.dynamic);
+                None
+            }
+        }
+    }
+
+    /// The option is said together with its value.
+    fn wait_for(&mut self, awaited: Awaited) -> Option<Piece> {
+        self.awaited = Some(awaited);
+        Some(Piece::Word(String::new()))
+    }
+
+    fn library(&mut self, spelling: Spelling) {
+        self.inputs = true;
+        let dynamic = self.dynamic;
+        self.push(Piece::Library { spelling, dynamic });
+    }
+
+    fn push(&mut self, piece: Piece) {
+        match &piece {
+            // Stands for nothing.
+            Piece::Word(word) if word.is_empty() => return,
+            Piece::Folder(spelling) => self.invocation.folders.push(spelling.value.clone()),
+            // The linker reads response files of its own.
+            Piece::Input(spelling) if spelling.to_linker && spelling.value.starts_with('@') => {
+                let named = [spelling.value.clone()];
+                if let Ok(words) = response::expand(&named, self.directory)
+                    && words != named
+                {
+                    for word in words {
+                        match self.linker_word(&word) {
+                            Some(piece) => self.push(piece),
+                            None => self.plain_to_linker(word),
+                        }
+                    }
+                    return;
+                }
+            }
+            _ => {}
+        }
+        self.invocation.pieces.push(piece);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn another_value_is_said_as_the_first_one_was() {
+        let said = |to_linker, apart| {
+            let spelling = Spelling {
+                to_linker,
+                before: "-T".to_owned(),
+                value: "old".to_owned(),
+                apart,
+            };
+            spelling.with("a,b").join(" ")
+        };
+        assert_eq!(said(false, false), "-Ta,b");
+        assert_eq!(said(false, true), "-T a,b");
+        assert_eq!(said(true, false), "-Xlinker -Ta,b");
+        assert_eq!(said(true, true), "-Xlinker -T -Xlinker a,b");
+    }
+
+    fn intent(arguments: &str) -> Intent {
+        Intent::of(&response::split(arguments), Path::new("/")).unwrap()
+    }
+
+    fn link(arguments: &str) -> Invocation {
+        match intent(arguments) {
+            Intent::Link(invocation) => invocation,
+            other => panic!("{arguments}: {other:?}"),
+        }
+    }
+
+    fn words(arguments: &str) -> Vec<String> {
+        let pieces = link(arguments).pieces.into_iter();
+        pieces
+            .flat_map(|piece| match piece {
+                Piece::Word(word) => vec![word],
+                Piece::Input(spelling)
+                | Piece::Named(spelling)
+                | Piece::Library { spelling, .. }
+                | Piece::RunPath(spelling)
+                | Piece::Folder(spelling) => spelling.with(&spelling.value),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn only_the_link_of_an_executable_is_one() {
+        for other in [
+            "-c main.c",
+            "-o x.o main.o -c",
+            "-S x.o",
+            "-E x.c",
+            "-M x.c",
+            "-MM x.c",
+            "-shared x.o -o libx.so",
+            "-r x.o -o y.o",
+            "-fsyntax-only x.c",
+            "--version",
+            "-v",
+            "-### x.o",
+            "-print-search-dirs",
+            "-print-prog-name=ld x.o",
+            "-dumpmachine",
+            "",
+            "-o nothing",
+        ] {
+            assert_eq!(intent(other), Intent::Other, "{other}");
+        }
+        for linked in ["x.o", "-MD -MF x.d x.o", "-lmain", "-v x.o", "-Wl,x.o"] {
+            assert!(matches!(intent(linked), Intent::Link(_)), "{linked}");
+        }
+    }
+
+    #[test]
+    fn values_of_options_are_neither_inputs_nor_options() {
+        assert_eq!(intent("-include x.o"), Intent::Other);
+        assert!(matches!(intent("-o -shared x.o"), Intent::Link(_)));
+        assert!(matches!(intent("-Xclang -S x.o"), Intent::Link(_)));
+    }
+
+    #[test]
+    fn the_output_is_named_in_every_way_drivers_know() {
+        assert_eq!(link("x.o").output, "a.out");
+        for named in [
+            "-o app",
+            "-oapp",
+            "--output=app",
+            "--output app",
+            "-Wl,-o,app",
+        ] {
+            let invocation = link(&format!("x.o {named} y.o"));
+            assert_eq!(invocation.output, "app", "{named}");
+            assert_eq!(invocation.pieces.len(), 2, "{named}");
+        }
+    }
+
+    #[test]
+    fn sources_among_the_inputs_leave_no_objects_to_link_again() {
+        for sources in ["main.c -o app", "-o app x.o main.cc", "-o app -x c main.o"] {
+            let output = "app".to_owned();
+            assert_eq!(intent(sources), Intent::FromSources { output }, "{sources}");
+        }
+        assert!(matches!(intent("-x none main.o"), Intent::Link(_)));
+    }
+
+    #[test]
+    fn arguments_to_the_linker_stay_as_they_are_where_nothing_in_them_matters() {
+        let plain = "x.o -Wl,-z,relro,-z,now -Wl,--gc-sections -Wl,-e,main -Xlinker -O1";
+        assert_eq!(words(plain), response::split(plain));
+    }
+
+    #[test]
+    fn files_in_arguments_to_the_linker_are_found() {
+        assert_eq!(
+            words(
+                "-Wl,-z,now,--version-script=v,x.o -Wl,-T -Wl,s -Xlinker --dynamic-list -Xlinker d"
+            ),
+            response::split(
+                "-Wl,-z -Wl,now -Xlinker --version-script=v -Xlinker x.o -Xlinker -T -Xlinker s \
+                 -Xlinker --dynamic-list -Xlinker d"
+            )
+        );
+        let pieces = link("-Wl,-e,main,main x.o").pieces;
+        let inputs = pieces
+            .iter()
+            .filter(|piece| matches!(piece, Piece::Input(_)));
+        assert_eq!(inputs.count(), 2, "{pieces:?}");
+    }
+
+    #[test]
+    fn what_else_a_link_would_write_is_left_out() {
+        assert_eq!(
+            words("x.o -MD -MF x.d -Wl,-Map=app.map,--cref -Wl,-Map,m -save-temps -Wl,-O1"),
+            ["x.o", "-Wl,--cref", "-Wl,-O1"]
+        );
+    }
+
+    #[test]
+    fn libraries_know_whether_a_shared_one_will_do() {
+        let dynamic = |arguments: &str| -> Vec<bool> {
+            let pieces = link(arguments).pieces.into_iter();
+            pieces
+                .filter_map(|piece| match piece {
+                    Piece::Library { dynamic, .. } => Some(dynamic),
+                    _ => None,
+                })
+                .collect()
+        };
+        assert_eq!(
+            dynamic(
+                "-la -Wl,-Bstatic -lb -Wl,--push-state,-Bdynamic,-lc,--pop-state -ld -Wl,-Bdynamic -l e"
+            ),
+            [true, false, true, false, true]
+        );
+        assert_eq!(dynamic("-la -lb -static"), [false, false]);
+    }
+
+    #[test]
+    fn response_files_of_the_linker_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("list"), "x.o -z now --version-script v").unwrap();
+        let arguments = ["-Wl,@list".to_owned()];
+        let Intent::Link(invocation) = Intent::of(&arguments, folder.path()).unwrap() else {
+            panic!("no link");
+        };
+        assert_eq!(invocation.pieces.len(), 6, "{:?}", invocation.pieces);
+        assert!(matches!(&invocation.pieces[5], Piece::Named(v) if v.value == "v"));
+    }
+
+    #[test]
+    fn folders_are_gathered_wherever_they_are_named() {
+        let invocation = link("-La -L b x.o -Wl,-Lc -Wl,-L,d -Xlinker --library-path=e");
+        assert_eq!(invocation.folders, ["a", "b", "c", "d", "e"]);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_made_up_whatever_was_asked_for(
+            words in proptest::collection::vec(
+                prop_oneof![
+                    "x[0-9]\\.o", "-Wl,-?-?[LlTRo]?[a-z=,@-]{0,6}", "-[LlTxozBR]?[a-z=]{0,4}",
+                    "-(Xlinker|T|rpath|L|l|o|static)", "--[a-z-]{0,9}=?", "\\PC*",
+                ],
+                0..12,
+            ),
+        ) {
+            let intent = Intent::of(&words, Path::new("/nowhere")).unwrap();
+            // Nothing that was not said is in the pieces.
+            if let Intent::Link(invocation) = intent {
+                let said = words.join(",");
+                for piece in &invocation.pieces {
+                    if let Piece::Input(spelling) | Piece::Named(spelling) = piece {
+                        prop_assert!(said.contains(&spelling.value), "{:?}", spelling);
+                    }
+                }
+                let objects = |of: &str| of.matches(".o").count();
+                let all: Vec<String> = invocation.pieces.iter().map(|piece| format!("{piece:?}")).collect();
+                let found = objects(&all.join(","));
+                prop_assert!(found <= objects(&said));
+            }
+        }
+    }
+}

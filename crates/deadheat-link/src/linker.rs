@@ -1,0 +1,636 @@
+//! The linker that shuffles: lld where there is one, then mold, then GNU ld; and the driver that is
+//! called for it.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::{env, io};
+
+use serde::{Deserialize, Serialize};
+
+use crate::record::{Argument, LinkRecord};
+use crate::store::Stamp;
+
+/// Linkers that can be told an order, in the order they are tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Family {
+    /// LLVM's, which shuffles by itself.
+    Lld,
+    /// Shuffles by itself as well.
+    Mold,
+    /// Takes an order from a linker script.
+    Gnu,
+}
+
+impl Family {
+    /// As `DEADHEAT_NEUTRAL_LINKER` names it.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "lld" => Some(Self::Lld),
+            "mold" => Some(Self::Mold),
+            "gnu" => Some(Self::Gnu),
+            _ => None,
+        }
+    }
+
+    /// As `DEADHEAT_NEUTRAL_LINKER` names it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Lld => "lld",
+            Self::Mold => "mold",
+            Self::Gnu => "gnu",
+        }
+    }
+
+    /// The version in what `--version` prints, if it is one of this family:
+    /// `LLD 14.0.6`, `mold 1.10.1`, `GNU ld 2.40`.
+    fn version(self, printed: &str) -> Option<String> {
+        printed.lines().find_map(|line| match self {
+            Self::Lld => word_after(line, "LLD "),
+            Self::Mold => line
+                .starts_with("mold ")
+                .then(|| word_after(line, "mold "))?,
+            Self::Gnu => {
+                let rest = line.strip_prefix("GNU ld ")?;
+                Some(format!("GNU ld {}", rest.split(' ').next_back()?))
+            }
+        })
+    }
+}
+
+/// `start` in the line, and the word behind it.
+fn word_after(line: &str, start: &str) -> Option<String> {
+    let at = line.find(start)?;
+    let word = line[at + start.len()..].split(' ').next()?;
+    word.starts_with(|first: char| first.is_ascii_digit())
+        .then(|| format!("{start}{word}"))
+}
+
+/// A linker, and how the driver is told to use it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Linker {
+    /// How it is told to shuffle.
+    pub(crate) family: Family,
+    /// Arguments of the driver; none where the recorded call chooses it already.
+    pub(crate) selection: Vec<String>,
+    /// Its name and version.
+    pub(crate) version: String,
+    /// The programs of driver and linker as they were then; empty where they
+    /// were not found.
+    #[serde(default)]
+    pub(crate) programs: Vec<Program>,
+}
+
+/// A program as it was when somebody looked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Program {
+    /// A name looked up in `PATH`, or a path.
+    name: PathBuf,
+    file: PathBuf,
+    stamp: Stamp,
+}
+
+/// A place where a linker may be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Candidate {
+    pub(crate) family: Family,
+    /// What messages call it.
+    pub(crate) name: String,
+    /// Arguments of the driver, or why it need not be asked.
+    selection: Result<Vec<String>, String>,
+}
+
+/// Where to look for a linker that shuffles the link of `record`, best first.
+/// `forced` leaves one family.
+///
+/// What is costly to find is only looked for when the iterator comes to it.
+pub(crate) fn candidates(
+    record: &LinkRecord,
+    forced: Option<Family>,
+) -> impl Iterator<Item = Candidate> {
+    let sources: [fn(&LinkRecord) -> Option<Candidate>; 6] =
+        [own_lld, path_lld, rust_lld, driver_mold, folder_mold, gnu];
+    sources
+        .into_iter()
+        .filter_map(|source| source(record))
+        .filter(move |candidate| forced.is_none_or(|family| candidate.family == family))
+}
+
+/// The lld that the user's own link asks for.
+fn own_lld(record: &LinkRecord) -> Option<Candidate> {
+    let mut chosen = None;
+    for word in words(record) {
+        if let Some(linker) = word.strip_prefix("-fuse-ld=") {
+            chosen = Some(linker);
+        } else if let Some(path) = word.strip_prefix("--ld-path=") {
+            chosen = Some(path);
+        }
+    }
+    chosen?.contains("lld").then(|| Candidate {
+        family: Family::Lld,
+        name: "the lld of the link itself".to_owned(),
+        selection: Ok(Vec::new()),
+    })
+}
+
+/// The lld of the system.
+fn path_lld(record: &LinkRecord) -> Option<Candidate> {
+    let found = find_in_path(record, "ld.lld").is_some();
+    Some(Candidate {
+        family: Family::Lld,
+        name: "lld".to_owned(),
+        selection: if found {
+            Ok(vec!["-fuse-ld=lld".to_owned()])
+        } else {
+            Err("there is no `ld.lld` in PATH".to_owned())
+        },
+    })
+}
+
+/// The lld that comes with Rust.
+fn rust_lld(_: &LinkRecord) -> Option<Candidate> {
+    let rustc = env::var_os("RUSTC").unwrap_or_else(|| OsString::from("rustc"));
+    let selection = rust_lld_folder(&rustc)
+        .map(|folder| vec![format!("-B{}", folder.display()), "-fuse-ld=lld".to_owned()])
+        .ok_or_else(|| "no Rust toolchain brings it".to_owned());
+    Some(Candidate {
+        family: Family::Lld,
+        name: "rust-lld".to_owned(),
+        selection,
+    })
+}
+
+/// `lib/rustlib/HOST/bin/gcc-ld` of the toolchain.
+fn rust_lld_folder(rustc: &OsString) -> Option<PathBuf> {
+    let printed = Command::new(rustc)
+        .args(["--print", "sysroot"])
+        .output()
+        .ok()?;
+    let sysroot = String::from_utf8(printed.stdout).ok()?;
+    let hosts = Path::new(sysroot.trim_end()).join("lib").join("rustlib");
+    let mut folders: Vec<PathBuf> = std::fs::read_dir(hosts)
+        .ok()?
+        .filter_map(Result::ok)
+        .map(|host| host.path().join("bin").join("gcc-ld"))
+        .filter(|folder| folder.join("ld.lld").is_file())
+        .collect();
+    folders.sort();
+    folders.into_iter().next()
+}
+
+fn driver_mold(record: &LinkRecord) -> Option<Candidate> {
+    let found = find_in_path(record, "ld.mold").is_some();
+    Some(Candidate {
+        family: Family::Mold,
+        name: "mold".to_owned(),
+        selection: if found {
+            Ok(vec!["-fuse-ld=mold".to_owned()])
+        } else {
+            Err("there is no `ld.mold` in PATH".to_owned())
+        },
+    })
+}
+
+/// For drivers that do not know mold: a folder in which it is called `ld`.
+fn folder_mold(_: &LinkRecord) -> Option<Candidate> {
+    let folder = [
+        "/usr/libexec/mold",
+        "/usr/local/libexec/mold",
+        "/usr/lib/mold",
+    ]
+    .into_iter()
+    .find(|folder| Path::new(folder).join("ld").is_file())?;
+    Some(Candidate {
+        family: Family::Mold,
+        name: format!("mold in {folder}"),
+        selection: Ok(vec![format!("-B{folder}")]),
+    })
+}
+
+fn gnu(_: &LinkRecord) -> Option<Candidate> {
+    Some(Candidate {
+        family: Family::Gnu,
+        name: "GNU ld".to_owned(),
+        selection: Ok(vec!["-fuse-ld=bfd".to_owned()]),
+    })
+}
+
+fn words(record: &LinkRecord) -> impl Iterator<Item = &str> {
+    record
+        .arguments
+        .iter()
+        .filter_map(|argument| match argument {
+            Argument::Word(word) => Some(word.as_str()),
+            Argument::Kept { .. } => None,
+        })
+}
+
+fn find_in_path(record: &LinkRecord, program: &str) -> Option<PathBuf> {
+    let recorded = record.environment.iter().find(|(name, _)| name == "PATH");
+    let path = match recorded {
+        Some((_, path)) => OsString::from(path),
+        None => env::var_os("PATH")?,
+    };
+    env::split_paths(&path)
+        .map(|folder| folder.join(program))
+        .find(|file| file.is_file())
+}
+
+impl Candidate {
+    /// Asks the driver for the version of the linker it would use.
+    ///
+    /// # Errors
+    ///
+    /// What was said, where it cannot be used or is another linker.
+    pub(crate) fn ask(&self, record: &LinkRecord) -> Result<Linker, String> {
+        let selection = self.selection.clone()?;
+        let version = ask_version(record, self.family, &selection)?;
+        Ok(Linker {
+            family: self.family,
+            programs: programs(record, self.family, &selection).unwrap_or_default(),
+            selection,
+            version,
+        })
+    }
+}
+
+impl Linker {
+    /// Whether the driver would still use this very linker. It is only asked
+    /// when its programs do not tell: to start it costs half of a link.
+    pub(crate) fn is_still_there(&self, record: &LinkRecord) -> bool {
+        let unchanged = |program: &Program| {
+            Program::find(record, program.name.clone()).as_ref() == Some(program)
+        };
+        if !self.programs.is_empty() && self.programs.iter().all(unchanged) {
+            return true;
+        }
+        ask_version(record, self.family, &self.selection).is_ok_and(|now| now == self.version)
+    }
+}
+
+/// Words that say what to link for and where the driver finds its parts; the
+/// user's choice of the linker among them if it holds.
+fn words_about_the_target<'a>(
+    mut words: impl Iterator<Item = &'a str>,
+    choice_holds: bool,
+) -> Vec<&'a str> {
+    const ALONE: [&str; 5] = ["-B", "-target", "--sysroot", "-gcc-toolchain", "--prefix"];
+    const JOINED: [&str; 6] = [
+        "-B",
+        "-m",
+        "--target=",
+        "--sysroot=",
+        "--gcc-toolchain=",
+        "--prefix=",
+    ];
+    let mut about = Vec::new();
+    while let Some(word) = words.next() {
+        let chooses = word.starts_with("-fuse-ld=") || word.starts_with("--ld-path=");
+        if ALONE.contains(&word) {
+            about.push(word);
+            about.extend(words.next());
+        } else if word == "-mllvm" {
+            words.next();
+        } else if JOINED.iter().any(|start| word.starts_with(start)) || chooses && choice_holds {
+            about.push(word);
+        }
+    }
+    about
+}
+
+impl Program {
+    fn find(record: &LinkRecord, name: PathBuf) -> Option<Self> {
+        let file = match name.components().count() {
+            1 => find_in_path(record, name.to_str()?)?,
+            _ => record.directory.join(&name),
+        };
+        let stamp = Stamp::of(&file.metadata().ok()?);
+        Some(Self { name, file, stamp })
+    }
+}
+
+/// The driver, and the linker it says it would start.
+fn programs(record: &LinkRecord, family: Family, selection: &[String]) -> Option<Vec<Program>> {
+    let chosen = |word: &str| word.strip_prefix("--ld-path=").map(str::to_owned);
+    let linker = match words(record).filter_map(chosen).last() {
+        Some(path) if selection.is_empty() => path,
+        _ => {
+            let name = match family {
+                Family::Lld => "ld.lld",
+                // In the folder of mold it is called as any linker.
+                Family::Mold if selection.iter().any(|word| word.starts_with("-B")) => "ld",
+                Family::Mold => "ld.mold",
+                Family::Gnu => "ld.bfd",
+            };
+            let mut command = driver(record);
+            command.args(words_about_the_target(words(record), selection.is_empty()));
+            command.args(selection);
+            command.arg(format!("-print-prog-name={name}"));
+            let said = run(record, &mut command).ok()?.stdout;
+            String::from_utf8(said).ok()?.trim_end().to_owned()
+        }
+    };
+    let names = [record.driver.as_str(), &linker].map(PathBuf::from);
+    let found = names.into_iter().map(|name| Program::find(record, name));
+    found.collect()
+}
+
+fn ask_version(
+    record: &LinkRecord,
+    family: Family,
+    selection: &[String],
+) -> Result<String, String> {
+    let mut command = driver(record);
+    command.args(words_about_the_target(words(record), selection.is_empty()));
+    command.args(selection).arg("-Wl,--version");
+    let done = run(record, &mut command).map_err(|failure| failure.to_string())?;
+    let printed = String::from_utf8_lossy(&done.stdout);
+    if let Some(version) = family.version(&printed) {
+        return Ok(version);
+    }
+    let complaint = String::from_utf8_lossy(&done.stderr);
+    let first =
+        |text: &str| first_words(text).and_then(|words| words.lines().next().map(str::to_owned));
+    Err(if done.status.success() {
+        let instead = first(&printed).unwrap_or_else(|| "nothing".to_owned());
+        format!("asked for its version, the driver printed: {instead}")
+    } else {
+        first(&complaint).unwrap_or_else(|| format!("the driver ended with {}", done.status))
+    })
+}
+
+/// Why a link came to nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum LinkFailure {
+    /// No room for its output.
+    #[error("no space is left for neutral links in {}; make room there: {said}", folder.display())]
+    NoSpace {
+        /// The folder `.deadheat/links`.
+        folder: PathBuf,
+        /// The words of who noticed.
+        said: String,
+    },
+    /// The driver or its linker did not like it.
+    #[error("{said}")]
+    Refused {
+        /// The first lines of what they said.
+        said: String,
+    },
+}
+
+/// The driver of a record, as it was called but without arguments.
+pub(crate) fn driver(record: &LinkRecord) -> Command {
+    let mut command = Command::new(&record.driver);
+    command
+        .current_dir(&record.directory)
+        .envs(record.environment.iter().map(|(name, value)| (name, value)))
+        .env("LC_ALL", "C")
+        .stdin(Stdio::null());
+    command
+}
+
+/// Runs the driver to its end, and keeps what it says.
+pub(crate) fn run(record: &LinkRecord, command: &mut Command) -> Result<Output, LinkFailure> {
+    command.output().map_err(|error| LinkFailure::Refused {
+        said: if record.directory.is_dir() {
+            format!(
+                "the driver `{}` could not be started: {error}",
+                record.driver
+            )
+        } else {
+            format!(
+                "the folder {} it was linked in is gone",
+                record.directory.display()
+            )
+        },
+    })
+}
+
+/// The failure that a failed call of the driver stands for.
+pub(crate) fn failure_of_driver(done: &Output, folder: &Path) -> LinkFailure {
+    let text = String::from_utf8_lossy(&done.stderr);
+    let said =
+        first_words(&text).unwrap_or_else(|| format!("the driver ended with {}", done.status));
+    // lld writes through a mapping, and dies of a bus error on a full disk.
+    if text.contains("No space left on device") || text.contains("[Bus error]") {
+        LinkFailure::NoSpace {
+            folder: folder.to_owned(),
+            said,
+        }
+    } else {
+        LinkFailure::Refused { said }
+    }
+}
+
+/// The failure that an error of our own stands for.
+pub(crate) fn failure_of(error: &io::Error, folder: &Path) -> LinkFailure {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => LinkFailure::NoSpace {
+            folder: folder.to_owned(),
+            said: error.to_string(),
+        },
+        _ => LinkFailure::Refused {
+            said: format!("{}: {error}", folder.display()),
+        },
+    }
+}
+
+/// The lines that say what went wrong: from the first that speaks of an error,
+/// three at most, each cut to a readable length.
+fn first_words(text: &str) -> Option<String> {
+    const LINES: usize = 3;
+    const LENGTH: usize = 300;
+    let lines: Vec<&str> = text
+        .lines()
+        .map(str::trim_end)
+        .filter(|line| !line.is_empty())
+        .collect();
+    let telling = |line: &&str| {
+        [
+            "error",
+            "undefined",
+            "fatal",
+            "cannot",
+            "unrecognized",
+            "unknown",
+        ]
+        .iter()
+        .any(|word| line.to_ascii_lowercase().contains(word))
+    };
+    let first = lines.iter().position(telling).unwrap_or(0);
+    let chosen: Vec<String> = lines
+        .iter()
+        .skip(first)
+        .take(LINES)
+        .map(|line| line.chars().take(LENGTH).collect())
+        .collect();
+    (!chosen.is_empty()).then(|| chosen.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Digest;
+
+    #[test]
+    fn versions_are_read_from_what_linkers_print() {
+        for (family, printed, version) in [
+            (
+                Family::Lld,
+                "Debian LLD 14.0.6 (compatible with GNU linkers)",
+                "LLD 14.0.6",
+            ),
+            (
+                Family::Lld,
+                "LLD 22.1.2 (/checkout/src 1cb4) (compatible)",
+                "LLD 22.1.2",
+            ),
+            (
+                Family::Mold,
+                "mold 1.10.1 (compatible with GNU ld)",
+                "mold 1.10.1",
+            ),
+            (
+                Family::Gnu,
+                "GNU ld (GNU Binutils for Debian) 2.40\nCopyright",
+                "GNU ld 2.40",
+            ),
+            (
+                Family::Gnu,
+                "GNU ld version 2.35.2-9.el8",
+                "GNU ld 2.35.2-9.el8",
+            ),
+        ] {
+            assert_eq!(family.version(printed).as_deref(), Some(version));
+        }
+    }
+
+    #[test]
+    fn one_linker_is_not_taken_for_another() {
+        assert_eq!(
+            Family::Gnu.version("GNU gold (GNU Binutils 2.40) 1.16"),
+            None
+        );
+        assert_eq!(
+            Family::Gnu.version("mold 1.10.1 (compatible with GNU ld)"),
+            None
+        );
+        assert_eq!(
+            Family::Lld.version("mold 1.10.1 (compatible with GNU ld)"),
+            None
+        );
+        assert_eq!(Family::Mold.version("Debian LLD 14.0.6"), None);
+    }
+
+    #[test]
+    fn the_version_is_asked_of_the_linker_of_the_same_target() {
+        let recorded = "-m64 -B /b -B/c a.o -fuse-ld=lld -mllvm -x --sysroot /s -L /l --target=t";
+        let about = |holds| words_about_the_target(recorded.split(' '), holds).join(" ");
+        assert_eq!(about(false), "-m64 -B /b -B/c --sysroot /s --target=t");
+        assert_eq!(
+            about(true),
+            "-m64 -B /b -B/c -fuse-ld=lld --sysroot /s --target=t"
+        );
+    }
+
+    /// A driver that notes what it is asked, in a folder with its linker.
+    fn pretended(folder: &Path) -> LinkRecord {
+        use std::os::unix::fs::PermissionsExt;
+        let script = "#!/bin/sh\ncd \"$(dirname \"$0\")\" && echo \"$@\" >> asked\n\
+                      case \"$*\" in *print-prog*) echo \"$PWD/ld.lld\";; *) cat ld.lld;; esac\n";
+        let driver = folder.join("cc");
+        // Written by another process: no child of this one may have it open.
+        let mut writer = Command::new("sh");
+        writer.args(["-c", "printf %s \"$1\" > \"$0\""]);
+        assert!(writer.arg(&driver).arg(script).status().unwrap().success());
+        std::fs::set_permissions(&driver, std::fs::Permissions::from_mode(0o755)).unwrap();
+        std::fs::write(folder.join("ld.lld"), "LLD 1.0").unwrap();
+        LinkRecord {
+            schema: LinkRecord::SCHEMA.to_owned(),
+            driver: driver.display().to_string(),
+            directory: folder.to_owned(),
+            arguments: vec![],
+            environment: vec![],
+            output: folder.join("out"),
+            output_digest: Digest(String::new()),
+            digest: Digest(String::new()),
+            obstacle: None,
+            unsectioned: vec![],
+        }
+    }
+
+    #[test]
+    fn a_linker_is_asked_again_only_when_its_program_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let record = pretended(folder.path());
+        let asked = || {
+            let asked = std::fs::read_to_string(folder.path().join("asked"));
+            asked.unwrap_or_default().lines().count()
+        };
+        let candidate = Candidate {
+            family: Family::Lld,
+            name: String::new(),
+            selection: Ok(vec![]),
+        };
+        let linker = candidate.ask(&record).unwrap();
+        assert_eq!((&*linker.version, linker.programs.len()), ("LLD 1.0", 2));
+        let before = asked();
+        assert!(linker.is_still_there(&record));
+        assert_eq!(asked(), before, "nothing changed");
+        // Longer by a byte: the time of a file may not tell.
+        std::fs::write(folder.path().join("ld.lld"), "LLD 1.0\n").unwrap();
+        assert!(linker.is_still_there(&record));
+        assert_eq!(asked(), before + 1, "the same version under a new file");
+        std::fs::write(folder.path().join("ld.lld"), "LLD 1.1 \n").unwrap();
+        assert!(!linker.is_still_there(&record));
+    }
+
+    #[test]
+    fn a_name_of_a_family_is_read_back() {
+        for family in [Family::Lld, Family::Mold, Family::Gnu] {
+            assert_eq!(Family::from_name(family.name()), Some(family));
+        }
+        assert_eq!(Family::from_name("gold"), None);
+    }
+
+    #[test]
+    fn of_what_a_linker_says_the_lines_about_the_error_are_told() {
+        let said = "warning: x\nld.lld: error: undefined symbol: f\n>>> referenced by k.c\nmore\nmore still\n";
+        assert_eq!(
+            first_words(said).unwrap(),
+            "ld.lld: error: undefined symbol: f\n>>> referenced by k.c\nmore"
+        );
+        assert_eq!(first_words("only this\n").unwrap(), "only this");
+        assert_eq!(first_words("\n\n"), None);
+        assert_eq!(first_words(&"x".repeat(5000)).unwrap().len(), 300);
+    }
+
+    #[test]
+    fn a_full_disk_is_told_from_other_failures() {
+        let done = |stderr: &str| Output {
+            status: std::os::unix::process::ExitStatusExt::from_raw(256),
+            stdout: Vec::new(),
+            stderr: stderr.as_bytes().to_vec(),
+        };
+        let failure = |stderr: &str| failure_of_driver(&done(stderr), Path::new("/f"));
+        for full in [
+            "/usr/bin/ld: final link failed: No space left on device",
+            "collect2: fatal error: ld terminated with signal 7 [Bus error], core dumped",
+        ] {
+            assert_eq!(
+                failure(full).to_string(),
+                format!("no space is left for neutral links in /f; make room there: {full}")
+            );
+        }
+        assert_eq!(failure("ld: error: x").to_string(), "ld: error: x");
+        assert_eq!(
+            failure("").to_string(),
+            "the driver ended with exit status: 1"
+        );
+        assert!(matches!(
+            failure_of(&io::ErrorKind::StorageFull.into(), Path::new("/f")),
+            LinkFailure::NoSpace { .. }
+        ));
+    }
+}

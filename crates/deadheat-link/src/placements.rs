@@ -1,0 +1,378 @@
+//! Neutral links of one executable, on demand and many at a time.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::{env, fmt, io, thread};
+
+use deadheat_model::byte_size;
+use serde::Serialize;
+
+use crate::cache::{Cache, Limits, Shelf, Variant, Workshop};
+use crate::linker::{Family, LinkFailure, Linker, candidates, failure_of};
+use crate::recipe::{Recipe, cores, kept_inputs};
+use crate::record::{Argument, LinkRecord};
+
+/// The variable that leaves one family of linkers: `lld`, `mold` or `gnu`.
+const LINKER_VARIABLE: &str = "DEADHEAT_NEUTRAL_LINKER";
+
+/// The variable that says how many bytes of neutral links are kept.
+const LIMIT_VARIABLE: &str = "DEADHEAT_CACHE_LIMIT";
+
+/// One line of the answer to a request for neutral links.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Line {
+    /// Neutral links are possible. The first line, if it is there.
+    Links {
+        /// The name of the executable's file.
+        executable: String,
+        /// The linker that makes them, with its version.
+        linker: String,
+        /// The first 16 hexadecimal digits of the record's digest.
+        record: String,
+        /// Objects whose functions share one section.
+        unsectioned: Vec<String>,
+    },
+    /// They are not, and this is the only line.
+    Impossible {
+        /// Why, and what to do.
+        reason: String,
+    },
+    /// A neutral link that can be run.
+    Placed {
+        /// What its function sections were shuffled by.
+        seed: u32,
+        /// Its absolute path.
+        executable: PathBuf,
+        /// The first 16 hexadecimal digits of its SHA-256.
+        hash: String,
+    },
+    /// A neutral link that came to nothing; others may come to more.
+    Refused {
+        /// What its function sections were to be shuffled by.
+        seed: u32,
+        /// What happened, and how to see it again.
+        reason: String,
+    },
+}
+
+impl fmt::Display for Line {
+    /// As JSON, on one line.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A path that is no Unicode has no JSON.
+        let json = serde_json::to_string(self).map_err(|_| fmt::Error)?;
+        formatter.write_str(&json)
+    }
+}
+
+/// Makes neutral links of `executable`, one for each seed, on all cores, and
+/// tells about them in the order of the seeds; first of all it tells whether
+/// there can be any. Links made before are not made again. What is beyond the
+/// bound goes, but for these.
+///
+/// The variable `DEADHEAT_NEUTRAL_LINKER` (`lld`, `mold` or `gnu`) leaves one
+/// linker to choose; `DEADHEAT_CACHE_LIMIT` (bytes, with `K`, `M` or `G`)
+/// bounds what is kept below `.deadheat/links`, which is 1 GiB during a race
+/// and 32 MiB after it otherwise.
+///
+/// Nothing here is an error: what cannot be done is a line of the answer. When
+/// `tell` breaks, no further link is begun.
+pub fn placements(executable: &Path, seeds: &[u32], mut tell: impl FnMut(Line) -> ControlFlow<()>) {
+    match Request::new(executable, seeds) {
+        Ok(request) => request.answer(seeds, &mut tell),
+        Err(reason) => {
+            // It was the last line anyway.
+            let _ = tell(Line::Impossible { reason });
+        }
+    }
+}
+
+/// What the environment says about neutral links.
+#[derive(Clone, Copy, Debug)]
+struct Settings {
+    forced: Option<Family>,
+    limits: Limits,
+}
+
+impl Settings {
+    fn from_environment() -> Result<Self, String> {
+        let set = |name| env::var_os(name).filter(|value| !value.is_empty());
+        let forced = match set(LINKER_VARIABLE) {
+            None => None,
+            Some(name) => Some(name.to_str().and_then(Family::from_name).ok_or_else(|| {
+                let name = name.display();
+                format!("{LINKER_VARIABLE} is `{name}`; it takes `lld`, `mold` or `gnu`")
+            })?),
+        };
+        let limits = match set(LIMIT_VARIABLE) {
+            None => Limits::DEFAULT,
+            Some(size) => {
+                let bytes = size.to_str().and_then(byte_size).ok_or_else(|| {
+                    let size = size.display();
+                    format!("{LIMIT_VARIABLE} is `{size}`; it takes bytes, as in `500M` or `2G`")
+                })?;
+                Limits {
+                    racing: bytes,
+                    idle: bytes,
+                }
+            }
+        };
+        Ok(Self { forced, limits })
+    }
+}
+
+/// Neutral links that are known to be possible.
+#[derive(Debug)]
+struct Request {
+    executable: PathBuf,
+    record: LinkRecord,
+    home: PathBuf,
+    cache: Cache,
+    limits: Limits,
+    linker: Linker,
+    shelf: Shelf,
+    /// Made when something has to be linked.
+    workshop: Workshop,
+}
+
+impl Request {
+    /// # Errors
+    ///
+    /// Why there can be no neutral links of this executable.
+    fn new(executable: &Path, seeds: &[u32]) -> Result<Self, String> {
+        let settings = Settings::from_environment()?;
+        let executable = executable
+            .canonicalize()
+            .map_err(|error| format!("{}: {error}", executable.display()))?;
+        let record = LinkRecord::beside(&executable).map_err(|error| error.to_string())?;
+        if let Some(obstacle) = &record.obstacle {
+            return Err(obstacle.to_string());
+        }
+        let home = LinkRecord::home(executable.parent().unwrap_or(Path::new("/")));
+        check_store(&record, &home, &executable)?;
+        let cache = Cache::new(home.clone());
+        let workshop = cache
+            .workshop()
+            .map_err(|error| failure_of(&error, &home).to_string())?;
+        let first = seeds.first().copied().unwrap_or(1);
+        let chooser = Chooser {
+            record: &record,
+            home: &home,
+            cache: &cache,
+            workshop: &workshop,
+        };
+        let linker = chooser.choose(settings.forced, first)?;
+        let shelf = cache.shelf(&record.digest, &linker);
+        Ok(Self {
+            executable,
+            record,
+            home,
+            cache,
+            limits: settings.limits,
+            linker,
+            shelf,
+            workshop,
+        })
+    }
+
+    fn answer(&self, seeds: &[u32], tell: &mut impl FnMut(Line) -> ControlFlow<()>) {
+        let name = self.executable.file_name().unwrap_or_default();
+        let first = Line::Links {
+            executable: name.to_string_lossy().into_owned(),
+            linker: self.linker.version.clone(),
+            record: self.record.digest.0.chars().take(16).collect(),
+            unsectioned: self.record.unsectioned.clone(),
+        };
+        if tell(first).is_break() {
+            return;
+        }
+        if !seeds.is_empty() {
+            self.place_all(seeds, tell);
+        }
+        let spared = seeds.iter().map(|&seed| self.shelf.path(seed)).collect();
+        // A cache that stays too large is no reason to withhold an answer.
+        let _ = self.cache.trim(self.limits, &spared);
+    }
+
+    /// Each seed once, on all cores; told in the order they were asked for.
+    fn place_all(&self, seeds: &[u32], tell: &mut impl FnMut(Line) -> ControlFlow<()>) {
+        let mut seen = BTreeSet::new();
+        let distinct: Vec<u32> = seeds
+            .iter()
+            .copied()
+            .filter(|seed| seen.insert(*seed))
+            .collect();
+        let at_once = cores().min(distinct.len());
+        let recipe = Recipe::new(&self.record, &self.home, &self.linker, at_once);
+        let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let (report, reports) = mpsc::channel();
+        thread::scope(|scope| {
+            for _ in 0..at_once {
+                let report = report.clone();
+                let (next, stopped, distinct, recipe) = (&next, &stopped, &distinct, &recipe);
+                scope.spawn(move || {
+                    while !stopped.load(Ordering::Relaxed) {
+                        let index = next.fetch_add(1, Ordering::Relaxed);
+                        let Some(&seed) = distinct.get(index) else {
+                            break;
+                        };
+                        // Nobody listens any more once the order is to stop.
+                        let _ = report.send((seed, self.place(seed, recipe)));
+                    }
+                });
+            }
+            drop(report);
+            let mut done = std::collections::BTreeMap::new();
+            for seed in seeds {
+                while !done.contains_key(seed) {
+                    let Ok((seed, line)) = reports.recv() else {
+                        return;
+                    };
+                    done.insert(seed, line);
+                }
+                if tell(done[seed].clone()).is_break() {
+                    stopped.store(true, Ordering::Relaxed);
+                    return;
+                }
+            }
+        });
+    }
+
+    fn place(&self, seed: u32, recipe: &Recipe<'_>) -> Line {
+        let found = self
+            .shelf
+            .find(seed)
+            .map_or_else(|| make(recipe, &self.shelf, &self.workshop, seed), Ok);
+        match found {
+            Ok(Variant { executable, hash }) => Line::Placed {
+                seed,
+                executable,
+                hash,
+            },
+            Err(failure) => Line::Refused {
+                seed,
+                reason: format!(
+                    "{failure}\n(`deadheat placements {} {seed}` links it again)",
+                    self.executable.display()
+                ),
+            },
+        }
+    }
+}
+
+/// Links one variant and puts it into its place.
+fn make(
+    recipe: &Recipe<'_>,
+    shelf: &Shelf,
+    workshop: &Workshop,
+    seed: u32,
+) -> Result<Variant, LinkFailure> {
+    let scratch = workshop.folder.join(seed.to_string());
+    let broken = |error: io::Error| failure_of(&error, recipe.home);
+    std::fs::create_dir_all(&scratch).map_err(broken)?;
+    let made = scratch.join("linked");
+    let variant = recipe
+        .link(Some(seed), &made, &scratch)
+        .and_then(|()| shelf.keep(seed, &made).map_err(broken));
+    // Room for the next one; the rest goes with the workshop.
+    let _ = std::fs::remove_dir_all(&scratch);
+    variant
+}
+
+/// Finds the linker for a record.
+#[derive(Debug)]
+struct Chooser<'a> {
+    record: &'a LinkRecord,
+    home: &'a Path,
+    cache: &'a Cache,
+    workshop: &'a Workshop,
+}
+
+impl Chooser<'_> {
+    /// The linker chosen before, or the first that makes a neutral link of the
+    /// seed `first`, which is kept.
+    fn choose(&self, forced: Option<Family>, first: u32) -> Result<Linker, String> {
+        let before = self
+            .cache
+            .chosen_linker(&self.record.digest, forced)
+            .filter(|linker| linker.is_still_there(self.record));
+        if let Some(linker) = before {
+            return Ok(linker);
+        }
+        let mut tried = Vec::new();
+        for candidate in candidates(self.record, forced) {
+            let said = match candidate.ask(self.record) {
+                Err(said) => said,
+                Ok(linker) => match self.try_out(&linker, first) {
+                    Ok(()) => {
+                        self.cache
+                            .choose_linker(&self.record.digest, forced, &linker, self.workshop)
+                            .map_err(|error| failure_of(&error, self.home).to_string())?;
+                        return Ok(linker);
+                    }
+                    Err(full @ LinkFailure::NoSpace { .. }) => return Err(full.to_string()),
+                    Err(refused) => refused.to_string(),
+                },
+            };
+            let line = said.lines().next().unwrap_or_default().to_owned();
+            tried.push(format!("{}: {line}", candidate.name));
+        }
+        Err(match forced {
+            Some(family) => format!(
+                "{LINKER_VARIABLE} asks for {}, which makes no neutral link here ({})",
+                family.name(),
+                tried.join("; ")
+            ),
+            None => format!(
+                "no linker here makes neutral links ({}); install lld: `apt install lld`, \
+                 `dnf install lld`, `pacman -S lld` or `apk add lld`",
+                tried.join("; ")
+            ),
+        })
+    }
+
+    /// Whether a linker can make neutral links. It may fail for one seed, as
+    /// long as it can make the link unshuffled, and shuffled by another seed.
+    fn try_out(&self, linker: &Linker, first: u32) -> Result<(), LinkFailure> {
+        let recipe = Recipe::new(self.record, self.home, linker, 1);
+        let shelf = self.cache.shelf(&self.record.digest, linker);
+        let attempt = |seed| match shelf.find(seed) {
+            Some(_) => Ok(()),
+            None => make(&recipe, &shelf, self.workshop, seed).map(|_| ()),
+        };
+        let refusal = match attempt(first) {
+            Err(refusal @ LinkFailure::Refused { .. }) => refusal,
+            other => return other,
+        };
+        let another = if first == 1 { 2 } else { 1 };
+        attempt(another).map_err(|failure| match failure {
+            LinkFailure::NoSpace { .. } => failure,
+            LinkFailure::Refused { .. } => refusal,
+        })
+    }
+}
+
+/// Looks for the kept inputs before any linker misses them.
+fn check_store(record: &LinkRecord, home: &Path, executable: &Path) -> Result<(), String> {
+    let missing = kept_inputs(record, home).position(|file| !file.is_file());
+    let inputs = record
+        .arguments
+        .iter()
+        .filter_map(|argument| match argument {
+            Argument::Word(_) => None,
+            Argument::Kept { input, .. } => Some(input),
+        });
+    match missing.and_then(|index| inputs.into_iter().nth(index)) {
+        None => Ok(()),
+        Some(input) => Err(format!(
+            "{} is damaged: `{}`, the copy of {}, is missing; link {} again",
+            home.display(),
+            input.name,
+            input.original,
+            executable.display()
+        )),
+    }
+}

@@ -1,0 +1,326 @@
+//! One neutral link: the recorded call of the driver, its words made fit for it, shuffled.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::thread;
+
+use crate::elf::{FunctionSections, is_executable};
+use crate::linker::{Family, LinkFailure, Linker, driver, failure_of, failure_of_driver, run};
+use crate::record::{Argument, LinkRecord};
+use crate::response;
+
+/// From how many bytes on the arguments go through a response file: well below
+/// what any system takes as arguments.
+const LONG_CALL: usize = 100_000;
+
+/// How many bytes, besides twice the executable, make a disk that is not full.
+const ROOM: u64 = 1 << 16;
+
+/// How a recorded link is made again with one linker, for any seed.
+#[derive(Debug)]
+pub(crate) struct Recipe<'a> {
+    record: &'a LinkRecord,
+    /// The folder `.deadheat/links`.
+    pub(crate) home: &'a Path,
+    linker: &'a Linker,
+    /// That the linker may use, where it has a choice.
+    threads: usize,
+    /// Gathered when a seed first needs them.
+    sections: OnceLock<FunctionSections>,
+}
+
+impl<'a> Recipe<'a> {
+    /// The link of `record`, whose inputs are kept in `home`, by `linker`.
+    /// So many links run at once.
+    pub(crate) fn new(
+        record: &'a LinkRecord,
+        home: &'a Path,
+        linker: &'a Linker,
+        at_once: usize,
+    ) -> Self {
+        Self {
+            record,
+            home,
+            linker,
+            threads: (cores() / at_once.max(1)).max(1),
+            sections: OnceLock::new(),
+        }
+    }
+
+    /// Links into `output`, shuffled by the seed, or in the order of the inputs.
+    /// What else has to be written goes to `scratch`, a folder of this link.
+    ///
+    /// # Errors
+    ///
+    /// Whatever kept it from becoming an executable. A torn `output` may be left.
+    pub(crate) fn link(
+        &self,
+        seed: Option<u32>,
+        output: &Path,
+        scratch: &Path,
+    ) -> Result<(), LinkFailure> {
+        let broken = |error: io::Error| failure_of(&error, self.home);
+        let mut words = self.words();
+        if let Some(seed) = seed {
+            words.extend(self.shuffle(seed, scratch).map_err(broken)?);
+        }
+        words.push("-o".to_owned());
+        words.push(output.display().to_string());
+        let mut command = driver(self.record);
+        if words.iter().map(|word| word.len() + 1).sum::<usize>() > LONG_CALL {
+            let file = scratch.join("arguments");
+            fs::write(&file, response::join(&words)).map_err(broken)?;
+            command.arg(format!("@{}", file.display()));
+        } else {
+            command.args(&words);
+        }
+        let done = run(self.record, &mut command)?;
+        if !done.status.success() {
+            let failure = failure_of_driver(&done, self.home);
+            let _ = fs::remove_file(output);
+            return Err(self.unless_full(failure, scratch));
+        }
+        check_executable(output).map_err(|said| LinkFailure::Refused { said })
+    }
+
+    /// The failure, or that the disk is full: not every linker says so. (lld
+    /// says "No such file or directory" when it finds no room.)
+    fn unless_full(&self, failure: LinkFailure, scratch: &Path) -> LinkFailure {
+        let LinkFailure::Refused { said } = failure else {
+            return failure;
+        };
+        let own = fs::metadata(&self.record.output).map_or(0, |about| about.len());
+        let probe = scratch.join("probe");
+        let room = File::create(&probe).and_then(|file| {
+            // Linkers may need as much again for what they do in between.
+            io::copy(&mut io::repeat(0).take(2 * own + ROOM), &mut &file)
+        });
+        let _ = fs::remove_file(probe);
+        match room.map_err(|error| failure_of(&error, self.home)) {
+            Err(LinkFailure::NoSpace { folder, .. }) => LinkFailure::NoSpace { folder, said },
+            _ => LinkFailure::Refused { said },
+        }
+    }
+
+    /// The arguments of every neutral link, the shuffle and the output left out.
+    fn words(&self) -> Vec<String> {
+        let recorded = self
+            .record
+            .arguments
+            .iter()
+            .flat_map(|argument| match argument {
+                Argument::Word(word) => vec![word.clone()],
+                Argument::Kept { before, input } => {
+                    let path = self.home.join("inputs").join(&input.name);
+                    linker_word(before, &path.display().to_string())
+                }
+            });
+        let mut words = neutral_words(recorded.collect(), !self.linker.selection.is_empty());
+        words.extend(self.linker.selection.iter().cloned());
+        // Debug information is most of an executable, and no placement is
+        // needed twice by a debugger.
+        words.push("-Wl,--strip-debug".to_owned());
+        match self.linker.family {
+            Family::Lld => {
+                words.push(format!("-Wl,--threads={}", self.threads));
+                // Profiles in the objects would undo the shuffle.
+                words.push("-Wl,--no-call-graph-profile-sort".to_owned());
+            }
+            Family::Mold => words.push(format!("-Wl,--threads={}", self.threads)),
+            Family::Gnu => {}
+        }
+        words
+    }
+
+    fn shuffle(&self, seed: u32, scratch: &Path) -> io::Result<Vec<String>> {
+        Ok(match self.linker.family {
+            Family::Lld => vec![format!("-Wl,--shuffle-sections=.text*={seed}")],
+            Family::Mold => vec![format!("-Wl,--shuffle-sections={seed}")],
+            Family::Gnu => {
+                let file = scratch.join("order.ld");
+                fs::write(&file, self.sections()?.script(seed))?;
+                linker_word("-Wl,-T,", &file.display().to_string())
+            }
+        })
+    }
+
+    fn sections(&self) -> io::Result<&FunctionSections> {
+        if let Some(sections) = self.sections.get() {
+            return Ok(sections);
+        }
+        let files: Vec<PathBuf> = kept_inputs(self.record, self.home).collect();
+        let sections = FunctionSections::of(files.iter().map(PathBuf::as_path))?;
+        Ok(self.sections.get_or_init(|| sections))
+    }
+}
+
+/// How many links can run at once without being in each other's way.
+pub(crate) fn cores() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Where the kept inputs of a record are.
+pub(crate) fn kept_inputs<'a>(
+    record: &'a LinkRecord,
+    home: &'a Path,
+) -> impl Iterator<Item = PathBuf> + 'a {
+    record
+        .arguments
+        .iter()
+        .filter_map(|argument| match argument {
+            Argument::Word(_) => None,
+            Argument::Kept { input, .. } => Some(home.join("inputs").join(&input.name)),
+        })
+}
+
+/// Whether a link left an executable there.
+fn check_executable(path: &Path) -> Result<(), String> {
+    let bytes = fs::read(path)
+        .map_err(|error| format!("the driver succeeded, but left no executable: {error}"))?;
+    if is_executable(&bytes) {
+        Ok(())
+    } else {
+        Err("the driver succeeded, but what it left is no ELF executable".to_owned())
+    }
+}
+
+/// Linker options that put sections into an order of their own, with a value
+/// after `=` or in the argument that follows.
+const ORDERS: [&str; 4] = [
+    "symbol-ordering-file",
+    "section-ordering-file",
+    "call-graph-ordering-file",
+    "shuffle-sections",
+];
+
+/// The recorded arguments without what would undo the shuffle. With
+/// `another_linker`, the choice of the linker goes as well.
+pub(crate) fn neutral_words(words: Vec<String>, another_linker: bool) -> Vec<String> {
+    let mut kept = Vec::with_capacity(words.len());
+    let mut value_follows = false;
+    let mut words = words.into_iter();
+    while let Some(word) = words.next() {
+        if word == "-Xlinker" {
+            let Some(option) = words.next() else { continue };
+            if is_kept(&option, &mut value_follows) {
+                kept.extend([word, option]);
+            }
+        } else if let Some(options) = word.strip_prefix("-Wl,") {
+            let options: Vec<&str> = options
+                .split(',')
+                .filter(|option| is_kept(option, &mut value_follows))
+                .collect();
+            if !options.is_empty() {
+                kept.push(format!("-Wl,{}", options.join(",")));
+            }
+        } else if !(another_linker
+            && (word.starts_with("-fuse-ld=") || word.starts_with("--ld-path=")))
+        {
+            kept.push(word);
+        }
+    }
+    kept
+}
+
+/// Whether a linker option stays. `value_follows` is carried from one option
+/// to the next, in whatever driver argument that one is.
+fn is_kept(option: &str, value_follows: &mut bool) -> bool {
+    if std::mem::take(value_follows) {
+        return false;
+    }
+    let Some(bare) = option
+        .strip_prefix("--")
+        .or_else(|| option.strip_prefix('-'))
+    else {
+        return true;
+    };
+    let (name, valued) = match bare.split_once('=') {
+        Some((name, _)) => (name, true),
+        None => (bare, false),
+    };
+    if ORDERS.contains(&name) {
+        *value_follows = !valued;
+        return false;
+    }
+    // Those of newer versions of lld all have their value after `=`.
+    name != "call-graph-profile-sort" && !name.starts_with("bp-")
+}
+
+/// An argument of the driver with a path at its end. A comma in a path would
+/// be taken apart by `-Wl,`, so such options go one by one.
+pub(crate) fn linker_word(before: &str, path: &str) -> Vec<String> {
+    match before.strip_prefix("-Wl,") {
+        Some(options) if path.contains(',') => {
+            let whole = options.split(',').collect::<Vec<_>>();
+            let (last, others) = whole.split_last().unwrap_or((&"", &[]));
+            let mut words = Vec::new();
+            for option in others {
+                words.extend(["-Xlinker".to_owned(), (*option).to_owned()]);
+            }
+            words.extend(["-Xlinker".to_owned(), format!("{last}{path}")]);
+            words
+        }
+        _ => vec![format!("{before}{path}")],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn neutral(words: &str, another_linker: bool) -> String {
+        neutral_words(
+            words.split(' ').map(str::to_owned).collect(),
+            another_linker,
+        )
+        .join(" ")
+    }
+
+    #[test]
+    fn orders_of_the_users_give_way_to_the_shuffle_and_nothing_else_does() {
+        for order in [
+            "-Wl,--symbol-ordering-file=o",
+            "-Wl,--symbol-ordering-file,o",
+            "-Wl,--symbol-ordering-file -Wl,o",
+            "-Xlinker -symbol-ordering-file -Xlinker o",
+            "-Wl,--section-ordering-file=o",
+            "-Wl,--shuffle-sections=.text*=3",
+            "-Wl,--bp-startup-sort=function",
+            "-Wl,--call-graph-profile-sort=hfsort",
+        ] {
+            assert_eq!(
+                neutral(&format!("a.o {order} -lm"), false),
+                "a.o -lm",
+                "{order}"
+            );
+        }
+        let recorded = "-Wl,--as-needed -Wl,-rpath,/lib -Xlinker -z -Xlinker now -L /o";
+        assert_eq!(neutral(recorded, true), recorded);
+        assert_eq!(
+            neutral(
+                "-Wl,--gc-sections,--symbol-ordering-file,o,--as-needed",
+                true
+            ),
+            "-Wl,--gc-sections,--as-needed"
+        );
+    }
+
+    #[test]
+    fn the_users_linker_gives_way_only_to_another() {
+        let recorded = "-fuse-ld=gold --ld-path=/l/ld a.o";
+        assert_eq!(neutral(recorded, false), recorded);
+        assert_eq!(neutral(recorded, true), "a.o");
+    }
+
+    #[test]
+    fn a_path_with_a_comma_reaches_the_linker_in_one_piece() {
+        assert_eq!(linker_word("-Wl,--script=", "/a/b"), ["-Wl,--script=/a/b"]);
+        assert_eq!(
+            linker_word("-Wl,-T,", "/a,b/c"),
+            ["-Xlinker", "-T", "-Xlinker", "/a,b/c"]
+        );
+        assert_eq!(linker_word("", "/a,b.o"), ["/a,b.o"]);
+    }
+}

@@ -1,0 +1,328 @@
+//! The way from the command line of a finished link to its record.
+
+use std::path::{Path, PathBuf};
+
+use crate::elf::is_executable;
+use crate::invocation::{Invocation, Piece, Spelling};
+use crate::note::Note;
+use crate::record::{Argument, Digest, LinkRecord, Obstacle, StoredInput};
+use crate::store::{Kept, Store, StoreError};
+
+/// Variables that drivers and linkers listen to.
+const LISTENED_TO: [&str; 14] = [
+    "PATH",
+    "COMPILER_PATH",
+    "GCC_EXEC_PREFIX",
+    "LIBRARY_PATH",
+    "LD_LIBRARY_PATH",
+    "LD_RUN_PATH",
+    "LDEMULATION",
+    "GNUTARGET",
+    "CCC_OVERRIDE_OPTIONS",
+    "CCC_ADD_ARGS",
+    "SOURCE_DATE_EPOCH",
+    "SDKROOT",
+    "VSLANG",
+    "LC_ALL",
+];
+
+/// A link that was made, and from where.
+#[derive(Debug)]
+pub(crate) struct Finished<'a> {
+    /// As it was named.
+    pub(crate) driver: &'a str,
+    /// The working directory, absolute.
+    pub(crate) directory: &'a Path,
+    /// What it was asked for.
+    pub(crate) invocation: &'a Invocation,
+}
+
+/// Why a link is not recorded, though it should be.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NotRecorded {
+    #[error("it cannot be found where it was to be written ({0})")]
+    Vanished(std::io::Error),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("{0} is not Unicode")]
+    NotUnicode(String),
+}
+
+impl Finished<'_> {
+    /// Records the link, if an executable came out of it, and says what the
+    /// user should know.
+    pub(crate) fn record(&self) -> Result<Vec<Note>, NotRecorded> {
+        let output = self.directory.join(&self.invocation.output);
+        let output = output.canonicalize().map_err(NotRecorded::Vanished)?;
+        if !output.is_file() {
+            return Ok(Vec::new());
+        }
+        let bytes = std::fs::read(&output).map_err(NotRecorded::Vanished)?;
+        if !is_executable(&bytes) {
+            return Ok(Vec::new());
+        }
+        let Some((folder, _)) = output.parent().zip(output.to_str()) else {
+            return Err(NotRecorded::NotUnicode(output.display().to_string()));
+        };
+        let mut writing = Writing {
+            finished: self,
+            folder,
+            folders: self.folders(),
+            store: Store::open(folder)?,
+            arguments: Vec::new(),
+            obstacle: None,
+            unsectioned: Vec::new(),
+        };
+        for piece in &self.invocation.pieces {
+            writing.take(piece)?;
+        }
+        let mut record = LinkRecord {
+            schema: LinkRecord::SCHEMA.to_owned(),
+            driver: self.driver(),
+            directory: self.directory.to_owned(),
+            arguments: writing.arguments,
+            environment: LISTENED_TO
+                .iter()
+                .filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)))
+                .collect(),
+            output_digest: Digest::of(&bytes),
+            digest: Digest(String::new()),
+            obstacle: writing.obstacle,
+            unsectioned: writing.unsectioned,
+            output: output.clone(),
+        };
+        record.digest = record.digest_of_the_rest();
+        writing.store.finish(&record)?;
+        let output = self.invocation.output.clone();
+        Ok(match (record.obstacle, record.unsectioned) {
+            (Some(obstacle), _) => vec![Note::Impossible { output, obstacle }],
+            (None, objects) if objects.is_empty() => Vec::new(),
+            (None, objects) => vec![Note::Unsectioned { output, objects }],
+        })
+    }
+
+    /// The driver as it is found from any folder.
+    fn driver(&self) -> String {
+        if self.driver.contains('/') {
+            let path = self.directory.join(self.driver);
+            return path.to_string_lossy().into_owned();
+        }
+        self.driver.to_owned()
+    }
+
+    /// The folders in which the user has libraries. Those that begin with the
+    /// system's root as the linker sees it are the system's.
+    fn folders(&self) -> Vec<PathBuf> {
+        let named = self.invocation.folders.iter();
+        named
+            .filter(|folder| !folder.starts_with('=') && !folder.starts_with("$SYSROOT"))
+            .map(|folder| self.directory.join(folder))
+            .collect()
+    }
+}
+
+/// A record while it is written.
+#[derive(Debug)]
+struct Writing<'a> {
+    finished: &'a Finished<'a>,
+    /// Where the output is.
+    folder: &'a Path,
+    folders: Vec<PathBuf>,
+    store: Store,
+    arguments: Vec<Argument>,
+    obstacle: Option<Obstacle>,
+    unsectioned: Vec<String>,
+}
+
+impl Writing<'_> {
+    fn take(&mut self, piece: &Piece) -> Result<(), StoreError> {
+        match piece {
+            Piece::Word(word) => self.say(word),
+            Piece::Input(spelling) => self.keep(spelling, Path::new(&spelling.value), true)?,
+            Piece::Named(spelling) => self.keep(spelling, Path::new(&spelling.value), false)?,
+            Piece::Library { spelling, dynamic } => {
+                match archive(&spelling.value, *dynamic, &self.folders) {
+                    Some(archive) => {
+                        let bare = Spelling {
+                            before: String::new(),
+                            apart: false,
+                            ..spelling.clone()
+                        };
+                        self.keep(&bare, &archive, true)?;
+                    }
+                    None => self.say_as(spelling, &spelling.value),
+                }
+            }
+            Piece::RunPath(spelling) => {
+                let value = self.run_path(&spelling.value);
+                self.say_as(spelling, &value);
+            }
+            Piece::Folder(spelling) => {
+                // rustc names a folder of its own making, which it removes;
+                // without a file in it nobody can miss it.
+                let folder = self.finished.directory.join(&spelling.value);
+                let is_empty = match folder.read_dir() {
+                    Ok(mut entries) => entries.next().is_none(),
+                    Err(_) => !spelling.value.starts_with('='),
+                };
+                if !is_empty {
+                    self.say_as(spelling, &spelling.value);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps a file, or names it where it is if it is none to keep.
+    fn keep(&mut self, spelling: &Spelling, file: &Path, is_input: bool) -> Result<(), StoreError> {
+        let path = self.finished.directory.join(file);
+        if !path.is_file() {
+            self.say_as(spelling, &spelling.value);
+            return Ok(());
+        }
+        let original = file.display().to_string();
+        match self.store.keep(&path)? {
+            Kept::Stored(name, findings) => {
+                if let Some(member) = findings.link_time_code {
+                    let object = format!("{original}{member}");
+                    self.obstacle
+                        .get_or_insert(Obstacle::LinkTimeCode { object });
+                }
+                if !is_of_the_toolchain(&path) {
+                    for member in findings.unsectioned {
+                        let object = format!("{original}{member}");
+                        if !self.unsectioned.contains(&object) {
+                            self.unsectioned.push(object);
+                        }
+                    }
+                }
+                for word in spelling.lead() {
+                    self.say(&word);
+                }
+                self.arguments.push(Argument::Kept {
+                    before: spelling.before_value().to_owned(),
+                    input: StoredInput { original, name },
+                });
+            }
+            Kept::Linked if is_input => self.say_as(spelling, &path.to_string_lossy()),
+            Kept::Linked => self.say_as(spelling, &spelling.value),
+            Kept::Unknown(problem) => {
+                self.obstacle.get_or_insert(Obstacle::UnknownFormat {
+                    file: original,
+                    problem,
+                });
+                self.say_as(spelling, &path.to_string_lossy());
+            }
+        }
+        Ok(())
+    }
+
+    fn say(&mut self, word: &str) {
+        self.arguments.push(Argument::Word(word.to_owned()));
+    }
+
+    fn say_as(&mut self, spelling: &Spelling, value: &str) {
+        for word in spelling.with(value) {
+            self.say(&word);
+        }
+    }
+
+    /// A neutral link lies elsewhere, and must find its libraries all the same.
+    fn run_path(&self, value: &str) -> String {
+        let folder = self.folder.to_string_lossy();
+        let mut folders = Vec::new();
+        for entry in value.split(':') {
+            let absolute = entry
+                .replace("${ORIGIN}", &folder)
+                .replace("$ORIGIN", &folder);
+            if absolute != entry {
+                folders.push(absolute);
+            }
+            folders.push(entry.to_owned());
+        }
+        folders.join(":")
+    }
+}
+
+/// The archive that a linker takes for `-l NAME`, when it lies in one of the
+/// user's own folders. `None` when a shared library comes first, when the
+/// system has it, or when it is nowhere here.
+pub(crate) fn archive(name: &str, dynamic: bool, folders: &[PathBuf]) -> Option<PathBuf> {
+    let exact = name.strip_prefix(':').map(str::to_owned);
+    let shared = format!("lib{name}.so");
+    let archive = exact.clone().unwrap_or_else(|| format!("lib{name}.a"));
+    for folder in folders {
+        if exact.is_none() && dynamic && folder.join(&shared).exists() {
+            return None;
+        }
+        let found = folder.join(&archive);
+        if found.is_file() {
+            return (!is_of_the_toolchain(&found)).then_some(found);
+        }
+    }
+    None
+}
+
+/// Whether a file came with the system or the compiler. Their users cannot
+/// compile it anew.
+pub(crate) fn is_of_the_toolchain(file: &Path) -> bool {
+    const SYSTEM: [&str; 6] = [
+        "/usr",
+        "/lib",
+        "/lib32",
+        "/lib64",
+        "/nix/store",
+        "/gnu/store",
+    ];
+    let folders = file.parent().unwrap_or(file);
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    SYSTEM.iter().any(|system| file.starts_with(system))
+        || folders.iter().any(|folder| folder == "rustlib")
+        || folders.to_string_lossy().contains("/lib/gcc/")
+        || (name.starts_with("crt") && name.ends_with(".o"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{create_dir, write};
+
+    use super::*;
+
+    #[test]
+    fn the_first_folder_with_the_library_decides_and_there_the_shared_one() {
+        let base = tempfile::tempdir().unwrap();
+        let folders = ["one", "two"].map(|name| base.path().join(name));
+        for folder in &folders {
+            create_dir(folder).unwrap();
+        }
+        let [one, two] = &folders;
+        write(one.join("libboth.a"), "").unwrap();
+        write(one.join("libboth.so"), "").unwrap();
+        write(one.join("libfirst.a"), "").unwrap();
+        write(two.join("libfirst.so"), "").unwrap();
+        write(two.join("liblast.a"), "").unwrap();
+        let archive = |name, dynamic| archive(name, dynamic, &folders);
+        assert_eq!(archive("both", true), None);
+        assert_eq!(archive("both", false), Some(one.join("libboth.a")));
+        assert_eq!(archive("first", true), Some(one.join("libfirst.a")));
+        assert_eq!(archive("last", true), Some(two.join("liblast.a")));
+        assert_eq!(archive(":liblast.a", true), Some(two.join("liblast.a")));
+        assert_eq!(archive(":libboth.so", true), Some(one.join("libboth.so")));
+        assert_eq!(archive("none", true), None);
+    }
+
+    #[test]
+    fn what_came_with_the_system_is_told_from_the_users_own() {
+        for toolchain in [
+            "/usr/lib/x86_64-linux-gnu/libm.a",
+            "/home/me/.rustup/toolchains/stable/lib/rustlib/host/lib/libstd.rlib",
+            "/opt/cross/lib/gcc/arm/12/libgcc.a",
+            "/opt/sysroot/crt1.o",
+        ] {
+            assert!(is_of_the_toolchain(Path::new(toolchain)), "{toolchain}");
+        }
+        for own in ["/home/me/libm.a", "/srv/usr/k.o", "/home/me/rustlib.o"] {
+            assert!(!is_of_the_toolchain(Path::new(own)), "{own}");
+        }
+    }
+}

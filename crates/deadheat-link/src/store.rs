@@ -1,0 +1,435 @@
+//! The folder with everything that links into one folder were made from, and the index of what is
+//! known of those files, so that nothing is read twice.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File, Metadata, TryLockError};
+use std::io::{self, Read};
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use crate::align::{Problem, align};
+use crate::record::{Argument, Digest, LinkRecord, record_file};
+use crate::thin;
+
+/// How long another link into the same folder is waited for.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Why something could not be kept.
+#[derive(Debug, thiserror::Error)]
+#[error("{file}: {problem}")]
+pub(crate) struct StoreError {
+    pub(crate) file: PathBuf,
+    pub(crate) problem: io::Error,
+}
+
+/// Names the file in an error of the system.
+fn at(file: &Path) -> impl FnOnce(io::Error) -> StoreError {
+    move |problem| StoreError {
+        file: file.to_owned(),
+        problem,
+    }
+}
+
+/// What became of a file that was to be kept.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Kept {
+    /// It is in the store under this name.
+    Stored(String, Findings),
+    /// It is a shared library or a program: it stays where it is.
+    Linked,
+    /// It cannot be aligned, and so it is not in the store.
+    Unknown(String),
+}
+
+/// The store of one folder, locked as long as this lives.
+#[derive(Debug)]
+pub(crate) struct Store {
+    home: PathBuf,
+    index: Index,
+    /// Lets go of the lock when it is dropped.
+    _lock: File,
+}
+
+impl Store {
+    /// The store for links into `folder`. Waits for others that use it.
+    pub(crate) fn open(folder: &Path) -> Result<Self, StoreError> {
+        let home = LinkRecord::home(folder);
+        let base = home.parent().unwrap_or(&home);
+        match fs::create_dir(base) {
+            Ok(()) => {
+                let ignore = base.join(".gitignore");
+                fs::write(&ignore, "*\n").map_err(|error| {
+                    // The next one begins anew, and writes it.
+                    let _ = fs::remove_file(&ignore);
+                    let _ = fs::remove_dir(base);
+                    at(&ignore)(error)
+                })?;
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(at(base)(error)),
+        }
+        let inputs = home.join("inputs");
+        fs::create_dir_all(&inputs).map_err(at(&inputs))?;
+        let lock = locked(&home.join("lock"))?;
+        // What cannot be read is worked out again.
+        let index = fs::read(home.join("index"))
+            .ok()
+            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+            .unwrap_or_default();
+        Ok(Self {
+            home,
+            index,
+            _lock: lock,
+        })
+    }
+
+    /// Keeps a copy of `file`, its function sections aligned and what no link
+    /// reads left out.
+    pub(crate) fn keep(&mut self, file: &Path) -> Result<Kept, StoreError> {
+        let now = SystemTime::now();
+        let mut opened = File::open(file).map_err(at(file))?;
+        let stamp = Stamp::of(&opened.metadata().map_err(at(file))?);
+        if let Some(name) = self.index.name_of(file, &stamp)
+            && let Some(findings) = self.index.inputs.get(name)
+            && self.holds(name)
+        {
+            return Ok(Kept::Stored(name.to_owned(), findings.clone()));
+        }
+        let mut bytes = Vec::new();
+        opened.read_to_end(&mut bytes).map_err(at(file))?;
+        let is_thin = thin::is_thin(&bytes);
+        if is_thin {
+            match thin::gathered(&bytes, file.parent().unwrap_or(file)) {
+                Ok(whole) => bytes = whole,
+                Err(problem) => return Ok(Kept::Unknown(problem)),
+            }
+        }
+        let mut name = Digest::of(&bytes).0;
+        if let Some(extension) = file.extension().and_then(|extension| extension.to_str()) {
+            name = format!("{name}.{extension}");
+        }
+        let findings = match self.index.inputs.get(&name) {
+            Some(findings) if self.holds(&name) => findings.clone(),
+            _ => {
+                let findings = match align("", &mut bytes) {
+                    Ok(survey) => Findings {
+                        link_time_code: survey.link_time_code,
+                        unsectioned: survey.unsectioned,
+                    },
+                    // A linker script, a list of symbols.
+                    Err(Problem::Foreign) if !bytes.contains(&0) => Findings::default(),
+                    Err(Problem::Linked) => return Ok(Kept::Linked),
+                    Err(problem) => return Ok(Kept::Unknown(problem.to_string())),
+                };
+                write_whole(&self.home.join("inputs").join(&name), &bytes)?;
+                self.index.inputs.insert(name.clone(), findings.clone());
+                findings
+            }
+        };
+        // A thin archive does not change when its members do.
+        if !is_thin {
+            self.index.remember(file, stamp, now, &name);
+        }
+        Ok(Kept::Stored(name, findings))
+    }
+
+    fn holds(&self, name: &str) -> bool {
+        self.home.join("inputs").join(name).exists()
+    }
+
+    /// Writes the record, and clears away what no link needs any more.
+    pub(crate) fn finish(mut self, record: &LinkRecord) -> Result<(), StoreError> {
+        save(record)?;
+        // The record stands; what is in the way now will be next time.
+        let _ = self.clear(Shared::Stay);
+        Ok(())
+    }
+
+    /// Drops records whose output is gone, and inputs that no record refers to.
+    pub(crate) fn clear(&mut self, shared: Shared) -> Result<(), StoreError> {
+        let mut needed = self.drop_records_without_output()?;
+        let inputs = self.home.join("inputs");
+        for entry in fs::read_dir(&inputs).map_err(at(&inputs))? {
+            let entry = entry.map_err(at(&inputs))?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if needed.contains(&name) {
+                continue;
+            }
+            let has_another_name = || entry.metadata().is_ok_and(|about| about.nlink() > 1);
+            if shared == Shared::Stay && has_another_name() {
+                needed.insert(name);
+            } else {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+        self.index.retain(|name| needed.contains(name));
+        let index = serde_json::to_vec(&self.index).unwrap_or_default();
+        write_whole(&self.home.join("index"), &index)
+    }
+
+    /// The names of all inputs that records refer to whose output is there.
+    fn drop_records_without_output(&self) -> Result<BTreeSet<String>, StoreError> {
+        let mut needed = BTreeSet::new();
+        let folder = self.home.ancestors().nth(2).unwrap_or(&self.home);
+        for entry in fs::read_dir(&self.home).map_err(at(&self.home))? {
+            let path = entry.map_err(at(&self.home))?.path();
+            let name = path.file_name().and_then(|name| name.to_str());
+            // Somebody was killed while writing it: we hold the lock.
+            if name.is_some_and(|name| name.ends_with(UNFINISHED)) {
+                let _ = fs::remove_file(&path);
+            }
+            let Some(output) = name.and_then(|name| name.strip_suffix(".json")) else {
+                continue;
+            };
+            if path == self.home.join("index") {
+                continue;
+            }
+            let record = folder.join(output).exists().then(|| read(&path)).flatten();
+            let Some(record) = record else {
+                let _ = fs::remove_file(&path);
+                continue;
+            };
+            for argument in record.arguments {
+                if let Argument::Kept { input, .. } = argument {
+                    needed.insert(input.name);
+                }
+            }
+        }
+        Ok(needed)
+    }
+}
+
+/// Inputs that another store holds under a name of its own. They take no room, and a link that is
+/// not finished yet may need them: a build of a commit begins with those of the working tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shared {
+    Stay,
+    Go,
+}
+
+/// Drops what is kept of links into `folder` and no record there refers to, once all of them are
+/// made.
+///
+/// # Errors
+///
+/// When the store cannot be used.
+pub fn drop_unneeded(folder: &Path) -> io::Result<()> {
+    let cleared = Store::open(folder).and_then(|mut store| store.clear(Shared::Go));
+    cleared.map_err(|error| error.problem)
+}
+
+/// Writes the record to where [`LinkRecord::beside`] looks for it, as a
+/// whole or not at all.
+fn save(record: &LinkRecord) -> Result<(), StoreError> {
+    let failed = |problem| StoreError {
+        file: record.output.clone(),
+        problem,
+    };
+    let file = record_file(&record.output)
+        .ok_or_else(|| failed(io::Error::other("a name that is not Unicode")))?;
+    let mut text = serde_json::to_vec_pretty(record).map_err(|error| failed(error.into()))?;
+    text.push(b'\n');
+    write_whole(&file, &text)
+}
+
+/// A record of this version, if that is what the file holds.
+fn read(file: &Path) -> Option<LinkRecord> {
+    let record: LinkRecord = serde_json::from_slice(&fs::read(file).ok()?).ok()?;
+    (record.schema == LinkRecord::SCHEMA).then_some(record)
+}
+
+/// Waits for the lock, but not for ever: a build must go on.
+fn locked(file: &Path) -> Result<File, StoreError> {
+    let lock = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(file)
+        .map_err(at(file))?;
+    let begin = Instant::now();
+    loop {
+        match lock.try_lock() {
+            Ok(()) => return Ok(lock),
+            Err(TryLockError::Error(error)) => return Err(at(file)(error)),
+            Err(TryLockError::WouldBlock) if begin.elapsed() > PATIENCE => {
+                let seconds = PATIENCE.as_secs();
+                let told = format!("held by another process for {seconds} s");
+                return Err(at(file)(io::Error::other(told)));
+            }
+            Err(TryLockError::WouldBlock) => sleep(Duration::from_millis(2)),
+        }
+    }
+}
+
+/// At the end of the name of a file that is being written.
+const UNFINISHED: &str = ".new";
+
+/// Writes a new file, in which pages of zeros take no room.
+fn write_sparse(file: &Path, bytes: &[u8]) -> io::Result<()> {
+    const PAGE: usize = 4096;
+    let opened = File::create(file)?;
+    opened.set_len(bytes.len() as u64)?;
+    let is_blank = |page: &[u8]| page.iter().all(|byte| *byte == 0);
+    let mut position = 0;
+    let alike = |one: &[u8], next: &[u8]| is_blank(one) == is_blank(next);
+    let pages: Vec<&[u8]> = bytes.chunks(PAGE).collect();
+    for run in pages.chunk_by(|one, next| alike(one, next)) {
+        let end = bytes.len().min(position + run.len() * PAGE);
+        if !is_blank(run[0]) {
+            opened.write_all_at(&bytes[position..end], position as u64)?;
+        }
+        position = end;
+    }
+    Ok(())
+}
+
+/// Writes a file that is there as a whole or not at all. Only one process does
+/// so at a time: the one with the lock.
+pub(crate) fn write_whole(file: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    let mut name = file.file_name().unwrap_or_default().to_owned();
+    name.push(UNFINISHED);
+    let new = file.with_file_name(name);
+    write_sparse(&new, bytes)
+        .and_then(|()| fs::rename(&new, file))
+        .map_err(|error| {
+            let _ = fs::remove_file(&new);
+            at(file)(error)
+        })
+}
+
+/// Files below this many bytes are read again: that costs less than to
+/// remember them.
+const SMALL: u64 = 16 * 1024;
+
+/// A file that changed so shortly before it was read may have changed again
+/// without its time telling: a file system's clock ticks slowly.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Which files were read, and what the kept ones are like.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Index {
+    /// By absolute path: the file as it was when it was read.
+    files: BTreeMap<String, Seen>,
+    /// By name in the store.
+    pub(crate) inputs: BTreeMap<String, Findings>,
+}
+
+/// A file as it was when it was read.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Seen {
+    stamp: Stamp,
+    name: String,
+}
+
+/// What tells a file from what it was before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Stamp {
+    device: u64,
+    inode: u64,
+    size: u64,
+    /// Nanoseconds since 1970, of its contents and of anything about it.
+    modified_ns: i128,
+    changed_ns: i128,
+}
+
+/// What was seen of a kept file while it was aligned. Each entry is what comes
+/// after the name of the file: nothing, or a member in parentheses.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Findings {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) link_time_code: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) unsectioned: Vec<String>,
+}
+
+impl Stamp {
+    pub(crate) fn of(metadata: &Metadata) -> Self {
+        let ns = |seconds: i64, ns: i64| i128::from(seconds) * 1_000_000_000 + i128::from(ns);
+        Self {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            size: metadata.size(),
+            modified_ns: ns(metadata.mtime(), metadata.mtime_nsec()),
+            changed_ns: ns(metadata.ctime(), metadata.ctime_nsec()),
+        }
+    }
+
+    /// Whether a change after this moment would show.
+    fn is_settled(&self, now: SystemTime) -> bool {
+        let now = now.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let tick = TICK.as_nanos() as i128;
+        self.modified_ns.max(self.changed_ns) + tick < now.as_nanos() as i128
+    }
+}
+
+impl Index {
+    /// The name in the store of `file`, if it is still the one that was read.
+    pub(crate) fn name_of(&self, file: &Path, stamp: &Stamp) -> Option<&str> {
+        let seen = self.files.get(file.to_str()?)?;
+        (seen.stamp == *stamp).then_some(&*seen.name)
+    }
+
+    /// Remembers that `file` was read at `now`, after its `stamp` was taken.
+    pub(crate) fn remember(&mut self, file: &Path, stamp: Stamp, now: SystemTime, name: &str) {
+        if let Some(file) = file.to_str()
+            && stamp.size >= SMALL
+            && stamp.is_settled(now)
+        {
+            let name = name.to_owned();
+            self.files.insert(file.to_owned(), Seen { stamp, name });
+        }
+    }
+
+    /// Forgets files that are gone, and all about inputs that are not `kept`.
+    pub(crate) fn retain(&mut self, kept: impl Fn(&str) -> bool) {
+        self.inputs.retain(|name, _| kept(name));
+        self.files
+            .retain(|file, seen| kept(&seen.name) && Path::new(file).exists());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_again_once_anything_about_it_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("big.o");
+        fs::write(&file, vec![0; 20_000]).unwrap();
+        let later = SystemTime::now() + Duration::from_secs(1);
+        let stamp = Stamp::of(&fs::metadata(&file).unwrap());
+        let mut index = Index::default();
+        index.remember(&file, stamp, later, "D.o");
+        assert_eq!(index.name_of(&file, &stamp), Some("D.o"));
+        // The same size, and the old time put back.
+        let old = fs::metadata(&file).unwrap().modified().unwrap();
+        fs::remove_file(&file).unwrap();
+        std::thread::sleep(Duration::from_millis(20));
+        fs::write(&file, vec![1; 20_000]).unwrap();
+        fs::File::open(&file).unwrap().set_modified(old).unwrap();
+        let stamp = Stamp::of(&fs::metadata(&file).unwrap());
+        assert_eq!(index.name_of(&file, &stamp), None);
+    }
+
+    #[test]
+    fn a_file_that_changed_a_moment_ago_and_a_small_one_are_not_remembered() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, small) = (folder.path().join("big.o"), folder.path().join("small.o"));
+        fs::write(&file, vec![0; 20_000]).unwrap();
+        fs::write(&small, "x").unwrap();
+        let mut index = Index::default();
+        let modified = fs::metadata(&file).unwrap().modified().unwrap();
+        for (file, now) in [(&file, modified), (&small, modified + 10 * TICK)] {
+            let stamp = Stamp::of(&fs::metadata(file).unwrap());
+            index.remember(file, stamp, now, "D.o");
+            assert_eq!(index.name_of(file, &stamp), None);
+        }
+    }
+}
