@@ -1,5 +1,5 @@
-//! The artifacts of cargo: its messages about them, the dependencies that another build may take over, and
-//! the leftovers that nobody needs of a finished one.
+//! The artifacts of cargo: its messages about them, the dependencies that another build may take
+//! over, and the leftovers that nobody needs of a finished one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -41,8 +41,8 @@ impl Message {
 }
 
 impl Messages {
-    /// Of standard output under `--message-format=json…`. Lines that are no
-    /// message are none of ours.
+    /// Of standard output under `--message-format=json…`. Lines that are no message are none of
+    /// ours.
     pub(crate) fn read(text: &[u8]) -> Self {
         let lines = text.split(|byte| *byte == b'\n');
         Self(
@@ -52,8 +52,8 @@ impl Messages {
         )
     }
 
-    /// The bench targets, by their names; with that of the package where two
-    /// packages have one of the same name.
+    /// The bench targets, by their names; with that of the package where two packages have one of
+    /// the same name.
     pub(crate) fn benches(&self) -> Vec<Executable> {
         let benches: Vec<(&Message, &PathBuf)> = self
             .0
@@ -94,9 +94,8 @@ impl Messages {
             .collect()
     }
 
-    /// The files and folders below `target` that were made of packages from outside of `sources`, or
-    /// that links were made from. With them
-    /// another build need not make it again.
+    /// The files and folders below `target` that were made of packages from outside of `sources`,
+    /// or that links were made from. With them another build need not make it again.
     pub(crate) fn dependencies(&self, sources: &Path, target: &Path) -> Vec<PathBuf> {
         let artifacts = self.0.iter().filter(|message| {
             message.reason == "compiler-artifact" && !message.manifest_path.starts_with(sources)
@@ -142,8 +141,8 @@ impl Messages {
     }
 }
 
-/// The name of a package by its id: `registry+URL#name@1.2.3`,
-/// `path+file:///a/name#1.2.3`, and formerly `name 1.2.3 (path+…)`.
+/// The name of a package by its id: `registry+URL#name@1.2.3`, `path+file:///a/name#1.2.3`, and
+/// formerly `name 1.2.3 (path+…)`.
 fn package(id: &str) -> &str {
     let Some((place, version)) = id.rsplit_once('#') else {
         return id.split(' ').next().unwrap_or(id);
@@ -194,8 +193,8 @@ impl Fingerprints {
     }
 }
 
-/// Files that a build may take over. Cargo itself decides whether it is fresh: it knows
-/// by hashes and times, which are copied too.
+/// Files that a build may take over. Cargo itself decides whether it is fresh: it knows by hashes
+/// and times, which are copied too.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seed {
     /// The folder in which cargo built.
@@ -205,8 +204,8 @@ pub(crate) struct Seed {
 }
 
 impl Seed {
-    /// Copies everything into another target folder. What is gone by now, or
-    /// has no room, is built again.
+    /// Copies everything into another target folder. What is gone by now, or has no room, is built
+    /// again.
     pub(crate) fn plant(&self, target: &Path) {
         for file in &self.files {
             let planted = copy(&self.target.join(file), &target.join(file));
@@ -219,8 +218,8 @@ impl Seed {
     }
 }
 
-/// Copies a file or folder with its times. Files that are never written in place get a second
-/// name instead, where the file system allows it: they take no room then.
+/// Copies a file or folder with its times. Files that are never written in place get a second name
+/// instead, where the file system allows it: they take no room then.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     let about = fs::metadata(from)?;
     if about.is_dir() {
@@ -244,8 +243,9 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
         .set_modified(about.modified()?)
 }
 
-/// Returns true for a file that is removed before it is written anew. Cargo itself gives second names to what rustc
-/// makes; build scripts may write into their files in place, and so does cargo into its notes.
+/// Returns true for a file that is removed before it is written anew. Cargo itself gives second
+/// names to what rustc makes; build scripts may write into their files in place, and so does cargo
+/// into its notes.
 fn is_replaced_whole(file: &Path) -> bool {
     let extension = file.extension().and_then(|extension| extension.to_str());
     let folder = file.parent().and_then(Path::file_name);
@@ -270,8 +270,8 @@ fn is_script(file: &Path) -> bool {
 
 /// Removes from a finished target folder what neither a race nor a later build needs: what was
 /// compiled of the commit's own packages on the way to its executables. What is named in `kept`,
-/// below the folder, stays, and so do programs, libraries that are loaded at run time, and all
-/// that build scripts wrote.
+/// below the folder, stays, and so do programs, libraries that are loaded at run time, and all that
+/// build scripts wrote.
 pub(crate) fn prune(target: &Path, kept: &[PathBuf]) {
     let kept: BTreeSet<PathBuf> = kept.iter().map(|path| target.join(path)).collect();
     for profile in profiles(target) {

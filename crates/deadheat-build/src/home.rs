@@ -23,9 +23,9 @@ pub(crate) struct Home {
 }
 
 impl Home {
-    /// The place where a commit is to be built: in `.deadheat/builds` at the top of the
-    /// working tree. Only where cargo would there take configuration of the
-    /// working tree for that of the commit, in the user's cache.
+    /// The place where a commit is to be built: in `.deadheat/builds` at the top of the working
+    /// tree. Only where cargo would there take configuration of the working tree for that of the
+    /// commit, in the user's cache.
     pub(crate) fn of(repository: &Repository<'_>, commit: &Commit) -> Result<Self, BuildError> {
         let top = &repository.top;
         match Self::outside(top) {
@@ -51,8 +51,7 @@ impl Home {
         }
     }
 
-    /// In the user's cache, if there is one that does not lie in the working
-    /// tree itself.
+    /// In the user's cache, if there is one that does not lie in the working tree itself.
     pub(crate) fn outside(top: &Path) -> Option<Self> {
         let absolute = |name: &str| {
             let folder = PathBuf::from(std::env::var_os(name)?);
@@ -87,8 +86,8 @@ impl Home {
         Ok(())
     }
 
-    /// Clears away what a deadheat left behind that was killed: entries in
-    /// the list of worktrees, and builds that were never finished.
+    /// Clears away what a deadheat left behind that was killed: entries in the list of worktrees,
+    /// and builds that were never finished.
     pub(crate) fn clear_abandoned(&self, repository: &Repository<'_>) -> Result<(), BuildError> {
         for key in self.keys() {
             let is_finished = self.folder.join(&key).join("index.json").exists();
@@ -120,8 +119,7 @@ impl Home {
         Ok(())
     }
 
-    /// Removes the builds that were used longest ago, beyond the newest few.
-    /// Those in use stay.
+    /// Removes the builds that were used longest ago, beyond the newest few. Those in use stay.
     pub(crate) fn trim(&self) {
         let mut builds: Vec<_> = self
             .keys()
@@ -151,8 +149,8 @@ impl Home {
     }
 }
 
-/// Returns true if cargo, building a commit below the top of the working tree, would read files that
-/// belong to the sources of the working tree.
+/// Returns true if cargo, building a commit below the top of the working tree, would read files
+/// that belong to the sources of the working tree.
 fn sees_the_working_tree(repository: &Repository<'_>, commit: &Commit) -> Result<bool, BuildError> {
     // Files that git does not know are the user's own, and meant for all.
     let configuration = [".cargo/config.toml", ".cargo/config"];

@@ -1,5 +1,5 @@
-//! The inputs of a build: all that it depends on, as one short name; and packages from outside of its
-//! repository, of which no commit says what was in them.
+//! The inputs of a build: all that it depends on, as one short name; and packages from outside of
+//! its repository, of which no commit says what was in them.
 
 use std::ffi::OsStr;
 use std::fs;

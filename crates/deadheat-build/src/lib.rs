@@ -1,8 +1,8 @@
 //! Builds of git revisions, side by side, and what is kept of them.
 //!
-//! A commit is built in a worktree of its own, with the same arguments and by
-//! the same compiler as the user's working tree, which is built where it is.
-//! The result of a commit is kept, and found again without git or cargo.
+//! A commit is built in a worktree of its own, with the same arguments and by the same compiler as
+//! the user's working tree, which is built where it is. The result of a commit is kept, and found
+//! again without git or cargo.
 //!
 //! ```text
 //! BASE[..HEAD] ─git─▶ commits ─key─▶ kept? ─no─▶ worktree ─▶ build ─▶ kept

@@ -36,8 +36,8 @@ pub struct CargoBuild {
     pub cargo: OsString,
     /// The program that stands in for compiler and linker when started under their names.
     pub program: PathBuf,
-    /// Options of `cargo bench` for both sides; not among them those that say
-    /// where to build, what to print and whether to run.
+    /// Options of `cargo bench` for both sides; not among them those that say where to build, what
+    /// to print and whether to run.
     pub arguments: Vec<OsString>,
     /// The folder in which the working tree is built, if the user says so.
     pub target_dir: Option<PathBuf>,
@@ -45,8 +45,8 @@ pub struct CargoBuild {
     pub metadata: Vec<OsString>,
 }
 
-/// The folder in which cargo builds what it is asked for in the folder
-/// `directory`, absolute. `named` is `--target-dir`, if that is given.
+/// The folder in which cargo builds what it is asked for in the folder `directory`, absolute.
+/// `named` is `--target-dir`, if that is given.
 ///
 /// # Errors
 ///
@@ -88,11 +88,10 @@ pub fn target_dir(
         .map_err(|_| CargoError::NoTargetDirectory)
 }
 
-/// Lets `program` stand in for compiler and linker in a call of cargo that
-/// builds in `target`, so that links are recorded.
+/// Lets `program` stand in for compiler and linker in a call of cargo that builds in `target`, so
+/// that links are recorded.
 ///
-/// Returns executables without records, which were removed so that they are
-/// linked again.
+/// Returns executables without records, which were removed so that they are linked again.
 ///
 /// # Errors
 ///
@@ -285,8 +284,7 @@ impl CargoBuild {
             .collect()
     }
 
-    /// The folders below the top whose `Cargo.lock` may count: those from the
-    /// package to the top.
+    /// The folders below the top whose `Cargo.lock` may count: those from the package to the top.
     pub(crate) fn lock_folders(&self, repository: &Repository<'_>) -> Vec<PathBuf> {
         let mut words = self.metadata.iter();
         let mut folders = vec![repository.inside.clone()];
@@ -331,8 +329,7 @@ fn configuration_in(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
 /// A command and the executables it makes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandBuild {
-    /// Run by `sh -c` in the folder that the user stands in, or in the same
-    /// folder of a commit.
+    /// Run by `sh -c` in the folder that the user stands in, or in the same folder of a commit.
     pub command: String,
     /// Paths below that folder.
     pub executables: Vec<PathBuf>,

@@ -41,13 +41,12 @@ impl Revisions {
     /// The name of the working tree.
     pub const WORKING_TREE: &str = "working tree";
 
-    /// Reads `BASE` and `BASE..HEAD`; a side left out beside the dots is
-    /// `HEAD`, as for git.
+    /// Reads `BASE` and `BASE..HEAD`; a side left out beside the dots is `HEAD`, as for git.
     ///
     /// # Errors
     ///
-    /// [`RevisionsError`] when it can be neither. Whether git knows the
-    /// revisions is found out later.
+    /// [`RevisionsError`] when it can be neither. Whether git knows the revisions is found out
+    /// later.
     pub fn parse(text: &str) -> Result<Self, RevisionsError> {
         if text.contains("...") {
             return Err(RevisionsError::ThreeDots(text.to_owned()));

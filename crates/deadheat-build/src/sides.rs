@@ -12,7 +12,7 @@ use crate::key::{Elsewhere, Ingredients};
 use crate::note::Note;
 use crate::recipe::{Recipe, Site, configuration_above, configuration_of_the_user, target_dir};
 use crate::repository::{Commit, Repository, Revisions};
-use crate::slot::{Executable, Found, Index, Slot};
+use crate::slot::{Executable, Index, Slot};
 use crate::subprocess::Interruption;
 use crate::tree::{self, Submodules, Tree};
 
@@ -48,16 +48,14 @@ pub struct Side {
     _slot: Option<Slot>,
 }
 
-/// Builds both sides, or finds what was built before. The working tree is
-/// built where it is; a commit in a place of its own, below `.deadheat`.
+/// Builds both sides, or finds what was built before. The working tree is built where it is; a
+/// commit in a place of its own, below `.deadheat`.
 ///
-/// `tell` hears what the user should know, as it comes. What compilers say
-/// goes to standard error.
+/// `tell` hears what the user should know, as it comes. What compilers say goes to standard error.
 ///
 /// # Errors
 ///
-/// [`BuildError`]; then nothing is left of worktrees or of builds that were
-/// not finished.
+/// [`BuildError`]; then nothing is left of worktrees or of builds that were not finished.
 pub fn build(
     request: &Request<'_>,
     interruption: Interruption<'_>,
@@ -82,8 +80,8 @@ pub fn build(
         home.clear_abandoned(&repository)?;
     }
     let mut builder = Builder::new(&repository, request.recipe, tell)?;
-    // First the side that is built in any case: it fails sooner, and the
-    // other may take over its dependencies.
+    // First the side that is built in any case: it fails sooner, and the other may take over its
+    // dependencies.
     let (candidate, baseline) = match head {
         None => (builder.working_tree()?, builder.commit(&base)?),
         Some(head) => {
@@ -197,18 +195,19 @@ impl<'a> Builder<'a> {
                 });
             };
             let interruption = &self.repository.interruption;
-            match Slot::open(&home.folder, &key, interruption, &mut waiting)? {
-                Found::Finished(_slot, index) if !index.is_current() => {
+            let (slot, index) = Slot::open(&home.folder, &key, interruption, &mut waiting)?;
+            match index {
+                Some(index) if !index.is_current() => {
                     index.forget().map_err(BuildError::at(&home.folder))?;
                 }
-                Found::Finished(slot, index) if self.is_recorded(&slot)? => {
+                Some(index) if self.is_recorded(&slot)? => {
                     // It counts as used even if that cannot be noted.
                     let _ = index.touch();
                     return Ok(self.found(commit, slot, index, true));
                 }
                 // It misses an executable now.
-                Found::Finished(..) => {}
-                Found::Nothing(slot) => {
+                Some(_) => {}
+                None => {
                     let (slot, index) = self.make(commit, slot, &locks)?;
                     home.trim();
                     return Ok(self.found(commit, slot, index, false));
@@ -320,15 +319,13 @@ impl<'a> Builder<'a> {
             }
         }
         index.write().map_err(BuildError::at(&folder))?;
-        let Some(slot) = tree.keep() else {
-            unreachable!("a tree has its slot until it is kept");
-        };
+        let slot = tree.keep();
         slot.share().map_err(BuildError::at(&folder))?;
         Ok((slot, index))
     }
 
-    /// Lock files of cargo that git does not know, and that the commit should
-    /// be built with, as the working tree is.
+    /// Lock files of cargo that git does not know, and that the commit should be built with, as the
+    /// working tree is.
     fn borrowed_locks(&self, commit: &Commit) -> Result<Vec<PathBuf>, BuildError> {
         let Recipe::Cargo(build) = self.recipe else {
             return Ok(Vec::new());

@@ -32,24 +32,16 @@ pub(crate) struct Slot {
     pub(crate) lock: File,
 }
 
-/// The state of a slot.
-#[derive(Debug)]
-pub(crate) enum Found {
-    /// A finished build, held so that nobody removes it.
-    Finished(Slot, Index),
-    /// Nothing that could be used. Nobody else is making it.
-    Nothing(Slot),
-}
-
 impl Slot {
-    /// The place of `key` below `home`, once nobody is at work there. Says so
-    /// through `waiting` when that takes time.
+    /// The place of `key` below `home`, once nobody is at work there, and the index of the finished
+    /// build in it, which nobody removes while the slot is held. Without an index nobody else makes
+    /// the build. Calls `waiting` when that takes time.
     pub(crate) fn open(
         home: &Path,
         key: &str,
         interruption: &Interruption<'_>,
         waiting: &mut dyn FnMut(),
-    ) -> Result<Found, BuildError> {
+    ) -> Result<(Self, Option<Index>), BuildError> {
         let folder = home.join(key);
         loop {
             let Some(lock) = wait(home, key, File::try_lock_shared, interruption, waiting)? else {
@@ -60,7 +52,7 @@ impl Slot {
                 lock,
             };
             if let Some(index) = Index::read(&folder) {
-                return Ok(Found::Finished(slot, index));
+                return Ok((slot, Some(index)));
             }
             drop(slot);
             let Some(lock) = wait(home, key, File::try_lock, interruption, waiting)? else {
@@ -68,7 +60,7 @@ impl Slot {
             };
             // Somebody may have made it while we waited.
             if Index::read(&folder).is_none() {
-                return Ok(Found::Nothing(Self { folder, lock }));
+                return Ok((Self { folder, lock }, None));
             }
         }
     }
@@ -152,8 +144,7 @@ fn wait(
 const SCHEMA: &str = "deadheat.build/1";
 const FILE: &str = "index.json";
 
-/// A finished build. It is written last, as a whole or not at all, so what
-/// has one is complete.
+/// A finished build. It is written last, as a whole or not at all, so what has one is complete.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Index {
     schema: String,
@@ -191,8 +182,7 @@ impl Index {
         }
     }
 
-    /// That of the build in `folder`, if it is finished and its executables
-    /// are still there.
+    /// That of the build in `folder`, if it is finished and its executables are still there.
     pub(crate) fn read(folder: &Path) -> Option<Self> {
         let text = fs::read(folder.join(FILE)).ok()?;
         let index: Self = serde_json::from_slice(&text).ok()?;
@@ -243,7 +233,7 @@ impl Index {
 mod tests {
     use super::*;
 
-    fn opened(home: &Path) -> Found {
+    fn opened(home: &Path) -> (Slot, Option<Index>) {
         Slot::open(home, "k", &Interruption(&|| false), &mut || {}).unwrap()
     }
 
@@ -251,7 +241,7 @@ mod tests {
     fn who_makes_a_build_is_alone_and_who_uses_it_is_not() {
         let home = tempfile::tempdir().unwrap();
         let home = home.path();
-        let Found::Nothing(making) = opened(home) else {
+        let (making, None) = opened(home) else {
             panic!("nobody made it");
         };
         let mut waits = 0;
@@ -262,7 +252,7 @@ mod tests {
         fs::create_dir(&making.folder).unwrap();
         Index::new(&making.folder, "c").write().unwrap();
         making.share().unwrap();
-        let Found::Finished(using, _) = opened(home) else {
+        let (using, Some(_)) = opened(home) else {
             panic!("it is finished");
         };
         drop(making);
@@ -276,7 +266,7 @@ mod tests {
     fn who_waits_for_a_place_that_is_removed_gets_a_new_one() {
         let home = tempfile::tempdir().unwrap();
         let home = home.path();
-        let Found::Nothing(old) = opened(home) else {
+        let (old, None) = opened(home) else {
             panic!("nobody made it");
         };
         std::thread::scope(|scope| {
@@ -287,7 +277,7 @@ mod tests {
             });
             waits.recv().unwrap();
             old.clear().unwrap();
-            let Found::Nothing(new) = waiter.join().unwrap() else {
+            let (new, None) = waiter.join().unwrap() else {
                 panic!("nobody made it");
             };
             assert!(same(&new.lock, &lock_file(home, "k")));

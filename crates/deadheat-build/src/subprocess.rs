@@ -71,11 +71,11 @@ impl Finished {
 }
 
 impl Interruption<'_> {
-    /// Runs a program to its end and gathers what it prints on standard
-    /// output, and on standard error too where that is piped.
+    /// Runs a program to its end and gathers what it prints on standard output, and on standard
+    /// error too where that is piped.
     ///
-    /// Its standard input is `lock`, if there is one: so the lock stays held
-    /// as long as it lives, also when deadheat does not live any more.
+    /// Its standard input is `lock`, if there is one: so the lock stays held as long as it lives,
+    /// also when deadheat does not live any more.
     pub(crate) fn run(
         &self,
         command: &mut Command,
@@ -121,8 +121,8 @@ impl Interruption<'_> {
         let mut pause = SHORTEST;
         loop {
             if let Some(status) = child.try_wait()? {
-                // A terminal sends Ctrl-C to deadheat alone, but others may
-                // have sent theirs to all.
+                // A terminal sends Ctrl-C to deadheat alone, but others may have sent theirs to
+                // all.
                 return Ok((status.code().is_some() || !(self.0)()).then_some(status));
             }
             if (self.0)() {

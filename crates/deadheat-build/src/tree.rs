@@ -17,8 +17,8 @@ use crate::subprocess::Interruption;
 /// The name of the folder in its slot.
 pub(crate) const NAME: &str = "tree";
 
-/// A worktree of git's while a commit is built. Unless it is kept, nothing
-/// remains of it, neither here nor in git's list.
+/// A worktree of git's while a commit is built. Unless it is kept, nothing remains of it, neither
+/// here nor in git's list.
 #[derive(Debug)]
 pub(crate) struct Tree<'a> {
     repository: &'a Repository<'a>,
@@ -58,8 +58,8 @@ impl<'a> Tree<'a> {
         self.slot.as_ref().map(|slot| &slot.lock)
     }
 
-    /// Takes the tree from git's list and leaves the files where they are:
-    /// what was built may read them, and is linked anew in their folders.
+    /// Takes the tree from git's list and leaves the files where they are: what was built may read
+    /// them, and is linked anew in their folders.
     pub(crate) fn detach(&self) -> Result<(), BuildError> {
         let aside = self.path.with_file_name("aside");
         fs::rename(&self.path, &aside).map_err(BuildError::at(&self.path))?;
@@ -72,8 +72,9 @@ impl<'a> Tree<'a> {
     }
 
     /// Gives the slot back with all that is in it.
-    pub(crate) fn keep(mut self) -> Option<Slot> {
-        self.slot.take()
+    pub(crate) fn keep(mut self) -> Slot {
+        let slot = self.slot.take();
+        slot.expect("a tree has its slot until it is kept")
     }
 }
 
@@ -86,8 +87,8 @@ impl Drop for Tree<'_> {
     }
 }
 
-/// Takes the tree of a slot out of git's list, if it is there, with its files.
-/// Other worktrees of the user's are not touched, not even broken ones.
+/// Takes the tree of a slot out of git's list, if it is there, with its files. Other worktrees of
+/// the user's are not touched, not even broken ones.
 pub(crate) fn remove_worktree(repository: &Repository<'_>, slot: &Path) {
     let path = slot.join(NAME);
     // Not to be interrupted: it is what an interruption asks for.
@@ -211,8 +212,8 @@ impl Submodules<'_> {
         })
     }
 
-    /// The repositories that the user has of a submodule: of the one checked
-    /// out at this path, and of the one the commit calls by this name.
+    /// The repositories that the user has of a submodule: of the one checked out at this path, and
+    /// of the one the commit calls by this name.
     fn git_dirs(&self, level: &Level, path: &Path) -> Result<Vec<PathBuf>, BuildError> {
         let mut known = Vec::new();
         let theirs = level.theirs.join(path);
@@ -264,11 +265,6 @@ impl Submodules<'_> {
 
     /// Git on the repository of a level, with our folder for its files.
     fn command(&self, level: &Level) -> Command {
-        let option = |name: &str, path: &Path| {
-            let mut option = OsString::from(name);
-            option.push(path);
-            option
-        };
         let is_there = level.ours.is_dir();
         let mut command = git_in(if is_there {
             &level.ours
@@ -277,8 +273,8 @@ impl Submodules<'_> {
         });
         command
             .env("GIT_INDEX_FILE", self.scratch)
-            .arg(option("--git-dir=", &level.git_dir))
-            .arg(option("--work-tree=", &level.ours));
+            .env("GIT_DIR", &level.git_dir)
+            .env("GIT_WORK_TREE", &level.ours);
         command
     }
 

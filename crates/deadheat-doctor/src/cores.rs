@@ -90,8 +90,8 @@ pub(crate) fn speed(root: &Root, core: u32) -> u64 {
         .unwrap_or(0)
 }
 
-/// The cores of `0-3,5`. What is no list is empty: kernels write `(null)`, or
-/// nothing, for one that was never set.
+/// The cores of `0-3,5`. What is no list is empty: kernels write `(null)`, or nothing, for one that
+/// was never set.
 pub(crate) fn cpu_list(text: &str) -> Vec<u32> {
     let mut cores = Vec::new();
     for part in text.trim().split(',').filter(|part| !part.is_empty()) {
@@ -140,8 +140,8 @@ pub(crate) fn candidates(
     })
 }
 
-/// As many as can be watched: those set apart first, then some from all over,
-/// the first and the last among them.
+/// As many as can be watched: those set apart first, then some from all over, the first and the
+/// last among them.
 fn spread_out(cores: &[u32], isolated: &[u32]) -> Vec<u32> {
     if cores.len() <= MOST_CORES {
         return cores.to_vec();
@@ -167,14 +167,12 @@ fn spread_out(cores: &[u32], isolated: &[u32]) -> Vec<u32> {
     chosen
 }
 
-/// A core is quieter than others when it loses at most this part of what the
-/// others lose, and so much less of the time: a moment's watch is no more
-/// certain than that.
+/// A core is quieter than others when it loses at most this part of what the others lose, and so
+/// much less of the time: a moment's watch is no more certain than that.
 const QUIETER: f64 = 0.5;
 const CLEARLY: f64 = 0.002;
 
-/// The advice for cores that were watched. `allowed` are those deadheat was
-/// started with.
+/// The advice for cores that were watched. `allowed` are those deadheat was started with.
 pub(crate) fn advice(asked: &Pinning, cores: &[CoreWatch], allowed: &[u32]) -> PinAdvice {
     let advice = |pinning, cores, reason| PinAdvice {
         pinning,

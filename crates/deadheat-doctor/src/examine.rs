@@ -20,8 +20,8 @@ use crate::root::Root;
 use crate::watch::{Watched, watch};
 use crate::work::{Work, slowdown};
 
-/// The share of the whole time that each part takes. The rest goes to reading files and
-/// getting memory.
+/// The share of the whole time that each part takes. The rest goes to reading files and getting
+/// memory.
 const WATCHING: f64 = 0.32;
 const WORKING: f64 = 0.12;
 const COMPETING: f64 = 0.15;
@@ -50,8 +50,7 @@ pub fn examine(options: &DoctorOptions, begins: impl FnOnce()) -> Result<Checkup
     let root = &options.root;
     let topology = Topology::of(root);
     let allowed = cores_of_this_thread().unwrap_or_default();
-    // Cores set apart are not in the set a process inherits. It may still be
-    // allowed to use them.
+    // Cores set apart are not in the set a process inherits. It may still be allowed to use them.
     let mut reachable = allowed.clone();
     let isolated = topology.isolated.iter();
     reachable.extend(isolated.filter(|core| !allowed.contains(core) && accepts(**core)));

@@ -1,9 +1,9 @@
 //! Findings: facts and numbers put together, and graded by how much they disturb races in pairs.
 //!
 //! deadheat compares neighbours in time, in random order, in many processes. What is the same for
-//! both of a pair cancels: a slow machine, a drifting frequency, a cold or a warm one. What hits one
-//! of them and not the other widens the interval, so that the answer takes longer. The limits below
-//! say from where on that is worth mending.
+//! both of a pair cancels: a slow machine, a drifting frequency, a cold or a warm one. What hits
+//! one of them and not the other widens the interval, so that the answer takes longer. The limits
+//! below say from where on that is worth mending.
 
 use deadheat_model::doctor::{Effect, EffectKind, Facts, Finding, Host, NotMeasured, State};
 
@@ -145,8 +145,8 @@ const WAITING: [f64; 2] = [0.002, 0.02];
 /// The same for time the hypervisor gave to others.
 const STOLEN: [f64; 2] = [0.0005, 0.01];
 
-/// The same for tasks that want to run, per core, and for the share of time in
-/// which some task waits.
+/// The same for tasks that want to run, per core, and for the share of time in which some task
+/// waits.
 const LOAD: [f64; 2] = [0.25, 1.0];
 const PRESSURE: [f64; 2] = [0.02, 0.2];
 

@@ -38,8 +38,8 @@ pub(crate) fn turbo(root: &Root, core: Option<u32>) -> Option<(bool, TurboSwitch
     Some((on == 1, TurboSwitch::BoostOfCores))
 }
 
-/// The hottest sensor of the processor, or of the machine where none says
-/// that it is the processor's.
+/// The hottest sensor of the processor, or of the machine where none says that it is the
+/// processor's.
 pub(crate) fn hottest(root: &Root) -> Option<Heat> {
     let mut heats = of_the_processor(root);
     if heats.is_empty() {
@@ -108,8 +108,7 @@ fn zones(root: &Root) -> Vec<Heat> {
         .collect()
 }
 
-/// Thousandths of a degree, as sensors write them. Nonsense of broken sensors
-/// is left out.
+/// Thousandths of a degree, as sensors write them. Nonsense of broken sensors is left out.
 fn degrees(root: &Root, path: &str) -> Option<f64> {
     let celsius = root.number::<i64>(path)? as f64 / 1000.0;
     (-40.0..=200.0).contains(&celsius).then_some(celsius)

@@ -87,15 +87,15 @@ pub(crate) fn container(root: &Root) -> Option<String> {
     .map(|(_, name)| (*name).to_owned())
 }
 
-/// The name of the hypervisor below this machine, where the processor is one
-/// that can be asked. Only for a machine whose processor says it has one.
+/// The name of the hypervisor below this machine, where the processor is one that can be asked.
+/// Only for a machine whose processor says it has one.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 fn hypervisor() -> Option<String> {
     // Newer compilers see that it is safe, older ones want the block.
     #[allow(unused_unsafe)]
-    // SAFETY: every x86-64 processor has the instruction; a leaf it does not
-    // know gives numbers without meaning, and no fault.
+    // SAFETY: every x86-64 processor has the instruction; a leaf it does not know gives numbers
+    // without meaning, and no fault.
     let leaf = unsafe { std::arch::x86_64::__cpuid(0x4000_0000) };
     let mut letters = Vec::new();
     for part in [leaf.ebx, leaf.ecx, leaf.edx] {

@@ -32,8 +32,8 @@ pub(crate) fn clock_facts(root: &Root, clock: &SampleClock, fallback: Option<Str
     }
 }
 
-/// The setting of the kernel, and what came of trying: settings do not know
-/// of sandboxes, nor of machines without counters.
+/// The setting of the kernel, and what came of trying: settings do not know of sandboxes, nor of
+/// machines without counters.
 pub(crate) fn counters(root: &Root) -> Facts {
     Facts::Counters {
         paranoid: root.number("proc/sys/kernel/perf_event_paranoid"),

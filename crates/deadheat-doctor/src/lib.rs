@@ -1,6 +1,6 @@
-//! The checkup that `deadheat doctor` makes: what a machine does to measurements. It changes nothing:
-//! it reads what the kernel publishes, opens a counter and closes it again, and spins. What it finds
-//! is a `Checkup` of the model.
+//! The checkup that `deadheat doctor` makes: what a machine does to measurements. It changes
+//! nothing: it reads what the kernel publishes, opens a counter and closes it again, and spins.
+//! What it finds is a `Checkup` of the model.
 
 mod control_group;
 mod cores;

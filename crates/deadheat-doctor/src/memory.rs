@@ -140,8 +140,7 @@ impl Array {
     /// Memory that the kernel was advised about; `None` when there is none.
     fn new(advice: libc::c_int) -> Option<Self> {
         let length = ARRAY + HUGE;
-        // SAFETY: a new mapping at a place the kernel chooses touches nothing
-        // that exists.
+        // SAFETY: a new mapping at a place the kernel chooses touches nothing that exists.
         let mapped = unsafe {
             libc::mmap(
                 std::ptr::null_mut(),
@@ -157,15 +156,15 @@ impl Array {
         }
         let mapped = NonNull::new(mapped)?;
         let ahead = mapped.as_ptr().align_offset(HUGE);
-        // SAFETY: the mapping is longer than the array by one alignment, so
-        // that the aligned array lies within.
+        // SAFETY: the mapping is longer than the array by one alignment, so that the aligned array
+        // lies within.
         let first = unsafe { mapped.cast::<u8>().add(ahead) };
-        // SAFETY: the whole array is mapped. The advice changes no contents;
-        // a kernel that does not know it says so and nothing else.
+        // SAFETY: the whole array is mapped. The advice changes no contents; a kernel that does not
+        // know it says so and nothing else.
         unsafe { libc::madvise(first.as_ptr().cast(), ARRAY, advice) };
         for page in (0..ARRAY).step_by(SMALL) {
-            // SAFETY: within the array, which is mapped for writing. Volatile,
-            // or the compiler leaves out stores that nobody reads.
+            // SAFETY: within the array, which is mapped for writing. Volatile, or the compiler
+            // leaves out stores that nobody reads.
             unsafe { first.add(page).write_volatile(0) };
         }
         Some(Self {
@@ -175,8 +174,8 @@ impl Array {
         })
     }
 
-    /// Reads at random places, each of which follows from what was read
-    /// before: all bytes are zero, but the processor cannot know.
+    /// Reads at random places, each of which follows from what was read before: all bytes are zero,
+    /// but the processor cannot know.
     fn read(&self, reads: u64) {
         let mut place = 1usize;
         for _ in 0..reads {
@@ -185,8 +184,8 @@ impl Array {
                 .wrapping_add(1_442_695_040_888_963_407);
             // The low bits of such a sequence are the least random.
             let offset = (place >> 20) % ARRAY;
-            // SAFETY: the offset is below the length of the array. Volatile,
-            // for a read that nobody uses would be left out.
+            // SAFETY: the offset is below the length of the array. Volatile, for a read that nobody
+            // uses would be left out.
             let read = unsafe { self.first.add(offset).read_volatile() };
             place = place.wrapping_add(usize::from(read));
         }
@@ -197,8 +196,8 @@ impl Array {
 #[allow(unsafe_code)]
 impl Drop for Array {
     fn drop(&mut self) {
-        // SAFETY: mapped by `new` at this place with this length; nobody else
-        // has a pointer into it.
+        // SAFETY: mapped by `new` at this place with this length; nobody else has a pointer into
+        // it.
         unsafe { libc::munmap(self.mapped.as_ptr(), self.length) };
     }
 }

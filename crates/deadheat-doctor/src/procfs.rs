@@ -1,5 +1,5 @@
-//! Texts of `/proc` that count: what every core did (`stat`), what else runs (`loadavg`, `pressure`),
-//! and how often every core was interrupted, and by what (`interrupts`).
+//! Texts of `/proc` that count: what every core did (`stat`), what else runs (`loadavg`,
+//! `pressure`), and how often every core was interrupted, and by what (`interrupts`).
 
 use std::collections::BTreeMap;
 
@@ -54,8 +54,8 @@ impl CoreTimes {
         (self.total > 0).then(|| self.busy as f64 / self.total as f64)
     }
 
-    /// `user nice system idle iowait irq softirq steal`; guests are counted
-    /// in the first two, and old kernels end earlier.
+    /// `user nice system idle iowait irq softirq steal`; guests are counted in the first two, and
+    /// old kernels end earlier.
     fn of(numbers: &[u64]) -> Self {
         let at = |index: usize| numbers.get(index).copied().unwrap_or(0);
         Self {
@@ -99,8 +99,7 @@ pub(crate) fn one_minute(loadavg: &str) -> Option<f64> {
     (number.is_finite() && number >= 0.0).then_some(number)
 }
 
-/// Share of the last ten seconds in which some task waited, from 0 to 1, of
-/// `/proc/pressure/cpu`.
+/// Share of the last ten seconds in which some task waited, from 0 to 1, of `/proc/pressure/cpu`.
 pub(crate) fn waiting(pressure: &str) -> Option<f64> {
     let some = pressure.lines().find(|line| line.starts_with("some "))?;
     let average = some
@@ -110,8 +109,8 @@ pub(crate) fn waiting(pressure: &str) -> Option<f64> {
     (0.0..=100.0).contains(&percent).then_some(percent / 100.0)
 }
 
-/// Nanoseconds that a thread was ready to run and did not, of its `schedstat`:
-/// time on a core, time waiting, turns.
+/// Nanoseconds that a thread was ready to run and did not, of its `schedstat`: time on a core, time
+/// waiting, turns.
 pub(crate) fn waited_ns(schedstat: &str) -> Option<u64> {
     let mut numbers = schedstat.split_whitespace();
     let waited = numbers.nth(1)?.parse().ok()?;
@@ -157,8 +156,8 @@ pub(crate) struct Came {
 }
 
 impl Interrupts {
-    /// The interrupts of this core, or of all of them, since an earlier reading;
-    /// `None` when the core has no column.
+    /// The interrupts of this core, or of all of them, since an earlier reading; `None` when the
+    /// core has no column.
     pub(crate) fn since(&self, earlier: &Self, core: Option<u32>) -> Option<Came> {
         let column = match core {
             None => None,
@@ -219,8 +218,8 @@ fn line(text: &str, cores: usize) -> Option<Line> {
     })
 }
 
-/// Of `IO-APIC 5-edge ACPI:Ged` and `GICv3 27 Level arch_timer` what comes
-/// last; a description in words is left whole.
+/// Of `IO-APIC 5-edge ACPI:Ged` and `GICv3 27 Level arch_timer` what comes last; a description in
+/// words is left whole.
 fn name(words: &[&str]) -> String {
     let is_trigger = |word: &&str| {
         let word = word.to_ascii_lowercase();

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// The folder that holds `proc` and `sys`. Tests put a machine of their own
-/// into one; everything that cannot be read there is simply not known.
+/// The folder that holds `proc` and `sys`. Tests put a machine of their own into one; everything
+/// that cannot be read there is simply not known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Root {
     folder: PathBuf,

@@ -39,8 +39,7 @@ impl Counted {
     }
 }
 
-/// Watches the core that the calling thread is held on, or wherever it is
-/// moved to.
+/// Watches the core that the calling thread is held on, or wherever it is moved to.
 pub(crate) fn watch(
     clock: &SampleClock,
     root: &Root,
@@ -111,12 +110,12 @@ fn passed(before: &Stat, after: &Stat, core: Option<u32>) -> (Option<f64>, Vec<(
     )
 }
 
-/// Gaps shorter than this many nanoseconds are no interruption: a cache that
-/// has to be filled takes that long. The shortest interrupt takes longer.
+/// Gaps shorter than this many nanoseconds are no interruption: a cache that has to be filled takes
+/// that long. The shortest interrupt takes longer.
 const SHORTEST_GAP_NS: f64 = 1_000.0;
 
-/// And no shorter than so many readings: where reading is a system call,
-/// readings differ among themselves.
+/// And no shorter than so many readings: where reading is a system call, readings differ among
+/// themselves.
 const READINGS: f64 = 10.0;
 
 /// The gaps that a loop noticed.

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use deadheat_engine::{SampleClock, pin_this_thread};
 
-/// A piece takes about this long: short beside the time between interrupts,
-/// long beside a reading of the clock.
+/// A piece takes about this long: short beside the time between interrupts, long beside a reading
+/// of the clock.
 const PIECE_NS: f64 = 40_000.0;
 
 /// Most pieces that are kept, for whatever the clock says.
@@ -80,8 +80,8 @@ impl Work {
     }
 }
 
-/// Six chains at a time, so that the core has as much to do as it can take:
-/// a thread that waits for its own results would leave room for its sibling.
+/// Six chains at a time, so that the core has as much to do as it can take: a thread that waits for
+/// its own results would leave room for its sibling.
 fn churn(rounds: u64) -> u64 {
     let mut lanes = [1u64, 2, 3, 4, 5, 6];
     for round in 0..rounds {
@@ -119,8 +119,7 @@ pub(crate) fn quantile(values: &mut [f64], part: f64) -> Option<f64> {
     Some(*value)
 }
 
-/// Windows in which the other core is idle or busy: as in a race, so that what
-/// drifts cancels.
+/// Windows in which the other core is idle or busy: as in a race, so that what drifts cancels.
 const WINDOWS: [bool; 8] = [false, true, true, false, true, false, false, true];
 
 /// The longest wait for the other core to get busy or come to rest.
@@ -133,9 +132,9 @@ const REST: u8 = 0;
 const BUSY: u8 = 1;
 const OVER: u8 = 2;
 
-/// The relative change of the time of a piece of work on this core while the
-/// same work keeps `other` busy: 0.01 is one per cent longer. `None` when the
-/// other core may not be used, or too little got done.
+/// The relative change of the time of a piece of work on this core while the same work keeps
+/// `other` busy: 0.01 is one per cent longer. `None` when the other core may not be used, or too
+/// little got done.
 pub(crate) fn slowdown(work: &Work, other: u32, seconds: f64) -> Option<f64> {
     let wanted = AtomicU8::new(REST);
     let state = AtomicU8::new(REST);

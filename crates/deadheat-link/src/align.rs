@@ -1,10 +1,9 @@
 //! Gives every function section of an object or an archive a cache line of its own.
 //!
-//! Where a function begins within a cache line decides how it is fetched and
-//! decoded. Two neutral links are only comparable if that is the same in all
-//! of them, so the sections are aligned once, in the copy that is kept, by
-//! writing 64 into the field of the section header that asks for an alignment.
-//! Not a byte moves, and every linker honours it.
+//! Where a function begins within a cache line decides how it is fetched and decoded. Two neutral
+//! links are only comparable if that is the same in all of them, so the sections are aligned once,
+//! in the copy that is kept, by writing 64 into the field of the section header that asks for an
+//! alignment. Not a byte moves, and every linker honours it.
 //!
 //! There are two other ways, and both were measured. A linker script with
 //! `SUBALIGN(64)` works with lld and GNU ld, but mold takes no such scripts, and
@@ -14,10 +13,10 @@
 //! place takes 13 ms even without optimisation. It is also one more program
 //! that has to be there.
 //!
-//! Sections that no neutral link reads are set to zero on the way, and a page of zeros takes no room on the
-//! disk: debug information, which they are told to strip, and what rustc keeps in its archives
-//! for itself (`.rmeta`, and the bitcode of the standard library). Of the objects behind one bench
-//! program that was two thirds.
+//! Sections that no neutral link reads are set to zero on the way, and a page of zeros takes no
+//! room on the disk: debug information, which they are told to strip, and what rustc keeps in its
+//! archives for itself (`.rmeta`, and the bitcode of the standard library). Of the objects behind
+//! one bench program that was two thirds.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -29,20 +28,24 @@ use object::elf::{
 };
 use object::read::archive::ArchiveFile;
 use object::read::elf::{FileHeader, SectionHeader, SectionTable, Sym};
+use serde::{Deserialize, Serialize};
 
-/// What every function section is aligned to, in bytes.
+/// The alignment of every function section, in bytes.
 pub(crate) const ALIGNMENT: u64 = 64;
 
-/// What was seen of a file while it was aligned.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Objects that a survey found in a file while it was aligned, each as the name it was given for
+/// the file, and a member of an archive in parentheses.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Survey {
     /// The first object whose code is only generated while linking.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) link_time_code: Option<String>,
     /// Objects in whose `.text` several functions share one section.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) unsectioned: Vec<String>,
 }
 
-/// Why a file cannot be aligned. None of these leaves a byte changed.
+/// The reason why a file cannot be aligned. None of these leaves a byte changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Problem {
     /// Something else altogether: a linker script, say.
@@ -59,17 +62,16 @@ pub(crate) enum Problem {
     Malformed {
         /// The member of the archive and a colon, or nothing.
         place: String,
-        /// What is wrong.
+        /// The fault.
         what: String,
     },
 }
 
-/// Aligns every function section of an object, or of each object of an
-/// archive, to 64 bytes or more, and sets to zero what no neutral link reads.
-/// `name` is how the survey calls the file.
+/// Aligns every function section of an object, or of each object of an archive, to 64 bytes or
+/// more, and sets to zero what no neutral link reads. `name` is how the survey calls the file.
 ///
-/// Members of an archive that are no objects (the symbol table, `lib.rmeta`)
-/// are left as they are, and so is bitcode, of which the survey tells.
+/// Members of an archive that are no objects (the symbol table, `lib.rmeta`) are left as they are,
+/// and so is bitcode, which the survey names.
 ///
 /// # Errors
 ///
@@ -78,8 +80,7 @@ pub(crate) fn align(name: &str, bytes: &mut [u8]) -> Result<Survey, Problem> {
     let mut survey = Survey::default();
     let mut edits = Edits::default();
     match Kind::of(bytes) {
-        Kind::Elf => object(name, bytes, 0, &mut survey, &mut edits)
-            .map_err(|fault| fault.problem(String::new()))?,
+        Kind::Elf => object(name, bytes, 0, &mut survey, &mut edits)?,
         Kind::Bitcode => survey.link_time_code = Some(name.to_owned()),
         Kind::Archive => archive(name, bytes, &mut survey, &mut edits)?,
         Kind::ThinArchive => return Err(Problem::Thin),
@@ -94,7 +95,7 @@ pub(crate) fn align(name: &str, bytes: &mut [u8]) -> Result<Survey, Problem> {
     Ok(survey)
 }
 
-/// What a file is by its first bytes.
+/// The kind of a file by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Elf,
@@ -131,25 +132,28 @@ struct Patch {
     value: [u8; 8],
 }
 
-/// What is wrong with one object.
-#[derive(Debug)]
-enum Fault {
-    Linked,
-    Malformed(String),
-}
+impl Problem {
+    fn malformed(what: impl Into<String>) -> Self {
+        Self::Malformed {
+            place: String::new(),
+            what: what.into(),
+        }
+    }
 
-impl Fault {
-    fn problem(self, place: String) -> Problem {
+    fn in_member(self, name: &str) -> Self {
         match self {
-            Self::Linked => Problem::Linked,
-            Self::Malformed(what) => Problem::Malformed { place, what },
+            Self::Malformed { what, .. } => Self::Malformed {
+                place: format!("{name}: "),
+                what,
+            },
+            other => other,
         }
     }
 }
 
-impl From<object::read::Error> for Fault {
+impl From<object::read::Error> for Problem {
     fn from(error: object::read::Error) -> Self {
-        Self::Malformed(error.to_string())
+        Self::malformed(error.to_string())
     }
 }
 
@@ -159,25 +163,18 @@ fn archive(
     survey: &mut Survey,
     edits: &mut Edits,
 ) -> Result<(), Problem> {
-    let malformed = |place: String, error: object::read::Error| Problem::Malformed {
-        place,
-        what: error.to_string(),
-    };
-    let archive = ArchiveFile::parse(bytes).map_err(|error| malformed(String::new(), error))?;
-    for member in archive.members() {
-        let member = member.map_err(|error| malformed(String::new(), error))?;
+    for member in ArchiveFile::parse(bytes)?.members() {
+        let member = member?;
         let member_name = String::from_utf8_lossy(member.name()).into_owned();
-        let place = || format!("{member_name}: ");
-        let data = member
-            .data(bytes)
-            .map_err(|error| malformed(place(), error))?;
+        let data = member.data(bytes);
+        let data = data.map_err(|error| Problem::from(error).in_member(&member_name))?;
         let start = usize::try_from(member.file_range().0).unwrap_or(usize::MAX);
         let full_name = format!("{name}({member_name})");
         match Kind::of(data) {
             Kind::Elf => match object(&full_name, data, start, survey, edits) {
                 // Linkers pass over a linked file in an archive, too.
-                Ok(()) | Err(Fault::Linked) => {}
-                Err(fault) => return Err(fault.problem(place())),
+                Ok(()) | Err(Problem::Linked) => {}
+                Err(problem) => return Err(problem.in_member(&member_name)),
             },
             Kind::Bitcode => {
                 survey.link_time_code.get_or_insert(full_name);
@@ -195,11 +192,11 @@ fn object(
     start: usize,
     survey: &mut Survey,
     edits: &mut Edits,
-) -> Result<(), Fault> {
+) -> Result<(), Problem> {
     match data.get(4) {
         Some(1) => sections::<FileHeader32<Endianness>>(name, data, start, survey, edits),
         Some(2) => sections::<FileHeader64<Endianness>>(name, data, start, survey, edits),
-        _ => Err(Fault::Malformed("neither 32 nor 64 bits wide".to_owned())),
+        _ => Err(Problem::malformed("neither 32 nor 64 bits wide")),
     }
 }
 
@@ -209,11 +206,11 @@ fn sections<Elf: FileHeader<Endian = Endianness>>(
     start: usize,
     survey: &mut Survey,
     edits: &mut Edits,
-) -> Result<(), Fault> {
+) -> Result<(), Problem> {
     let header = Elf::parse(data)?;
     let endian = header.endian()?;
     if header.e_type(endian) != ET_REL {
-        return Err(Fault::Linked);
+        return Err(Problem::Linked);
     }
     let table = header.sections(endian, data)?;
     let headers = headers_range::<Elf>(header, endian, &table, data)?;
@@ -225,6 +222,10 @@ fn sections<Elf: FileHeader<Endian = Endianness>>(
             continue;
         }
         let section_name = table.section_name(endian, section)?;
+        let in_section = |what: &str| {
+            let name = String::from_utf8_lossy(section_name);
+            Problem::malformed(format!("section {name} {what}"))
+        };
         let size: u64 = section.sh_size(endian).into();
         if section.sh_type(endian) != SHT_NOBITS && size > 0 {
             let begin = section.sh_offset(endian).into();
@@ -232,16 +233,10 @@ fn sections<Elf: FileHeader<Endian = Endianness>>(
                 .checked_add(size)
                 .filter(|&end| end <= data.len() as u64);
             let Some(end) = end else {
-                return Err(Fault::Malformed(format!(
-                    "section {} reaches beyond the end of the file",
-                    String::from_utf8_lossy(section_name)
-                )));
+                return Err(in_section("reaches beyond the end of the file"));
             };
             if begin < headers.end as u64 && (headers.start as u64) < end {
-                return Err(Fault::Malformed(format!(
-                    "section {} overlaps the section headers",
-                    String::from_utf8_lossy(section_name)
-                )));
+                return Err(in_section("overlaps the section headers"));
             }
             let flags: u64 = section.sh_flags(endian).into();
             let is_left_out =
@@ -262,10 +257,7 @@ fn sections<Elf: FileHeader<Endian = Endianness>>(
         }
         let old: u64 = section.sh_addralign(endian).into();
         if old > 1 && !old.is_power_of_two() {
-            return Err(Fault::Malformed(format!(
-                "section {} asks for an alignment of {old}",
-                String::from_utf8_lossy(section_name)
-            )));
+            return Err(in_section(&format!("asks for an alignment of {old}")));
         }
         if old < ALIGNMENT {
             let position = headers.start + index.0 * size_of::<Elf::SectionHeader>();
@@ -312,8 +304,8 @@ fn is_never_linked(name: &[u8]) -> bool {
     name.starts_with(b".debug_") || [&b".rmeta"[..], b".llvmbc", b".llvmcmd"].contains(&name)
 }
 
-/// Those of the ranges that have no byte in common with `others`: an odd object may use bytes
-/// for two sections.
+/// Those of the ranges that have no byte in common with `others`: an odd object may use bytes for
+/// two sections.
 fn apart(ranges: Vec<Range<usize>>, mut others: Vec<Range<usize>>) -> Vec<Range<usize>> {
     if ranges.is_empty() {
         return ranges;
@@ -332,14 +324,14 @@ fn apart(ranges: Vec<Range<usize>>, mut others: Vec<Range<usize>>) -> Vec<Range<
     ranges.into_iter().filter(is_apart).collect()
 }
 
-/// Where the section headers are in the object.
+/// The place of the section headers in the object.
 fn headers_range<Elf: FileHeader<Endian = Endianness>>(
     header: &Elf,
     endian: Endianness,
     table: &SectionTable<'_, Elf>,
     data: &[u8],
-) -> Result<Range<usize>, Fault> {
-    let outside = || Fault::Malformed("the section headers lie outside the file".to_owned());
+) -> Result<Range<usize>, Problem> {
+    let outside = || Problem::malformed("the section headers lie outside the file");
     let begin: u64 = header.e_shoff(endian).into();
     let begin = usize::try_from(begin).map_err(|_| outside())?;
     let length = table.len() * size_of::<Elf::SectionHeader>();
@@ -348,8 +340,8 @@ fn headers_range<Elf: FileHeader<Endian = Endianness>>(
         .filter(|&end| end <= data.len())
         .ok_or_else(outside)?;
     if length > 0 && begin < size_of::<Elf>() {
-        return Err(Fault::Malformed(
-            "the section headers overlap the file header".to_owned(),
+        return Err(Problem::malformed(
+            "the section headers overlap the file header",
         ));
     }
     Ok(begin..end)

@@ -19,13 +19,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::linker::{Family, Linker};
 use crate::record::{Digest, LinkRecord};
+use crate::store::lock_file;
 
 /// The bytes of neutral links that one `.deadheat/links` keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limits {
     /// While a race runs, which comes back to its links for every benchmark.
     pub(crate) racing: u64,
-    /// When none does. The next race draws other seeds, and finds a link again only where it is
+    /// While none does. The next race draws other seeds, and finds a link again only where it is
     /// given the seed of an earlier one: a dozen benchmarks left 264 MB that nobody asked for.
     pub(crate) idle: u64,
 }
@@ -46,7 +47,7 @@ pub(crate) struct Variant {
     pub(crate) hash: String,
 }
 
-/// What is known of a variant without reading it.
+/// The facts known of a variant without reading it.
 #[derive(Debug, Serialize, Deserialize)]
 struct Note {
     hash: String,
@@ -72,18 +73,18 @@ impl Cache {
         self.home.join("placements")
     }
 
-    /// Where the variants of a record by a linker are.
-    pub(crate) fn shelf(&self, record: &Digest, linker: &Linker) -> Shelf {
+    /// The variants of a record by a linker.
+    pub(crate) fn entry(&self, record: &Digest, linker: &Linker) -> CacheEntry {
         let identity = format!("{} {:?}", linker.version, linker.selection);
         let Digest(digest) = Digest::of(identity.as_bytes());
         let name = format!("{}-{}", linker.family.name(), &digest[..8]);
-        Shelf {
+        CacheEntry {
             cache: self.clone(),
             folder: self.placements().join(&record.0).join(name),
         }
     }
 
-    /// Where the choice of a linker is kept, among all or of one family.
+    /// The file of the choice of a linker, among all or of one family.
     fn choice(&self, record: &Digest, forced: Option<Family>) -> PathBuf {
         let name = forced.map_or("linker.json".to_owned(), |family| {
             format!("linker-{}.json", family.name())
@@ -103,30 +104,26 @@ impl Cache {
         record: &Digest,
         forced: Option<Family>,
         linker: &Linker,
-        workshop: &Workshop,
+        work_folder: &WorkFolder,
     ) -> io::Result<()> {
-        let made = workshop.folder.join("linker.json");
+        let made = work_folder.folder.join("linker.json");
         fs::write(&made, serde_json::to_vec(linker)?)?;
         let _lock = self.lock()?;
         fs::create_dir_all(self.placements().join(&record.0))?;
         fs::rename(made, self.choice(record, forced))
     }
 
-    /// Waits until nobody else changes anything in the home, and keeps it so
-    /// for as long as the file lives.
+    /// Waits until nobody else changes anything in the home, and keeps it so for as long as the
+    /// file lives.
     fn lock(&self) -> io::Result<File> {
-        let file = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(self.home.join("lock"))?;
+        let file = lock_file(&self.home)?;
         file.lock()?;
         Ok(file)
     }
 
-    /// A folder to make things in, which is removed with what is in it. Those
-    /// of processes that were killed are cleared away.
-    pub(crate) fn workshop(&self) -> io::Result<Workshop> {
+    /// A folder to make things in, which is removed with what is in it. Those of processes that
+    /// were killed are cleared away.
+    pub(crate) fn work_folder(&self) -> io::Result<WorkFolder> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let _lock = self.lock()?;
         let placements = self.placements();
@@ -147,7 +144,7 @@ impl Cache {
                 Ok(()) => {
                     let busy = File::create(folder.join("busy"))?;
                     busy.lock()?;
-                    return Ok(Workshop {
+                    return Ok(WorkFolder {
                         folder,
                         _busy: busy,
                     });
@@ -156,14 +153,13 @@ impl Cache {
         }
     }
 
-    /// Does nothing until variants take more bytes than they may; then removes
-    /// them until there is room for some more: first those of records that are
-    /// gone, then the longest unused. Those in `spared` stay. Where nobody
-    /// races, those of records that are gone go in any case.
+    /// Does nothing until variants take more bytes than they may; then removes them until there is
+    /// room for some more: first those of records that are gone, then the longest unused. Those in
+    /// `spared` stay. Where nobody races, those of records that are gone go in any case.
     pub(crate) fn trim(&self, limits: Limits, spared: &BTreeSet<PathBuf>) -> io::Result<()> {
         let _lock = self.lock()?;
         // Held until the end: no race begins with links that are about to go.
-        let idle = Hold::alone(&self.home)?;
+        let idle = FolderLock::alone(&self.home)?;
         let limit = match &idle {
             Some(_) => {
                 self.remove_unrecorded()?;
@@ -191,9 +187,9 @@ impl Cache {
             fs::remove_file(note_path(&variant.path)).or_else(ignore_missing)?;
             fs::remove_file(&variant.path).or_else(ignore_missing)?;
             // A folder that is not empty yet stays.
-            if let Some(shelf) = variant.path.parent()
-                && fs::remove_dir(shelf).is_ok()
-                && let Some(folder) = shelf.parent()
+            if let Some(of_linker) = variant.path.parent()
+                && fs::remove_dir(of_linker).is_ok()
+                && let Some(folder) = of_linker.parent()
                 && !records.contains(&variant.record)
             {
                 fs::remove_dir_all(folder).or_else(ignore_missing)?;
@@ -221,8 +217,8 @@ impl Cache {
             if name.starts_with(MAKING) {
                 continue;
             }
-            for shelf in subfolders(&record)? {
-                for entry in fs::read_dir(&shelf)? {
+            for of_linker in subfolders(&record)? {
+                for entry in fs::read_dir(&of_linker)? {
                     let entry = entry?;
                     let path = entry.path();
                     if path.extension().is_some() {
@@ -270,12 +266,12 @@ struct Kept {
 
 /// The variants of one record by one linker.
 #[derive(Clone, Debug)]
-pub(crate) struct Shelf {
+pub(crate) struct CacheEntry {
     cache: Cache,
     folder: PathBuf,
 }
 
-impl Shelf {
+impl CacheEntry {
     pub(crate) fn path(&self, seed: u32) -> PathBuf {
         self.folder.join(seed.to_string())
     }
@@ -320,13 +316,13 @@ impl Shelf {
 
 /// A folder that somebody is making things in.
 #[derive(Debug)]
-pub(crate) struct Workshop {
+pub(crate) struct WorkFolder {
     pub(crate) folder: PathBuf,
     /// Locked for as long as somebody works there.
     _busy: File,
 }
 
-impl Drop for Workshop {
+impl Drop for WorkFolder {
     fn drop(&mut self) {
         // What cannot be removed now is cleared away by the next process.
         let _ = fs::remove_dir_all(&self.folder);
@@ -344,8 +340,8 @@ fn note_path(executable: &Path) -> PathBuf {
     executable.with_extension("json")
 }
 
-/// Returns true for an entry of the folder `placements` with neutral links, or with what a process left there
-/// that was killed while it made some.
+/// Returns true for an entry of the folder `placements` with neutral links, or with what a process
+/// left there that was killed while it made some.
 pub(crate) fn is_of_neutral_links(entry: &Path) -> bool {
     let name = name_of(entry);
     Digest::is_spelled(&name) || (name.starts_with(MAKING) && is_abandoned(entry))
@@ -378,14 +374,14 @@ fn ignore_missing(error: io::Error) -> io::Result<()> {
     }
 }
 
-/// The lock on a folder `.deadheat/links`, held as long as this lives. It is on the folder
-/// itself, which the engine locks as well for as long as a race runs.
+/// The lock on a folder `.deadheat/links`, held as long as this lives. It is on the folder itself,
+/// which the engine locks as well for as long as a race runs.
 #[derive(Debug)]
-pub(crate) struct Hold {
+pub(crate) struct FolderLock {
     _folder: File,
 }
 
-impl Hold {
+impl FolderLock {
     /// Lets others hold the folder too, and nobody clear it away, as the engine does.
     #[cfg(test)]
     pub(crate) fn shared(home: &Path) -> io::Result<Option<Self>> {
@@ -445,11 +441,11 @@ mod tests {
         digest
     }
 
-    fn put(shelf: &Shelf, seed: u32, length: usize, unused_for: u64) -> PathBuf {
-        let workshop = shelf.cache.workshop().unwrap();
-        let made = workshop.folder.join("out");
+    fn put(entry: &CacheEntry, seed: u32, length: usize, unused_for: u64) -> PathBuf {
+        let work_folder = entry.cache.work_folder().unwrap();
+        let made = work_folder.folder.join("out");
         fs::write(&made, vec![seed as u8; length]).unwrap();
-        let variant = shelf.keep(seed, &made).unwrap();
+        let variant = entry.keep(seed, &made).unwrap();
         let when = SystemTime::now() - Duration::from_secs(unused_for);
         let note = File::options()
             .append(true)
@@ -478,17 +474,17 @@ mod tests {
     fn a_variant_is_found_again_with_its_hash_until_it_is_damaged() {
         let home = tempfile::tempdir().unwrap();
         let cache = Cache::new(home.path().to_owned());
-        let shelf = cache.shelf(&record(&cache, "a"), &linker("LLD 14"));
-        assert_eq!(shelf.find(1), None);
-        let path = put(&shelf, 1, 3, 0);
-        let found = shelf.find(1).unwrap();
+        let entry = cache.entry(&record(&cache, "a"), &linker("LLD 14"));
+        assert_eq!(entry.find(1), None);
+        let path = put(&entry, 1, 3, 0);
+        let found = entry.find(1).unwrap();
         assert_eq!(found.executable, path);
         // sha256sum of three bytes 01.
         assert_eq!(found.hash, "75c8fd04ad916aec");
         fs::write(&path, b"torn by somebody").unwrap();
-        assert_eq!(shelf.find(1), None);
+        assert_eq!(entry.find(1), None);
         assert_eq!(
-            cache.shelf(&Digest::of(b"a"), &linker("LLD 15")).find(1),
+            cache.entry(&Digest::of(b"a"), &linker("LLD 15")).find(1),
             None
         );
     }
@@ -497,9 +493,9 @@ mod tests {
     fn the_longest_unused_go_first_and_none_of_the_request_in_hand() {
         let home = tempfile::tempdir().unwrap();
         let cache = Cache::new(home.path().to_owned());
-        let shelf = cache.shelf(&record(&cache, "a"), &linker("LLD 14"));
+        let entry = cache.entry(&record(&cache, "a"), &linker("LLD 14"));
         let paths: Vec<_> = (1..=4)
-            .map(|seed| put(&shelf, seed, 100, 100 * u64::from(seed)))
+            .map(|seed| put(&entry, seed, 100, 100 * u64::from(seed)))
             .collect();
         let spared = BTreeSet::from([paths[3].clone()]);
         cache.trim(limits(400), &spared).unwrap();
@@ -515,9 +511,9 @@ mod tests {
     fn what_was_found_counts_as_used() {
         let home = tempfile::tempdir().unwrap();
         let cache = Cache::new(home.path().to_owned());
-        let shelf = cache.shelf(&record(&cache, "a"), &linker("LLD 14"));
-        let paths = [put(&shelf, 1, 100, 500), put(&shelf, 2, 100, 400)];
-        shelf.find(1).unwrap();
+        let entry = cache.entry(&record(&cache, "a"), &linker("LLD 14"));
+        let paths = [put(&entry, 1, 100, 500), put(&entry, 2, 100, 400)];
+        entry.find(1).unwrap();
         cache.trim(limits(150), &BTreeSet::new()).unwrap();
         assert_eq!(there(&paths), [true, false]);
     }
@@ -527,10 +523,10 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let cache = Cache::new(home.path().to_owned());
         let [kept, gone] =
-            ["kept", "gone"].map(|name| cache.shelf(&record(&cache, name), &linker("LLD 14")));
+            ["kept", "gone"].map(|name| cache.entry(&record(&cache, name), &linker("LLD 14")));
         let paths = [put(&kept, 1, 100, 900), put(&gone, 1, 100, 0)];
         fs::remove_file(home.path().join("gone.json")).unwrap();
-        let racing = Hold::shared(home.path()).unwrap().unwrap();
+        let racing = FolderLock::shared(home.path()).unwrap().unwrap();
         cache.trim(limits(150), &BTreeSet::new()).unwrap();
         assert_eq!(there(&paths), [true, false]);
         let Digest(folder) = Digest::of(b"gone");
@@ -546,15 +542,15 @@ mod tests {
     fn a_race_keeps_its_links_and_most_of_them_go_when_it_is_over() {
         let home = tempfile::tempdir().unwrap();
         let cache = Cache::new(home.path().to_owned());
-        let shelf = cache.shelf(&record(&cache, "a"), &linker("LLD 14"));
+        let entry = cache.entry(&record(&cache, "a"), &linker("LLD 14"));
         let paths: Vec<_> = (1..=4)
-            .map(|seed| put(&shelf, seed, 100, 100 * u64::from(seed)))
+            .map(|seed| put(&entry, seed, 100, 100 * u64::from(seed)))
             .collect();
         let limits = Limits {
             racing: 400,
             idle: 200,
         };
-        let race = Hold::shared(home.path()).unwrap().unwrap();
+        let race = FolderLock::shared(home.path()).unwrap().unwrap();
         cache.trim(limits, &BTreeSet::new()).unwrap();
         assert_eq!(there(&paths), [true, true, true, true]);
         drop(race);
@@ -566,12 +562,12 @@ mod tests {
     fn what_a_killed_process_left_is_cleared_away_and_what_another_makes_is_not() {
         let home = tempfile::tempdir().unwrap();
         let cache = Cache::new(home.path().to_owned());
-        let busy = cache.workshop().unwrap();
+        let busy = cache.work_folder().unwrap();
         let abandoned = home.path().join("placements/making-1-0");
         fs::create_dir(&abandoned).unwrap();
         fs::write(abandoned.join("busy"), b"").unwrap();
         fs::write(abandoned.join("7"), b"half a link").unwrap();
-        let other = cache.workshop().unwrap();
+        let other = cache.work_folder().unwrap();
         assert!(!abandoned.exists());
         assert!(busy.folder.exists() && other.folder.exists());
         let folder = busy.folder.clone();
@@ -583,13 +579,14 @@ mod tests {
     fn races_hold_a_folder_together_and_keep_out_who_clears_it_away() {
         let home = tempfile::tempdir().unwrap();
         let home = home.path();
-        let races = [Hold::shared(home), Hold::shared(home)].map(|hold| hold.unwrap().unwrap());
-        assert!(Hold::alone(home).unwrap().is_none());
+        let races =
+            [FolderLock::shared(home), FolderLock::shared(home)].map(|hold| hold.unwrap().unwrap());
+        assert!(FolderLock::alone(home).unwrap().is_none());
         drop(races);
-        let alone = Hold::alone(home).unwrap().unwrap();
-        assert!(Hold::shared(home).unwrap().is_none());
+        let alone = FolderLock::alone(home).unwrap().unwrap();
+        assert!(FolderLock::shared(home).unwrap().is_none());
         drop(alone);
-        assert!(Hold::shared(home).unwrap().is_some());
-        assert!(Hold::shared(&home.join("gone")).is_err());
+        assert!(FolderLock::shared(home).unwrap().is_some());
+        assert!(FolderLock::shared(&home.join("gone")).is_err());
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
+use std::path::PathBuf;
 
 use object::elf::{
     DF_1_PIE, DT_FLAGS_1, ET_DYN, ET_EXEC, ET_REL, FileHeader32, FileHeader64, PT_INTERP,
@@ -14,18 +14,18 @@ use object::read::archive::ArchiveFile;
 use object::read::elf::{Dyn, FileHeader, ProgramHeader, SectionHeader};
 use object::{Endianness, FileKind};
 
-/// Whether these are the bytes of a program, and not of a shared library, an
-/// object or anything else.
+/// Returns true for the bytes of a program, and not of a shared library, an object or anything
+/// else.
 pub(crate) fn is_executable(bytes: &[u8]) -> bool {
     let answer = match FileKind::parse(bytes) {
-        Ok(FileKind::Elf32) => of::<FileHeader32<Endianness>>(bytes),
-        Ok(FileKind::Elf64) => of::<FileHeader64<Endianness>>(bytes),
+        Ok(FileKind::Elf32) => is_program::<FileHeader32<Endianness>>(bytes),
+        Ok(FileKind::Elf64) => is_program::<FileHeader64<Endianness>>(bytes),
         _ => Ok(false),
     };
     answer.unwrap_or(false)
 }
 
-fn of<Elf: FileHeader<Endian = Endianness>>(bytes: &[u8]) -> object::Result<bool> {
+fn is_program<Elf: FileHeader<Endian = Endianness>>(bytes: &[u8]) -> object::Result<bool> {
     let header = Elf::parse(bytes)?;
     let endian = header.endian()?;
     match header.e_type(endian) {
@@ -48,19 +48,19 @@ fn of<Elf: FileHeader<Endian = Endianness>>(bytes: &[u8]) -> object::Result<bool
     Ok(false)
 }
 
-/// The names of all function sections of a link: what a linker script can put
-/// in order. Sections of one name stay together.
+/// The names of all function sections of a link: what a linker script can put in order. Sections of
+/// one name stay together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FunctionSections(BTreeSet<String>);
 
 impl FunctionSections {
-    /// Gathers the names from objects and archives. What is neither is passed
-    /// over: it has no function sections.
+    /// Gathers the names from objects and archives. What is neither is passed over: it has no
+    /// function sections.
     ///
     /// # Errors
     ///
     /// A file that cannot be read.
-    pub(crate) fn of<'a>(files: impl IntoIterator<Item = &'a Path>) -> std::io::Result<Self> {
+    pub(crate) fn of(files: impl IntoIterator<Item = PathBuf>) -> std::io::Result<Self> {
         let mut names = BTreeSet::new();
         for file in files {
             gather(&fs::read(file)?, &mut names);
@@ -68,11 +68,11 @@ impl FunctionSections {
         Ok(Self(names))
     }
 
-    /// A script for GNU ld that puts the sections into an order drawn by
-    /// `seed`, and what has no section of its own behind them.
+    /// A script for GNU ld that puts the sections into an order drawn by `seed`, and what has no
+    /// section of its own behind them.
     ///
-    /// One statement per section: of a statement with several patterns GNU ld
-    /// takes what matches in the order of the files.
+    /// One statement per section: of a statement with several patterns GNU ld takes what matches in
+    /// the order of the files.
     pub(crate) fn script(&self, seed: u32) -> String {
         let mut order: Vec<&str> = self.0.iter().map(String::as_str).collect();
         let mut draws = SplitMix64(u64::from(seed));
@@ -129,8 +129,7 @@ fn gather_sections<Elf: FileHeader<Endian = Endianness>>(
     Some(())
 }
 
-/// Whether a linker script can name this function section without meaning
-/// another one as well.
+/// Returns true if a linker script can name this function section without meaning another one.
 fn can_be_named(name: &[u8]) -> bool {
     name.starts_with(b".text.")
         && name

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use crate::options::{
-    LinkerOption, Written, driver_takes_value, driver_writes, is_source, linker_option,
+    LinkerOption, Named, Written, driver_takes_value, driver_writes, is_source, linker_option,
     links_no_executable,
 };
 use crate::response::{self, Unclear};
@@ -20,12 +20,12 @@ pub(crate) enum Piece {
     Named(Spelling),
     /// `-l`: a library that may have to be looked for.
     Library {
-        /// How it was asked for; the value is its name.
+        /// The words that ask for it; the value is its name.
         spelling: Spelling,
-        /// Whether a shared one will do.
+        /// True if a shared one will do.
         dynamic: bool,
     },
-    /// Where the executable looks for shared libraries.
+    /// The folders in which the executable looks for shared libraries.
     RunPath(Spelling),
     /// `-L`.
     Folder(Spelling),
@@ -36,7 +36,7 @@ pub(crate) enum Piece {
 pub(crate) struct Spelling {
     /// Said to the linker by way of the driver, `-Wl,` or `-Xlinker`.
     pub(crate) to_linker: bool,
-    /// What stands before the value in the same word.
+    /// The text before the value in the same word.
     pub(crate) before: String,
     /// The value.
     pub(crate) value: String,
@@ -64,13 +64,13 @@ impl Spelling {
         words
     }
 
-    /// What stands before the value in its own argument.
+    /// The text before the value in its own argument.
     pub(crate) fn before_value(&self) -> &str {
         if self.apart { "" } else { &self.before }
     }
 }
 
-/// What a driver was asked for.
+/// The request to a driver.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Intent {
     /// Anything but the link of an executable.
@@ -89,8 +89,7 @@ pub(crate) enum Intent {
 pub(crate) struct Invocation {
     /// As it was named.
     pub(crate) output: String,
-    /// The arguments in their order, without the output and without files
-    /// that are written besides.
+    /// The arguments in their order, without the output and without files that are written besides.
     pub(crate) pieces: Vec<Piece>,
     /// Folders to look for libraries in, in their order.
     pub(crate) folders: Vec<String>,
@@ -119,16 +118,13 @@ impl Intent {
     }
 }
 
-/// What the next word to the linker is, when the last one asked for it.
+/// The meaning of the next word to the linker, when the last one asked for it.
 #[derive(Debug)]
 enum Awaited {
     Value,
     Dropped,
     Output,
-    Reads(String),
-    RunPath(String),
-    Folder(String),
-    Library(String),
+    Names(Named, String),
 }
 
 /// A command line while it is read.
@@ -137,8 +133,7 @@ struct Reading<'a> {
     directory: &'a Path,
     invocation: Invocation,
     awaited: Option<Awaited>,
-    /// Whether `-l` may find shared libraries, and what it was before every
-    /// `--push-state`.
+    /// True if `-l` may find shared libraries; and what it was before every `--push-state`.
     dynamic: bool,
     pushed: Vec<bool>,
     /// `-static`: never.
@@ -184,8 +179,8 @@ impl<'a> Reading<'a> {
         Intent::Link(self.invocation)
     }
 
-    /// Takes a word, and its value from `rest`; says whether this may still be
-    /// the link of an executable.
+    /// Takes a word, and its value from `rest`; says whether this may still be the link of an
+    /// executable.
     fn driver_word(&mut self, word: String, rest: &mut impl Iterator<Item = String>) -> bool {
         if links_no_executable(&word) {
             return false;
@@ -210,6 +205,20 @@ impl<'a> Reading<'a> {
             value,
             apart,
         };
+        // The options whose value names something, and how they are said again.
+        let naming = match word.as_str() {
+            "-L" | "--library-directory" => Some((Named::Folder, "-L", false)),
+            "-l" => Some((Named::Library, "-l", false)),
+            "-T" => Some((Named::File, "-T", true)),
+            "-rpath" => Some((Named::RunPath, "-rpath", true)),
+            _ => None,
+        };
+        if let Some((named, before, apart)) = naming {
+            if let Some(value) = rest.next() {
+                self.push_named(named, spelling(before, value, apart));
+            }
+            return true;
+        }
         match word.as_str() {
             "-o" | "--output" => self.invocation.output = rest.next().unwrap_or_default(),
             "-Xlinker" => {
@@ -224,26 +233,6 @@ impl<'a> Reading<'a> {
             "-x" => {
                 let language = rest.next().unwrap_or_default();
                 self.language = language != "none";
-            }
-            "-L" | "--library-directory" => {
-                if let Some(value) = rest.next() {
-                    self.push(Piece::Folder(spelling("-L", value, false)));
-                }
-            }
-            "-l" => {
-                if let Some(value) = rest.next() {
-                    self.library(spelling("-l", value, false));
-                }
-            }
-            "-T" => {
-                if let Some(value) = rest.next() {
-                    self.push(Piece::Named(spelling("-T", value, true)));
-                }
-            }
-            "-rpath" => {
-                if let Some(value) = rest.next() {
-                    self.push(Piece::RunPath(spelling("-rpath", value, true)));
-                }
             }
             "-" => {
                 self.sources = true;
@@ -277,20 +266,20 @@ impl<'a> Reading<'a> {
         } else if let Some(language) = option.strip_prefix('x') {
             self.language = language != "none";
         } else if let Some(folder) = option.strip_prefix('L') {
-            self.push(Piece::Folder(spelling("-L", folder.to_owned(), false)));
+            self.push_named(Named::Folder, spelling("-L", folder.to_owned(), false));
         } else if let Some(name) = option.strip_prefix('l') {
-            self.library(spelling("-l", name.to_owned(), false));
-        } else if let (LinkerOption::Reads("-T"), Some(script)) =
+            self.push_named(Named::Library, spelling("-l", name.to_owned(), false));
+        } else if let (LinkerOption::Names(Named::File, "-T"), Some(script)) =
             (linker_option(&word), option.strip_prefix('T'))
         {
-            self.push(Piece::Named(spelling("-T", script.to_owned(), false)));
+            self.push_named(Named::File, spelling("-T", script.to_owned(), false));
         } else {
             self.push(Piece::Word(word));
         }
     }
 
-    /// `-Wl,` and what comes after. Where nothing in it is of interest it stays
-    /// the argument it was.
+    /// `-Wl,` and what comes after. Where nothing in it is of interest it stays the argument it
+    /// was.
     fn linker_argument(&mut self, argument: &str, words: &str) {
         let mut parts = Vec::new();
         let mut all_plain = true;
@@ -333,21 +322,8 @@ impl<'a> Reading<'a> {
                 self.invocation.output = word.to_owned();
                 return NOTHING;
             }
-            Some(Awaited::Reads(before)) => {
-                return Some(Piece::Named(spelling(&before, word, true)));
-            }
-            Some(Awaited::RunPath(before)) => {
-                return Some(Piece::RunPath(spelling(&before, word, true)));
-            }
-            Some(Awaited::Folder(before)) => {
-                return Some(Piece::Folder(spelling(&before, word, true)));
-            }
-            Some(Awaited::Library(before)) => {
-                self.inputs = true;
-                return Some(Piece::Library {
-                    spelling: spelling(&before, word, true),
-                    dynamic: self.dynamic,
-                });
+            Some(Awaited::Names(named, before)) => {
+                return Some(self.piece(named, spelling(&before, word, true)));
             }
         }
         let option = linker_option(word);
@@ -366,27 +342,9 @@ impl<'a> Reading<'a> {
                 self.awaited = Some(Awaited::Value);
                 None
             }
-            LinkerOption::Reads(before) => match value_after(before) {
-                Some(spelling) => Some(Piece::Named(spelling)),
-                None => self.wait_for(Awaited::Reads(before.to_owned())),
-            },
-            LinkerOption::RunPath(before) => match value_after(before) {
-                Some(spelling) => Some(Piece::RunPath(spelling)),
-                None => self.wait_for(Awaited::RunPath(before.to_owned())),
-            },
-            LinkerOption::Folder(before) => match value_after(before) {
-                Some(spelling) => Some(Piece::Folder(spelling)),
-                None => self.wait_for(Awaited::Folder(before.to_owned())),
-            },
-            LinkerOption::Library(before) => match value_after(before) {
-                Some(spelling) => {
-                    self.inputs = true;
-                    Some(Piece::Library {
-                        spelling,
-                        dynamic: self.dynamic,
-                    })
-                }
-                None => self.wait_for(Awaited::Library(before.to_owned())),
+            LinkerOption::Names(named, before) => match value_after(before) {
+                Some(spelling) => Some(self.piece(named, spelling)),
+                None => self.wait_for(Awaited::Names(named, before.to_owned())),
             },
             LinkerOption::Writes(Written::InNext) => self.wait_for(Awaited::Dropped),
             LinkerOption::Writes(_) => NOTHING,
@@ -412,10 +370,22 @@ impl<'a> Reading<'a> {
         Some(Piece::Word(String::new()))
     }
 
-    fn library(&mut self, spelling: Spelling) {
-        self.inputs = true;
-        let dynamic = self.dynamic;
-        self.push(Piece::Library { spelling, dynamic });
+    fn push_named(&mut self, named: Named, spelling: Spelling) {
+        let piece = self.piece(named, spelling);
+        self.push(piece);
+    }
+
+    fn piece(&mut self, named: Named, spelling: Spelling) -> Piece {
+        match named {
+            Named::File => Piece::Named(spelling),
+            Named::RunPath => Piece::RunPath(spelling),
+            Named::Folder => Piece::Folder(spelling),
+            Named::Library => {
+                self.inputs = true;
+                let dynamic = self.dynamic;
+                Piece::Library { spelling, dynamic }
+            }
+        }
     }
 
     fn push(&mut self, piece: Piece) {

@@ -1,10 +1,9 @@
 //! Neutral links: where the linker puts the code, drawn anew by a seed.
 //!
-//! Two functions with the very same instructions can differ by a third in
-//! speed only because of where the linker put them. This room stands in for
-//! the linker driver, keeps what a link was made from, and makes *neutral
-//! links* of it on demand: every function section aligned to 64 bytes, and all
-//! of them shuffled by a seed.
+//! Two functions with the very same instructions can differ by a third in speed only because of
+//! where the linker put them. This room stands in for the linker driver, keeps what a link was made
+//! from, and makes *neutral links* of it on demand: every function section aligned to 64 bytes, and
+//! all of them shuffled by a seed.
 //!
 //! ```text
 //! driver's arguments ─record─▶ LinkRecord + aligned inputs ─seed─▶ neutral link

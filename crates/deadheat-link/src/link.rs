@@ -9,7 +9,7 @@ use std::{env, io};
 
 use crate::invocation::Intent;
 use crate::note::Note;
-use crate::recording::Finished;
+use crate::recording::record;
 use crate::response::Unclear;
 
 /// A driver that could not be started.
@@ -18,7 +18,7 @@ use crate::response::Unclear;
 pub struct LinkError {
     /// As it was named.
     pub driver: OsString,
-    /// Why not.
+    /// The reason.
     #[source]
     pub problem: io::Error,
 }
@@ -36,22 +36,21 @@ impl LinkError {
 /// A driver that ran to its end.
 #[derive(Debug)]
 pub struct Linked {
-    /// How it ended.
+    /// Its exit status.
     pub status: ExitStatus,
-    /// What there is to say besides what the driver said.
+    /// Notes besides what the driver said.
     pub notes: Vec<Note>,
 }
 
 impl Linked {
-    /// Ends this process as the driver ended: a signal that ended the driver
-    /// ends this process as well. Returns the exit code where that is left to
-    /// the caller.
+    /// Ends this process as the driver ended: a signal that ended the driver ends this process as
+    /// well. Returns the exit code where that is left to the caller.
     pub fn end(&self) -> u8 {
         let Some(signal) = self.status.signal() else {
             return self.status.code().unwrap_or(1) as u8;
         };
-        // A shell in our place, which is sent the signal. One core dump, that
-        // of the driver, is enough.
+        // A shell in our place, which is sent the signal. One core dump, that of the driver, is
+        // enough.
         let _ = Command::new("/bin/sh")
             .args(["-c", "ulimit -c 0; kill -s \"$1\" $$", "sh"])
             .arg(signal.to_string())
@@ -60,12 +59,11 @@ impl Linked {
     }
 }
 
-/// Runs a compiler driver exactly as asked, and records the link of an
-/// executable beside it.
+/// Runs a compiler driver exactly as asked, and records the link of an executable beside it.
 ///
-/// Whatever else the driver is asked for (most of all to compile) it is left
-/// to do in the place of this process: this does not return then. Nothing that
-/// goes wrong in recording harms the link; it becomes a [`Note`].
+/// Whatever else the driver is asked for (most of all to compile) it is left to do in the place of
+/// this process: this does not return then. Nothing that goes wrong in recording harms the link; it
+/// becomes a [`Note`].
 ///
 /// # Errors
 ///
@@ -77,57 +75,38 @@ pub fn link(driver: &OsStr, arguments: &[OsString]) -> Result<Linked, LinkError>
     };
     let mut command = Command::new(driver);
     command.args(arguments);
-    let asked = asked(driver, arguments);
-    if let Asked::Other = asked {
+    let understood = understood(driver, arguments);
+    if let Ok(None) = understood {
         return Err(failed(command.exec()));
     }
     let status = command.status().map_err(failed)?;
-    let mut notes = Vec::new();
-    if status.success() {
-        match asked {
-            Asked::Other => {}
-            Asked::Unclear(unclear) => notes.push(unclear),
-            Asked::Link(intent, directory) => match &*intent {
-                Intent::Other => {}
-                // What configure scripts try out will not be raced.
-                Intent::FromSources { output } if is_trial(output) => {}
-                Intent::FromSources { output } => notes.push(Note::FromSources {
-                    output: output.clone(),
-                }),
-                Intent::Link(invocation) => {
-                    let finished = Finished {
-                        driver: &driver.to_string_lossy(),
-                        directory: &directory,
-                        invocation,
-                    };
-                    let recorded =
-                        unharmed(|| finished.record().map_err(|error| error.to_string()));
-                    match recorded {
-                        Ok(told) => notes = told,
-                        Err(reason) => notes.push(Note::NotRecorded {
-                            output: invocation.output.clone(),
-                            reason,
-                        }),
-                    }
-                }
-            },
+    let notes = match understood {
+        _ if !status.success() => Vec::new(),
+        Err(unclear) => vec![unclear],
+        // What configure scripts try out will not be raced.
+        Ok(Some((Intent::FromSources { output }, _))) if !is_trial(&output) => {
+            vec![Note::FromSources { output }]
         }
-    }
+        Ok(Some((Intent::Link(invocation), directory))) => {
+            let recorded = unharmed(|| {
+                let recorded = record(&driver.to_string_lossy(), &directory, &invocation);
+                recorded.map_err(|error| error.to_string())
+            });
+            recorded.unwrap_or_else(|reason| {
+                let output = invocation.output.clone();
+                vec![Note::NotRecorded { output, reason }]
+            })
+        }
+        Ok(_) => Vec::new(),
+    };
     Ok(Linked { status, notes })
 }
 
-/// What a driver was asked for, as far as it was understood.
-#[derive(Debug)]
-enum Asked {
-    Other,
-    Link(Box<Intent>, PathBuf),
-    /// A link perhaps, and why it is not recorded.
-    Unclear(Note),
-}
-
-fn asked(driver: &OsStr, arguments: &[OsString]) -> Asked {
+/// The intent of a call and its working directory, `None` where no executable is linked; or the
+/// note that a link, perhaps, is not recorded.
+fn understood(driver: &OsStr, arguments: &[OsString]) -> Result<Option<(Intent, PathBuf)>, Note> {
     if arguments.iter().any(|argument| argument == "-c") || is_deadheat(driver, arguments) {
-        return Asked::Other;
+        return Ok(None);
     }
     let unclear = |reason: String| {
         // Good enough for a message.
@@ -136,7 +115,7 @@ fn asked(driver: &OsStr, arguments: &[OsString]) -> Asked {
             .skip(1)
             .map(|name| name.to_string_lossy().into_owned());
         let output = output.take(1).next().unwrap_or_else(|| "a.out".to_owned());
-        Asked::Unclear(Note::NotRecorded { output, reason })
+        Note::NotRecorded { output, reason }
     };
     let unicode = |word: &OsStr| {
         word.to_str()
@@ -144,18 +123,13 @@ fn asked(driver: &OsStr, arguments: &[OsString]) -> Asked {
             .ok_or_else(|| format!("{} is not Unicode", word.display()))
     };
     let words = unicode(driver).and_then(|_| arguments.iter().map(|word| unicode(word)).collect());
-    let words: Vec<String> = match words {
-        Ok(words) => words,
-        Err(reason) => return unclear(reason),
-    };
-    let directory = match env::current_dir() {
-        Ok(directory) => directory,
-        Err(error) => return unclear(format!("the working directory: {error}")),
-    };
+    let words: Vec<String> = words.map_err(unclear)?;
+    let directory =
+        env::current_dir().map_err(|error| unclear(format!("the working directory: {error}")))?;
     match unharmed(|| Intent::of(&words, &directory).map_err(|Unclear(reason)| reason)) {
-        Ok(Intent::Other) => Asked::Other,
-        Ok(intent) => Asked::Link(Box::new(intent), directory),
-        Err(reason) => unclear(reason),
+        Ok(Intent::Other) => Ok(None),
+        Ok(intent) => Ok(Some((intent, directory))),
+        Err(reason) => Err(unclear(reason)),
     }
 }
 
@@ -165,7 +139,7 @@ fn unharmed<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
         .unwrap_or_else(|_| Err("deadheat broke down over it; please report this".to_owned()))
 }
 
-/// Whether the driver is `deadheat link` once more, which records by itself.
+/// Returns true if the driver is `deadheat link` once more, which records by itself.
 fn is_deadheat(driver: &OsStr, arguments: &[OsString]) -> bool {
     Path::new(driver)
         .file_name()

@@ -8,10 +8,10 @@ use std::{env, io};
 
 use serde::{Deserialize, Serialize};
 
-use crate::record::{Argument, LinkRecord};
+use crate::record::LinkRecord;
 use crate::store::Stamp;
 
-/// Linkers that can be told an order, in the order they are tried.
+/// Linkers that take an order, in the order they are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Family {
@@ -26,12 +26,8 @@ pub(crate) enum Family {
 impl Family {
     /// As `DEADHEAT_NEUTRAL_LINKER` names it.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "lld" => Some(Self::Lld),
-            "mold" => Some(Self::Mold),
-            "gnu" => Some(Self::Gnu),
-            _ => None,
-        }
+        let all = [Self::Lld, Self::Mold, Self::Gnu];
+        all.into_iter().find(|family| family.name() == name)
     }
 
     /// As `DEADHEAT_NEUTRAL_LINKER` names it.
@@ -43,8 +39,8 @@ impl Family {
         }
     }
 
-    /// The version in what `--version` prints, if it is one of this family:
-    /// `LLD 14.0.6`, `mold 1.10.1`, `GNU ld 2.40`.
+    /// The version in what `--version` prints, if it is one of this family: `LLD 14.0.6`, `mold
+    /// 1.10.1`, `GNU ld 2.40`.
     fn version(self, printed: &str) -> Option<String> {
         printed.lines().find_map(|line| match self {
             Self::Lld => word_after(line, "LLD "),
@@ -67,17 +63,16 @@ fn word_after(line: &str, start: &str) -> Option<String> {
         .then(|| format!("{start}{word}"))
 }
 
-/// A linker, and how the driver is told to use it.
+/// A linker, and the words by which the driver uses it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Linker {
-    /// How it is told to shuffle.
+    /// The family, which decides how it is made to shuffle.
     pub(crate) family: Family,
     /// Arguments of the driver; none where the recorded call chooses it already.
     pub(crate) selection: Vec<String>,
     /// Its name and version.
     pub(crate) version: String,
-    /// The programs of driver and linker as they were then; empty where they
-    /// were not found.
+    /// The programs of driver and linker as they were then; empty where they were not found.
     #[serde(default)]
     pub(crate) programs: Vec<Program>,
 }
@@ -95,22 +90,34 @@ pub(crate) struct Program {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Candidate {
     pub(crate) family: Family,
-    /// What messages call it.
+    /// Its name in messages.
     pub(crate) name: String,
     /// Arguments of the driver, or why it need not be asked.
     selection: Result<Vec<String>, String>,
 }
 
-/// Where to look for a linker that shuffles the link of `record`, best first.
-/// `forced` leaves one family.
+/// The places to look for a linker that shuffles the link of `record`, best first. `forced` leaves
+/// one family.
 ///
-/// What is costly to find is only looked for when the iterator comes to it.
+/// A linker that is costly to find is only looked for when the iterator comes to it.
 pub(crate) fn candidates(
     record: &LinkRecord,
     forced: Option<Family>,
 ) -> impl Iterator<Item = Candidate> {
-    let sources: [fn(&LinkRecord) -> Option<Candidate>; 6] =
-        [own_lld, path_lld, rust_lld, driver_mold, folder_mold, gnu];
+    let sources: [fn(&LinkRecord) -> Option<Candidate>; 6] = [
+        own_lld,
+        |record| Some(in_path(record, Family::Lld)),
+        |_| Some(rust_lld()),
+        |record| Some(in_path(record, Family::Mold)),
+        |_| folder_mold(),
+        |_| {
+            Some(Candidate {
+                family: Family::Gnu,
+                name: "GNU ld".to_owned(),
+                selection: Ok(vec!["-fuse-ld=bfd".to_owned()]),
+            })
+        },
+    ];
     sources
         .into_iter()
         .filter_map(|source| source(record))
@@ -119,46 +126,43 @@ pub(crate) fn candidates(
 
 /// The lld that the user's own link asks for.
 fn own_lld(record: &LinkRecord) -> Option<Candidate> {
-    let mut chosen = None;
-    for word in words(record) {
-        if let Some(linker) = word.strip_prefix("-fuse-ld=") {
-            chosen = Some(linker);
-        } else if let Some(path) = word.strip_prefix("--ld-path=") {
-            chosen = Some(path);
-        }
-    }
-    chosen?.contains("lld").then(|| Candidate {
+    let chosen = record.words().filter_map(|word| {
+        word.strip_prefix("-fuse-ld=")
+            .or_else(|| word.strip_prefix("--ld-path="))
+    });
+    chosen.last()?.contains("lld").then(|| Candidate {
         family: Family::Lld,
         name: "the lld of the link itself".to_owned(),
         selection: Ok(Vec::new()),
     })
 }
 
-/// The lld of the system.
-fn path_lld(record: &LinkRecord) -> Option<Candidate> {
-    let found = find_in_path(record, "ld.lld").is_some();
-    Some(Candidate {
-        family: Family::Lld,
-        name: "lld".to_owned(),
-        selection: if found {
-            Ok(vec!["-fuse-ld=lld".to_owned()])
+/// A linker that the driver knows by its name and finds in `PATH`.
+fn in_path(record: &LinkRecord, family: Family) -> Candidate {
+    let name = family.name();
+    let program = format!("ld.{name}");
+    Candidate {
+        family,
+        name: name.to_owned(),
+        selection: if find_in_path(record, &program).is_some() {
+            Ok(vec![format!("-fuse-ld={name}")])
         } else {
-            Err("there is no `ld.lld` in PATH".to_owned())
+            Err(format!("there is no `{program}` in PATH"))
         },
-    })
+    }
 }
 
 /// The lld that comes with Rust.
-fn rust_lld(_: &LinkRecord) -> Option<Candidate> {
+fn rust_lld() -> Candidate {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| OsString::from("rustc"));
     let selection = rust_lld_folder(&rustc)
         .map(|folder| vec![format!("-B{}", folder.display()), "-fuse-ld=lld".to_owned()])
         .ok_or_else(|| "no Rust toolchain brings it".to_owned());
-    Some(Candidate {
+    Candidate {
         family: Family::Lld,
         name: "rust-lld".to_owned(),
         selection,
-    })
+    }
 }
 
 /// `lib/rustlib/HOST/bin/gcc-ld` of the toolchain.
@@ -179,21 +183,8 @@ fn rust_lld_folder(rustc: &OsString) -> Option<PathBuf> {
     folders.into_iter().next()
 }
 
-fn driver_mold(record: &LinkRecord) -> Option<Candidate> {
-    let found = find_in_path(record, "ld.mold").is_some();
-    Some(Candidate {
-        family: Family::Mold,
-        name: "mold".to_owned(),
-        selection: if found {
-            Ok(vec!["-fuse-ld=mold".to_owned()])
-        } else {
-            Err("there is no `ld.mold` in PATH".to_owned())
-        },
-    })
-}
-
 /// For drivers that do not know mold: a folder in which it is called `ld`.
-fn folder_mold(_: &LinkRecord) -> Option<Candidate> {
+fn folder_mold() -> Option<Candidate> {
     let folder = [
         "/usr/libexec/mold",
         "/usr/local/libexec/mold",
@@ -206,24 +197,6 @@ fn folder_mold(_: &LinkRecord) -> Option<Candidate> {
         name: format!("mold in {folder}"),
         selection: Ok(vec![format!("-B{folder}")]),
     })
-}
-
-fn gnu(_: &LinkRecord) -> Option<Candidate> {
-    Some(Candidate {
-        family: Family::Gnu,
-        name: "GNU ld".to_owned(),
-        selection: Ok(vec!["-fuse-ld=bfd".to_owned()]),
-    })
-}
-
-fn words(record: &LinkRecord) -> impl Iterator<Item = &str> {
-    record
-        .arguments
-        .iter()
-        .filter_map(|argument| match argument {
-            Argument::Word(word) => Some(word.as_str()),
-            Argument::Kept { .. } => None,
-        })
 }
 
 fn find_in_path(record: &LinkRecord, program: &str) -> Option<PathBuf> {
@@ -242,7 +215,7 @@ impl Candidate {
     ///
     /// # Errors
     ///
-    /// What was said, where it cannot be used or is another linker.
+    /// The complaint, where it cannot be used or is another linker.
     pub(crate) fn ask(&self, record: &LinkRecord) -> Result<Linker, String> {
         let selection = self.selection.clone()?;
         let version = ask_version(record, self.family, &selection)?;
@@ -256,8 +229,8 @@ impl Candidate {
 }
 
 impl Linker {
-    /// Whether the driver would still use this very linker. It is only asked
-    /// when its programs do not tell: to start it costs half of a link.
+    /// Returns true if the driver would still use this very linker. It is only asked when its
+    /// programs do not say so: to start it costs half of a link.
     pub(crate) fn is_still_there(&self, record: &LinkRecord) -> bool {
         let unchanged = |program: &Program| {
             Program::find(record, program.name.clone()).as_ref() == Some(program)
@@ -269,8 +242,8 @@ impl Linker {
     }
 }
 
-/// Words that say what to link for and where the driver finds its parts; the
-/// user's choice of the linker among them if it holds.
+/// Words that say what to link for and where the driver finds its parts; the user's choice of the
+/// linker among them if it holds.
 fn words_about_the_target<'a>(
     mut words: impl Iterator<Item = &'a str>,
     choice_holds: bool,
@@ -313,7 +286,7 @@ impl Program {
 /// The driver, and the linker it says it would start.
 fn programs(record: &LinkRecord, family: Family, selection: &[String]) -> Option<Vec<Program>> {
     let chosen = |word: &str| word.strip_prefix("--ld-path=").map(str::to_owned);
-    let linker = match words(record).filter_map(chosen).last() {
+    let linker = match record.words().filter_map(chosen).last() {
         Some(path) if selection.is_empty() => path,
         _ => {
             let name = match family {
@@ -323,11 +296,8 @@ fn programs(record: &LinkRecord, family: Family, selection: &[String]) -> Option
                 Family::Mold => "ld.mold",
                 Family::Gnu => "ld.bfd",
             };
-            let mut command = driver(record);
-            command.args(words_about_the_target(words(record), selection.is_empty()));
-            command.args(selection);
-            command.arg(format!("-print-prog-name={name}"));
-            let said = run(record, &mut command).ok()?.stdout;
+            let question = format!("-print-prog-name={name}");
+            let said = ask(record, selection, &question).ok()?.stdout;
             String::from_utf8(said).ok()?.trim_end().to_owned()
         }
     };
@@ -336,15 +306,19 @@ fn programs(record: &LinkRecord, family: Family, selection: &[String]) -> Option
     found.collect()
 }
 
+/// Runs the driver with a selection of its linker and a question about it.
+fn ask(record: &LinkRecord, selection: &[String], question: &str) -> Result<Output, LinkFailure> {
+    let mut command = driver(record);
+    command.args(words_about_the_target(record.words(), selection.is_empty()));
+    run(record, command.args(selection).arg(question))
+}
+
 fn ask_version(
     record: &LinkRecord,
     family: Family,
     selection: &[String],
 ) -> Result<String, String> {
-    let mut command = driver(record);
-    command.args(words_about_the_target(words(record), selection.is_empty()));
-    command.args(selection).arg("-Wl,--version");
-    let done = run(record, &mut command).map_err(|failure| failure.to_string())?;
+    let done = ask(record, selection, "-Wl,--version").map_err(|failure| failure.to_string())?;
     let printed = String::from_utf8_lossy(&done.stdout);
     if let Some(version) = family.version(&printed) {
         return Ok(version);
@@ -360,7 +334,7 @@ fn ask_version(
     })
 }
 
-/// Why a link came to nothing.
+/// The reason why a link came to nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum LinkFailure {
     /// No room for its output.
@@ -436,8 +410,8 @@ pub(crate) fn failure_of(error: &io::Error, folder: &Path) -> LinkFailure {
     }
 }
 
-/// The lines that say what went wrong: from the first that speaks of an error,
-/// three at most, each cut to a readable length.
+/// The lines that say what went wrong: from the first that speaks of an error, three at most, each
+/// cut to a readable length.
 fn first_words(text: &str) -> Option<String> {
     const LINES: usize = 3;
     const LENGTH: usize = 300;

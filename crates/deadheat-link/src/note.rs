@@ -1,4 +1,4 @@
-//! What there is to say about a link besides what the linker said.
+//! Notes to the user about a link, besides what the linker said.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ pub enum Note {
     NotRecorded {
         /// The executable, as it was named.
         output: String,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
     /// Sources were compiled and linked in one call.
@@ -23,7 +23,7 @@ pub enum Note {
     Impossible {
         /// The executable, as it was named.
         output: String,
-        /// Why not.
+        /// The reason.
         obstacle: Obstacle,
     },
     /// Functions of these objects share a section, and move only together.

@@ -1,7 +1,7 @@
-//! What options mean, of compiler drivers and of linkers: as much of it as it
-//! takes to tell files from other words.
+//! The meaning of options, of compiler drivers and of linkers: as much of it as it takes to tell
+//! files from other words.
 
-/// Whether `option` keeps a driver from linking an executable.
+/// Returns true if `option` keeps a driver from linking an executable.
 pub(crate) fn links_no_executable(option: &str) -> bool {
     const WORDS: [&str; 33] = [
         "-c",
@@ -44,8 +44,8 @@ pub(crate) fn links_no_executable(option: &str) -> bool {
             .any(|start| option.starts_with(start))
 }
 
-/// Whether the argument after this option of a driver is its value, and
-/// neither an input nor an option.
+/// Returns true if the argument after this option of a driver is its value, and neither an input
+/// nor an option.
 pub(crate) fn driver_takes_value(option: &str) -> bool {
     const WORDS: [&str; 48] = [
         "-A",
@@ -100,8 +100,8 @@ pub(crate) fn driver_takes_value(option: &str) -> bool {
     WORDS.contains(&option)
 }
 
-/// Options of a driver that write files beside the executable. A neutral link
-/// must not write them again: they are the user's.
+/// Options of a driver that write files beside the executable. A neutral link must not write them
+/// again: they are the user's.
 pub(crate) fn driver_writes(option: &str) -> Written {
     match option {
         "-MF"
@@ -130,7 +130,7 @@ pub(crate) fn driver_writes(option: &str) -> Written {
     }
 }
 
-/// Whether an option has a file written, and where it is named.
+/// The place in which an option names a file that is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Written {
     /// None.
@@ -141,7 +141,20 @@ pub(crate) enum Written {
     InNext,
 }
 
-/// What a word on the linker's own command line is.
+/// The kinds of things that options name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Named {
+    /// A file that the linker reads.
+    File,
+    /// Folders in which executables look for shared libraries when they run.
+    RunPath,
+    /// A folder to look for libraries in.
+    Folder,
+    /// A library to look for in those.
+    Library,
+}
+
+/// The meaning of a word on the linker's own command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LinkerOption<'a> {
     /// No option: an input.
@@ -150,15 +163,9 @@ pub(crate) enum LinkerOption<'a> {
     Plain,
     /// An option whose value is the next word, and no file to keep.
     Value,
-    /// `before` ends where the name of a file begins that the linker reads.
-    /// It is the next word when nothing comes after.
-    Reads(&'a str),
-    /// Where executables look for shared libraries when they run; as above.
-    RunPath(&'a str),
-    /// A folder to look for libraries in; as above.
-    Folder(&'a str),
-    /// A library to look for in those; as above.
-    Library(&'a str),
+    /// A value that names a file, a folder or a library. It begins where this text ends, and is the
+    /// next word when nothing comes after.
+    Names(Named, &'a str),
     /// A file that the linker writes besides the executable.
     Writes(Written),
     /// The executable, named by the next word.
@@ -171,12 +178,9 @@ pub(crate) enum LinkerOption<'a> {
     PopState,
 }
 
-/// What `word` means to GNU ld, lld and mold.
+/// The meaning of `word` to GNU ld, lld and mold.
 pub(crate) fn linker_option(word: &str) -> LinkerOption<'_> {
-    use LinkerOption::{
-        Dynamic, Folder, Input, Library, Output, Plain, PopState, PushState, Reads, RunPath, Value,
-        Writes,
-    };
+    use LinkerOption::{Dynamic, Input, Names, Output, Plain, PopState, PushState, Value, Writes};
     let Some(single) = word.strip_prefix('-').filter(|rest| !rest.is_empty()) else {
         return Input;
     };
@@ -207,11 +211,11 @@ pub(crate) fn linker_option(word: &str) -> LinkerOption<'_> {
         | "remap-inputs-file"
         | "lto-sample-profile"
         | "lto-cs-profile-file" => {
-            return Reads(before);
+            return Names(Named::File, before);
         }
-        "rpath" => return RunPath(before),
-        "library-path" => return Folder(before),
-        "library" => return Library(before),
+        "rpath" => return Names(Named::RunPath, before),
+        "library-path" => return Names(Named::Folder, before),
+        "library" => return Names(Named::Library, before),
         "Map" | "dependency-file" | "out-implib" | "reproduce" | "opt-remarks-filename" => {
             return Writes(if valued {
                 Written::Here
@@ -238,15 +242,15 @@ pub(crate) fn linker_option(word: &str) -> LinkerOption<'_> {
         return Plain;
     }
     match single.as_bytes()[0] {
-        b'L' => Folder("-L"),
-        b'l' => Library("-l"),
+        b'L' => Names(Named::Folder, "-L"),
+        b'l' => Names(Named::Library, "-l"),
         b'T' if !["Ttext", "Tdata", "Tbss", "Trodata", "Tldata"]
             .iter()
             .any(|start| single.starts_with(start)) =>
         {
-            Reads("-T")
+            Names(Named::File, "-T")
         }
-        b'R' => RunPath("-R"),
+        b'R' => Names(Named::RunPath, "-R"),
         _ => Plain,
     }
 }
@@ -311,7 +315,7 @@ fn linker_takes_value(name: &str) -> bool {
     NAMES.contains(&name)
 }
 
-/// Whether a driver compiles a file of this name before it links.
+/// Returns true if a driver compiles a file of this name before it links.
 pub(crate) fn is_source(name: &str) -> bool {
     const EXTENSIONS: [&str; 36] = [
         "c", "i", "ii", "cc", "cp", "cxx", "cpp", "CPP", "c++", "C", "cppm", "ixx", "cu", "m",
@@ -337,14 +341,21 @@ mod tests {
             ("-Tscript.ld", "-T"),
             ("-T", "-T"),
         ] {
-            assert_eq!(linker_option(word), LinkerOption::Reads(before), "{word}");
+            assert_eq!(
+                linker_option(word),
+                LinkerOption::Names(Named::File, before),
+                "{word}"
+            );
         }
         assert_eq!(linker_option("-Ttext=0x400000"), LinkerOption::Plain);
         assert_eq!(linker_option("-Ttext"), LinkerOption::Value);
-        assert_eq!(linker_option("-lfoo=bar"), LinkerOption::Library("-l"));
+        assert_eq!(
+            linker_option("-lfoo=bar"),
+            LinkerOption::Names(Named::Library, "-l")
+        );
         assert_eq!(
             linker_option("--library=foo"),
-            LinkerOption::Library("--library=")
+            LinkerOption::Names(Named::Library, "--library=")
         );
     }
 

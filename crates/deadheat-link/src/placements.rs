@@ -10,10 +10,10 @@ use std::{env, fmt, io, thread};
 use deadheat_model::byte_size;
 use serde::Serialize;
 
-use crate::cache::{Cache, Limits, Shelf, Variant, Workshop};
+use crate::cache::{Cache, CacheEntry, Limits, Variant, WorkFolder};
 use crate::linker::{Family, LinkFailure, Linker, candidates, failure_of};
-use crate::recipe::{Recipe, cores, kept_inputs};
-use crate::record::{Argument, LinkRecord};
+use crate::recipe::{Recipe, cores};
+use crate::record::LinkRecord;
 
 /// The variable that leaves one family of linkers: `lld`, `mold` or `gnu`.
 const LINKER_VARIABLE: &str = "DEADHEAT_NEUTRAL_LINKER";
@@ -38,12 +38,12 @@ pub enum Line {
     },
     /// They are not, and this is the only line.
     Impossible {
-        /// Why, and what to do.
+        /// The reason, and what to do.
         reason: String,
     },
     /// A neutral link that can be run.
     Placed {
-        /// What its function sections were shuffled by.
+        /// The seed of the shuffle of its function sections.
         seed: u32,
         /// Its absolute path.
         executable: PathBuf,
@@ -52,9 +52,9 @@ pub enum Line {
     },
     /// A neutral link that came to nothing; others may come to more.
     Refused {
-        /// What its function sections were to be shuffled by.
+        /// The seed of the shuffle.
         seed: u32,
-        /// What happened, and how to see it again.
+        /// The failure, and how to see it again.
         reason: String,
     },
 }
@@ -68,18 +68,16 @@ impl fmt::Display for Line {
     }
 }
 
-/// Makes neutral links of `executable`, one for each seed, on all cores, and
-/// tells about them in the order of the seeds; first of all it tells whether
-/// there can be any. Links made before are not made again. What is beyond the
-/// bound goes, but for these.
+/// Makes neutral links of `executable`, one for each seed, on all cores, and reports them in the
+/// order of the seeds, and first of all whether there can be any. Links made before are not made
+/// again. What is beyond the bound goes, but for these.
 ///
-/// The variable `DEADHEAT_NEUTRAL_LINKER` (`lld`, `mold` or `gnu`) leaves one
-/// linker to choose; `DEADHEAT_CACHE_LIMIT` (bytes, with `K`, `M` or `G`)
-/// bounds what is kept below `.deadheat/links`, which is 1 GiB during a race
-/// and 32 MiB after it otherwise.
+/// The variable `DEADHEAT_NEUTRAL_LINKER` (`lld`, `mold` or `gnu`) leaves one linker to choose;
+/// `DEADHEAT_CACHE_LIMIT` (bytes, with `K`, `M` or `G`) bounds what is kept below
+/// `.deadheat/links`, which is 1 GiB during a race and 32 MiB after it otherwise.
 ///
-/// Nothing here is an error: what cannot be done is a line of the answer. When
-/// `tell` breaks, no further link is begun.
+/// Nothing here is an error: what cannot be done is a line of the answer. When `tell` breaks, no
+/// further link is begun.
 pub fn placements(executable: &Path, seeds: &[u32], mut tell: impl FnMut(Line) -> ControlFlow<()>) {
     match Request::new(executable, seeds) {
         Ok(request) => request.answer(seeds, &mut tell),
@@ -90,7 +88,7 @@ pub fn placements(executable: &Path, seeds: &[u32], mut tell: impl FnMut(Line) -
     }
 }
 
-/// What the environment says about neutral links.
+/// Settings of the environment for neutral links.
 #[derive(Clone, Copy, Debug)]
 struct Settings {
     forced: Option<Family>,
@@ -127,64 +125,36 @@ impl Settings {
 /// Neutral links that are known to be possible.
 #[derive(Debug)]
 struct Request {
-    executable: PathBuf,
-    record: LinkRecord,
-    home: PathBuf,
-    cache: Cache,
+    link: RecordedLink,
     limits: Limits,
     linker: Linker,
-    shelf: Shelf,
-    /// Made when something has to be linked.
-    workshop: Workshop,
+    entry: CacheEntry,
 }
 
 impl Request {
     /// # Errors
     ///
-    /// Why there can be no neutral links of this executable.
+    /// The reason why there can be no neutral links of this executable.
     fn new(executable: &Path, seeds: &[u32]) -> Result<Self, String> {
         let settings = Settings::from_environment()?;
-        let executable = executable
-            .canonicalize()
-            .map_err(|error| format!("{}: {error}", executable.display()))?;
-        let record = LinkRecord::beside(&executable).map_err(|error| error.to_string())?;
-        if let Some(obstacle) = &record.obstacle {
-            return Err(obstacle.to_string());
-        }
-        let home = LinkRecord::home(executable.parent().unwrap_or(Path::new("/")));
-        check_store(&record, &home, &executable)?;
-        let cache = Cache::new(home.clone());
-        let workshop = cache
-            .workshop()
-            .map_err(|error| failure_of(&error, &home).to_string())?;
+        let link = RecordedLink::of(executable)?;
         let first = seeds.first().copied().unwrap_or(1);
-        let chooser = Chooser {
-            record: &record,
-            home: &home,
-            cache: &cache,
-            workshop: &workshop,
-        };
-        let linker = chooser.choose(settings.forced, first)?;
-        let shelf = cache.shelf(&record.digest, &linker);
+        let linker = link.choose_linker(settings.forced, first)?;
         Ok(Self {
-            executable,
-            record,
-            home,
-            cache,
+            entry: link.cache.entry(&link.record.digest, &linker),
+            link,
             limits: settings.limits,
             linker,
-            shelf,
-            workshop,
         })
     }
 
     fn answer(&self, seeds: &[u32], tell: &mut impl FnMut(Line) -> ControlFlow<()>) {
-        let name = self.executable.file_name().unwrap_or_default();
+        let name = self.link.executable.file_name().unwrap_or_default();
         let first = Line::Links {
             executable: name.to_string_lossy().into_owned(),
             linker: self.linker.version.clone(),
-            record: self.record.digest.0.chars().take(16).collect(),
-            unsectioned: self.record.unsectioned.clone(),
+            record: self.link.record.digest.0.chars().take(16).collect(),
+            unsectioned: self.link.record.unsectioned.clone(),
         };
         if tell(first).is_break() {
             return;
@@ -192,12 +162,12 @@ impl Request {
         if !seeds.is_empty() {
             self.place_all(seeds, tell);
         }
-        let spared = seeds.iter().map(|&seed| self.shelf.path(seed)).collect();
+        let spared = seeds.iter().map(|&seed| self.entry.path(seed)).collect();
         // A cache that stays too large is no reason to withhold an answer.
-        let _ = self.cache.trim(self.limits, &spared);
+        let _ = self.link.cache.trim(self.limits, &spared);
     }
 
-    /// Each seed once, on all cores; told in the order they were asked for.
+    /// Each seed once, on all cores; reported in the order they were asked for.
     fn place_all(&self, seeds: &[u32], tell: &mut impl FnMut(Line) -> ControlFlow<()>) {
         let mut seen = BTreeSet::new();
         let distinct: Vec<u32> = seeds
@@ -206,7 +176,7 @@ impl Request {
             .filter(|seed| seen.insert(*seed))
             .collect();
         let at_once = cores().min(distinct.len());
-        let recipe = Recipe::new(&self.record, &self.home, &self.linker, at_once);
+        let recipe = Recipe::new(&self.link.record, &self.link.home, &self.linker, at_once);
         let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
         let (report, reports) = mpsc::channel();
         thread::scope(|scope| {
@@ -243,9 +213,9 @@ impl Request {
 
     fn place(&self, seed: u32, recipe: &Recipe<'_>) -> Line {
         let found = self
-            .shelf
+            .entry
             .find(seed)
-            .map_or_else(|| make(recipe, &self.shelf, &self.workshop, seed), Ok);
+            .map_or_else(|| self.link.make(recipe, &self.entry, seed), Ok);
         match found {
             Ok(Variant { executable, hash }) => Line::Placed {
                 seed,
@@ -256,61 +226,86 @@ impl Request {
                 seed,
                 reason: format!(
                     "{failure}\n(`deadheat placements {} {seed}` links it again)",
-                    self.executable.display()
+                    self.link.executable.display()
                 ),
             },
         }
     }
 }
 
-/// Links one variant and puts it into its place.
-fn make(
-    recipe: &Recipe<'_>,
-    shelf: &Shelf,
-    workshop: &Workshop,
-    seed: u32,
-) -> Result<Variant, LinkFailure> {
-    let scratch = workshop.folder.join(seed.to_string());
-    let broken = |error: io::Error| failure_of(&error, recipe.home);
-    std::fs::create_dir_all(&scratch).map_err(broken)?;
-    let made = scratch.join("linked");
-    let variant = recipe
-        .link(Some(seed), &made, &scratch)
-        .and_then(|()| shelf.keep(seed, &made).map_err(broken));
-    // Room for the next one; the rest goes with the workshop.
-    let _ = std::fs::remove_dir_all(&scratch);
-    variant
-}
-
-/// Finds the linker for a record.
+/// An executable whose link was recorded, and all it takes to make that link again.
 #[derive(Debug)]
-struct Chooser<'a> {
-    record: &'a LinkRecord,
-    home: &'a Path,
-    cache: &'a Cache,
-    workshop: &'a Workshop,
+struct RecordedLink {
+    executable: PathBuf,
+    record: LinkRecord,
+    /// The folder `.deadheat/links`.
+    home: PathBuf,
+    cache: Cache,
+    work_folder: WorkFolder,
 }
 
-impl Chooser<'_> {
-    /// The linker chosen before, or the first that makes a neutral link of the
-    /// seed `first`, which is kept.
-    fn choose(&self, forced: Option<Family>, first: u32) -> Result<Linker, String> {
+impl RecordedLink {
+    fn of(executable: &Path) -> Result<Self, String> {
+        let executable = executable
+            .canonicalize()
+            .map_err(|error| format!("{}: {error}", executable.display()))?;
+        let record = LinkRecord::beside(&executable).map_err(|error| error.to_string())?;
+        if let Some(obstacle) = &record.obstacle {
+            return Err(obstacle.to_string());
+        }
+        let home = LinkRecord::home(executable.parent().unwrap_or(Path::new("/")));
+        check_store(&record, &home, &executable)?;
+        let cache = Cache::new(home.clone());
+        let work_folder = cache
+            .work_folder()
+            .map_err(|error| failure_of(&error, &home).to_string())?;
+        Ok(Self {
+            executable,
+            record,
+            home,
+            cache,
+            work_folder,
+        })
+    }
+
+    /// Links one variant and puts it into its place.
+    fn make(
+        &self,
+        recipe: &Recipe<'_>,
+        entry: &CacheEntry,
+        seed: u32,
+    ) -> Result<Variant, LinkFailure> {
+        let scratch = self.work_folder.folder.join(seed.to_string());
+        let broken = |error: io::Error| failure_of(&error, &self.home);
+        std::fs::create_dir_all(&scratch).map_err(broken)?;
+        let made = scratch.join("linked");
+        let variant = recipe
+            .link(Some(seed), &made, &scratch)
+            .and_then(|()| entry.keep(seed, &made).map_err(broken));
+        // Room for the next one; the rest goes with the work folder.
+        let _ = std::fs::remove_dir_all(&scratch);
+        variant
+    }
+
+    /// The linker chosen before, or the first that makes a neutral link of the seed `first`, which
+    /// is kept.
+    fn choose_linker(&self, forced: Option<Family>, first: u32) -> Result<Linker, String> {
         let before = self
             .cache
             .chosen_linker(&self.record.digest, forced)
-            .filter(|linker| linker.is_still_there(self.record));
+            .filter(|linker| linker.is_still_there(&self.record));
         if let Some(linker) = before {
             return Ok(linker);
         }
         let mut tried = Vec::new();
-        for candidate in candidates(self.record, forced) {
-            let said = match candidate.ask(self.record) {
+        for candidate in candidates(&self.record, forced) {
+            let said = match candidate.ask(&self.record) {
                 Err(said) => said,
                 Ok(linker) => match self.try_out(&linker, first) {
                     Ok(()) => {
                         self.cache
-                            .choose_linker(&self.record.digest, forced, &linker, self.workshop)
-                            .map_err(|error| failure_of(&error, self.home).to_string())?;
+                            .choose_linker(&self.record.digest, forced, &linker, &self.work_folder)
+                            .map_err(|error| failure_of(&error, &self.home).to_string())?;
                         return Ok(linker);
                     }
                     Err(full @ LinkFailure::NoSpace { .. }) => return Err(full.to_string()),
@@ -334,14 +329,14 @@ impl Chooser<'_> {
         })
     }
 
-    /// Whether a linker can make neutral links. It may fail for one seed, as
-    /// long as it can make the link unshuffled, and shuffled by another seed.
+    /// Checks that a linker can make neutral links. It may fail for one seed, as long as it can
+    /// make the link unshuffled, and shuffled by another seed.
     fn try_out(&self, linker: &Linker, first: u32) -> Result<(), LinkFailure> {
-        let recipe = Recipe::new(self.record, self.home, linker, 1);
-        let shelf = self.cache.shelf(&self.record.digest, linker);
-        let attempt = |seed| match shelf.find(seed) {
+        let recipe = Recipe::new(&self.record, &self.home, linker, 1);
+        let entry = self.cache.entry(&self.record.digest, linker);
+        let attempt = |seed| match entry.find(seed) {
             Some(_) => Ok(()),
-            None => make(&recipe, &shelf, self.workshop, seed).map(|_| ()),
+            None => self.make(&recipe, &entry, seed).map(|_| ()),
         };
         let refusal = match attempt(first) {
             Err(refusal @ LinkFailure::Refused { .. }) => refusal,
@@ -357,15 +352,11 @@ impl Chooser<'_> {
 
 /// Looks for the kept inputs before any linker misses them.
 fn check_store(record: &LinkRecord, home: &Path, executable: &Path) -> Result<(), String> {
-    let missing = kept_inputs(record, home).position(|file| !file.is_file());
-    let inputs = record
-        .arguments
-        .iter()
-        .filter_map(|argument| match argument {
-            Argument::Word(_) => None,
-            Argument::Kept { input, .. } => Some(input),
-        });
-    match missing.and_then(|index| inputs.into_iter().nth(index)) {
+    let inputs = home.join("inputs");
+    match record
+        .inputs()
+        .find(|input| !inputs.join(&input.name).is_file())
+    {
         None => Ok(()),
         Some(input) => Err(format!(
             "{} is damaged: `{}`, the copy of {}, is missing; link {} again",

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::OnceLock;
 use std::thread;
 
@@ -11,19 +11,19 @@ use crate::linker::{Family, LinkFailure, Linker, driver, failure_of, failure_of_
 use crate::record::{Argument, LinkRecord};
 use crate::response;
 
-/// From how many bytes on the arguments go through a response file: well below
-/// what any system takes as arguments.
+/// The bytes of arguments from which on they go through a response file: well below what any system
+/// takes as arguments.
 const LONG_CALL: usize = 100_000;
 
-/// How many bytes, besides twice the executable, make a disk that is not full.
+/// The bytes, besides twice the executable, that a disk has left which is not full.
 const ROOM: u64 = 1 << 16;
 
-/// How a recorded link is made again with one linker, for any seed.
+/// The recipe of a recorded link, to be made again with one linker for any seed.
 #[derive(Debug)]
 pub(crate) struct Recipe<'a> {
     record: &'a LinkRecord,
     /// The folder `.deadheat/links`.
-    pub(crate) home: &'a Path,
+    home: &'a Path,
     linker: &'a Linker,
     /// That the linker may use, where it has a choice.
     threads: usize,
@@ -32,8 +32,8 @@ pub(crate) struct Recipe<'a> {
 }
 
 impl<'a> Recipe<'a> {
-    /// The link of `record`, whose inputs are kept in `home`, by `linker`.
-    /// So many links run at once.
+    /// The link of `record`, whose inputs are kept in `home`, by `linker`. So many links run at
+    /// once.
     pub(crate) fn new(
         record: &'a LinkRecord,
         home: &'a Path,
@@ -49,8 +49,8 @@ impl<'a> Recipe<'a> {
         }
     }
 
-    /// Links into `output`, shuffled by the seed, or in the order of the inputs.
-    /// What else has to be written goes to `scratch`, a folder of this link.
+    /// Links into `output`, shuffled by the seed, or in the order of the inputs. All else that has
+    /// to be written goes to `scratch`, a folder of this link.
     ///
     /// # Errors
     ///
@@ -85,8 +85,8 @@ impl<'a> Recipe<'a> {
         check_executable(output).map_err(|said| LinkFailure::Refused { said })
     }
 
-    /// The failure, or that the disk is full: not every linker says so. (lld
-    /// says "No such file or directory" when it finds no room.)
+    /// The failure, or that the disk is full: not every linker says so. (lld says "No such file or
+    /// directory" when it finds no room.)
     fn unless_full(&self, failure: LinkFailure, scratch: &Path) -> LinkFailure {
         let LinkFailure::Refused { said } = failure else {
             return failure;
@@ -119,8 +119,8 @@ impl<'a> Recipe<'a> {
             });
         let mut words = neutral_words(recorded.collect(), !self.linker.selection.is_empty());
         words.extend(self.linker.selection.iter().cloned());
-        // Debug information is most of an executable, and no placement is
-        // needed twice by a debugger.
+        // Debug information is most of an executable, and no placement is needed twice by a
+        // debugger.
         words.push("-Wl,--strip-debug".to_owned());
         match self.linker.family {
             Family::Lld => {
@@ -150,32 +150,19 @@ impl<'a> Recipe<'a> {
         if let Some(sections) = self.sections.get() {
             return Ok(sections);
         }
-        let files: Vec<PathBuf> = kept_inputs(self.record, self.home).collect();
-        let sections = FunctionSections::of(files.iter().map(PathBuf::as_path))?;
+        let inputs = self.home.join("inputs");
+        let files = self.record.inputs().map(|input| inputs.join(&input.name));
+        let sections = FunctionSections::of(files)?;
         Ok(self.sections.get_or_init(|| sections))
     }
 }
 
-/// How many links can run at once without being in each other's way.
+/// The number of links that can run at once without being in each other's way.
 pub(crate) fn cores() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Where the kept inputs of a record are.
-pub(crate) fn kept_inputs<'a>(
-    record: &'a LinkRecord,
-    home: &'a Path,
-) -> impl Iterator<Item = PathBuf> + 'a {
-    record
-        .arguments
-        .iter()
-        .filter_map(|argument| match argument {
-            Argument::Word(_) => None,
-            Argument::Kept { input, .. } => Some(home.join("inputs").join(&input.name)),
-        })
-}
-
-/// Whether a link left an executable there.
+/// Checks that a link left an executable there.
 fn check_executable(path: &Path) -> Result<(), String> {
     let bytes = fs::read(path)
         .map_err(|error| format!("the driver succeeded, but left no executable: {error}"))?;
@@ -186,8 +173,8 @@ fn check_executable(path: &Path) -> Result<(), String> {
     }
 }
 
-/// Linker options that put sections into an order of their own, with a value
-/// after `=` or in the argument that follows.
+/// Linker options that put sections into an order of their own, with a value after `=` or in the
+/// argument that follows.
 const ORDERS: [&str; 4] = [
     "symbol-ordering-file",
     "section-ordering-file",
@@ -195,8 +182,8 @@ const ORDERS: [&str; 4] = [
     "shuffle-sections",
 ];
 
-/// The recorded arguments without what would undo the shuffle. With
-/// `another_linker`, the choice of the linker goes as well.
+/// The recorded arguments without what would undo the shuffle. With `another_linker`, the choice of
+/// the linker goes as well.
 pub(crate) fn neutral_words(words: Vec<String>, another_linker: bool) -> Vec<String> {
     let mut kept = Vec::with_capacity(words.len());
     let mut value_follows = false;
@@ -224,8 +211,8 @@ pub(crate) fn neutral_words(words: Vec<String>, another_linker: bool) -> Vec<Str
     kept
 }
 
-/// Whether a linker option stays. `value_follows` is carried from one option
-/// to the next, in whatever driver argument that one is.
+/// Returns true if a linker option stays. `value_follows` is carried from one option to the next,
+/// in whatever driver argument that one is.
 fn is_kept(option: &str, value_follows: &mut bool) -> bool {
     if std::mem::take(value_follows) {
         return false;
@@ -248,8 +235,8 @@ fn is_kept(option: &str, value_follows: &mut bool) -> bool {
     name != "call-graph-profile-sort" && !name.starts_with("bp-")
 }
 
-/// An argument of the driver with a path at its end. A comma in a path would
-/// be taken apart by `-Wl,`, so such options go one by one.
+/// An argument of the driver with a path at its end. A comma in a path would be taken apart by
+/// `-Wl,`, so such options go one by one.
 pub(crate) fn linker_word(before: &str, path: &str) -> Vec<String> {
     match before.strip_prefix("-Wl,") {
         Some(options) if path.contains(',') => {

@@ -1,4 +1,4 @@
-//! What a link was made from, kept beside its output.
+//! The record of what a link was made from, kept beside its output.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -27,8 +27,8 @@ impl Digest {
     }
 }
 
-/// Everything it takes to link an executable again, and to know whether it is
-/// still the one that was linked.
+/// Everything it takes to link an executable again, and to know whether it is still the one that
+/// was linked.
 ///
 /// It lives in `.deadheat/links/` of the output's folder:
 ///
@@ -48,8 +48,8 @@ pub struct LinkRecord {
     pub driver: String,
     /// The working directory of the link, absolute.
     pub directory: PathBuf,
-    /// The driver's arguments in their order: response files expanded, paths
-    /// of kept files replaced, the output left out.
+    /// The driver's arguments in their order: response files expanded, paths of kept files
+    /// replaced, the output left out.
     pub arguments: Vec<Argument>,
     /// Variables of the environment that drivers and linkers listen to.
     pub environment: Vec<(String, String)>,
@@ -59,7 +59,7 @@ pub struct LinkRecord {
     pub output_digest: Digest,
     /// Over all that a neutral link depends on. Names its variants.
     pub digest: Digest,
-    /// What stands in the way of neutral links, if anything does.
+    /// The obstacle to neutral links, if there is one.
     pub obstacle: Option<Obstacle>,
     /// Object files whose functions share one section.
     pub unsectioned: Vec<String>,
@@ -71,10 +71,9 @@ pub struct LinkRecord {
 pub enum Argument {
     /// Passed on as it is.
     Word(String),
-    /// A file that is kept in the store, after some text such as
-    /// `-Wl,--version-script=`.
+    /// A file that is kept in the store, after some text such as `-Wl,--version-script=`.
     Kept {
-        /// What stands before the path in the same argument.
+        /// The text before the path in the same argument.
         before: String,
         /// The file.
         input: StoredInput,
@@ -84,13 +83,13 @@ pub enum Argument {
 /// A file of the store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredInput {
-    /// Where it came from, for messages.
+    /// The path it came from, for messages.
     pub original: String,
     /// Its name in `inputs/`: the digest of the original, and its extension.
     pub name: String,
 }
 
-/// Why no neutral link can be made of a recorded link.
+/// The reason why no neutral link can be made of a recorded link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Obstacle {
@@ -103,12 +102,12 @@ pub enum Obstacle {
     UnknownFormat {
         /// The file.
         file: String,
-        /// What is wrong with it.
+        /// The problem with it.
         problem: String,
     },
 }
 
-/// Why there is no record to make neutral links from.
+/// The reason why there is no record to make neutral links from.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     /// The executable was not linked through `deadheat link`.
@@ -128,7 +127,7 @@ pub enum RecordError {
     Unreadable {
         /// The file.
         file: PathBuf,
-        /// What is wrong with it.
+        /// The problem with it.
         problem: String,
     },
 }
@@ -165,13 +164,12 @@ impl LinkRecord {
         folder.join(".deadheat").join("links")
     }
 
-    /// The record of the link that made `executable`, found beside it; beside
-    /// what it points to, if it is a symbolic link.
+    /// The record of the link that made `executable`, found beside it; beside what it points to, if
+    /// it is a symbolic link.
     ///
     /// # Errors
     ///
-    /// [`RecordError`] when there is none, or the executable is not the one
-    /// that was linked.
+    /// [`RecordError`] when there is none, or the executable is not the one that was linked.
     pub fn beside(executable: &Path) -> Result<Self, RecordError> {
         let unreadable = |file: &Path, error: io::Error| RecordError::Unreadable {
             file: file.to_owned(),
@@ -196,8 +194,8 @@ impl LinkRecord {
         let mut record: Self =
             serde_json::from_slice(&text).map_err(|error| again(error.to_string()))?;
         if record.schema != Self::SCHEMA {
-            let told = format!("written by another version of deadheat ({})", record.schema);
-            return Err(again(told));
+            let version = format!("written by another version of deadheat ({})", record.schema);
+            return Err(again(version));
         }
         let bytes = fs::read(&found).map_err(|error| unreadable(&found, error))?;
         if Digest::of(&bytes) != record.output_digest {
@@ -221,8 +219,24 @@ impl LinkRecord {
         head.is_ok_and(|head| head.schema.starts_with("deadheat.link/"))
     }
 
-    /// What [`LinkRecord::digest`] is of the rest: all that a neutral link
-    /// depends on, and nothing of when and from where it was recorded.
+    /// The files of the store among the arguments.
+    pub(crate) fn inputs(&self) -> impl Iterator<Item = &StoredInput> {
+        self.arguments.iter().filter_map(|argument| match argument {
+            Argument::Word(_) => None,
+            Argument::Kept { input, .. } => Some(input),
+        })
+    }
+
+    /// The arguments that are passed on as they are.
+    pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
+        self.arguments.iter().filter_map(|argument| match argument {
+            Argument::Word(word) => Some(word.as_str()),
+            Argument::Kept { .. } => None,
+        })
+    }
+
+    /// The value of [`LinkRecord::digest`], over the rest: all that a neutral link depends on, and
+    /// nothing of when and from where it was recorded.
     pub(crate) fn digest_of_the_rest(&self) -> Digest {
         let arguments: Vec<(&str, &str)> = self
             .arguments
@@ -243,7 +257,7 @@ impl LinkRecord {
     }
 }
 
-/// Where the record of this executable is, if a record can be named after it.
+/// The file of the record of this executable, if a record can be named after it.
 pub(crate) fn record_file(executable: &Path) -> Option<PathBuf> {
     let name = executable.file_name()?.to_str()?;
     Some(LinkRecord::home(executable.parent()?).join(format!("{name}.json")))

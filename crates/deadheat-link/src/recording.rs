@@ -26,18 +26,7 @@ const LISTENED_TO: [&str; 14] = [
     "LC_ALL",
 ];
 
-/// A link that was made, and from where.
-#[derive(Debug)]
-pub(crate) struct Finished<'a> {
-    /// As it was named.
-    pub(crate) driver: &'a str,
-    /// The working directory, absolute.
-    pub(crate) directory: &'a Path,
-    /// What it was asked for.
-    pub(crate) invocation: &'a Invocation,
-}
-
-/// Why a link is not recorded, though it should be.
+/// The reason why a link is not recorded, though it should be.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NotRecorded {
     #[error("it cannot be found where it was to be written ({0})")]
@@ -48,85 +37,78 @@ pub(crate) enum NotRecorded {
     NotUnicode(String),
 }
 
-impl Finished<'_> {
-    /// Records the link, if an executable came out of it, and says what the
-    /// user should know.
-    pub(crate) fn record(&self) -> Result<Vec<Note>, NotRecorded> {
-        let output = self.directory.join(&self.invocation.output);
-        let output = output.canonicalize().map_err(NotRecorded::Vanished)?;
-        if !output.is_file() {
-            return Ok(Vec::new());
-        }
-        let bytes = std::fs::read(&output).map_err(NotRecorded::Vanished)?;
-        if !is_executable(&bytes) {
-            return Ok(Vec::new());
-        }
-        let Some((folder, _)) = output.parent().zip(output.to_str()) else {
-            return Err(NotRecorded::NotUnicode(output.display().to_string()));
-        };
-        let mut writing = Writing {
-            finished: self,
-            folder,
-            folders: self.folders(),
-            store: Store::open(folder)?,
-            arguments: Vec::new(),
-            obstacle: None,
-            unsectioned: Vec::new(),
-        };
-        for piece in &self.invocation.pieces {
-            writing.take(piece)?;
-        }
-        let mut record = LinkRecord {
-            schema: LinkRecord::SCHEMA.to_owned(),
-            driver: self.driver(),
-            directory: self.directory.to_owned(),
-            arguments: writing.arguments,
-            environment: LISTENED_TO
-                .iter()
-                .filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)))
-                .collect(),
-            output_digest: Digest::of(&bytes),
-            digest: Digest(String::new()),
-            obstacle: writing.obstacle,
-            unsectioned: writing.unsectioned,
-            output: output.clone(),
-        };
-        record.digest = record.digest_of_the_rest();
-        writing.store.finish(&record)?;
-        let output = self.invocation.output.clone();
-        Ok(match (record.obstacle, record.unsectioned) {
-            (Some(obstacle), _) => vec![Note::Impossible { output, obstacle }],
-            (None, objects) if objects.is_empty() => Vec::new(),
-            (None, objects) => vec![Note::Unsectioned { output, objects }],
-        })
+/// Records the link that `driver`, as it was named, made of `invocation` in `directory`, which is
+/// absolute, if an executable came out of it. Returns what the user should know.
+pub(crate) fn record(
+    driver: &str,
+    directory: &Path,
+    invocation: &Invocation,
+) -> Result<Vec<Note>, NotRecorded> {
+    let output = directory.join(&invocation.output);
+    let output = output.canonicalize().map_err(NotRecorded::Vanished)?;
+    if !output.is_file() {
+        return Ok(Vec::new());
     }
-
-    /// The driver as it is found from any folder.
-    fn driver(&self) -> String {
-        if self.driver.contains('/') {
-            let path = self.directory.join(self.driver);
-            return path.to_string_lossy().into_owned();
-        }
-        self.driver.to_owned()
+    let bytes = std::fs::read(&output).map_err(NotRecorded::Vanished)?;
+    if !is_executable(&bytes) {
+        return Ok(Vec::new());
     }
-
-    /// The folders in which the user has libraries. Those that begin with the
-    /// system's root as the linker sees it are the system's.
-    fn folders(&self) -> Vec<PathBuf> {
-        let named = self.invocation.folders.iter();
-        named
-            .filter(|folder| !folder.starts_with('=') && !folder.starts_with("$SYSROOT"))
-            .map(|folder| self.directory.join(folder))
-            .collect()
+    let Some((folder, _)) = output.parent().zip(output.to_str()) else {
+        return Err(NotRecorded::NotUnicode(output.display().to_string()));
+    };
+    // Folders that begin with the system's root as the linker sees it are the system's.
+    let folders = invocation.folders.iter();
+    let folders =
+        folders.filter(|folder| !folder.starts_with('=') && !folder.starts_with("$SYSROOT"));
+    let mut writing = Writing {
+        directory,
+        folder,
+        folders: folders.map(|folder| directory.join(folder)).collect(),
+        store: Store::open(folder)?,
+        arguments: Vec::new(),
+        obstacle: None,
+        unsectioned: Vec::new(),
+    };
+    for piece in &invocation.pieces {
+        writing.take(piece)?;
     }
+    let mut record = LinkRecord {
+        schema: LinkRecord::SCHEMA.to_owned(),
+        // As it is found from any folder.
+        driver: if driver.contains('/') {
+            directory.join(driver).to_string_lossy().into_owned()
+        } else {
+            driver.to_owned()
+        },
+        directory: directory.to_owned(),
+        arguments: writing.arguments,
+        environment: LISTENED_TO
+            .iter()
+            .filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)))
+            .collect(),
+        output_digest: Digest::of(&bytes),
+        digest: Digest(String::new()),
+        obstacle: writing.obstacle,
+        unsectioned: writing.unsectioned,
+        output: output.clone(),
+    };
+    record.digest = record.digest_of_the_rest();
+    writing.store.finish(&record)?;
+    let output = invocation.output.clone();
+    Ok(match (record.obstacle, record.unsectioned) {
+        (Some(obstacle), _) => vec![Note::Impossible { output, obstacle }],
+        (None, objects) if objects.is_empty() => Vec::new(),
+        (None, objects) => vec![Note::Unsectioned { output, objects }],
+    })
 }
 
 /// A record while it is written.
 #[derive(Debug)]
 struct Writing<'a> {
-    finished: &'a Finished<'a>,
-    /// Where the output is.
+    directory: &'a Path,
+    /// The folder of the output.
     folder: &'a Path,
+    /// The folders in which the user has libraries.
     folders: Vec<PathBuf>,
     store: Store,
     arguments: Vec<Argument>,
@@ -158,9 +140,9 @@ impl Writing<'_> {
                 self.say_as(spelling, &value);
             }
             Piece::Folder(spelling) => {
-                // rustc names a folder of its own making, which it removes;
-                // without a file in it nobody can miss it.
-                let folder = self.finished.directory.join(&spelling.value);
+                // rustc names a folder of its own making, which it removes; without a file in it
+                // nobody can miss it.
+                let folder = self.directory.join(&spelling.value);
                 let is_empty = match folder.read_dir() {
                     Ok(mut entries) => entries.next().is_none(),
                     Err(_) => !spelling.value.starts_with('='),
@@ -175,21 +157,21 @@ impl Writing<'_> {
 
     /// Keeps a file, or names it where it is if it is none to keep.
     fn keep(&mut self, spelling: &Spelling, file: &Path, is_input: bool) -> Result<(), StoreError> {
-        let path = self.finished.directory.join(file);
+        let path = self.directory.join(file);
         if !path.is_file() {
             self.say_as(spelling, &spelling.value);
             return Ok(());
         }
         let original = file.display().to_string();
         match self.store.keep(&path)? {
-            Kept::Stored(name, findings) => {
-                if let Some(member) = findings.link_time_code {
+            Kept::Stored(name, survey) => {
+                if let Some(member) = survey.link_time_code {
                     let object = format!("{original}{member}");
                     self.obstacle
                         .get_or_insert(Obstacle::LinkTimeCode { object });
                 }
                 if !is_of_the_toolchain(&path) {
-                    for member in findings.unsectioned {
+                    for member in survey.unsectioned {
                         let object = format!("{original}{member}");
                         if !self.unsectioned.contains(&object) {
                             self.unsectioned.push(object);
@@ -244,9 +226,8 @@ impl Writing<'_> {
     }
 }
 
-/// The archive that a linker takes for `-l NAME`, when it lies in one of the
-/// user's own folders. `None` when a shared library comes first, when the
-/// system has it, or when it is nowhere here.
+/// The archive that a linker takes for `-l NAME`, when it lies in one of the user's own folders.
+/// `None` when a shared library comes first, when the system has it, or when it is nowhere here.
 pub(crate) fn archive(name: &str, dynamic: bool, folders: &[PathBuf]) -> Option<PathBuf> {
     let exact = name.strip_prefix(':').map(str::to_owned);
     let shared = format!("lib{name}.so");
@@ -263,8 +244,7 @@ pub(crate) fn archive(name: &str, dynamic: bool, folders: &[PathBuf]) -> Option<
     None
 }
 
-/// Whether a file came with the system or the compiler. Their users cannot
-/// compile it anew.
+/// Returns true if a file came with the system or the compiler. Their users cannot compile it anew.
 pub(crate) fn is_of_the_toolchain(file: &Path) -> bool {
     const SYSTEM: [&str; 6] = [
         "/usr",

@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-/// What cannot be told from a command line, and why.
+/// The reason why a command line cannot be understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unclear(pub(crate) String);
 
 /// Files expanded at most, so that two that name each other come to an end.
 const MOST_FILES: usize = 2000;
 
-/// All arguments, with every `@FILE` replaced by those in it, and those of the
-/// files named in there. A file that is not there is an argument like others.
+/// All arguments, with every `@FILE` replaced by those in it, and those of the files named in
+/// there. A file that is not there is an argument like others.
 ///
 /// # Errors
 ///
@@ -42,8 +42,8 @@ pub(crate) fn expand(arguments: &[String], directory: &Path) -> Result<Vec<Strin
     Ok(expanded)
 }
 
-/// The arguments in the text of a response file: apart by white space, with
-/// quotes of both kinds, and a backslash before any character taken as it is.
+/// The arguments in the text of a response file: apart by white space, with quotes of both kinds,
+/// and a backslash before any character taken as it is.
 pub(crate) fn split(text: &str) -> Vec<String> {
     let mut arguments = Vec::new();
     let mut current: Option<String> = None;
@@ -65,8 +65,7 @@ pub(crate) fn split(text: &str) -> Vec<String> {
     arguments
 }
 
-/// The text of a response file with these arguments, one a line: what
-/// [`split`] reads back.
+/// The text of a response file with these arguments, one a line: what [`split`] reads back.
 pub(crate) fn join(arguments: &[String]) -> String {
     let lines = arguments.iter().map(|argument| escaped(argument) + "\n");
     lines.collect()
@@ -87,7 +86,7 @@ fn escaped(argument: &str) -> String {
     text
 }
 
-/// What the compilers take for white space.
+/// Returns true for white space, as compilers see it.
 fn is_space(character: char) -> bool {
     matches!(character, ' ' | '\t' | '\n' | '\r' | '\x0b' | '\x0c')
 }

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io, process};
 
-use crate::record::LinkRecord;
+use crate::record::record_file;
 
-/// The names under which `cargo-deadheat` stands in for compiler and linker,
-/// and what was linked through them.
+/// The names under which `cargo-deadheat` stands in for compiler and linker, and what was linked
+/// through them.
 ///
 /// ```text
 /// TARGET/deadheat/bin/deadheat-rustc     → cargo-deadheat
@@ -24,7 +24,7 @@ pub struct Roles {
 pub struct RolesError {
     /// The file or folder.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// The problem with it.
     pub problem: io::Error,
 }
 
@@ -34,15 +34,13 @@ impl Roles {
     /// The name that stands in for the linker driver.
     pub const LINKER: &str = "deadheat-linker";
 
-    /// Gives `program` its names below `target`, the folder where cargo
-    /// builds. Names that led elsewhere lead to it from now on, and at no
-    /// moment nowhere.
+    /// Gives `program` its names below `target`, the folder where cargo builds. Names that led
+    /// elsewhere lead to it from now on, and at no moment nowhere.
     pub fn give(target: &Path, program: &Path) -> Result<Self, RolesError> {
         let roles = Self {
             folder: target.join("deadheat"),
         };
-        // Cargo marks this folder as one that backups may leave out, but only
-        // when it makes it.
+        // Cargo marks this folder as one that backups may leave out, but only when it makes it.
         if !target.exists() {
             create_folder(target)?;
             let tag = target.join("CACHEDIR.TAG");
@@ -62,18 +60,18 @@ impl Roles {
         name.is_absolute().then_some(Self { folder })
     }
 
-    /// Where rustc is stood in for.
+    /// The program that stands in for rustc.
     pub fn compiler(&self) -> PathBuf {
         self.folder.join("bin").join(Self::COMPILER)
     }
 
-    /// Where the linker driver is stood in for.
+    /// The program that stands in for the linker driver.
     pub fn linker(&self) -> PathBuf {
         self.folder.join("bin").join(Self::LINKER)
     }
 
-    /// Notes that `executable`, an absolute path, is about to be linked under
-    /// the name of the linker.
+    /// Notes that `executable`, an absolute path, is about to be linked under the name of the
+    /// linker.
     pub fn note(&self, executable: &Path) -> Result<(), RolesError> {
         let folder = self.folder.join("linked");
         create_folder(&folder)?;
@@ -81,9 +79,8 @@ impl Roles {
         lead(&folder.join(name), executable)
     }
 
-    /// Removes executables that were linked under the name of the linker and
-    /// whose records are gone, so that cargo, for which they are fresh, links
-    /// them again. Returns what was removed.
+    /// Removes executables that were linked under the name of the linker and whose records are
+    /// gone, so that cargo, for which they are fresh, links them again. Returns what was removed.
     pub fn remove_unrecorded(&self) -> Result<Vec<PathBuf>, RolesError> {
         let folder = self.folder.join("linked");
         let entries = match fs::read_dir(&folder) {
@@ -98,7 +95,8 @@ impl Roles {
                 continue;
             };
             let there = executable.exists();
-            if there && record_of(&executable).exists() {
+            let record = record_file(&executable);
+            if there && record.is_some_and(|record| record.exists()) {
                 continue;
             }
             if there {
@@ -110,14 +108,6 @@ impl Roles {
         removed.sort();
         Ok(removed)
     }
-}
-
-/// Where the record of an executable is, if there is one.
-fn record_of(executable: &Path) -> PathBuf {
-    let folder = executable.parent().unwrap_or(Path::new("/"));
-    let mut name = executable.file_name().unwrap_or_default().to_owned();
-    name.push(".json");
-    LinkRecord::home(folder).join(name)
 }
 
 /// Makes `name` a symbolic link to `goal` in one step.
@@ -156,6 +146,7 @@ fn at(path: &Path, problem: io::Error) -> RolesError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::LinkRecord;
 
     #[test]
     fn names_lead_to_the_program_that_asked_last() {

@@ -11,14 +11,14 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use crate::align::{Problem, align};
-use crate::record::{Argument, Digest, LinkRecord, record_file};
+use crate::align::{Problem, Survey, align};
+use crate::record::{Digest, LinkRecord, record_file};
 use crate::thin;
 
-/// How long another link into the same folder is waited for.
+/// The longest wait for another link into the same folder.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Why something could not be kept.
+/// The reason why something could not be kept.
 #[derive(Debug, thiserror::Error)]
 #[error("{file}: {problem}")]
 pub(crate) struct StoreError {
@@ -34,11 +34,11 @@ fn at(file: &Path) -> impl FnOnce(io::Error) -> StoreError {
     }
 }
 
-/// What became of a file that was to be kept.
+/// The fate of a file that was to be kept.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Kept {
     /// It is in the store under this name.
-    Stored(String, Findings),
+    Stored(String, Survey),
     /// It is a shared library or a program: it stays where it is.
     Linked,
     /// It cannot be aligned, and so it is not in the store.
@@ -74,7 +74,7 @@ impl Store {
         }
         let inputs = home.join("inputs");
         fs::create_dir_all(&inputs).map_err(at(&inputs))?;
-        let lock = locked(&home.join("lock"))?;
+        let lock = locked(&home)?;
         // What cannot be read is worked out again.
         let index = fs::read(home.join("index"))
             .ok()
@@ -87,17 +87,16 @@ impl Store {
         })
     }
 
-    /// Keeps a copy of `file`, its function sections aligned and what no link
-    /// reads left out.
+    /// Keeps a copy of `file`, its function sections aligned and what no link reads left out.
     pub(crate) fn keep(&mut self, file: &Path) -> Result<Kept, StoreError> {
         let now = SystemTime::now();
         let mut opened = File::open(file).map_err(at(file))?;
         let stamp = Stamp::of(&opened.metadata().map_err(at(file))?);
         if let Some(name) = self.index.name_of(file, &stamp)
-            && let Some(findings) = self.index.inputs.get(name)
+            && let Some(survey) = self.index.inputs.get(name)
             && self.holds(name)
         {
-            return Ok(Kept::Stored(name.to_owned(), findings.clone()));
+            return Ok(Kept::Stored(name.to_owned(), survey.clone()));
         }
         let mut bytes = Vec::new();
         opened.read_to_end(&mut bytes).map_err(at(file))?;
@@ -112,29 +111,26 @@ impl Store {
         if let Some(extension) = file.extension().and_then(|extension| extension.to_str()) {
             name = format!("{name}.{extension}");
         }
-        let findings = match self.index.inputs.get(&name) {
-            Some(findings) if self.holds(&name) => findings.clone(),
+        let survey = match self.index.inputs.get(&name) {
+            Some(survey) if self.holds(&name) => survey.clone(),
             _ => {
-                let findings = match align("", &mut bytes) {
-                    Ok(survey) => Findings {
-                        link_time_code: survey.link_time_code,
-                        unsectioned: survey.unsectioned,
-                    },
+                let survey = match align("", &mut bytes) {
+                    Ok(survey) => survey,
                     // A linker script, a list of symbols.
-                    Err(Problem::Foreign) if !bytes.contains(&0) => Findings::default(),
+                    Err(Problem::Foreign) if !bytes.contains(&0) => Survey::default(),
                     Err(Problem::Linked) => return Ok(Kept::Linked),
                     Err(problem) => return Ok(Kept::Unknown(problem.to_string())),
                 };
                 write_whole(&self.home.join("inputs").join(&name), &bytes)?;
-                self.index.inputs.insert(name.clone(), findings.clone());
-                findings
+                self.index.inputs.insert(name.clone(), survey.clone());
+                survey
             }
         };
         // A thin archive does not change when its members do.
         if !is_thin {
             self.index.remember(file, stamp, now, &name);
         }
-        Ok(Kept::Stored(name, findings))
+        Ok(Kept::Stored(name, survey))
     }
 
     fn holds(&self, name: &str) -> bool {
@@ -193,11 +189,7 @@ impl Store {
                 let _ = fs::remove_file(&path);
                 continue;
             };
-            for argument in record.arguments {
-                if let Argument::Kept { input, .. } = argument {
-                    needed.insert(input.name);
-                }
-            }
+            needed.extend(record.inputs().map(|input| input.name.clone()));
         }
         Ok(needed)
     }
@@ -216,14 +208,13 @@ pub(crate) enum Shared {
 ///
 /// # Errors
 ///
-/// When the store cannot be used.
+/// A store that cannot be used.
 pub fn drop_unneeded(folder: &Path) -> io::Result<()> {
     let cleared = Store::open(folder).and_then(|mut store| store.clear(Shared::Go));
     cleared.map_err(|error| error.problem)
 }
 
-/// Writes the record to where [`LinkRecord::beside`] looks for it, as a
-/// whole or not at all.
+/// Writes the record to where [`LinkRecord::beside`] looks for it, as a whole or not at all.
 fn save(record: &LinkRecord) -> Result<(), StoreError> {
     let failed = |problem| StoreError {
         file: record.output.clone(),
@@ -242,14 +233,17 @@ fn read(file: &Path) -> Option<LinkRecord> {
     (record.schema == LinkRecord::SCHEMA).then_some(record)
 }
 
+/// The file that is locked while anything in `home`, a folder `.deadheat/links`, is changed.
+pub(crate) fn lock_file(home: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.create(true).truncate(false).write(true);
+    options.open(home.join("lock"))
+}
+
 /// Waits for the lock, but not for ever: a build must go on.
-fn locked(file: &Path) -> Result<File, StoreError> {
-    let lock = File::options()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(file)
-        .map_err(at(file))?;
+fn locked(home: &Path) -> Result<File, StoreError> {
+    let file = &home.join("lock");
+    let lock = lock_file(home).map_err(at(file))?;
     let begin = Instant::now();
     loop {
         match lock.try_lock() {
@@ -257,8 +251,8 @@ fn locked(file: &Path) -> Result<File, StoreError> {
             Err(TryLockError::Error(error)) => return Err(at(file)(error)),
             Err(TryLockError::WouldBlock) if begin.elapsed() > PATIENCE => {
                 let seconds = PATIENCE.as_secs();
-                let told = format!("held by another process for {seconds} s");
-                return Err(at(file)(io::Error::other(told)));
+                let held = format!("held by another process for {seconds} s");
+                return Err(at(file)(io::Error::other(held)));
             }
             Err(TryLockError::WouldBlock) => sleep(Duration::from_millis(2)),
         }
@@ -287,8 +281,8 @@ fn write_sparse(file: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a file that is there as a whole or not at all. Only one process does
-/// so at a time: the one with the lock.
+/// Writes a file that is there as a whole or not at all. Only one process does so at a time: the
+/// one with the lock.
 pub(crate) fn write_whole(file: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     let mut name = file.file_name().unwrap_or_default().to_owned();
     name.push(UNFINISHED);
@@ -301,12 +295,11 @@ pub(crate) fn write_whole(file: &Path, bytes: &[u8]) -> Result<(), StoreError> {
         })
 }
 
-/// Files below this many bytes are read again: that costs less than to
-/// remember them.
+/// Files below this many bytes are read again: that costs less than to remember them.
 const SMALL: u64 = 16 * 1024;
 
-/// A file that changed so shortly before it was read may have changed again
-/// without its time telling: a file system's clock ticks slowly.
+/// A file that changed so shortly before it was read may have changed again without its time
+/// telling: a file system's clock ticks slowly.
 const TICK: Duration = Duration::from_millis(100);
 
 /// Which files were read, and what the kept ones are like.
@@ -314,8 +307,8 @@ const TICK: Duration = Duration::from_millis(100);
 pub(crate) struct Index {
     /// By absolute path: the file as it was when it was read.
     files: BTreeMap<String, Seen>,
-    /// By name in the store.
-    pub(crate) inputs: BTreeMap<String, Findings>,
+    /// By name in the store, surveyed without a name.
+    pub(crate) inputs: BTreeMap<String, Survey>,
 }
 
 /// A file as it was when it was read.
@@ -325,7 +318,7 @@ struct Seen {
     name: String,
 }
 
-/// What tells a file from what it was before.
+/// The difference between a file and what it was before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Stamp {
     device: u64,
@@ -334,16 +327,6 @@ pub(crate) struct Stamp {
     /// Nanoseconds since 1970, of its contents and of anything about it.
     modified_ns: i128,
     changed_ns: i128,
-}
-
-/// What was seen of a kept file while it was aligned. Each entry is what comes
-/// after the name of the file: nothing, or a member in parentheses.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Findings {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) link_time_code: Option<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) unsectioned: Vec<String>,
 }
 
 impl Stamp {
@@ -358,7 +341,7 @@ impl Stamp {
         }
     }
 
-    /// Whether a change after this moment would show.
+    /// Returns true if a change after this moment would show.
     fn is_settled(&self, now: SystemTime) -> bool {
         let now = now.duration_since(UNIX_EPOCH).unwrap_or_default();
         let tick = TICK.as_nanos() as i128;

@@ -4,8 +4,9 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::cache::{Hold, is_of_neutral_links};
+use crate::cache::{FolderLock, is_of_neutral_links};
 use crate::record::{Digest, LinkRecord};
+use crate::store::lock_file;
 
 /// A folder `.deadheat/links`. What is not known to be deadheat's is never named.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +17,7 @@ pub struct StoredLinks {
 /// Nobody uses the folder, and nobody begins to, for as long as this lives.
 #[derive(Debug)]
 pub struct Unused {
-    _races: Hold,
+    _races: FolderLock,
     _links: File,
 }
 
@@ -56,17 +57,12 @@ impl StoredLinks {
     ///
     /// # Errors
     ///
-    /// When a lock cannot be had for another reason.
+    /// A lock that cannot be had for another reason.
     pub fn unused(&self) -> io::Result<Option<Unused>> {
-        let Some(races) = Hold::alone(&self.home)? else {
+        let Some(races) = FolderLock::alone(&self.home)? else {
             return Ok(None);
         };
-        let lock = self.home.join("lock");
-        let links = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(lock)?;
+        let links = lock_file(&self.home)?;
         match links.try_lock() {
             Ok(()) => Ok(Some(Unused {
                 _races: races,

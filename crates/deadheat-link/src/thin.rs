@@ -7,17 +7,17 @@ use std::path::Path;
 use object::archive::{MAGIC, THIN_MAGIC};
 use object::read::archive::ArchiveFile;
 
-/// Whether the members of this archive are files elsewhere.
+/// Returns true if the members of this archive are files elsewhere.
 pub(crate) fn is_thin(bytes: &[u8]) -> bool {
     bytes.starts_with(&THIN_MAGIC)
 }
 
-/// The archive in `folder`, with its members in it: their order, names and
-/// symbols are those of the thin one.
+/// The archive in `folder`, with its members in it: their order, names and symbols are those of the
+/// thin one.
 ///
 /// # Errors
 ///
-/// What is wrong with it, in words.
+/// The problem with it, in words.
 pub(crate) fn gathered(thin: &[u8], folder: &Path) -> Result<Vec<u8>, String> {
     let broken = |error: object::read::Error| format!("a thin archive that is broken: {error}");
     let archive = ArchiveFile::parse(thin).map_err(broken)?;

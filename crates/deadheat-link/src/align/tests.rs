@@ -54,8 +54,8 @@ impl Shape {
         if self.is_64 { 64 } else { 40 }
     }
 
-    /// An object with the given sections (name, flags, alignment, content) and
-    /// functions (section, address).
+    /// An object with the given sections (name, flags, alignment, content) and functions (section,
+    /// address).
     fn object(self, sections: &[(&str, u32, u64, &[u8])], functions: &[(u16, u64)]) -> Vec<u8> {
         let mut names = vec![0];
         let mut body = Vec::new();
