@@ -33,6 +33,17 @@ impl Glyphs {
         self.choose("−", "-")
     }
 
+    /// The sign of a change, which zero has none of.
+    pub fn sign(self, change: f64) -> &'static str {
+        if change < 0.0 {
+            self.minus()
+        } else if change > 0.0 {
+            "+"
+        } else {
+            ""
+        }
+    }
+
     /// To either side.
     pub fn plus_minus(self) -> &'static str {
         self.choose("±", "+-")

@@ -253,6 +253,11 @@ pub fn effect(effect: LogRatio, interval: Option<&Interval>, glyphs: Glyphs) -> 
     Precision::of(interval).signed(effect.change(), glyphs)
 }
 
+/// Both ends of an interval, as relative changes.
+pub(crate) fn ends(interval: &Interval) -> [f64; 2] {
+    [interval.low.change(), interval.high.change()]
+}
+
 /// The ends of an interval, as tables show them.
 pub fn interval(interval: &Interval, glyphs: Glyphs) -> String {
     let precision = Precision::of_ends(interval);
