@@ -76,8 +76,8 @@ impl Glyphs {
 
     /// The mark before a verdict sentence, one column wide.
     ///
-    /// The ASCII marks read as relations: candidate `<` baseline is faster. A
-    /// plus or minus would be mistaken for the sign of the change.
+    /// The ASCII marks read as relations: candidate `<` baseline is faster. A plus or minus would
+    /// be mistaken for the sign of the change.
     pub fn mark(self, verdict: Option<Verdict>) -> &'static str {
         match verdict {
             Some(Verdict::Faster) => self.choose("✔", "<"),

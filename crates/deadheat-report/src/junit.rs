@@ -1,10 +1,9 @@
 //! The answer for services that collect the results of tests.
 //!
-//! What such a service shows decides what stands where. A broken rule is a
-//! failure, and nothing else is: what merely got slower while no gate was set
-//! passes, with its sentence. A broken rule that is excused is skipped, since
-//! services show a skipped test with its message and a passed one without.
-//! What broke down is an error, what was not raced is skipped.
+//! What such a service shows decides what stands where. A broken rule is a failure, and nothing
+//! else is: what merely got slower while no gate was set passes, with its sentence. A broken rule
+//! that is excused is skipped, since services show a skipped test with its message and a passed one
+//! without. What broke down is an error, what was not raced is skipped.
 
 use deadheat_model::{Analysis, Comparison, EndReason, Ending, Metric};
 
@@ -28,12 +27,12 @@ const CLASS: &str = "deadheat";
 
 const GLYPHS: Glyphs = Glyphs::Unicode;
 
-/// The analysis as JUnit XML, as `junit-10.xsd` of Jenkins has it: one suite,
-/// with a test for every benchmark and candidate.
+/// The analysis as JUnit XML, as `junit-10.xsd` of Jenkins has it: one suite, with a test for every
+/// benchmark and candidate.
 ///
-/// The `time` of a test is the median wall time of one iteration of the
-/// candidate (of a contender alone, its own), in seconds; of saved results
-/// that have none it is left out. That of the suite is what the run took.
+/// The `time` of a test is the median wall time of one iteration of the candidate (of a contender
+/// alone, its own), in seconds; of saved results that have none it is left out. That of the suite
+/// is what the run took.
 pub fn to_junit(analysis: &Analysis) -> String {
     let shared = shared(analysis);
     let mut tests = compared(analysis, &shared);
@@ -166,8 +165,8 @@ fn time(comparison: &Comparison) -> Option<f64> {
     Some(wall.median * 1e-9)
 }
 
-/// That the run did not come to its end; a race that was cut short must not
-/// look green since what it did not get to is missing.
+/// That the run did not come to its end; a race that was cut short must not look green since what
+/// it did not get to is missing.
 fn broken_off(analysis: &Analysis) -> Option<Test> {
     let kind = match &analysis.ending {
         Ending::Recording | Ending::Recorded(EndReason::Finished | EndReason::Budget) => {

@@ -2,9 +2,8 @@
 
 use std::fmt::Write;
 
-/// The text as the content of an element or the value of an attribute in
-/// double quotes. XML 1.0 has no way to write most control characters, so
-/// they are shown as what they are: `\u{1b}`.
+/// The text as the content of an element or the value of an attribute in double quotes. XML 1.0 has
+/// no way to write most control characters, so they are shown as what they are: `\u{1b}`.
 pub(crate) fn text(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {

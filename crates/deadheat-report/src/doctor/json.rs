@@ -1,5 +1,4 @@
-//! The checkup for programs: `deadheat.doctor/1`, described by
-//! `docs/schema/doctor-1.schema.json`.
+//! The checkup for programs: `deadheat.doctor/1`, described by `docs/schema/doctor-1.schema.json`.
 
 use deadheat_model::doctor::{
     Checkup, CoreWatch, Effect, Facts, Finding, Host, PinReason, Quota, Refused, TurboSwitch,

@@ -1,30 +1,30 @@
-//! The charts of one comparison: what each is called, how to read it, what it
-//! says in words, and why it is not there.
+//! The charts of one comparison: the title of each, the way to read it, what it says in words, and
+//! why it is not there.
 
 use std::fmt::{self, Write};
 
-use deadheat_model::{Comparison, Distribution, Plots};
+use deadheat_model::{Comparison, Difference, Distribution, LogRatio, LookEstimate, Plots};
 
 use super::html::{Attribute, GLYPHS, Text};
 use crate::sentences;
-use crate::units::{Precision, counted, effect, interval, quantities, share};
+use crate::units::{Precision, counted, effect, ends, interval, quantities, share};
 
 /// Shown where a browser runs no scripts, so that nobody waits for pictures.
 const ALONE: &str = "Charts need a browser that runs the scripts of this page.";
 
 /// One chart.
 struct Chart {
-    /// By which the scripts know it.
+    /// The name by which the scripts know it.
     kind: &'static str,
     title: &'static str,
-    /// One plain sentence on how to read it.
+    /// One plain sentence on the way to read it.
     reading: &'static str,
-    /// What it shows, in words.
+    /// The content of the chart, in words.
     words: String,
 }
 
-/// The charts there are, and a sentence on those there are not. `data` is the
-/// number of the comparison, under which its data stand.
+/// The charts there are, and a sentence on those there are not. `data` is the number of the
+/// comparison, under which its data stand.
 pub(super) fn write(out: &mut dyn Write, comparison: &Comparison, data: usize) -> fmt::Result {
     let Some(plots) = comparison.plots.as_deref() else {
         return out.write_str(
@@ -86,7 +86,7 @@ fn differences(comparison: &Comparison, plots: &Plots) -> Option<Chart> {
         0 => ", none dropped".to_owned(),
         dropped => format!(", {dropped} dropped for evidence of disturbance"),
     };
-    let seen = |point: &&deadheat_model::Difference| {
+    let seen = |point: &&Difference| {
         !point.dropped && (point.baseline_flags.any() || point.candidate_flags.any())
     };
     let kept = series.points.iter().filter(seen).count();
@@ -137,22 +137,9 @@ fn pairs(plots: &Plots) -> Option<Chart> {
 fn replicates(plots: &Plots) -> Option<Chart> {
     let all = &plots.replicates;
     let first = all.first()?;
-    let (lowest, highest) = all
-        .iter()
-        .fold((first.effect, first.effect), |(low, high), one| {
-            (
-                if one.effect.0 < low.0 {
-                    one.effect
-                } else {
-                    low
-                },
-                if one.effect.0 > high.0 {
-                    one.effect
-                } else {
-                    high
-                },
-            )
-        });
+    let effects = || all.iter().map(|one| one.effect.0);
+    let lowest = effects().fold(first.effect.0, f64::min);
+    let highest = effects().fold(first.effect.0, f64::max);
     Some(Chart {
         kind: "replicates",
         title: "Each replicate by itself",
@@ -161,26 +148,26 @@ fn replicates(plots: &Plots) -> Option<Chart> {
         words: format!(
             "{} from {} to {}.",
             counted(all.len() as u64, "replicate", "replicates"),
-            effect(lowest, None, GLYPHS),
-            effect(highest, None, GLYPHS)
+            effect(LogRatio(lowest), None, GLYPHS),
+            effect(LogRatio(highest), None, GLYPHS)
         ),
     })
 }
 
 fn looks(plots: &Plots) -> Option<Chart> {
     let (first, last) = (plots.looks.first()?, plots.looks.last()?);
-    let told = |look: &deadheat_model::LookEstimate| {
+    let seen = |look: &LookEstimate| {
         let range = look.estimate.interval.as_ref();
-        let found = effect(look.estimate.effect, range, GLYPHS);
-        let range = range.map_or_else(String::new, |range| format!(" {}", interval(range, GLYPHS)));
-        format!(
-            "{found}{range} at {}",
-            counted(look.replicates.into(), "replicate", "replicates")
-        )
+        let mut seen = effect(look.estimate.effect, range, GLYPHS);
+        if let Some(range) = range {
+            seen += &format!(" {}", interval(range, GLYPHS));
+        }
+        let replicates = counted(look.replicates.into(), "replicate", "replicates");
+        format!("{seen} at {replicates}")
     };
     let words = match plots.looks.len() {
-        1 => format!("One look: {}.", told(first)),
-        count => format!("{count} looks: {}, {}.", told(first), told(last)),
+        1 => format!("One look: {}.", seen(first)),
+        count => format!("{count} looks: {}, {}.", seen(first), seen(last)),
     };
     Some(Chart {
         kind: "looks",
@@ -192,10 +179,7 @@ fn looks(plots: &Plots) -> Option<Chart> {
 }
 
 fn distributions(comparison: &Comparison, plots: &Plots) -> Vec<Chart> {
-    let sides: Vec<&Distribution> = std::iter::once(&plots.baseline)
-        .chain(&plots.candidate)
-        .collect();
-    let any = |has: fn(&Distribution) -> bool| sides.iter().any(|side| has(side));
+    let any = |has: fn(&Distribution) -> bool| plots.sides().any(has);
     let mut charts = Vec::new();
     if plots.edges.len() > 1 && any(|side| side.counts.iter().any(|count| *count > 0)) {
         charts.push(Chart {
@@ -204,7 +188,7 @@ fn distributions(comparison: &Comparison, plots: &Plots) -> Vec<Chart> {
             reading: "Filled bars count all samples and the stepped line the first half, scaled \
                       up: where the two part, the run changed on its way; dashed curves are \
                       fitted shapes.",
-            words: outside(&sides),
+            words: outside(plots),
         });
     }
     if any(|side| side.box_plot.is_some()) {
@@ -213,7 +197,7 @@ fn distributions(comparison: &Comparison, plots: &Plots) -> Vec<Chart> {
             title: "Violin and box",
             reading: "The body is as wide as values are frequent; the box is the middle half with \
                       its median, whiskers reach 1.5 boxes, and dots lie beyond.",
-            words: medians(comparison, &sides),
+            words: medians(comparison, plots),
         });
     }
     if any(|side| !side.ecdf.is_empty()) {
@@ -222,7 +206,7 @@ fn distributions(comparison: &Comparison, plots: &Plots) -> Vec<Chart> {
             title: "Share at or below",
             reading: "Height is the share of samples that need at most so much; the curve further \
                       left needs less, at that height.",
-            words: medians(comparison, &sides),
+            words: medians(comparison, plots),
         });
     }
     if any(|side| !side.normal_quantiles.is_empty()) {
@@ -239,45 +223,39 @@ fn distributions(comparison: &Comparison, plots: &Plots) -> Vec<Chart> {
     charts
 }
 
-/// How many samples have no bin.
-fn outside(sides: &[&Distribution]) -> String {
-    let told: Vec<String> = ["baseline", "candidate"]
-        .iter()
-        .zip(sides)
-        .map(|(name, side)| {
-            let all: u64 = side.counts.iter().map(|count| u64::from(*count)).sum();
-            let off = u64::from(side.below) + u64::from(side.above);
-            let all = counted(all + off, "sample", "samples");
-            match off {
-                0 => format!("{name}: {all}"),
-                off => format!("{name}: {all}, {off} of them beyond the bins"),
-            }
+/// The samples of both sides, and those that have no bin.
+fn outside(plots: &Plots) -> String {
+    of_sides(plots, |side| {
+        let all = counted(side.samples(), "sample", "samples");
+        Some(match side.outside() {
+            0 => all,
+            off => format!("{all}, {off} of them beyond the bins"),
         })
-        .collect();
-    format!("{}.", told.join("; "))
+    })
 }
 
 /// Median and quartiles of both sides.
-fn medians(comparison: &Comparison, sides: &[&Distribution]) -> String {
-    let boxes = sides.iter().map(|side| side.box_plot.as_ref());
-    let told: Vec<String> = ["baseline", "candidate"]
-        .iter()
-        .zip(boxes)
-        .filter_map(|(name, summary)| {
-            let summary = summary?;
-            let values = [summary.median, summary.lower, summary.upper];
-            let shown = quantities(comparison.metric.unit(), &values, GLYPHS);
-            let beyond = match summary.beyond {
-                0 => String::new(),
-                beyond => format!(", {beyond} beyond the whiskers"),
-            };
-            Some(format!(
-                "{name}: median {}, middle half from {} to {}{beyond}",
-                shown[0], shown[1], shown[2]
-            ))
-        })
-        .collect();
-    format!("{}.", told.join("; "))
+fn medians(comparison: &Comparison, plots: &Plots) -> String {
+    of_sides(plots, |side| {
+        let summary = side.box_plot.as_ref()?;
+        let values = [summary.median, summary.lower, summary.upper];
+        let shown = quantities(comparison.metric.unit(), &values, GLYPHS);
+        let [median, lower, upper] = [0, 1, 2].map(|index| &shown[index]);
+        let beyond = match summary.beyond {
+            0 => String::new(),
+            beyond => format!(", {beyond} beyond the whiskers"),
+        };
+        Some(format!(
+            "median {median}, middle half from {lower} to {upper}{beyond}"
+        ))
+    })
+}
+
+/// A sentence on both sides.
+fn of_sides(plots: &Plots, words: impl Fn(&Distribution) -> Option<String>) -> String {
+    let sides = ["baseline", "candidate"].iter().zip(plots.sides());
+    let words = sides.filter_map(|(name, side)| Some(format!("{name}: {}", words(side)?)));
+    format!("{}.", words.collect::<Vec<String>>().join("; "))
 }
 
 /// Why charts are not there.
@@ -294,12 +272,8 @@ fn missing(comparison: &Comparison, plots: &Plots) -> Vec<&'static str> {
         sentences
             .push("The verdict did not come from planned looks, so there is no chart of them.");
     }
-    let normal = |side: &Distribution| !side.normal_quantiles.is_empty();
-    if plots.baseline.box_plot.is_some()
-        && !std::iter::once(&plots.baseline)
-            .chain(&plots.candidate)
-            .any(normal)
-    {
+    let mut sides = plots.sides();
+    if plots.baseline.box_plot.is_some() && sides.all(|side| side.normal_quantiles.is_empty()) {
         sentences.push("Zeros forbid logarithms, so there is no chart of their quantiles.");
     }
     sentences
@@ -309,20 +283,11 @@ fn missing(comparison: &Comparison, plots: &Plots) -> Vec<&'static str> {
 pub(super) fn bands(comparison: &Comparison) -> String {
     let margin = share(comparison.margin);
     let metric = sentences::metric(&comparison.metric, GLYPHS);
-    match comparison
-        .estimate
-        .as_ref()
-        .and_then(|estimate| estimate.interval)
-    {
-        Some(range) => {
-            let precision = Precision::of(Some(&range));
-            let end = |theta: deadheat_model::LogRatio| precision.signed(theta.change(), GLYPHS);
-            format!(
-                "Charts show {metric}. The grey band is the margin of ±{margin}, the orange one the interval from {} to {}.",
-                end(range.low),
-                end(range.high)
-            )
-        }
-        None => format!("Charts show {metric}. The grey band is the margin of ±{margin}."),
-    }
+    let band = format!("Charts show {metric}. The grey band is the margin of ±{margin}");
+    let interval = comparison.estimate.and_then(|estimate| estimate.interval);
+    interval.map_or(format!("{band}."), |range| {
+        let precision = Precision::of(Some(&range));
+        let [low, high] = ends(&range).map(|end| precision.signed(end, GLYPHS));
+        format!("{band}, the orange one the interval from {low} to {high}.")
+    })
 }
