@@ -2,7 +2,7 @@
 
 use deadheat_model::Verdict;
 
-/// Which signs the reader's terminal can show.
+/// The signs that the reader's terminal can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Glyphs {
     /// Nothing beyond ASCII.
@@ -54,7 +54,7 @@ impl Glyphs {
         self.choose("µs", "us")
     }
 
-    /// How far one is from another.
+    /// The difference of one from another.
     pub fn delta(self) -> &'static str {
         self.choose("∆", "diff")
     }

@@ -26,8 +26,10 @@ const PLAIN_COUNTS: f64 = 1e6;
 /// only.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale {
-    factor: f64,
-    symbol: &'static str,
+    /// The number of recorded units in one of this.
+    pub(crate) factor: f64,
+    /// The name of the unit; a plain count has none.
+    pub(crate) symbol: &'static str,
     /// `true` where every value is a whole number of the smallest unit. Whole counts, bytes and
     /// ticks are exact; decimals would claim a doubt that is not there.
     whole: bool,
@@ -50,46 +52,26 @@ impl Scale {
 
     /// The scale that suits one value.
     pub fn fitting(unit: Unit, value: f64, glyphs: Glyphs) -> Scale {
-        let steps: [(f64, &'static str); 4] = match unit {
-            Unit::Nanoseconds => [
-                (1.0, "ns"),
-                (1e3, glyphs.microseconds()),
-                (1e6, "ms"),
-                (1e9, "s"),
-            ],
-            Unit::Bytes => [
-                (1.0, "B"),
-                (1024.0, "KiB"),
-                (1_048_576.0, "MiB"),
-                (1_073_741_824.0, "GiB"),
-            ],
-            Unit::Count => [(1.0, ""), (1e3, "k"), (1e6, "M"), (1e9, "G")],
-            Unit::BytesPerSecond => [(1.0, "B/s"), (1e3, "kB/s"), (1e6, "MB/s"), (1e9, "GB/s")],
-            Unit::PerSecond => [(1.0, "/s"), (1e3, "k/s"), (1e6, "M/s"), (1e9, "G/s")],
+        let (step, symbols) = match unit {
+            Unit::Nanoseconds => (1e3, ["ns", glyphs.microseconds(), "ms", "s"]),
+            Unit::Bytes => (1024.0, ["B", "KiB", "MiB", "GiB"]),
+            Unit::Count => (1e3, ["", "k", "M", "G"]),
+            Unit::BytesPerSecond => (1e3, ["B/s", "kB/s", "MB/s", "GB/s"]),
+            Unit::PerSecond => (1e3, ["/s", "k/s", "M/s", "G/s"]),
         };
         let plain = unit == Unit::Count && is_whole(value) && value < PLAIN_COUNTS;
-        let (factor, symbol) = steps
-            .into_iter()
-            .take(if plain { 1 } else { steps.len() })
+        let powers = if plain { 0..1 } else { 0..symbols.len() };
+        let factor = |power: usize| f64::powi(step, power as i32);
+        // A value that rounds up to 1000 of a unit is 1.000 of the next.
+        let power = powers
             .rev()
-            // A value that rounds up to 1000 of a unit is 1.000 of the next.
-            .find(|(factor, _)| value >= factor * (1.0 - 0.5e-4))
-            .unwrap_or(steps[0]);
+            .find(|power| value >= factor(*power) * (1.0 - 0.5e-4));
+        let power = power.unwrap_or(0);
         Scale {
-            factor,
-            symbol,
+            factor: factor(power),
+            symbol: symbols[power],
             whole: is_whole(value),
         }
-    }
-
-    /// The number of recorded units in one of this.
-    pub(crate) fn factor(self) -> f64 {
-        self.factor
-    }
-
-    /// The name of the unit; a plain count has none.
-    pub(crate) fn symbol(self) -> &'static str {
-        self.symbol
     }
 
     /// The value with four significant digits and the unit.

@@ -28,7 +28,7 @@ pub(super) fn of(comparison: &Comparison, plots: &Plots, labels: [&str; 2]) -> J
     let largest = medians.iter().copied().fold(0.0, f64::max);
     let scale = Scale::shared(unit, &medians, GLYPHS)
         .unwrap_or_else(|| Scale::fitting(unit, largest, GLYPHS));
-    let (factor, symbol) = (scale.factor(), scale.symbol());
+    let (factor, symbol) = (scale.factor, scale.symbol);
     Object::new()
         .with("metric", sentences::metric(&comparison.metric, GLYPHS))
         .with("factor", factor)

@@ -44,10 +44,10 @@ impl Axis {
     /// Values of a metric, in the unit that suits them.
     pub(super) fn quantities((low, high): (f64, f64), unit: Unit, title: &str) -> Axis {
         let scale = Scale::fitting(unit, low.abs().max(high.abs()), Glyphs::Unicode);
-        let factor = scale.factor();
+        let factor = scale.factor;
         let mut ticks = ticks((low / factor, high / factor), digits);
         ticks.iter_mut().for_each(|(at, _)| *at *= factor);
-        let title = match scale.symbol() {
+        let title = match scale.symbol {
             "" => title.to_owned(),
             symbol => format!("{title}, {symbol}"),
         };
@@ -156,7 +156,7 @@ fn powers(low: f64, high: f64, unit: Unit) -> Vec<(f64, String)> {
         .flat_map(|power| steps.iter().map(move |step| step * 10f64.powi(power)))
         .map(|value| {
             let scale = Scale::fitting(unit, value * 1.000_001, Glyphs::Unicode);
-            let number = value / scale.factor();
+            let number = value / scale.factor;
             let number = match number {
                 // Beyond all units.
                 ..1e-3 | 1e6.. => format!("{number:.0e}"),
@@ -165,7 +165,7 @@ fn powers(low: f64, high: f64, unit: Unit) -> Vec<(f64, String)> {
             };
             (
                 value,
-                format!("{number} {}", scale.symbol()).trim_end().to_owned(),
+                format!("{number} {}", scale.symbol).trim_end().to_owned(),
             )
         })
         .collect()

@@ -1,5 +1,5 @@
 //! A white sheet with lines, points and words on it, written as SVG. Places are in pixels from the
-//! upper left corner; a tenth of one is the finest that is told apart.
+//! upper left corner; a tenth of one is the finest difference.
 //!
 //! The colours are those of Okabe and Ito, which colour-blind people can tell apart; whatever
 //! differs by colour differs by shape or dash as well, so that it survives a black-and-white
@@ -171,7 +171,7 @@ impl Canvas {
     /// A point of this radius.
     pub(super) fn point(&self, (x, y): At, marker: Marker, radius: f64, colour: Colour) {
         let circle = |ink: fmt::Arguments<'_>| {
-            if let [(x, y)] = places(&[(x, y)])[..] {
+            if let Some((x, y)) = place(&(x, y)) {
                 let radius = Length(radius);
                 self.draw(format_args!(
                     "<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" {ink}/>"
@@ -206,7 +206,7 @@ impl Canvas {
 
     /// Words of this size in pixels, their middle at that height.
     pub(super) fn text(&self, text: &str, at: At, size: f64, colour: Colour, anchor: Anchor) {
-        let [(x, y)] = places(&[at])[..] else {
+        let Some((x, y)) = place(&at) else {
             return;
         };
         let end = match anchor {
@@ -256,14 +256,14 @@ impl fmt::Display for Points<'_> {
     }
 }
 
-/// Places as they are written. One that is no number is left out, one far off the sheet is brought
-/// nearer.
+/// A place as it is written: none for one that is no number, and nearer for one far off the sheet.
+fn place(at: &At) -> Option<(Length, Length)> {
+    let [x, y] = [at.0, at.1].map(|value| Length(value.clamp(-1e5, 1e5)));
+    (!at.0.is_nan() && !at.1.is_nan()).then_some((x, y))
+}
+
 fn places(path: &[At]) -> Vec<(Length, Length)> {
-    let near = |value: f64| Length(value.clamp(-1e5, 1e5));
-    path.iter()
-        .filter(|(x, y)| !x.is_nan() && !y.is_nan())
-        .map(|(x, y)| (near(*x), near(*y)))
-        .collect()
+    path.iter().filter_map(place).collect()
 }
 
 /// The width of a text in pixels, estimated; rather more than it is.

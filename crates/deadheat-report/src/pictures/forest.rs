@@ -27,7 +27,7 @@ const ROWS: usize = 40;
 struct Row {
     name: String,
     estimate: Option<Estimate>,
-    /// In percent, to both sides; `None` where there is nothing to judge.
+    /// In percent, to both sides; `None` without a candidate.
     margin: Option<(f64, f64)>,
     words: String,
     ink: Colour,

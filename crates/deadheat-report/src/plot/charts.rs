@@ -5,7 +5,7 @@ use deadheat_model::{Comparison, DifferenceSeries, Distribution, LogRatio, Plots
 
 use super::change_scale::ChangeScale;
 use super::paint::{Scenery, Strokes, painted};
-use crate::layout::{Width as _, wrap};
+use crate::layout::Width as _;
 use crate::sentences;
 use crate::units::{Scale, counted, quantities, share};
 
@@ -63,10 +63,8 @@ fn histograms(
     if bins == 0 {
         return String::new();
     }
-    let room = scenery
-        .width
-        .saturating_sub(scenery.indent + 1)
-        .clamp(8, WIDEST_HISTOGRAM);
+    let room = scenery.width.saturating_sub(scenery.indent + 1);
+    let room = room.clamp(8, WIDEST_HISTOGRAM);
     // Whole columns for every bin, or whole bins for every column: anything else would draw steps
     // that are not there.
     let (columns_each, bins_each) = match room / bins {
@@ -82,11 +80,11 @@ fn histograms(
             .collect()
     };
     let strokes = Strokes::new(scenery.glyphs);
-    let margin = " ".repeat(scenery.indent);
+    let margin = scenery.margin();
     let mut text = String::new();
     for (index, (name, side)) in sides.iter().enumerate() {
         let title = format!("{name}: {}", counted(side.samples(), "sample", "samples"));
-        text += &wrap(&margin, &title, scenery.width);
+        text += &scenery.wrap(&title);
         let color = scenery.verdict_color().filter(|_| index == 1);
         // Each to its own height: of a rival a hundred times as wide there would be nothing to see.
         let counts = columns_of(side);
@@ -104,25 +102,22 @@ fn histograms(
     }
     let columns = bins.div_ceil(bins_each) * columns_each;
     text += &axis(plots, columns, unit, strokes, scenery);
-    let tails = |pick: fn(&Distribution) -> u32| -> u64 {
-        sides.iter().map(|(_, side)| u64::from(pick(side))).sum()
-    };
     let mut caption = match sides.len() {
         1 => format!("Samples by {what}."),
         _ => format!(
             "Samples by {what}: the baseline above, the candidate below, each to its own height."
         ),
     };
-    for (beyond, edge) in [
-        (tails(|side| side.below), "left"),
-        (tails(|side| side.above), "right"),
-    ] {
-        if beyond > 0 {
-            let verb = if beyond == 1 { "lies" } else { "lie" };
-            caption += &format!(" {beyond} {verb} beyond the {edge} edge.");
-        }
+    let tail = |of: fn(&Distribution) -> u32| plots.sides().map(|side| u64::from(of(side))).sum();
+    let tails: [(u64, &str); 2] = [
+        (tail(|side| side.below), "left"),
+        (tail(|side| side.above), "right"),
+    ];
+    for (beyond, edge) in tails.into_iter().filter(|(beyond, _)| *beyond > 0) {
+        let verb = if beyond == 1 { "lies" } else { "lie" };
+        caption += &format!(" {beyond} {verb} beyond the {edge} edge.");
     }
-    text + &wrap(&margin, &caption, scenery.width)
+    text + &scenery.wrap(&caption)
 }
 
 /// A cell that is filled so far; at the foot the smallest bar stands for anything.
@@ -159,16 +154,15 @@ fn axis(plots: &Plots, columns: usize, unit: Unit, strokes: Strokes, scenery: &S
     }
     let columns = columns.max(labels[0].width() + labels[2].width() + 1);
     let middle = columns.saturating_sub(labels[1].width()) / 2;
-    let mut below = labels[0].clone();
-    below += &" ".repeat(middle.saturating_sub(below.width()));
-    below += &labels[1];
-    below += &" ".repeat(columns.saturating_sub(below.width() + labels[2].width()));
-    below += &labels[2];
+    let last = columns - labels[2].width();
+    let [low, between, high] = labels;
+    let below = format!("{low:middle$}{between}");
+    let below = format!("{below:last$}{high}");
     let mut line: Vec<char> = vec![strokes.axis; columns];
     for at in [0, columns / 2, columns - 1] {
         line[at] = strokes.tick;
     }
-    let margin = " ".repeat(scenery.indent);
+    let margin = scenery.margin();
     let line: String = line.into_iter().collect();
     format!("{margin}{line}\n{margin}{}\n", below.trim_end())
 }
@@ -184,7 +178,7 @@ fn series(series: &DifferenceSeries, margin: f64, scenery: &Scenery) -> String {
     let scale = ChangeScale::over(kept.map(|point| point.effect), margin);
     let rows = Rows::of(scale, series, margin);
     let label = |row: i32| scale.label(f64::from(row) / f64::from(ROWS), scenery.glyphs);
-    // What lies beyond the scale has no change that could be told.
+    // Blocks beyond the scale have no change that a label could name.
     let ends = [
         rows.top - i32::from(rows.beyond[0]),
         rows.bottom + i32::from(rows.beyond[1]),
@@ -227,7 +221,7 @@ fn series(series: &DifferenceSeries, margin: f64, scenery: &Scenery) -> String {
             };
         }
     }
-    let indent = " ".repeat(scenery.indent);
+    let indent = scenery.margin();
     let mut text = String::new();
     for (index, line) in lines.iter().enumerate() {
         let label = match rows.top - index as i32 {
@@ -262,18 +256,16 @@ fn series(series: &DifferenceSeries, margin: f64, scenery: &Scenery) -> String {
         strokes.margin_line,
         share(margin.change())
     );
-    let mut remark = |told: bool, words: String| {
-        if told {
-            caption += &format!(", {words}");
-        }
-    };
-    remark(ticks, format!("{} a new replicate", strokes.tick));
-    remark(
-        beyond,
-        format!("{} and {} lie beyond", strokes.up, strokes.down),
-    );
-    remark(dropped, format!("{} was left out", strokes.dropped));
-    text + &wrap(&indent, &(caption + "."), scenery.width)
+    if ticks {
+        caption += &format!(", {} a new replicate", strokes.tick);
+    }
+    if beyond {
+        caption += &format!(", {} and {} lie beyond", strokes.up, strokes.down);
+    }
+    if dropped {
+        caption += &format!(", {} was left out", strokes.dropped);
+    }
+    text + &scenery.wrap(&(caption + "."))
 }
 
 /// The rows that are drawn, counted from no change upwards.
@@ -291,21 +283,20 @@ impl Rows {
     fn of(scale: ChangeScale, series: &DifferenceSeries, margin: LogRatio) -> Rows {
         let mut rows = Rows {
             scale,
-            top: ROWS + 1,
-            bottom: -ROWS - 1,
+            top: 0,
+            bottom: 0,
             beyond: [false; 2],
         };
-        let blocks = series.points.iter().map(|point| rows.row(point.effect));
-        let used = || {
-            blocks
-                .clone()
-                .chain([0, rows.row(margin), rows.row(LogRatio(-margin.0))])
-        };
-        let inside = || used().filter(|row| row.abs() <= ROWS);
-        let beyond = [used().any(|row| row > ROWS), used().any(|row| row < -ROWS)];
-        let top = inside().max().unwrap_or(0) + i32::from(beyond[0]);
-        let bottom = inside().min().unwrap_or(0) - i32::from(beyond[1]);
-        (rows.top, rows.bottom, rows.beyond) = (top, bottom, beyond);
+        let effects = series.points.iter().map(|point| point.effect);
+        for effect in effects.chain([margin, LogRatio(-margin.0)]) {
+            match rows.row(effect) {
+                row if row > ROWS => rows.beyond[0] = true,
+                row if row < -ROWS => rows.beyond[1] = true,
+                row => (rows.top, rows.bottom) = (rows.top.max(row), rows.bottom.min(row)),
+            }
+        }
+        rows.top += i32::from(rows.beyond[0]);
+        rows.bottom -= i32::from(rows.beyond[1]);
         rows
     }
 

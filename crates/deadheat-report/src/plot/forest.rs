@@ -78,15 +78,15 @@ pub(crate) fn intervals(group: &[Comparison], candidates: &[String], scenery: &S
     let Some(forest) = Forest::of(&rows, room, scenery.glyphs, scenery.color) else {
         return String::new();
     };
-    let margin = " ".repeat(scenery.indent);
+    let margin = scenery.margin();
     let mut text = format!("\n{margin}{}\n", forest.head());
     for (row, candidate) in rows.iter().zip(candidates) {
         if rows.len() > 1 {
-            text += &wrap(&margin, candidate, scenery.width);
+            text += &scenery.wrap(candidate);
         }
         text += &format!("{margin}{}\n", forest.row(row));
     }
-    text + &wrap(&margin, &forest.caption(), scenery.width)
+    text + &scenery.wrap(&forest.caption())
 }
 
 /// A column of intervals, as wide as there is room for.
@@ -98,8 +98,8 @@ struct Forest {
     glyphs: Glyphs,
     strokes: Strokes,
     color: bool,
-    /// Whether the margin takes a column beside the middle, and whether an interval goes on beyond
-    /// either edge.
+    /// `true` where the margin takes a column beside the middle, and where an interval goes on
+    /// beyond either edge.
     seen: [bool; 2],
 }
 

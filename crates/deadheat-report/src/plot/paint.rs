@@ -3,6 +3,7 @@
 use deadheat_model::Verdict;
 
 use crate::glyphs::Glyphs;
+use crate::layout::wrap;
 
 /// The colour of a verdict as terminals number it.
 pub(crate) fn color_of(verdict: Option<Verdict>) -> Option<u8> {
@@ -38,6 +39,16 @@ pub(crate) struct Scenery {
 }
 
 impl Scenery {
+    /// The spaces before every line.
+    pub(super) fn margin(&self) -> String {
+        " ".repeat(self.indent)
+    }
+
+    /// The text in lines that keep to the width.
+    pub(super) fn wrap(&self, text: &str) -> String {
+        wrap(&self.margin(), text, self.width)
+    }
+
     /// The colour of the verdict, if any may be used.
     pub(super) fn verdict_color(&self) -> Option<u8> {
         color_of(self.verdict).filter(|_| self.color)
@@ -52,7 +63,7 @@ pub(super) struct Strokes {
     pub(super) high: char,
     pub(super) line: char,
     pub(super) estimate: char,
-    /// What goes on beyond either edge.
+    /// The signs of an interval or a block beyond an edge.
     pub(super) left: char,
     pub(super) right: char,
     pub(super) up: char,
