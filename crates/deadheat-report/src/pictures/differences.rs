@@ -14,9 +14,6 @@ use super::scene::{HEIGHT, Key, Scene, Sign, percent, percents};
 /// Replicates that stripes are drawn for; more would be a grey.
 const STRIPES: usize = 80;
 
-/// Points of a cloud that are drawn large.
-const LARGE: usize = 600;
-
 /// The height of the pairs: both sides have the same scale, so it is nearly a square.
 const SQUARE: f64 = 330.0;
 
@@ -24,6 +21,11 @@ const ZERO: Stroke = Stroke(BLACK, 0.7, SOLID);
 const ESTIMATE: Stroke = Stroke(BLACK, 1.0, SHORT);
 const INTERVAL: Stroke = Stroke(BLACK, 0.5, SOLID);
 const DRIFT: Stroke = Stroke(CURVE, 1.8, SOLID);
+
+/// The radius of each of so many points.
+fn radius(points: usize) -> f64 {
+    if points > 600 { 1.2 } else { 1.7 }
+}
 
 fn point(marker: Marker, ink: Colour, words: &str) -> Key {
     (Sign::Point(marker, ink), words.to_owned())
@@ -99,11 +101,7 @@ pub(super) fn blocks(scene: &Scene<'_>, plots: &Plots) -> Option<String> {
     Some(scene.framed(&shows, &keys, HEIGHT, (x, y), |frame| {
         stripes(frame, series, last);
         ground(frame, scene);
-        let radius = if series.points.len() > LARGE {
-            1.2
-        } else {
-            1.7
-        };
+        let radius = radius(series.points.len());
         for (point, at) in series.points.iter().zip(places()) {
             if point.dropped {
                 frame.point(at, Marker::Cross, 2.6, DROPPED);
@@ -165,7 +163,7 @@ pub(super) fn pairs(scene: &Scene<'_>, plots: &Plots) -> Option<String> {
     keys.push(line(alike, "alike"));
     Some(scene.framed(&shows, &keys, SQUARE, (x, y), |frame| {
         frame.line([(range.0, range.0), (range.1, range.1)], alike);
-        let radius = if points.len() > LARGE { 1.2 } else { 1.7 };
+        let radius = radius(points.len());
         for (point, at) in points.iter().zip(places()) {
             let (marker, ink) = if point.baseline_first {
                 (Marker::Dot, BASELINE)
