@@ -33,6 +33,13 @@ pub struct Plots {
     pub candidate: Option<Distribution>,
 }
 
+impl Plots {
+    /// The distributions of the sides, the baseline first.
+    pub fn sides(&self) -> impl Iterator<Item = &Distribution> {
+        std::iter::once(&self.baseline).chain(&self.candidate)
+    }
+}
+
 /// The effects of blocks in the order they were run, of the replicates that
 /// were judged.
 #[derive(Clone, Debug, PartialEq)]
@@ -145,6 +152,19 @@ pub struct Distribution {
     /// Intercept and slope of the line through the quartiles of
     /// `normal_quantiles`, where they would lie if ln t were normal.
     pub normal_line: Option<(f64, f64)>,
+}
+
+impl Distribution {
+    /// Samples outside the bins.
+    pub fn outside(&self) -> u64 {
+        u64::from(self.below) + u64::from(self.above)
+    }
+
+    /// All samples, those outside the bins too.
+    pub fn samples(&self) -> u64 {
+        let inside = self.counts.iter().map(|count| u64::from(*count));
+        inside.sum::<u64>() + self.outside()
+    }
 }
 
 /// A fitted density, in the samples it expects in a bin around a value, so

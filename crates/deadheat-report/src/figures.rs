@@ -1,17 +1,16 @@
 //! Secondary figures in words and cells, for text and Markdown.
 
 use deadheat_model::{
-    BetweenFigures, Change, Comparison, Family, LogRatio, SideFigures, Spreads, StabilityFigures,
-    TTested, Tested, Unit,
+    BetweenFigures, Change, Comparison, Family, LogRatio, SideFigures, TTested, Tested, Unit,
 };
 
 use crate::glyphs::Glyphs;
 use crate::units::{effect, interval, quantities, share, two_digits};
 
-/// What stands above the figures.
+/// The title of the figures.
 pub(crate) const TITLE: &str = "Secondary figures: they inform, they never decide.";
 
-/// What a reader must know of the p-values.
+/// The caveat on the p-values.
 pub(crate) const CAVEAT: &str = "Those marked * take every sample for independent, which samples \
     of one process are not: their p-values come out too small.";
 
@@ -99,10 +98,18 @@ pub(crate) fn between(comparison: &Comparison, glyphs: Glyphs) -> Option<FigureT
     rows.of_sides(between);
     rows.of_pairs(between);
     if let Some(stability) = &figures.stability {
-        rows.of_the_run(stability);
+        rows.change("estimate of the first half", stability.first_half);
+        rows.change("estimate of the second half", stability.second_half);
+        let within = stability.spread.map(|spread| spread.within);
+        rows.deviation("sd of blocks within a replicate", within);
+        let between = stability.spread.map(|spread| spread.between);
+        rows.deviation("sd between replicates", between);
     }
+    // Beside those, which tell no placement from a process.
     if let Some(spreads) = &comparison.spreads {
-        rows.of_parts(spreads);
+        rows.deviation("sd of placement alone", spreads.placement);
+        rows.deviation("sd of the process alone", spreads.process);
+        rows.deviation("sd of the block alone", Some(spreads.block));
     }
     if let Some(order) = &comparison.diagnostics {
         rows.change("drift within blocks", Some(LogRatio(order.drift)));
@@ -121,8 +128,18 @@ struct Rows {
 }
 
 impl Rows {
-    /// Figures that do not exist get no row.
-    fn push(&mut self, name: &str, value: Option<String>, range: Option<String>, p: Option<f64>) {
+    /// Adds a row, unless the figure does not exist.
+    fn push(&mut self, name: &str, value: Option<String>, p: Option<f64>) {
+        self.push_ranged(name, value, None, p);
+    }
+
+    fn push_ranged(
+        &mut self,
+        name: &str,
+        value: Option<String>,
+        range: Option<String>,
+        p: Option<f64>,
+    ) {
         let nothing = || self.glyphs.nothing().to_owned();
         if let Some(value) = value {
             let p = p.map_or_else(nothing, probability);
@@ -133,14 +150,20 @@ impl Rows {
 
     fn change(&mut self, name: &str, theta: Option<LogRatio>) {
         let value = theta.map(|theta| effect(theta, None, self.glyphs));
-        self.push(name, value, None, None);
+        self.push(name, value, None);
+    }
+
+    /// Adds a standard deviation of logarithms, as a share.
+    fn deviation(&mut self, name: &str, sd: Option<f64>) {
+        let share = sd.map(|sd| share(LogRatio(sd).change()));
+        self.push(name, share, None);
     }
 
     fn ranged(&mut self, name: &str, change: Option<Change>, p: Option<f64>) {
         let range = change.and_then(|change| change.interval);
         let value = change.map(|change| effect(change.effect, range.as_ref(), self.glyphs));
         let range = range.map(|range| interval(&range, self.glyphs));
-        self.push(name, value, range, p);
+        self.push_ranged(name, value, range, p);
     }
 
     fn t_test(&mut self, name: &str, found: Option<TTested>) {
@@ -158,88 +181,50 @@ impl Rows {
         self.t_test("Welch", between.welch);
         self.t_test("Student", between.student);
         let u = between.mann_whitney;
+        let sums = u.map(|u| format!("{} : {}", u.u_baseline, u.u_candidate));
         self.push(
             "Mann-Whitney U, baseline : candidate*",
-            u.map(|u| format!("{} : {}", u.u_baseline, u.u_candidate)),
-            None,
+            sums,
             u.map(|u| u.p),
         );
         let bare = between.rank_sum_p.map(|_| self.glyphs.nothing().to_owned());
-        self.push("rank sums, uncorrected*", bare, None, between.rank_sum_p);
+        self.push("rank sums, uncorrected*", bare, between.rank_sum_p);
         let apart = between.kolmogorov_smirnov;
+        let distance = apart.map(|apart| share(apart.statistic));
         self.push(
             "Kolmogorov-Smirnov distance*",
-            apart.map(|apart| share(apart.statistic)),
-            None,
+            distance,
             apart.map(|apart| apart.p),
         );
         let moved = between.wasserstein.map(share);
-        self.push("Wasserstein-1 distance, of the median", moved, None, None);
+        self.push("Wasserstein-1 distance, of the median", moved, None);
     }
 
     fn of_pairs(&mut self, between: &BetweenFigures) {
         let pairs = between.pairs;
+        let signs = pairs.map(|of| format!("{} : {} : {}", of.less, of.equal, of.greater));
         self.push(
             "pairs below : equal : above*",
-            pairs.map(|pairs| format!("{} : {} : {}", pairs.less, pairs.equal, pairs.greater)),
-            None,
+            signs,
             pairs.map(|pairs| pairs.p),
         );
         self.t_test("Student, pairs", between.student_paired);
         let z = between.z_paired;
-        self.push(
-            "z of the mean paired difference*",
-            z.map(|z| signed(z.statistic, self.glyphs)),
-            None,
-            z.map(|z| z.p),
-        );
+        let score = z.map(|z| signed(z.statistic, self.glyphs));
+        self.push("z of the mean paired difference*", score, z.map(|z| z.p));
         let ranks = between.signed_rank;
+        let sums = ranks.map(|ranks| format!("{} : {}", ranks.less, ranks.greater));
         self.push(
             "signed ranks of blocks, below : above",
-            ranks.map(|ranks| format!("{} : {}", ranks.less, ranks.greater)),
-            None,
+            sums,
             ranks.map(|ranks| ranks.p),
         );
         let peaks = between.opposite_peaks;
+        let counts = peaks.map(|peaks| format!("{} : {}", peaks.below, peaks.above));
         self.push(
             "outlying pairs below : above",
-            peaks.map(|peaks| format!("{} : {}", peaks.below, peaks.above)),
-            None,
+            counts,
             peaks.and_then(|peaks| peaks.p),
-        );
-    }
-
-    fn of_the_run(&mut self, stability: &StabilityFigures) {
-        self.change("estimate of the first half", stability.first_half);
-        self.change("estimate of the second half", stability.second_half);
-        let deviation = |sd: f64| share(LogRatio(sd).change());
-        let spread = stability.spread;
-        let within = spread.map(|spread| deviation(spread.within));
-        self.push("sd of blocks within a replicate", within, None, None);
-        let between = spread.map(|spread| deviation(spread.between));
-        self.push("sd between replicates", between, None, None);
-    }
-
-    /// Beside [`Rows::of_the_run`], which tells no placement from a process.
-    fn of_parts(&mut self, spreads: &Spreads) {
-        let shown = |sd: Option<f64>| sd.map(|sd| share(LogRatio(sd).change()));
-        self.push(
-            "sd of placement alone",
-            shown(spreads.placement),
-            None,
-            None,
-        );
-        self.push(
-            "sd of the process alone",
-            shown(spreads.process),
-            None,
-            None,
-        );
-        self.push(
-            "sd of the block alone",
-            shown(Some(spreads.block)),
-            None,
-            None,
         );
     }
 }

@@ -2,7 +2,7 @@
 
 use deadheat_model::Verdict;
 
-/// Which signs the reader's terminal can show.
+/// The signs that the reader's terminal can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Glyphs {
     /// Nothing beyond ASCII.
@@ -33,6 +33,17 @@ impl Glyphs {
         self.choose("−", "-")
     }
 
+    /// The sign of a change, which zero has none of.
+    pub fn sign(self, change: f64) -> &'static str {
+        if change < 0.0 {
+            self.minus()
+        } else if change > 0.0 {
+            "+"
+        } else {
+            ""
+        }
+    }
+
     /// To either side.
     pub fn plus_minus(self) -> &'static str {
         self.choose("±", "+-")
@@ -43,7 +54,7 @@ impl Glyphs {
         self.choose("µs", "us")
     }
 
-    /// How far one is from another.
+    /// The difference of one from another.
     pub fn delta(self) -> &'static str {
         self.choose("∆", "diff")
     }
@@ -65,8 +76,8 @@ impl Glyphs {
 
     /// The mark before a verdict sentence, one column wide.
     ///
-    /// The ASCII marks read as relations: candidate `<` baseline is faster. A
-    /// plus or minus would be mistaken for the sign of the change.
+    /// The ASCII marks read as relations: candidate `<` baseline is faster. A plus or minus would
+    /// be mistaken for the sign of the change.
     pub fn mark(self, verdict: Option<Verdict>) -> &'static str {
         match verdict {
             Some(Verdict::Faster) => self.choose("✔", "<"),

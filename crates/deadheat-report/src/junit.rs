@@ -1,10 +1,9 @@
 //! The answer for services that collect the results of tests.
 //!
-//! What such a service shows decides what stands where. A broken rule is a
-//! failure, and nothing else is: what merely got slower while no gate was set
-//! passes, with its sentence. A broken rule that is excused is skipped, since
-//! services show a skipped test with its message and a passed one without.
-//! What broke down is an error, what was not raced is skipped.
+//! The place of everything follows from the things such a service shows. A broken rule is a
+//! failure, and nothing else is: what merely got slower while no gate was set passes, with its
+//! sentence. A broken rule that is excused is skipped, since services show a skipped test with its
+//! message and a passed one without. What broke down is an error, what was not raced is skipped.
 
 use deadheat_model::{Analysis, Comparison, EndReason, Ending, Metric};
 
@@ -23,34 +22,36 @@ const NAME: usize = 200;
 /// Columns the name of a contender may take in a sentence.
 const LABEL: usize = 100;
 
-/// Who reports: the class of every test.
+/// The reporter, which is the class of every test.
 const CLASS: &str = "deadheat";
 
 const GLYPHS: Glyphs = Glyphs::Unicode;
 
-/// The analysis as JUnit XML, as `junit-10.xsd` of Jenkins has it: one suite,
-/// with a test for every benchmark and candidate.
+/// The analysis as JUnit XML, as `junit-10.xsd` of Jenkins has it: one suite, with a test for every
+/// benchmark and candidate.
 ///
-/// The `time` of a test is the median wall time of one iteration of the
-/// candidate (of a contender alone, its own), in seconds; of saved results
-/// that have none it is left out. That of the suite is what the run took.
+/// The `time` of a test is the median wall time of one iteration of the candidate (of a contender
+/// alone, its own), in seconds; of saved results that have none it is left out. That of the suite
+/// is what the run took.
 pub fn to_junit(analysis: &Analysis) -> String {
     let shared = shared(analysis);
     let mut tests = compared(analysis, &shared);
     tests.extend(analysis.failures.iter().map(|failure| {
         let title = suite::failed_title(failure, GLYPHS);
         let sentence = sentences::failed(&shorten(&title, LABEL, GLYPHS), failure, GLYPHS);
-        Test::new(title, Outcome::Error("failed".to_owned(), sentence))
+        Test::without_answer(title, ("error", "failed".to_owned(), sentence))
     }));
     tests.extend(analysis.left_out.iter().map(|one| {
         let title = suite::title_of(&one.benchmark, &[], GLYPHS);
         let reason = left_out::left_out(std::slice::from_ref(one), GLYPHS).concat();
-        Test::new(title, Outcome::Skipped("left out".to_owned(), reason))
+        Test::without_answer(title, ("skipped", "left out".to_owned(), reason))
     }));
     tests.extend(broken_off(analysis));
     let names = tests.iter().map(|test| shorten(&test.name, NAME, GLYPHS));
     let names = unique(names.collect());
-    let tests: Vec<(String, Test)> = names.into_iter().zip(tests).collect();
+    for (test, name) in tests.iter_mut().zip(names) {
+        test.name = name;
+    }
     document(analysis, &tests, shared)
 }
 
@@ -59,42 +60,44 @@ struct Test {
     name: String,
     /// Seconds.
     time: Option<f64>,
-    outcome: Outcome,
+    /// `None` where it passed.
+    outcome: Option<Outcome>,
     out: Vec<String>,
 }
 
 impl Test {
-    fn new(name: String, outcome: Outcome) -> Self {
+    fn without_answer(name: String, outcome: Outcome) -> Self {
         Test {
             name,
             time: None,
-            outcome,
+            outcome: Some(outcome),
             out: Vec::new(),
         }
     }
 }
 
-/// How a test went; where it did not pass, of which type and why.
-enum Outcome {
-    Passed,
-    Failure(String, String),
-    Error(String, String),
-    Skipped(String, String),
-}
+/// The element that says that a test did not pass (`failure`, `error` or `skipped`), its type and
+/// its message.
+type Outcome = (&'static str, String, String);
 
-/// What is told of a comparison beside its verdict.
-fn told(comparison: &Comparison, candidate: Option<&str>, source: Source) -> Vec<WarningText> {
+/// The warnings and notes on a comparison.
+fn warnings_on(
+    comparison: &Comparison,
+    candidate: Option<&str>,
+    source: Source,
+) -> Vec<WarningText> {
     let one = std::slice::from_ref(comparison);
     warnings::messages(one, &[candidate.unwrap_or("")], source, GLYPHS)
 }
 
-/// What is told of all, once for the suite.
+/// The warnings that all comparisons share, which stand once for the suite.
 fn shared(analysis: &Analysis) -> Vec<WarningText> {
+    let source = Source::of(analysis);
     let comparisons = analysis.comparisons.iter();
-    let told: Vec<Vec<WarningText>> = comparisons
-        .map(|one| told(one, None, Source::of(analysis)))
+    let all: Vec<Vec<WarningText>> = comparisons
+        .map(|one| warnings_on(one, None, source))
         .collect();
-    suite::shared_doubts(&told)
+    suite::shared_doubts(&all)
 }
 
 fn compared(analysis: &Analysis, shared: &[WarningText]) -> Vec<Test> {
@@ -114,9 +117,9 @@ fn compared(analysis: &Analysis, shared: &[WarningText]) -> Vec<Test> {
                 name = format!("{}: {candidate}", shorten(&name, LABEL, GLYPHS));
             }
             let mut test = test(name, comparison, called, source);
-            let told = told(comparison, candidate, source).into_iter();
-            test.out
-                .extend(told.filter(|told| !shared.contains(told)).map(line));
+            let warnings = warnings_on(comparison, candidate, source).into_iter();
+            let own = warnings.filter(|one| !shared.contains(one));
+            test.out.extend(own.map(line));
             tests.push(test);
         }
     }
@@ -125,16 +128,16 @@ fn compared(analysis: &Analysis, shared: &[WarningText]) -> Vec<Test> {
 
 fn test(name: String, comparison: &Comparison, called: Called<'_>, source: Source) -> Test {
     let sentence = sentences::verdict(comparison, called, source, GLYPHS);
-    let outcome = match &comparison.gate {
-        None => Outcome::Passed,
-        Some(hit) => match &hit.excuse {
-            None => Outcome::Failure(gates::rule(hit, GLYPHS), sentence.clone()),
-            Some(excuse) => Outcome::Skipped(
-                format!("excused {}", gates::rule(hit, GLYPHS)),
-                format!("{}; {sentence}", gates::excuse(excuse, GLYPHS)),
-            ),
-        },
-    };
+    let outcome = comparison.gate.as_ref().map(|hit| {
+        let rule = gates::rule(hit, GLYPHS);
+        match &hit.excuse {
+            None => ("failure", rule, sentence.clone()),
+            Some(excuse) => {
+                let message = format!("{}; {sentence}", gates::excuse(excuse, GLYPHS));
+                ("skipped", format!("excused {rule}"), message)
+            }
+        }
+    });
     let mut out = vec![sentence];
     out.extend(sentences::placement(comparison, GLYPHS));
     out.extend(sentences::noise_floor(comparison, GLYPHS));
@@ -142,31 +145,27 @@ fn test(name: String, comparison: &Comparison, called: Called<'_>, source: Sourc
     let one = std::slice::from_ref(comparison);
     out.extend(sentences::rests_on(one, source));
     Test {
+        name,
         time: time(comparison),
+        outcome,
         out,
-        ..Test::new(name, outcome)
     }
 }
 
-/// A doubt, or what helps to read the result, as a line.
-fn line(told: WarningText) -> String {
-    match told.information {
-        true => format!("note: {}", told.text),
-        false => format!("warning: {}", told.text),
-    }
+/// A warning, or a note that helps to read the result, as a line.
+fn line(one: WarningText) -> String {
+    let kind = if one.information { "note" } else { "warning" };
+    format!("{kind}: {}", one.text)
 }
 
 /// Seconds that an iteration takes.
 fn time(comparison: &Comparison) -> Option<f64> {
-    let metrics = comparison.metrics.iter();
-    let wall = metrics
-        .filter(|metric| metric.metric == Metric::Wall)
-        .map(|wall| wall.candidate.as_ref().unwrap_or(&wall.baseline))
-        .next()?;
-    Some(wall.median * 1e-9)
+    let mut metrics = comparison.metrics.iter();
+    let wall = metrics.find(|metric| metric.metric == Metric::Wall)?;
+    Some(wall.candidate.as_ref().unwrap_or(&wall.baseline).median * 1e-9)
 }
 
-/// That the run did not come to its end; a race that was cut short must not
+/// The test that fails where the run did not come to its end; a race that was cut short must not
 /// look green since what it did not get to is missing.
 fn broken_off(analysis: &Analysis) -> Option<Test> {
     let kind = match &analysis.ending {
@@ -177,23 +176,24 @@ fn broken_off(analysis: &Analysis) -> Option<Test> {
         Ending::Recorded(EndReason::Failed(_)) => "failed",
         Ending::Cut => "cut",
     };
-    let told = sentences::ending(&analysis.ending, Source::of(analysis), GLYPHS);
-    let outcome = Outcome::Error(kind.to_owned(), told.unwrap_or_default());
-    Some(Test::new("the run itself".to_owned(), outcome))
+    let message = sentences::ending(&analysis.ending, Source::of(analysis), GLYPHS);
+    let outcome = ("error", kind.to_owned(), message.unwrap_or_default());
+    Some(Test::without_answer("the run itself".to_owned(), outcome))
 }
 
-fn document(analysis: &Analysis, tests: &[(String, Test)], shared: Vec<WarningText>) -> String {
-    let count = |of: fn(&Outcome) -> bool| {
-        let such = tests.iter().filter(|(_, test)| of(&test.outcome));
-        such.count()
+fn document(analysis: &Analysis, tests: &[Test], shared: Vec<WarningText>) -> String {
+    let source = Source::of(analysis);
+    let count = |element: &str| {
+        let outcomes = tests.iter().filter_map(|test| test.outcome.as_ref());
+        outcomes.filter(|outcome| outcome.0 == element).count()
     };
     let counts = format!(
         "tests=\"{}\" failures=\"{}\" errors=\"{}\"",
         tests.len(),
-        count(|outcome| matches!(outcome, Outcome::Failure(..))),
-        count(|outcome| matches!(outcome, Outcome::Error(..))),
+        count("failure"),
+        count("error"),
     );
-    let skipped = count(|outcome| matches!(outcome, Outcome::Skipped(..)));
+    let skipped = count("skipped");
     let time = match analysis.ending {
         Ending::Recording => String::new(),
         _ => format!(" time=\"{:.3}\"", analysis.elapsed_seconds),
@@ -204,30 +204,24 @@ fn document(analysis: &Analysis, tests: &[(String, Test)], shared: Vec<WarningTe
          \x20 <testsuite name=\"{CLASS}\" {counts} skipped=\"{skipped}\"{time}>\n"
     );
     text += &properties(analysis);
-    for (name, test) in tests {
-        text += &testcase(name, test);
-    }
-    let mut told = vec![sentences::tally(
+    text.extend(tests.iter().map(testcase));
+    let mut out = vec![sentences::tally(
         &analysis.comparisons,
         &analysis.failures,
         &analysis.left_out,
     )];
-    told.extend(sentences::effort(analysis));
-    told.extend(sentences::ending(
-        &analysis.ending,
-        Source::of(analysis),
-        GLYPHS,
-    ));
+    out.extend(sentences::effort(analysis));
+    out.extend(sentences::ending(&analysis.ending, source, GLYPHS));
     let warnings = warnings::in_order(&analysis.warnings).into_iter();
-    let warnings = warnings
-        .map(|one| WarningText::new(one, warnings::sentence(one, Source::of(analysis), GLYPHS)));
-    told.extend(warnings.chain(shared).map(line));
-    text += &lines("    ", "system-out", &told);
+    let warnings =
+        warnings.map(|one| WarningText::new(one, warnings::sentence(one, source, GLYPHS)));
+    out.extend(warnings.chain(shared).map(line));
+    text += &lines("    ", "system-out", &out);
     text += "  </testsuite>\n</testsuites>\n";
     text
 }
 
-/// What the whole suite was judged by.
+/// The settings that hold for the whole suite.
 fn properties(analysis: &Analysis) -> String {
     let mut known = vec![
         ("deadheat", analysis.tool_version.clone()),
@@ -245,34 +239,24 @@ fn properties(analysis: &Analysis) -> String {
     )
 }
 
-fn testcase(name: &str, test: &Test) -> String {
-    let name = xml::text(name);
-    let time = match test.time {
-        Some(time) => format!(" time=\"{time:.9}\""),
-        None => String::new(),
-    };
-    let told = |element: &str, kind: &str, message: &str| {
+fn testcase(test: &Test) -> String {
+    let name = xml::text(&test.name);
+    let time = test.time.map(|time| format!(" time=\"{time:.9}\""));
+    let time = time.unwrap_or_default();
+    let mut text = format!("    <testcase classname=\"{CLASS}\" name=\"{name}\"{time}>\n");
+    if let Some((element, kind, message)) = &test.outcome {
         let (kind, message) = (xml::text(kind), xml::text(message));
-        format!("      <{element} type=\"{kind}\" message=\"{message}\"/>\n")
-    };
-    let outcome = match &test.outcome {
-        Outcome::Passed => String::new(),
-        // Some services show the message and some the text.
-        Outcome::Failure(rule, sentence) => format!(
-            "      <failure type=\"{0}\" message=\"{1}\">{1}</failure>\n",
-            xml::text(rule),
-            xml::text(sentence)
-        ),
-        Outcome::Error(kind, message) => told("error", kind, message),
-        Outcome::Skipped(kind, message) => told("skipped", kind, message),
-    };
-    let out = match test.out.is_empty() {
-        true => String::new(),
-        false => lines("      ", "system-out", &test.out),
-    };
-    format!(
-        "    <testcase classname=\"{CLASS}\" name=\"{name}\"{time}>\n{outcome}{out}    </testcase>\n"
-    )
+        text += &format!("      <{element} type=\"{kind}\" message=\"{message}\"");
+        // Of a failure, some services show the message and some the text.
+        text += &match *element {
+            "failure" => format!(">{message}</failure>\n"),
+            _ => "/>\n".to_owned(),
+        };
+    }
+    if !test.out.is_empty() {
+        text += &lines("      ", "system-out", &test.out);
+    }
+    text + "    </testcase>\n"
 }
 
 /// An element with a line for each text.

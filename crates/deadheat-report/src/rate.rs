@@ -1,12 +1,11 @@
-//! What is worked through per second, for people and for programs.
+//! Rates of work, per second, for people and for programs.
 
 use deadheat_model::{Comparison, Metric, Throughput, Unit};
 
 use crate::glyphs::Glyphs;
 use crate::units::quantities;
 
-/// What each thread of either side works through per second, in bytes or
-/// items, at the median wall time.
+/// The work of each thread of either side per second, in bytes or items, at the median wall time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Rates {
     pub(crate) baseline: Option<f64>,
@@ -14,8 +13,8 @@ pub(crate) struct Rates {
 }
 
 impl Rates {
-    /// Nothing where the benchmark does not say what an iteration gets done,
-    /// or where wall time is not known.
+    /// The rates of a comparison; nothing where the benchmark does not say what an iteration gets
+    /// done, or where wall time is not known.
     pub(crate) fn of(comparison: &Comparison) -> Rates {
         let mut rows = comparison.metrics.iter();
         let (baseline, candidate) = if comparison.metric == Metric::Wall {
@@ -39,8 +38,8 @@ impl Rates {
     }
 }
 
-/// The rates of a benchmark's contenders, the baseline first, as tables show
-/// them; `None` where none is known.
+/// The rates of a benchmark's contenders, the baseline first, as tables show them; `None` where
+/// none is known.
 pub(crate) fn rate_cells(group: &[Comparison], glyphs: Glyphs) -> Option<Vec<String>> {
     let (unit, suffix) = match group.first()?.throughput? {
         Throughput::Bytes(_) => (Unit::Bytes, "/s"),

@@ -7,40 +7,39 @@ use crate::glyphs::Glyphs;
 /// Digits shown of every measured value.
 const DIGITS: i32 = 4;
 
-/// Most decimals of a percentage. A timer-limited interval can be narrower
-/// than any reader cares for.
+/// Most decimals of a percentage. A timer-limited interval can be narrower than any reader cares
+/// for.
 const MOST_DECIMALS: usize = 3;
 
-/// The largest percentage written out. An interval from two replicates can
-/// reach beyond anything a number of percent can tell.
+/// The largest percentage written out. An interval from two replicates can reach beyond anything a
+/// number of percent can tell.
 const MOST_PERCENT: f64 = 999_999.0;
 
-/// The smallest standard deviation written out, in percent: nobody acts on
-/// less.
+/// The smallest standard deviation written out, in percent: nobody acts on less.
 const LEAST_SPREAD: f64 = 0.01;
 
-/// Whole counts below this are shown as they are: 13 beside 10000 is read at
-/// a glance, 0.01300 k beside 10.00 k is not.
+/// Whole counts below this are shown as they are: 13 beside 10000 is read at a glance, 0.01300 k
+/// beside 10.00 k is not.
 const PLAIN_COUNTS: f64 = 1e6;
 
-/// A unit chosen for one or more values, so that values meant to be compared
-/// differ in their digits only.
+/// A unit chosen for one or more values, so that values meant to be compared differ in their digits
+/// only.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale {
-    factor: f64,
-    symbol: &'static str,
-    /// Whether every value is a whole number of the smallest unit. Whole
-    /// counts, bytes and ticks are exact; decimals would claim a doubt that is
-    /// not there.
+    /// The number of recorded units in one of this.
+    pub(crate) factor: f64,
+    /// The name of the unit; a plain count has none.
+    pub(crate) symbol: &'static str,
+    /// `true` where every value is a whole number of the smallest unit. Whole counts, bytes and
+    /// ticks are exact; decimals would claim a doubt that is not there.
     whole: bool,
 }
 
 impl Scale {
-    /// The scale in which the largest of `values` has one to three digits
-    /// before the point.
+    /// The scale in which the largest of `values` has one to three digits before the point.
     ///
-    /// `None` when the values lie so far apart that the smaller ones would
-    /// drown in zeros; each then deserves a scale of its own.
+    /// `None` when the values lie so far apart that the smaller ones would drown in zeros; each
+    /// then deserves a scale of its own.
     pub fn shared(unit: Unit, values: &[f64], glyphs: Glyphs) -> Option<Scale> {
         let positive = || values.iter().copied().filter(|v| *v > 0.0);
         let largest = positive().fold(0.0, f64::max);
@@ -53,46 +52,26 @@ impl Scale {
 
     /// The scale that suits one value.
     pub fn fitting(unit: Unit, value: f64, glyphs: Glyphs) -> Scale {
-        let steps: [(f64, &'static str); 4] = match unit {
-            Unit::Nanoseconds => [
-                (1.0, "ns"),
-                (1e3, glyphs.microseconds()),
-                (1e6, "ms"),
-                (1e9, "s"),
-            ],
-            Unit::Bytes => [
-                (1.0, "B"),
-                (1024.0, "KiB"),
-                (1_048_576.0, "MiB"),
-                (1_073_741_824.0, "GiB"),
-            ],
-            Unit::Count => [(1.0, ""), (1e3, "k"), (1e6, "M"), (1e9, "G")],
-            Unit::BytesPerSecond => [(1.0, "B/s"), (1e3, "kB/s"), (1e6, "MB/s"), (1e9, "GB/s")],
-            Unit::PerSecond => [(1.0, "/s"), (1e3, "k/s"), (1e6, "M/s"), (1e9, "G/s")],
+        let (step, symbols) = match unit {
+            Unit::Nanoseconds => (1e3, ["ns", glyphs.microseconds(), "ms", "s"]),
+            Unit::Bytes => (1024.0, ["B", "KiB", "MiB", "GiB"]),
+            Unit::Count => (1e3, ["", "k", "M", "G"]),
+            Unit::BytesPerSecond => (1e3, ["B/s", "kB/s", "MB/s", "GB/s"]),
+            Unit::PerSecond => (1e3, ["/s", "k/s", "M/s", "G/s"]),
         };
         let plain = unit == Unit::Count && is_whole(value) && value < PLAIN_COUNTS;
-        let (factor, symbol) = steps
-            .into_iter()
-            .take(if plain { 1 } else { steps.len() })
+        let powers = if plain { 0..1 } else { 0..symbols.len() };
+        let factor = |power: usize| f64::powi(step, power as i32);
+        // A value that rounds up to 1000 of a unit is 1.000 of the next.
+        let power = powers
             .rev()
-            // A value that rounds up to 1000 of a unit is 1.000 of the next.
-            .find(|(factor, _)| value >= factor * (1.0 - 0.5e-4))
-            .unwrap_or(steps[0]);
+            .find(|power| value >= factor(*power) * (1.0 - 0.5e-4));
+        let power = power.unwrap_or(0);
         Scale {
-            factor,
-            symbol,
+            factor: factor(power),
+            symbol: symbols[power],
             whole: is_whole(value),
         }
-    }
-
-    /// How much of the recorded unit one of this is.
-    pub(crate) fn factor(self) -> f64 {
-        self.factor
-    }
-
-    /// The name of the unit; a plain count has none.
-    pub(crate) fn symbol(self) -> &'static str {
-        self.symbol
     }
 
     /// The value with four significant digits and the unit.
@@ -103,23 +82,18 @@ impl Scale {
         } else {
             format!("{scaled:.*}", decimals(scaled, DIGITS).min(9))
         };
-        if self.symbol.is_empty() {
-            number
-        } else {
-            format!("{number} {}", self.symbol)
-        }
+        self.named(&number)
     }
 
-    /// The value with as many digits as tell values of this range apart, and
-    /// no fewer than four.
+    /// The value with as many digits as tell values of this range apart, and no fewer than four.
     pub fn show_within(self, value: f64, range: f64) -> String {
         let scaled = value / self.factor;
         let places = decimals(scaled, DIGITS).max(decimals(range / self.factor, 2));
-        let number = format!("{scaled:.*}", places.min(9));
-        match self.symbol {
-            "" => number,
-            symbol => format!("{number} {symbol}"),
-        }
+        self.named(&format!("{scaled:.*}", places.min(9)))
+    }
+
+    fn named(self, number: &str) -> String {
+        format!("{number} {}", self.symbol).trim_end().to_owned()
     }
 }
 
@@ -142,8 +116,8 @@ pub fn quantities(unit: Unit, values: &[f64], glyphs: Glyphs) -> Vec<String> {
     values.iter().map(show).collect()
 }
 
-/// Decimals for values in the smallest unit: none from 1,000 on, where they
-/// are beyond four digits, else one; three below 10, where one says little.
+/// Decimals for values in the smallest unit: none from 1,000 on, where they are beyond four digits,
+/// else one; three below 10, where one says little.
 fn plain_decimals(values: &[f64]) -> usize {
     let positive = values.iter().copied().filter(|value| *value > 0.0);
     match positive.fold(f64::INFINITY, f64::min) {
@@ -159,15 +133,10 @@ pub fn plain<const N: usize>(values: &[f64; N]) -> [String; N] {
     values.map(|value| format!("{value:.decimals$}"))
 }
 
-/// What lies between two of these values, with its sign.
+/// The difference of two of these values, with its sign.
 pub fn plain_signed(values: &[f64], difference: f64, glyphs: Glyphs) -> String {
     let decimals = plain_decimals(values);
-    let sign = match difference {
-        below if below < 0.0 => glyphs.minus(),
-        above if above > 0.0 => "+",
-        _ => "",
-    };
-    format!("{sign}{:.decimals$}", difference.abs())
+    format!("{}{:.decimals$}", glyphs.sign(difference), difference.abs())
 }
 
 /// The decimals that give `value` this many significant digits.
@@ -175,8 +144,7 @@ pub(crate) fn decimals(value: f64, digits: i32) -> usize {
     if value == 0.0 || !value.is_finite() {
         return 0;
     }
-    // The exponent is read from the rounded number: 9.996 has four digits
-    // as 10.00, not as 9.996.
+    // The exponent is read from the rounded number: 9.996 has four digits as 10.00, not as 9.996.
     let rounded = format!("{:.*e}", (digits - 1) as usize, value.abs());
     let exponent: i32 = rounded
         .rsplit_once('e')
@@ -185,18 +153,18 @@ pub(crate) fn decimals(value: f64, digits: i32) -> usize {
     (digits - 1 - exponent).max(0) as usize
 }
 
-/// How many decimals of a percentage mean something.
+/// The number of decimals of a percentage that mean something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Precision(usize);
 
 impl Precision {
-    /// Two significant digits of the interval's half width. Without an
-    /// interval nobody knows, and two decimals are shown.
+    /// Two significant digits of the interval's half width. Without an interval nobody knows, and
+    /// two decimals are shown.
     pub fn of(interval: Option<&Interval>) -> Precision {
-        let Some(interval) = interval else {
-            return Precision(2);
-        };
-        let half_width = (interval.high.change() - interval.low.change()) * 50.0;
+        let half_width = interval.map_or(0.0, |interval| {
+            let [low, high] = ends(interval);
+            (high - low) * 50.0
+        });
         if half_width > 0.0 {
             Precision(decimals(half_width, 2).min(MOST_DECIMALS))
         } else {
@@ -204,34 +172,27 @@ impl Precision {
         }
     }
 
-    /// The same for the ends of an interval: up to two digits more where they
-    /// tell an end from zero, so that `[-0.02 %, +2.63 %]` does not begin at
-    /// `-0.0 %`.
+    /// The same for the ends of an interval: up to two digits more where they tell an end from
+    /// zero, so that `[-0.02 %, +2.63 %]` does not begin at `-0.0 %`.
     fn of_ends(interval: &Interval) -> Precision {
         let Precision(plain) = Precision::of(Some(interval));
-        let ends = [interval.low.change(), interval.high.change()];
-        let is_told = |decimals: &usize| {
+        let percents = ends(interval).map(|change| (change * 100.0).abs());
+        let tells_apart = |decimals: &usize| {
             let least = 0.5 * 0.1_f64.powi(*decimals as i32);
-            let mut ends = ends.iter().map(|change| (change * 100.0).abs());
-            ends.all(|percent| percent == 0.0 || percent > least)
+            percents
+                .iter()
+                .all(|percent| *percent == 0.0 || *percent > least)
         };
         let most = (plain + 2).min(MOST_DECIMALS);
-        Precision((plain..=most).find(is_told).unwrap_or(plain))
+        Precision((plain..=most).find(tells_apart).unwrap_or(plain))
     }
 
     /// A relative change with its sign, in percent.
     ///
-    /// The sign is kept when the digits round to zero: an interval that leaves
-    /// out zero must not look as if it touched it.
+    /// The sign is kept when the digits round to zero: an interval that leaves out zero must not
+    /// look as if it touched it.
     pub fn signed(self, change: f64, glyphs: Glyphs) -> String {
-        let sign = if change < 0.0 {
-            glyphs.minus()
-        } else if change > 0.0 {
-            "+"
-        } else {
-            ""
-        };
-        self.percent(change, sign)
+        self.percent(change, glyphs.sign(change))
     }
 
     /// The size of a relative change without its sign, in percent.
@@ -253,37 +214,39 @@ pub fn effect(effect: LogRatio, interval: Option<&Interval>, glyphs: Glyphs) -> 
     Precision::of(interval).signed(effect.change(), glyphs)
 }
 
+/// Both ends of an interval, as relative changes.
+pub(crate) fn ends(interval: &Interval) -> [f64; 2] {
+    [interval.low.change(), interval.high.change()]
+}
+
 /// The ends of an interval, as tables show them.
 pub fn interval(interval: &Interval, glyphs: Glyphs) -> String {
-    let precision = Precision::of_ends(interval);
-    format!(
-        "[{}, {}]",
-        precision.signed(interval.low.change(), glyphs),
-        precision.signed(interval.high.change(), glyphs)
-    )
+    let [low, high] = shown_ends(interval, glyphs);
+    format!("[{low}, {high}]")
 }
 
 /// The ends of an interval in a sentence: "+7.2 to +11.2 %".
 pub fn range(interval: &Interval, glyphs: Glyphs) -> String {
-    let precision = Precision::of_ends(interval);
-    let low = precision.signed(interval.low.change(), glyphs);
-    let high = precision.signed(interval.high.change(), glyphs);
+    let [low, high] = shown_ends(interval, glyphs);
     format!("{} to {high}", low.trim_end_matches(" %"))
 }
 
-/// What an axis has room for of an estimate: its effect, and the ends of its
-/// interval as far as a factor of two from there. Two replicates, or a mean of
-/// two benchmarks, would stretch it from -99 to +9900 %, and what is known of
-/// the others into a line.
+fn shown_ends(interval: &Interval, glyphs: Glyphs) -> [String; 2] {
+    let precision = Precision::of_ends(interval);
+    ends(interval).map(|end| precision.signed(end, glyphs))
+}
+
+/// The part of an estimate that an axis has room for: its effect, and the ends of its interval as
+/// far as a factor of two from there. Two replicates, or a mean of two benchmarks, would stretch it
+/// from -99 to +9900 %, and what is known of the others into a line.
 pub(crate) fn drawn_span(estimate: &Estimate) -> (LogRatio, LogRatio) {
     let LogRatio(effect) = estimate.effect;
-    let ends = estimate.interval.map_or((effect, effect), |interval| {
-        (interval.low.0, interval.high.0)
-    });
+    let interval = estimate.interval;
+    let (low, high) = interval.map_or((effect, effect), |found| (found.low.0, found.high.0));
     let factor = std::f64::consts::LN_2;
     (
-        LogRatio(ends.0.max(effect - factor)),
-        LogRatio(ends.1.min(effect + factor)),
+        LogRatio(low.max(effect - factor)),
+        LogRatio(high.min(effect + factor)),
     )
 }
 
@@ -306,16 +269,12 @@ pub fn spread(sd: LogRatio, glyphs: Glyphs) -> String {
 pub fn share(share: f64) -> String {
     let percent = share * 100.0;
     let from_edge = percent.min(100.0 - percent);
-    let places = if from_edge > 0.0 {
-        decimals(from_edge, 2).clamp(2, 9)
-    } else {
-        0
-    };
+    if from_edge <= 0.0 {
+        return format!("{percent:.0} %");
+    }
+    let places = decimals(from_edge, 2).clamp(2, 9);
     let digits = format!("{percent:.places$}");
-    let digits = match digits.split_once('.') {
-        Some(_) => digits.trim_end_matches('0').trim_end_matches('.'),
-        None => &digits,
-    };
+    let digits = digits.trim_end_matches('0').trim_end_matches('.');
     format!("{digits} %")
 }
 

@@ -2,9 +2,8 @@
 
 use std::fmt::Write;
 
-/// The text as the content of an element or the value of an attribute in
-/// double quotes. XML 1.0 has no way to write most control characters, so
-/// they are shown as what they are: `\u{1b}`.
+/// The text as the content of an element or the value of an attribute in double quotes. XML 1.0 has
+/// no way to write most control characters, so they are shown as what they are: `\u{1b}`.
 pub(crate) fn text(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
@@ -24,7 +23,7 @@ pub(crate) fn text(text: &str) -> String {
     safe
 }
 
-/// Whether XML 1.0 may hold the character, and should.
+/// Returns `true` for a character that XML 1.0 may hold, and should.
 fn is_allowed(character: char) -> bool {
     let number = u32::from(character);
     let noncharacter = number & 0xfffe == 0xfffe || (0xfdd0..=0xfdef).contains(&number);
@@ -57,9 +56,10 @@ mod tests {
                 continue;
             }
             let document = roxmltree::Document::parse(&document).unwrap();
-            let expected = match is_allowed(character) || "\t\n\r".contains(character) {
-                true => character.to_string(),
-                false => character.escape_unicode().to_string(),
+            let expected = if is_allowed(character) || "\t\n\r".contains(character) {
+                character.to_string()
+            } else {
+                character.escape_unicode().to_string()
             };
             let root = document.root_element();
             assert_eq!(root.text(), Some(expected.as_str()));

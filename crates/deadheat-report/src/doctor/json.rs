@@ -1,5 +1,4 @@
-//! The checkup for programs: `deadheat.doctor/1`, described by
-//! `docs/schema/doctor-1.schema.json`.
+//! The checkup for programs: `deadheat.doctor/1`, described by `docs/schema/doctor-1.schema.json`.
 
 use deadheat_model::doctor::{
     Checkup, CoreWatch, Effect, Facts, Finding, Host, PinReason, Quota, Refused, TurboSwitch,
@@ -11,7 +10,7 @@ use super::numbers::list;
 use super::sentences::{headline, option, told};
 use crate::glyphs::Glyphs;
 
-/// The name and major version of what [`to_doctor_json`] writes.
+/// The name and major version of the schema of [`to_doctor_json`].
 const SCHEMA: &str = "deadheat.doctor/1";
 
 /// The checkup as JSON, indented by two spaces, with a line break at its end.
@@ -22,33 +21,25 @@ pub fn to_doctor_json(checkup: &Checkup) -> String {
 }
 
 fn whole(checkup: &Checkup) -> Object {
+    let findings = checkup.findings.iter().map(|one| finding(one, checkup));
+    let machine = Object::new()
+        .with("system", &checkup.system)
+        .with("kernel", checkup.kernel.as_ref())
+        .with("cpu", checkup.cpu.as_ref())
+        .with("online", numbers(&checkup.online))
+        .with("allowed", numbers(&checkup.allowed));
     Object::new()
         .with("schema", SCHEMA)
         .with("tool", Object::new().with("version", &checkup.tool_version))
-        .with(
-            "machine",
-            Object::new()
-                .with("system", &checkup.system)
-                .with("kernel", checkup.kernel.as_ref())
-                .with("cpu", checkup.cpu.as_ref())
-                .with("online", numbers(&checkup.online))
-                .with("allowed", numbers(&checkup.allowed)),
-        )
+        .with("machine", machine)
         .with("pin", pin(&checkup.pinning))
         .with("measured_on", checkup.measured_on)
         .with("seconds", checkup.seconds)
         .with("fitness", checkup.fitness().name())
         .with("summary", headline(checkup))
         .with("first", checkup.first().map(|one| one.topic().name()))
-        .with("cores", checkup.cores.iter().map(core).collect::<Json>())
-        .with(
-            "findings",
-            checkup
-                .findings
-                .iter()
-                .map(|one| finding(one, checkup))
-                .collect::<Json>(),
-        )
+        .with("cores", Json::from_iter(checkup.cores.iter().map(core)))
+        .with("findings", Json::from_iter(findings))
         .with("advice", advice(checkup))
 }
 
@@ -81,7 +72,7 @@ fn finding(finding: &Finding, checkup: &Checkup) -> Object {
         .with("mend", mend)
         .with(
             "effects",
-            finding.effects.iter().map(effect).collect::<Json>(),
+            Json::from_iter(finding.effects.iter().map(effect)),
         )
         .with("not_measured", finding.not_measured.map(|why| why.name()))
         .with("facts", facts(&finding.facts))
@@ -122,14 +113,7 @@ fn facts(facts: &Facts) -> Object {
             other_core,
         } => object
             .with("on", *on)
-            .with(
-                "switch",
-                switch.map(|switch| match switch {
-                    TurboSwitch::NoTurbo => "intel_pstate/no_turbo",
-                    TurboSwitch::Boost => "cpufreq/boost",
-                    TurboSwitch::BoostOfCores => "cpu*/cpufreq/boost",
-                }),
-            )
+            .with("switch", switch.map(turbo_switch))
             .with("other_core", *other_core),
         Facts::Smt {
             active,
@@ -193,15 +177,14 @@ fn facts(facts: &Facts) -> Object {
                 }),
             )
             .with("throttled", *throttled),
-        Facts::Virtualisation { host } => match host {
-            Host::Hardware => object.with("virtual", false).with("maker", None::<String>),
-            Host::VirtualMachine(maker) => {
-                object.with("virtual", true).with("maker", maker.as_ref())
-            }
-            Host::Unknown => object
-                .with("virtual", None::<bool>)
-                .with("maker", None::<String>),
-        },
+        Facts::Virtualisation { host } => {
+            let (is_virtual, maker) = match host {
+                Host::Hardware => (Some(false), None),
+                Host::VirtualMachine(maker) => (Some(true), maker.as_ref()),
+                Host::Unknown => (None, None),
+            };
+            object.with("virtual", is_virtual).with("maker", maker)
+        }
         Facts::Container {
             kind,
             version,
@@ -223,6 +206,14 @@ fn facts(facts: &Facts) -> Object {
     }
 }
 
+fn turbo_switch(switch: TurboSwitch) -> &'static str {
+    match switch {
+        TurboSwitch::NoTurbo => "intel_pstate/no_turbo",
+        TurboSwitch::Boost => "cpufreq/boost",
+        TurboSwitch::BoostOfCores => "cpu*/cpufreq/boost",
+    }
+}
+
 fn quota(quota: &Quota) -> Object {
     Object::new()
         .with("cores", quota.cores)
@@ -232,20 +223,18 @@ fn quota(quota: &Quota) -> Object {
 
 fn advice(checkup: &Checkup) -> Object {
     let advice = &checkup.advice;
+    let reason = match advice.reason {
+        PinReason::Isolated => "isolated",
+        PinReason::Quietest => "quietest",
+        PinReason::Alike => "alike",
+        PinReason::OnlyOne => "only-one",
+        PinReason::NotCompared => "not-compared",
+    };
     Object::new()
         .with("option", option(&advice.pinning))
         .with("pin", pin(&advice.pinning))
         .with("cores", numbers(&advice.cores))
-        .with(
-            "reason",
-            match advice.reason {
-                PinReason::Isolated => "isolated",
-                PinReason::Quietest => "quietest",
-                PinReason::Alike => "alike",
-                PinReason::OnlyOne => "only-one",
-                PinReason::NotCompared => "not-compared",
-            },
-        )
+        .with("reason", reason)
         .with("start_with", start_with(checkup))
 }
 

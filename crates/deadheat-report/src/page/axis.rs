@@ -4,8 +4,8 @@ use deadheat_model::{Comparison, Estimate, LogRatio, Overall};
 
 use crate::units::drawn_span;
 
-/// So many margins are told apart on a plain axis. Beyond, far changes are
-/// drawn together, so that a margin can still be seen.
+/// So many margins are told apart on a plain axis. Beyond, far changes are drawn together, so that
+/// a margin can still be seen.
 const PLAIN: f64 = 40.0;
 
 /// Sizes of changes that may have a mark on the axis.
@@ -14,12 +14,11 @@ const MARKS: [f64; 20] = [
     3.0, 9.0, 19.0, 99.0, 999.0,
 ];
 
-/// Marks are no nearer to one another and to the ends than these shares of
-/// the axis.
+/// Marks are no nearer to one another and to the ends than these shares of the axis.
 const APART: f64 = 0.22;
 const FROM_END: f64 = 0.07;
 
-/// Where an effect stands: 0 at the left end and 1 at the right one.
+/// The axis of the places of effects: 0 at the left end and 1 at the right one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Axis {
     /// The effect at the right end; the left end is as far below zero.
@@ -47,7 +46,7 @@ impl Axis {
         Axis { reach, bend }
     }
 
-    /// Where an effect stands, at most at the ends.
+    /// The place of an effect, at most at the ends.
     pub(super) fn place(&self, effect: LogRatio) -> f64 {
         let share = self.bent(effect.0) / self.bent(self.reach);
         ((1.0 + share) / 2.0).clamp(0.0, 1.0)
@@ -59,13 +58,10 @@ impl Axis {
     }
 
     fn bent(&self, theta: f64) -> f64 {
-        match self.bend {
-            Some(bend) => (theta / bend).asinh(),
-            None => theta,
-        }
+        self.bend.map_or(theta, |bend| (theta / bend).asinh())
     }
 
-    /// Whether far changes are drawn together.
+    /// Returns `true` where far changes are drawn together.
     pub(super) fn is_bent(&self) -> bool {
         self.bend.is_some()
     }
@@ -84,8 +80,7 @@ impl Axis {
         marks
     }
 
-    /// Of changes to one side, growing, those that keep apart; the furthest
-    /// first of all.
+    /// Of changes to one side, growing, those that keep apart; the furthest first of all.
     fn with_room(&self, changes: impl Iterator<Item = f64>) -> Vec<f64> {
         let from_zero = |change: &f64| (self.place(LogRatio::from_change(*change)) - 0.5).abs();
         let fits = |change: &f64| (APART..0.5 - FROM_END).contains(&from_zero(change));

@@ -1,43 +1,127 @@
-//! The charts of one comparison: what each is called, how to read it, what it
-//! says in words, and why it is not there.
+//! The charts of one comparison: the title of each, the way to read it, what it says in words, and
+//! why it is not there.
 
 use std::fmt::{self, Write};
 
-use deadheat_model::{Comparison, Distribution, Plots};
+use deadheat_model::{Comparison, Distribution, Estimate, LogRatio, Plots};
 
 use super::html::{Attribute, GLYPHS, Text};
 use crate::sentences;
-use crate::units::{Precision, counted, effect, interval, quantities, share};
+use crate::units::{Precision, counted, effect, ends, interval, quantities, share};
 
 /// Shown where a browser runs no scripts, so that nobody waits for pictures.
 const ALONE: &str = "Charts need a browser that runs the scripts of this page.";
 
-/// One chart.
+/// One kind of chart.
 struct Chart {
-    /// By which the scripts know it.
+    /// The name by which the scripts know it.
     kind: &'static str,
     title: &'static str,
-    /// One plain sentence on how to read it.
+    /// One plain sentence on the way to read it.
     reading: &'static str,
-    /// What it shows, in words.
-    words: String,
+    /// The content of the chart in words; `None` where there is nothing to draw.
+    words: fn(&Comparison, &Plots) -> Option<String>,
 }
 
-/// The charts there are, and a sentence on those there are not. `data` is the
-/// number of the comparison, under which its data stand.
+/// The charts, in the order of the page.
+const CHARTS: [Chart; 8] = [
+    Chart {
+        kind: "differences",
+        title: "Differences in order of time",
+        reading: "Each point is the change one block saw; a level cloud is a steady race, steps \
+                  at the thin lines are new replicates, and the curve of running medians shows \
+                  drift.",
+        words: differences,
+    },
+    Chart {
+        kind: "scatter",
+        title: "Baseline against candidate",
+        reading: "Each point is two neighbours in time; below the diagonal the candidate needs \
+                  less, and if circles and triangles lie apart, the order mattered.",
+        words: |_, plots| pairs(plots),
+    },
+    Chart {
+        kind: "replicates",
+        title: "Each replicate by itself",
+        reading: "A point is the median of one replicate and its bar the middle half of its \
+                  blocks; how far the points scatter is what memory layout and process do.",
+        words: |_, plots| replicates(plots),
+    },
+    Chart {
+        kind: "looks",
+        title: "The interval, look by look",
+        reading: "Each bar is the interval at one look at the data; the race ends when it lies \
+                  clear of the margin, or within it.",
+        words: |_, plots| looks(plots),
+    },
+    Chart {
+        kind: "histogram",
+        title: "Histograms",
+        reading: "Filled bars count all samples and the stepped line the first half, scaled \
+                  up: where the two part, the run changed on its way; dashed curves are \
+                  fitted shapes.",
+        words: |_, plots| {
+            let counted = |side: &Distribution| side.counts.iter().any(|count| *count > 0);
+            (plots.edges.len() > 1 && plots.sides().any(counted)).then(|| outside(plots))
+        },
+    },
+    Chart {
+        kind: "violin",
+        title: "Violin and box",
+        reading: "The body is as wide as values are frequent; the box is the middle half with \
+                  its median, whiskers reach 1.5 boxes, and dots lie beyond.",
+        words: |comparison, plots| {
+            let mut sides = plots.sides();
+            let any = sides.any(|side| side.box_plot.is_some());
+            any.then(|| medians(comparison, plots))
+        },
+    },
+    Chart {
+        kind: "ecdf",
+        title: "Share at or below",
+        reading: "Height is the share of samples that need at most so much; the curve further \
+                  left needs less, at that height.",
+        words: |comparison, plots| {
+            let mut sides = plots.sides();
+            let any = sides.any(|side| !side.ecdf.is_empty());
+            any.then(|| medians(comparison, plots))
+        },
+    },
+    Chart {
+        kind: "quantiles",
+        title: "Quantiles of ln t",
+        reading: "On its line a side is log-normal; a tail that bends up from the line is \
+                  heavier than that.",
+        words: |_, plots| {
+            let words = "Quantiles of the logarithms against those of a normal distribution, with \
+                         the line through the quartiles of each side.";
+            has_quantiles(plots).then(|| words.to_owned())
+        },
+    },
+];
+
+/// The charts there are, and a sentence on those there are not. `data` is the number of the
+/// comparison, under which its data stand.
 pub(super) fn write(out: &mut dyn Write, comparison: &Comparison, data: usize) -> fmt::Result {
     let Some(plots) = comparison.plots.as_deref() else {
         return out.write_str(
             "<p class=\"quiet\">Nothing was kept to draw charts from for this benchmark.</p>",
         );
     };
-    let charts = charts(comparison, plots);
-    if !charts.is_empty() {
-        write!(out, "<p class=\"quiet scriptless\">{ALONE}</p>")?;
-        out.write_str("<div class=\"charts\">")?;
-        for chart in &charts {
-            figure(out, chart, data)?;
+    let mut first = true;
+    for chart in &CHARTS {
+        let Some(words) = (chart.words)(comparison, plots) else {
+            continue;
+        };
+        if std::mem::take(&mut first) {
+            write!(
+                out,
+                "<p class=\"quiet scriptless\">{ALONE}</p><div class=\"charts\">"
+            )?;
         }
+        figure(out, chart, &words, data)?;
+    }
+    if !first {
         out.write_str("</div>")?;
     }
     for sentence in missing(comparison, plots) {
@@ -46,12 +130,12 @@ pub(super) fn write(out: &mut dyn Write, comparison: &Comparison, data: usize) -
     Ok(())
 }
 
-fn figure(out: &mut dyn Write, chart: &Chart, data: usize) -> fmt::Result {
+fn figure(out: &mut dyn Write, chart: &Chart, words: &str, data: usize) -> fmt::Result {
     let Chart {
         kind,
         title,
         reading,
-        words,
+        ..
     } = chart;
     write!(
         out,
@@ -62,17 +146,7 @@ fn figure(out: &mut dyn Write, chart: &Chart, data: usize) -> fmt::Result {
     )
 }
 
-fn charts(comparison: &Comparison, plots: &Plots) -> Vec<Chart> {
-    let mut charts = Vec::new();
-    charts.extend(differences(comparison, plots));
-    charts.extend(pairs(plots));
-    charts.extend(replicates(plots));
-    charts.extend(looks(plots));
-    charts.extend(distributions(comparison, plots));
-    charts
-}
-
-fn differences(comparison: &Comparison, plots: &Plots) -> Option<Chart> {
+fn differences(comparison: &Comparison, plots: &Plots) -> Option<String> {
     let series = plots.differences.as_ref()?;
     if series.points.is_empty() {
         return None;
@@ -86,198 +160,100 @@ fn differences(comparison: &Comparison, plots: &Plots) -> Option<Chart> {
         0 => ", none dropped".to_owned(),
         dropped => format!(", {dropped} dropped for evidence of disturbance"),
     };
-    let seen = |point: &&deadheat_model::Difference| {
+    let kept = series.points.iter().filter(|point| {
         !point.dropped && (point.baseline_flags.any() || point.candidate_flags.any())
-    };
-    let kept = series.points.iter().filter(seen).count();
+    });
+    let kept = kept.count();
     if kept > 0 {
         words += &format!(", {kept} of those drawn kept in spite of such evidence");
     }
     if let Some(estimate) = &comparison.estimate {
-        let range = estimate.interval.as_ref();
-        words += &format!(
-            "; the estimate is {}",
-            effect(estimate.effect, range, GLYPHS)
-        );
-        if let Some(range) = range {
-            words += &format!(", {}", interval(range, GLYPHS));
-        }
+        words += &format!("; the estimate is {}", shown_with(estimate, ", "));
     }
-    Some(Chart {
-        kind: "differences",
-        title: "Differences in order of time",
-        reading: "Each point is the change one block saw; a level cloud is a steady race, steps \
-                  at the thin lines are new replicates, and the curve of running medians shows \
-                  drift.",
-        words: words + ".",
-    })
+    Some(words + ".")
 }
 
-fn pairs(plots: &Plots) -> Option<Chart> {
+/// The effect, and its interval behind a separator.
+fn shown_with(estimate: &Estimate, separator: &str) -> String {
+    let range = estimate.interval.as_ref();
+    let found = effect(estimate.effect, range, GLYPHS);
+    let range = range.map(|range| format!("{separator}{}", interval(range, GLYPHS)));
+    found + &range.unwrap_or_default()
+}
+
+fn pairs(plots: &Plots) -> Option<String> {
     let cloud = plots.pairs.as_ref()?;
-    if cloud.points.is_empty() {
-        return None;
-    }
-    let first = cloud.points.iter().filter(|point| point.baseline_first);
     let shown = cloud.points.len();
+    let first = cloud.points.iter().filter(|point| point.baseline_first);
     let first = first.count();
-    Some(Chart {
-        kind: "scatter",
-        title: "Baseline against candidate",
-        reading: "Each point is two neighbours in time; below the diagonal the candidate needs \
-                  less, and if circles and triangles lie apart, the order mattered.",
-        words: format!(
-            "{}; of the {shown} drawn the baseline came first in {first} and the candidate in {}.",
-            counted(cloud.pairs.into(), "pair", "pairs"),
-            shown - first
-        ),
-    })
-}
-
-fn replicates(plots: &Plots) -> Option<Chart> {
-    let all = &plots.replicates;
-    let first = all.first()?;
-    let (lowest, highest) = all
-        .iter()
-        .fold((first.effect, first.effect), |(low, high), one| {
-            (
-                if one.effect.0 < low.0 {
-                    one.effect
-                } else {
-                    low
-                },
-                if one.effect.0 > high.0 {
-                    one.effect
-                } else {
-                    high
-                },
-            )
-        });
-    Some(Chart {
-        kind: "replicates",
-        title: "Each replicate by itself",
-        reading: "A point is the median of one replicate and its bar the middle half of its \
-                  blocks; how far the points scatter is what memory layout and process do.",
-        words: format!(
-            "{} from {} to {}.",
-            counted(all.len() as u64, "replicate", "replicates"),
-            effect(lowest, None, GLYPHS),
-            effect(highest, None, GLYPHS)
-        ),
-    })
-}
-
-fn looks(plots: &Plots) -> Option<Chart> {
-    let (first, last) = (plots.looks.first()?, plots.looks.last()?);
-    let told = |look: &deadheat_model::LookEstimate| {
-        let range = look.estimate.interval.as_ref();
-        let found = effect(look.estimate.effect, range, GLYPHS);
-        let range = range.map_or_else(String::new, |range| format!(" {}", interval(range, GLYPHS)));
+    let pairs = counted(cloud.pairs.into(), "pair", "pairs");
+    let second = shown - first;
+    (shown > 0).then(|| {
         format!(
-            "{found}{range} at {}",
-            counted(look.replicates.into(), "replicate", "replicates")
+            "{pairs}; of the {shown} drawn the baseline came first in {first} and the candidate in \
+             {second}."
         )
-    };
-    let words = match plots.looks.len() {
-        1 => format!("One look: {}.", told(first)),
-        count => format!("{count} looks: {}, {}.", told(first), told(last)),
-    };
-    Some(Chart {
-        kind: "looks",
-        title: "The interval, look by look",
-        reading: "Each bar is the interval at one look at the data; the race ends when it lies \
-                  clear of the margin, or within it.",
-        words,
     })
 }
 
-fn distributions(comparison: &Comparison, plots: &Plots) -> Vec<Chart> {
-    let sides: Vec<&Distribution> = std::iter::once(&plots.baseline)
-        .chain(&plots.candidate)
-        .collect();
-    let any = |has: fn(&Distribution) -> bool| sides.iter().any(|side| has(side));
-    let mut charts = Vec::new();
-    if plots.edges.len() > 1 && any(|side| side.counts.iter().any(|count| *count > 0)) {
-        charts.push(Chart {
-            kind: "histogram",
-            title: "Histograms",
-            reading: "Filled bars count all samples and the stepped line the first half, scaled \
-                      up: where the two part, the run changed on its way; dashed curves are \
-                      fitted shapes.",
-            words: outside(&sides),
-        });
-    }
-    if any(|side| side.box_plot.is_some()) {
-        charts.push(Chart {
-            kind: "violin",
-            title: "Violin and box",
-            reading: "The body is as wide as values are frequent; the box is the middle half with \
-                      its median, whiskers reach 1.5 boxes, and dots lie beyond.",
-            words: medians(comparison, &sides),
-        });
-    }
-    if any(|side| !side.ecdf.is_empty()) {
-        charts.push(Chart {
-            kind: "ecdf",
-            title: "Share at or below",
-            reading: "Height is the share of samples that need at most so much; the curve further \
-                      left needs less, at that height.",
-            words: medians(comparison, &sides),
-        });
-    }
-    if any(|side| !side.normal_quantiles.is_empty()) {
-        charts.push(Chart {
-            kind: "quantiles",
-            title: "Quantiles of ln t",
-            reading: "On its line a side is log-normal; a tail that bends up from the line is \
-                      heavier than that.",
-            words: "Quantiles of the logarithms against those of a normal distribution, with the \
-                    line through the quartiles of each side."
-                .to_owned(),
-        });
-    }
-    charts
+fn replicates(plots: &Plots) -> Option<String> {
+    let effects = || plots.replicates.iter().map(|one| one.effect.0);
+    let [lowest, highest] = [effects().reduce(f64::min)?, effects().reduce(f64::max)?]
+        .map(|theta| effect(LogRatio(theta), None, GLYPHS));
+    let replicates = counted(effects().count() as u64, "replicate", "replicates");
+    Some(format!("{replicates} from {lowest} to {highest}."))
 }
 
-/// How many samples have no bin.
-fn outside(sides: &[&Distribution]) -> String {
-    let told: Vec<String> = ["baseline", "candidate"]
-        .iter()
-        .zip(sides)
-        .map(|(name, side)| {
-            let all: u64 = side.counts.iter().map(|count| u64::from(*count)).sum();
-            let off = u64::from(side.below) + u64::from(side.above);
-            let all = counted(all + off, "sample", "samples");
-            match off {
-                0 => format!("{name}: {all}"),
-                off => format!("{name}: {all}, {off} of them beyond the bins"),
-            }
+fn looks(plots: &Plots) -> Option<String> {
+    let (first, last) = (plots.looks.first()?, plots.looks.last()?);
+    let [first, last] = [first, last].map(|look| {
+        let replicates = counted(look.replicates.into(), "replicate", "replicates");
+        format!("{} at {replicates}", shown_with(&look.estimate, " "))
+    });
+    Some(match plots.looks.len() {
+        1 => format!("One look: {first}."),
+        count => format!("{count} looks: {first}, {last}."),
+    })
+}
+
+fn has_quantiles(plots: &Plots) -> bool {
+    let mut sides = plots.sides();
+    sides.any(|side| !side.normal_quantiles.is_empty())
+}
+
+/// The samples of both sides, and those that have no bin.
+fn outside(plots: &Plots) -> String {
+    of_sides(plots, |side| {
+        let all = counted(side.samples(), "sample", "samples");
+        Some(match side.outside() {
+            0 => all,
+            off => format!("{all}, {off} of them beyond the bins"),
         })
-        .collect();
-    format!("{}.", told.join("; "))
+    })
 }
 
 /// Median and quartiles of both sides.
-fn medians(comparison: &Comparison, sides: &[&Distribution]) -> String {
-    let boxes = sides.iter().map(|side| side.box_plot.as_ref());
-    let told: Vec<String> = ["baseline", "candidate"]
-        .iter()
-        .zip(boxes)
-        .filter_map(|(name, summary)| {
-            let summary = summary?;
-            let values = [summary.median, summary.lower, summary.upper];
-            let shown = quantities(comparison.metric.unit(), &values, GLYPHS);
-            let beyond = match summary.beyond {
-                0 => String::new(),
-                beyond => format!(", {beyond} beyond the whiskers"),
-            };
-            Some(format!(
-                "{name}: median {}, middle half from {} to {}{beyond}",
-                shown[0], shown[1], shown[2]
-            ))
-        })
-        .collect();
-    format!("{}.", told.join("; "))
+fn medians(comparison: &Comparison, plots: &Plots) -> String {
+    of_sides(plots, |side| {
+        let summary = side.box_plot.as_ref()?;
+        let values = [summary.median, summary.lower, summary.upper];
+        let shown = quantities(comparison.metric.unit(), &values, GLYPHS);
+        let [median, lower, upper] = [0, 1, 2].map(|index| &shown[index]);
+        let beyond = match summary.beyond {
+            0 => String::new(),
+            beyond => format!(", {beyond} beyond the whiskers"),
+        };
+        Some(format!(
+            "median {median}, middle half from {lower} to {upper}{beyond}"
+        ))
+    })
+}
+
+/// A sentence on both sides.
+fn of_sides(plots: &Plots, words: impl Fn(&Distribution) -> Option<String>) -> String {
+    let sides = ["baseline", "candidate"].iter().zip(plots.sides());
+    let words = sides.filter_map(|(name, side)| Some(format!("{name}: {}", words(side)?)));
+    format!("{}.", words.collect::<Vec<String>>().join("; "))
 }
 
 /// Why charts are not there.
@@ -294,12 +270,7 @@ fn missing(comparison: &Comparison, plots: &Plots) -> Vec<&'static str> {
         sentences
             .push("The verdict did not come from planned looks, so there is no chart of them.");
     }
-    let normal = |side: &Distribution| !side.normal_quantiles.is_empty();
-    if plots.baseline.box_plot.is_some()
-        && !std::iter::once(&plots.baseline)
-            .chain(&plots.candidate)
-            .any(normal)
-    {
+    if plots.baseline.box_plot.is_some() && !has_quantiles(plots) {
         sentences.push("Zeros forbid logarithms, so there is no chart of their quantiles.");
     }
     sentences
@@ -309,20 +280,11 @@ fn missing(comparison: &Comparison, plots: &Plots) -> Vec<&'static str> {
 pub(super) fn bands(comparison: &Comparison) -> String {
     let margin = share(comparison.margin);
     let metric = sentences::metric(&comparison.metric, GLYPHS);
-    match comparison
-        .estimate
-        .as_ref()
-        .and_then(|estimate| estimate.interval)
-    {
-        Some(range) => {
-            let precision = Precision::of(Some(&range));
-            let end = |theta: deadheat_model::LogRatio| precision.signed(theta.change(), GLYPHS);
-            format!(
-                "Charts show {metric}. The grey band is the margin of ±{margin}, the orange one the interval from {} to {}.",
-                end(range.low),
-                end(range.high)
-            )
-        }
-        None => format!("Charts show {metric}. The grey band is the margin of ±{margin}."),
-    }
+    let band = format!("Charts show {metric}. The grey band is the margin of ±{margin}");
+    let interval = comparison.estimate.and_then(|estimate| estimate.interval);
+    interval.map_or(format!("{band}."), |range| {
+        let precision = Precision::of(Some(&range));
+        let [low, high] = ends(&range).map(|end| precision.signed(end, GLYPHS));
+        format!("{band}, the orange one the interval from {low} to {high}.")
+    })
 }

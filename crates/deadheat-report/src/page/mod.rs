@@ -10,7 +10,6 @@ mod forest;
 mod head;
 mod html;
 mod overview;
-mod packed;
 mod policy;
 mod tables;
 mod write;

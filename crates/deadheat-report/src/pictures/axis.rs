@@ -1,4 +1,4 @@
-//! An axis: which values it spans, and where which words stand at it.
+//! An axis: the values it spans, and the places on it that are marked by words.
 
 use deadheat_model::Unit;
 
@@ -8,8 +8,8 @@ use crate::units::Scale;
 /// Ticks at most.
 const TICKS: usize = 7;
 
-/// Values on an axis that spans no more than this factor look alike on a
-/// logarithmic and a linear one, and so do their round values.
+/// Values on an axis that spans no more than this factor look alike on a logarithmic and a linear
+/// one, and so do their round values.
 const NARROW: f64 = 4.0;
 
 /// One of the two axes of a frame.
@@ -18,148 +18,107 @@ pub(super) struct Axis {
     pub(super) low: f64,
     pub(super) high: f64,
     pub(super) title: String,
-    /// Places on the axis, and what stands there.
+    /// Places on the axis, and the words there.
     pub(super) ticks: Vec<(f64, String)>,
 }
 
 impl Axis {
-    /// Changes, in percent.
-    pub(super) fn changes((low, high): (f64, f64), title: &str) -> Axis {
-        let ticks = ticks(low, high, |value, decimals| {
-            let sign = match value {
-                below if below < 0.0 => "−",
-                above if above > 0.0 => "+",
-                _ => "",
-            };
-            format!("{sign}{} %", digits(value.abs(), decimals))
-        });
+    fn new((low, high): (f64, f64), title: impl Into<String>, ticks: Vec<(f64, String)>) -> Axis {
         Axis {
             low,
             high,
-            title: title.to_owned(),
+            title: title.into(),
             ticks,
         }
+    }
+
+    /// Changes, in percent.
+    pub(super) fn changes(span: (f64, f64), title: &str) -> Axis {
+        let word = |value: f64, decimals| {
+            let sign = Glyphs::Unicode.sign(value);
+            format!("{sign}{} %", digits(value.abs(), decimals))
+        };
+        Axis::new(span, title, ticks(span, word))
     }
 
     /// Values of a metric, in the unit that suits them.
     pub(super) fn quantities((low, high): (f64, f64), unit: Unit, title: &str) -> Axis {
         let scale = Scale::fitting(unit, low.abs().max(high.abs()), Glyphs::Unicode);
-        let factor = scale.factor();
-        let mut ticks = ticks(low / factor, high / factor, |value, decimals| {
-            digits(value, decimals)
-        });
+        let factor = scale.factor;
+        let mut ticks = ticks((low / factor, high / factor), digits);
         ticks.iter_mut().for_each(|(at, _)| *at *= factor);
-        Axis {
-            low,
-            high,
-            title: titled(title, scale.symbol()),
-            ticks,
-        }
+        let title = match scale.symbol {
+            "" => title.to_owned(),
+            symbol => format!("{title}, {symbol}"),
+        };
+        Axis::new((low, high), title, ticks)
     }
 
     /// The same by their logarithms.
     pub(super) fn logarithms((low, high): (f64, f64), unit: Unit, title: &str) -> Axis {
         let (first, last) = (low.exp(), high.exp());
-        let plain = Axis::quantities((first, last), unit, title);
-        let narrow = last / first <= NARROW;
-        let ticks = match narrow {
-            true => plain.ticks.into_iter(),
+        let mut axis = Axis::quantities((first, last), unit, title);
+        if last / first > NARROW {
             // Each in the unit that suits it, as they lie far apart.
-            false => powers(low, high, unit).into_iter(),
-        };
-        let title = match narrow {
-            true => plain.title,
-            false => title.to_owned(),
-        };
+            axis = Axis::new((first, last), title, powers(low, high, unit));
+        }
+        let ticks = axis.ticks.into_iter();
         let ticks = ticks
             .map(|(value, word)| (value.ln(), word))
             .filter(|(at, _)| (low..=high).contains(at));
-        Axis {
-            low,
-            high,
-            title: format!("{title} (log)"),
-            ticks: ticks.collect(),
-        }
+        Axis::new(
+            (low, high),
+            format!("{} (log)", axis.title),
+            ticks.collect(),
+        )
     }
 
     /// Whole numbers.
-    pub(super) fn counts((low, high): (f64, f64), title: &str) -> Axis {
-        let ticks = ticks(low, high, |value, _| digits(value, 0));
-        let whole = ticks.into_iter().filter(|(at, _)| at.fract() == 0.0);
-        Axis {
-            low,
-            high,
-            title: title.to_owned(),
-            ticks: whole.collect(),
-        }
+    pub(super) fn counts(span: (f64, f64), title: &str) -> Axis {
+        let mut ticks = ticks(span, |value, _| digits(value, 0));
+        ticks.retain(|(at, _)| at.fract() == 0.0);
+        Axis::new(span, title, ticks)
     }
 
     /// Pure numbers with their signs.
-    pub(super) fn numbers((low, high): (f64, f64), title: &str) -> Axis {
-        let ticks = ticks(low, high, |value, decimals| {
+    pub(super) fn numbers(span: (f64, f64), title: &str) -> Axis {
+        let word = |value: f64, decimals| {
             let sign = if value < 0.0 { "−" } else { "" };
             format!("{sign}{}", digits(value.abs(), decimals))
-        });
-        Axis {
-            low,
-            high,
-            title: title.to_owned(),
-            ticks,
-        }
-    }
-
-    /// Whether a value lies on it.
-    pub(super) fn holds(&self, value: f64) -> bool {
-        (self.low..=self.high).contains(&value)
+        };
+        Axis::new(span, title, ticks(span, word))
     }
 
     /// Places without a meaning of their own, such as rows.
-    pub(super) fn hidden((low, high): (f64, f64)) -> Axis {
-        Axis {
-            low,
-            high,
-            title: String::new(),
-            ticks: Vec::new(),
-        }
+    pub(super) fn hidden(span: (f64, f64)) -> Axis {
+        Axis::new(span, "", Vec::new())
     }
 
     /// Shares of a whole.
     pub(super) fn shares(title: &str) -> Axis {
-        let at = |quarter: u32| f64::from(quarter) * 0.25;
-        Axis {
-            low: 0.0,
-            high: 1.0,
-            title: title.to_owned(),
-            ticks: (0..=4)
-                .map(|quarter| (at(quarter), format!("{} %", quarter * 25)))
-                .collect(),
-        }
+        let tick = |quarter: u32| (f64::from(quarter) * 0.25, format!("{} %", quarter * 25));
+        Axis::new((0.0, 1.0), title, (0..=4).map(tick).collect())
+    }
+
+    /// Returns `true` for a value that lies on it.
+    pub(super) fn holds(&self, value: f64) -> bool {
+        (self.low..=self.high).contains(&value)
     }
 }
 
-fn titled(title: &str, symbol: &str) -> String {
-    match symbol {
-        "" => title.to_owned(),
-        symbol => format!("{title}, {symbol}"),
-    }
-}
-
-/// A value with so many decimals; with an exponent where that would be a row
-/// of digits.
+/// A value with so many decimals; with an exponent where that would be a row of digits.
 fn digits(value: f64, decimals: usize) -> String {
-    if value.abs() >= 1e7 || decimals > 6 {
-        match value == 0.0 {
-            true => "0".to_owned(),
-            false => format!("{value:.1e}"),
-        }
-    } else {
+    if value.abs() < 1e7 && decimals <= 6 {
         format!("{value:.decimals$}")
+    } else if value == 0.0 {
+        "0".to_owned()
+    } else {
+        format!("{value:.1e}")
     }
 }
 
-/// Round values between two, and their words with as many decimals as tell
-/// them apart.
-fn ticks(low: f64, high: f64, word: impl Fn(f64, usize) -> String) -> Vec<(f64, String)> {
+/// Round values between two, and their words with as many decimals as tell them apart.
+fn ticks((low, high): (f64, f64), word: impl Fn(f64, usize) -> String) -> Vec<(f64, String)> {
     if !(low < high && (high - low).is_finite()) {
         return Vec::new();
     }
@@ -182,8 +141,8 @@ fn ticks(low: f64, high: f64, word: impl Fn(f64, usize) -> String) -> Vec<(f64, 
         .collect()
 }
 
-/// Powers of ten between two logarithms, thinned to a few; with their halves
-/// and fifths where there is room.
+/// Powers of ten between two logarithms, thinned to a few; with their halves and fifths where there
+/// is room.
 fn powers(low: f64, high: f64, unit: Unit) -> Vec<(f64, String)> {
     let ten = std::f64::consts::LN_10;
     let (first, last) = ((low / ten).floor() as i32, (high / ten).ceil() as i32);
@@ -197,7 +156,7 @@ fn powers(low: f64, high: f64, unit: Unit) -> Vec<(f64, String)> {
         .flat_map(|power| steps.iter().map(move |step| step * 10f64.powi(power)))
         .map(|value| {
             let scale = Scale::fitting(unit, value * 1.000_001, Glyphs::Unicode);
-            let number = value / scale.factor();
+            let number = value / scale.factor;
             let number = match number {
                 // Beyond all units.
                 ..1e-3 | 1e6.. => format!("{number:.0e}"),
@@ -206,19 +165,18 @@ fn powers(low: f64, high: f64, unit: Unit) -> Vec<(f64, String)> {
             };
             (
                 value,
-                format!("{number} {}", scale.symbol()).trim_end().to_owned(),
+                format!("{number} {}", scale.symbol).trim_end().to_owned(),
             )
         })
         .collect()
 }
 
-/// How far beside the middle half of the values others may lie to be seen, in
-/// widths of that half.
+/// The distance from the middle half of the values within which others are seen, in widths of that
+/// half.
 const BESIDE: f64 = 4.0;
 
-/// Where to look to see most of the values and all of `shown`: a few that lie
-/// far out must not press all others into a line. Whoever lies outside is for
-/// the caller to mention.
+/// The range in which most of the values and all of `shown` are seen: a few that lie far out must
+/// not press all others into a line. The caller mentions those that lie outside.
 pub(super) fn view(values: impl Iterator<Item = f64>, shown: &[f64]) -> (f64, f64) {
     let mut values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
     values.sort_by(f64::total_cmp);
@@ -242,16 +200,13 @@ pub(super) fn view(values: impl Iterator<Item = f64>, shown: &[f64]) -> (f64, f6
     padded(low, high)
 }
 
-/// That so many of these places lie outside the two axes; nothing where none
-/// does.
+/// The end of a title that counts the places outside the two axes; empty where there are none.
 pub(super) fn beyond(places: impl Iterator<Item = (f64, f64)>, x: &Axis, y: &Axis) -> String {
-    let count = places
-        .filter(|(a, b)| !(x.holds(*a) && y.holds(*b)))
-        .count();
-    beyond_the_edge(count)
+    let outside = places.filter(|(a, b)| !(x.holds(*a) && y.holds(*b)));
+    beyond_the_edge(outside.count())
 }
 
-/// That so many lie outside a frame.
+/// The end of a title that tells of so many outside a frame.
 pub(super) fn beyond_the_edge(count: usize) -> String {
     match count {
         0 => String::new(),

@@ -1,40 +1,113 @@
 //! A white sheet with lines, points and words on it, written as SVG. Places are in pixels from the
-//! upper left corner; a tenth of one is the finest that is told apart.
+//! upper left corner; a tenth of one is the finest difference.
+//!
+//! The colours are those of Okabe and Ito, which colour-blind people can tell apart; whatever
+//! differs by colour differs by shape or dash as well, so that it survives a black-and-white
+//! printer.
 
 use std::cell::RefCell;
 use std::fmt::{self, Write};
 
+use deadheat_model::{Family, Verdict};
 use unicode_width::UnicodeWidthChar;
 
-use super::ink::{Colour, Marker, Stroke, WHITE};
 use crate::glyphs::Glyphs;
 use crate::names::shorten;
 use crate::xml;
 
-/// The fonts asked for: the one that PNGs are drawn with, and what looks
-/// similar where it is missing.
+/// The fonts asked for: the one that PNGs are drawn with, and what looks similar where it is
+/// missing.
 const FONTS: &str = "DejaVu Sans, Verdana, Arial, sans-serif";
 
 /// A place on the sheet.
 pub(super) type At = (f64, f64);
 
-/// Which end of a text stands at its place; its middle is at that height.
+/// Red, green and blue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Colour(u8, u8, u8);
+
+impl fmt::Display for Colour {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Colour(red, green, blue) = self;
+        write!(f, "#{red:02X}{green:02X}{blue:02X}")
+    }
+}
+
+pub(super) const BLACK: Colour = Colour(0, 0, 0);
+pub(super) const WHITE: Colour = Colour(255, 255, 255);
+/// Of lines and words that only help to read.
+pub(super) const GREY: Colour = Colour(0x59, 0x59, 0x59);
+/// Of bands that tell stretches apart.
+pub(super) const PALE: Colour = Colour(0xf3, 0xf3, 0xf3);
+/// Of the margin.
+pub(super) const BAND: Colour = Colour(0xe0, 0xe6, 0xec);
+
+const ORANGE: Colour = Colour(0xe6, 0x9f, 0x00);
+const GREEN: Colour = Colour(0x00, 0x9e, 0x73);
+const BLUE: Colour = Colour(0x00, 0x72, 0xb2);
+const VERMILLION: Colour = Colour(0xd5, 0x5e, 0x00);
+const PURPLE: Colour = Colour(0xcc, 0x79, 0xa7);
+
+pub(super) const BASELINE: Colour = BLUE;
+pub(super) const CANDIDATE: Colour = VERMILLION;
+/// Of evidence: what was dropped.
+pub(super) const DROPPED: Colour = VERMILLION;
+/// Of a curve through points.
+pub(super) const CURVE: Colour = ORANGE;
+
+/// The lengths of the dashes and gaps of a broken line, in pixels; an unbroken one has none.
+pub(super) type Dash = Option<(f64, f64)>;
+
+pub(super) const SOLID: Dash = None;
+pub(super) const DASHED: Dash = Some((5.0, 3.0));
+pub(super) const SHORT: Dash = Some((2.5, 2.0));
+
+/// The colour of a line, its width in pixels, and its dash.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stroke(pub(super) Colour, pub(super) f64, pub(super) Dash);
+
+/// The shape of a point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Marker {
+    Dot,
+    Ring,
+    Square,
+    Diamond,
+    Cross,
+    Up,
+    Down,
+    Left,
+    Right,
+}
+
+/// The colour and shape of a verdict: an arrow to the side it speaks for.
+pub(super) fn of_verdict(verdict: Option<Verdict>) -> (Colour, Marker) {
+    match verdict {
+        Some(Verdict::Faster) => (BLUE, Marker::Left),
+        Some(Verdict::Slower) => (VERMILLION, Marker::Right),
+        Some(Verdict::Equivalent) => (GREEN, Marker::Square),
+        Some(Verdict::Inconclusive) => (GREY, Marker::Ring),
+        None => (GREY, Marker::Cross),
+    }
+}
+
+/// The line of a fitted density, and its name.
+pub(super) fn of_family(family: Family) -> (Stroke, &'static str) {
+    match family {
+        Family::LogNormal => (Stroke(GREEN, 1.3, SOLID), "log-normal"),
+        Family::Normal => (Stroke(PURPLE, 1.3, DASHED), "normal"),
+        Family::Gumbel => (Stroke(BLACK, 1.3, SHORT), "Gumbel"),
+    }
+}
+
+/// The end of a text that stands at its place; its middle is at that height.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Anchor {
     Start,
     Middle,
     End,
-}
-
-/// How a text looks.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Letters {
-    /// Pixels.
-    pub(super) size: f64,
-    pub(super) colour: Colour,
-    pub(super) anchor: Anchor,
-    /// Whether it reads upwards.
-    pub(super) upwards: bool,
+    /// The middle, of a text that reads upwards.
+    Upwards,
 }
 
 /// The elements drawn so far, a line each.
@@ -42,8 +115,7 @@ pub(super) struct Canvas {
     drawn: RefCell<String>,
 }
 
-/// Draws a sheet of this size; `about` says what is to be seen to those who
-/// cannot.
+/// Draws a sheet of this size; `about` says what is to be seen to those who cannot.
 pub(super) fn sheet(width: f64, height: f64, about: &str, draw: impl FnOnce(&Canvas)) -> String {
     let canvas = Canvas {
         drawn: RefCell::new(String::new()),
@@ -66,12 +138,7 @@ pub(super) fn corners(a: At, b: At) -> [At; 4] {
 
 impl Canvas {
     /// A line through these places.
-    pub(super) fn line(&self, path: &[At], stroke: Stroke) {
-        let Stroke {
-            colour,
-            width,
-            dash,
-        } = stroke;
+    pub(super) fn line(&self, path: &[At], Stroke(colour, width, dash): Stroke) {
         let width = Length(width);
         let dash = dash.map_or_else(String::new, |(dash, gap)| {
             format!(" stroke-dasharray=\"{} {}\"", Length(dash), Length(gap))
@@ -102,66 +169,58 @@ impl Canvas {
     }
 
     /// A point of this radius.
-    pub(super) fn point(&self, at: At, marker: Marker, radius: f64, colour: Colour) {
-        let (x, y) = at;
+    pub(super) fn point(&self, (x, y): At, marker: Marker, radius: f64, colour: Colour) {
         let circle = |ink: fmt::Arguments<'_>| {
-            if let [(x, y)] = places(&[at])[..] {
+            if let Some((x, y)) = place(&(x, y)) {
                 let radius = Length(radius);
                 self.draw(format_args!(
                     "<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" {ink}/>"
                 ));
             }
         };
+        let shape = |corners: &[At]| {
+            let corners: Vec<At> = corners.iter().map(|(a, b)| (x + a, y + b)).collect();
+            self.area(&corners, colour, 1.0);
+        };
         let r = radius * 1.15;
+        let s = radius * 0.9;
         match marker {
             Marker::Dot => circle(format_args!("fill=\"{colour}\"")),
             Marker::Ring => circle(format_args!(
                 "fill=\"none\" stroke=\"{colour}\" stroke-width=\"{}\"",
                 Length(radius * 0.4)
             )),
-            Marker::Square => {
-                let r = radius * 0.9;
-                self.area(&corners((x - r, y - r), (x + r, y + r)), colour, 1.0);
-            }
-            Marker::Diamond => {
-                let corners = [(x - r, y), (x, y - r), (x + r, y), (x, y + r)];
-                self.area(&corners, colour, 1.0);
-            }
             Marker::Cross => {
-                let r = radius * 0.9;
-                let stroke = Stroke {
-                    colour,
-                    width: radius * 0.5,
-                    dash: None,
-                };
-                self.line(&[(x - r, y - r), (x + r, y + r)], stroke);
-                self.line(&[(x - r, y + r), (x + r, y - r)], stroke);
+                let stroke = Stroke(colour, radius * 0.5, SOLID);
+                self.line(&[(x - s, y - s), (x + s, y + s)], stroke);
+                self.line(&[(x - s, y + s), (x + s, y - s)], stroke);
             }
-            Marker::Up => self.area(&[(x - r, y + r), (x + r, y + r), (x, y - r)], colour, 1.0),
-            Marker::Down => self.area(&[(x - r, y - r), (x + r, y - r), (x, y + r)], colour, 1.0),
-            Marker::Left => self.area(&[(x + r, y - r), (x + r, y + r), (x - r, y)], colour, 1.0),
-            Marker::Right => self.area(&[(x - r, y - r), (x - r, y + r), (x + r, y)], colour, 1.0),
+            Marker::Square => shape(&corners((-s, -s), (s, s))),
+            Marker::Diamond => shape(&[(-r, 0.0), (0.0, -r), (r, 0.0), (0.0, r)]),
+            Marker::Up => shape(&[(-r, r), (r, r), (0.0, -r)]),
+            Marker::Down => shape(&[(-r, -r), (r, -r), (0.0, r)]),
+            Marker::Left => shape(&[(r, -r), (r, r), (-r, 0.0)]),
+            Marker::Right => shape(&[(-r, -r), (-r, r), (r, 0.0)]),
         }
     }
 
-    /// Words, their middle at that height.
-    pub(super) fn text(&self, text: &str, at: At, letters: Letters) {
-        let anchor = match letters.anchor {
-            Anchor::Start => "",
-            Anchor::Middle => " text-anchor=\"middle\"",
-            Anchor::End => " text-anchor=\"end\"",
-        };
-        let [(x, y)] = places(&[at])[..] else {
+    /// Words of this size in pixels, their middle at that height.
+    pub(super) fn text(&self, text: &str, at: At, size: f64, colour: Colour, anchor: Anchor) {
+        let Some((x, y)) = place(&at) else {
             return;
         };
-        let turned = match letters.upwards {
-            true => format!(" transform=\"rotate(-90 {x} {y})\""),
-            false => String::new(),
+        let end = match anchor {
+            Anchor::Start => "",
+            Anchor::Middle | Anchor::Upwards => " text-anchor=\"middle\"",
+            Anchor::End => " text-anchor=\"end\"",
+        };
+        let turned = if anchor == Anchor::Upwards {
+            format!(" transform=\"rotate(-90 {x} {y})\"")
+        } else {
+            String::new()
         };
         self.draw(format_args!(
-            "<text x=\"{x}\" y=\"{y}\" dy=\"0.5ex\"{anchor} font-size=\"{}\" fill=\"{}\"{turned}>{}</text>",
-            letters.size,
-            letters.colour,
+            "<text x=\"{x}\" y=\"{y}\" dy=\"0.5ex\"{end} font-size=\"{size}\" fill=\"{colour}\"{turned}>{}</text>",
             xml::text(text)
         ));
     }
@@ -197,17 +256,17 @@ impl fmt::Display for Points<'_> {
     }
 }
 
-/// Places as they are written. One that is no number is left out, one far off
-/// the sheet is brought nearer.
-fn places(path: &[At]) -> Vec<(Length, Length)> {
-    let near = |value: f64| Length(value.clamp(-1e5, 1e5));
-    path.iter()
-        .filter(|(x, y)| !x.is_nan() && !y.is_nan())
-        .map(|(x, y)| (near(*x), near(*y)))
-        .collect()
+/// A place as it is written: none for one that is no number, and nearer for one far off the sheet.
+fn place(at: &At) -> Option<(Length, Length)> {
+    let [x, y] = [at.0, at.1].map(|value| Length(value.clamp(-1e5, 1e5)));
+    (!at.0.is_nan() && !at.1.is_nan()).then_some((x, y))
 }
 
-/// About how wide a text is, in pixels; rather more than it is.
+fn places(path: &[At]) -> Vec<(Length, Length)> {
+    path.iter().filter_map(place).collect()
+}
+
+/// The width of a text in pixels, estimated; rather more than it is.
 pub(super) fn width(text: &str, size: f64) -> f64 {
     let ems = text.chars().map(|character| match character {
         'i' | 'j' | 'l' | 'I' | ' ' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' => 0.34,

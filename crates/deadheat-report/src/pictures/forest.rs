@@ -1,14 +1,13 @@
-//! The suite at a glance: a row for every comparison, its change with the
-//! interval, and the margin.
+//! The suite at a glance: a row for every comparison, its change with the interval, and the margin.
 
 use deadheat_model::{Analysis, Estimate};
 
 use super::axis::{Axis, padded};
-use super::canvas::{Anchor, Canvas, fitting, sheet};
-use super::frame::{BELOW, Frame, letters};
-use super::ink::{BAND, BLACK, Colour, GREY, Marker, SOLID, of_verdict, stroke};
-use super::picture::Picture;
-use super::scene::{SIDE, ends, head, margin, percent};
+use super::canvas::{
+    Anchor, BAND, BLACK, Colour, GREY, Marker, SOLID, Stroke, corners, fitting, of_verdict, sheet,
+};
+use super::frame::{BELOW, Frame};
+use super::scene::{Picture, SIDE, head, margin, percent, percents};
 use crate::glyphs::Glyphs;
 use crate::names::labels;
 use crate::sentences;
@@ -28,15 +27,15 @@ const ROWS: usize = 40;
 struct Row {
     name: String,
     estimate: Option<Estimate>,
-    /// In percent, to both sides; `None` where there is nothing to judge.
+    /// In percent, to both sides; `None` without a candidate.
     margin: Option<(f64, f64)>,
     words: String,
     ink: Colour,
     marker: Marker,
 }
 
-/// The suite in pictures of so many rows that they can be read, named `stem`,
-/// and numbered where there is more than one; none for a single comparison.
+/// The suite in pictures of so many rows that they can be read, named `stem`, and numbered where
+/// there is more than one; none for a single comparison.
 pub(super) fn pictures(analysis: &Analysis, stem: &str) -> Vec<Picture> {
     let rows = rows(analysis);
     if rows.len() < 2 || rows.iter().all(|row| row.estimate.is_none()) {
@@ -49,11 +48,13 @@ pub(super) fn pictures(analysis: &Analysis, stem: &str) -> Vec<Picture> {
     let pages = rows.chunks(each).enumerate();
     pages
         .map(|(page, rows)| {
-            let name = match several {
-                true => format!("{stem}-{}", page + 1),
-                false => stem.to_owned(),
+            let name = if several {
+                format!("{stem}-{}", page + 1)
+            } else {
+                stem.to_owned()
             };
-            Picture::new(name, drawn(analysis, rows, axis.clone()))
+            let svg = drawn(analysis, rows, axis.clone());
+            Picture { name, svg }
         })
         .collect()
 }
@@ -91,15 +92,13 @@ fn rows(analysis: &Analysis) -> Vec<Row> {
     }
     let several = analysis.overall.len() > 1;
     for overall in &analysis.overall {
-        let mean = "geometric mean".to_owned();
+        let mut name = "geometric mean".to_owned();
+        if several {
+            let candidate = labels(&[&overall.candidate], 40, Glyphs::Unicode).concat();
+            name = format!("{name}: {candidate}");
+        }
         rows.push(Row {
-            name: match several {
-                true => format!(
-                    "{mean}: {}",
-                    labels(&[&overall.candidate], 40, Glyphs::Unicode)[0]
-                ),
-                false => mean,
-            },
+            name,
             words: words(Some(&overall.estimate), ""),
             estimate: Some(overall.estimate),
             margin: None,
@@ -120,9 +119,8 @@ fn words(estimate: Option<&Estimate>, word: &str) -> String {
     }
 }
 
-/// One axis for all pages, so that they can be compared. A change of hundreds
-/// of percent must not press all others into a line, so it may end in an
-/// arrow; its number stands beside it.
+/// One axis for all pages, so that they can be compared. A change of hundreds of percent must not
+/// press all others into a line, so it may end in an arrow; its number stands beside it.
 fn axis(rows: &[Row]) -> Axis {
     let estimates = || rows.iter().filter_map(|row| row.estimate);
     let span = |found: Estimate| {
@@ -167,35 +165,29 @@ fn drawn(analysis: &Analysis, rows: &[Row], axis: Axis) -> String {
         for (index, row) in rows.iter().enumerate() {
             let middle = count - index as f64 - 0.5;
             if let Some((low, high)) = row.margin {
-                let corners = [
-                    (low, middle - 0.5),
-                    (high, middle - 0.5),
-                    (high, middle + 0.5),
-                    (low, middle + 0.5),
-                ];
-                frame.shape(&corners, BAND, 1.0);
+                let row = corners((low, middle - 0.5), (high, middle + 0.5));
+                frame.shape(&row, BAND, 1.0);
             }
         }
-        frame.upright(0.0, stroke(BLACK, 0.7, SOLID));
+        frame.upright(0.0, Stroke(BLACK, 0.7, SOLID));
         for (index, row) in rows.iter().enumerate() {
             let middle = count - index as f64 - 0.5;
-            self::row(canvas, &frame, row, middle, (left, right));
+            self::row(&frame, row, middle, (left, right));
         }
         frame.axes();
     })
 }
 
-fn row(canvas: &Canvas, frame: &Frame<'_>, row: &Row, middle: f64, sides: (f64, f64)) {
-    let (_, y) = frame.at(0.0, middle);
+fn row(frame: &Frame<'_>, row: &Row, middle: f64, (left, right): (f64, f64)) {
+    let (_, y) = frame.at((0.0, middle));
     let name = fitting(&row.name, 9.5, NAMES - 8.0);
-    let at = (sides.0 - 6.0, y);
-    canvas.text(&name, at, letters(9.5, BLACK, Anchor::End));
-    let at = (sides.1 + 14.0, y);
-    canvas.text(&row.words, at, letters(9.5, row.ink, Anchor::Start));
+    let canvas = frame.canvas;
+    canvas.text(&name, (left - 6.0, y), 9.5, BLACK, Anchor::End);
+    canvas.text(&row.words, (right + 14.0, y), 9.5, row.ink, Anchor::Start);
     let Some(found) = &row.estimate else { return };
     if let Some(interval) = &found.interval {
-        let (low, high) = ends(interval);
-        frame.span((low, high), middle, stroke(row.ink, 1.3, SOLID));
+        let stroke = Stroke(row.ink, 1.3, SOLID);
+        frame.span(percents(interval), middle, stroke);
     }
     let at = (percent(found.effect), middle);
     frame.point(at, row.marker, 3.0, row.ink);

@@ -1,12 +1,9 @@
 //! All pictures of an analysis.
 
-use deadheat_model::{Analysis, Comparison};
+use deadheat_model::{Analysis, Comparison, Plots};
 
-use super::picture::Picture;
-use super::scene::Scene;
-use super::{
-    densities, differences, ecdf, forest, histogram, looks, pairs, quantiles, replicates, violins,
-};
+use super::scene::{Picture, Scene};
+use super::{differences, distributions, forest};
 use crate::glyphs::Glyphs;
 use crate::names::labels;
 use crate::sentences::Source;
@@ -18,12 +15,25 @@ const STEM: usize = 40;
 /// Columns that the name of a contender may take.
 const LABEL: usize = 60;
 
-/// The plots of an analysis, one after the other, so that nobody has to hold
-/// them all: the suite, then those of every comparison that has something to
-/// draw. What is missing makes no picture.
+/// The plots of a comparison: the end of the file name of each, and the function that draws it
+/// where there is anything to draw.
+const PLOTS: [(&str, fn(&Scene<'_>, &Plots) -> Option<String>); 9] = [
+    ("differences", differences::blocks),
+    ("pairs", differences::pairs),
+    ("replicates", differences::replicates),
+    ("looks", differences::looks),
+    ("histogram", distributions::histogram),
+    ("densities", distributions::densities),
+    ("violins", distributions::violins),
+    ("ecdf", distributions::ecdf),
+    ("quantiles", distributions::quantiles),
+];
+
+/// The plots of an analysis, one after the other, so that nobody has to hold them all: the suite,
+/// then those of every comparison that has something to draw. What is missing makes no picture.
 ///
-/// Names begin with the number of the comparison, the suite's with zeros:
-/// `00-suite`, `03-sort-random-histogram`.
+/// Names begin with the number of the comparison, the suite's with zeros: `00-suite`,
+/// `03-sort-random-histogram`.
 pub fn to_pictures(analysis: &Analysis) -> impl Iterator<Item = Picture> + '_ {
     let digits = analysis.comparisons.len().to_string().len().max(2);
     let suite = forest::pictures(analysis, &format!("{:0digits$}-suite", 0));
@@ -43,18 +53,11 @@ fn of_one(scene: &Scene<'_>) -> Vec<Picture> {
     let Some(plots) = &scene.comparison.plots else {
         return Vec::new();
     };
-    let pictures = [
-        differences::picture(scene, plots),
-        pairs::picture(scene, plots),
-        replicates::picture(scene, plots),
-        looks::picture(scene, plots),
-        histogram::picture(scene, plots),
-        densities::picture(scene, plots),
-        violins::picture(scene, plots),
-        ecdf::picture(scene, plots),
-        quantiles::picture(scene, plots),
-    ];
-    pictures.into_iter().flatten().collect()
+    let drawn = PLOTS.iter().filter_map(|(kind, draw)| {
+        let name = format!("{}-{kind}", scene.stem);
+        draw(scene, plots).map(|svg| Picture { name, svg })
+    });
+    drawn.collect()
 }
 
 fn scenes(group: &[Comparison], source: Source) -> impl Iterator<Item = Scene<'_>> {
@@ -63,9 +66,10 @@ fn scenes(group: &[Comparison], source: Source) -> impl Iterator<Item = Scene<'_
     group.iter().enumerate().map(move |(index, comparison)| {
         let name = suite::title(comparison, Glyphs::Unicode);
         let candidate = labels.get(index + 1).cloned().unwrap_or_default();
-        let stem = match several {
-            true => stem(&format!("{name} {candidate}")),
-            false => stem(&name),
+        let stem = if several {
+            stem(&format!("{name} {candidate}"))
+        } else {
+            stem(&name)
         };
         let title = match (suite::is_any_run(group, source), candidate.is_empty()) {
             (true, false) => format!("{candidate} against {}", labels[0]),
@@ -83,8 +87,7 @@ fn scenes(group: &[Comparison], source: Source) -> impl Iterator<Item = Scene<'_
     })
 }
 
-/// What of a name every file system takes, behind a hyphen; nothing where
-/// nothing of it does.
+/// The part of a name that every file system takes, behind a hyphen; empty where there is none.
 fn stem(name: &str) -> String {
     let mut stem = String::new();
     for character in name.chars() {

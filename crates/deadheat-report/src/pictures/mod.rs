@@ -2,25 +2,16 @@
 
 mod axis;
 mod canvas;
-mod densities;
 mod differences;
-mod ecdf;
+mod distributions;
 mod forest;
 mod frame;
 mod gallery;
-mod histogram;
-mod ink;
-mod looks;
-mod pairs;
-mod picture;
 #[cfg(feature = "png")]
 mod png;
-mod quantiles;
-mod replicates;
 mod scene;
-mod violins;
 
 pub use gallery::to_pictures;
-pub use picture::Picture;
 #[cfg(feature = "png")]
 pub use png::PictureError;
+pub use scene::Picture;

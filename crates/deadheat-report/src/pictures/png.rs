@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree, fontdb};
 
-use super::picture::Picture;
+use super::scene::Picture;
 
 /// Points to a pixel of the SVG.
 const SCALE: f32 = 4.0;
@@ -33,10 +33,9 @@ impl std::fmt::Display for PictureError {
 impl std::error::Error for PictureError {}
 
 impl Picture {
-    /// The picture as a PNG, four points to a pixel of the SVG: 411 dpi in a
-    /// column of 3.5 inches. The font comes along, none of the machine's is
-    /// used; it has Latin, Greek and Cyrillic letters, of others there are
-    /// boxes.
+    /// The picture as a PNG, four points to a pixel of the SVG: 411 dpi in a column of 3.5 inches.
+    /// The font comes along, none of the machine's is used; it has Latin, Greek and Cyrillic
+    /// letters, of others there are boxes.
     ///
     /// # Errors
     ///

@@ -5,8 +5,8 @@ use deadheat_model::LogRatio;
 use crate::glyphs::Glyphs;
 use crate::units::{share, two_digits};
 
-/// Ends worth reading, as changes upwards. To a half the scale is even in
-/// changes, and beyond even in ratios: half is as far as twice.
+/// Ends worth reading, as changes upwards. To a half the scale is even in changes, and beyond even
+/// in ratios: half is as far as twice.
 const ENDS: [f64; 15] = [
     0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 3.0, 9.0,
 ];
@@ -33,9 +33,8 @@ pub(super) struct ChangeScale {
 }
 
 impl ChangeScale {
-    /// The narrowest scale that holds nearly all of these: a few that would
-    /// squeeze the rest to nothing may lie beyond. It reaches `at_least` so
-    /// far.
+    /// The narrowest scale that holds nearly all of these: a few that would squeeze the rest to
+    /// nothing may lie beyond. It reaches `at_least` so far.
     pub(super) fn over(effects: impl Iterator<Item = LogRatio>, at_least: LogRatio) -> ChangeScale {
         let mut reaches: Vec<f64> = effects.map(reach).collect();
         reaches.sort_unstable_by(f64::total_cmp);
@@ -56,12 +55,17 @@ impl ChangeScale {
         }
     }
 
-    /// Where it lies: −1 at the lower end, 0 for no change, 1 at the upper end,
-    /// and beyond these what the scale does not hold.
+    fn is_even_in_changes(self) -> bool {
+        self.end <= EVEN_IN_CHANGES
+    }
+
+    /// The place of an effect: −1 at the lower end, 0 for no change, 1 at the upper end, and beyond
+    /// these what the scale does not hold.
     pub(super) fn place(self, effect: LogRatio) -> f64 {
-        let place = match self.end <= EVEN_IN_CHANGES {
-            true => effect.change() / self.end,
-            false => effect.0 / self.end.ln_1p(),
+        let place = if self.is_even_in_changes() {
+            effect.change() / self.end
+        } else {
+            effect.0 / self.end.ln_1p()
         };
         match place.abs() - 1.0 {
             hair if (0.0..1e-9).contains(&hair) => place.signum(),
@@ -71,19 +75,21 @@ impl ChangeScale {
 
     /// The change at a place from −1 to 1, in words.
     pub(super) fn label(self, place: f64, glyphs: Glyphs) -> String {
-        let change = match self.end <= EVEN_IN_CHANGES {
-            true => place * self.end,
-            false => (place * self.end.ln_1p()).exp_m1(),
+        let even = self.is_even_in_changes();
+        let change = if even {
+            place * self.end
+        } else {
+            (place * self.end.ln_1p()).exp_m1()
         };
         // Steps of ratios are no round changes.
-        let shown = match self.end <= EVEN_IN_CHANGES || place.abs() >= 1.0 {
-            true => share(change.abs()),
-            false => format!("{} %", two_digits(change.abs() * 100.0)),
+        let shown = if even || place.abs() >= 1.0 {
+            share(change.abs())
+        } else {
+            format!("{} %", two_digits(change.abs() * 100.0))
         };
-        match change {
-            below if below < 0.0 => format!("{}{shown}", glyphs.minus()),
-            above if above > 0.0 => format!("+{shown}"),
-            _ => "0".to_owned(),
+        match glyphs.sign(change) {
+            "" => "0".to_owned(),
+            sign => format!("{sign}{shown}"),
         }
     }
 

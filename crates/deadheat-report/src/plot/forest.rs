@@ -1,12 +1,11 @@
 //! The forest plot beside a table: every interval to one scale.
 
-use crate::layout::Width as _;
 use deadheat_model::{Comparison, Estimate, LogRatio, Verdict};
 
 use super::change_scale::ChangeScale;
-use super::paint::{Strokes, color_of, painted};
+use super::paint::{Scenery, Strokes, color_of, painted};
 use crate::glyphs::Glyphs;
-use crate::layout::{GAP, wrap};
+use crate::layout::{GAP, Width as _, wrap};
 use crate::units::drawn_span;
 
 /// Fewer columns say less than the numbers beside them.
@@ -18,7 +17,7 @@ const MOST: usize = 41;
 /// The scale has room for so many margins at least.
 const MARGINS: f64 = 1.5;
 
-/// What is drawn in a row.
+/// The things drawn in a row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ForestRow<'a> {
     /// The interval, and the estimate in it.
@@ -39,9 +38,9 @@ impl<'a> From<&'a Comparison> for ForestRow<'a> {
     }
 }
 
-/// A table with the forest of its rows in the room it leaves, and a caption;
-/// `None` where that is too little. `bare` is the table without colours, and
-/// `rows` stand below its head; further ones have no picture.
+/// A table with the forest of its rows in the room it leaves, and a caption; `None` where that is
+/// too little. `bare` is the table without colours, and `rows` stand below its head; further ones
+/// have no picture.
 pub(crate) fn beside(
     table: &str,
     bare: &str,
@@ -70,46 +69,55 @@ pub(crate) fn beside(
     Some(text + &wrap("  ", &forest.caption(), width))
 }
 
+#[cfg(feature = "reports")]
+/// The intervals of a benchmark's candidates to one scale, each below its name where there are
+/// several; empty without room or estimates.
+pub(crate) fn intervals(group: &[Comparison], candidates: &[String], scenery: &Scenery) -> String {
+    let room = scenery.width.saturating_sub(scenery.indent);
+    let rows: Vec<ForestRow> = group.iter().map(ForestRow::from).collect();
+    let Some(forest) = Forest::of(&rows, room, scenery.glyphs, scenery.color) else {
+        return String::new();
+    };
+    let margin = scenery.margin();
+    let mut text = format!("\n{margin}{}\n", forest.head());
+    for (row, candidate) in rows.iter().zip(candidates) {
+        if rows.len() > 1 {
+            text += &scenery.wrap(candidate);
+        }
+        text += &format!("{margin}{}\n", forest.row(row));
+    }
+    text + &scenery.wrap(&forest.caption())
+}
+
 /// A column of intervals, as wide as there is room for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Forest {
+struct Forest {
     scale: ChangeScale,
     /// Odd, so that one column is the middle.
     width: usize,
     glyphs: Glyphs,
     strokes: Strokes,
     color: bool,
-    /// Whether the margin takes a column beside the middle, and whether an
-    /// interval goes on beyond either edge.
+    /// `true` where the margin takes a column beside the middle, and where an interval goes on
+    /// beyond either edge.
     seen: [bool; 2],
 }
 
+/// The ends of the interval, or the effect alone.
+fn reach(estimate: &Estimate) -> [LogRatio; 2] {
+    let ends = estimate.interval.map(|found| [found.low, found.high]);
+    ends.unwrap_or([estimate.effect; 2])
+}
+
 impl Forest {
-    /// The forest of these rows in at most `room` columns; `None` where that
-    /// is too few, or nothing was estimated.
-    pub(crate) fn of(
-        rows: &[ForestRow],
-        room: usize,
-        glyphs: Glyphs,
-        color: bool,
-    ) -> Option<Forest> {
-        let reaches = || {
-            let estimates = rows.iter().filter_map(|row| row.estimate);
-            estimates.flat_map(|estimate| {
-                let interval = estimate.interval.map(|found| [found.low, found.high]);
-                interval.unwrap_or([estimate.effect; 2])
-            })
-        };
-        if room < LEAST || reaches().next().is_none() {
+    /// The forest of these rows in at most `room` columns; `None` where that is too few, or nothing
+    /// was estimated.
+    fn of(rows: &[ForestRow], room: usize, glyphs: Glyphs, color: bool) -> Option<Forest> {
+        let estimates = || rows.iter().filter_map(|row| row.estimate);
+        if room < LEAST || estimates().next().is_none() {
             return None;
         }
-        let drawn = rows
-            .iter()
-            .filter_map(|row| row.estimate)
-            .flat_map(|found| {
-                let (low, high) = drawn_span(found);
-                [low, high]
-            });
+        let drawn = estimates().flat_map(|found| <[LogRatio; 2]>::from(drawn_span(found)));
         let margin = rows.iter().map(|row| row.margin).fold(0.0, f64::max);
         let room = room.min(MOST);
         let mut forest = Forest {
@@ -122,12 +130,15 @@ impl Forest {
         };
         let band = forest.cell(LogRatio::from_change(margin));
         let beyond = |effect: LogRatio| forest.cell(effect).is_err();
-        forest.seen = [band != Ok(forest.width / 2), reaches().any(beyond)];
+        forest.seen = [
+            band != Ok(forest.width / 2),
+            estimates().flat_map(reach).any(beyond),
+        ];
         Some(forest)
     }
 
     /// The head of the column: the ends of the scale, and no change between.
-    pub(crate) fn head(&self) -> String {
+    fn head(&self) -> String {
         let [low, high] = self.scale.ends(self.glyphs);
         let half = self.width / 2;
         let inner = |label: &str| half.checked_sub(label.width());
@@ -144,7 +155,7 @@ impl Forest {
     }
 
     /// One estimate; without one, no change and the margin alone.
-    pub(crate) fn row(&self, row: &ForestRow) -> String {
+    fn row(&self, row: &ForestRow) -> String {
         let strokes = self.strokes;
         let mut cells = vec![' '; self.width];
         let margin = LogRatio::from_change(row.margin);
@@ -155,14 +166,11 @@ impl Forest {
         let Some(estimate) = row.estimate else {
             return cells.into_iter().collect::<String>().trim_end().to_owned();
         };
-        let ends = estimate.interval.map(|found| [found.low, found.high]);
-        let [low, high] = ends
-            .unwrap_or([estimate.effect; 2])
-            .map(|end| self.cell(end));
+        let [low, high] = reach(estimate).map(|end| self.cell(end));
         let (Ok(first) | Err(first)) = low;
         let (Ok(last) | Err(last)) = high;
         cells[first..=last].fill(strokes.line);
-        if ends.is_some() {
+        if estimate.interval.is_some() {
             cells[first] = strokes.low;
             cells[last] = strokes.high;
         }
@@ -182,8 +190,8 @@ impl Forest {
         text(&cells[..first]) + &painted(&text(&cells[first..=last]), color) + behind.trim_end()
     }
 
-    /// What the column shows, in a sentence.
-    pub(crate) fn caption(&self) -> String {
+    /// The sentence that explains the column.
+    fn caption(&self) -> String {
         let [low, high] = self.scale.ends(self.glyphs);
         let strokes = self.strokes;
         let mut signs = format!("{} marks no change", strokes.zero);

@@ -1,8 +1,9 @@
-//! Characters that pictures are made of, and their colours.
+//! Characters that pictures are made of, their colours, and the place they are shown at.
 
 use deadheat_model::Verdict;
 
 use crate::glyphs::Glyphs;
+use crate::layout::wrap;
 
 /// The colour of a verdict as terminals number it.
 pub(crate) fn color_of(verdict: Option<Verdict>) -> Option<u8> {
@@ -22,6 +23,38 @@ pub(super) fn painted(text: &str, color: Option<u8>) -> String {
     }
 }
 
+/// The place that pictures are shown at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scenery {
+    /// Columns of the terminal.
+    pub(crate) width: usize,
+    /// Spaces before every line.
+    pub(crate) indent: usize,
+    /// The signs the reader can see.
+    pub(crate) glyphs: Glyphs,
+    /// `true` where colours may be used.
+    pub(crate) color: bool,
+    /// The verdict on what is drawn.
+    pub(crate) verdict: Option<Verdict>,
+}
+
+impl Scenery {
+    /// The spaces before every line.
+    pub(super) fn margin(&self) -> String {
+        " ".repeat(self.indent)
+    }
+
+    /// The text in lines that keep to the width.
+    pub(super) fn wrap(&self, text: &str) -> String {
+        wrap(&self.margin(), text, self.width)
+    }
+
+    /// The colour of the verdict, if any may be used.
+    pub(super) fn verdict_color(&self) -> Option<u8> {
+        color_of(self.verdict).filter(|_| self.color)
+    }
+}
+
 /// The characters of a picture, each one column wide.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Strokes {
@@ -30,7 +63,7 @@ pub(super) struct Strokes {
     pub(super) high: char,
     pub(super) line: char,
     pub(super) estimate: char,
-    /// What goes on beyond either edge.
+    /// The signs of an interval or a block beyond an edge.
     pub(super) left: char,
     pub(super) right: char,
     pub(super) up: char,
@@ -54,44 +87,33 @@ pub(super) struct Strokes {
 impl Strokes {
     /// Those the reader can see.
     pub(super) fn new(glyphs: Glyphs) -> Strokes {
-        match glyphs {
-            Glyphs::Unicode => Strokes {
-                low: '├',
-                high: '┤',
-                line: '─',
-                estimate: '■',
-                left: '◀',
-                right: '▶',
-                up: '▲',
-                down: '▼',
-                zero: '┊',
-                band: '░',
-                zero_line: '─',
-                margin_line: '┈',
-                blocks: ['·', '•', '●'],
-                dropped: '×',
-                axis: '─',
-                tick: '┴',
-                bars: &['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'],
+        let unicode = glyphs == Glyphs::Unicode;
+        let either = |sign: char, stand_in: char| if unicode { sign } else { stand_in };
+        Strokes {
+            low: either('├', '|'),
+            high: either('┤', '|'),
+            line: either('─', '-'),
+            estimate: either('■', 'o'),
+            left: either('◀', '<'),
+            right: either('▶', '>'),
+            up: either('▲', '^'),
+            down: either('▼', 'v'),
+            zero: either('┊', ':'),
+            band: either('░', '.'),
+            zero_line: either('─', '-'),
+            margin_line: either('┈', '.'),
+            dropped: either('×', 'x'),
+            axis: either('─', '-'),
+            tick: either('┴', '+'),
+            blocks: if unicode {
+                ['·', '•', '●']
+            } else {
+                ['o', 'O', '@']
             },
-            Glyphs::Ascii => Strokes {
-                low: '|',
-                high: '|',
-                line: '-',
-                estimate: 'o',
-                left: '<',
-                right: '>',
-                up: '^',
-                down: 'v',
-                zero: ':',
-                band: '.',
-                zero_line: '-',
-                margin_line: '.',
-                blocks: ['o', 'O', '@'],
-                dropped: 'x',
-                axis: '-',
-                tick: '+',
-                bars: &['.', ':', '#'],
+            bars: if unicode {
+                &['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
+            } else {
+                &['.', ':', '#']
             },
         }
     }

@@ -1,0 +1,492 @@
+//! The answer for programs: `deadheat.analysis/1`, described by
+//! `docs/schema/analysis-1.schema.json`.
+//!
+//! The names stand apart from the types in memory, so that neither can change the other by
+//! accident. Every effect is a relative change here.
+
+use deadheat_model::{
+    Analysis, Better, BetweenFigures, BlockDiagnostics, CalibrationNote, Change, Comparison,
+    Control, EndReason, Ending, Estimate, FailedBenchmark, Figures, FirstHalf, Fit, GateHit, Idle,
+    IdleIgnore, Interval, Json, LeftOut, LeftOutReason, LogRatio, MetricComparison, Object,
+    OppositePeaks, Overall, PairSigns, Population, RankSums, ResultSide, ResultSource, Side,
+    SideFigures, SignedRanks, Spread, Spreads, StabilityFigures, TTested, Tested, Throughput,
+    Warning,
+};
+
+use crate::glyphs::Glyphs;
+use crate::rate::Rates;
+use crate::sentences::Source;
+use crate::units;
+use crate::warnings;
+
+/// The name and major version of the schema of [`to_json`].
+const SCHEMA: &str = "deadheat.analysis/1";
+
+/// The analysis as JSON, indented by two spaces, with a line break at its end. The same analysis
+/// gives the same bytes.
+pub fn to_json(analysis: &Analysis) -> String {
+    let mut text = Json::from(whole(analysis)).pretty();
+    text.push('\n');
+    text
+}
+
+/// A list of objects.
+fn all<T>(items: &[T], one: impl FnMut(&T) -> Object) -> Json {
+    items.iter().map(one).collect()
+}
+
+/// A list of objects; `None` without any.
+fn some<T>(items: &[T], one: impl FnMut(&T) -> Object) -> Option<Json> {
+    (!items.is_empty()).then(|| all(items, one))
+}
+
+fn whole(analysis: &Analysis) -> Object {
+    let (ended, signal, failure) = match &analysis.ending {
+        Ending::Recorded(EndReason::Finished) => ("finished", None, None),
+        Ending::Recorded(EndReason::Budget) => ("budget", None, None),
+        Ending::Recorded(EndReason::Interrupted(signal)) => ("interrupted", Some(*signal), None),
+        Ending::Recorded(EndReason::Failed(reason)) => ("failed", None, Some(reason)),
+        Ending::Cut => ("cut", None, None),
+        Ending::Recording => ("recording", None, None),
+    };
+    let source = Source::of(analysis);
+    let note = analysis.calibration.as_ref();
+    let compared = |one: &Comparison| comparison(one, source);
+    Object::new()
+        .with("schema", SCHEMA)
+        .with(
+            "tool",
+            Object::new().with("version", &analysis.tool_version),
+        )
+        .with("seed", analysis.seed)
+        .with("alpha", analysis.alpha)
+        .with("margin", analysis.margin)
+        .with_some("config", analysis.gates.config.as_ref())
+        .with_some("idle_ignores", some(&analysis.gates.idle, idle_ignore))
+        .with("launches", analysis.launches)
+        .with("elapsed_s", analysis.elapsed_seconds)
+        .with("ended", ended)
+        .with_some("signal", signal)
+        .with_some("failure", failure)
+        .with_some("failures", some(&analysis.failures, failed))
+        .with_some("left_out", some(&analysis.left_out, left_out))
+        .with_some("sides", some(&analysis.sides, side_files))
+        .with_some(
+            "warnings",
+            (!analysis.warnings.is_empty()).then(|| warnings(&analysis.warnings, source)),
+        )
+        .with_some("overall", some(&analysis.overall, overall))
+        .with_some("calibration", note.map(calibration))
+        .with("benchmarks", all(&analysis.comparisons, compared))
+}
+
+/// Why a benchmark is not raced, by the words of the run file.
+fn left_out(left_out: &LeftOut) -> Object {
+    let (reason, side, message) = match &left_out.reason {
+        LeftOutReason::OnlyIn(side) => ("only-in", Some(side), None),
+        LeftOutReason::Skipped(message) => ("skipped", None, Some(message)),
+        LeftOutReason::NotAlike(message) => ("not-alike", None, Some(message)),
+    };
+    Object::new()
+        .with("benchmark", &left_out.benchmark)
+        .with("reason", reason)
+        .with_some("side", side)
+        .with_some("message", message)
+}
+
+fn comparison(comparison: &Comparison, source: Source) -> Object {
+    let estimate = comparison.estimate.as_ref();
+    let interval = estimate.and_then(|estimate| estimate.interval.as_ref());
+    let rates = Rates::of(comparison);
+    let candidate = comparison.candidate.as_ref();
+    let detectable = comparison.minimum_detectable_effect;
+    #[cfg(feature = "reports")]
+    let figures = comparison.figures.as_ref().map(figures);
+    #[cfg(not(feature = "reports"))]
+    let figures: Option<Object> = None;
+    Object::new()
+        .with("benchmark", &comparison.benchmark)
+        .with_some("parameters", parameters(&comparison.parameters))
+        .with_some("label", comparison.label.as_ref())
+        .with_some("threads", comparison.threads)
+        .with_some("throughput", comparison.throughput.map(throughput))
+        .with("metric", comparison.metric.name())
+        .with("unit", comparison.metric.unit().name())
+        .with("baseline", rated(&comparison.baseline, rates.baseline))
+        .with(
+            "candidate",
+            candidate.map(|side| rated(side, rates.candidate)),
+        )
+        .with("margin", comparison.margin)
+        .with("alpha", comparison.alpha)
+        .with("verdict", comparison.verdict.map(|verdict| verdict.name()))
+        .with_some("gate", comparison.gate.as_ref().map(gate))
+        .with("provisional", comparison.provisional)
+        .with("scope", comparison.scope.name())
+        .with("change", estimate.map(change))
+        .with("ci", interval.map(ends))
+        .with("coverage", interval.map(|_| comparison.coverage()))
+        .with("confidence", interval.map(|interval| interval.confidence))
+        .with("p_value", estimate.and_then(|estimate| estimate.p_value))
+        .with("p_adjusted", comparison.p_adjusted)
+        .with("p_sign_flip", comparison.p_sign_flip)
+        .with("excludes_zero", comparison.excludes_zero)
+        .with(
+            "minimum_detectable_effect",
+            detectable.map(LogRatio::change),
+        )
+        .with("replicates", estimate.map(|estimate| estimate.replicates))
+        .with("replicates_to_settle", comparison.replicates_to_settle)
+        .with_some("seconds_to_settle", comparison.seconds_to_settle)
+        .with("blocks", estimate.map(|estimate| estimate.blocks))
+        .with("dropped_blocks", comparison.dropped_blocks)
+        .with_some(
+            "change_with_dropped",
+            comparison.effect_with_dropped.map(LogRatio::change),
+        )
+        .with(
+            "diagnostics",
+            comparison.diagnostics.as_ref().map(diagnostics),
+        )
+        .with("figures", figures)
+        .with_some("own_link", comparison.own_link.as_ref().map(own_link))
+        .with_some("control", comparison.control.as_ref().map(control))
+        .with_some("spreads", comparison.spreads.as_ref().map(spreads))
+        .with("metrics", all(&comparison.metrics, metric))
+        .with("warnings", warnings(&comparison.warnings, source))
+}
+
+/// The rule that a comparison breaks, and whether the run fails for it.
+fn gate(hit: &GateHit) -> Object {
+    let excuse = hit.excuse.as_ref();
+    Object::new()
+        .with("rule", &hit.rule)
+        .with("fails", excuse.is_none())
+        .with_some("reason", excuse.map(|excuse| &excuse.reason))
+        .with_some("until", excuse.and_then(|excuse| excuse.until.as_ref()))
+}
+
+/// An entry of the ignore list that excuses nothing.
+fn idle_ignore(idle: &IdleIgnore) -> Object {
+    let (why, until, broken) = match &idle.why {
+        Idle::NoBenchmark => ("no-benchmark", None, None),
+        Idle::NothingBroken => ("nothing-broken", None, None),
+        Idle::Expired { until, broken } => ("expired", Some(until), Some(*broken)),
+    };
+    Object::new()
+        .with("name", &idle.name)
+        .with_some("rule", idle.rule.as_ref())
+        .with("line", idle.line)
+        .with("why", why)
+        .with_some("until", until)
+        .with_some("broken", broken)
+}
+
+/// A benchmark without an answer.
+fn failed(failure: &FailedBenchmark) -> Object {
+    Object::new()
+        .with("benchmark", &failure.benchmark)
+        .with_some("parameters", parameters(&failure.parameters))
+        .with("message", &failure.message)
+}
+
+/// Parameter values as an object, in the order declared; `None` without any.
+fn parameters(parameters: &[(String, String)]) -> Option<Object> {
+    let mut values = Object::new();
+    for (name, value) in parameters {
+        values.push(name.clone().into(), value.into());
+    }
+    (!parameters.is_empty()).then_some(values)
+}
+
+/// The work that one iteration gets done.
+fn throughput(throughput: Throughput) -> Json {
+    match throughput {
+        Throughput::Bytes(bytes) => Json::tagged("bytes", bytes),
+        Throughput::Items(items) => Json::tagged("items", items),
+    }
+}
+
+fn side(side: &Side) -> Object {
+    Object::new()
+        .with("name", &side.name)
+        .with("typical", side.typical)
+        .with("median", side.median)
+        .with("mean", side.mean)
+        .with("min", side.min)
+        .with("max", side.max)
+        .with("stddev", side.std_dev)
+        .with("samples", side.samples)
+}
+
+fn rated(one: &Side, rate: Option<f64>) -> Object {
+    side(one).with_some("rate", rate)
+}
+
+fn diagnostics(diagnostics: &BlockDiagnostics) -> Object {
+    Object::new()
+        .with("drift", relative(diagnostics.drift))
+        .with("carry_over", relative(diagnostics.carry_over))
+        .with("second_position", relative(diagnostics.second_position))
+}
+
+/// The object with the change, its interval and the confidence of that.
+fn estimated(object: Object, estimate: &Estimate) -> Object {
+    let interval = estimate.interval.as_ref();
+    object
+        .with("change", change(estimate))
+        .with("ci", interval.map(ends))
+        .with("confidence", interval.map(|interval| interval.confidence))
+}
+
+/// The estimate as the user's own link placed the code.
+fn own_link(own: &Estimate) -> Object {
+    estimated(Object::new(), own)
+        .with("replicates", own.replicates)
+        .with("blocks", own.blocks)
+}
+
+/// The baseline against a second copy of itself.
+fn control(control: &Control) -> Object {
+    estimated(Object::new(), &control.estimate).with("separated", control.separated)
+}
+
+fn spreads(spreads: &Spreads) -> Object {
+    Object::new()
+        .with("placement", spreads.placement.map(relative))
+        .with("process", spreads.process.map(relative))
+        .with("block", relative(spreads.block))
+}
+
+fn metric(row: &MetricComparison) -> Object {
+    let estimate = row.estimate.as_ref();
+    let interval = estimate.and_then(|estimate| estimate.interval.as_ref());
+    Object::new()
+        .with("metric", row.metric.name())
+        .with("unit", row.metric.unit().name())
+        .with_some("better", better(row.metric.better()))
+        .with("baseline", side(&row.baseline))
+        .with("candidate", row.candidate.as_ref().map(side))
+        .with("change", estimate.map(change))
+        .with("ci", interval.map(ends))
+        .with("verdict", row.verdict.map(|verdict| verdict.name()))
+}
+
+/// The way a metric improves; `None` for a cost, as nearly all are.
+fn better(better: Better) -> Option<&'static str> {
+    match better {
+        Better::Less => None,
+        Better::More => Some("more"),
+        Better::Unknown => Some("unknown"),
+    }
+}
+
+/// Warnings in the order of a report.
+fn warnings(warnings: &[Warning], source: Source) -> Json {
+    let warnings = warnings::in_order(warnings).into_iter();
+    let object = |one: &Warning| {
+        let message = warnings::sentence(one, source, Glyphs::Ascii);
+        Object::new()
+            .with("code", one.code())
+            .with("message", message)
+    };
+    warnings.map(object).collect()
+}
+
+fn change(estimate: &Estimate) -> f64 {
+    estimate.effect.change()
+}
+
+fn ends(interval: &Interval) -> Json {
+    Json::from_iter(units::ends(interval))
+}
+
+/// The files of one side of saved results.
+fn side_files(side: &ResultSide) -> Object {
+    Object::new()
+        .with("name", &side.name)
+        .with("files", all(&side.files, file))
+}
+
+/// A file and the facts it tells; those it does not tell are left out.
+fn file(file: &ResultSource) -> Object {
+    let facts = &file.facts;
+    Object::new()
+        .with("file", &file.source)
+        .with("tool", &file.tool)
+        .with_some("host", facts.host.as_ref())
+        .with_some("system", facts.system.as_ref())
+        .with_some("cpu", facts.cpu.as_ref())
+        .with_some("cores", facts.cores)
+        .with_some("runtime", facts.runtime.as_ref())
+        .with_some("date", facts.date.as_ref())
+        .with_some("cpu_scaling", facts.cpu_scaling)
+        .with_some("debug_build", facts.debug_build)
+}
+
+/// The mean over all benchmarks for one candidate, and the benchmarks its interval speaks of.
+fn overall(one: &Overall) -> Object {
+    let population = match one.population {
+        Population::These => "these",
+        Population::LikeThese => "like-these",
+    };
+    let object = Object::new()
+        .with("candidate", &one.candidate)
+        .with("benchmarks", one.benchmarks);
+    estimated(object, &one.estimate).with("population", population)
+}
+
+/// The calibration of the machine for races of this kind, by the words of the run file.
+fn calibration(note: &CalibrationNote) -> Object {
+    let calls = &note.false_calls;
+    let calls = Object::new()
+        .with("hits", calls.hits)
+        .with("of", calls.of)
+        .with("low", calls.low)
+        .with("high", calls.high);
+    Object::new()
+        .with("tool", Object::new().with("version", &note.tool_version))
+        .with("started_at", note.started_at)
+        .with("kind", note.kind.name())
+        .with("false_calls", calls)
+        .with("alpha", note.alpha)
+        .with("noise_floor", note.noise_floor.map(LogRatio::change))
+}
+
+/// The secondary figures.
+fn figures(figures: &Figures) -> Object {
+    Object::new()
+        .with("baseline", side_figures(&figures.baseline))
+        .with("candidate", figures.candidate.as_ref().map(side_figures))
+        .with("between", figures.between.as_ref().map(between))
+        .with("stability", figures.stability.as_ref().map(stability))
+}
+
+fn side_figures(side: &SideFigures) -> Object {
+    Object::new()
+        .with("percentiles", row(&side.percentiles))
+        .with("log_skewness", side.log_skewness)
+        .with("log_excess_kurtosis", side.log_excess_kurtosis)
+        .with("shapiro_wilk", side.shapiro_wilk.map(tested))
+        .with("fits", all(&side.fits, fit))
+        .with("mean_over_min", side.mean_over_min)
+        .with("min_sigmas", side.min_sigmas)
+        .with("max_sigmas", side.max_sigmas)
+        .with("first_half", side.first_half.as_ref().map(first_half))
+}
+
+fn row(values: &[f64]) -> Json {
+    Json::Row(values.iter().map(|value| Json::from(*value)).collect())
+}
+
+fn first_half(half: &FirstHalf) -> Object {
+    Object::new()
+        .with("median", half.median)
+        .with("percentiles", row(&half.percentiles))
+        .with("against_second", half.against_second.map(tested))
+}
+
+fn tested(tested: Tested) -> Object {
+    Object::new()
+        .with("statistic", tested.statistic)
+        .with("p_value", tested.p)
+}
+
+fn fit(fit: &Fit) -> Object {
+    Object::new()
+        .with("family", fit.family.name())
+        .with("location", fit.location)
+        .with("scale", fit.scale)
+        .with("log_likelihood", fit.log_likelihood)
+}
+
+fn between(between: &BetweenFigures) -> Object {
+    Object::new()
+        .with("min_change", between.min.map(LogRatio::change))
+        .with("median_change", between.median.map(LogRatio::change))
+        .with("mean_change", between.mean.map(LogRatio::change))
+        .with("shift", between.shift.map(shift))
+        .with("pairs", between.pairs.map(pairs))
+        .with("welch", between.welch.map(t_tested))
+        .with("student", between.student.map(t_tested))
+        .with("student_paired", between.student_paired.map(t_tested))
+        .with("z_paired", between.z_paired.map(tested))
+        .with("signed_rank", between.signed_rank.map(signed_rank))
+        .with("mann_whitney", between.mann_whitney.map(rank_sums))
+        .with("rank_sum_p", between.rank_sum_p)
+        .with("kolmogorov_smirnov", between.kolmogorov_smirnov.map(tested))
+        .with("wasserstein", between.wasserstein)
+        .with("opposite_peaks", between.opposite_peaks.map(peaks))
+}
+
+fn shift(change: Change) -> Object {
+    Object::new()
+        .with("change", change.effect.change())
+        .with("ci", change.interval.as_ref().map(ends))
+}
+
+fn t_tested(tested: TTested) -> Object {
+    let Change { effect, interval } = tested.change;
+    let log_ends = interval.map(|interval| Json::from_iter([interval.low.0, interval.high.0]));
+    Object::new()
+        .with("change", effect.change())
+        .with("ci", interval.as_ref().map(ends))
+        .with("log_difference", effect.0)
+        .with("log_ci", log_ends)
+        .with("t", tested.t)
+        .with("df", tested.df)
+        .with("p_value", tested.p)
+}
+
+fn pairs(pairs: PairSigns) -> Object {
+    Object::new()
+        .with("less", pairs.less)
+        .with("equal", pairs.equal)
+        .with("greater", pairs.greater)
+        .with("p_value", pairs.p)
+}
+
+fn signed_rank(ranks: SignedRanks) -> Object {
+    Object::new()
+        .with("less", ranks.less)
+        .with("greater", ranks.greater)
+        .with("p_value", ranks.p)
+}
+
+fn rank_sums(ranks: RankSums) -> Object {
+    Object::new()
+        .with("u_baseline", ranks.u_baseline)
+        .with("u_candidate", ranks.u_candidate)
+        .with("p_value", ranks.p)
+}
+
+fn peaks(peaks: OppositePeaks) -> Object {
+    Object::new()
+        .with("below", peaks.below)
+        .with("above", peaks.above)
+        .with("p_value", peaks.p)
+}
+
+fn stability(stability: &StabilityFigures) -> Object {
+    Object::new()
+        .with(
+            "first_half_change",
+            stability.first_half.map(LogRatio::change),
+        )
+        .with(
+            "second_half_change",
+            stability.second_half.map(LogRatio::change),
+        )
+        .with("spread", stability.spread.map(spread))
+}
+
+fn spread(spread: Spread) -> Object {
+    Object::new()
+        .with("within", relative(spread.within))
+        .with("between", relative(spread.between))
+}
+
+/// A standard deviation, or another logarithm, as a relative change.
+fn relative(log_ratio: f64) -> f64 {
+    LogRatio(log_ratio).change()
+}
