@@ -5,8 +5,7 @@ use deadheat_model::{
     TextCells, Verdict,
 };
 
-use super::options::Sort;
-use super::rows::{What, rows};
+use super::rows::{Sort, What, rows};
 use crate::glyphs::Glyphs;
 
 /// The columns, as [`to_comparison_csv`] explains them.

@@ -2,17 +2,11 @@
 //! is to see of a run.
 
 mod axis;
-mod benchmark;
 mod charts;
 mod data;
-mod facts;
-mod forest;
-mod head;
 mod html;
 mod overview;
 mod packed;
-mod policy;
-mod tables;
 mod write;
 
 pub use write::{to_page, write_page};
