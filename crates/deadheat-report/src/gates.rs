@@ -3,10 +3,12 @@
 
 use deadheat_model::{Analysis, Comparison, Excuse, GateHit, Idle, IdleIgnore};
 
+use crate::document::{Broken, Content, Note, Severity};
 use crate::enumeration::first_of;
 use crate::glyphs::Glyphs;
 use crate::names::{escape, shorten};
 use crate::suite;
+use crate::units::counted;
 
 /// So many names stand in a sentence; all of them are in the JSON.
 const NAMED: usize = 20;
@@ -19,46 +21,74 @@ const RULE: usize = 60;
 /// Columns that a reason in the words of others may take.
 const REASON: usize = 400;
 
-/// How much a sentence weighs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Weight {
-    /// The run fails for it.
-    Fails,
-    /// Somebody should see to it.
-    Warns,
-    /// It is good to know.
-    Notes,
-}
-
-/// A sentence about the gates.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GateLine {
-    /// How much it weighs.
-    pub weight: Weight,
-    /// The sentence.
-    pub text: String,
-}
-
 /// Every sentence about the gates, the gravest first; none where nobody set a
 /// rule.
-pub fn gates(analysis: &Analysis, glyphs: Glyphs) -> Vec<GateLine> {
-    let mut lines: Vec<GateLine> = broken(analysis, glyphs);
+pub(crate) fn gates(analysis: &Analysis, glyphs: Glyphs) -> Vec<Note> {
+    let mut notes = broken(analysis, glyphs);
+    notes.extend(about_the_file(analysis, glyphs));
+    notes.sort_by_key(|note| note.severity as u8);
+    notes
+}
+
+/// What is said of the rules file: excuses that excuse nothing, and that the rules are its.
+pub(crate) fn about_the_file(analysis: &Analysis, glyphs: Glyphs) -> Vec<Note> {
     let gates = &analysis.gates;
     let file = gates.config.as_deref().unwrap_or("the rules file");
     let file = shorten(&escape(file, glyphs), PATH, glyphs);
-    lines.extend(gates.idle.iter().map(|one| idle(one, &file, glyphs)));
-    lines.extend(gates.config.is_some().then(|| GateLine {
-        weight: Weight::Notes,
-        text: format!(
+    let mut notes: Vec<Note> = gates
+        .idle
+        .iter()
+        .map(|one| idle(one, &file, glyphs))
+        .collect();
+    notes.extend(gates.config.is_some().then(|| {
+        let where_from = format!(
             "the rules are those of {file}, where the command line does not say otherwise."
-        ),
+        );
+        Note::of(Severity::Note, where_from)
     }));
-    lines.sort_by_key(|line| line.weight as u8);
-    lines
+    notes
+}
+
+/// What the gates say of the whole run: whether they are open, and every comparison that breaks a
+/// rule, those that count first; `None` where there is no rule. `names` gives the names of a
+/// comparison.
+pub(crate) fn gate<'a>(
+    analysis: &Analysis,
+    names: impl Fn(&Comparison) -> Vec<String>,
+    glyphs: Glyphs,
+) -> Option<Content<'a>> {
+    let hits = analysis.comparisons.iter();
+    let hits = hits.filter_map(|one| Some((one, one.gate.as_ref()?)));
+    let hits = hits.map(|(one, hit)| Broken {
+        names: names(one),
+        rule: rule(hit, glyphs),
+        excuse: hit.excuse.as_ref().map(|found| excuse(found, glyphs)),
+    });
+    let (excused, mut broken): (Vec<_>, Vec<_>) = hits.partition(|hit| hit.excuse.is_some());
+    let passed = passed(analysis);
+    if excused.is_empty() && broken.is_empty() && passed.is_none() {
+        return None;
+    }
+    let is_open = broken.is_empty();
+    let title = match (broken.len(), excused.len()) {
+        (0, 0) => "The gate is open".to_owned(),
+        (0, _) => "The gate is open: every rule that is broken is excused".to_owned(),
+        (count, _) => format!(
+            "The gate is closed: {}",
+            counted(count as u64, "rule broken", "rules broken")
+        ),
+    };
+    broken.extend(excused);
+    Some(Content::Gate {
+        is_open,
+        title,
+        passed,
+        broken,
+    })
 }
 
 /// That no rule is broken; `None` where one is, or where there is none.
-pub(crate) fn passed(analysis: &Analysis) -> Option<String> {
+fn passed(analysis: &Analysis) -> Option<String> {
     let broken = analysis.comparisons.iter().any(|one| one.gate.is_some());
     let asked = &analysis.gates.asked;
     if broken || asked.is_empty() {
@@ -90,8 +120,17 @@ pub(crate) fn excuse(excuse: &Excuse, glyphs: Glyphs) -> String {
     }
 }
 
+/// Which rule a benchmark breaks, and what excuses that.
+#[cfg(feature = "reports")]
+pub(crate) fn breach(rule: &str, excuse: Option<String>) -> String {
+    match excuse {
+        None => format!("breaks the rule '{rule}'"),
+        Some(excuse) => format!("breaks the rule '{rule}', {excuse}"),
+    }
+}
+
 /// A sentence for each rule that is broken, and for each excuse.
-fn broken(analysis: &Analysis, glyphs: Glyphs) -> Vec<GateLine> {
+fn broken(analysis: &Analysis, glyphs: Glyphs) -> Vec<Note> {
     let groups = suite::groups(&analysis.comparisons);
     let alone = groups.len() == 1;
     let mut found: Vec<(&GateHit, Vec<String>)> = Vec::new();
@@ -113,17 +152,16 @@ fn broken(analysis: &Analysis, glyphs: Glyphs) -> Vec<GateLine> {
             let names = first_of(names, NAMED);
             let rule = rule(hit, glyphs);
             match &hit.excuse {
-                None => GateLine {
-                    weight: Weight::Fails,
-                    text: format!("the run fails: the rule '{rule}' is broken by {names}."),
-                },
+                None => Note::of(
+                    Severity::Alarm,
+                    format!("the run fails: the rule '{rule}' is broken by {names}."),
+                ),
                 Some(excuse) => {
                     let excuse = self::excuse(excuse, glyphs);
                     let excuse = excuse.trim_end_matches('.');
-                    GateLine {
-                        weight: Weight::Notes,
-                        text: format!("the rule '{rule}' is broken by {names}, which is {excuse}."),
-                    }
+                    let text =
+                        format!("the rule '{rule}' is broken by {names}, which is {excuse}.");
+                    Note::of(Severity::Note, text)
                 }
             }
         })
@@ -144,38 +182,35 @@ fn named(comparison: &Comparison, several: bool, alone: bool, glyphs: Glyphs) ->
 }
 
 /// That an entry of the ignore list excuses nothing, and why.
-fn idle(one: &IdleIgnore, file: &str, glyphs: Glyphs) -> GateLine {
+fn idle(one: &IdleIgnore, file: &str, glyphs: Glyphs) -> Note {
     let name = shorten(&escape(&one.name, glyphs), NAME, glyphs);
     let rule = one.rule.as_ref();
     let rule = rule.map_or("a rule".to_owned(), |rule| format!("the rule '{rule}'"));
-    let (weight, said) = match &one.why {
+    let (severity, said) = match &one.why {
         Idle::NoBenchmark => (
-            Weight::Notes,
+            Severity::Note,
             format!("no benchmark is called '{name}'; take the excuse out, or mend the name"),
         ),
         Idle::NothingBroken => (
-            Weight::Notes,
+            Severity::Note,
             format!("'{name}' does not break {rule} any more; take its excuse out"),
         ),
         Idle::Expired {
             until,
             broken: true,
         } => (
-            Weight::Warns,
+            Severity::Warning,
             format!("the excuse of '{name}' ended with {until}; what it breaks counts again"),
         ),
         Idle::Expired { until, .. } => (
-            Weight::Notes,
+            Severity::Note,
             format!(
                 "the excuse of '{name}' ended with {until}, and it does not break {rule}; take \
                  the excuse out"
             ),
         ),
     };
-    GateLine {
-        weight,
-        text: format!("{file}, line {}: {said}.", one.line),
-    }
+    Note::of(severity, format!("{file}, line {}: {said}.", one.line))
 }
 
 #[cfg(test)]

@@ -31,15 +31,12 @@
 )]
 
 mod calibration;
-mod called;
-#[cfg(feature = "reports")]
-mod comment;
+mod cells;
 #[cfg(feature = "commands")]
 mod comparison;
-mod control;
 #[cfg(feature = "commands")]
 mod doctor;
-mod ending;
+mod document;
 mod enumeration;
 #[cfg(feature = "reports")]
 mod figures;
@@ -63,12 +60,13 @@ mod placement;
 mod plot;
 mod progress;
 mod rate;
+mod run;
 pub mod sentences;
 #[cfg(feature = "reports")]
 mod shell;
 mod suite;
-mod tables;
-mod text;
+mod tally;
+mod terminal;
 pub mod units;
 pub mod warnings;
 #[cfg(feature = "reports")]
@@ -76,12 +74,7 @@ mod xml;
 
 pub use calibration::calibrated;
 #[cfg(feature = "commands")]
-pub use calibration::{
-    CalibrationOptions, CalibrationStanding, calibration_line, to_calibration_markdown,
-    to_calibration_text,
-};
-#[cfg(feature = "reports")]
-pub use comment::{CommentOptions, to_comment};
+pub use calibration::{CalibrationOptions, to_calibration_markdown, to_calibration_text};
 #[cfg(feature = "commands")]
 pub use comparison::{
     ComparisonOptions, Sort, to_comparison, to_comparison_csv, to_comparison_markdown,
@@ -92,8 +85,6 @@ pub use glyphs::Glyphs;
 pub use json::to_json;
 #[cfg(feature = "reports")]
 pub use junit::to_junit;
-#[cfg(feature = "reports")]
-pub use markdown::{MarkdownOptions, to_markdown, to_markdown_with};
 pub use names::{escape, escape_message, labels, shorten};
 #[cfg(feature = "reports")]
 pub use page::{to_page, write_page};
@@ -103,5 +94,9 @@ pub use paired::to_paired;
 pub use pictures::PictureError;
 #[cfg(feature = "commands")]
 pub use pictures::{Picture, to_pictures};
+#[cfg(feature = "commands")]
+pub use progress::{CalibrationStanding, calibration_line};
 pub use progress::{Progress, progress_line};
-pub use text::{Detail, TextOptions, to_text};
+#[cfg(feature = "reports")]
+pub use run::{CommentOptions, MarkdownOptions, to_comment, to_markdown, to_markdown_with};
+pub use run::{Detail, TextOptions, to_text};

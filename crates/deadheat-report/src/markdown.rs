@@ -1,323 +1,333 @@
-//! The answer for a pull request or an issue.
+//! An answer in GitHub-flavoured Markdown, as a document of any length or as a comment that must
+//! not become longer than GitHub takes.
 
-use deadheat_model::{Analysis, Comparison, Side};
-
-use crate::calibration::{calibrated, sentence_case};
-use crate::figures;
+use crate::document::{Block, Cell, Content, Kind, Row, Severity, Table, Tone, VerdictLine};
 use crate::glyphs::Glyphs;
-use crate::left_out;
-use crate::names::{labels, shorten};
-use crate::rate::rate_cells;
-use crate::sentences::{self, Called, GateLine, Source, Weight};
-use crate::suite;
-use crate::tables::{cells, change_cells};
-use crate::warnings;
+use crate::names::shorten;
+use crate::units::counted;
 
 /// Columns a name may take: nobody reads a longer one in a table.
 const NAME_AT_MOST: usize = 100;
 
-const GLYPHS: Glyphs = Glyphs::Unicode;
+/// Characters kept free for the sentence about what is missing.
+const RESERVE: usize = 400;
 
-/// What the Markdown depends on beside the analysis.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MarkdownOptions {
-    /// Whether the secondary figures follow.
-    pub figures: bool,
+/// What a block becomes: items between an opening and a close, so that some of them can be left
+/// out.
+struct Piece {
+    open: String,
+    items: Vec<String>,
+    close: String,
+    needed: bool,
+    nouns: (&'static str, &'static str),
 }
 
-/// The analysis as GitHub-flavoured Markdown: one table, then the verdicts and
-/// the doubts that belong to them.
-pub fn to_markdown(analysis: &Analysis) -> String {
-    to_markdown_with(analysis, &MarkdownOptions::default())
+/// The blocks one below the other.
+pub(crate) fn document(blocks: &[Block<'_>]) -> String {
+    let whole = |piece: Piece| format!("{}{}{}", piece.open, piece.items.concat(), piece.close);
+    let parts = pieces(blocks).into_iter().map(whole);
+    parts.collect::<Vec<_>>().join("\n")
 }
 
-/// As [`to_markdown`], with more in it.
-pub fn to_markdown_with(analysis: &Analysis, options: &MarkdownOptions) -> String {
-    let groups = suite::groups(&analysis.comparisons);
-    let failures = &analysis.failures;
-    let rows = left_out::rows(&analysis.left_out, GLYPHS);
-    let left_out: Vec<String> = sentences::left_out(&analysis.left_out, GLYPHS)
-        .iter()
-        .map(|sentence| format!("- {}\n", prose(sentence)))
-        .collect();
-    if groups.is_empty() && failures.is_empty() {
-        let gap = if left_out.is_empty() { "" } else { "\n" };
-        return format!("Nothing was measured.\n{gap}{}", left_out.concat());
+/// The same in at most so many characters. Room goes to the needed ones first, then to the others
+/// in their order; what finds none is counted at the end.
+pub(crate) fn comment(blocks: &[Block<'_>], at_most: usize) -> String {
+    limited(&pieces(blocks), at_most)
+}
+
+fn limited(pieces: &[Piece], at_most: usize) -> String {
+    let mut room = at_most.saturating_sub(RESERVE);
+    let mut shown = vec![0; pieces.len()];
+    for needed in [true, false] {
+        let turn = pieces.iter().zip(&mut shown);
+        for (piece, shown) in turn.filter(|(piece, _)| piece.needed == needed) {
+            *shown = fitting(piece, &mut room);
+        }
     }
-    let several = groups.len() + failures.len() + rows.len() > 1;
-    let columns = Columns {
-        contender: match Source::of(analysis) {
-            Source::Functions => "Function",
-            Source::Programs | Source::GoogleBenchmark => "Contender",
-            Source::Commands | Source::Recording => "Command",
-        },
-        benchmark: several || !failures.is_empty() || !rows.is_empty(),
-        rate: groups
-            .iter()
-            .any(|group| rate_cells(group, GLYPHS).is_some()),
+    let mut parts: Vec<String> = Vec::new();
+    let mut missing: Vec<String> = Vec::new();
+    for (piece, shown) in pieces.iter().zip(shown) {
+        if shown > 0 {
+            let items = piece.items[..shown].concat();
+            parts.push(format!("{}{items}{}", piece.open, piece.close));
+        }
+        let more = (piece.items.len() - shown) as u64;
+        if more > 0 {
+            missing.push(counted(more, piece.nouns.0, piece.nouns.1));
+        }
+    }
+    if !missing.is_empty() {
+        parts.push(format!(
+            "A comment holds no more, so there is no room for {}; `deadheat report` shows all of \
+             it.\n",
+            missing.join(", ")
+        ));
+    }
+    parts.join("\n")
+}
+
+/// Length as GitHub counts it at worst.
+fn length(text: &str) -> usize {
+    text.encode_utf16().count()
+}
+
+/// How many items of a piece find room, which they take.
+fn fitting(piece: &Piece, room: &mut usize) -> usize {
+    // The line between two pieces counts as well.
+    let around = length(&piece.open) + length(&piece.close) + 1;
+    let Some(mut left) = room.checked_sub(around) else {
+        return 0;
     };
-    let mut text = columns.head();
-    for group in &groups {
-        text += &table_rows(group, &columns);
-    }
-    for failure in failures {
-        let title = suite::failed_title(failure, GLYPHS);
-        text += &row_without_answer(&title, sentences::FAILED_CELL, &columns);
-    }
-    for (benchmark, cell) in &rows {
-        text += &row_without_answer(benchmark, cell, &columns);
-    }
-    text.push('\n');
-    for group in &groups {
-        text += &verdicts(analysis, group, several);
-    }
-    for failure in failures {
-        let title = shorten(&suite::failed_title(failure, GLYPHS), NAME_AT_MOST, GLYPHS);
-        let sentence = sentences::failed(&title, failure, GLYPHS);
-        text += &format!("- {}\n", prose(&sentence));
-    }
-    text += &left_out.concat();
-    let gates = Gated::of(analysis);
-    text += &gates.fails;
-    let alone = groups.first().filter(|_| !several);
-    let counts = alone.map(|group| sentences::rests_on(group, Source::of(analysis)));
-    let effort = sentences::effort(analysis);
-    let counts: Vec<String> = counts.flatten().into_iter().chain(effort).collect();
-    if !counts.is_empty() {
-        text += &format!("\n{}\n", counts.join(", "));
-    }
-    if let Some(note) = &analysis.calibration {
-        text += &format!("\n{}.\n", prose(&sentence_case(&calibrated(note))));
-    }
-    let ending = sentences::ending(&analysis.ending, Source::of(analysis), GLYPHS);
-    let remarks: Vec<String> = ending
-        .into_iter()
-        .chain(remarks(analysis, &groups))
-        .chain(gates.notes)
-        .collect();
-    if !remarks.is_empty() {
-        let quoted: Vec<String> = remarks
-            .iter()
-            .map(|told| format!("> {}\n", prose(told)))
-            .collect();
-        text.push('\n');
-        text += &quoted.join(">\n");
-    }
-    if options.figures {
-        for group in &groups {
-            text += &secondary(group, several);
+    let mut count = 0;
+    for item in &piece.items {
+        match left.checked_sub(length(item)) {
+            Some(rest) => (left, count) = (rest, count + 1),
+            None => break,
         }
     }
-    text
-}
-
-/// What the gates say.
-pub(crate) struct Gated {
-    /// What fails the run, as a list.
-    pub(crate) fails: String,
-    /// The rest, sentence by sentence.
-    pub(crate) notes: Vec<String>,
-}
-
-impl Gated {
-    pub(crate) fn of(analysis: &Analysis) -> Self {
-        let lines = sentences::gates(analysis, GLYPHS).into_iter();
-        let (fails, notes): (Vec<_>, Vec<_>) = lines.partition(|line| line.weight == Weight::Fails);
-        let item = |line: GateLine| format!("- {}\n", prose(&line.text));
-        Self {
-            fails: fails.into_iter().map(item).collect(),
-            notes: notes.into_iter().map(|line| line.text).collect(),
-        }
+    if count > 0 {
+        *room = left;
     }
+    count
 }
 
-/// The secondary figures of one benchmark.
-pub(crate) fn secondary(group: &[Comparison], several: bool) -> String {
-    let labels = labels(&suite::names(group), NAME_AT_MOST, GLYPHS);
-    let mut text = String::new();
-    for (index, comparison) in group.iter().enumerate() {
-        let sides = figures::sides(comparison, GLYPHS);
-        let between = figures::between(comparison, GLYPHS);
-        let tables: Vec<_> = sides.into_iter().chain(between).collect();
-        if tables.is_empty() {
-            continue;
-        }
-        let mut names = Vec::new();
-        if several {
-            names.push(code(&suite::title(comparison, GLYPHS)));
-        }
-        if group.len() > 1 {
-            names.extend(labels.get(index + 1).map(|name| code(name)));
-        }
-        let title = match names.is_empty() {
-            true => figures::TITLE.to_owned(),
-            false => format!("{}: {}", names.join(", "), figures::TITLE),
-        };
-        text += &format!("\n{title}\n");
-        for table in &tables {
-            let rule = format!("|:---{}|", "|---:".repeat(table.header.len() - 1));
-            text += &format!("\n| {} |\n{rule}\n", table.header.join(" | "));
-            for row in &table.rows {
-                let cells: Vec<String> = row.iter().map(|cell| prose(cell)).collect();
-                text += &format!("| {} |\n", cells.join(" | "));
-            }
-        }
-        text += &format!("\n{}\n", prose(figures::CAVEAT));
-    }
-    text
+fn pieces(blocks: &[Block<'_>]) -> Vec<Piece> {
+    let pieces = blocks.iter().flat_map(|block| of_block(block, false));
+    pieces.filter(|piece| !piece.items.is_empty()).collect()
 }
 
-/// Which columns the table has beside those it always has.
-struct Columns {
-    /// How the contenders are called together.
-    contender: &'static str,
-    benchmark: bool,
-    rate: bool,
-}
-
-impl Columns {
-    fn head(&self) -> String {
-        let (rate, rate_rule) = match self.rate {
-            true => (" Rate |", "---:|"),
-            false => ("", ""),
-        };
-        let mut names = format!(
-            "| {} | Typical | Median | Mean | Min |{rate} Change | Interval | Verdict |\n",
-            self.contender
-        );
-        let mut rule = format!("|:---|---:|---:|---:|---:|{rate_rule}---:|---:|:---|\n");
-        if self.benchmark {
-            names.insert_str(0, "| Benchmark ");
-            rule.insert_str(0, "|:---");
-        }
-        names + &rule
-    }
-}
-
-/// A benchmark without an answer has a row that says so.
-fn row_without_answer(title: &str, why: &str, columns: &Columns) -> String {
-    let benchmark = code(&shorten(title, NAME_AT_MOST, GLYPHS));
-    let empty = 7 + usize::from(columns.rate);
-    let cells = " |".repeat(empty);
-    format!("| {benchmark} |{cells} {why} |\n")
-}
-
-fn table_rows(group: &[Comparison], columns: &Columns) -> String {
-    let benchmark = match columns.benchmark {
-        true => format!("| {} ", code(&suite::title(&group[0], GLYPHS))),
-        false => String::new(),
+/// The pieces of a block; `folded` where it stands behind a summary.
+fn of_block(block: &Block<'_>, folded: bool) -> Vec<Piece> {
+    let piece = |open: String, items: Vec<String>| Piece {
+        open,
+        items,
+        close: String::new(),
+        needed: block.needed,
+        nouns: block.nouns,
     };
-    let rates = rate_cells(group, GLYPHS).unwrap_or_default();
-    let sides = suite::sides(group);
-    let labels = labels(&suite::names(group), NAME_AT_MOST, GLYPHS);
-    let figures = |side: &Side| {
-        [
-            side.typical,
-            Some(side.median),
-            Some(side.mean),
-            Some(side.min),
-        ]
+    let text = |text: String| vec![piece(String::new(), vec![format!("{text}\n")])];
+    let list = |items: &mut dyn Iterator<Item = String>| {
+        let items = items.map(|item| format!("- {item}\n"));
+        vec![piece(String::new(), items.collect())]
     };
-    let values: Vec<Option<f64>> = sides.iter().flat_map(|side| figures(side)).collect();
-    let shown = cells(group[0].metric.unit(), &values, GLYPHS);
-    let mut text = String::new();
-    for (index, (label, shown)) in labels.iter().zip(shown.chunks(4)).enumerate() {
-        let judged = match index {
-            0 if group[0].candidate.is_none() => "| | alone |".to_owned(),
-            0 => "| | baseline |".to_owned(),
-            _ => {
-                let comparison = &group[index - 1];
-                let [change, interval] = change_cells(comparison.estimate.as_ref(), GLYPHS);
-                let verdict = sentences::verdict_cell(comparison);
-                format!("{change} | {interval} | {verdict} |")
-            }
-        };
-        let mut shown = shown.to_vec();
-        if columns.rate {
-            shown.push(rates.get(index).cloned().unwrap_or_default());
+    match &block.content {
+        Content::Heading(level, title) => text(format!(
+            "{} {}",
+            "#".repeat(usize::from(*level)),
+            prose(title)
+        )),
+        Content::Headline(tally, effort) => {
+            let effort = effort.iter().map(|effort| format!("\n\n{effort}"));
+            text(format!(
+                "**deadheat**: {}{}",
+                prose(tally),
+                effort.collect::<String>()
+            ))
         }
-        text += &format!(
-            "{benchmark}| {} | {} | {judged}\n",
-            code(label),
-            shown.join(" | ")
-        );
-    }
-    text
-}
-
-fn verdicts(analysis: &Analysis, group: &[Comparison], several: bool) -> String {
-    let source = Source::of(analysis);
-    let labels = labels(&suite::names(group), NAME_AT_MOST, GLYPHS);
-    let mut text = String::new();
-    for (index, comparison) in group.iter().enumerate() {
-        let called = Called {
-            baseline: &labels[0],
-            candidate: labels.get(index + 1).map(String::as_str),
-            baseline_is_shown: false,
-        };
-        let sentence = sentences::verdict(comparison, called, source, GLYPHS);
-        let benchmark = match several {
-            true => format!("{}: ", code(&suite::title(comparison, GLYPHS))),
-            false => String::new(),
-        };
-        text += &format!("- {benchmark}{}\n", prose(&sentence));
-        if let Some(placement) = sentences::placement(comparison, GLYPHS) {
-            text += &format!("  - {}\n", prose(&placement));
+        Content::Gate {
+            is_open,
+            title,
+            passed,
+            broken,
+        } => {
+            let mark = if *is_open { "✔" } else { "✘" };
+            let passed = passed.iter().map(|passed| format!(": {}", prose(passed)));
+            let title = format!("{mark} **{title}**{}\n", passed.collect::<String>());
+            let mut items = vec![if broken.is_empty() {
+                title
+            } else {
+                title + "\n"
+            }];
+            items.extend(broken.iter().map(|hit| {
+                let excuse = hit
+                    .excuse
+                    .iter()
+                    .map(|excuse| format!(", {}", prose(excuse)));
+                let excuse: String = excuse.collect();
+                format!("- {}: {}{excuse}\n", codes(&hit.names), code(&hit.rule))
+            }));
+            vec![piece(String::new(), items)]
         }
-        if let Some(floor) = sentences::noise_floor(comparison, GLYPHS) {
-            text += &format!("  - {}\n", prose(&floor));
-        }
-    }
-    text
-}
-
-/// All doubts, each once, with the benchmarks they concern unless that is all
-/// of them.
-pub(crate) fn remarks(analysis: &Analysis, groups: &[&[Comparison]]) -> Vec<String> {
-    let source = Source::of(analysis);
-    let told: Vec<Vec<warnings::WarningText>> = groups
-        .iter()
-        .map(|group| {
-            let labels = labels(&suite::names(group), NAME_AT_MOST, GLYPHS);
-            let mut candidates: Vec<&str> = labels.iter().skip(1).map(String::as_str).collect();
-            candidates.resize(group.len(), "");
-            warnings::messages(group, &candidates, source, GLYPHS)
-        })
-        .collect();
-    let shared = suite::shared_doubts(&told);
-    let mut remarks: Vec<String> = Vec::new();
-    for (group, told) in groups.iter().zip(&told) {
-        for told in told.iter().filter(|told| !shared.contains(told)) {
-            remarks.push(match groups.len() {
-                1 => told.text.clone(),
-                _ => format!("{}: {}", suite::title(&group[0], GLYPHS), told.text),
+        Content::Paragraph(paragraph, _) => text(prose(paragraph)),
+        Content::Titled(names, title) if names.is_empty() => text(prose(title)),
+        Content::Titled(names, title) => text(format!("{}: {}", codes(names), prose(title))),
+        Content::Verdicts(verdicts) => list(&mut verdicts.iter().map(verdict)),
+        Content::Table(table) => tables(table, &piece),
+        Content::Notes(notes) => {
+            let word = |severity| match severity {
+                Severity::Alarm => "",
+                Severity::Warning => "**warning:** ",
+                Severity::Note => "**note:** ",
+            };
+            let told = |note: &crate::document::Note| {
+                let place = note.place.iter().map(|place| format!("{}: ", code(place)));
+                let place: String = place.collect();
+                format!("{}{place}{}", word(note.severity), prose(&note.text))
+            };
+            let (alarms, others): (Vec<_>, Vec<_>) = notes
+                .iter()
+                .partition(|note| folded || note.severity == Severity::Alarm);
+            let mut pieces = list(&mut alarms.into_iter().map(told));
+            let quoted = others.iter().enumerate().map(|(index, note)| {
+                let gap = if index > 0 { ">\n" } else { "" };
+                format!("{gap}> {}\n", told(note))
             });
+            pieces.push(piece(String::new(), quoted.collect()));
+            pieces
+        }
+        Content::List(items) => list(&mut items.iter().map(|item| prose(item))),
+        Content::Facts(_, facts) => {
+            let facts = facts.iter();
+            list(&mut facts.map(|(name, value)| format!("{}: {}", prose(name), prose(value))))
+        }
+        Content::Section(title, blocks) => {
+            let mut pieces = text(format!("### {}", code(title)));
+            pieces.extend(blocks.iter().flat_map(|block| of_block(block, folded)));
+            pieces
+        }
+        Content::Fold(summary, blocks) => {
+            let mut inner: Vec<Piece> = blocks.iter().flat_map(|one| of_block(one, true)).collect();
+            inner.retain(|piece| !piece.items.is_empty());
+            let (open, items, close) = match <[Piece; 1]>::try_from(inner) {
+                Ok([only]) => (only.open, only.items, only.close),
+                Err(several) => {
+                    let whole = |(index, piece): (usize, Piece)| {
+                        let gap = if index > 0 { "\n" } else { "" };
+                        format!("{gap}{}{}{}", piece.open, piece.items.concat(), piece.close)
+                    };
+                    let items = several.into_iter().enumerate().map(whole);
+                    (String::new(), items.collect(), String::new())
+                }
+            };
+            vec![Piece {
+                close: format!("{close}\n</details>\n"),
+                ..piece(summarised(summary) + &open, items)
+            }]
+        }
+        // A picture of characters is none where letters differ in width.
+        Content::Plot(_) => Vec::new(),
+        Content::Code(command) => {
+            let longest = command.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+            let fence = "`".repeat(longest.max(2) + 1);
+            vec![piece(
+                String::new(),
+                vec![format!("{fence}sh\n{command}\n{fence}\n")],
+            )]
         }
     }
-    remarks.extend(shared.into_iter().map(|told| told.text));
-    remarks
+}
+
+fn summarised(summary: &str) -> String {
+    format!("<details><summary>{}</summary>\n\n", prose(summary))
+}
+
+/// A verdict behind the names it is about, and below it what one needs to believe it.
+fn verdict(one: &VerdictLine) -> String {
+    let names = match one.names.is_empty() {
+        true => String::new(),
+        false => format!("{}: ", codes(&one.names)),
+    };
+    let details = one.details.iter().chain(&one.aside);
+    let details = details.map(|detail| format!("\n  - {}", prose(detail)));
+    format!(
+        "{names}{}{}",
+        prose(&one.sentence),
+        details.collect::<String>()
+    )
+}
+
+fn codes(names: &[String]) -> String {
+    let names: Vec<String> = names.iter().map(|name| code(name)).collect();
+    names.join(", ")
+}
+
+/// The table, and of many rows those that did not change in one that unfolds.
+fn tables(table: &Table<'_>, piece: &dyn Fn(String, Vec<String>) -> Piece) -> Vec<Piece> {
+    let totals = |row: &&Row<'_>| row.cells[0].tone == Some(Tone::Total);
+    let count = table.rows.len() - table.rows.iter().filter(totals).count();
+    let Some((_, kept)) = table.folds.filter(|(open, _)| count > *open) else {
+        return vec![piece(
+            head(table),
+            table.rows.iter().map(|one| row(table, one)).collect(),
+        )];
+    };
+    let (open, rest): (Vec<&Row>, Vec<&Row>) = table.rows.iter().partition(|row| row.changed);
+    let rows = |rows: &[&Row<'_>]| rows.iter().map(|one| row(table, one)).collect();
+    let title = format!("{}{kept}", counted(rest.len() as u64, "row", "rows"));
+    vec![
+        piece(head(table), rows(&open)),
+        Piece {
+            close: "\n</details>\n".to_owned(),
+            needed: false,
+            nouns: ("row that did not change", "rows that did not change"),
+            ..piece(summarised(&title) + &head(table), rows(&rest))
+        },
+    ]
+}
+
+fn head(table: &Table<'_>) -> String {
+    let heads = table.columns.iter().map(|column| prose(&column.head));
+    let rules = table.columns.iter();
+    let rules = rules.map(|column| {
+        if column.kind.to_the_left() {
+            ":---|"
+        } else {
+            "---:|"
+        }
+    });
+    format!("{}|{}\n", line(heads), rules.collect::<String>())
+}
+
+fn row(table: &Table<'_>, row: &Row<'_>) -> String {
+    let cells = row.cells.iter().zip(&table.columns);
+    line(cells.map(|(cell, column)| shown(cell, column.kind)))
+}
+
+fn shown(cell: &Cell, kind: Kind) -> String {
+    match kind {
+        Kind::Name if cell.tone == Some(Tone::Total) => format!("**{}**", cell.text),
+        Kind::Name | Kind::Contender if !cell.text.is_empty() => {
+            code(&shorten(&cell.text, NAME_AT_MOST, Glyphs::Unicode))
+        }
+        // An interval in brackets is no link, as long as none follows.
+        Kind::Number => prose(&cell.text)
+            .replace("&#91;", "[")
+            .replace("&#93;", "]"),
+        Kind::Name | Kind::Contender | Kind::Words => prose(&cell.text),
+    }
+}
+
+fn line(cells: impl Iterator<Item = String>) -> String {
+    let cells = cells.map(|cell| match cell.as_str() {
+        "" => " |".to_owned(),
+        cell => format!(" {cell} |"),
+    });
+    format!("|{}\n", cells.collect::<String>())
 }
 
 /// A name as code. Backticks serve most names; where one holds a sign that
 /// could end the code or the table cell, entities do, which never can.
-pub(crate) fn code(name: &str) -> String {
+fn code(name: &str) -> String {
     let risky = |c: char| matches!(c, '`' | '|' | '\\' | '<' | '>' | '&');
-    if name.contains(risky) || name.starts_with(' ') || name.ends_with(' ') {
+    if name.is_empty() {
+        String::new()
+    } else if name.contains(risky) || name.starts_with(' ') || name.ends_with(' ') {
         format!("<code>{}</code>", prose(name))
     } else {
         format!("`{name}`")
     }
 }
 
-/// Text in which nothing is markup. A sign written as an entity is shown but
-/// cannot open a tag, a link, a table cell or emphasis.
-pub(crate) fn prose(text: &str) -> String {
+/// Text in which nothing is markup, and nobody is called by a name in it. A sign written as an
+/// entity is shown but cannot open a tag, a link, a table cell or emphasis.
+fn prose(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
             '`' | '|' | '\\' | '<' | '>' | '&' | '*' | '_' | '[' | ']' | '~' | '$' | '#' => {
                 safe += &format!("&#{};", u32::from(character));
             }
+            '@' => safe += "@<!-- -->",
             other => safe.push(other),
         }
     }
@@ -342,6 +352,48 @@ mod tests {
                 !inside.contains(['|', '`', '\\', '<', '>']),
                 "{name} became {code}"
             );
+        }
+    }
+
+    fn piece(name: &'static str, count: usize) -> Piece {
+        Piece {
+            open: format!("{name}\n"),
+            items: (0..count)
+                .map(|number| format!("- {number:06}\n"))
+                .collect(),
+            close: "end\n".to_owned(),
+            needed: name == "b",
+            nouns: ("line", "lines"),
+        }
+    }
+
+    #[test]
+    fn what_fits_is_whole_and_nothing_is_missing() {
+        let text = limited(&[piece("a", 2), piece("b", 0), piece("c", 1)], 10_000);
+        assert_eq!(text, "a\n- 000000\n- 000001\nend\n\nc\n- 000000\nend\n");
+    }
+
+    #[test]
+    fn needed_blocks_find_room_before_others_and_keep_their_place() {
+        let text = limited(&[piece("a", 90), piece("b", 2)], 500);
+        assert!(text.starts_with("a\n"), "{text}");
+        assert!(text.contains("b\n- 000000\n- 000001\nend\n"), "{text}");
+        assert!(text.contains("no room for 8"), "{text}");
+    }
+
+    #[test]
+    fn what_finds_no_room_is_counted_and_no_block_is_left_open() {
+        for at_most in [0, 100, 401, 420, 500, 1000, 2000] {
+            let text = limited(&[piece("a", 30), piece("b", 90)], at_most);
+            assert!(length(&text) <= at_most.max(RESERVE), "{text}");
+            assert_eq!(
+                text.matches("end\n").count(),
+                text.lines()
+                    .filter(|line| ["a", "b"].contains(line))
+                    .count()
+            );
+            let shown = text.matches("- ").count();
+            assert!(shown == 120 || text.contains("no room for"), "{text}");
         }
     }
 }

@@ -4,12 +4,12 @@
 use crate::layout::Width as _;
 use deadheat_model::{Analysis, Comparison, Side};
 
+use crate::cells::change_cells;
 use crate::glyphs::Glyphs;
 use crate::layout;
 use crate::names::{labels, shorten};
 use crate::sentences;
 use crate::suite;
-use crate::tables::change_cells;
 use crate::units::{Precision, plain, plain_signed};
 
 /// Spaces before every row.

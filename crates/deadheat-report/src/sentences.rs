@@ -1,5 +1,5 @@
 //! Every sentence about a result, and nothing but sentences. What is said of
-//! doubts stands in [`crate::warnings`], how a run went in `ending.rs`.
+//! doubts stands in [`crate::warnings`], how a run went in `tally.rs`.
 //!
 //! They obey two rules. A change is never called by the word of textbooks for
 //! "the test rejected": it is faster or slower, with its interval. And a change
@@ -7,17 +7,14 @@
 //! margin, or too close to call.
 
 use deadheat_model::{
-    Analysis, Better, Comparison, Estimate, FailedBenchmark, LeftOut, LogRatio, Metric,
-    Observation, Overall, Population, Scope, Verdict, Warning,
+    Better, Comparison, Estimate, LogRatio, Metric, Observation, Scope, Verdict, Warning,
 };
 
-pub use crate::called::{Called, Source};
-pub use crate::control::{controls, noise_floor};
-pub use crate::ending::{effort, ending, time};
-pub use crate::gates::{GateLine, Weight, gates};
 use crate::glyphs::Glyphs;
 pub use crate::left_out::left_out;
 use crate::names;
+pub use crate::suite::{Called, Source};
+pub use crate::tally::{controls, effort, ending, failed, overall, tally, time};
 use crate::units::{Precision, counted, range, share, spread, two_digits, waiting};
 
 /// The metric in words.
@@ -271,6 +268,23 @@ fn placement_alone(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
     }
 }
 
+/// The baseline against a second copy of itself, which is what the race makes of no difference;
+/// `None` without a control.
+pub fn noise_floor(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
+    let control = comparison.control?;
+    let estimate = &control.estimate;
+    let precision = Precision::of(estimate.interval.as_ref());
+    let change = precision.signed(estimate.effect.change(), glyphs);
+    let interval = interval_in_words(comparison, estimate, glyphs);
+    let doubt = match control.separated {
+        true => "; this control separated",
+        false => "",
+    };
+    Some(format!(
+        "baseline against itself: {change} ({interval}){doubt}."
+    ))
+}
+
 /// How much more would settle it, with the option that allows it.
 fn prospects(comparison: &Comparison, source: Source) -> String {
     let more = comparison.replicates_to_settle;
@@ -391,87 +405,6 @@ pub fn rests_on(comparisons: &[Comparison], source: Source) -> Option<String> {
     };
     let parts: Vec<String> = replicates.into_iter().chain(samples).collect();
     (!parts.is_empty()).then(|| parts.join(", "))
-}
-
-/// The change over all benchmarks, and what its interval takes for granted.
-pub fn overall(overall: &Overall, analysis: &Analysis, named: bool, glyphs: Glyphs) -> String {
-    let estimate = &overall.estimate;
-    let whose = match named {
-        true => format!(
-            "'{}': ",
-            names::shorten(&names::escape(&overall.candidate, glyphs), 60, glyphs)
-        ),
-        false => String::new(),
-    };
-    let precision = Precision::of(estimate.interval.as_ref());
-    let change = precision.signed(estimate.effect.change(), glyphs);
-    let interval = match &estimate.interval {
-        Some(interval) => format!(
-            "{} interval {}",
-            share(1.0 - analysis.alpha),
-            range(interval, glyphs)
-        ),
-        None => "without an interval".to_owned(),
-    };
-    let taken = match overall.population {
-        Population::These => format!("of these {} benchmarks alone", overall.benchmarks),
-        Population::LikeThese => format!(
-            "if these {} benchmarks are a fair sample of what matters",
-            overall.benchmarks
-        ),
-    };
-    format!("{whose}geometric mean {change} ({interval}, {taken}).")
-}
-
-/// That a benchmark has no answer, and why; `title` is how it is called,
-/// already fit to be shown.
-pub fn failed(title: &str, failure: &FailedBenchmark, glyphs: Glyphs) -> String {
-    // The engine names the benchmark too; once is enough.
-    let named = format!("benchmark '{}', ", failure.benchmark);
-    let message = failure.message.strip_prefix(&named);
-    let message = message.unwrap_or(&failure.message);
-    let message = names::shorten(&names::escape(message, glyphs), 400, glyphs);
-    match message.trim_end_matches('.') {
-        "" => format!("benchmark '{title}' failed."),
-        message => format!("benchmark '{title}' failed: {message}."),
-    }
-}
-
-/// How many comparisons came to which verdict, and how many benchmarks to none
-/// since they failed or were left out.
-pub fn tally(
-    comparisons: &[Comparison],
-    failures: &[FailedBenchmark],
-    left_out: &[LeftOut],
-) -> String {
-    let count = |verdict| {
-        let raced = comparisons.iter().filter(|c| c.candidate.is_some());
-        raced.filter(|c| c.verdict == verdict).count() as u64
-    };
-    let alone = comparisons.iter().filter(|c| c.candidate.is_none()).count() as u64;
-    let phrases = [
-        (count(Some(Verdict::Faster)), "faster", "faster"),
-        (count(Some(Verdict::Slower)), "slower", "slower"),
-        (count(Some(Verdict::Equivalent)), "dead heat", "dead heats"),
-        (
-            count(Some(Verdict::Inconclusive)),
-            "too close to call",
-            "too close to call",
-        ),
-        (count(None), "without a verdict", "without a verdict"),
-        (alone, "measured alone", "measured alone"),
-        (failures.len() as u64, "failed", "failed"),
-        (left_out.len() as u64, "left out", "left out"),
-    ];
-    let told = phrases.into_iter().filter(|(count, ..)| *count > 0);
-    let told: Vec<String> = told
-        .map(|(count, one, many)| counted(count, one, many))
-        .collect();
-    if told.is_empty() {
-        "nothing was compared.".to_owned()
-    } else {
-        format!("{}.", told.join(", "))
-    }
 }
 
 /// What stands for the verdict of a benchmark that failed, in a table cell.

@@ -1,13 +1,69 @@
-//! Several benchmarks together: what belongs to one, how it is called, and
-//! what is said once for all.
+//! Benchmarks and their contenders: which comparisons belong together, how they are called, and
+//! where their samples come from.
 
-use deadheat_model::{Comparison, FailedBenchmark, Side};
+use deadheat_model::{Analysis, Comparison, Ending, FailedBenchmark, Processes, Side};
 
-use crate::called::Source;
-use crate::enumeration::enumerated;
 use crate::glyphs::Glyphs;
 use crate::names::escape;
-use crate::warnings::{WarningText, warnings_first};
+
+/// How the two sides of a comparison are called in its sentences; already
+/// fit to be shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Called<'a> {
+    /// The baseline.
+    pub baseline: &'a str,
+    /// The candidate; `None` for a contender alone.
+    pub candidate: Option<&'a str>,
+    /// True where the baseline stands right above, so that "slower" needs no
+    /// "than".
+    pub baseline_is_shown: bool,
+}
+
+/// Whether advice can ask for another race or only for another recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// deadheat raced commands, so the flags of `deadheat run` help.
+    Commands,
+    /// deadheat raced functions of one program, which have fewer flags.
+    Functions,
+    /// deadheat raced functions of programs that somebody else built.
+    Programs,
+    /// deadheat raced Google Benchmark executables.
+    GoogleBenchmark,
+    /// The samples were read from a file.
+    Recording,
+}
+
+impl Source {
+    /// Where the samples of an analysis come from.
+    pub fn of(analysis: &Analysis) -> Source {
+        match (&analysis.ending, analysis.processes) {
+            (Ending::Recording, _) => Source::Recording,
+            (_, Processes::Launches) => Source::Commands,
+            (_, Processes::Workers) => Source::Functions,
+            (_, Processes::ProgramWorkers) => Source::Programs,
+            (_, Processes::GoogleBenchmark) => Source::GoogleBenchmark,
+        }
+    }
+
+    /// The unit that values are told per: a launch of a command, an iteration
+    /// of anything else.
+    pub(crate) fn iteration(self) -> &'static str {
+        match self {
+            Source::Commands => "launch",
+            _ => "iteration",
+        }
+    }
+
+    /// The command that goes on with such a run; `None` where none does.
+    pub fn resume(self) -> Option<&'static str> {
+        match self {
+            Source::Commands => Some("deadheat run --resume FILE"),
+            Source::Programs | Source::GoogleBenchmark => Some("deadheat bench --resume FILE"),
+            Source::Functions | Source::Recording => None,
+        }
+    }
+}
 
 /// The comparisons of each benchmark: one per candidate, which follow each
 /// other. The same benchmark with other parameter values is another one.
@@ -75,129 +131,5 @@ pub(crate) fn title_of(benchmark: &str, parameters: &[(String, String)], glyphs:
         (true, false) => parameters,
         (false, true) => name,
         (false, false) => format!("{name} ({parameters})"),
-    }
-}
-
-/// What is said once at the end instead of under every benchmark: information
-/// that more than one has in common, and doubts that all have in common. A
-/// doubt that some benchmarks are free of stays with those it concerns.
-pub(crate) fn shared_doubts(doubts: &[Vec<WarningText>]) -> Vec<WarningText> {
-    let mut shared: Vec<WarningText> = Vec::new();
-    for told in doubts.iter().flatten() {
-        if shared.contains(told) {
-            continue;
-        }
-        let times = doubts.iter().filter(|group| group.contains(told)).count();
-        let common = times > 1 && (told.information || times == doubts.len());
-        if common {
-            shared.push(told.clone());
-        }
-    }
-    warnings_first(shared, |told| told.information)
-}
-
-/// Benchmarks named where something holds for several.
-const NAMED: usize = 4;
-
-/// What is said of a suite where every benchmark has a line only: each thing
-/// once, doubts first, with the titles of the benchmarks it is about where
-/// these are not all. Of a kind of doubt whose words differ from benchmark to
-/// benchmark the first is told, and whom else it concerns.
-pub(crate) fn told_together(benchmarks: &[(String, Vec<WarningText>)]) -> Vec<WarningText> {
-    let mut together: Vec<(WarningText, Vec<&str>, bool)> = Vec::new();
-    for (title, told) in benchmarks {
-        for one in told {
-            match together
-                .iter_mut()
-                .find(|(first, ..)| first.code == one.code)
-            {
-                Some((first, titles, differ)) => {
-                    *differ |= first.text != one.text;
-                    if titles.last() != Some(&title.as_str()) {
-                        titles.push(title);
-                    }
-                }
-                None => together.push((one.clone(), vec![title], false)),
-            }
-        }
-    }
-    let together = warnings_first(together, |(told, ..)| told.information);
-    let all = benchmarks.len();
-    let words = together.into_iter().map(|(told, titles, differ)| {
-        let text = match (differ, &titles[..]) {
-            (false, titles) if titles.len() == all || told.information => told.text,
-            (true, [first, others @ ..]) if !others.is_empty() => {
-                let others = named(others);
-                format!(
-                    "'{first}': {} The like holds for {others} (-v tells).",
-                    told.text
-                )
-            }
-            (_, titles) => format!("{}: {}", named(titles), told.text),
-        };
-        WarningText { text, ..told }
-    });
-    words.collect()
-}
-
-/// The first few titles, and how many more there are.
-fn named(titles: &[&str]) -> String {
-    let (first, more) = titles.split_at(titles.len().min(NAMED));
-    let mut words: Vec<String> = first.iter().map(|title| format!("'{title}'")).collect();
-    if !more.is_empty() {
-        words.push(format!("{} more", more.len()));
-    }
-    enumerated(&words)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn told(information: bool, text: &str) -> WarningText {
-        WarningText {
-            information,
-            code: if information { "note" } else { "doubt" },
-            text: text.to_owned(),
-        }
-    }
-
-    #[test]
-    fn a_suite_is_told_each_thing_once_and_of_whom() {
-        let (note, doubt) = (told(true, "Linked once."), told(false, "Groups disagree."));
-        let other = told(false, "Groups disagree by 3 %.");
-        let suite = |told: [Vec<WarningText>; 3]| {
-            let titles = ["a", "b", "c"].map(str::to_owned);
-            let told = told_together(&titles.into_iter().zip(told).collect::<Vec<_>>());
-            told.into_iter().map(|told| told.text).collect::<Vec<_>>()
-        };
-        let mixed = suite([vec![note.clone()], vec![doubt.clone(), note], vec![]]);
-        assert_eq!(mixed, ["'b': Groups disagree.", "Linked once."]);
-        let all = suite([
-            vec![doubt.clone()],
-            vec![doubt.clone()],
-            vec![doubt.clone()],
-        ]);
-        assert_eq!(all, ["Groups disagree."]);
-        let differ = suite([vec![doubt], vec![], vec![other]]);
-        let words = ["'a': Groups disagree. The like holds for 'c' (-v tells)."];
-        assert_eq!(differ, words);
-    }
-
-    #[test]
-    fn what_concerns_some_benchmarks_only_stays_with_them() {
-        let (note, doubt) = (told(true, "linked once"), told(false, "bimodal"));
-        let all = told(false, "interrupted");
-        let groups = [
-            vec![doubt.clone(), note.clone(), all.clone()],
-            vec![doubt, note.clone(), all.clone()],
-            vec![all.clone()],
-        ];
-        assert_eq!(shared_doubts(&groups), [all, note]);
-    }
-
-    #[test]
-    fn one_benchmark_shares_nothing() {
-        assert_eq!(shared_doubts(&[vec![told(true, "linked once")]]), []);
     }
 }

@@ -3,7 +3,7 @@
 
 use deadheat_model::{ClockCause, Comparison, Metric, Observation, Side, Unit, Verdict, Warning};
 
-use crate::control;
+use crate::document::{Note, Severity};
 use crate::enumeration::enumerated;
 use crate::glyphs::Glyphs;
 use crate::names;
@@ -47,6 +47,16 @@ impl WarningText {
             information: true,
             ..Self::doubt(code, text)
         }
+    }
+}
+
+impl From<WarningText> for Note {
+    fn from(told: WarningText) -> Note {
+        let severity = match told.information {
+            true => Severity::Note,
+            false => Severity::Warning,
+        };
+        Note::of(severity, told.text)
     }
 }
 
@@ -350,7 +360,7 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
             change,
             separated,
             of,
-        } => control::separated((benchmark, *change), (*separated, *of), source, glyphs),
+        } => control_separated((benchmark, *change), (*separated, *of), source, glyphs),
         Warning::Unsectioned { objects } => placement::unsectioned(objects, glyphs),
         Warning::PlacementFixed { reason } => placement::fixed(reason.as_deref(), source, glyphs),
         Warning::ClocksDisagree { wall, cpu, cause } => format!(
@@ -532,4 +542,177 @@ fn were(sides: &[String], glyphs: Glyphs) -> String {
         .collect();
     let verb = if sides.len() == 1 { "was" } else { "were" };
     format!("{} {verb}", enumerated(&quoted))
+}
+
+/// Columns that the name of a benchmark may take.
+const NAME: usize = 80;
+
+/// That a control separated, and what to do about it.
+fn control_separated(
+    (benchmark, change): (&str, f64),
+    (separated, of): (usize, usize),
+    source: Source,
+    glyphs: Glyphs,
+) -> String {
+    let name = names::shorten(&names::escape(benchmark, glyphs), NAME, glyphs);
+    let change = Precision::of(None).signed(change, glyphs);
+    let others = match (separated, of) {
+        (_, 1) => String::new(),
+        (1, of) => format!(", alone among {of} controls"),
+        (separated, of) => format!(", and {separated} of {of} controls separated"),
+    };
+    let advice = match source {
+        Source::Commands => {
+            "Hold the commands on one core with --pin auto, quieten the machine, and race again"
+        }
+        _ => "Quieten the machine, and race again",
+    };
+    format!(
+        "The baseline of '{name}' reads {change} against a second copy of itself{others}. Chance \
+         alone hardly does that, so differences of this size prove nothing here, and every verdict \
+         of this run is provisional. {advice}; deadheat doctor looks for the cause."
+    )
+}
+
+/// What is said once at the end instead of under every benchmark: information
+/// that more than one has in common, and doubts that all have in common. A
+/// doubt that some benchmarks are free of stays with those it concerns.
+pub(crate) fn shared_doubts(doubts: &[Vec<WarningText>]) -> Vec<WarningText> {
+    let mut shared: Vec<WarningText> = Vec::new();
+    for told in doubts.iter().flatten() {
+        if shared.contains(told) {
+            continue;
+        }
+        let times = doubts.iter().filter(|group| group.contains(told)).count();
+        let common = times > 1 && (told.information || times == doubts.len());
+        if common {
+            shared.push(told.clone());
+        }
+    }
+    warnings_first(shared, |told| told.information)
+}
+
+/// Benchmarks named where something holds for several.
+const NAMED: usize = 4;
+
+/// What is said of a suite where every benchmark has a line only: each thing
+/// once, doubts first, with the titles of the benchmarks it is about where
+/// these are not all. Of a kind of doubt whose words differ from benchmark to
+/// benchmark the first is told, and whom else it concerns.
+pub(crate) fn told_together(benchmarks: &[(String, Vec<WarningText>)]) -> Vec<WarningText> {
+    let mut together: Vec<(WarningText, Vec<&str>, bool)> = Vec::new();
+    for (title, told) in benchmarks {
+        for one in told {
+            match together
+                .iter_mut()
+                .find(|(first, ..)| first.code == one.code)
+            {
+                Some((first, titles, differ)) => {
+                    *differ |= first.text != one.text;
+                    if titles.last() != Some(&title.as_str()) {
+                        titles.push(title);
+                    }
+                }
+                None => together.push((one.clone(), vec![title], false)),
+            }
+        }
+    }
+    let together = warnings_first(together, |(told, ..)| told.information);
+    let all = benchmarks.len();
+    let words = together.into_iter().map(|(told, titles, differ)| {
+        let text = match (differ, &titles[..]) {
+            (false, titles) if titles.len() == all || told.information => told.text,
+            (true, [first, others @ ..]) if !others.is_empty() => {
+                let others = named(others);
+                format!(
+                    "'{first}': {} The like holds for {others} (-v tells).",
+                    told.text
+                )
+            }
+            (_, titles) => format!("{}: {}", named(titles), told.text),
+        };
+        WarningText { text, ..told }
+    });
+    words.collect()
+}
+
+/// The first few titles, and how many more there are.
+fn named(titles: &[&str]) -> String {
+    let (first, more) = titles.split_at(titles.len().min(NAMED));
+    let mut words: Vec<String> = first.iter().map(|title| format!("'{title}'")).collect();
+    if !more.is_empty() {
+        words.push(format!("{} more", more.len()));
+    }
+    enumerated(&words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(information: bool, text: &str) -> WarningText {
+        WarningText {
+            information,
+            code: if information { "note" } else { "doubt" },
+            text: text.to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_suite_is_told_each_thing_once_and_of_whom() {
+        let (note, doubt) = (told(true, "Linked once."), told(false, "Groups disagree."));
+        let other = told(false, "Groups disagree by 3 %.");
+        let suite = |told: [Vec<WarningText>; 3]| {
+            let titles = ["a", "b", "c"].map(str::to_owned);
+            let told = told_together(&titles.into_iter().zip(told).collect::<Vec<_>>());
+            told.into_iter().map(|told| told.text).collect::<Vec<_>>()
+        };
+        let mixed = suite([vec![note.clone()], vec![doubt.clone(), note], vec![]]);
+        assert_eq!(mixed, ["'b': Groups disagree.", "Linked once."]);
+        let all = suite([
+            vec![doubt.clone()],
+            vec![doubt.clone()],
+            vec![doubt.clone()],
+        ]);
+        assert_eq!(all, ["Groups disagree."]);
+        let differ = suite([vec![doubt], vec![], vec![other]]);
+        let words = ["'a': Groups disagree. The like holds for 'c' (-v tells)."];
+        assert_eq!(differ, words);
+    }
+
+    #[test]
+    fn what_concerns_some_benchmarks_only_stays_with_them() {
+        let (note, doubt) = (told(true, "linked once"), told(false, "bimodal"));
+        let all = told(false, "interrupted");
+        let groups = [
+            vec![doubt.clone(), note.clone(), all.clone()],
+            vec![doubt, note.clone(), all.clone()],
+            vec![all.clone()],
+        ];
+        assert_eq!(shared_doubts(&groups), [all, note]);
+    }
+
+    #[test]
+    fn one_benchmark_shares_nothing() {
+        assert_eq!(shared_doubts(&[vec![told(true, "linked once")]]), []);
+    }
+
+    #[test]
+    fn it_says_how_many_separated_where_there_are_several() {
+        let told =
+            |found, source| control_separated(("parse\n", 0.031), found, source, Glyphs::Ascii);
+        let only = told((1, 1), Source::Functions);
+        assert!(
+            only.starts_with(
+                "The baseline of 'parse\\n' reads +3.10 % against a second copy of itself. "
+            ),
+            "{only}"
+        );
+        assert!(!only.contains("--pin"), "{only}");
+        let one = told((1, 12), Source::Functions);
+        assert!(one.contains("itself, alone among 12 controls."), "{one}");
+        let some = told((3, 12), Source::Commands);
+        assert!(some.contains("and 3 of 12 controls separated."), "{some}");
+        assert!(some.contains("--pin auto"), "{some}");
+    }
 }

@@ -2,22 +2,16 @@
 //! that later answers quote.
 
 #[cfg(feature = "commands")]
-mod markdown;
+mod answer;
 mod note;
 #[cfg(feature = "commands")]
-mod progress;
-#[cfg(feature = "commands")]
 mod tables;
-#[cfg(feature = "commands")]
-mod text;
 #[cfg(feature = "commands")]
 mod words;
 
 #[cfg(feature = "commands")]
-pub use markdown::to_calibration_markdown;
+pub use answer::{CalibrationOptions, to_calibration_markdown, to_calibration_text};
 pub use note::calibrated;
+#[cfg(feature = "commands")]
+pub(crate) use note::kind;
 pub(crate) use note::sentence_case;
-#[cfg(feature = "commands")]
-pub use progress::{CalibrationStanding, calibration_line};
-#[cfg(feature = "commands")]
-pub use text::{CalibrationOptions, to_calibration_text};

@@ -5,7 +5,7 @@ use deadheat_model::{CalibrationNote, Day, Promise, RaceKind};
 use crate::units::{decimals, share, two_digits};
 
 /// How races of a kind are called.
-pub(super) fn kind(kind: RaceKind) -> &'static str {
+pub(crate) fn kind(kind: RaceKind) -> &'static str {
     match kind {
         RaceKind::Functions => "functions",
         RaceKind::Builds => "builds",

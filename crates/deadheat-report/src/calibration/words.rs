@@ -4,10 +4,10 @@ use deadheat_model::{CalibratedKind, Calibration, CalibrationEnd, Promise, Share
 
 use super::note::{kind, percent, sentence_case};
 use super::tables::bounds;
-use crate::ending::signal_name;
 use crate::enumeration::enumerated;
 use crate::glyphs::Glyphs;
 use crate::names::{escape, shorten};
+use crate::tally::signal_name;
 use crate::units::{counted, share, waiting};
 
 /// Columns that a reason may take.

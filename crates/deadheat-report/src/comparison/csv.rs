@@ -4,8 +4,7 @@ use deadheat_model::{
     Analysis, Better, Comparison, LeftOutReason, MetricComparison, Side, TextCells, Verdict,
 };
 
-use super::options::Sort;
-use super::rows::{What, rows};
+use super::rows::{Sort, What, rows};
 use crate::glyphs::Glyphs;
 use crate::units::ends;
 

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use deadheat_model::{Analysis, Warning};
 
-use super::judged::Scene;
 use super::rows;
+use super::sides::Scene;
 use super::words;
 use crate::sentences::Source;
 use crate::warnings::{WarningText, is_information, sentence, warnings_first};

@@ -4,18 +4,17 @@
 use std::collections::HashMap;
 
 use deadheat_model::{
-    Analysis, Better, FailedBenchmark, Interval, LeftOut, LeftOutReason, Metric, Overall, Verdict,
-    Warning,
+    Analysis, Better, FailedBenchmark, LeftOut, LeftOutReason, Metric, Overall, Verdict, Warning,
 };
 
-use super::labels::Labels;
+use super::sides::Labels;
 use crate::enumeration::first_of;
 use crate::glyphs::Glyphs;
 use crate::left_out;
 use crate::names::{escape, shorten};
 use crate::sentences;
 use crate::suite;
-use crate::units::{counted, share, two_digits};
+use crate::units::{counted, two_digits};
 
 /// So many names stand in a sentence.
 const NAMED: usize = 10;
@@ -25,18 +24,6 @@ const NAME: usize = 60;
 
 /// So many ways of failing are told.
 const FAILURES: usize = 20;
-
-/// The head of the column of intervals, with their confidence where they have
-/// one in common.
-pub(super) fn interval_head(intervals: impl Iterator<Item = Interval>) -> String {
-    let mut confidences = intervals.map(|interval| interval.confidence);
-    match confidences.next() {
-        Some(first) if confidences.all(|other| other == first) => {
-            format!("{} interval", share(first))
-        }
-        _ => "interval".to_owned(),
-    }
-}
 
 /// A p-value with two digits; below a billionth nobody counts on.
 pub(super) fn probability(p: f64) -> String {

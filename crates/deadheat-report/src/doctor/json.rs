@@ -5,9 +5,10 @@ use deadheat_model::doctor::{
 };
 use deadheat_model::{Json, Object, Pinning};
 
+use super::findings::describe;
 use super::mends::{mend, start_with};
 use super::numbers::list;
-use super::sentences::{headline, option, told};
+use super::summary::{headline, option};
 use crate::glyphs::Glyphs;
 
 /// The name and major version of the schema of [`to_doctor_json`].
@@ -57,7 +58,7 @@ fn core(watch: &CoreWatch) -> Object {
 }
 
 fn finding(finding: &Finding, checkup: &Checkup) -> Object {
-    let told = told(finding, checkup, Glyphs::Unicode);
+    let words = describe(finding, checkup, Glyphs::Unicode);
     let mend = mend(finding, checkup).map(|mend| {
         Object::new()
             .with("words", mend.words)
@@ -66,9 +67,9 @@ fn finding(finding: &Finding, checkup: &Checkup) -> Object {
     Object::new()
         .with("topic", finding.topic().name())
         .with("state", finding.state.name())
-        .with("is", told.is)
-        .with("does", told.does)
-        .with("matters", told.matters)
+        .with("is", words.fact)
+        .with("does", words.effect)
+        .with("matters", words.meaning)
         .with("mend", mend)
         .with(
             "effects",

@@ -1,9 +1,12 @@
 //! A checkup in words: a page of text, or JSON for programs.
 
+mod effects;
+mod facts;
+mod findings;
 mod json;
 mod mends;
 mod numbers;
-mod sentences;
+mod summary;
 mod text;
 
 pub use json::to_doctor_json;

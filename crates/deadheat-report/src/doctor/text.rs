@@ -2,9 +2,10 @@
 
 use deadheat_model::doctor::{Checkup, Finding, State};
 
+use super::findings::{describe, title};
 use super::mends::{Mend, mend};
 use super::numbers::{count, share, time};
-use super::sentences::{advice, example, headline, measured, title, told};
+use super::summary::{advice, example, headline, measured};
 use crate::glyphs::Glyphs;
 use crate::layout::{table, wrap};
 use crate::units::counted;
@@ -106,7 +107,7 @@ impl Page<'_> {
     }
 
     fn finding(&self, finding: &Finding) -> String {
-        let told = told(finding, self.checkup, self.glyphs);
+        let words = describe(finding, self.checkup, self.glyphs);
         let (mark, color) = self.mark(finding.state);
         let name = title(finding.topic());
         let head = format!("{mark} {name:<width$}", width = MARGIN - 2);
@@ -114,10 +115,10 @@ impl Page<'_> {
         // What is fine needs no more than a paragraph.
         let paragraphs = match finding.state {
             State::Fine => {
-                let parts = [Some(told.is), told.matters, told.does];
+                let parts = [Some(words.fact), words.meaning, words.effect];
                 vec![parts.into_iter().flatten().collect::<Vec<_>>().join(" ")]
             }
-            _ => [Some(told.is), told.does, told.matters]
+            _ => [Some(words.fact), words.effect, words.meaning]
                 .into_iter()
                 .flatten()
                 .collect(),

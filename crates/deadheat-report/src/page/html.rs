@@ -1,7 +1,11 @@
-//! Text fit to stand in HTML, whatever it holds.
+//! Blocks of an answer in HTML, and text fit to stand there, whatever it holds.
 
 use std::fmt::{self, Display, Write};
 
+use deadheat_model::Comparison;
+
+use crate::document::{Block, Broken, Content, Note, Severity, Table, Tone, VerdictLine};
+use crate::gates::breach;
 use crate::glyphs::Glyphs;
 use crate::names::escape;
 
@@ -80,6 +84,171 @@ impl<W: Write + ?Sized> Write for InScript<'_, W> {
         }
         self.0.write_str(rest)
     }
+}
+
+/// Writes the blocks one below the other.
+pub(super) fn blocks(out: &mut dyn Write, blocks: &[Block<'_>]) -> fmt::Result {
+    blocks
+        .iter()
+        .try_for_each(|block| self::block(out, &block.content))
+}
+
+fn block(out: &mut dyn Write, content: &Content<'_>) -> fmt::Result {
+    match content {
+        Content::Heading(level, title) => {
+            let level = level + 1;
+            write!(out, "<h{level}>{}</h{level}>", Text(title))
+        }
+        Content::Headline(tally, effort) => {
+            write!(out, "<p class=\"tally\">{}</p>", Text(tally))?;
+            let effort = effort.as_deref().unwrap_or_default();
+            write!(out, "<p class=\"effort\">{}</p>", Text(effort))
+        }
+        Content::Gate {
+            is_open,
+            title,
+            passed,
+            broken,
+        } => gate(out, *is_open, title, passed.as_deref(), broken),
+        Content::Paragraph(text, _) => write!(out, "<p class=\"quiet\">{}</p>", Text(text)),
+        Content::Titled(names, title) => {
+            let names: Vec<String> = names.iter().map(|name| format!("{name}: ")).collect();
+            write!(out, "<h5>{}{title}</h5>", Text(names.concat()))
+        }
+        Content::Verdicts(verdicts) => verdicts.iter().try_for_each(|one| verdict(out, one)),
+        Content::Table(table) => self::table(out, table),
+        Content::Notes(notes) => self::notes(out, notes),
+        Content::List(items) => {
+            out.write_str("<ul>")?;
+            for item in items {
+                write!(out, "<li>{}</li>", Text(item))?;
+            }
+            out.write_str("</ul>")
+        }
+        Content::Facts(title, facts) => {
+            write!(out, "<div><h3>{title}</h3><dl>")?;
+            for (name, value) in facts {
+                let [name, value] = [name, value].map(|text| Text(isolated(text)));
+                write!(out, "<div><dt>{name}</dt><dd>{value}</dd></div>")?;
+            }
+            out.write_str("</dl></div>")
+        }
+        Content::Section(title, blocks) => {
+            write!(out, "<section><h3>{}</h3>", Text(title))?;
+            self::blocks(out, blocks)?;
+            out.write_str("</section>")
+        }
+        Content::Fold(summary, blocks) => {
+            write!(
+                out,
+                "<details class=\"fold\"><summary>{}</summary>",
+                Text(summary)
+            )?;
+            self::blocks(out, blocks)?;
+            out.write_str("</details>")
+        }
+        // Charts need the data of the page, see `write`.
+        Content::Plot(_) => Ok(()),
+        Content::Code(command) => write!(
+            out,
+            "<div class=\"command\"><pre tabindex=\"0\" aria-labelledby=\"again\" role=\"region\"><code id=\"command\">{}</code></pre>\
+             <button type=\"button\" id=\"copy\" hidden data-copy=\"{}\">Copy</button></div>",
+            Text(command),
+            Attribute(command)
+        ),
+    }
+}
+
+/// Whether the gates are open, and every rule that is broken.
+fn gate(
+    out: &mut dyn Write,
+    is_open: bool,
+    title: &str,
+    passed: Option<&str>,
+    broken: &[Broken],
+) -> fmt::Result {
+    let state = if is_open { "green" } else { "red" };
+    write!(
+        out,
+        "<section class=\"gates\" data-gate=\"{state}\" aria-labelledby=\"gates\"><h2 id=\"gates\">{}</h2>",
+        Text(title)
+    )?;
+    if let Some(passed) = passed {
+        write!(out, "<p>{}</p>", Text(passed))?;
+    }
+    if !broken.is_empty() {
+        out.write_str("<ul>")?;
+        for hit in broken {
+            let names = hit.names.join(", ");
+            let breach = breach(&hit.rule, hit.excuse.as_deref().map(isolated));
+            write!(out, "<li>{}: {}</li>", Text(names), Text(breach))?;
+        }
+        out.write_str("</ul>")?;
+    }
+    out.write_str("</section>")
+}
+
+/// A verdict as scripts and styles know it.
+pub(super) fn code(comparison: &Comparison) -> &'static str {
+    comparison.verdict.map_or("none", |verdict| verdict.name())
+}
+
+fn verdict(out: &mut dyn Write, one: &VerdictLine) -> fmt::Result {
+    let code = match one.tone {
+        Some(Tone::Verdict(verdict)) => verdict.name(),
+        _ => "none",
+    };
+    write!(
+        out,
+        "<p class=\"verdict\" data-verdict=\"{code}\"><span class=\"sign\" aria-hidden=\"true\">{}</span> {}</p>",
+        one.mark,
+        Text(&one.sentence)
+    )?;
+    let mut details = one.details.iter().chain(&one.aside);
+    details.try_for_each(|detail| write!(out, "<p class=\"placement\">{}</p>", Text(detail)))
+}
+
+/// Doubts and information as a list.
+fn notes(out: &mut dyn Write, notes: &[Note]) -> fmt::Result {
+    out.write_str("<ul class=\"notes\">")?;
+    for note in notes {
+        let word = match note.severity {
+            Severity::Note => "note",
+            Severity::Warning | Severity::Alarm => "warning",
+        };
+        write!(
+            out,
+            "<li class=\"{word}\"><b>{word}</b> {}</li>",
+            Text(&note.text)
+        )?;
+    }
+    out.write_str("</ul>")
+}
+
+/// A table that scrolls by itself where the page is too narrow for it. The
+/// first column names the rows.
+fn table(out: &mut dyn Write, table: &Table<'_>) -> fmt::Result {
+    let caption = Text(&table.caption);
+    write!(
+        out,
+        "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{}\"><table class=\"plain\"><caption>{caption}</caption><thead><tr>",
+        Attribute(&table.caption)
+    )?;
+    for column in &table.columns {
+        write!(out, "<th scope=\"col\">{}</th>", Text(&column.head))?;
+    }
+    out.write_str("</tr></thead><tbody>")?;
+    for row in &table.rows {
+        out.write_str("<tr>")?;
+        for (index, cell) in row.cells.iter().enumerate() {
+            match index {
+                0 => write!(out, "<th scope=\"row\">{}</th>", Text(&cell.text))?,
+                _ => write!(out, "<td>{}</td>", Text(&cell.text))?,
+            }
+        }
+        out.write_str("</tr>")?;
+    }
+    out.write_str("</tbody></table></div>")
 }
 
 #[cfg(test)]

@@ -3,22 +3,18 @@
 
 use std::fmt::{self, Write};
 
-use deadheat_model::{Analysis, Comparison, Population};
+use deadheat_model::{Analysis, Comparison, Estimate, LogRatio, Population, Verdict};
 
 use super::axis::Axis;
-use super::forest;
-use super::head::{self, VERDICTS};
-use super::html::{GLYPHS, Text, foreign, isolated};
+use super::html::{GLYPHS, Text, code as code_of, foreign, isolated};
+use crate::cells::{change_cells, typical};
 use crate::left_out;
-use crate::names::{escape, labels, shorten};
-use crate::sentences::{self, Source};
-use crate::suite;
-use crate::tables::typical;
-use crate::units::{Precision, counted, quantities};
+use crate::names::{escape, shorten};
+use crate::run::Run;
+use crate::sentences;
+use crate::units::{Precision, counted};
 
-/// Columns a name may take in a row.
-const NAME: usize = 100;
-/// Columns that the words of a failure may take there.
+/// Columns that the words of a failure may take in a row.
 const WORDS: usize = 400;
 
 /// What the table has beside what it always has.
@@ -27,15 +23,11 @@ struct Columns {
     gate: bool,
 }
 
-pub(super) fn write(out: &mut dyn Write, analysis: &Analysis) -> fmt::Result {
-    let groups = suite::groups(&analysis.comparisons);
-    let one_pair = head::sides(analysis).is_some();
+pub(super) fn write(out: &mut dyn Write, run: &Run<'_>, titles: &[String]) -> fmt::Result {
+    let analysis = run.analysis;
+    let table = run.overview(false);
     let columns = Columns {
-        candidate: !one_pair
-            && analysis
-                .comparisons
-                .iter()
-                .any(|one| one.candidate.is_some()),
+        candidate: table.columns[1].kind.is_name(),
         gate: analysis.comparisons.iter().any(|one| one.gate.is_some()),
     };
     let axis = Axis::of(&analysis.comparisons, &analysis.overall);
@@ -54,50 +46,108 @@ pub(super) fn write(out: &mut dyn Write, analysis: &Analysis) -> fmt::Result {
     header(out, &columns, &axis)?;
     out.write_str("<tbody>")?;
     let mut order = 0;
-    let source = Source::of(analysis);
-    for (index, group) in groups.iter().enumerate() {
-        let labels = labels(&suite::names(group), NAME, GLYPHS);
+    for (index, group) in run.groups.iter().enumerate() {
         for (at, comparison) in group.iter().enumerate() {
-            let row = Row {
-                index,
-                at,
-                order,
-                several: group.len() > 1,
-                title: head::title_of(std::slice::from_ref(comparison), source, NAME),
-                candidate: labels.get(at + 1).map(|label| isolated(label)),
+            let target = match group.len() {
+                1 => format!("b{index}"),
+                _ => format!("b{index}-{at}"),
             };
-            row.write(out, comparison, &columns, &axis)?;
+            let code = code_of(comparison);
+            write!(
+                out,
+                "<tr data-verdict=\"{code}\" data-index=\"{index}\" data-order=\"{order}\">\
+                 <th scope=\"row\" class=\"name\"><a href=\"#{target}\">{}</a></th>",
+                Text(&titles[index])
+            )?;
+            let cells = &table.rows[order].cells;
+            if columns.candidate {
+                let candidate = match cells[1].text.as_str() {
+                    "" => GLYPHS.nothing(),
+                    candidate => candidate,
+                };
+                write!(out, "<td class=\"who\">{}</td>", Text(candidate))?;
+            }
+            let rank = VERDICTS.iter().position(|(other, ..)| *other == code);
+            write!(
+                out,
+                "<td class=\"call\" data-sort=\"{}\">",
+                rank.unwrap_or(0)
+            )?;
+            badge(out, comparison)?;
+            out.write_str("</td>")?;
+            let estimate = comparison.estimate.as_ref();
+            interval_cells(out, estimate, Some(comparison.margin), code, &axis)?;
+            let values = typical(&comparison.baseline, comparison.candidate.as_ref());
+            for (index, cell) in cells[cells.len() - 2..].iter().enumerate() {
+                let sort = values
+                    .get(index)
+                    .map(|value| format!(" data-sort=\"{value:e}\""));
+                let sort = sort.unwrap_or_default();
+                write!(
+                    out,
+                    "<td class=\"number value\"{sort}>{}</td>",
+                    Text(&cell.text)
+                )?;
+            }
+            if columns.gate {
+                gate(out, comparison)?;
+            }
+            out.write_str("</tr>\n")?;
             order += 1;
         }
     }
     let span = 5 + usize::from(columns.candidate) + usize::from(columns.gate);
-    for failure in &analysis.failures {
-        let title = suite::failed_title(failure, GLYPHS);
-        let shown = shorten(&title, NAME, GLYPHS);
-        let sentence = sentences::failed(&isolated(&shown), failure, GLYPHS);
+    for (failure, note) in analysis.failures.iter().zip(run.failures()) {
+        let title = run.failed_title(failure);
         without(
             out,
             order,
-            &shown,
-            ("failed", sentences::FAILED_CELL, &sentence),
+            &title,
+            ("failed", sentences::FAILED_CELL, &note.text),
             span,
         )?;
         order += 1;
     }
     for one in &analysis.left_out {
-        let shown = shorten(&escape(&one.benchmark, GLYPHS), NAME, GLYPHS);
+        let title = isolated(&shorten(&escape(&one.benchmark, GLYPHS), run.name, GLYPHS));
         let why = sentences::left_out(std::slice::from_ref(one), GLYPHS).join(" ");
         let why = shorten(&why, WORDS, GLYPHS);
         let word = left_out::cell(&one.reason).unwrap_or("left out");
-        without(out, order, &shown, ("left-out", word, &why), span)?;
+        without(out, order, &title, ("left-out", word, &why), span)?;
         order += 1;
     }
     out.write_str("</tbody>")?;
-    means(out, analysis, &columns, &axis)?;
+    means(out, run, &columns, &axis)?;
     out.write_str("</table></div>")?;
     legend(out, &axis, &analysis.comparisons)?;
     out.write_str("</section>\n")
 }
+
+/// The verdict with its sign, small.
+pub(super) fn badge(out: &mut dyn Write, comparison: &Comparison) -> fmt::Result {
+    write!(
+        out,
+        "<span class=\"badge\" data-verdict=\"{}\"><span class=\"sign\" aria-hidden=\"true\">{}</span> {}</span>",
+        code_of(comparison),
+        GLYPHS.mark(comparison.verdict),
+        sentences::verdict_cell(comparison)
+    )
+}
+
+/// All verdicts as scripts know them, with sign and word.
+const VERDICTS: [(&str, Option<Verdict>, &str); 7] = [
+    ("slower", Some(Verdict::Slower), "slower"),
+    ("faster", Some(Verdict::Faster), "faster"),
+    (
+        "inconclusive",
+        Some(Verdict::Inconclusive),
+        "too close to call",
+    ),
+    ("equivalent", Some(Verdict::Equivalent), "dead heat"),
+    ("none", None, "no verdict"),
+    ("failed", None, "failed"),
+    ("left-out", None, "left out"),
+];
 
 /// The field and the buttons that choose rows; only scripts can use them.
 fn filters(out: &mut dyn Write, analysis: &Analysis, rows: usize) -> fmt::Result {
@@ -117,7 +167,7 @@ fn filters(out: &mut dyn Write, analysis: &Analysis, rows: usize) -> fmt::Result
             _ => analysis
                 .comparisons
                 .iter()
-                .filter(|one| head::code(one) == code)
+                .filter(|one| code_of(one) == code)
                 .count(),
         };
         if count > 0 {
@@ -136,7 +186,7 @@ fn filters(out: &mut dyn Write, analysis: &Analysis, rows: usize) -> fmt::Result
     )
 }
 
-fn sign(code: &str, verdict: Option<deadheat_model::Verdict>) -> &'static str {
+fn sign(code: &str, verdict: Option<Verdict>) -> &'static str {
     match code {
         "failed" => "!",
         "left-out" => GLYPHS.nothing(),
@@ -158,7 +208,7 @@ fn header(out: &mut dyn Write, columns: &Columns, axis: &Axis) -> fmt::Result {
     }
     column(out, "call", "verdict", "")?;
     column(out, "number", "change", "")?;
-    let marks = forest::marks(axis)?;
+    let marks = axis_marks(axis)?;
     column(out, "interval", "interval", &marks)?;
     column(out, "number value", "baseline", "")?;
     column(out, "number value", "candidate", "")?;
@@ -166,72 +216,6 @@ fn header(out: &mut dyn Write, columns: &Columns, axis: &Axis) -> fmt::Result {
         column(out, "gate", "gate", "")?;
     }
     out.write_str("</tr></thead>")
-}
-
-/// Where a comparison stands, and who was its candidate.
-struct Row {
-    index: usize,
-    at: usize,
-    order: usize,
-    several: bool,
-    title: String,
-    candidate: Option<String>,
-}
-
-impl Row {
-    fn write(
-        &self,
-        out: &mut dyn Write,
-        comparison: &Comparison,
-        columns: &Columns,
-        axis: &Axis,
-    ) -> fmt::Result {
-        let code = head::code(comparison);
-        let target = match self.several {
-            true => format!("b{}-{}", self.index, self.at),
-            false => format!("b{}", self.index),
-        };
-        write!(
-            out,
-            "<tr data-verdict=\"{code}\" data-index=\"{}\" data-order=\"{}\">\
-             <th scope=\"row\" class=\"name\"><a href=\"#{target}\">{}</a></th>",
-            self.index,
-            self.order,
-            Text(&self.title)
-        )?;
-        if columns.candidate {
-            let nothing = GLYPHS.nothing();
-            let candidate = self.candidate.as_deref().unwrap_or(nothing);
-            write!(out, "<td class=\"who\">{}</td>", Text(candidate))?;
-        }
-        let rank = VERDICTS
-            .iter()
-            .position(|(other, ..)| *other == code)
-            .unwrap_or(0);
-        write!(out, "<td class=\"call\" data-sort=\"{rank}\">")?;
-        head::badge(out, comparison)?;
-        out.write_str("</td>")?;
-        let estimate = comparison.estimate.as_ref();
-        forest::interval(out, estimate, Some(comparison.margin), code, axis)?;
-        values(out, comparison)?;
-        if columns.gate {
-            gate(out, comparison)?;
-        }
-        out.write_str("</tr>\n")
-    }
-}
-
-/// What is typical of both sides; these are two cells.
-fn values(out: &mut dyn Write, comparison: &Comparison) -> fmt::Result {
-    let values = typical(&comparison.baseline, comparison.candidate.as_ref());
-    let mut shown = quantities(comparison.metric.unit(), &values, GLYPHS);
-    shown.resize(2, GLYPHS.nothing().to_owned());
-    for (index, shown) in shown.iter().enumerate() {
-        let sort = values.get(index);
-        let sort = sort.map_or_else(String::new, |value| format!(" data-sort=\"{value:e}\""));
-        write!(out, "<td class=\"number value\"{sort}>{}</td>", Text(shown))?;
-    }
-    Ok(())
 }
 
 fn gate(out: &mut dyn Write, comparison: &Comparison) -> fmt::Result {
@@ -267,19 +251,19 @@ fn without(
         out,
         "<tr data-verdict=\"{code}\" data-order=\"{order}\" class=\"without\"><th scope=\"row\" class=\"name\">{}</th>\
          <td class=\"why\" colspan=\"{span}\"><span class=\"badge\" data-verdict=\"{code}\"><span class=\"sign\" aria-hidden=\"true\">{}</span> {word}</span> {}</td></tr>",
-        Text(isolated(title)),
+        Text(title),
         sign(code, None),
         Text(sentence)
     )
 }
 
 /// The mean over all benchmarks of a recording, below the rows.
-fn means(out: &mut dyn Write, analysis: &Analysis, columns: &Columns, axis: &Axis) -> fmt::Result {
-    if analysis.overall.is_empty() {
+fn means(out: &mut dyn Write, run: &Run<'_>, columns: &Columns, axis: &Axis) -> fmt::Result {
+    if run.analysis.overall.is_empty() {
         return Ok(());
     }
     out.write_str("<tfoot>")?;
-    for one in &analysis.overall {
+    for one in &run.analysis.overall {
         let count = counted(one.benchmarks as u64, "benchmark", "benchmarks");
         let name = match one.population {
             Population::These => format!("mean of {count}"),
@@ -287,11 +271,11 @@ fn means(out: &mut dyn Write, analysis: &Analysis, columns: &Columns, axis: &Axi
         };
         write!(out, "<tr><th scope=\"row\" class=\"name\">{name}</th>")?;
         if columns.candidate {
-            let candidate = shorten(&escape(&one.candidate, GLYPHS), NAME, GLYPHS);
+            let candidate = shorten(&escape(&one.candidate, GLYPHS), run.name, GLYPHS);
             write!(out, "<td class=\"who\">{}</td>", Text(isolated(&candidate)))?;
         }
         out.write_str("<td class=\"call\"></td>")?;
-        forest::interval(out, Some(&one.estimate), None, "none", axis)?;
+        interval_cells(out, Some(&one.estimate), None, "none", axis)?;
         out.write_str("<td class=\"number value\"></td><td class=\"number value\"></td>")?;
         if columns.gate {
             out.write_str("<td class=\"gate\"></td>")?;
@@ -299,6 +283,102 @@ fn means(out: &mut dyn Write, analysis: &Analysis, columns: &Columns, axis: &Axi
         out.write_str("</tr>")?;
     }
     out.write_str("</tfoot>")
+}
+
+/// The axis, drawn.
+fn axis_marks(axis: &Axis) -> Result<String, fmt::Error> {
+    let mut marks = String::from("<svg class=\"axis\" aria-hidden=\"true\">");
+    for change in axis.marks() {
+        let place = axis.place(LogRatio::from_change(change)) * 100.0;
+        write!(
+            marks,
+            "<line x1=\"{place:.2}%\" x2=\"{place:.2}%\" y1=\"14\" y2=\"20\"/><text x=\"{place:.2}%\" y=\"10\">{}</text>",
+            mark(change)
+        )?;
+    }
+    marks.push_str("</svg>");
+    Ok(marks)
+}
+
+/// A change at a mark of the axis, without digits it does not need.
+fn mark(change: f64) -> String {
+    let percent = format!("{:.2}", change.abs() * 100.0);
+    let percent = percent.trim_end_matches('0').trim_end_matches('.');
+    match change {
+        0.0 => "0".to_owned(),
+        below if below < 0.0 => format!("{}{percent} %", GLYPHS.minus()),
+        _ => format!("+{percent} %"),
+    }
+}
+
+/// Change and interval, as words and drawn; these are two cells.
+fn interval_cells(
+    out: &mut dyn Write,
+    estimate: Option<&Estimate>,
+    margin: Option<f64>,
+    code: &str,
+    axis: &Axis,
+) -> fmt::Result {
+    let Some(estimate) = estimate else {
+        let nothing = GLYPHS.nothing();
+        return write!(
+            out,
+            "<td class=\"number change\">{nothing}</td><td class=\"interval\">{nothing}</td>"
+        );
+    };
+    let [change, words] = change_cells(Some(estimate), GLYPHS);
+    let effect = estimate.effect;
+    write!(
+        out,
+        "<td class=\"number change\" data-sort=\"{:.6e}\">{change}</td><td class=\"interval\" data-sort=\"{:.6e}\"><div>",
+        effect.0,
+        estimate.interval.map_or(effect, |range| range.low).0,
+    )?;
+    let place = |theta: LogRatio| axis.place(theta) * 100.0;
+    write!(
+        out,
+        "<svg class=\"forest\" data-verdict=\"{code}\" aria-hidden=\"true\">"
+    )?;
+    if let Some(margin) = margin {
+        let (low, high) = (
+            place(LogRatio::from_change(-margin)),
+            place(LogRatio::from_change(margin)),
+        );
+        write!(
+            out,
+            "<rect class=\"margin\" x=\"{low:.2}%\" width=\"{:.2}%\" y=\"0\" height=\"100%\"/>",
+            high - low
+        )?;
+    }
+    out.write_str("<line class=\"zero\" x1=\"50%\" x2=\"50%\" y1=\"0\" y2=\"100%\"/>")?;
+    if let Some(range) = estimate.interval {
+        write!(
+            out,
+            "<line class=\"range\" x1=\"{:.2}%\" x2=\"{:.2}%\" y1=\"50%\" y2=\"50%\"/>",
+            place(range.low),
+            place(range.high)
+        )?;
+        // What lies beyond the axis goes on there.
+        for (end, shape) in [(range.low, "M5-4L0 0L5 4"), (range.high, "M-5-4L0 0L-5 4")] {
+            if axis.is_beyond(end) {
+                let at = place(end);
+                write!(
+                    out,
+                    "<svg x=\"{at:.2}%\" y=\"50%\" overflow=\"visible\"><path class=\"beyond\" d=\"{shape}\"/></svg>"
+                )?;
+            }
+        }
+    }
+    let at = place(effect);
+    write!(out, "<svg x=\"{at:.2}%\" y=\"50%\" overflow=\"visible\">")?;
+    // Told apart by their shapes as well as by their colours.
+    out.write_str(match code {
+        "faster" => "<path d=\"M5-5v10L-5 0z\"/>",
+        "slower" => "<path d=\"M-5-5v10L5 0z\"/>",
+        "equivalent" => "<path d=\"M-4-4h8v8h-8z\"/>",
+        _ => "<circle r=\"4\"/>",
+    })?;
+    write!(out, "</svg></svg><span>{words}</span></div></td>")
 }
 
 /// How to read the intervals.

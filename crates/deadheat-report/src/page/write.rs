@@ -1,20 +1,67 @@
-//! The page from top to bottom.
+//! The page from top to bottom: what was found, the benchmarks one by one, and what is known of
+//! the run.
 
 use std::fmt::{self, Write};
 
-use deadheat_model::{Analysis, RunHeader};
+use deadheat_model::{Analysis, Comparison, RunHeader};
 
-use super::benchmark::{self, Section};
-use super::facts;
-use super::head;
-use super::html::Attribute;
-use super::overview;
-use super::policy::{SCRIPTS, sources};
+use super::html::{self, Attribute, GLYPHS, InScript, Text, isolated};
+use super::{charts, data, overview};
+use crate::cells::{figure_tables, metrics};
+use crate::document::{Block, Content, Note, Severity};
+use crate::names::{escape, labels, shorten};
+use crate::run::{Run, about, command};
 use crate::sentences::Source;
-use crate::suite;
-use crate::warnings::WarningText;
+use crate::units::counted;
+use crate::{figures, gates, sentences, suite};
 
 const STYLE: &str = include_str!("../../assets/page/page.css");
+
+/// Columns a name may take: in headings, in the overview, and in sentences.
+const TITLE: usize = 300;
+const ROW: usize = 100;
+const NAME: usize = 80;
+
+/// A script of the page and its hash, as a content security policy names it.
+struct Script {
+    text: &'static str,
+    hash: &'static str,
+}
+
+/// The scripts in the order they run; each needs those before it. A test holds
+/// the hashes to the files and says the new one when a file was changed: worked
+/// out here, they would cost everybody who races functions a crate.
+const SCRIPTS: [Script; 6] = [
+    Script {
+        text: include_str!("../../assets/page/charts.min.js"),
+        hash: "sha256-grDnjdNyR3kwocp/dDDaoJ+W0H8jGvWZ6uhuO8M8+zw=",
+    },
+    Script {
+        text: include_str!("../../assets/page/scales.js"),
+        hash: "sha256-MDHPIK+dK/lPJJqN5zSlb2M/KwNV+bxZ7AH2WD/yniw=",
+    },
+    Script {
+        text: include_str!("../../assets/page/series.js"),
+        hash: "sha256-cbeFp6AtywT4Iz+UzRVghDkN2mgmVMZUYxolxpeasV8=",
+    },
+    Script {
+        text: include_str!("../../assets/page/shapes.js"),
+        hash: "sha256-iDilPxii6pee5AdJmKlVfCwvK8XK1ntys4nxS+pFTWs=",
+    },
+    Script {
+        text: include_str!("../../assets/page/drawing.js"),
+        hash: "sha256-YLOpvEXpr4zXISrq43TLHQ5D6TvTTTmv5d8ojmho6ew=",
+    },
+    Script {
+        text: include_str!("../../assets/page/page.js"),
+        hash: "sha256-Bp/Wk6LIPeDk9sSeLT+jPZl/1jMgNDSaGdzIcTuK1C0=",
+    },
+];
+
+/// The scripts allowed, as the policy lists them.
+fn sources() -> String {
+    SCRIPTS.map(|script| format!("'{}'", script.hash)).join(" ")
+}
 
 /// The page in one piece, see [`write_page`].
 pub fn to_page(analysis: &Analysis, header: &RunHeader) -> String {
@@ -30,41 +77,38 @@ pub fn to_page(analysis: &Analysis, header: &RunHeader) -> String {
 /// Charts are drawn of comparisons that have [`plots`](deadheat_model::Plots);
 /// without them there is a sentence instead.
 pub fn write_page(out: &mut dyn Write, analysis: &Analysis, header: &RunHeader) -> fmt::Result {
+    let run = Run {
+        wide: true,
+        isolated,
+        ..Run::of(analysis, GLYPHS, NAME)
+    };
+    let (own, shared) = run.doubts();
     begin(out, analysis)?;
-    head::write(out, analysis, header)?;
-    let groups = suite::groups(&analysis.comparisons);
-    let source = Source::of(analysis);
-    let told: Vec<Vec<WarningText>> = groups
-        .iter()
-        .map(|group| benchmark::told(group, source))
-        .collect();
-    let shared = suite::shared_doubts(&told);
+    head(out, &run, header)?;
     out.write_str("<main>")?;
-    overview::write(out, analysis)?;
-    let remarks = head::remarks(analysis, shared.clone());
-    if !remarks.is_empty() {
-        out.write_str("<section class=\"remarks\" aria-labelledby=\"remarks\"><h2 id=\"remarks\">Remarks on the whole run</h2>")?;
-        benchmark::notes(out, &remarks.iter().collect::<Vec<_>>())?;
-        out.write_str("</section>\n")?;
-    }
-    if !groups.is_empty() {
+    let titles = run
+        .groups
+        .iter()
+        .map(|group| title_of(group, run.source, ROW));
+    overview::write(out, &run, &titles.collect::<Vec<_>>())?;
+    remarks(out, &run, &shared)?;
+    if !run.groups.is_empty() {
         out.write_str("<div class=\"benchmarks\"><h2 class=\"unseen\">Benchmarks</h2>\n")?;
         let mut first = 0;
-        for (index, group) in groups.iter().enumerate() {
+        for (index, (group, own)) in run.groups.iter().zip(own).enumerate() {
             let section = Section {
+                run: &run,
                 index,
                 first,
                 group,
-                told: &told[index],
-                only: groups.len() == 1,
             };
-            section.write(out, analysis, &shared)?;
+            section.write(out, own, &shared)?;
             first += group.len();
         }
         out.write_str("</div>")?;
     }
     out.write_str("</main>\n")?;
-    facts::write(out, analysis, header)?;
+    foot(out, analysis, header)?;
     for script in SCRIPTS {
         writeln!(out, "<script>{}</script>", script.text)?;
     }
@@ -84,6 +128,310 @@ fn begin(out: &mut dyn Write, analysis: &Analysis) -> fmt::Result {
          <a class=\"skip\" href=\"#overview\">To the overview</a>\n",
         sources(),
         Attribute(&analysis.tool_version),
-        head::plain_title(analysis)
+        Attribute(title(analysis))
     )
+}
+
+/// What the page is called: its benchmark, or how many there are and who
+/// raced.
+fn title(analysis: &Analysis) -> String {
+    let groups = suite::groups(&analysis.comparisons);
+    if let ([group], true) = (groups.as_slice(), analysis.failures.is_empty()) {
+        return title_of(group, Source::of(analysis), NAME);
+    }
+    let benchmarks = groups.len() + analysis.failures.len();
+    match benchmarks {
+        0 => "Nothing was measured".to_owned(),
+        count => counted(count as u64, "benchmark", "benchmarks"),
+    }
+}
+
+/// The title of a benchmark: its name, or its commands where that name is
+/// no more than what `deadheat run` calls a race of any.
+fn title_of(group: &[Comparison], source: Source, width: usize) -> String {
+    if !suite::is_any_run(group, source) {
+        return isolated(&shorten(&suite::title(&group[0], GLYPHS), width, GLYPHS));
+    }
+    let names = labels(&suite::names(group), width, GLYPHS);
+    match &names[..] {
+        [one] => isolated(one),
+        [baseline, candidate] => format!("{} against {}", isolated(candidate), isolated(baseline)),
+        names => counted(names.len() as u64, "command", "commands"),
+    }
+}
+
+/// The names of the sides where all comparisons have the same two.
+fn sides(analysis: &Analysis) -> Option<[String; 2]> {
+    let named = |one: &Comparison| {
+        let candidate = one.candidate.as_ref()?;
+        Some([one.baseline.name.clone(), candidate.name.clone()])
+    };
+    let mut all = analysis.comparisons.iter().map(named);
+    let first = all.next()??;
+    if !all.all(|other| other.as_ref() == Some(&first)) {
+        return None;
+    }
+    let labels = labels(&[&first[0], &first[1]], NAME, GLYPHS);
+    Some([isolated(&labels[0]), isolated(&labels[1])])
+}
+
+/// The name of the page, the tally, how the run went, and what the gates say.
+fn head(out: &mut dyn Write, run: &Run<'_>, header: &RunHeader) -> fmt::Result {
+    let analysis = run.analysis;
+    write!(
+        out,
+        "<header><div class=\"bar\"><span class=\"mark\">deadheat</span>\
+         <button type=\"button\" id=\"theme\" hidden>Theme: automatic</button></div><h1>{}</h1>",
+        Text(title(analysis))
+    )?;
+    let named = suite::is_any_run(&analysis.comparisons, run.source);
+    if let Some([baseline, candidate]) = sides(analysis).filter(|_| !named) {
+        write!(
+            out,
+            "<p class=\"sides\">{} against {}</p>",
+            Text(candidate),
+            Text(baseline)
+        )?;
+    }
+    let mut headline = run.headline();
+    if let Content::Headline(_, effort) = &mut headline.content {
+        let started = header
+            .started_at
+            .map(|seconds| format!("Started {}", moment(seconds)));
+        let parts: Vec<String> = started.into_iter().chain(effort.take()).collect();
+        *effort = Some(parts.join(" · "));
+    }
+    html::blocks(out, &[headline])?;
+    let gate = run.gate().map(Block::of);
+    html::blocks(out, gate.as_slice())?;
+    out.write_str("</header>\n")
+}
+
+/// What holds for the whole run, or for more than one benchmark.
+fn remarks(out: &mut dyn Write, run: &Run<'_>, shared: &[Note]) -> fmt::Result {
+    let left_out = sentences::left_out(&run.analysis.left_out, GLYPHS).into_iter();
+    let mut notes = run.whole();
+    notes.extend_from_slice(shared);
+    notes.extend(left_out.map(|text| Note::of(Severity::Note, text)));
+    notes.extend(gates::about_the_file(run.analysis, GLYPHS));
+    notes.sort_by_key(|note| note.severity as u8);
+    if notes.is_empty() {
+        return Ok(());
+    }
+    out.write_str("<section class=\"remarks\" aria-labelledby=\"remarks\"><h2 id=\"remarks\">Remarks on the whole run</h2>")?;
+    html::blocks(out, &[Block::of(Content::Notes(notes))])?;
+    out.write_str("</section>\n")
+}
+
+/// The comparisons of one benchmark, and where they stand.
+struct Section<'s, 'a> {
+    run: &'s Run<'a>,
+    /// Its number on the page.
+    index: usize,
+    /// The number of its first comparison.
+    first: usize,
+    group: &'a [Comparison],
+}
+
+impl Section<'_, '_> {
+    fn write(&self, out: &mut dyn Write, own: Vec<Note>, shared: &[Note]) -> fmt::Result {
+        let (index, group) = (self.index, self.group);
+        write!(
+            out,
+            "<section class=\"benchmark\" id=\"b{index}\" data-index=\"{index}\" aria-labelledby=\"t{index}\">\
+             <details name=\"benchmark\"{}><summary><h3 id=\"t{index}\">{}</h3>",
+            if self.run.groups.len() == 1 {
+                " open"
+            } else {
+                ""
+            },
+            Text(title_of(group, self.run.source, TITLE))
+        )?;
+        for comparison in group {
+            overview::badge(out, comparison)?;
+        }
+        out.write_str("</summary>")?;
+        // With scripts a browser keeps this as text until it is opened, so that
+        // hundreds of benchmarks cost nothing; without, it is simply there.
+        out.write_str("<noscript class=\"body\">")?;
+        self.body(out, own, shared)?;
+        out.write_str("</noscript><div class=\"body\"></div>")?;
+        let labels = labels(&suite::names(group), NAME, GLYPHS);
+        for (at, comparison) in group.iter().enumerate() {
+            if let Some(plots) = comparison.plots.as_deref() {
+                write!(
+                    out,
+                    "<script type=\"application/json\" id=\"d{}\">",
+                    self.first + at
+                )?;
+                let candidate = labels.get(at + 1).map_or("", String::as_str);
+                let json = data::of(comparison, plots, [&labels[0], candidate]);
+                write!(InScript(out), "{json}")?;
+                out.write_str("</script>")?;
+            }
+        }
+        out.write_str("</details></section>\n")
+    }
+
+    fn body(&self, out: &mut dyn Write, own: Vec<Note>, shared: &[Note]) -> fmt::Result {
+        let (run, group) = (self.run, self.group);
+        let labels = run.labels(group);
+        let mut verdicts = run.verdicts(group, false);
+        for (line, comparison) in verdicts.iter_mut().zip(group) {
+            let hit = comparison.gate.as_ref();
+            line.details.extend(hit.map(|hit| {
+                let excuse = hit
+                    .excuse
+                    .as_ref()
+                    .map(|one| isolated(&gates::excuse(one, GLYPHS)));
+                gates::breach(&gates::rule(hit, GLYPHS), excuse)
+            }));
+        }
+        self.facts(out)?;
+        if let [_] = group {
+            html::blocks(
+                out,
+                &[Block::of(Content::Verdicts(std::mem::take(&mut verdicts)))],
+            )?;
+        }
+        let known: Vec<Note> = run
+            .notes(group)
+            .into_iter()
+            .filter(|note| shared.contains(note))
+            .collect();
+        let summary = counted(
+            known.len() as u64,
+            "remark that holds for others, too",
+            "remarks that hold for others, too",
+        );
+        let known = Block::notes(known).map(|notes| Block::of(Content::Fold(summary, vec![notes])));
+        let contenders = Block::table(run.contenders(group));
+        let blocks = Block::notes(own)
+            .into_iter()
+            .chain(known)
+            .chain([contenders]);
+        html::blocks(out, &blocks.collect::<Vec<_>>())?;
+        let mut verdicts = verdicts.into_iter();
+        for (at, comparison) in group.iter().enumerate() {
+            write!(out, "<div class=\"candidate\" id=\"b{}-{at}\">", self.index)?;
+            match (verdicts.next(), labels.get(at + 1)) {
+                (Some(verdict), Some(candidate)) => {
+                    write!(
+                        out,
+                        "<h4>{} against {}</h4>",
+                        Text(candidate),
+                        Text(&labels[0])
+                    )?;
+                    html::blocks(out, &[Block::of(Content::Verdicts(vec![verdict]))])?;
+                }
+                _ => out.write_str("<h4>Charts</h4>")?,
+            }
+            if comparison.plots.is_some() {
+                html::blocks(out, &[Block::paragraph(charts::bands(comparison))])?;
+            }
+            charts::write(out, comparison, self.first + at)?;
+            out.write_str("<h4>Figures</h4>")?;
+            figures_of(out, comparison)?;
+            out.write_str("</div>")?;
+        }
+        Ok(())
+    }
+
+    /// What a file told of the benchmark beside its name.
+    fn facts(&self, out: &mut dyn Write) -> fmt::Result {
+        let first = &self.group[0];
+        let label = first
+            .label
+            .as_ref()
+            .map(|label| isolated(&escape(label, GLYPHS)));
+        let threads = suite::threads_beside(first);
+        let threads = threads.map(|count| counted(count.into(), "thread", "threads"));
+        let parts: Vec<String> = label.into_iter().chain(threads).collect();
+        if parts.is_empty() {
+            return Ok(());
+        }
+        write!(out, "<p class=\"quiet\">{}</p>", Text(parts.join(" · ")))
+    }
+}
+
+/// All metrics side by side, then the secondary figures.
+fn figures_of(out: &mut dyn Write, comparison: &Comparison) -> fmt::Result {
+    let metrics = metrics(comparison, GLYPHS).map(Block::table);
+    html::blocks(out, metrics.as_slice())?;
+    let tables: Vec<Block> = figure_tables(comparison, GLYPHS)
+        .into_iter()
+        .map(Block::table)
+        .collect();
+    if tables.is_empty() {
+        return Ok(());
+    }
+    write!(out, "<div class=\"secondary\"><h5>{}</h5>", figures::TITLE)?;
+    out.write_str("<div class=\"beside\">")?;
+    html::blocks(out, &tables)?;
+    write!(
+        out,
+        "</div><p class=\"quiet\">{}</p></div>",
+        figures::CAVEAT
+    )
+}
+
+/// The command that runs the race again, the machine, the plan, the builds and the files.
+fn foot(out: &mut dyn Write, analysis: &Analysis, header: &RunHeader) -> fmt::Result {
+    out.write_str("<footer><h2>About this run</h2>")?;
+    if let Some(command) = command(header) {
+        out.write_str("<h3 id=\"again\">Run it again</h3>")?;
+        html::blocks(out, &[Block::of(Content::Code(command))])?;
+    }
+    out.write_str("<div class=\"facts\">")?;
+    let groups = about(analysis, header).into_iter();
+    let groups = groups.filter(|group| !group.rows.is_empty());
+    let groups = groups.map(|group| Block::of(Content::Facts(group.title, group.rows)));
+    html::blocks(out, &groups.collect::<Vec<_>>())?;
+    out.write_str("</div></footer>\n")
+}
+
+/// A moment in UTC, from the seconds since 1970.
+fn moment(seconds: u64) -> String {
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    // Years begin in March, so that the leap day comes last.
+    let days = days + 719_468;
+    let (era, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = era * 400 + year + u64::from(month <= 2);
+    let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
+    format!("{year}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::Engine;
+    use base64::prelude::BASE64_STANDARD;
+    use sha2::{Digest, Sha256};
+
+    use super::*;
+
+    #[test]
+    fn every_script_is_known_by_its_hash() {
+        for (index, script) in SCRIPTS.iter().enumerate() {
+            let hash = BASE64_STANDARD.encode(Sha256::digest(script.text));
+            assert_eq!(script.hash, format!("sha256-{hash}"), "script {index}");
+        }
+    }
+
+    #[test]
+    fn a_moment_is_written_in_utc() {
+        for (seconds, text) in [
+            (0, "1970-01-01 00:00:00 UTC"),
+            (951_782_400, "2000-02-29 00:00:00 UTC"),
+            (1_772_368_496, "2026-03-01 12:34:56 UTC"),
+            (4_107_542_399, "2100-02-28 23:59:59 UTC"),
+            (4_107_542_400, "2100-03-01 00:00:00 UTC"),
+        ] {
+            assert_eq!(moment(seconds), text);
+        }
+    }
 }

@@ -3,14 +3,14 @@
 use deadheat_model::Pinning;
 use deadheat_model::doctor::{Checkup, CoreWatch, Fitness, PinReason, State, Topic};
 
-use super::super::mends;
-use super::super::numbers::{cores, list, share};
-use super::told::{is_plural, title};
+use super::findings::{is_plural, title};
+use super::mends;
+use super::numbers::{cores, list, share};
 use crate::enumeration::enumerated;
 use crate::units::counted;
 
 /// How good the machine is, in one sentence or two.
-pub(in crate::doctor) fn headline(checkup: &Checkup) -> String {
+pub(super) fn headline(checkup: &Checkup) -> String {
     let named = disturbing(checkup);
     let unknown = checkup.in_state(State::Unknown).count();
     let hidden = match unknown {
@@ -58,7 +58,7 @@ fn disturbing(checkup: &Checkup) -> String {
 }
 
 /// Where, how long, and that nothing was changed.
-pub(in crate::doctor) fn measured(checkup: &Checkup) -> String {
+pub(super) fn measured(checkup: &Checkup) -> String {
     let place = match checkup.measured_on {
         Some(core) => format!("on core {core}"),
         None => "wherever the scheduler put it".to_owned(),
@@ -70,7 +70,7 @@ pub(in crate::doctor) fn measured(checkup: &Checkup) -> String {
 }
 
 /// Which cores to race on, and why.
-pub(in crate::doctor) fn advice(checkup: &Checkup) -> String {
+pub(super) fn advice(checkup: &Checkup) -> String {
     let advice = &checkup.advice;
     let option = option(&advice.pinning);
     let these = cores(&advice.cores);
@@ -108,7 +108,7 @@ pub(in crate::doctor) fn advice(checkup: &Checkup) -> String {
 }
 
 /// A race that does as advised.
-pub(in crate::doctor) fn example(checkup: &Checkup) -> String {
+pub(super) fn example(checkup: &Checkup) -> String {
     let started = match mends::start_with(checkup) {
         Some(taskset) => format!("{taskset} "),
         None => String::new(),
@@ -118,7 +118,7 @@ pub(in crate::doctor) fn example(checkup: &Checkup) -> String {
 }
 
 /// The option for these cores.
-pub(in crate::doctor) fn option(pinning: &Pinning) -> String {
+pub(super) fn option(pinning: &Pinning) -> String {
     match pinning {
         Pinning::Inherit => "--pin none".to_owned(),
         Pinning::Auto => "--pin auto".to_owned(),

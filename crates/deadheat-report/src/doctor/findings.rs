@@ -1,9 +1,64 @@
-//! What it means for races in pairs.
+//! Findings of a checkup in words: how a thing is called, what is, what that does here, and what it
+//! means for races in pairs.
 
-use deadheat_model::doctor::{Facts, Finding, State};
+use deadheat_model::doctor::{Checkup, Facts, Finding, State, Topic};
+
+use super::effects::effect;
+use super::facts::fact;
+use crate::glyphs::Glyphs;
+
+/// The words about a finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct FindingText {
+    /// The facts, as the system tells them.
+    pub(super) fact: String,
+    /// The effect here, measured, or why that could not be measured.
+    pub(super) effect: Option<String>,
+    /// The meaning for races in pairs; `None` where there is nothing to say.
+    pub(super) meaning: Option<String>,
+}
+
+/// Describes a finding.
+pub(super) fn describe(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> FindingText {
+    FindingText {
+        fact: fact(finding, checkup, glyphs),
+        effect: effect(finding, checkup, glyphs),
+        meaning: meaning(finding).map(str::to_owned),
+    }
+}
+
+/// How a thing is called.
+pub(super) fn title(topic: Topic) -> &'static str {
+    match topic {
+        Topic::Container => "CPU quota",
+        Topic::Steal => "steal time",
+        Topic::Load => "load",
+        Topic::Thermal => "heat",
+        Topic::Swap => "swap",
+        Topic::Interrupts => "interrupts",
+        Topic::Governor => "frequency",
+        Topic::Turbo => "turbo",
+        Topic::Smt => "SMT",
+        Topic::Aslr => "ASLR",
+        Topic::Clock => "clock",
+        Topic::HugePages => "huge pages",
+        Topic::Isolation => "isolated cores",
+        Topic::Counters => "counters",
+        Topic::Virtualisation => "machine",
+        Topic::Build => "this program",
+    }
+}
+
+/// Whether the title of a topic takes a verb in the plural.
+pub(super) fn is_plural(topic: Topic) -> bool {
+    matches!(
+        topic,
+        Topic::Interrupts | Topic::HugePages | Topic::Isolation | Topic::Counters
+    )
+}
 
 /// What it means for races in pairs; `None` where there is nothing to say.
-pub(super) fn matters(finding: &Finding) -> Option<&'static str> {
+fn meaning(finding: &Finding) -> Option<&'static str> {
     let fine = finding.state == State::Fine;
     let unknown = finding.state == State::Unknown;
     Some(match &finding.facts {

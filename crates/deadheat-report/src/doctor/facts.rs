@@ -1,14 +1,13 @@
-//! What is: facts, as the system tells them.
+//! Facts about a machine, as the system tells them.
 
 use deadheat_model::doctor::{Checkup, EffectKind, Facts, Finding, Host, Refused};
 
-use super::super::numbers::{bytes, cores, count, degrees, frequency, share, time};
-use super::told::this_core;
+use super::numbers::{bytes, cores, count, degrees, frequency, share, time};
 use crate::glyphs::Glyphs;
 use crate::units::counted;
 
-/// What the system says of a thing.
-pub(super) fn is(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> String {
+/// Describes what the system says of a thing.
+pub(super) fn fact(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> String {
     match &finding.facts {
         Facts::Clock {
             source,
@@ -255,4 +254,12 @@ pub(super) fn is(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> String
 fn trimmed(value: f64) -> String {
     let text = format!("{value:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// The core everything was measured on, at the head of a sentence.
+pub(super) fn this_core(checkup: &Checkup) -> String {
+    match checkup.measured_on {
+        Some(core) => format!("Core {core}"),
+        None => "The core".to_owned(),
+    }
 }

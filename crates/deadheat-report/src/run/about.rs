@@ -1,18 +1,18 @@
-//! What stands below everything: the machine, the builds, the plan, and the
+//! What is known of a run beside its answer: the machine, the plan, the builds, the files, and the
 //! command that runs the race again.
-
-use std::fmt::{self, Write};
 
 use deadheat_model::{
     Analysis, CounterAccess, Origin, Output, Pinning, ResultSource, RunHeader, Workload,
 };
 
-use super::html::{Attribute, GLYPHS, Text, foreign};
 use crate::calibration::calibrated;
+use crate::glyphs::Glyphs;
 use crate::names::{escape, shorten};
 use crate::sentences;
 use crate::shell::shell;
 use crate::units::{counted, share, two_digits, waiting};
+
+const GLYPHS: Glyphs = Glyphs::Unicode;
 
 /// So many contenders are described; hundreds of benchmarks have as many.
 const DESCRIBED: usize = 40;
@@ -20,21 +20,22 @@ const DESCRIBED: usize = 40;
 const FACT: usize = 600;
 
 /// Names and what there is to say of them, as HTML-free text.
-struct Facts {
-    title: &'static str,
-    rows: Vec<(String, String)>,
+pub(crate) struct FactGroup {
+    pub(crate) title: &'static str,
+    pub(crate) rows: Vec<(String, String)>,
 }
 
-impl Facts {
-    fn new(title: &'static str) -> Facts {
-        Facts {
+impl FactGroup {
+    fn new(title: &'static str) -> FactGroup {
+        FactGroup {
             title,
             rows: Vec::new(),
         }
     }
 
     fn push(&mut self, name: &str, value: impl Into<String>) {
-        self.rows.push((name.to_owned(), value.into()));
+        let shown = |text: &str| shorten(&escape(text, GLYPHS), FACT, GLYPHS);
+        self.rows.push((shown(name), shown(&value.into())));
     }
 
     fn push_some(&mut self, name: &str, value: Option<impl Into<String>>) {
@@ -42,69 +43,27 @@ impl Facts {
             self.push(name, value);
         }
     }
-
-    fn write(&self, out: &mut dyn Write) -> fmt::Result {
-        if self.rows.is_empty() {
-            return Ok(());
-        }
-        write!(out, "<div><h3>{}</h3><dl>", self.title)?;
-        for (name, value) in &self.rows {
-            let [name, value] =
-                [name, value].map(|text| shorten(&escape(text, GLYPHS), FACT, GLYPHS));
-            write!(
-                out,
-                "<div><dt>{}</dt><dd>{}</dd></div>",
-                foreign_part(&name),
-                foreign_part(&value)
-            )?;
-        }
-        out.write_str("</dl></div>")
-    }
 }
 
-/// A text that was escaped already.
-fn foreign_part(text: &str) -> Text<String> {
-    Text(super::html::isolated(text))
-}
-
-pub(super) fn write(out: &mut dyn Write, analysis: &Analysis, header: &RunHeader) -> fmt::Result {
-    out.write_str("<footer><h2>About this run</h2>")?;
-    again(out, header)?;
-    out.write_str("<div class=\"facts\">")?;
-    for facts in [
-        machine(header),
+/// Everything known, in groups.
+pub(crate) fn about(analysis: &Analysis, header: &RunHeader) -> [FactGroup; 4] {
+    [
+        machine(analysis, header),
         plan(header),
         builds(header),
         files(analysis),
-    ] {
-        facts.write(out)?;
-    }
-    writeln!(
-        out,
-        "</div><p class=\"quiet\">Measured by deadheat {}, analysed by deadheat {}.</p></footer>",
-        foreign(&header.tool_version),
-        foreign(&analysis.tool_version)
-    )
+    ]
 }
 
-/// The command that runs the race again.
-fn again(out: &mut dyn Write, header: &RunHeader) -> fmt::Result {
-    if header.command.is_empty() {
-        return Ok(());
-    }
-    let command = shell(&header.command);
-    write!(
-        out,
-        "<h3 id=\"again\">Run it again</h3><div class=\"command\"><pre tabindex=\"0\" aria-labelledby=\"again\" role=\"region\"><code id=\"command\">{}</code></pre>\
-         <button type=\"button\" id=\"copy\" hidden data-copy=\"{}\">Copy</button></div>",
-        Text(&command),
-        Attribute(&command)
-    )
+/// The command that runs the race again; `None` where nobody typed one.
+pub(crate) fn command(header: &RunHeader) -> Option<String> {
+    (!header.command.is_empty()).then(|| shell(&header.command))
 }
 
-fn machine(header: &RunHeader) -> Facts {
+/// The machine a run was made on.
+pub(super) fn machine(analysis: &Analysis, header: &RunHeader) -> FactGroup {
     let environment = &header.environment;
-    let mut facts = Facts::new("Machine");
+    let mut facts = FactGroup::new("Machine");
     if !environment.system.is_empty() {
         facts.push("system", &environment.system);
     }
@@ -140,7 +99,12 @@ fn machine(header: &RunHeader) -> Facts {
             format!("of the system, resolution {} ns", two_digits(tick)),
         );
     }
-    if let Some(note) = &environment.calibration {
+    if environment.debug_build {
+        facts.push("build", "with debug assertions");
+    }
+    facts.push("measured by", format!("deadheat {}", header.tool_version));
+    facts.push("analysed by", format!("deadheat {}", analysis.tool_version));
+    if let Some(note) = &analysis.calibration {
         let version = &note.tool_version;
         facts.push(
             "calibration",
@@ -156,9 +120,10 @@ fn cores(cores: &[u32]) -> String {
     format!("{word} {}", cores.join(", "))
 }
 
-fn plan(header: &RunHeader) -> Facts {
+/// What was planned before the first sample.
+pub(super) fn plan(header: &RunHeader) -> FactGroup {
     let design = &header.plan.design;
-    let mut facts = Facts::new("Plan");
+    let mut facts = FactGroup::new("Plan");
     facts.push("judged", sentences::metric(&design.judged, GLYPHS));
     facts.push("margin", format!("±{}", share(design.margin)));
     facts.push("chance of a wrong verdict", share(design.alpha));
@@ -200,11 +165,8 @@ fn blocks(header: &RunHeader) -> String {
 }
 
 /// The contenders as they were told to run, and the links of their programs.
-fn builds(header: &RunHeader) -> Facts {
-    let mut facts = Facts::new("Builds");
-    if header.environment.debug_build {
-        facts.push("build", "with debug assertions");
-    }
+fn builds(header: &RunHeader) -> FactGroup {
+    let mut facts = FactGroup::new("Builds");
     let mut known: Vec<(String, String)> = Vec::new();
     for benchmark in &header.plan.benchmarks {
         for contender in &benchmark.contenders {
@@ -272,8 +234,8 @@ fn workload(workload: &Workload) -> Option<String> {
 }
 
 /// The files that saved results were read from.
-fn files(analysis: &Analysis) -> Facts {
-    let mut facts = Facts::new("Files");
+fn files(analysis: &Analysis) -> FactGroup {
+    let mut facts = FactGroup::new("Files");
     for side in &analysis.sides {
         for file in &side.files {
             facts.push(&side.name, format!("{}: {}", file.source, origin(file)));

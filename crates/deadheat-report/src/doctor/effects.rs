@@ -1,9 +1,9 @@
-//! What it does here: measured, or why that could not be.
+//! Effects of a thing on measurements here: measured, or why that could not be.
 
 use deadheat_model::doctor::{Checkup, EffectKind, Facts, Finding, NotMeasured, Topic};
 
-use super::super::numbers::{change, cores, count, share, time};
-use super::told::this_core;
+use super::facts::this_core;
+use super::numbers::{change, cores, count, share, time};
 use crate::glyphs::Glyphs;
 use crate::units::counted;
 
@@ -16,7 +16,7 @@ const NO_CHANGE: f64 = 0.005;
 
 /// What was measured of a thing, or why nothing was; `None` where there is
 /// nothing to measure.
-pub(super) fn does(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Option<String> {
+pub(super) fn effect(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Option<String> {
     let measured = measured(finding, checkup, glyphs);
     measured.or_else(|| finding.not_measured.map(|why| not_measured(why).to_owned()))
 }

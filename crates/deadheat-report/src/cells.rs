@@ -1,0 +1,206 @@
+//! Cells that the tables of every answer have in common: values, changes and metrics.
+
+use deadheat_model::{Comparison, Estimate, MetricComparison, Side, Unit};
+
+#[cfg(feature = "reports")]
+use crate::document::Content;
+use crate::document::{Block, Kind, Table};
+#[cfg(feature = "reports")]
+use crate::figures;
+use crate::glyphs::Glyphs;
+use crate::names::{escape, shorten};
+use crate::suite;
+use crate::units::{effect, interval, quantities, share};
+
+/// Quantities that stand beside each other, and the sign for nothing.
+fn cells(unit: Unit, values: &[Option<f64>], glyphs: Glyphs) -> Vec<String> {
+    let known: Vec<f64> = values.iter().copied().flatten().collect();
+    let mut shown = quantities(unit, &known, glyphs).into_iter();
+    let mut cell = |value: &Option<f64>| value.and_then(|_| shown.next());
+    let nothing = || glyphs.nothing().to_owned();
+    values
+        .iter()
+        .map(|value| cell(value).unwrap_or_else(nothing))
+        .collect()
+}
+
+/// What is typical of both sides, which agrees with the change between them;
+/// the medians where zeros leave nothing typical. One value for a side alone.
+pub(crate) fn typical(baseline: &Side, candidate: Option<&Side>) -> Vec<f64> {
+    let sides: Vec<&Side> = std::iter::once(baseline).chain(candidate).collect();
+    let typical: Option<Vec<f64>> = sides.iter().map(|side| side.typical).collect();
+    typical.unwrap_or_else(|| sides.iter().map(|side| side.median).collect())
+}
+
+/// A figure of one side.
+#[derive(Clone, Copy)]
+pub(crate) enum Figure {
+    Typical,
+    Median,
+    Mean,
+    Min,
+    Max,
+    StdDev,
+}
+
+impl Figure {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Figure::Typical => "typical",
+            Figure::Median => "median",
+            Figure::Mean => "mean",
+            Figure::Min => "min",
+            Figure::Max => "max",
+            Figure::StdDev => "std dev",
+        }
+    }
+
+    fn of(self, side: &Side) -> Option<f64> {
+        match self {
+            Figure::Typical => side.typical,
+            Figure::Median => Some(side.median),
+            Figure::Mean => Some(side.mean),
+            Figure::Min => Some(side.min),
+            Figure::Max => Some(side.max),
+            Figure::StdDev => side.std_dev,
+        }
+    }
+}
+
+/// These figures of every contender of a benchmark, in one unit where that is readable.
+pub(crate) fn figure_cells(
+    group: &[Comparison],
+    figures: &[Figure],
+    glyphs: Glyphs,
+) -> Vec<Vec<String>> {
+    let sides = suite::sides(group);
+    let values = sides
+        .iter()
+        .flat_map(|side| figures.iter().map(|figure| figure.of(side)));
+    let shown = cells(group[0].metric.unit(), &values.collect::<Vec<_>>(), glyphs);
+    shown
+        .chunks(figures.len())
+        .map(<[String]>::to_vec)
+        .collect()
+}
+
+/// "95 % interval", where that is what all of them are.
+pub(crate) fn interval_head(mut confidences: impl Iterator<Item = f64>) -> String {
+    match confidences.next() {
+        Some(first) if confidences.all(|other| other == first) => {
+            format!("{} interval", share(first))
+        }
+        _ => "interval".to_owned(),
+    }
+}
+
+/// All metrics on the same pairs, by what is typical, but for those of which
+/// nothing was ever seen; `None` when nothing but the judged one is left, whose
+/// figures have been shown already.
+pub(crate) fn metrics<'a>(comparison: &Comparison, glyphs: Glyphs) -> Option<Table<'a>> {
+    let judged = |row: &MetricComparison| row.metric == comparison.metric;
+    let shown: Vec<&MetricComparison> = comparison
+        .metrics
+        .iter()
+        .filter(|row| judged(row) || seen(row))
+        .collect();
+    if shown.iter().all(|row| judged(row)) {
+        return None;
+    }
+    let heads = match &comparison.candidate {
+        Some(_) => ["metric", "baseline", "candidate", "change", "interval"],
+        None => ["metric", "median", "mean", "min", "max"],
+    };
+    let mut table = Table::new(Kind::Words, heads);
+    table.caption = "All metrics, by what is typical".to_owned();
+    for row in shown {
+        let unit = row.metric.unit();
+        let mut cells = vec![shorten(&escape(row.metric.name(), glyphs), 24, glyphs)];
+        if let Some(candidate) = &row.candidate {
+            let values = typical(&row.baseline, Some(candidate));
+            cells.extend(quantities(unit, &values, glyphs));
+            let [change, interval] = change_cells(row.estimate.as_ref(), glyphs);
+            let mut sides = [&row.baseline, candidate].into_iter();
+            let zeros = row.estimate.is_none() && sides.any(|side| side.min <= 0.0);
+            let interval = if zeros { "zeros".to_owned() } else { interval };
+            cells.extend([change, interval]);
+        } else {
+            let side = &row.baseline;
+            cells.extend(quantities(
+                unit,
+                &[side.median, side.mean, side.min, side.max],
+                glyphs,
+            ));
+        }
+        table.rows.push(cells.into());
+    }
+    Some(table)
+}
+
+/// Whether any sample of either side was above zero. A function that neither
+/// faults nor waits would have a line of noughts for every metric that counts
+/// such things.
+pub(crate) fn seen(row: &MetricComparison) -> bool {
+    let sides = [Some(&row.baseline), row.candidate.as_ref()];
+    sides.into_iter().flatten().any(|side| side.max > 0.0)
+}
+
+/// The secondary figures of a comparison as tables: each side by itself, and the two against each
+/// other.
+#[cfg(feature = "reports")]
+pub(crate) fn figure_tables<'a>(comparison: &Comparison, glyphs: Glyphs) -> Vec<Table<'a>> {
+    let sides = figures::sides(comparison, glyphs);
+    let between = figures::between(comparison, glyphs);
+    let tables = [
+        (sides, "Each side by itself"),
+        (between, "The two sides against each other"),
+    ];
+    let table = |(found, caption): (Option<figures::FigureTable>, &str)| {
+        let found = found?;
+        let mut table = Table::new(Kind::Words, found.header);
+        table.caption = caption.to_owned();
+        table.rows = found.rows.into_iter().map(Into::into).collect();
+        Some(table)
+    };
+    tables.into_iter().filter_map(table).collect()
+}
+
+/// The same as blocks between their title and what is to be known of them; `names` are those of
+/// the comparison.
+#[cfg(feature = "reports")]
+pub(crate) fn secondary<'a>(
+    comparison: &Comparison,
+    names: Vec<String>,
+    glyphs: Glyphs,
+) -> Vec<Block<'a>> {
+    let tables = figure_tables(comparison, glyphs);
+    if tables.is_empty() {
+        return Vec::new();
+    }
+    let mut blocks = vec![Block::of(Content::Titled(names, figures::TITLE))];
+    blocks.extend(tables.into_iter().map(Block::table));
+    blocks.push(Block::indented(figures::CAVEAT));
+    blocks
+}
+
+/// Without reports there are none.
+#[cfg(not(feature = "reports"))]
+pub(crate) fn secondary<'a>(_: &Comparison, _: Vec<String>, _: Glyphs) -> Vec<Block<'a>> {
+    Vec::new()
+}
+
+/// Change and interval, or the sign for nothing.
+pub(crate) fn change_cells(estimate: Option<&Estimate>, glyphs: Glyphs) -> [String; 2] {
+    let nothing = || glyphs.nothing().to_owned();
+    match estimate {
+        None => [nothing(), nothing()],
+        Some(Estimate {
+            effect: theta,
+            interval: range,
+            ..
+        }) => [
+            effect(*theta, range.as_ref(), glyphs),
+            range.map_or_else(nothing, |range| interval(&range, glyphs)),
+        ],
+    }
+}

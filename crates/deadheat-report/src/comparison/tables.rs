@@ -1,0 +1,458 @@
+//! The tables of a comparison: a row for every benchmark and candidate, those without an answer
+//! included, and the mean over all; then the metrics beside the judged one.
+
+use std::collections::HashMap;
+
+use deadheat_model::{Better, Comparison, Metric, MetricComparison, Side, Unit, Verdict};
+
+use super::rows::{ComparisonOptions, Row, What};
+use super::sides::Scene;
+use super::words;
+use crate::cells::{change_cells, interval_head, typical};
+use crate::document::{Cell, Kind, Row as Line, Table, Tone};
+use crate::left_out;
+use crate::plot::ForestRow;
+use crate::sentences;
+use crate::units::{quantities, two_digits};
+
+/// More rows than these are folded away where a medium can, but for those that changed.
+const OPEN: usize = 50;
+
+/// Columns a name should have before p-values take room.
+const NAME_AT_EASE: usize = 20;
+
+impl<'a> Scene<'a> {
+    /// The table of the judged metric.
+    pub(super) fn judged(&self, rows: &[&Row<'a>]) -> Table<'a> {
+        match self.compares() {
+            true => Table {
+                folds: Some((OPEN, " that are neither faster nor slower")),
+                ..self.compared(rows)
+            },
+            false => self.alone(rows).folded(OPEN),
+        }
+    }
+
+    /// Columns for the names of benchmark and sides, and for the change.
+    pub(super) fn heads(&self, first: &str) -> Table<'a> {
+        let mut table = Table {
+            name_at_ease: NAME_AT_EASE,
+            ..Table::default()
+        };
+        table.column(Kind::Name, first);
+        let baseline = self.labels.baseline();
+        if self.several() {
+            table.column(Kind::Number, baseline);
+            table.column(Kind::Words, "candidate");
+            table.column(Kind::Number, "typical");
+        } else {
+            table.column(Kind::Number, baseline);
+            table.column(Kind::Number, &self.labels.candidates()[0]);
+        }
+        table.column(Kind::Number, "change");
+        table
+    }
+
+    /// The typical values of both sides, as [`Scene::heads`] has columns for them.
+    pub(super) fn typical(&self, metric: &Metric, sides: [&Side; 2]) -> Vec<Cell> {
+        let values = typical(sides[0], Some(sides[1]));
+        let shown = quantities(metric.unit(), &values, self.glyphs);
+        let mut cells: Vec<Cell> = shown.into_iter().map(Cell::from).collect();
+        if self.several() {
+            cells.insert(1, self.labels.candidate(&sides[1].name).into());
+        }
+        cells
+    }
+
+    fn compared(&self, rows: &[&Row<'a>]) -> Table<'a> {
+        let comparisons = || rows.iter().filter_map(|row| row.comparison());
+        let raced = || comparisons().filter(|one| one.candidate.is_some());
+        let first = comparisons().next().map(|one| &one.metric);
+        let mixed = comparisons().any(|one| Some(&one.metric) != first);
+        let head = match first.filter(|metric| !mixed && **metric != Metric::Wall) {
+            Some(metric) => format!("benchmark: {}", sentences::metric(metric, self.glyphs)),
+            None => "benchmark".to_owned(),
+        };
+        let mut table = self.heads(&head);
+        let mut intervals = raced()
+            .filter_map(|one| one.estimate.as_ref()?.interval)
+            .peekable();
+        // Without any interval how the values of each side scatter is all
+        // there is to see.
+        let spreads = intervals.peek().is_none() && raced().next().is_some();
+        if spreads {
+            let candidate = match self.several() {
+                true => "candidate",
+                false => &self.labels.candidates()[0],
+            };
+            for side in [self.labels.baseline(), candidate] {
+                table.column(Kind::Number, format!("{side} sd"));
+            }
+        } else {
+            table.column(
+                Kind::Number,
+                interval_head(intervals.map(|interval| interval.confidence)),
+            );
+            table.spare_column(Kind::Number, "p");
+        }
+        // Without pairs every verdict is provisional; the head says it for all.
+        let mut judged = raced().filter(|one| one.verdict.is_some()).peekable();
+        let provisional = judged.peek().is_some() && judged.all(|one| one.provisional);
+        table.column(
+            Kind::Words,
+            match provisional {
+                true => "provisional verdict",
+                false => "verdict",
+            },
+        );
+        if mixed {
+            table.column(Kind::Words, "metric");
+        }
+        let width = table.columns.len();
+        let mut last = None;
+        for row in rows {
+            let mut cells = match row.what {
+                What::Compared(one) => self.cells(one, provisional, spreads),
+                What::Failed(_) => {
+                    let word = format!("! {}", sentences::FAILED_CELL);
+                    self.unanswered(word, Some(Tone::Failure))
+                }
+                What::LeftOut(one) => {
+                    let word = match left_out::cell(&one.reason) {
+                        Some(word) => word.to_owned(),
+                        None => words::only_in(&one.reason, &self.labels),
+                    };
+                    self.unanswered(format!("{} {word}", self.glyphs.mark(None)), None)
+                }
+            };
+            if mixed {
+                let metric = row.comparison().map(|one| &one.metric);
+                let shown = metric.map(|metric| sentences::metric(metric, self.glyphs));
+                cells.push(shown.unwrap_or_default().into());
+            }
+            // Further candidates of a benchmark stand below its name.
+            let again = self.several() && last == Some(&row.title) && row.comparison().is_some();
+            last = Some(&row.title);
+            cells.insert(
+                0,
+                if again {
+                    "".into()
+                } else {
+                    row.title.clone().into()
+                },
+            );
+            debug_assert_eq!(cells.len(), width);
+            table.rows.push(Line {
+                cells,
+                changed: row.changed(),
+                drawn: row.comparison().map(ForestRow::from),
+            });
+        }
+        for overall in &self.analysis.overall {
+            let nothing = || Cell::from(self.glyphs.nothing());
+            let title = words::overall_title(self.analysis).to_owned();
+            let mut cells = vec![Cell::toned(title, Some(Tone::Total)), nothing()];
+            if self.several() {
+                cells.push(self.labels.candidate(&overall.candidate).into());
+            }
+            cells.push(nothing());
+            cells.extend(change_cells(Some(&overall.estimate), self.glyphs).map(Cell::from));
+            cells.push(nothing());
+            cells.push(words::overall_of(overall).into());
+            cells.resize(width, "".into());
+            table.rows.push(Line {
+                drawn: Some(ForestRow {
+                    estimate: Some(&overall.estimate),
+                    margin: self.analysis.margin,
+                    verdict: None,
+                }),
+                ..cells.into()
+            });
+        }
+        table
+    }
+
+    /// All cells of a comparison but its name and its metric.
+    fn cells(&self, comparison: &Comparison, provisional: bool, spreads: bool) -> Vec<Cell> {
+        let word = match provisional {
+            true => sentences::verdict_word(comparison).to_owned(),
+            false => sentences::verdict_cell(comparison),
+        };
+        let mark = self.glyphs.mark(comparison.verdict);
+        let tone = comparison.verdict.map(Tone::Verdict);
+        let verdict = Cell::toned(format!("{mark} {word}"), tone);
+        let Some(candidate) = &comparison.candidate else {
+            let median = [comparison.baseline.median];
+            let median = quantities(comparison.metric.unit(), &median, self.glyphs);
+            let mut cells = self.unanswered(verdict.text, None);
+            cells[0] = median.concat().into();
+            return cells;
+        };
+        let mut cells = self.typical(&comparison.metric, [&comparison.baseline, candidate]);
+        let [change, interval] = change_cells(comparison.estimate.as_ref(), self.glyphs);
+        cells.push(Cell::toned(change, tone.filter(|tone| tone.moved())));
+        let or_nothing = |shown: Option<String>| -> Cell {
+            shown
+                .unwrap_or_else(|| self.glyphs.nothing().to_owned())
+                .into()
+        };
+        if spreads {
+            cells.extend([&comparison.baseline, candidate].map(|side| or_nothing(scatter(side))));
+        } else {
+            cells.push(interval.into());
+            cells.push(or_nothing(comparison.p_adjusted.map(words::probability)));
+        }
+        cells.push(verdict);
+        cells
+    }
+
+    /// A row that holds nothing but why it does.
+    fn unanswered(&self, word: String, tone: Option<Tone>) -> Vec<Cell> {
+        let before = 5 + usize::from(self.several());
+        let mut cells = vec![Cell::from(self.glyphs.nothing()); before];
+        cells.push(Cell::toned(word, tone));
+        cells
+    }
+
+    /// Contenders without a candidate, by themselves.
+    fn alone(&self, rows: &[&Row<'a>]) -> Table<'a> {
+        let mut table = Table::default();
+        table.column(Kind::Name, "benchmark");
+        for head in ["median", "mean", "min", "samples"] {
+            table.column(Kind::Number, head);
+        }
+        let remarks = rows.iter().any(|row| row.comparison().is_none());
+        if remarks {
+            table.column(Kind::Words, "");
+        }
+        for row in rows {
+            let word = match row.what {
+                What::Compared(one) => {
+                    let mut cells: Vec<Cell> = vec![row.title.clone().into()];
+                    cells.extend(self.summary(&one.metric, &one.baseline));
+                    cells.extend(remarks.then(|| Cell::from("")));
+                    table.rows.push(cells.into());
+                    continue;
+                }
+                What::Failed(_) => format!("! {}", sentences::FAILED_CELL),
+                What::LeftOut(one) => match left_out::cell(&one.reason) {
+                    Some(word) => word.to_owned(),
+                    None => words::only_in(&one.reason, &self.labels),
+                },
+            };
+            let mut cells = vec![Cell::from(self.glyphs.nothing()); 6];
+            cells[0] = row.title.clone().into();
+            let failed = matches!(row.what, What::Failed(_));
+            cells[5] = Cell::toned(word, failed.then_some(Tone::Failure));
+            table.rows.push(cells.into());
+        }
+        table
+    }
+
+    /// Median, mean, smallest value and number of samples.
+    pub(super) fn summary(&self, metric: &Metric, side: &Side) -> Vec<Cell> {
+        let values = [side.median, side.mean, side.min];
+        let shown = quantities(metric.unit(), &values, self.glyphs);
+        let shown = shown.into_iter().chain([side.samples.to_string()]);
+        shown.map(Cell::from).collect()
+    }
+}
+
+/// The standard deviation of a side's values as a share of their mean.
+fn scatter(side: &Side) -> Option<String> {
+    let share_of_mean = side.std_dev? / side.mean;
+    let percent = 100.0 * share_of_mean;
+    percent
+        .is_finite()
+        .then(|| format!("{} %", two_digits(percent)))
+}
+
+/// The tables of all metrics beside the judged one.
+#[derive(Default)]
+pub(super) struct Others<'a> {
+    /// Title and table, in the order in which the metrics first come up.
+    pub(super) tables: Vec<(String, Table<'a>)>,
+    /// Metrics of which no row is shown, each with the number of its rows.
+    pub(super) quiet: Vec<(String, usize)>,
+}
+
+/// All rows of one metric.
+struct Gathered<'a> {
+    metric: &'a Metric,
+    rows: Vec<(&'a Row<'a>, &'a MetricComparison)>,
+}
+
+impl<'a> Scene<'a> {
+    /// The metrics beside the judged one: where they moved, or everywhere.
+    pub(super) fn others(&self, rows: &[Row<'_>], options: &ComparisonOptions) -> Others<'a> {
+        let mut others = Others::default();
+        for gathered in gather(rows) {
+            let whole = gathered.rows.len();
+            // Beyond the margin of its own benchmark.
+            let moved = |of: &Row<'_>, row: &MetricComparison| {
+                let own = of.comparison().map(|comparison| comparison.margin);
+                moved(row, own.unwrap_or(self.analysis.margin))
+            };
+            let count = gathered
+                .rows
+                .iter()
+                .filter(|(of, row)| moved(of, row))
+                .count();
+            let shown: Vec<_> = gathered
+                .rows
+                .into_iter()
+                .filter(|(of, row)| {
+                    let asked = options.all_metrics && (!options.only_changed || of.changed());
+                    asked || moved(of, row)
+                })
+                .collect();
+            let name = words::metric_title(gathered.metric, self.glyphs);
+            if !shown.is_empty() {
+                let title = match self.compares() {
+                    true => format!("{name}: {count} of {whole} moved"),
+                    false => name,
+                };
+                let table = self.table(&shown, gathered.metric).folded(OPEN);
+                others.tables.push((title, table));
+            } else if self.compares() {
+                others.quiet.push((name, whole));
+            }
+        }
+        others
+    }
+
+    fn table(&self, rows: &[(&Row<'_>, &MetricComparison)], metric: &Metric) -> Table<'a> {
+        if !self.compares() {
+            let mut table = Table::default();
+            table.column(Kind::Name, "benchmark");
+            for head in ["median", "mean", "min", "samples"] {
+                table.column(Kind::Number, head);
+            }
+            for (of, row) in rows {
+                let mut cells: Vec<Cell> = vec![of.title.clone().into()];
+                cells.extend(self.summary(metric, &row.baseline));
+                table.rows.push(cells.into());
+            }
+            return table;
+        }
+        let mut table = self.heads("benchmark");
+        let estimates = rows.iter().filter_map(|(_, row)| row.estimate.as_ref());
+        let intervals = estimates.filter_map(|estimate| estimate.interval);
+        table.column(
+            Kind::Number,
+            interval_head(intervals.map(|interval| interval.confidence)),
+        );
+        let judged = metric.better() != Better::Unknown;
+        if judged {
+            table.column(Kind::Words, "verdict");
+        }
+        let mut last = None;
+        for (of, row) in rows {
+            let Some(candidate) = &row.candidate else {
+                continue;
+            };
+            let again = self.several() && last == Some(&of.title);
+            last = Some(&of.title);
+            let name = if again {
+                "".into()
+            } else {
+                of.title.clone().into()
+            };
+            let mut cells: Vec<Cell> = vec![name];
+            cells.extend(self.typical(metric, [&row.baseline, candidate]));
+            let [change, interval] = change_cells(row.estimate.as_ref(), self.glyphs);
+            let tone = row.verdict.map(Tone::Verdict);
+            cells.push(Cell::toned(change, tone.filter(|tone| tone.moved())));
+            cells.push(interval.into());
+            if judged {
+                let mark = self.glyphs.mark(row.verdict);
+                let word = word(metric, row.verdict);
+                cells.push(Cell::toned(format!("{mark} {word}"), tone));
+            }
+            table.rows.push(cells.into());
+        }
+        table
+    }
+}
+
+/// Every metric but the judged one, with all rows in which anything was seen
+/// of it.
+fn gather<'a>(rows: &'a [Row<'a>]) -> Vec<Gathered<'a>> {
+    let mut gathered: Vec<Gathered<'a>> = Vec::new();
+    let mut places: HashMap<&Metric, usize> = HashMap::new();
+    for row in rows {
+        let Some(comparison) = row.comparison() else {
+            continue;
+        };
+        for one in beside(comparison) {
+            let place = *places.entry(&one.metric).or_insert_with(|| {
+                gathered.push(Gathered {
+                    metric: &one.metric,
+                    rows: Vec::new(),
+                });
+                gathered.len() - 1
+            });
+            gathered[place].rows.push((row, one));
+        }
+    }
+    gathered
+}
+
+/// The metrics of a comparison beside the judged one, but for those of which
+/// nothing was ever seen.
+fn beside(comparison: &Comparison) -> impl Iterator<Item = &MetricComparison> {
+    let others = comparison.metrics.iter();
+    others.filter(|row| {
+        let sides = [Some(&row.baseline), row.candidate.as_ref()];
+        let seen = sides.into_iter().flatten().any(|side| side.max > 0.0);
+        let both = comparison.candidate.is_some() == row.candidate.is_some();
+        row.metric != comparison.metric && seen && both
+    })
+}
+
+/// Whether a metric is shown without being asked for: it is faster or slower;
+/// nobody knows which way is better and its interval lies to one side of zero,
+/// the change beyond the margin; or it is exact, as counts may be.
+fn moved(row: &MetricComparison, margin: f64) -> bool {
+    let beyond = |change: f64| change.abs() > margin;
+    let estimate = row.estimate.as_ref();
+    match (row.verdict, estimate, estimate.and_then(|one| one.interval)) {
+        (Some(verdict), ..) => matches!(verdict, Verdict::Faster | Verdict::Slower),
+        (None, Some(estimate), Some(interval)) => {
+            let aside = interval.low.0 > 0.0 || interval.high.0 < 0.0;
+            row.metric.better() == Better::Unknown && aside && beyond(estimate.effect.change())
+        }
+        (None, Some(estimate), None) => exact(row) && beyond(estimate.effect.change()),
+        // From nothing to something there is no ratio.
+        (None, None, _) => exact(row),
+    }
+}
+
+/// Whether all samples of a side have one value, and the sides differ in it:
+/// without scatter there is no interval, and nothing to doubt either.
+fn exact(row: &MetricComparison) -> bool {
+    let one_value = |side: &Side| side.samples > 1 && side.min == side.max;
+    let candidate = row.candidate.as_ref();
+    candidate.is_some_and(|candidate| {
+        one_value(&row.baseline) && one_value(candidate) && row.baseline.min != candidate.min
+    })
+}
+
+/// The verdict on a metric in a word: what is no time and no rate is not
+/// faster or slower.
+fn word(metric: &Metric, verdict: Option<Verdict>) -> &'static str {
+    let amount = match metric.unit() {
+        Unit::Bytes | Unit::Count => true,
+        Unit::Nanoseconds | Unit::BytesPerSecond | Unit::PerSecond => false,
+    };
+    let more = metric.better() == Better::More;
+    match verdict {
+        Some(Verdict::Faster | Verdict::Slower) if amount => {
+            match (verdict == Some(Verdict::Slower)) != more {
+                true => "more",
+                false => "less",
+            }
+        }
+        verdict => sentences::verdict_word_of(verdict),
+    }
+}

@@ -1,0 +1,361 @@
+//! An answer as a tree: what is said and of what kind it is, before it is known where it is shown.
+//!
+//! The builders (`run`, `comparison`, `calibration`) put every fact into blocks once; the renderers
+//! (`text`, `markdown`, and `page` for HTML) know blocks and nothing of what they say. Text in a
+//! tree is escaped for terminals already (see `names`), and for no markup: that is the renderer's.
+
+use deadheat_model::{Comparison, Verdict};
+
+use crate::glyphs::Glyphs;
+use crate::plot::{ForestRow, color_of};
+
+/// A part of an answer, and what a medium needs to know to place it.
+#[derive(Clone, Debug)]
+pub(crate) struct Block<'a> {
+    pub(crate) content: Content<'a>,
+    /// True where no empty line parts it from the block above in a terminal.
+    pub(crate) tight: bool,
+    /// True where it gets its room in a comment before other blocks.
+    pub(crate) needed: bool,
+    /// The noun for one of its items and for several, where a comment has no room for them.
+    pub(crate) nouns: (&'static str, &'static str),
+}
+
+/// What a block holds.
+#[derive(Clone, Debug)]
+pub(crate) enum Content<'a> {
+    /// A title of this level; 1 is that of the whole answer.
+    Heading(u8, String),
+    /// How many came to which verdict, and what the run took.
+    Headline(String, Option<String>),
+    /// Whether the gates of a run are open: the title, what is said of it, and who breaks which
+    /// rule.
+    Gate {
+        is_open: bool,
+        title: String,
+        passed: Option<String>,
+        broken: Vec<Broken>,
+    },
+    /// Sentences; in a terminal behind so many spaces.
+    Paragraph(String, usize),
+    /// A title behind the names of what it is about.
+    Titled(Vec<String>, &'static str),
+    /// Verdicts, one for each candidate.
+    Verdicts(Vec<VerdictLine>),
+    /// Figures in rows and columns.
+    Table(Table<'a>),
+    /// Doubts and other remarks.
+    Notes(Vec<Note>),
+    /// Sentences that stand beside each other.
+    List(Vec<String>),
+    /// What is known of a thing, name by name, under a title.
+    Facts(&'static str, Vec<(String, String)>),
+    /// What is said of one benchmark; nothing of it where its blocks show nothing.
+    Section(String, Vec<Block<'a>>),
+    /// What unfolds behind a summary, where a medium can fold.
+    Fold(String, Vec<Block<'a>>),
+    /// What there is to draw, where a medium can draw.
+    Plot(Plot<'a>),
+    /// A command to type.
+    Code(String),
+}
+
+/// The verdict on one candidate.
+#[derive(Clone, Debug)]
+pub(crate) struct VerdictLine {
+    /// The benchmark, and the candidate where it has several: for lists over many benchmarks.
+    pub(crate) names: Vec<String>,
+    pub(crate) mark: &'static str,
+    pub(crate) tone: Option<Tone>,
+    pub(crate) sentence: String,
+    /// What one needs to believe it: placement, design, noise floor, counts.
+    pub(crate) details: Vec<String>,
+    /// Counts that stand to its right where there is room, else below it.
+    pub(crate) aside: Option<String>,
+}
+
+/// A rule that is broken: by which benchmark and candidate, and what excuses it.
+#[derive(Clone, Debug)]
+pub(crate) struct Broken {
+    pub(crate) names: Vec<String>,
+    pub(crate) rule: String,
+    pub(crate) excuse: Option<String>,
+}
+
+/// How grave a remark is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Severity {
+    /// A run fails for it, or a benchmark did.
+    Alarm,
+    /// It casts doubt on the result.
+    Warning,
+    /// It helps to read the result.
+    Note,
+}
+
+/// A remark, and the benchmark it is about where it does not say so itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Note {
+    pub(crate) severity: Severity,
+    pub(crate) place: Option<String>,
+    pub(crate) text: String,
+}
+
+impl Note {
+    /// A remark that says itself what it is about.
+    pub(crate) fn of(severity: Severity, text: String) -> Note {
+        Note {
+            severity,
+            place: None,
+            text,
+        }
+    }
+}
+
+/// What is drawn of a benchmark's comparisons.
+#[derive(Clone, Debug)]
+pub(crate) struct Plot<'a> {
+    pub(crate) group: &'a [Comparison],
+    /// The labels of the contenders, the baseline first.
+    pub(crate) labels: Vec<String>,
+    /// Whether the intervals are drawn too, which a table may have beside it.
+    pub(crate) intervals: bool,
+}
+
+/// What stands in a column, which decides how it is set and what becomes of it where there is
+/// little room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The name of a benchmark; shortened where it must be.
+    Name,
+    /// The name of a contender: of these no two may become alike.
+    Contender,
+    Words,
+    Number,
+}
+
+impl Kind {
+    /// True where its cells are set to the left.
+    pub(crate) fn to_the_left(self) -> bool {
+        self != Kind::Number
+    }
+
+    /// True for names, which are shortened where they must be.
+    pub(crate) fn is_name(self) -> bool {
+        matches!(self, Kind::Name | Kind::Contender)
+    }
+}
+
+/// A column and its head.
+#[derive(Clone, Debug)]
+pub(crate) struct Column {
+    pub(crate) kind: Kind,
+    pub(crate) head: String,
+    /// True where it goes first when there is no room: other columns tell as much.
+    pub(crate) spare: bool,
+}
+
+/// The colour of a cell or a mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tone {
+    Verdict(Verdict),
+    /// Of a failure.
+    Failure,
+    /// Of what goes over all rows: no colour, but bold.
+    Total,
+}
+
+impl Tone {
+    /// True for the colour of a change in one direction.
+    pub(crate) fn moved(self) -> bool {
+        matches!(self, Tone::Verdict(Verdict::Faster | Verdict::Slower))
+    }
+
+    /// The colour as terminals number it.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Tone::Verdict(verdict) => color_of(Some(verdict)).unwrap_or_default(),
+            Tone::Failure => Tone::Verdict(Verdict::Slower).code(),
+            Tone::Total => 1,
+        }
+    }
+}
+
+/// A cell of a row.
+#[derive(Clone, Debug)]
+pub(crate) struct Cell {
+    pub(crate) text: String,
+    pub(crate) tone: Option<Tone>,
+}
+
+impl Cell {
+    /// A cell of this colour.
+    pub(crate) fn toned(text: String, tone: Option<Tone>) -> Cell {
+        Cell { text, tone }
+    }
+}
+
+impl<S: Into<String>> From<S> for Cell {
+    fn from(text: S) -> Cell {
+        Cell::toned(text.into(), None)
+    }
+}
+
+/// A row of a table.
+#[derive(Clone, Debug)]
+pub(crate) struct Row<'a> {
+    pub(crate) cells: Vec<Cell>,
+    /// False where it is folded away among many rows.
+    pub(crate) changed: bool,
+    /// The interval drawn beside it.
+    pub(crate) drawn: Option<ForestRow<'a>>,
+}
+
+impl<C: Into<Cell>> From<Vec<C>> for Row<'_> {
+    fn from(cells: Vec<C>) -> Self {
+        Row {
+            cells: cells.into_iter().map(Into::into).collect(),
+            changed: true,
+            drawn: None,
+        }
+    }
+}
+
+/// A table: columns, and rows of as many cells.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Table<'a> {
+    /// Its name, which a page shows; elsewhere the heads say as much.
+    pub(crate) caption: String,
+    pub(crate) columns: Vec<Column>,
+    pub(crate) rows: Vec<Row<'a>>,
+    /// Columns of a terminal that the longest name should have before spare columns take room.
+    pub(crate) name_at_ease: usize,
+    /// True where a terminal shows the names last, so that long ones push no figures away.
+    pub(crate) names_last: bool,
+    /// With more rows than these, those that did not change are folded away where a medium can;
+    /// and how those are called.
+    pub(crate) folds: Option<(usize, &'static str)>,
+}
+
+impl<'a> Table<'a> {
+    /// A table whose first column is of this kind; the other columns hold numbers.
+    pub(crate) fn new<S: Into<String>>(first: Kind, heads: impl IntoIterator<Item = S>) -> Self {
+        let mut table = Table::default();
+        for head in heads {
+            let kind = [first, Kind::Number][table.columns.len().min(1)];
+            table.column(kind, head);
+        }
+        table
+    }
+
+    /// Adds a column to the right.
+    pub(crate) fn column(&mut self, kind: Kind, head: impl Into<String>) {
+        self.columns.push(Column {
+            kind,
+            head: head.into(),
+            spare: false,
+        });
+    }
+
+    /// Adds a column to the right that goes first where there is no room.
+    pub(crate) fn spare_column(&mut self, kind: Kind, head: impl Into<String>) {
+        self.column(kind, head);
+        if let Some(last) = self.columns.last_mut() {
+            last.spare = true;
+        }
+    }
+
+    /// The table with all of its rows folded away where there are more than so many.
+    pub(crate) fn folded(mut self, more_than: usize) -> Table<'a> {
+        self.folds = Some((more_than, ""));
+        for row in &mut self.rows {
+            row.changed = false;
+        }
+        self
+    }
+
+    /// The table with such of its columns as are kept.
+    pub(crate) fn keeping(&self, keeps: impl Fn(&Column) -> bool) -> Table<'a> {
+        let kept: Vec<usize> = (0..self.columns.len())
+            .filter(|index| keeps(&self.columns[*index]))
+            .collect();
+        self.in_order(&kept)
+    }
+
+    /// The table with these columns in this order.
+    pub(crate) fn in_order(&self, columns: &[usize]) -> Table<'a> {
+        let row = |row: &Row<'a>| Row {
+            cells: columns
+                .iter()
+                .map(|index| row.cells[*index].clone())
+                .collect(),
+            ..row.clone()
+        };
+        Table {
+            columns: columns
+                .iter()
+                .map(|index| self.columns[*index].clone())
+                .collect(),
+            rows: self.rows.iter().map(row).collect(),
+            caption: self.caption.clone(),
+            ..*self
+        }
+    }
+}
+
+impl<'a> Block<'a> {
+    pub(crate) fn of(content: Content<'a>) -> Block<'a> {
+        Block {
+            content,
+            tight: false,
+            needed: false,
+            nouns: ("line", "lines"),
+        }
+    }
+
+    pub(crate) fn paragraph(text: impl Into<String>) -> Block<'a> {
+        Block::of(Content::Paragraph(text.into(), 0))
+    }
+
+    /// A paragraph that belongs to what stands above it.
+    pub(crate) fn indented(text: impl Into<String>) -> Block<'a> {
+        Block::of(Content::Paragraph(text.into(), 2))
+    }
+
+    pub(crate) fn table(table: Table<'a>) -> Block<'a> {
+        Block::of(Content::Table(table)).called(("row", "rows"))
+    }
+
+    /// Remarks; `None` where there is none.
+    pub(crate) fn notes(notes: Vec<Note>) -> Option<Block<'a>> {
+        (!notes.is_empty()).then(|| Block::of(Content::Notes(notes)))
+    }
+
+    /// A list; `None` where it is empty.
+    pub(crate) fn list(items: Vec<String>) -> Option<Block<'a>> {
+        (!items.is_empty()).then(|| Block::of(Content::List(items)))
+    }
+
+    pub(crate) fn tight(self) -> Block<'a> {
+        Block {
+            tight: true,
+            ..self
+        }
+    }
+
+    pub(crate) fn needed(self) -> Block<'a> {
+        Block {
+            needed: true,
+            ..self
+        }
+    }
+
+    pub(crate) fn called(self, nouns: (&'static str, &'static str)) -> Block<'a> {
+        Block { nouns, ..self }
+    }
+}
+
+/// The mark of a verdict with its colour.
+pub(crate) fn mark_of(verdict: Option<Verdict>, glyphs: Glyphs) -> (&'static str, Option<Tone>) {
+    (glyphs.mark(verdict), verdict.map(Tone::Verdict))
+}

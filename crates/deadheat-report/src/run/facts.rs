@@ -1,0 +1,426 @@
+//! Every fact of the answer about a run, each in one place and as the block it is shown as.
+
+use deadheat_model::{
+    Analysis, Comparison, EndReason, Ending, FailedBenchmark, Metric, Verdict, Warning,
+};
+
+use crate::cells::{Figure, change_cells, figure_cells, interval_head, typical};
+use crate::document::{
+    Block, Cell, Content, Kind, Note, Row, Severity, Table, Tone, VerdictLine, mark_of,
+};
+use crate::gates;
+use crate::glyphs::Glyphs;
+use crate::left_out;
+use crate::names::{escape, labels, shorten};
+use crate::rate::rate_cells;
+use crate::sentences::{self, Called, Source};
+use crate::suite;
+use crate::units::quantities;
+use crate::warnings::{self, WarningText};
+
+/// How much of an answer is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Detail {
+    /// A line per comparison, and doubts.
+    Terse,
+    /// The verdict, what one needs to believe it, and what changes how it is
+    /// read.
+    #[default]
+    Brief,
+    /// Every metric and every note.
+    Full,
+}
+
+/// Columns of a suite's names that are worth more than the times beside them.
+const NAME_TO_KEEP: usize = 32;
+
+/// More rows than these are folded away in a comment, but for those that changed.
+const OPEN_ROWS: usize = 12;
+
+/// An analysis, and how much of it is said.
+pub(crate) struct Run<'a> {
+    pub(crate) analysis: &'a Analysis,
+    pub(crate) groups: Vec<&'a [Comparison]>,
+    pub(crate) glyphs: Glyphs,
+    pub(crate) source: Source,
+    pub(crate) detail: Detail,
+    pub(crate) figures: bool,
+    pub(crate) plot: bool,
+    /// Whether there is room for every figure of a contender.
+    pub(crate) wide: bool,
+    /// Columns a name may take.
+    pub(crate) name: usize,
+    /// Makes a label that keeps its reading direction to itself, where the medium can.
+    pub(crate) isolated: fn(&str) -> String,
+}
+
+impl<'a> Run<'a> {
+    /// Everything about the analysis, with names of so many columns.
+    pub(crate) fn of(analysis: &'a Analysis, glyphs: Glyphs, name: usize) -> Run<'a> {
+        Run {
+            analysis,
+            groups: suite::groups(&analysis.comparisons),
+            glyphs,
+            source: Source::of(analysis),
+            detail: Detail::Full,
+            figures: false,
+            plot: false,
+            wide: false,
+            name,
+            isolated: str::to_owned,
+        }
+    }
+
+    /// Whether there is more than one row to show.
+    pub(crate) fn is_suite(&self) -> bool {
+        let rows = left_out::rows(&self.analysis.left_out, self.glyphs).len();
+        self.groups.len() + self.analysis.failures.len() + rows > 1
+    }
+
+    /// One row per contender, all in one unit where that is readable: what is typical and the
+    /// least, in full median and mean as well.
+    pub(crate) fn contenders(&self, group: &[Comparison]) -> Table<'a> {
+        let metric = &group[0].metric;
+        let full = self.detail == Detail::Full;
+        let sides = suite::sides(group);
+        let known = sides.iter().any(|side| side.typical.is_some());
+        let shown: &[Figure] = match (full, known) {
+            _ if self.wide => &[
+                Figure::Typical,
+                Figure::Median,
+                Figure::Mean,
+                Figure::Min,
+                Figure::Max,
+            ],
+            (true, _) => &[Figure::Typical, Figure::Median, Figure::Mean, Figure::Min],
+            (false, true) => &[Figure::Typical, Figure::Min],
+            (false, false) => &[Figure::Median, Figure::Min],
+        };
+        // Wall time is what everybody expects.
+        let title = match metric {
+            Metric::Wall if !full => String::new(),
+            metric => sentences::metric(metric, self.glyphs),
+        };
+        let mut heads = vec![title];
+        heads.extend(shown.iter().map(|figure| figure.name().to_owned()));
+        // How the values scatter may want a unit of its own.
+        let scatter = self
+            .wide
+            .then(|| figure_cells(group, &[Figure::StdDev], self.glyphs));
+        heads.extend(scatter.iter().map(|_| Figure::StdDev.name().to_owned()));
+        let rates = rate_cells(group, self.glyphs);
+        heads.extend(rates.iter().map(|_| "rate".to_owned()));
+        heads.push(
+            match self.source {
+                Source::Commands => "launches",
+                _ => "samples",
+            }
+            .to_owned(),
+        );
+        let mut table = Table::new(Kind::Contender, heads);
+        table.caption = format!("Contenders, per {}", self.source.iteration());
+        let figures = figure_cells(group, shown, self.glyphs);
+        let labels = self.labels(group);
+        for (index, (side, figures)) in sides.iter().zip(figures).enumerate() {
+            let mut row = vec![labels[index].clone()];
+            row.extend(figures);
+            row.extend(scatter.as_ref().map(|scatter| scatter[index].concat()));
+            row.extend(rates.as_ref().map(|rates| rates[index].clone()));
+            row.push(side.samples.to_string());
+            table.rows.push(row.into());
+        }
+        table
+    }
+
+    /// What was found about each candidate, and below it what one needs to believe it.
+    pub(crate) fn verdicts(
+        &self,
+        group: &[Comparison],
+        baseline_is_shown: bool,
+    ) -> Vec<VerdictLine> {
+        let labels = self.called(group);
+        let full = self.detail == Detail::Full;
+        let mut floors = Vec::new();
+        let mut verdicts = Vec::new();
+        for (comparison, candidate) in group.iter().zip(&labels[1..]) {
+            let called = Called {
+                baseline: &labels[0],
+                candidate: comparison.candidate.is_some().then_some(candidate.as_str()),
+                baseline_is_shown,
+            };
+            let (mark, tone) = mark_of(comparison.verdict, self.glyphs);
+            let mut names = Vec::new();
+            names.extend(self.is_suite().then(|| self.title(group)));
+            names.extend((group.len() > 1).then(|| candidate.clone()));
+            let mut details: Vec<String> = Vec::new();
+            if full {
+                details.extend(sentences::placement(comparison, self.glyphs));
+                details.extend(sentences::design(comparison, self.glyphs));
+            }
+            verdicts.push(VerdictLine {
+                names,
+                mark,
+                tone,
+                sentence: sentences::verdict(comparison, called, self.source, self.glyphs),
+                details,
+                aside: None,
+            });
+            floors.extend(sentences::noise_floor(comparison, self.glyphs));
+        }
+        // Candidates of one baseline have one control.
+        floors.dedup();
+        if let Some(last) = verdicts.last_mut() {
+            last.details.extend(floors);
+            match self.counts(group) {
+                Some(counts) if full => last.details.push(counts),
+                counts => last.aside = counts,
+            }
+        }
+        verdicts
+    }
+
+    /// What the answer rests on and what it took; of several benchmarks the latter is said once.
+    fn counts(&self, group: &[Comparison]) -> Option<String> {
+        let mut counts: Vec<String> = Vec::new();
+        counts.extend(sentences::rests_on(group, self.source));
+        counts.extend(self.effort().filter(|_| !self.is_suite()));
+        (!counts.is_empty()).then(|| counts.join(", "))
+    }
+
+    fn effort(&self) -> Option<String> {
+        match self.detail {
+            Detail::Full => sentences::effort(self.analysis),
+            _ => sentences::time(self.analysis),
+        }
+    }
+
+    /// How many comparisons came to which verdict, and what the run took.
+    pub(crate) fn headline(&self) -> Block<'a> {
+        let Analysis {
+            comparisons,
+            failures,
+            left_out,
+            ..
+        } = self.analysis;
+        let tally = sentences::tally(comparisons, failures, left_out);
+        Block::of(Content::Headline(tally, self.effort()))
+    }
+
+    /// The controls of a suite and the changes over all of it.
+    pub(crate) fn means(&self) -> Vec<String> {
+        let overall = &self.analysis.overall;
+        let mut lines: Vec<String> = Vec::new();
+        if self.detail == Detail::Brief {
+            lines.extend(sentences::controls(&self.analysis.comparisons));
+        }
+        if self.detail != Detail::Terse {
+            let line = |one| sentences::overall(one, self.analysis, overall.len() > 1, self.glyphs);
+            lines.extend(overall.iter().map(line));
+        }
+        lines
+    }
+
+    /// One row per comparison of a suite, and one per benchmark that failed or says that it does
+    /// not run; `brief` for a terminal, where a row has room for one name and few words.
+    pub(crate) fn overview(&self, brief: bool) -> Table<'a> {
+        let nothing = || self.glyphs.nothing().to_owned();
+        // Where every benchmark has the same two sides, as two builds do, no row names them.
+        let alike = self.groups.iter().all(|group| group.len() == 1)
+            && (self.groups.windows(2)).all(|two| suite::names(two[0]) == suite::names(two[1]));
+        let raced = self
+            .analysis
+            .comparisons
+            .iter()
+            .any(|one| one.candidate.is_some());
+        let apart = !brief && !alike && raced;
+        let mut table = Table {
+            name_at_ease: NAME_TO_KEEP,
+            names_last: true,
+            folds: Some((OPEN_ROWS, " that did not change")),
+            ..Table::default()
+        };
+        table.column(Kind::Name, "benchmark");
+        if apart {
+            table.column(Kind::Name, "candidate");
+        }
+        table.column(Kind::Words, if brief { "" } else { "verdict" });
+        table.column(Kind::Number, "change");
+        table.column(
+            Kind::Number,
+            interval_head(self.analysis.comparisons.iter().map(Comparison::coverage)),
+        );
+        table.spare_column(Kind::Number, "baseline");
+        table.spare_column(Kind::Number, "candidate");
+        for group in &self.groups {
+            let labels = self.labels(group);
+            for (index, comparison) in group.iter().enumerate() {
+                let label = labels.get(index + 1);
+                let name = match label.filter(|_| brief && !alike) {
+                    Some(candidate) => format!("{}: {candidate}", self.title(group)),
+                    None => self.title(group),
+                };
+                let mut cells: Vec<Cell> = vec![name.into()];
+                if apart {
+                    cells.push(label.cloned().unwrap_or_default().into());
+                }
+                let tone = comparison.verdict.map(Tone::Verdict);
+                cells.push(Cell::toned(self.verdict_cell(comparison, brief), tone));
+                let change = change_cells(comparison.estimate.as_ref(), self.glyphs);
+                cells.extend(change.map(Cell::from));
+                let values = typical(&comparison.baseline, comparison.candidate.as_ref());
+                let mut values = quantities(comparison.metric.unit(), &values, self.glyphs);
+                values.resize(2, nothing());
+                cells.extend(values.into_iter().map(Cell::from));
+                let moved = matches!(comparison.verdict, Some(Verdict::Faster | Verdict::Slower));
+                table.rows.push(Row {
+                    cells,
+                    changed: moved || comparison.gate.is_some(),
+                    drawn: brief.then(|| comparison.into()),
+                });
+            }
+        }
+        for (name, cell) in self.unanswered() {
+            let mut cells = vec![Cell::from(nothing()); table.columns.len()];
+            cells[0] = name.into();
+            cells[usize::from(apart)] = if apart { "".into() } else { cells[0].clone() };
+            cells[1 + usize::from(apart)] = cell;
+            table.rows.push(cells.into());
+        }
+        table
+    }
+
+    fn verdict_cell(&self, comparison: &Comparison, brief: bool) -> String {
+        let mark = self.glyphs.mark(comparison.verdict);
+        match brief {
+            true => {
+                let provisional = if comparison.provisional { "*" } else { "" };
+                format!(
+                    "{mark} {}{provisional}",
+                    sentences::verdict_word(comparison)
+                )
+            }
+            false => format!("{mark} {}", sentences::verdict_cell(comparison)),
+        }
+    }
+
+    /// Benchmarks without an answer that have a row, each with what stands for its verdict.
+    pub(crate) fn unanswered(&self) -> Vec<(String, Cell)> {
+        let failed = self.analysis.failures.iter().map(|failure| {
+            let title = self.failed_title(failure);
+            let word = format!("! {}", sentences::FAILED_CELL);
+            (title, Cell::toned(word, Some(Tone::Failure)))
+        });
+        let left_out = left_out::rows(&self.analysis.left_out, self.glyphs).into_iter();
+        let left_out = left_out.map(|(title, word)| {
+            let word = format!("{} {word}", self.glyphs.mark(None));
+            (self.shown(&title), word.into())
+        });
+        failed.chain(left_out).collect()
+    }
+
+    fn shown(&self, title: &str) -> String {
+        (self.isolated)(&shorten(title, self.name, self.glyphs))
+    }
+
+    pub(crate) fn title(&self, group: &[Comparison]) -> String {
+        self.shown(&suite::title(&group[0], self.glyphs))
+    }
+
+    pub(crate) fn failed_title(&self, failure: &FailedBenchmark) -> String {
+        self.shown(&suite::failed_title(failure, self.glyphs))
+    }
+
+    /// The labels of a benchmark's contenders, the baseline first.
+    pub(crate) fn labels(&self, group: &[Comparison]) -> Vec<String> {
+        let labels = labels(&suite::names(group), self.name, self.glyphs);
+        labels.iter().map(|label| (self.isolated)(label)).collect()
+    }
+
+    /// The same with at least two of them, so that a contender alone needs no case of its own.
+    pub(crate) fn called(&self, group: &[Comparison]) -> Vec<String> {
+        let mut labels = self.labels(group);
+        labels.resize(group.len() + 1, String::new());
+        labels
+    }
+
+    /// What is to be said of one benchmark: all of it, or what earns its place.
+    pub(crate) fn warnings(&self, group: &[Comparison]) -> Vec<WarningText> {
+        let called = self.called(group);
+        let candidates: Vec<&str> = called[1..].iter().map(String::as_str).collect();
+        if self.detail == Detail::Full {
+            return warnings::messages(group, &candidates, self.source, self.glyphs);
+        }
+        let mut told = warnings::brief_messages(group, &candidates, self.source, self.glyphs);
+        told.retain(|told| self.detail == Detail::Brief || !told.information);
+        told
+    }
+
+    pub(crate) fn notes(&self, group: &[Comparison]) -> Vec<Note> {
+        self.warnings(group).into_iter().map(Note::from).collect()
+    }
+
+    /// What is to be said of each benchmark by itself, and what is said once for all.
+    pub(crate) fn doubts(&self) -> (Vec<Vec<Note>>, Vec<Note>) {
+        let all: Vec<Vec<WarningText>> = (self.groups.iter())
+            .map(|group| self.warnings(group))
+            .collect();
+        let shared = warnings::shared_doubts(&all);
+        let own = all.into_iter().map(|told| {
+            let own = told.into_iter().filter(|told| !shared.contains(told));
+            own.map(Note::from).collect()
+        });
+        let own = own.collect();
+        (own, shared.into_iter().map(Note::from).collect())
+    }
+
+    /// What concerns the whole run: how it ended, then doubts about recordings.
+    pub(crate) fn whole(&self) -> Vec<Note> {
+        let warnings = warnings::in_order(&self.analysis.warnings).into_iter();
+        let warnings = warnings.map(|one| {
+            let text = warnings::sentence(one, self.source, self.glyphs);
+            Note::from(WarningText::new(one, text))
+        });
+        self.ending().into_iter().chain(warnings).collect()
+    }
+
+    fn ending(&self) -> Option<Note> {
+        // The warning of a comparison says the same with its numbers.
+        let spent = |warning: &Warning| matches!(warning, Warning::BudgetSpent { .. });
+        let mut comparisons = self.analysis.comparisons.iter();
+        if self.analysis.ending == Ending::Recorded(EndReason::Budget)
+            && comparisons.any(|comparison| comparison.warnings.iter().any(spent))
+        {
+            return None;
+        }
+        let text = sentences::ending(&self.analysis.ending, self.source, self.glyphs)?;
+        Some(Note::of(Severity::Warning, text))
+    }
+
+    /// What the gates say of the run.
+    pub(crate) fn gate(&self) -> Option<Content<'a>> {
+        let several = self.groups.iter().any(|group| group.len() > 1);
+        let names = |one: &Comparison| {
+            let mut names = vec![self.title(std::slice::from_ref(one))];
+            let candidate = one.candidate.as_ref().filter(|_| several);
+            names.extend(candidate.map(|side| self.shown(&escape(&side.name, self.glyphs))));
+            names
+        };
+        gates::gate(self.analysis, names, self.glyphs)
+    }
+
+    /// Benchmarks that failed, and why.
+    pub(crate) fn failures(&self) -> Vec<Note> {
+        let sentence = |failure| {
+            let title = self.failed_title(failure);
+            sentences::failed(&title, failure, self.glyphs)
+        };
+        let failures = self.analysis.failures.iter().map(sentence);
+        failures
+            .map(|text| Note::of(Severity::Alarm, text))
+            .collect()
+    }
+
+    pub(crate) fn left_out(&self) -> Option<Block<'a>> {
+        Block::list(sentences::left_out(&self.analysis.left_out, self.glyphs))
+    }
+}

@@ -1,0 +1,347 @@
+//! An answer for people at a terminal: lines of a width, in colour or not.
+//!
+//! Colours are put on after lines were measured: escape sequences have no width.
+
+use crate::document::{Block, Content, Kind, Note, Row, Severity, Table, VerdictLine};
+use crate::glyphs::Glyphs;
+use crate::layout::{self, Width as _};
+use crate::names::{labels, shorten};
+use crate::plot::beside;
+#[cfg(feature = "reports")]
+use crate::{
+    document::Plot,
+    plot::{Scenery, intervals, pictures},
+};
+
+/// Spaces before the rows of a table.
+const INDENT: usize = 2;
+
+/// Columns a name keeps, however narrow the terminal.
+const NAME_AT_LEAST: usize = 12;
+
+/// Counts stand no further to the right, however wide the terminal: the eye would not find them.
+const ASIDE_AT_MOST: usize = 100;
+
+/// Columns between a verdict and its counts on one line.
+const ASIDE_GAP: usize = 3;
+
+/// Columns of a picture that goes where there is no right edge.
+#[cfg(feature = "reports")]
+const WIDEST_PICTURE: usize = 100;
+
+/// A terminal as far as an answer depends on it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Terminal {
+    /// Columns; `usize::MAX` for no limit.
+    pub(crate) width: usize,
+    pub(crate) color: bool,
+    pub(crate) glyphs: Glyphs,
+}
+
+impl Terminal {
+    /// The blocks one below the other, with an empty line between those that are not tight.
+    pub(crate) fn render(&self, blocks: &[Block<'_>]) -> String {
+        let mut text = String::new();
+        for block in blocks {
+            let shown = self.block(block);
+            if !text.is_empty() && !shown.is_empty() && !block.tight {
+                text.push('\n');
+            }
+            text += &shown;
+        }
+        text
+    }
+
+    fn block(&self, block: &Block<'_>) -> String {
+        match &block.content {
+            Content::Heading(_, title) => self.wrapped("", title),
+            Content::Headline(tally, Some(effort)) => {
+                self.wrapped("", &format!("{}; {effort}.", tally.trim_end_matches('.')))
+            }
+            Content::Headline(tally, None) => self.wrapped("", tally),
+            Content::Paragraph(text, indent) => self.wrapped(&" ".repeat(*indent), text),
+            Content::Titled(names, text) => {
+                let names = (!names.is_empty()).then(|| format!("{}. ", names.join(", ")));
+                self.wrapped("", &format!("{}{text}", names.unwrap_or_default()))
+            }
+            Content::Verdicts(verdicts) => verdicts.iter().map(|one| self.verdict(one)).collect(),
+            Content::Table(table) => self.table(table),
+            Content::Notes(notes) => notes.iter().map(|note| self.note(note)).collect(),
+            // Its sentences stand among the notes.
+            Content::Gate { .. } => String::new(),
+            Content::Facts(title, facts) => {
+                let facts = facts.iter();
+                let facts =
+                    facts.map(|(name, value)| self.wrapped("  ", &format!("{name}: {value}")));
+                std::iter::once(self.wrapped("", title))
+                    .chain(facts)
+                    .collect()
+            }
+            Content::List(items) => items.iter().map(|item| self.wrapped("", item)).collect(),
+            Content::Section(title, blocks) => match self.render(blocks) {
+                empty if empty.is_empty() => empty,
+                shown => self.painted(&shorten(title, self.width, self.glyphs), 1) + "\n" + &shown,
+            },
+            Content::Fold(_, blocks) => self.render(blocks),
+            #[cfg(feature = "reports")]
+            Content::Plot(plot) => self.plot(plot),
+            #[cfg(not(feature = "reports"))]
+            Content::Plot(_) => String::new(),
+            Content::Code(command) => format!("{}{command}\n", " ".repeat(INDENT)),
+        }
+    }
+
+    fn wrapped(&self, prefix: &str, text: &str) -> String {
+        layout::wrap(prefix, text, self.width)
+    }
+
+    fn painted(&self, text: &str, color: u8) -> String {
+        if self.color {
+            format!("\u{1b}[{color}m{text}\u{1b}[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+
+    /// A paragraph behind a word in colour.
+    fn behind(&self, word: &str, color: u8, text: &str) -> String {
+        let plain = self.wrapped(&format!("{word} "), text);
+        plain.replacen(word, &self.painted(word, color), 1)
+    }
+
+    pub(crate) fn note(&self, note: &Note) -> String {
+        let (word, color) = match note.severity {
+            Severity::Alarm => ("!", 31),
+            Severity::Warning => ("warning:", 33),
+            Severity::Note => ("note:", 36),
+        };
+        match &note.place {
+            Some(place) => self.behind(word, color, &format!("'{place}': {}", note.text)),
+            None => self.behind(word, color, &note.text),
+        }
+    }
+
+    /// A verdict behind its mark, with the counts to its right where there is room, else below it.
+    fn verdict(&self, one: &VerdictLine) -> String {
+        let (mark, sentence) = (one.mark, one.sentence.as_str());
+        let sentence = match sentence.contains(". ") {
+            true => sentence,
+            false => sentence.trim_end_matches('.'),
+        };
+        let mut text = self.wrapped(&format!("{mark} "), sentence);
+        if let Some(aside) = &one.aside {
+            let line = text.trim_end_matches('\n');
+            let taken = line.width() + aside.width();
+            text = match self.width.min(ASIDE_AT_MOST).checked_sub(taken) {
+                Some(gap) if gap >= ASIDE_GAP && !line.contains('\n') => {
+                    format!("{line}{}{aside}\n", " ".repeat(gap))
+                }
+                _ => text + &self.wrapped("  ", aside),
+            };
+        }
+        if let Some(tone) = one.tone {
+            text = text.replacen(mark, &self.painted(mark, tone.code()), 1);
+        }
+        let details = one.details.iter();
+        details.fold(text, |text, detail| text + &self.wrapped("  ", detail))
+    }
+
+    /// The table in so many columns, and the intervals of its rows beside it where there is room.
+    /// What goes elsewhere than to a terminal has no right edge to fill.
+    fn table(&self, table: &Table<'_>) -> String {
+        let names: Vec<usize> = (0..table.columns.len())
+            .filter(|index| table.columns[*index].kind.is_name())
+            .collect();
+        if names.is_empty() {
+            return self.broken(table, INDENT);
+        }
+        let last = |index: &usize| table.names_last && names.contains(index);
+        let mut order: Vec<usize> = (0..table.columns.len()).collect();
+        order.sort_by_key(last);
+        let table = table.in_order(&order);
+        let shown = self.grid(&table);
+        let rows: Vec<_> = table.rows.iter().map(|row| row.drawn).collect();
+        if self.width == usize::MAX || rows.iter().all(Option::is_none) {
+            return shown;
+        }
+        let plain = Terminal {
+            color: false,
+            ..*self
+        };
+        let look = (self.width, self.color);
+        beside(&shown, &plain.grid(&table), &rows, look, self.glyphs).unwrap_or(shown)
+    }
+
+    /// Where there is little room, spare columns are left out and names are shortened; where there
+    /// is less, names stand on lines of their own; and where there is hardly any, cells are broken.
+    fn grid(&self, table: &Table<'_>) -> String {
+        let is_name = |index: &usize| table.columns[*index].kind.is_name();
+        let indent = if table.names_last { 0 } else { INDENT };
+        let widths = widths(table);
+        let rest = |table: &Table<'_>, widths: &[usize]| {
+            let others = table.columns.iter().zip(widths);
+            let others = others.filter(|(column, _)| !column.kind.is_name());
+            indent + others.map(|(_, width)| layout::GAP + width).sum::<usize>()
+        };
+        let room = self.width.saturating_sub(rest(table, &widths));
+        let name = (0..widths.len())
+            .find(is_name)
+            .map_or(0, |index| widths[index]);
+        if room >= name {
+            return self.lines(table, &widths, indent);
+        }
+        let has_spare = table.columns.iter().any(|column| column.spare);
+        if has_spare && room < name.min(table.name_at_ease) {
+            return self.grid(&table.keeping(|column| !column.spare));
+        }
+        if room >= NAME_AT_LEAST {
+            let fitted = |index| if is_name(&index) { room } else { widths[index] };
+            let fitted: Vec<usize> = (0..widths.len()).map(fitted).collect();
+            return self.lines(table, &fitted, indent);
+        }
+        let figures = table.keeping(|column| !column.kind.is_name());
+        let widths = self::widths(&figures);
+        if rest(&figures, &widths) <= self.width {
+            return self.stacked(table, &figures, &widths, indent);
+        }
+        self.broken(table, indent)
+    }
+
+    /// The heads and the rows, with names shortened to their columns.
+    fn lines(&self, table: &Table<'_>, widths: &[usize], indent: usize) -> String {
+        let table = self.shortened(table, widths);
+        let rows = std::iter::once(heads(&table)).chain(table.rows.iter().cloned());
+        rows.map(|row| self.line(&table, &row, widths, indent))
+            .collect()
+    }
+
+    fn shortened<'a>(&self, table: &Table<'a>, widths: &[usize]) -> Table<'a> {
+        let mut table = table.clone();
+        for (index, width) in widths.iter().enumerate() {
+            let texts = table.rows.iter().map(|row| row.cells[index].text.as_str());
+            let texts: Vec<String> = match table.columns[index].kind {
+                Kind::Name => texts
+                    .map(|text| shorten(text, *width, self.glyphs))
+                    .collect(),
+                Kind::Contender => labels(&texts.collect::<Vec<_>>(), *width, self.glyphs),
+                Kind::Words | Kind::Number => continue,
+            };
+            for (row, text) in table.rows.iter_mut().zip(texts) {
+                row.cells[index].text = text;
+            }
+        }
+        table
+    }
+
+    /// Each row below its name.
+    fn stacked(
+        &self,
+        table: &Table<'_>,
+        figures: &Table<'_>,
+        widths: &[usize],
+        indent: usize,
+    ) -> String {
+        let mut text = String::new();
+        let rows = std::iter::once(heads(figures)).chain(figures.rows.iter().cloned());
+        let names = std::iter::once(heads(table)).chain(table.rows.iter().cloned());
+        for (row, of) in rows.zip(names) {
+            let cells = of.cells.iter().zip(&table.columns);
+            for (name, _) in cells.filter(|(_, column)| column.kind.is_name()) {
+                let room = self.width.saturating_sub(indent);
+                let shown = shorten(&name.text, room, self.glyphs);
+                if !name.text.is_empty() {
+                    let shown = name
+                        .tone
+                        .map_or(shown.clone(), |tone| self.painted(&shown, tone.code()));
+                    text += &format!("{}{shown}\n", " ".repeat(indent));
+                }
+            }
+            text += &" ".repeat(layout::GAP);
+            text += &self.line(figures, &row, widths, indent);
+        }
+        text
+    }
+
+    /// One line of the table, with its line break.
+    fn line(&self, table: &Table<'_>, row: &Row<'_>, widths: &[usize], indent: usize) -> String {
+        let mut line = " ".repeat(indent);
+        for (index, (cell, column)) in row.cells.iter().zip(&table.columns).enumerate() {
+            if index > 0 {
+                line.push_str(&" ".repeat(layout::GAP));
+            }
+            let fill = " ".repeat(widths[index].saturating_sub(cell.text.width()));
+            let shown = match cell.tone {
+                Some(tone) => self.painted(&cell.text, tone.code()),
+                None => cell.text.clone(),
+            };
+            line += &match column.kind.to_the_left() {
+                true => shown + &fill,
+                false => fill + &shown,
+            };
+        }
+        line.truncate(line.trim_end().len());
+        line + "\n"
+    }
+
+    /// With cells in several lines, where they have no room on one.
+    fn broken(&self, table: &Table<'_>, indent: usize) -> String {
+        let widths: Vec<usize> = table.columns.iter().map(|_| NAME_AT_LEAST).collect();
+        let table = self.shortened(table, &widths);
+        let header: Vec<&str> = table
+            .columns
+            .iter()
+            .map(|column| column.head.as_str())
+            .collect();
+        let cells = |row: &Row<'_>| row.cells.iter().map(|cell| cell.text.clone()).collect();
+        let rows: Vec<Vec<String>> = table.rows.iter().map(cells).collect();
+        let sets = table.columns.iter().map(|column| column.kind.to_the_left());
+        let aligned: String = sets.map(|left| if left { 'l' } else { 'r' }).collect();
+        // What a table of figures holds is never wide.
+        let width = self.width.min(usize::from(u16::MAX));
+        layout::table(&header, &rows, &aligned, indent, width)
+    }
+
+    /// Pictures of what there is to draw; the intervals alone need no more than an estimate.
+    #[cfg(feature = "reports")]
+    fn plot(&self, plot: &Plot<'_>) -> String {
+        let scenery = |verdict| Scenery {
+            // Pictures without an edge would be as wide as there are points.
+            width: match self.width {
+                usize::MAX => WIDEST_PICTURE,
+                width => width,
+            },
+            indent: INDENT,
+            glyphs: self.glyphs,
+            color: self.color,
+            verdict,
+        };
+        let (baseline, candidates) = (&plot.labels[0], &plot.labels[1..]);
+        let mut text = match plot.intervals {
+            true => intervals(plot.group, candidates, &scenery(None)),
+            false => String::new(),
+        };
+        for (comparison, candidate) in plot.group.iter().zip(candidates) {
+            text += &pictures(
+                comparison,
+                [baseline, candidate],
+                &scenery(comparison.verdict),
+            );
+        }
+        text.trim_start_matches('\n').to_owned()
+    }
+}
+
+/// The heads as a row.
+fn heads<'a>(table: &Table<'_>) -> Row<'a> {
+    let heads = table.columns.iter().map(|column| column.head.as_str());
+    Row::from(heads.collect::<Vec<_>>())
+}
+
+/// The columns that every column of the table needs.
+fn widths(table: &Table<'_>) -> Vec<usize> {
+    let width = |index: usize| {
+        let cells = table.rows.iter().map(|row| row.cells[index].text.width());
+        cells.fold(table.columns[index].head.width(), usize::max)
+    };
+    (0..table.columns.len()).map(width).collect()
+}
