@@ -9,7 +9,7 @@ use deadheat_model::Run;
 use crate::bounded::{self, Bounded, read_line};
 use crate::error::{FormatError, cannot_read};
 use crate::import::{RecordingPlan, read_csv_from};
-use crate::run_file::{BUFFER, check_schema, read_run_from};
+use crate::run_file::{BUFFER, read_header_line, read_run_from};
 
 /// A format that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub fn detect(path: impl AsRef<Path>) -> Result<Source, FormatError> {
     if source == Source::RunFile {
         let mut first = Vec::new();
         read_line(&mut reader, &mut first).map_err(cannot_read(path.as_ref()))?;
-        check_schema(path.as_ref(), &first)?;
+        read_header_line(path.as_ref(), &first)?;
     }
     Ok(source)
 }

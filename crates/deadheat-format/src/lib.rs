@@ -45,6 +45,7 @@ mod run_file;
 #[cfg(feature = "saved")]
 mod scratch;
 mod text;
+mod wire;
 
 #[cfg(feature = "reports")]
 pub use calibration::{CALIBRATION_SCHEMA, calibration_json, read_calibration, write_calibration};

@@ -194,6 +194,34 @@ fn a_block_that_cannot_be_is_an_error_that_names_its_place() {
 }
 
 #[test]
+fn a_header_that_does_not_hold_is_an_error_that_names_the_field() {
+    let (_folder, path) = cut_run();
+    let content = fs::read_to_string(&path).unwrap();
+    for (field, broken, told) in [
+        (
+            "\"alpha\":0.05,",
+            "",
+            "the header does not hold: missing field `alpha`, at plan.design",
+        ),
+        (
+            "\"warmup\":",
+            "\"warmup\":-",
+            "the header does not hold: expected a whole number that fits, at plan.design.warmup",
+        ),
+        (
+            "\"contenders\":[{\"name\":",
+            "\"contenders\":[{\"named\":",
+            "the header does not hold: missing field `name`, at plan.benchmarks[0].contenders[0]",
+        ),
+    ] {
+        assert!(content.contains(field), "{field}");
+        let content = content.replacen(field, broken, 1);
+        let error = read_run_from(content.as_bytes(), "run.jsonl").unwrap_err();
+        assert_eq!(error.to_string(), format!("run.jsonl:1: {told}"));
+    }
+}
+
+#[test]
 fn a_later_major_schema_is_refused_and_named() {
     let error = with_line(1, r#"{"schema":"deadheat.run/2","all":"new"}"#).unwrap_err();
     assert_eq!(

@@ -65,7 +65,7 @@ pub use figures::{
 pub use gate::{Excuse, GateHit, Gates, Idle, IdleIgnore};
 pub use glob::Glob;
 pub use histogram::{ContenderHistogram, HistogramUnit, Histograms};
-pub use json::{Json, Object};
+pub use json::{Json, JsonError, Object};
 pub use metric::{Better, ForeignMetric, Metric, Unit};
 pub use placement::{NeutralLink, NeutralLinks, Placed, Placing, RefusedLink};
 pub use plan::{

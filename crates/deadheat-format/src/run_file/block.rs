@@ -1,11 +1,19 @@
 //! The line of one block:
 //! `{"block":[benchmark,replicate,index],"elapsed_ns":…,"primed":…,"samples":[[contender,flags,exit_code,iterations,value,…],…]}`.
 //!
-//! Written here, read in `decode.rs`.
+//! A run may hold 250,000 of them, so they are written and read without a tree, in exactly this
+//! shape; any other spelling of the same JSON is read from the tree. A property test keeps the two
+//! in agreement.
 
 use deadheat_model::BlockRecord;
+#[cfg(feature = "read")]
+use deadheat_model::{ContenderId, Flags, Json, Object, Sample};
 
+#[cfg(feature = "read")]
+use crate::number::Scanner;
 use crate::number::{push_integer, push_value};
+#[cfg(feature = "read")]
+use crate::wire::{Wire, WireError, or_else, or_missing, required};
 
 /// Appends the line of a block whose samples have `width` values each,
 /// newline included.
@@ -47,10 +55,234 @@ pub(super) fn encode(block: &BlockRecord, width: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(b"]}\n");
 }
 
+/// Reads the line that `bytes` begin with, when it is a block in exactly the
+/// shape that `encode` writes, and gives back its length, newline included.
+/// `width_of` tells how many values the samples of a benchmark have.
+///
+/// `None` says nothing about the line but that it is spelled otherwise or not
+/// whole; `record` then holds a part of it.
+#[cfg(feature = "read")]
+pub(super) fn decode_compact(
+    bytes: &[u8],
+    width_of: impl Fn(usize) -> usize,
+    record: &mut BlockRecord,
+) -> Option<usize> {
+    record.samples.clear();
+    record.values.clear();
+    let mut scanner = Scanner {
+        rest: decode_head(bytes, record)?,
+    };
+    let width = width_of(record.benchmark);
+    loop {
+        scanner.expect(b"[")?;
+        let contender = ContenderId(u8::try_from(scanner.integer()?).ok()?);
+        scanner.expect(b",")?;
+        let flags = flags_of(scanner.integer()?);
+        scanner.expect(b",")?;
+        let exit_code = match scanner.expect(b"null") {
+            Some(()) => None,
+            None => Some(i32::try_from(scanner.integer()?).ok()?),
+        };
+        scanner.expect(b",")?;
+        let iterations = scanner.integer()?;
+        for _ in 0..width {
+            scanner.expect(b",")?;
+            record.values.push(scanner.value()?);
+        }
+        scanner.expect(b"]")?;
+        record.samples.push(Sample {
+            contender,
+            flags,
+            exit_code,
+            iterations,
+        });
+        if scanner.expect(b",").is_none() {
+            break;
+        }
+    }
+    scanner.expect(b"]}\n")?;
+    Some(bytes.len() - scanner.rest.len())
+}
+
+/// Reads what stands in front of the samples of such a line, and gives back
+/// what follows.
+#[cfg(feature = "read")]
+pub(super) fn decode_head<'a>(bytes: &'a [u8], record: &mut BlockRecord) -> Option<&'a [u8]> {
+    let mut scanner = Scanner { rest: bytes };
+    scanner.expect(b"{\"block\":[")?;
+    record.benchmark = usize::try_from(scanner.integer()?).ok()?;
+    scanner.expect(b",")?;
+    record.replicate = u32::try_from(scanner.integer()?).ok()?;
+    scanner.expect(b",")?;
+    record.index = u32::try_from(scanner.integer()?).ok()?;
+    scanner.expect(b"],\"elapsed_ns\":")?;
+    record.elapsed_ns = scanner.integer()?;
+    scanner.expect(b",\"primed\":")?;
+    record.primed = scanner.expect(b"true").is_some();
+    if !record.primed {
+        scanner.expect(b"false")?;
+    }
+    scanner.expect(b",\"samples\":[")?;
+    Some(scanner.rest)
+}
+
+/// Reads a block from its JSON, however it was spelled. A number of values that does not fit is
+/// left to the model.
+#[cfg(feature = "read")]
+pub(super) fn decode_json(
+    block: &Object,
+    width_of: impl Fn(usize) -> usize,
+    record: &mut BlockRecord,
+) -> Result<(), WireError> {
+    let place = |json: &Json| match json.as_list() {
+        Some([benchmark, replicate, index]) => Ok((
+            Wire::from_json(benchmark)?,
+            Wire::from_json(replicate)?,
+            Wire::from_json(index)?,
+        )),
+        _ => Err(WireError::odd("[benchmark, replicate, index]")),
+    };
+    (record.benchmark, record.replicate, record.index) = or_missing(block, "block", place)?;
+    record.elapsed_ns = required(block, "elapsed_ns")?;
+    record.primed = or_else(block, "primed", || false)?;
+    let rows = or_missing(block, "samples", |json| {
+        let rows = json.as_list().ok_or_else(|| WireError::odd("a list"))?;
+        let read = |(slot, row): (usize, &Json)| {
+            let row = Row::from_list(row.as_list().unwrap_or_default());
+            row.map_err(|error| error.inside(&format!("[{slot}]")))
+        };
+        rows.iter()
+            .enumerate()
+            .map(read)
+            .collect::<Result<Vec<_>, _>>()
+    })?;
+    let width = width_of(record.benchmark);
+    record.samples.clear();
+    record.values.clear();
+    let mut uneven = None;
+    for (slot, row) in rows.into_iter().enumerate() {
+        if row.values.len() != width {
+            uneven = Some((slot, row.values.len()));
+        }
+        record.samples.push(row.sample);
+        record.values.extend(row.values);
+    }
+    match uneven {
+        // Two wrong rows may add up to the right number.
+        Some((slot, found)) if record.values.len() == record.samples.len() * width => {
+            Err(WireError::sentence(format!(
+                "replicate {}, block {}, slot {slot} has {found} values where {width} were \
+                 expected",
+                record.replicate, record.index
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A sample and its values, read from the tree alone.
+#[cfg(feature = "read")]
+struct Row {
+    sample: Sample,
+    values: Vec<f64>,
+}
+
+#[cfg(feature = "read")]
+impl Row {
+    fn from_list(list: &[Json]) -> Result<Self, WireError> {
+        let [contender, flags, exit_code, iterations, values @ ..] = list else {
+            return Err(WireError::odd(
+                "a sample: [contender, flags, exit_code, iterations, values…]",
+            ));
+        };
+        let sample = Sample {
+            contender: ContenderId(Wire::from_json(contender)?),
+            flags: flags_of(Wire::from_json(flags)?),
+            exit_code: Wire::from_json(exit_code)?,
+            iterations: Wire::from_json(iterations)?,
+        };
+        let values = values
+            .iter()
+            .map(Wire::from_json)
+            .collect::<Result<_, _>>()?;
+        Ok(Row { sample, values })
+    }
+}
+
+/// Flags from a number in a file. Bits this version does not know are dropped.
+#[cfg(feature = "read")]
+fn flags_of(bits: u64) -> Flags {
+    Flags::from_bits((bits & 0xff) as u8)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadheat_model::{ContenderId, Flags, Sample};
+    use proptest::prelude::*;
+
+    fn block() -> impl Strategy<Value = (usize, BlockRecord)> {
+        let value = prop_oneof![
+            (0u64..1 << 55).prop_map(|whole| whole as f64),
+            0.0..1e9f64,
+            0.0..f64::MAX,
+            Just(f64::MIN_POSITIVE / 8.0),
+        ];
+        let sample = (any::<u8>(), 0u8..4, prop::option::of(0i32..), 1u64..1 << 62).prop_map(
+            |(contender, flags, exit_code, iterations)| Sample {
+                contender: ContenderId(contender),
+                flags: Flags::from_bits(flags),
+                exit_code,
+                iterations,
+            },
+        );
+        (1usize..6, 0usize..14).prop_flat_map(move |(slots, width)| {
+            (
+                Just(width),
+                (
+                    0usize..1000,
+                    any::<u32>(),
+                    any::<u32>(),
+                    any::<bool>(),
+                    0u64..1 << 62,
+                ),
+                prop::collection::vec(sample.clone(), slots),
+                prop::collection::vec(value.clone(), slots * width),
+            )
+                .prop_map(|(width, head, samples, values)| {
+                    let (benchmark, replicate, index, primed, elapsed_ns) = head;
+                    let record = BlockRecord {
+                        benchmark,
+                        replicate,
+                        index,
+                        primed,
+                        elapsed_ns,
+                        samples,
+                        values,
+                    };
+                    (width, record)
+                })
+        })
+    }
+
+    fn line(record: &BlockRecord, width: usize) -> Vec<u8> {
+        let mut line = Vec::new();
+        encode(record, width, &mut line);
+        line
+    }
+
+    fn by_tree(line: &[u8], width: usize) -> Option<BlockRecord> {
+        let json = Json::parse(std::str::from_utf8(line).ok()?)?;
+        let mut record = BlockRecord::default();
+        decode_json(json.as_object()?, |_| width, &mut record).ok()?;
+        Some(record)
+    }
+
+    fn by_scanner(line: &[u8], width: usize) -> Option<BlockRecord> {
+        let mut record = BlockRecord::default();
+        let len = decode_compact(line, |_| width, &mut record)?;
+        assert_eq!(len, line.len(), "there is one line");
+        Some(record)
+    }
 
     #[test]
     fn a_block_is_written_as_documented() {
@@ -84,5 +316,81 @@ mod tests {
                 .to_owned()
                 + "\n"
         );
+    }
+
+    #[test]
+    fn what_is_too_rare_for_the_scanner_is_understood_by_tree() {
+        let record = BlockRecord {
+            elapsed_ns: u64::MAX,
+            samples: vec![Sample {
+                contender: ContenderId(0),
+                flags: Flags::NONE,
+                exit_code: Some(i32::MIN),
+                iterations: u64::MAX,
+            }],
+            values: vec![1.0],
+            ..BlockRecord::default()
+        };
+        let line = line(&record, 1);
+        assert_eq!(by_scanner(&line, 1), None);
+        assert_eq!(by_tree(&line, 1), Some(record));
+    }
+
+    #[test]
+    fn another_spelling_of_a_block_is_understood_by_tree_alone() {
+        let line = br#"{ "primed":false, "block":[0,0,0], "elapsed_ns":1, "note":"x", "samples":[[0,0,0,1,2.0]] }"#;
+        assert_eq!(by_scanner(line, 1), None);
+        assert_eq!(by_tree(line, 1).unwrap().values, [2.0]);
+    }
+
+    #[test]
+    fn rows_of_uneven_width_are_refused_even_when_they_add_up() {
+        let line = r#"{"block":[0,4,1],"elapsed_ns":1,"samples":[[0,0,0,1,5],[1,0,0,1,5,5,5]]}"#;
+        let json = Json::parse(line).unwrap();
+        let block = json.as_object().unwrap();
+        let problem = decode_json(block, |_| 2, &mut BlockRecord::default()).unwrap_err();
+        assert_eq!(
+            problem.to_string(),
+            "replicate 4, block 1, slot 1 has 3 values where 2 were expected"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn every_block_reads_back_to_itself((width, record) in block()) {
+            let line = line(&record, width);
+            prop_assert_eq!(by_scanner(&line, width), Some(record.clone()));
+            prop_assert_eq!(by_tree(&line, width), Some(record));
+        }
+
+        #[test]
+        fn what_the_scanner_reads_the_tree_reads_alike(
+            (width, record) in block(),
+            place in any::<prop::sample::Index>(),
+            byte in prop::sample::select(&b"0123456789.eE+-,[]{}\":tn \x00\xff"[..]),
+            insert: bool,
+        ) {
+            let mut line = line(&record, width);
+            let place = place.index(line.len());
+            if insert {
+                line.insert(place, byte);
+            } else {
+                line[place] = byte;
+            }
+            if let Some(scanned) = by_scanner(&line, width) {
+                prop_assert_eq!(Some(scanned), by_tree(&line, width));
+            }
+        }
+
+        #[test]
+        fn a_torn_line_is_never_taken_for_a_block(
+            (width, record) in block(),
+            place in any::<prop::sample::Index>(),
+        ) {
+            let line = line(&record, width);
+            let torn = &line[..place.index(line.len() - 1)];
+            prop_assert_eq!(by_scanner(torn, width), None);
+            prop_assert_eq!(by_tree(torn, width), None);
+        }
     }
 }

@@ -1,16 +1,17 @@
-//! A run file of which nothing is held but where everything stands.
+//! A run file of which nothing is held but where everything stands: found by the ends of lines and
+//! their first few numbers, in parts of the file at once.
 
+use std::collections::HashMap;
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::thread;
 
 use deadheat_model::{BlockRecord, Run, Samples};
+use memchr::{memchr, memchr_iter};
 
-use super::decode::decode_compact;
-use super::index::{EachSample, Index, Segment, Stretch, index, next_line, push};
-use super::part::Part;
+use super::block::{decode_compact, decode_head};
 use super::reader::{Reading, Refusal, Widths, stranger};
 use crate::bounded::read_line;
 
@@ -248,5 +249,232 @@ impl<'a> Gathering<'a> {
         taken
             .is_none_or(|samples| samples.blocks().is_empty())
             .then_some(())
+    }
+}
+
+/// Bytes asked of the system at once.
+const BUFFER: usize = 1 << 18;
+
+/// Lines in a row that are blocks of one benchmark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stretch {
+    /// Where the first begins, in bytes from the beginning of the file.
+    at: u64,
+    /// Bytes.
+    len: u32,
+}
+
+impl Stretch {
+    /// Makes a line that follows a part of this stretch, if it does.
+    fn grow(&mut self, next: Stretch) -> bool {
+        let follows = self.at + u64::from(self.len) == next.at;
+        let sum = self.len.checked_add(next.len).filter(|_| follows);
+        self.len = sum.unwrap_or(self.len);
+        sum.is_some()
+    }
+}
+
+/// Adds a stretch to those before it.
+fn push(stretches: &mut Vec<Stretch>, next: Stretch) {
+    if !stretches.last_mut().is_some_and(|last| last.grow(next)) {
+        stretches.push(next);
+    }
+}
+
+/// Blocks of one benchmark in the order of the file, counted.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    blocks: usize,
+    /// The replicates of the first and of the last block.
+    first: u32,
+    last: u32,
+    /// How often a block was of another replicate than the one before it.
+    turns: u64,
+    /// Launches that are no block's but its samples' and its priming's; not
+    /// counted where a process serves a replicate.
+    launches: u64,
+}
+
+/// Lines up to one that changes what the lines around it mean.
+#[derive(Debug, Default)]
+struct Segment {
+    /// Blocks, by benchmark.
+    seen: HashMap<usize, Seen>,
+    elapsed_ns: u64,
+    /// Placements and failures, which mean the same before and after a block.
+    lines: Vec<Vec<u8>>,
+    /// The last line of the segment, any other: unless it is the last of the
+    /// part.
+    cut: Option<Vec<u8>>,
+}
+
+/// What stands in a part of a run file.
+#[derive(Debug)]
+struct Index {
+    segments: Vec<Segment>,
+    /// By benchmark.
+    stretches: Vec<Vec<Stretch>>,
+}
+
+/// How to count the launches of a benchmark: whether each sample was one.
+type EachSample = bool;
+
+/// Looks through the lines that begin at `from` or later and before `to`, in a
+/// file of so many bytes. `None` when it cannot be read.
+fn index(
+    file: &File,
+    (from, to): (u64, u64),
+    size: u64,
+    benchmarks: &[EachSample],
+) -> Option<Index> {
+    let mut reader = BufReader::with_capacity(BUFFER, Part::new(file, from, size));
+    let mut indexing = Indexing {
+        index: Index {
+            segments: Vec::new(),
+            stretches: vec![Vec::new(); benchmarks.len()],
+        },
+        segment: Segment::default(),
+        benchmarks,
+        head: BlockRecord::default(),
+    };
+    let (mut at, mut long) = (from, Vec::new());
+    while at < to {
+        let ahead = reader.fill_buf().ok()?;
+        let bytes = match memchr(b'\n', ahead) {
+            Some(end) => {
+                indexing.take(&ahead[..=end], at);
+                reader.consume(end + 1);
+                end + 1
+            }
+            None => {
+                long.clear();
+                let bytes = read_line(&mut reader, &mut long).ok()?;
+                indexing.take(&long, at);
+                bytes
+            }
+        };
+        if bytes == 0 {
+            break;
+        }
+        at += bytes as u64;
+    }
+    let Indexing {
+        mut index, segment, ..
+    } = indexing;
+    index.segments.push(segment);
+    Some(index)
+}
+
+/// Where the first line at or behind a place begins, the file being so long;
+/// `None` when it cannot be read.
+fn next_line(file: &File, place: u64, size: u64) -> Option<u64> {
+    let before = place.checked_sub(1)?;
+    let mut reader = BufReader::new(Part::new(file, before, size));
+    Some(before + reader.skip_until(b'\n').ok()? as u64)
+}
+
+struct Indexing<'a> {
+    index: Index,
+    segment: Segment,
+    benchmarks: &'a [EachSample],
+    head: BlockRecord,
+}
+
+impl Indexing<'_> {
+    /// Takes a line that begins at `at`.
+    fn take(&mut self, line: &[u8], at: u64) {
+        if self.take_block(line, at).is_some() || line.trim_ascii().is_empty() {
+            return;
+        }
+        let told = [&b"{\"placed\":"[..], b"{\"failed\":"];
+        // What lacks its newline may be torn.
+        if line.ends_with(b"}\n") && told.iter().any(|head| line.starts_with(head)) {
+            self.segment.lines.push(line.to_vec());
+        } else {
+            self.segment.cut = Some(line.to_vec());
+            self.index.segments.push(std::mem::take(&mut self.segment));
+        }
+    }
+
+    /// Notes a line that begins and ends as deadheat writes a block.
+    fn take_block(&mut self, line: &[u8], at: u64) -> Option<()> {
+        let rest = decode_head(line, &mut self.head)?;
+        let BlockRecord {
+            benchmark,
+            replicate,
+            elapsed_ns,
+            primed,
+            ..
+        } = self.head;
+        let each_sample = *self.benchmarks.get(benchmark)?;
+        if !rest.ends_with(b"]]}\n") {
+            return None;
+        }
+        let stretch = Stretch {
+            at,
+            len: u32::try_from(line.len()).ok()?,
+        };
+        push(&mut self.index.stretches[benchmark], stretch);
+        let seen = self.segment.seen.entry(benchmark).or_insert(Seen {
+            first: replicate,
+            last: replicate,
+            ..Seen::default()
+        });
+        seen.blocks += 1;
+        seen.turns += u64::from(seen.last != replicate);
+        seen.last = replicate;
+        if each_sample {
+            // Each is a list within the list.
+            seen.launches += memchr_iter(b'[', rest).count() as u64 + u64::from(primed);
+        }
+        self.segment.elapsed_ns = self.segment.elapsed_ns.max(elapsed_ns);
+        Some(())
+    }
+}
+
+/// Reads the bytes from `at` to `end`, or to the end of the file.
+struct Part<'a> {
+    file: &'a File,
+    at: u64,
+    end: u64,
+}
+
+impl<'a> Part<'a> {
+    fn new(file: &'a File, at: u64, end: u64) -> Self {
+        Self { file, at, end }
+    }
+}
+
+impl Read for Part<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = self.end.saturating_sub(self.at);
+        let most = buffer
+            .len()
+            .min(usize::try_from(left).unwrap_or(usize::MAX));
+        let bytes = self.file.read_at(&mut buffer[..most], self.at)?;
+        self.at += bytes as u64;
+        Ok(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_ends_where_it_should_or_with_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        std::fs::write(&path, "0123456789").unwrap();
+        let file = File::open(path).unwrap();
+        let read = |at, end| {
+            let mut text = String::new();
+            Part::new(&file, at, end).read_to_string(&mut text).unwrap();
+            text
+        };
+        assert_eq!(read(2, 5), "234");
+        assert_eq!(read(8, 50), "89");
+        assert_eq!(read(20, 50), "");
+        assert_eq!(read(5, 2), "");
     }
 }

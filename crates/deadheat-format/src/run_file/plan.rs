@@ -1,260 +1,204 @@
-//! The plan as it is read from a run file. These types belong to the schema: the
-//! memory types may change without them.
+//! The plan in the header of a run file.
 
-use std::time::Duration;
+use deadheat_model::{
+    Benchmark, BenchmarkOverrides, CommandLine, Contender, Design, ExitPolicy, FunctionCalls,
+    GoogleBenchmarkCalls, Hooks, Input, LevelOverride, Looks, Object, Output, OwnLink, Pinning,
+    Plan, Program, RepetitionLength, Throughput, WorkerCalls, Workload,
+};
 
-use deadheat_model as model;
-use serde::Deserialize;
+use crate::wire::{Fields, Wire, choice, object};
+#[cfg(feature = "decode")]
+use crate::wire::{WireError, inside, object_of, or_missing, required};
 
-use super::command::CommandLine;
-use super::program::{GoogleBenchmark, Worker};
-use deadheat_model::metric_of_column;
+/// The seed stands beside the rest of the plan.
+impl Fields for Plan {
+    fn put(&self, object: Object) -> Object {
+        let plan = Object::new()
+            .with("design", self.design.to_json())
+            .with("benchmarks", self.benchmarks.to_json());
+        object.with("seed", self.seed).with("plan", plan)
+    }
 
-/// Everything of a plan but its seed, which stands beside it.
-#[derive(Debug, Deserialize)]
-pub(super) struct Plan {
-    design: Design,
-    benchmarks: Vec<Benchmark>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Design {
-    margin: f64,
-    alpha: f64,
-    looks: Looks,
-    blocks_per_replicate: u32,
-    #[serde(default)]
-    warmup: u32,
-    #[serde(default)]
-    budget_ns: Option<u64>,
-    /// A column name.
-    judged: String,
-    #[serde(default)]
-    pinning: Pinning,
-}
-
-#[derive(Debug, Deserialize)]
-struct Looks {
-    at: Vec<u32>,
-    levels: Vec<f64>,
-    weights: Vec<f64>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Pinning {
-    #[default]
-    Inherit,
-    Auto,
-    Cores(Vec<u32>),
-}
-
-#[derive(Debug, Deserialize)]
-struct Benchmark {
-    name: String,
-    /// Pairs, not a map: their order is the order declared.
-    #[serde(default)]
-    parameters: Vec<(String, String)>,
-    contenders: Vec<Contender>,
-    /// Whether the last contender is a second copy of the baseline.
-    #[serde(default)]
-    control: bool,
-    /// Absent where the number of the design holds.
-    #[serde(default)]
-    blocks_per_replicate: Option<u32>,
-    #[serde(default)]
-    throughput: Option<Throughput>,
-    /// Absent but for a benchmark raced once more as the user linked it.
-    #[serde(default)]
-    own_link: Option<OwnLink>,
-    /// Names of columns of this benchmark alone.
-    #[serde(default)]
-    counters: Vec<String>,
-    /// Absent where all is as the design has it.
-    #[serde(default)]
-    rules: BenchmarkOverrides,
-}
-
-/// What is decided for one benchmark otherwise than for all.
-#[derive(Debug, Default, Deserialize)]
-struct BenchmarkOverrides {
-    #[serde(default)]
-    margin: Option<f64>,
-    /// Comes with its looks.
-    #[serde(default)]
-    alpha: Option<f64>,
-    #[serde(default)]
-    looks: Option<Looks>,
-    /// A column name.
-    #[serde(default)]
-    judged: Option<String>,
-    #[serde(default)]
-    budget_ns: Option<u64>,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-struct OwnLink {
-    of: usize,
-    replicates: u32,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Throughput {
-    Bytes(u64),
-    Items(u64),
-}
-
-#[derive(Debug, Deserialize)]
-struct Contender {
-    name: String,
-    /// What is launched. A recording has neither this nor one of those below.
-    #[serde(default)]
-    command: Option<CommandLine>,
-    /// What is called in a worker process of the program that raced.
-    #[serde(default)]
-    function: Option<Function>,
-    /// What is called in a worker process of another program.
-    #[serde(default)]
-    worker: Option<Worker>,
-    #[serde(default)]
-    google_benchmark: Option<GoogleBenchmark>,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-struct Function {
-    iterations: u64,
-    #[serde(default = "one")]
-    threads: u32,
-}
-
-fn one() -> u32 {
-    1
-}
-
-impl Plan {
-    /// `Err` says in words what does not hold.
-    pub(super) fn into_model(self, seed: u64) -> Result<model::Plan, String> {
-        let design = self.design;
-        Ok(model::Plan {
-            design: model::Design {
-                margin: design.margin,
-                alpha: design.alpha,
-                looks: design.looks.into_model(),
-                blocks_per_replicate: design.blocks_per_replicate,
-                warmup: design.warmup,
-                budget: design.budget_ns.map(Duration::from_nanos),
-                judged: metric_of_column(&design.judged),
-                pinning: match design.pinning {
-                    Pinning::Inherit => model::Pinning::Inherit,
-                    Pinning::Auto => model::Pinning::Auto,
-                    Pinning::Cores(cores) => model::Pinning::Cores(cores),
-                },
-            },
-            seed,
-            benchmarks: self
-                .benchmarks
-                .into_iter()
-                .map(Benchmark::into_model)
-                .collect::<Result<_, _>>()?,
+    #[cfg(feature = "decode")]
+    fn take(object: &Object) -> Result<Self, WireError> {
+        let seed = required(object, "seed")?;
+        or_missing(object, "plan", |plan| {
+            let plan = object_of(plan)?;
+            Ok(Plan {
+                design: required(plan, "design")?,
+                seed,
+                benchmarks: required(plan, "benchmarks")?,
+            })
         })
     }
 }
 
-impl Benchmark {
-    fn into_model(self) -> Result<model::Benchmark, String> {
-        let rules = self.rules.into_model(&self.name)?;
-        Ok(model::Benchmark {
-            name: self.name,
-            parameters: self.parameters,
-            contenders: self
-                .contenders
-                .into_iter()
-                .map(Contender::into_model)
-                .collect::<Result<_, _>>()?,
-            control: self.control,
-            blocks_per_replicate: self.blocks_per_replicate,
-            throughput: self.throughput.map(|throughput| match throughput {
-                Throughput::Bytes(bytes) => model::Throughput::Bytes(bytes),
-                Throughput::Items(items) => model::Throughput::Items(items),
-            }),
-            saved: None,
-            own_link: self.own_link.map(|own_link| model::OwnLink {
-                of: own_link.of,
-                replicates: own_link.replicates,
-            }),
-            counters: self.counters.iter().map(|c| metric_of_column(c)).collect(),
-            overrides: rules,
-        })
-    }
-}
+object! { Design {
+    margin,
+    alpha,
+    looks,
+    blocks_per_replicate,
+    warmup: or(0),
+    budget = "budget_ns",
+    judged,
+    pinning: or(Pinning::Inherit),
+} }
 
-impl Looks {
-    fn into_model(self) -> model::Looks {
-        model::Looks {
-            at: self.at,
-            levels: self.levels,
-            weights: self.weights,
-        }
-    }
-}
+object! { Looks { at, levels, weights, } }
 
-impl BenchmarkOverrides {
-    fn into_model(self, benchmark: &str) -> Result<model::BenchmarkOverrides, String> {
-        let level = match (self.alpha, self.looks) {
-            (None, None) => None,
-            (Some(alpha), Some(looks)) => Some(model::LevelOverride {
-                alpha,
-                looks: looks.into_model(),
-            }),
-            _ => {
-                return Err(format!(
-                    "the rules of benchmark '{benchmark}' have one of alpha and looks without \
-                     the other"
-                ));
-            }
+choice! { Pinning {
+    "inherit" => Inherit,
+    "auto" => Auto,
+    "cores" => Cores(cores),
+} }
+
+object! { Benchmark {
+    name,
+    parameters: or(Vec::new()),
+    contenders,
+    control: omit,
+    blocks_per_replicate: omit,
+    throughput: omit,
+    own_link: omit,
+    counters: omit,
+    overrides = "rules": omit,
+    ..Benchmark::default()
+} }
+
+choice! { Throughput {
+    "bytes" => Bytes(bytes),
+    "items" => Items(items),
+} }
+
+object! { OwnLink { of, replicates, } }
+
+object! { BenchmarkOverrides {
+    margin: omit,
+    level: inline,
+    judged: omit,
+    budget = "budget_ns": omit,
+} }
+
+/// The level comes with its looks.
+impl Fields for Option<LevelOverride> {
+    fn put(&self, object: Object) -> Object {
+        let Some(level) = self else {
+            return object;
         };
-        Ok(model::BenchmarkOverrides {
-            margin: self.margin,
-            level,
-            judged: self.judged.map(|judged| metric_of_column(&judged)),
-            budget: self.budget_ns.map(Duration::from_nanos),
-        })
+        object
+            .with("alpha", level.alpha)
+            .with("looks", level.looks.to_json())
     }
-}
 
-impl Contender {
-    fn into_model(self) -> Result<model::Contender, String> {
-        let command = self.command.map(CommandLine::into_model).transpose()?;
-        let command = command.map(|command| model::Workload::Command(Box::new(command)));
-        let function = self.function.map(Function::into_model);
-        let function = function.map(model::Workload::Function);
-        let worker = self.worker.map(Worker::into_model).transpose()?;
-        let worker = worker.map(|worker| model::Workload::Worker(Box::new(worker)));
-        let google = self.google_benchmark.map(GoogleBenchmark::into_model);
-        let google = google.transpose()?;
-        let google = google.map(|google| model::Workload::GoogleBenchmark(Box::new(google)));
-        let mut all = [command, function, worker, google].into_iter().flatten();
-        let workload = all.next().unwrap_or(model::Workload::Recording);
-        match all.next() {
-            None => Ok(model::Contender {
-                name: self.name,
-                workload,
-            }),
-            Some(_) => Err(format!(
-                "contender '{}' is more than one of command, function, worker and \
-                 google_benchmark",
-                self.name
+    #[cfg(feature = "decode")]
+    fn take(object: &Object) -> Result<Self, WireError> {
+        match (required(object, "alpha")?, required(object, "looks")?) {
+            (None, None) => Ok(None),
+            (Some(alpha), Some(looks)) => Ok(Some(LevelOverride { alpha, looks })),
+            _ => Err(WireError::wrong(
+                "one of alpha and looks stands without the other",
             )),
         }
     }
 }
 
-impl Function {
-    fn into_model(self) -> model::FunctionCalls {
-        model::FunctionCalls {
-            iterations: self.iterations,
-            threads: self.threads,
+/// The name, and what is launched or called; a recording has neither.
+impl Fields for Contender {
+    fn put(&self, object: Object) -> Object {
+        let object = object.with("name", &self.name);
+        match &self.workload {
+            Workload::Command(command) => object.with("command", command.to_json()),
+            Workload::Function(calls) => object.with("function", calls.to_json()),
+            Workload::Worker(calls) => object.with("worker", calls.to_json()),
+            Workload::GoogleBenchmark(calls) => object.with("google_benchmark", calls.to_json()),
+            Workload::Recording => object,
         }
     }
+
+    #[cfg(feature = "decode")]
+    fn take(object: &Object) -> Result<Self, WireError> {
+        fn read<T: Wire>(
+            object: &Object,
+            name: &str,
+            workload: fn(T) -> Workload,
+        ) -> Result<Option<Workload>, WireError> {
+            let value = inside(object, name, Option::from_json).transpose()?;
+            Ok(value.flatten().map(workload))
+        }
+        let name: String = required(object, "name")?;
+        let all = [
+            read(object, "command", Workload::Command)?,
+            read(object, "function", Workload::Function)?,
+            read(object, "worker", Workload::Worker)?,
+            read(object, "google_benchmark", Workload::GoogleBenchmark)?,
+        ];
+        let mut all = all.into_iter().flatten();
+        let workload = all.next().unwrap_or(Workload::Recording);
+        if all.next().is_some() {
+            return Err(WireError::sentence(format!(
+                "contender '{name}' is more than one of command, function, worker and \
+                 google_benchmark"
+            )));
+        }
+        Ok(Contender { name, workload })
+    }
 }
+
+crate::wire::whole!(Contender);
+
+object! { FunctionCalls { iterations, threads: or(1), } }
+
+object! { Program { executable, arguments: or(Vec::new()), } }
+
+object! { WorkerCalls {
+    program,
+    process: or(0),
+    benchmark,
+    contender,
+    calls: inline,
+} }
+
+object! { GoogleBenchmarkCalls {
+    program,
+    benchmark,
+    length,
+    repetitions,
+    threads: or(1),
+} }
+
+choice! { RepetitionLength {
+    "iterations" => Iterations(iterations),
+    "seconds" => Seconds(seconds),
+    "own" => Own,
+} }
+
+object! { CommandLine {
+    text,
+    words,
+    input: or(Input::Null),
+    output: or(Output::Null),
+    timeout = "timeout_ns",
+    exit_policy: or(ExitPolicy::ZeroOnly),
+    hooks: or(Hooks::default()),
+} }
+
+choice! { Input {
+    "null" => Null,
+    "file" => File(file),
+} }
+
+choice! { Output {
+    "null" => Null,
+    "pipe" => Pipe,
+    "inherit" => Inherit,
+    "file" => File(file),
+    "compared" => Compared,
+} }
+
+choice! { ExitPolicy {
+    "zero-only" => ZeroOnly,
+    "any" => Any,
+    "also" => Also(codes),
+} }
+
+object! { Hooks { setup, prepare, conclude, cleanup, } }

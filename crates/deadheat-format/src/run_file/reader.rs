@@ -1,19 +1,19 @@
 //! A run file, read line by line.
 
+use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
-use deadheat_model::{Benchmark, BlockRecord, Metric, Run, RunHeader, Sample, Samples};
-use serde::Deserialize;
-use serde_json::Value;
+use deadheat_model::{
+    Benchmark, BenchmarkFailure, BlockRecord, Json, Metric, Object, Placed, Run, RunEnd, RunHeader,
+    Sample, Samples,
+};
 
-use super::decode::{decode_compact, decode_json};
-use super::placed::{PlacedLine, PlacedLines};
-use super::schema::check_schema;
-use super::wire::{EndLine, FailedLine, Header};
-use super::written::SCHEMA;
+use super::block::{decode_compact, decode_json};
+use super::header::{SCHEMA, read_header_line};
 use crate::bounded::{self, read_line};
 use crate::error::{FormatError, cannot_read};
+use crate::wire::{Wire, WireError};
 
 /// Bytes asked of the system at once.
 pub(crate) const BUFFER: usize = 1 << 16;
@@ -68,7 +68,7 @@ pub(super) fn scan(mut reader: impl BufRead, name: &Path) -> Result<Scan, Format
     let mut garbage = None;
     loop {
         // Most lines lie whole in the reader's buffer and need no copy. An
-        // error here comes again below, where it is told.
+        // error here comes again below.
         let ahead = reader.fill_buf().unwrap_or_default();
         if garbage.is_none()
             && let Some(bytes) = reading.take_compact(ahead)?
@@ -110,45 +110,6 @@ fn next_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<u64> {
     Ok(read_line(reader, line)? as u64)
 }
 
-/// Any line after the first that is not a block.
-#[derive(Debug)]
-enum Line {
-    /// A block in a shape the fast scanner does not know.
-    Block(Value),
-    Resume,
-    Placed(PlacedLine),
-    Failed(FailedLine),
-    End(EndLine),
-    /// A header, which has no place below the first line.
-    Header,
-    /// A kind of a later minor version.
-    Unknown,
-}
-
-impl Line {
-    /// Tells the kind of a line by its first known key. `Err` says in words
-    /// why the line is none.
-    fn from_json(json: Value) -> Result<Self, String> {
-        let is = |key| json.get(key).is_some();
-        let kind = if is("block") {
-            return Ok(Line::Block(json));
-        } else if is("resume") {
-            Ok(Line::Resume)
-        } else if is("placed") {
-            PlacedLine::deserialize(json).map(Line::Placed)
-        } else if is("failed") {
-            FailedLine::deserialize(json).map(Line::Failed)
-        } else if is("end") {
-            EndLine::deserialize(json).map(Line::End)
-        } else if is("schema") {
-            Ok(Line::Header)
-        } else {
-            Ok(Line::Unknown)
-        };
-        kind.map_err(|error| error.to_string())
-    }
-}
-
 /// Why a line could not be taken.
 pub(super) enum Refusal {
     /// It is no JSON object: perhaps what a kill left behind.
@@ -170,7 +131,10 @@ pub(super) struct Reading<'a> {
     /// The last line taken or refused, counted from 1.
     line: u64,
     pub(super) run: Run,
-    placed: PlacedLines,
+    /// On which lines placements were given, so that none is given twice. A run that is resumed
+    /// places the replicate it goes on with once more, since a worker or a link does not outlive
+    /// the run.
+    placed_on: HashMap<(usize, u32), u64>,
     /// The last block taken, or what was last mistaken for one.
     pub(super) block: BlockRecord,
     widths: Widths,
@@ -204,15 +168,16 @@ impl Widths {
 impl<'a> Reading<'a> {
     /// From the first line.
     pub(super) fn begin(name: &'a Path, first: &[u8]) -> Result<Self, FormatError> {
-        check_schema(name, first)?;
-        let error = |problem| FormatError::Line {
+        let json = read_header_line(name, first)?;
+        let header = RunHeader::from_json(&json).map_err(|error| FormatError::Line {
             file: name.to_owned(),
             line: 1,
-            problem,
-        };
-        let header: Header = serde_json::from_slice(first)
-            .map_err(|problem| error(format!("the header does not hold: {problem}")))?;
-        let header = header.into_model().map_err(error)?;
+            problem: if error.is_sentence() {
+                error.to_string()
+            } else {
+                format!("the header does not hold: {error}")
+            },
+        })?;
         header.plan.validate().map_err(|source| FormatError::Plan {
             file: name.to_owned(),
             source,
@@ -222,7 +187,7 @@ impl<'a> Reading<'a> {
             line: 1,
             widths: Widths::of(&header),
             run: Run::new(header),
-            placed: PlacedLines::default(),
+            placed_on: HashMap::new(),
             block: BlockRecord::default(),
             launches: 0,
         })
@@ -257,54 +222,67 @@ impl<'a> Reading<'a> {
         if line.trim_ascii().is_empty() {
             return Ok(());
         }
-        let json: Value = serde_json::from_slice(line)
-            .map_err(|error| Refusal::Garbage(format!("not JSON: {error}")))?;
-        if !json.is_object() {
+        let garbage = |problem| Refusal::Garbage(format!("not JSON: {problem}"));
+        let text = std::str::from_utf8(line).map_err(|_| garbage("not UTF-8".to_owned()))?;
+        let json = Json::read(text).map_err(|error| garbage(error.to_string()))?;
+        let Some(fields) = json.as_object() else {
             return Err(Refusal::Garbage("not a JSON object".to_owned()));
-        }
-        self.take_json(json).map_err(Refusal::Error)
+        };
+        self.take_fields(fields).map_err(Refusal::Error)
     }
 
-    fn take_json(&mut self, json: Value) -> Result<(), FormatError> {
-        match Line::from_json(json).map_err(|problem| self.error(problem))? {
-            Line::Block(json) => {
-                decode_json(json, |of| self.widths.in_benchmark(of), &mut self.block)
-                    .map_err(|problem| self.error(problem))?;
-                self.take_block()
-            }
-            Line::Resume => {
-                self.run.resume();
-                self.placed.resume();
-                Ok(())
-            }
-            Line::Placed(placed) => {
-                let placed = placed.into_model();
-                self.check_benchmark(placed.benchmark, "a placement")?;
-                let benchmark = &self.run.header.plan.benchmarks[placed.benchmark];
-                self.placed
-                    .take(&placed, benchmark, self.line)
-                    .map_err(|problem| self.error(problem))?;
-                self.run.placed.push(placed);
-                Ok(())
-            }
-            Line::Failed(failed) => {
-                let failure = failed.into_model();
-                self.check_benchmark(failure.benchmark, "a failure")?;
-                self.run.failures.push(failure);
-                Ok(())
-            }
-            Line::End(end) => {
-                let end = end.into_model();
-                self.run.launches = end.launches;
-                self.launches = 0;
-                self.run.end = Some(end);
-                Ok(())
-            }
-            Line::Header => Err(self.error(format!(
+    /// Takes the fields of a line, whose first known name says what it is about. Others are kinds
+    /// of a later minor version.
+    fn take_fields(&mut self, fields: &Object) -> Result<(), FormatError> {
+        let wrong = |reading: &Self, error: WireError| reading.error(error.to_string());
+        if fields.get("block").is_some() {
+            decode_json(fields, |of| self.widths.in_benchmark(of), &mut self.block)
+                .map_err(|error| wrong(self, error))?;
+            self.take_block()?;
+        } else if fields.get("resume").is_some() {
+            self.run.resume();
+            self.placed_on.clear();
+        } else if let Some(json) = fields.get("placed") {
+            let placed = Placed::from_json(json).map_err(|error| wrong(self, error))?;
+            self.take_placed(placed)?;
+        } else if let Some(json) = fields.get("failed") {
+            let failure = BenchmarkFailure::from_json(json).map_err(|error| wrong(self, error))?;
+            self.check_benchmark(failure.benchmark, "a failure")?;
+            self.run.failures.push(failure);
+        } else if let Some(json) = fields.get("end") {
+            let end = RunEnd::from_json(json).map_err(|error| wrong(self, error))?;
+            self.run.launches = end.launches;
+            self.launches = 0;
+            self.run.end = Some(end);
+        } else if fields.get("schema").is_some() {
+            return Err(self.error(format!(
                 "a second header: a file of schema {SCHEMA} holds one run"
-            ))),
-            Line::Unknown => Ok(()),
+            )));
         }
+        Ok(())
+    }
+
+    fn take_placed(&mut self, placed: Placed) -> Result<(), FormatError> {
+        self.check_benchmark(placed.benchmark, "a placement")?;
+        let benchmark = &self.run.header.plan.benchmarks[placed.benchmark];
+        let place = format!(
+            "benchmark '{}', replicate {}",
+            benchmark.name, placed.replicate
+        );
+        let (racing, count) = (benchmark.contenders.len(), placed.contenders.len());
+        if count != racing {
+            return Err(self.error(format!(
+                "{place}: a placement of {count} contenders, but the plan has {racing}"
+            )));
+        }
+        let key = (placed.benchmark, placed.replicate);
+        if let Some(first) = self.placed_on.insert(key, self.line) {
+            return Err(self.error(format!(
+                "{place}: its placement was already given on line {first}"
+            )));
+        }
+        self.run.placed.push(placed);
+        Ok(())
     }
 
     /// Whether the plan has the benchmark that `what` speaks of.

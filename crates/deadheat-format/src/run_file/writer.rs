@@ -1,4 +1,4 @@
-//! The run file while it is recorded.
+//! The run file while it is recorded, or resumed.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
@@ -10,9 +10,20 @@ use deadheat_model::{
 };
 
 use super::block::encode;
+use super::header::header_line;
 use super::journal::Journal;
-use super::written;
+#[cfg(feature = "read")]
+use super::reader::scan;
+#[cfg(feature = "read")]
+use crate::bounded;
+#[cfg(feature = "read")]
+use crate::error::cannot_read;
 use crate::error::{FormatError, cannot_write, create_folder_of};
+use crate::wire::Wire;
+#[cfg(feature = "read")]
+use crate::wire::tool;
+#[cfg(feature = "read")]
+use deadheat_model::Object;
 
 /// Keeps every block on disk before the next one starts.
 ///
@@ -24,7 +35,7 @@ pub struct RunFileWriter {
     path: PathBuf,
     journal: Journal,
     /// Reused for every line.
-    pub(super) line: Vec<u8>,
+    line: Vec<u8>,
     /// The metrics of each benchmark.
     columns: Vec<Vec<Metric>>,
     /// Number of contenders of each benchmark.
@@ -73,16 +84,14 @@ impl RunFileWriter {
             file: path.to_owned(),
             source,
         })?;
-        let wire = written::header(header).map_err(|unwritable| FormatError::PathNotUnicode {
-            file: path.to_owned(),
-            path: unwritable,
-        })?;
         let mut writer = Self::new(Journal::new(file, 0, false), path, header);
-        writer.append_json(&wire).map_err(cannot_write(path))?;
+        writer
+            .append_json(&header_line(header))
+            .map_err(cannot_write(path))?;
         Ok(writer)
     }
 
-    pub(super) fn new(journal: Journal, path: &Path, header: &RunHeader) -> Self {
+    fn new(journal: Journal, path: &Path, header: &RunHeader) -> Self {
         let benchmarks = &header.plan.benchmarks;
         RunFileWriter {
             path: path.to_owned(),
@@ -96,7 +105,7 @@ impl RunFileWriter {
     }
 
     /// Appends what `line` holds and `json` as one line.
-    pub(super) fn append_json(&mut self, json: &Json) -> io::Result<()> {
+    fn append_json(&mut self, json: &Json) -> io::Result<()> {
         writeln!(self.line, "{json}")?;
         self.append_line()
     }
@@ -116,8 +125,7 @@ impl RunFileWriter {
             .iter()
             .all(|sample| known(sample.contender.index()))
         {
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidData,
+            return Err(invalid(
                 "the block names a benchmark or contender that the plan does not have",
             ));
         }
@@ -135,7 +143,7 @@ impl RunFileWriter {
         // asked here because it would keep, and allocate for, every block.
         Samples::new(self.columns_of(block.benchmark).to_vec())
             .push(block)
-            .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+            .map_err(invalid)
     }
 
     fn columns_of(&self, benchmark: usize) -> &[Metric] {
@@ -163,38 +171,75 @@ impl RecordSink for RunFileWriter {
 
     fn placed(&mut self, placed: &Placed) -> Result<(), SinkError> {
         let racing = self.racing.get(placed.benchmark).copied();
-        let kept = match racing == Some(placed.contenders.len()) {
-            true => self.append_json(&written::placed(placed)),
-            false => Err(io::Error::new(
-                io::ErrorKind::InvalidData,
+        let kept = if racing == Some(placed.contenders.len()) {
+            self.append_json(&Json::tagged("placed", placed.to_json()))
+        } else {
+            Err(invalid(
                 "a placement names a benchmark or contenders that the plan does not have",
-            )),
+            ))
         };
         kept.map_err(|source| self.sink_error(source))
     }
 
     fn failed(&mut self, failure: &BenchmarkFailure) -> Result<(), SinkError> {
-        let known = failure.benchmark < self.racing.len();
-        let kept = match known {
-            true => self.append_json(&written::failed(failure)),
-            false => Err(io::Error::new(
-                io::ErrorKind::InvalidData,
+        let kept = if failure.benchmark < self.racing.len() {
+            self.append_json(&Json::tagged("failed", failure.to_json()))
+        } else {
+            Err(invalid(
                 "the failure names a benchmark that the plan does not have",
-            )),
+            ))
         };
         kept.map_err(|source| self.sink_error(source))
     }
 
     fn end(&mut self, end: &RunEnd) -> Result<(), SinkError> {
-        self.append_json(&written::end(end))
+        self.append_json(&Json::tagged("end", end.to_json()))
             .and_then(|()| self.journal.sync())
             .map_err(|source| self.sink_error(source))
     }
 }
 
+#[cfg(feature = "read")]
+impl RunFileWriter {
+    /// Takes up a run that stopped: cuts off a torn last line, and notes which
+    /// deadheat goes on and when (in seconds since 1970-01-01 UTC).
+    ///
+    /// Nothing that was recorded is rewritten. The caller lets `elapsed_ns` and
+    /// `launches` grow from where the run left them.
+    pub fn resume(
+        path: impl AsRef<Path>,
+        tool_version: &str,
+        started_at: Option<u64>,
+    ) -> Result<Self, FormatError> {
+        let path = path.as_ref();
+        let recorded = bounded::open(path).map_err(cannot_read(path))?;
+        let file = OpenOptions::new()
+            .append(true)
+            .open(path)
+            .map_err(cannot_write(path))?;
+        lock(&file, path)?;
+        let found = scan(io::BufReader::new(recorded), path)?;
+        let mut writer = Self::new(Journal::new(file, found.len, true), path, &found.run.header);
+        if found.unterminated {
+            writer.line.push(b'\n');
+        }
+        let note = Object::new()
+            .with("tool", tool::to_json(tool_version))
+            .with("started_at", started_at);
+        writer
+            .append_json(&Json::tagged("resume", note))
+            .map_err(cannot_write(path))?;
+        Ok(writer)
+    }
+}
+
+fn invalid(problem: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, problem)
+}
+
 /// Keeps two processes from recording into one file, where their lines would
 /// mingle. A file system without locks has to do without.
-pub(super) fn lock(file: &File, path: &Path) -> Result<(), FormatError> {
+fn lock(file: &File, path: &Path) -> Result<(), FormatError> {
     // Elsewhere a lock would also shut out whoever only wants to read.
     if cfg!(unix) && matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
         return Err(FormatError::InUse {

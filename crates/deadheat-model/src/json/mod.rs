@@ -4,4 +4,5 @@ mod read;
 mod value;
 mod write;
 
+pub use read::JsonError;
 pub use value::{Json, Object};

@@ -1,5 +1,8 @@
 //! From text to the tree, by the grammar of JSON.
 
+use std::error::Error;
+use std::fmt;
+
 use super::{Json, Object};
 
 /// Lists and objects within one another at most.
@@ -9,10 +12,42 @@ impl Json {
     /// The value of a text; `None` when it is not JSON, or deeper than 32
     /// levels. Numbers are read to the last bit.
     pub fn parse(text: &str) -> Option<Self> {
+        Self::read(text).ok()
+    }
+
+    /// The same, with the place where the text ceases to be JSON.
+    pub fn read(text: &str) -> Result<Self, JsonError> {
         let mut reader = Reader { rest: text };
-        let value = reader.value(DEEPEST)?;
+        let value = reader.value(DEEPEST);
         reader.skip_blanks();
-        reader.rest.is_empty().then_some(value)
+        value
+            .filter(|_| reader.rest.is_empty())
+            .ok_or_else(|| JsonError {
+                column: text.len() - reader.rest.len() + 1,
+                at_end: reader.rest.is_empty(),
+            })
+    }
+}
+
+/// A text that is not JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JsonError {
+    /// The byte it could be read up to, counted from 1.
+    column: usize,
+    /// Whether nothing follows.
+    at_end: bool,
+}
+
+impl Error for JsonError {}
+
+impl fmt::Display for JsonError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let problem = if self.at_end {
+            "it ends too early"
+        } else {
+            "unexpected text"
+        };
+        write!(f, "{problem}, at column {}", self.column)
     }
 }
 

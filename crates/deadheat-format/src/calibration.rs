@@ -1,0 +1,162 @@
+//! What a machine showed of itself, kept in a file: `deadheat.calibration/1`,
+//! described by `docs/schema/calibration-1.schema.json`.
+
+use std::fs;
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use deadheat_model::{
+    CalibratedKind, Calibration, CalibrationEnd, Detectable, Found, Json, KnownDifference, Machine,
+    NoiseFloor, Object, Promise, ReplicateCost, Tally,
+};
+
+use crate::bounded::open_plain;
+use crate::error::{FormatError, cannot_read, cannot_write};
+use crate::replace::replace;
+use crate::wire::{Fields, Wire, WireError, names, object, required, tool};
+
+/// The schema written, and the latest that is read.
+pub const CALIBRATION_SCHEMA: &str = "deadheat.calibration/1";
+
+/// The calibration as JSON, indented by two spaces, with a line break at its
+/// end. The same calibration gives the same bytes.
+pub fn calibration_json(calibration: &Calibration) -> String {
+    let whole = calibration.put(Object::new().with("schema", CALIBRATION_SCHEMA));
+    let mut text = Json::from(whole).pretty();
+    text.push('\n');
+    text
+}
+
+/// Writes a calibration, in place of an older one, and makes the folder it goes
+/// to. A reader meanwhile finds the older one or the new one, and never half of
+/// one.
+pub fn write_calibration(
+    path: impl AsRef<Path>,
+    calibration: &Calibration,
+) -> Result<(), FormatError> {
+    let path = path.as_ref();
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(cannot_write(folder))?;
+    }
+    let text = calibration_json(calibration);
+    replace(path, |out| {
+        out.write_all(text.as_bytes()).map_err(cannot_write(path))
+    })
+}
+
+/// The calibration in a file; `None` when there is no such file.
+pub fn read_calibration(path: impl AsRef<Path>) -> Result<Option<Calibration>, FormatError> {
+    let path = path.as_ref();
+    let mut text = String::new();
+    let read = open_plain(path).and_then(|mut file| file.read_to_string(&mut text));
+    match read {
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(cannot_read(path)(error)),
+    }
+    calibration(&text)
+        .map(Some)
+        .map_err(|problem| FormatError::Calibration {
+            file: path.to_owned(),
+            problem,
+        })
+}
+
+/// The calibration in a text. `Err` says in words why there is none.
+fn calibration(text: &str) -> Result<Calibration, String> {
+    let none = || "it holds no calibration".to_owned();
+    let json = Json::parse(text).ok_or_else(none)?;
+    let whole = json.as_object().ok_or_else(none)?;
+    match whole.get("schema").and_then(Json::as_text) {
+        Some(CALIBRATION_SCHEMA) => Calibration::take(whole)
+            .map_err(|error| format!("'{}' is missing or holds something odd", error.field())),
+        Some(schema) if schema.starts_with("deadheat.calibration/") => Err(format!(
+            "it has schema {schema} and needs a later deadheat; this one reads \
+             {CALIBRATION_SCHEMA}"
+        )),
+        _ => Err(none()),
+    }
+}
+
+object! { Calibration {
+    tool_version = "tool": via(tool),
+    started_at,
+    machine,
+    seed,
+    alpha,
+    margin,
+    max_replicates,
+    quick: or(false),
+    debug_build: omit,
+    elapsed_seconds = "elapsed_s",
+    ending: inline,
+    kinds,
+} }
+
+object! { Machine { system, kernel, cpu, cores, id, } }
+
+impl Fields for CalibrationEnd {
+    fn put(&self, object: Object) -> Object {
+        let (ended, signal) = match self {
+            CalibrationEnd::Finished => ("finished", None),
+            CalibrationEnd::Budget => ("budget", None),
+            CalibrationEnd::Interrupted(signal) => ("interrupted", Some(*signal)),
+        };
+        object.with("ended", ended).with_some("signal", signal)
+    }
+
+    fn take(object: &Object) -> Result<Self, WireError> {
+        match required::<String>(object, "ended")?.as_str() {
+            "finished" => Ok(CalibrationEnd::Finished),
+            "budget" => Ok(CalibrationEnd::Budget),
+            "interrupted" => Ok(CalibrationEnd::Interrupted(required(object, "signal")?)),
+            _ => Err(names(&["finished", "budget", "interrupted"]).inside("ended")),
+        }
+    }
+}
+
+object! { CalibratedKind {
+    kind,
+    problem: omit,
+    planned,
+    baseline_ns,
+    calls,
+    false_calls,
+    promise,
+    noise,
+    cost = "replicate",
+    detectable,
+    known,
+    coverage,
+    coverage_promise,
+} ensure promises_its_coverage }
+
+fn promises_its_coverage(kind: &CalibratedKind) -> Result<(), WireError> {
+    if kind.coverage.is_some() && kind.coverage_promise.is_none() {
+        return Err(WireError::missing("coverage_promise"));
+    }
+    Ok(())
+}
+
+object! { Tally { faster, slower, equivalent, inconclusive, } }
+
+impl Wire for Promise {
+    fn to_json(&self) -> Json {
+        self.name().into()
+    }
+
+    fn from_json(json: &Json) -> Result<Self, WireError> {
+        let promise = json.as_text().and_then(Self::from_name);
+        promise.ok_or_else(|| names(&Self::ALL.map(Self::name)))
+    }
+}
+
+object! { NoiseFloor { estimate = "floor", half_width, process, block, } }
+
+object! { ReplicateCost { seconds, blocks, } }
+
+object! { Detectable { budget_seconds = "budget_s", at_defaults, at_most, } }
+
+object! { Found { replicates, effect = "change", } }
+
+object! { KnownDifference { change, calls, right, wrong, covered, estimate, } }

@@ -1,0 +1,245 @@
+//! The first line of a run file: the plan, the machine, and the columns of the samples.
+
+use deadheat_model::{
+    CalibrationNote, ClockFacts, CounterAccess, Environment, Json, LeftOut, LeftOutReason,
+    NeutralLinks, Object, Origin, RaceKind, RunHeader, Share,
+};
+
+use crate::wire::{Fields, Wire, choice, object, tool};
+#[cfg(feature = "decode")]
+use crate::wire::{WireError, inside, object_of, required};
+
+#[cfg(feature = "read")]
+pub(crate) use declared::read_header_line;
+
+/// The schema written, and the latest that is read.
+pub const SCHEMA: &str = "deadheat.run/1";
+
+/// The first line.
+pub(super) fn header_line(header: &RunHeader) -> Json {
+    header.put(Object::new().with("schema", SCHEMA)).into()
+}
+
+object! { RunHeader {
+    tool_version = "tool": via(tool),
+    started_at,
+    origin: or(Origin::Race),
+    plan: inline,
+    environment: or(Environment::default()),
+    metrics = "columns",
+    tick_ns,
+    command: omit,
+    left_out: omit,
+} }
+
+choice! { Origin {
+    "race" => Race,
+    "paired-recording" => PairedRecording,
+    "unpaired-recording" => UnpairedRecording,
+} }
+
+object! { LeftOut { benchmark, reason, } }
+
+choice! { LeftOutReason {
+    "only-in" => OnlyIn(contender),
+    "skipped" => Skipped(message),
+    "not-alike" => NotAlike(difference),
+} }
+
+object! { Environment {
+    system: or(String::new()),
+    kernel,
+    cpu,
+    cores,
+    governor,
+    load,
+    pinned: or(Vec::new()),
+    counters,
+    clock: omit,
+    debug_build: omit,
+    neutral_links: omit,
+    calibration: inline,
+} }
+
+choice! { CounterAccess {
+    "available" => Available,
+    "unavailable" => Unavailable(why),
+} }
+
+object! { ClockFacts { source, resolution_ns, overhead_ns, fallback, } }
+
+/// Absent where the machine was not calibrated.
+impl Fields for Option<CalibrationNote> {
+    fn put(&self, object: Object) -> Object {
+        object.with_some("calibration", self.as_ref().map(Wire::to_json))
+    }
+
+    /// `None` also for a kind of race that a later version knows.
+    #[cfg(feature = "decode")]
+    fn take(object: &Object) -> Result<Self, WireError> {
+        let note = inside(object, "calibration", |json| match json {
+            Json::Null => Ok(None),
+            json => {
+                let kind: String = required(object_of(json)?, "kind")?;
+                RaceKind::from_name(&kind)
+                    .map(|_| CalibrationNote::from_json(json))
+                    .transpose()
+            }
+        });
+        Ok(note.transpose()?.flatten())
+    }
+}
+
+object! { CalibrationNote {
+    tool_version = "tool": via(tool),
+    started_at,
+    kind,
+    false_calls,
+    alpha,
+    noise_floor,
+} }
+
+impl Wire for RaceKind {
+    fn to_json(&self) -> Json {
+        self.name().into()
+    }
+
+    #[cfg(feature = "decode")]
+    fn from_json(json: &Json) -> Result<Self, WireError> {
+        let kind = json.as_text().and_then(Self::from_name);
+        kind.ok_or_else(|| WireError::odd("a kind of race"))
+    }
+}
+
+// The share seen follows from the two counts.
+object! { Share { hits, of, low, high, } ensure is_bounded }
+
+#[cfg(feature = "decode")]
+fn is_bounded(share: &Share) -> Result<(), WireError> {
+    let bounded = 0.0 <= share.low && share.low <= share.high && share.high <= 1.0;
+    if bounded && share.hits <= share.of {
+        Ok(())
+    } else {
+        Err(WireError::odd("a share within its bounds"))
+    }
+}
+
+/// The linker that makes neutral links of an executable, or why none can be made.
+impl Fields for NeutralLinks {
+    fn put(&self, object: Object) -> Object {
+        let object = object.with("executable", &self.executable);
+        let object = match &self.made_by {
+            Ok(linker) => object.with("linker", linker),
+            Err(reason) => object.with("impossible", reason),
+        };
+        let unsectioned = crate::wire::unless_default(&self.unsectioned);
+        object.with_some("unsectioned", unsectioned.map(Wire::to_json))
+    }
+
+    #[cfg(feature = "decode")]
+    fn take(object: &Object) -> Result<Self, WireError> {
+        Ok(NeutralLinks {
+            executable: required(object, "executable")?,
+            made_by: match inside(object, "linker", String::from_json).transpose()? {
+                Some(linker) => Ok(linker),
+                None => Err(required(object, "impossible")?),
+            },
+            unsectioned: crate::wire::or_else(object, "unsectioned", Vec::new)?,
+        })
+    }
+}
+
+crate::wire::whole!(NeutralLinks);
+
+#[cfg(feature = "read")]
+mod declared {
+    use std::path::Path;
+
+    use super::*;
+    use crate::error::FormatError;
+
+    const FAMILY: &str = "deadheat.run/";
+    const MAJOR: u64 = 1;
+
+    /// What the schema a header declares means to this reader.
+    #[derive(Debug, PartialEq, Eq)]
+    pub(super) enum Declared {
+        /// A run of this major version, whatever its minor.
+        Readable,
+        /// A run of a later major version.
+        Newer,
+        /// Something else.
+        Foreign,
+    }
+
+    /// The meaning of a schema such as `deadheat.run/1` or `deadheat.run/1.4`.
+    pub(super) fn declared(schema: &str) -> Declared {
+        let major = schema
+            .strip_prefix(FAMILY)
+            .and_then(|version| version.split('.').next())
+            .and_then(|major| major.parse::<u64>().ok());
+        match major {
+            Some(MAJOR) => Declared::Readable,
+            Some(major) if major > MAJOR => Declared::Newer,
+            _ => Declared::Foreign,
+        }
+    }
+
+    /// The JSON of a first line, when it declares a schema that can be read.
+    pub(crate) fn read_header_line(name: &Path, first: &[u8]) -> Result<Json, FormatError> {
+        let file = name.to_owned();
+        let json = std::str::from_utf8(first).ok().and_then(Json::parse);
+        let schema = json.as_ref().and_then(Json::as_object);
+        let schema = schema.and_then(|header| header.get("schema")?.as_text());
+        let (Some(json), Some(schema)) = (&json, schema) else {
+            // A run that was killed while its header was written is still known by
+            // how it begins.
+            if first.starts_with(b"{\"schema\":\"deadheat.run/") {
+                return Err(FormatError::Line {
+                    file,
+                    line: 1,
+                    problem: "the header is cut off, so there is no run".to_owned(),
+                });
+            }
+            let found = match first.trim_ascii_start().first() {
+                Some(b'{' | b'[') => "JSON without the header of a run",
+                _ => "text without the header of a run",
+            };
+            return Err(FormatError::UnknownFormat {
+                file,
+                found: found.to_owned(),
+            });
+        };
+        match declared(schema) {
+            Declared::Readable => Ok(json.clone()),
+            Declared::Newer => Err(FormatError::NewerSchema {
+                file,
+                schema: schema.to_owned(),
+            }),
+            Declared::Foreign => Err(FormatError::UnknownFormat {
+                file,
+                found: format!("JSON of schema {schema}"),
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::declared::{Declared, declared};
+
+    #[test]
+    fn only_a_later_major_version_is_too_new() {
+        for (schema, expected) in [
+            ("deadheat.run/1", Declared::Readable),
+            ("deadheat.run/1.7", Declared::Readable),
+            ("deadheat.run/2", Declared::Newer),
+            ("deadheat.run/10.1", Declared::Newer),
+            ("deadheat.run/0", Declared::Foreign),
+            ("deadheat.analysis/1", Declared::Foreign),
+            ("deadheat.run/one", Declared::Foreign),
+        ] {
+            assert_eq!(declared(schema), expected, "{schema}");
+        }
+    }
+}
