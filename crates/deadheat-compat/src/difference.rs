@@ -3,13 +3,10 @@
 use deadheat_stats::scipy_mann_whitney_p;
 
 use crate::document::Results;
-use crate::geomean::geomean;
-use crate::number::{Number, Wrong};
 use crate::partition::{Partition, partitions};
 use crate::problem::Problem;
-use crate::row::{Row, Which};
-use crate::text::Text;
-use crate::value::Value;
+use crate::row::{Field, Row};
+use crate::value::{Number, Text};
 
 /// With fewer repetitions there is no test.
 const MIN_REPETITIONS: usize = 2;
@@ -27,11 +24,11 @@ pub struct Report<'a> {
 #[derive(Debug)]
 pub(crate) struct Difference<'a> {
     pub(crate) name: Text<'a>,
-    pub(crate) label: Value<'a>,
+    pub(crate) label: Text<'a>,
     pub(crate) measurements: Vec<Measurement<'a>>,
-    pub(crate) time_unit: Value<'a>,
-    pub(crate) run_type: Value<'a>,
-    pub(crate) aggregate_name: Value<'a>,
+    pub(crate) time_unit: Text<'a>,
+    pub(crate) run_type: Text<'a>,
+    pub(crate) aggregate_name: Text<'a>,
     pub(crate) test: Option<Test>,
 }
 
@@ -42,12 +39,11 @@ pub(crate) struct Measurement<'a> {
     pub(crate) cpu: Time<'a>,
 }
 
-/// A time on both sides: as it was written, as a float where it is not too large for one, and its relative change.
+/// A time on both sides, and its relative change.
 #[derive(Debug)]
 pub(crate) struct Time<'a> {
-    pub(crate) old: Value<'a>,
-    pub(crate) new: Value<'a>,
-    pub(crate) floats: [f64; 2],
+    pub(crate) old: Number<'a>,
+    pub(crate) new: Number<'a>,
     pub(crate) change: f64,
 }
 
@@ -65,19 +61,19 @@ impl<'a> Report<'a> {
     ///
     /// # Errors
     ///
-    /// Everything on which the original ends in a traceback: a field that is missing or of another type, a unit that is
-    /// not known.
+    /// Everything on which the original ends in a traceback: a field that is missing or of another
+    /// type, a unit that is not known.
     pub fn of(old: &Results<'a>, new: &Results<'a>, test: bool) -> Result<Self, Problem> {
         let mut differences = Vec::new();
         for partition in partitions(old, new)? {
             differences.extend(difference(&partition, test)?);
         }
-        let (old, new) = (geomean(old)?, geomean(new)?);
+        let (old, new) = (geometric_means(old)?, geometric_means(new)?);
         if let (Some(old), Some(new)) = (old, new)
             && old.iter().any(|mean| *mean != 0.0)
             && new.iter().any(|mean| *mean != 0.0)
         {
-            differences.push(overall(old, new)?);
+            differences.push(overall(old, new));
         }
         Ok(Self { differences })
     }
@@ -87,130 +83,140 @@ fn difference<'a>(
     partition: &Partition<'_, 'a>,
     test: bool,
 ) -> Result<Option<Difference<'a>>, Problem> {
-    let Partition { unit, old, new } = partition;
+    let Partition {
+        name,
+        unit,
+        old,
+        new,
+    } = partition;
     let mut measurements = Vec::with_capacity(old.len().min(new.len()));
     for (old, new) in old.iter().zip(new) {
+        let time = |field| Ok(Time::of(old.number(field)?, new.number(field)?));
         measurements.push(Measurement {
-            real: time(old, new, Which::Real)?,
-            cpu: time(old, new, Which::Cpu)?,
+            real: time(Field::RealTime)?,
+            cpu: time(Field::CpuTime)?,
         });
     }
     let test = if test { u_test(old, new)? } else { None };
-    if measurements.is_empty() {
+    let (Some(first), false) = (old.first(), measurements.is_empty()) else {
         return Ok(None);
-    }
-    let first = old[0];
-    let name = first.name()?;
-    let name = name.text().cloned().ok_or_else(|| {
-        let what = format!("should be a string and is a {}", name.type_name());
-        Problem::of_field(first, "name", what)
-    })?;
-    let or_empty = |field: &Option<Value<'a>>| field.clone().unwrap_or(Value::Text("".into()));
+    };
     Ok(Some(Difference {
-        name,
-        label: or_empty(&first.label),
+        name: (*name).clone(),
+        label: first.text_or_empty(Field::Label)?,
         measurements,
         time_unit: (*unit).clone(),
-        run_type: or_empty(&first.run_type),
+        run_type: first.text_or_empty(Field::RunType)?,
         aggregate_name: if first.is_aggregate() {
-            or_empty(&first.aggregate_name)
+            first.text_or_empty(Field::AggregateName)?
         } else {
-            Value::Text("".into())
+            "".into()
         },
         test,
     }))
 }
 
-fn time<'a>(old: &Row<'a>, new: &Row<'a>, which: Which) -> Result<Time<'a>, Problem> {
-    let numbers = [Number::of_row(old, which)?, Number::of_row(new, which)?];
-    let of = |row| move |wrong: Wrong| Problem::of_field(row, which.field(), wrong.words());
-    Ok(Time {
-        old: old.time(which)?.clone(),
-        new: new.time(which)?.clone(),
-        change: numbers[0].change_to(numbers[1]).map_err(of(old))?,
-        floats: [
-            numbers[0].float().map_err(of(old))?,
-            numbers[1].float().map_err(of(new))?,
-        ],
-    })
+impl<'a> Time<'a> {
+    /// The change is the difference over the size of the old time, or over the mean of both where the
+    /// old one is 0; 0 where both are.
+    fn of(old: Number<'a>, new: Number<'a>) -> Self {
+        let (from, to) = (old.float(), new.float());
+        let change = match (from == 0.0, to == 0.0) {
+            (true, true) => 0.0,
+            (true, false) => (to - from) / ((to + from) / 2.0),
+            (false, _) => (to - from) / from.abs(),
+        };
+        Self { old, new, change }
+    }
 }
 
-/// Of all repetitions, also those that have no partner on the other side. `None` with too few.
+/// Tests all repetitions, also those that have no partner on the other side. `None` with too few.
 fn u_test(old: &[&Row<'_>], new: &[&Row<'_>]) -> Result<Option<Test>, Problem> {
+    let times = |rows: &[&Row<'_>], field| {
+        let times = rows.iter().map(|row| Ok(row.number(field)?.float()));
+        times.collect::<Result<Vec<f64>, Problem>>()
+    };
+    let both = |field| Ok((times(old, field)?, times(new, field)?));
+    let (cpu, real) = (both(Field::CpuTime)?, both(Field::RealTime)?);
     let least = old.len().min(new.len());
-    for row in old.iter().chain(new) {
-        row.time(Which::Cpu)?;
-        row.time(Which::Real)?;
-    }
-    if least < MIN_REPETITIONS {
-        return Ok(None);
-    }
-    Ok(Some(Test {
+    Ok((least >= MIN_REPETITIONS).then(|| Test {
         optimal: least >= OPTIMAL_REPETITIONS,
-        cpu_p: p_value(old, new, Which::Cpu)?,
-        real_p: p_value(old, new, Which::Real)?,
+        cpu_p: p_value(cpu.0, cpu.1),
+        real_p: p_value(real.0, real.1),
         repetitions: [old.len(), new.len()],
     }))
 }
 
-fn p_value(old: &[&Row<'_>], new: &[&Row<'_>], which: Which) -> Result<f64, Problem> {
-    let (mut first, mut second) = (times(old, which)?, times(new, which)?);
-    if first.iter().chain(&second).any(|time| time.is_nan()) {
-        return Ok(f64::NAN);
+fn p_value(mut old: Vec<f64>, mut new: Vec<f64>) -> f64 {
+    if old.iter().chain(&new).any(|time| time.is_nan()) {
+        return f64::NAN;
     }
-    if first.iter().chain(&second).any(|time| time.is_infinite()) {
+    if old.iter().chain(&new).any(|time| time.is_infinite()) {
         // Only their order counts, and an infinity has a place in it.
-        let mut all = [first.as_slice(), &second].concat();
+        let mut all = [old.as_slice(), &new].concat();
         all.sort_by(f64::total_cmp);
-        for time in first.iter_mut().chain(&mut second) {
+        for time in old.iter_mut().chain(&mut new) {
             *time = all.partition_point(|other| other < time) as f64;
         }
     }
-    Ok(scipy_mann_whitney_p(&first, &second).unwrap_or(f64::NAN))
+    scipy_mann_whitney_p(&old, &new).unwrap_or(f64::NAN)
 }
 
-fn times(rows: &[&Row<'_>], which: Which) -> Result<Vec<f64>, Problem> {
-    rows.iter()
-        .map(|row| match row.time(which)? {
-            // A list with such a number is no array of numbers.
-            Value::Big(digits) if digits.parse::<u64>().is_err() => Err(Problem::of_field(
-                row,
-                which.field(),
-                "is too large a number for the U test",
-            )),
-            _ => Number::of_row(row, which)?
-                .float()
-                .map_err(|wrong| Problem::of_field(row, which.field(), wrong.words())),
-        })
-        .collect()
+/// The geometric means of all real and of all CPU times of a side, in seconds. `None` without any
+/// row that is no aggregate.
+fn geometric_means(results: &Results<'_>) -> Result<Option<[f64; 2]>, Problem> {
+    let (mut count, mut logarithms) = (0, [0.0; 2]);
+    for row in results.rows.iter().filter(|row| !row.is_aggregate()) {
+        let unit = match row.get(Field::TimeUnit) {
+            None => b"s",
+            Some(_) => row.text(Field::TimeUnit)?.as_bytes(),
+        };
+        let seconds = match unit {
+            b"s" => 1.0,
+            b"ms" => 1e-3,
+            b"us" => 1e-6,
+            b"ns" => 1e-9,
+            _ => {
+                let what = "should be one of \"s\", \"ms\", \"us\", \"ns\"";
+                return Err(row.problem(Field::TimeUnit, what));
+            }
+        };
+        count += 1;
+        for (sum, field) in logarithms.iter_mut().zip([Field::RealTime, Field::CpuTime]) {
+            *sum += (row.number(field)?.float() * seconds).ln();
+        }
+    }
+    Ok((count > 0).then(|| logarithms.map(|sum| (sum / f64::from(count)).exp())))
 }
 
-fn overall<'a>(old: [f64; 2], new: [f64; 2]) -> Result<Difference<'a>, Problem> {
-    let time = |which: usize| {
-        let (old, new) = (old[which], new[which]);
-        let change = Number::Float(old).change_to(Number::Float(new));
-        Ok(Time {
-            old: Value::Float(old),
-            new: Value::Float(new),
-            floats: [old, new],
-            change: change.map_err(|wrong| {
-                Problem::at(
-                    "",
-                    format!("the geometric mean of all times {}", wrong.words()),
-                )
-            })?,
-        })
-    };
-    Ok(Difference {
+fn overall<'a>(old: [f64; 2], new: [f64; 2]) -> Difference<'a> {
+    let time = |which: usize| Time::of(Number::Float(old[which]), Number::Float(new[which]));
+    Difference {
         name: "OVERALL_GEOMEAN".into(),
-        label: Value::Text("".into()),
+        label: "".into(),
         measurements: vec![Measurement {
-            real: time(0)?,
-            cpu: time(1)?,
+            real: time(0),
+            cpu: time(1),
         }],
-        time_unit: Value::Text("s".into()),
-        run_type: Value::Text("aggregate".into()),
-        aggregate_name: Value::Text("geomean".into()),
+        time_unit: "s".into(),
+        run_type: "aggregate".into(),
+        aggregate_name: "geomean".into(),
         test: None,
-    })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_is_relative_to_the_size_of_the_old_number() {
+        let change = |old, new| Time::of(old, new).change;
+        let (whole, float) = (Number::Whole, Number::Float);
+        assert_eq!(change(whole("10"), whole("9")), -0.1);
+        assert_eq!(change(float(-2.0), whole("1")), 1.5);
+        assert_eq!(change(whole("0"), float(5.0)), 2.0);
+        assert_eq!(change(float(-0.0), whole("0")), 0.0);
+        assert!(change(float(f64::NAN), whole("1")).is_nan());
+    }
 }

@@ -1,82 +1,17 @@
 //! A file of results: read, checked, filtered, and brought into order.
 
 use std::cmp::Ordering;
-use std::fmt;
 
 use crate::json::{Broken, JsonError, Reader};
 use crate::pattern::Pattern;
-use crate::problem::Problem;
-use crate::row::Row;
-use crate::spelling::spelled;
-use crate::value::Value;
-
-/// The one schema there is.
-const SCHEMA: i64 = 1;
+use crate::problem::{Problem, Refusal};
+use crate::row::{Field, Row};
 
 /// A JSON text that could be read, whether or not it holds results.
 #[derive(Debug)]
 pub struct Document<'a> {
-    root: Root<'a>,
-}
-
-#[derive(Debug)]
-enum Root<'a> {
-    Object {
-        context: Option<Value<'a>>,
-        benchmarks: Option<Benchmarks<'a>>,
-    },
-    Other(&'static str),
-}
-
-#[derive(Debug)]
-enum Benchmarks<'a> {
-    /// The rows, and the first entry that is none, with the type it has.
-    Rows(Vec<Row<'a>>, Option<Problem>),
-    Other(Value<'a>),
-}
-
-/// Why a document that could be read gives no results.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Refusal {
-    /// The schema is another; the original says so on standard output. What stands in place of the version.
-    Schema(String),
-    /// The original ends in a traceback.
-    Problem(Problem),
-}
-
-impl Refusal {
-    /// What the original prints on standard output about a file, if anything.
-    pub fn printed(&self, file: &[u8]) -> Option<Vec<u8>> {
-        let Self::Schema(version) = self else {
-            return None;
-        };
-        let mut line = b"In ".to_vec();
-        line.extend_from_slice(file);
-        line.extend_from_slice(b", got unsupported JSON schema version: ");
-        line.extend_from_slice(version.as_bytes());
-        line.extend_from_slice(b", expected 1");
-        Some(line)
-    }
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Schema(version) => write!(
-                f,
-                "context.json_schema_version: {version}, and only version {SCHEMA} is known"
-            ),
-            Self::Problem(problem) => problem.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for Refusal {}
-
-impl From<Problem> for Refusal {
-    fn from(problem: Problem) -> Self {
-        Self::Problem(problem)
-    }
+    schema: Result<(), Refusal>,
+    rows: Result<Vec<Row<'a>>, Problem>,
 }
 
 impl<'a> Document<'a> {
@@ -87,65 +22,37 @@ impl<'a> Document<'a> {
     /// Whatever Python's `json.load` refuses, with its line and column.
     pub fn read(text: &'a [u8]) -> Result<Self, JsonError> {
         Reader::read(text, |reader| {
+            let mut read = Self {
+                schema: Ok(()),
+                rows: Err(Problem::at("", "there is no \"benchmarks\"")),
+            };
             if reader.peek() != Some(b'{') {
-                let value = reader.value()?;
-                let root = Root::Other(value.type_name());
-                return Ok(Self { root });
+                let is = reader.value()?.type_name();
+                let what = format!("the file should hold an object and holds a {is}");
+                read.rows = Err(Problem::at("", what));
+                return Ok(read);
             }
-            let (mut context, mut benchmarks) = (None, None);
             reader.object(|reader, key| {
                 match key.as_bytes() {
-                    b"context" => context = Some(reader.value()?),
-                    b"benchmarks" => benchmarks = Some(Benchmarks::read(reader)?),
+                    b"context" => read.schema = schema(reader)?,
+                    b"benchmarks" => read.rows = rows(reader)?,
                     _ => reader.skip()?,
                 }
                 Ok(())
             })?;
-            let root = Root::Object {
-                context,
-                benchmarks,
-            };
-            Ok(Self { root })
+            Ok(read)
         })
     }
 
-    /// The rows whose run name, or else name, the filter finds something in, by family, instance and repetition, with
-    /// the aggregates of each last.
+    /// The rows whose run name, or else name, the filter finds something in, by family, instance and
+    /// repetition, with the aggregates of each last.
     ///
     /// # Errors
     ///
     /// A schema that is not version 1, and everything on which the original ends in a traceback.
     pub fn results(self, filter: Option<&str>) -> Result<Results<'a>, Refusal> {
-        let (context, benchmarks) = match self.root {
-            Root::Object {
-                context,
-                benchmarks,
-            } => (context, benchmarks),
-            Root::Other(kind) => {
-                let what = format!("the file should hold an object and holds a {kind}");
-                return Err(Problem::at("", what).into());
-            }
-        };
-        if let Some(context) = &context {
-            check_schema(context)?;
-        }
-        let Some(benchmarks) = benchmarks else {
-            return Err(Problem::at("", "there is no \"benchmarks\"").into());
-        };
-        let (mut rows, stranger) = match benchmarks {
-            Benchmarks::Rows(rows, stranger) => (rows, stranger),
-            Benchmarks::Other(value) => match &value {
-                Value::Dict(entries) if entries.is_empty() => (Vec::new(), None),
-                Value::Text(text) if text.is_empty() => (Vec::new(), None),
-                _ => {
-                    let what = format!("should be a list and is a {}", value.type_name());
-                    return Err(Problem::at("benchmarks", what).into());
-                }
-            },
-        };
-        if let Some(problem) = stranger {
-            return Err(problem.into());
-        }
+        self.schema?;
+        let mut rows = self.rows?;
         if let Some(filter) = filter {
             rows = wanted(rows, filter)?;
         }
@@ -154,28 +61,94 @@ impl<'a> Document<'a> {
     }
 }
 
-impl<'a> Benchmarks<'a> {
-    fn read(reader: &mut Reader<'a>) -> Result<Self, Broken> {
-        if reader.peek() != Some(b'[') {
-            return Ok(Self::Other(reader.value()?));
-        }
-        let (mut rows, mut stranger) = (Vec::new(), None);
-        let mut index = 0;
-        reader.list(|reader| {
-            if reader.peek() == Some(b'{') {
-                rows.push(Row::read(reader, index)?);
-            } else {
-                let kind = reader.value()?.type_name();
-                stranger.get_or_insert_with(|| {
-                    let what = format!("should be an object and is a {kind}");
-                    Problem::at(format!("benchmarks[{index}]"), what)
-                });
-            }
-            index += 1;
-            Ok(())
-        })?;
-        Ok(Self::Rows(rows, stranger))
+/// Checks the version of the context, if it has one.
+fn schema(reader: &mut Reader<'_>) -> Result<Result<(), Refusal>, Broken> {
+    if reader.peek() != Some(b'{') {
+        let is = reader.value()?.type_name();
+        let what = format!("should be an object and is a {is}");
+        return Ok(Err(Problem::at("context", what).into()));
     }
+    let mut checked = Ok(());
+    reader.object(|reader, key| {
+        if key.as_bytes() != b"json_schema_version" {
+            return reader.skip();
+        }
+        let version = reader.value()?;
+        let is_known = version.number().is_some_and(|number| number.float() == 1.0);
+        checked = if is_known {
+            Ok(())
+        } else {
+            Err(Refusal::Schema(version.spelled()))
+        };
+        Ok(())
+    })?;
+    Ok(checked)
+}
+
+/// Reads the list of rows. The first entry that is none is a problem, once all is read.
+fn rows<'a>(reader: &mut Reader<'a>) -> Result<Result<Vec<Row<'a>>, Problem>, Broken> {
+    let unlike = |path: String, kind: &str, is: &str| {
+        Problem::at(path, format!("should be {kind} and is a {is}"))
+    };
+    if reader.peek() != Some(b'[') {
+        let is = reader.value()?.type_name();
+        return Ok(Err(unlike("benchmarks".to_owned(), "a list", is)));
+    }
+    let (mut rows, mut index, mut problem) = (Vec::new(), 0, None);
+    reader.list(|reader| {
+        if reader.peek() == Some(b'{') {
+            rows.push(Row::read(reader, index)?);
+        } else {
+            let is = reader.value()?.type_name();
+            problem.get_or_insert_with(|| unlike(format!("benchmarks[{index}]"), "an object", is));
+        }
+        index += 1;
+        Ok(())
+    })?;
+    Ok(problem.map_or(Ok(rows), Err))
+}
+
+/// The rows whose run name, or else name, the filter finds something in.
+fn wanted<'a>(rows: Vec<Row<'a>>, filter: &str) -> Result<Vec<Row<'a>>, Problem> {
+    let pattern = Pattern::new(filter)?;
+    let mut kept = Vec::with_capacity(rows.len());
+    for row in rows {
+        let run_name = row.text_or_empty(Field::RunName)?;
+        let name = if run_name.as_bytes().is_empty() {
+            row.text(Field::Name)?
+        } else {
+            &run_name
+        };
+        if pattern.is_found_in(&name.lossy())? {
+            kept.push(row);
+        }
+    }
+    Ok(kept)
+}
+
+/// Orders rows; what is equal stays as it was. A missing index comes before 0, NaN behind all.
+fn sort(rows: &mut [Row<'_>]) -> Result<(), Problem> {
+    for row in &mut *rows {
+        let index = |field| match row.get(field) {
+            None => Ok(-1.0),
+            // -0 is 0.
+            Some(_) => row.number(field).map(|number| number.float() + 0.0),
+        };
+        row.place = [
+            index(Field::Family)?,
+            index(Field::Instance)?,
+            f64::from(u8::from(row.is_aggregate())),
+            index(Field::Repetition)?,
+        ];
+    }
+    rows.sort_by(|a, b| {
+        let places = a.place.iter().zip(&b.place);
+        places
+            .map(|(a, b)| a.total_cmp(b))
+            .find(|order| order.is_ne())
+            .unwrap_or(Ordering::Equal)
+    });
+    Ok(())
 }
 
 /// Results of one side, in the order in which they are reported.
@@ -185,17 +158,7 @@ pub struct Results<'a> {
 }
 
 impl Results<'_> {
-    /// How many rows there are, aggregates included.
-    pub fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
-    /// These are the results of the second side, which a problem will say of them.
+    /// The results as those of the second side, which a problem will say of them.
     pub fn of_second_side(mut self) -> Self {
         for row in &mut self.rows {
             row.second = true;
@@ -210,155 +173,19 @@ impl Results<'_> {
     /// A pattern or a replacement that Python refuses, and a name that is no string.
     pub fn family(mut self, pattern: &str, replacement: &str) -> Result<Self, Problem> {
         let pattern = Pattern::new(pattern)?;
-        let mut template = None;
         let mut kept = Vec::with_capacity(self.rows.len());
         for mut row in self.rows {
-            let name = string_of(&row, row.name()?, "name")?;
-            if !pattern.is_found_in(&name)? {
-                continue;
+            let name = row.text(Field::Name)?.lossy();
+            if pattern.is_found_in(&name)? {
+                let renamed = pattern.replace(&name, replacement)?;
+                row.rename(renamed);
+                kept.push(row);
             }
-            // Python reads the replacement when it needs it first.
-            let template = match &template {
-                Some(template) => template,
-                None => template.insert(pattern.template(replacement)?),
-            };
-            let renamed = pattern.replace(&name, template)?;
-            row.name = Some(Value::Text(crate::text::Text::new(renamed.into_bytes())));
-            kept.push(row);
         }
         self.rows = kept;
         Ok(self)
     }
 }
-
-fn string_of(row: &Row<'_>, value: &Value<'_>, field: &str) -> Result<String, Problem> {
-    value.text().map(|t| t.lossy().into_owned()).ok_or_else(|| {
-        let what = format!("should be a string and is a {}", value.type_name());
-        Problem::of_field(row, field, what)
-    })
-}
-
-fn check_schema(context: &Value<'_>) -> Result<(), Refusal> {
-    const KEY: &str = "json_schema_version";
-    let unreadable = |what: String| Err(Problem::at("context", what).into());
-    match context {
-        Value::Dict(entries) => {
-            let version = entries
-                .iter()
-                .find(|(k, _)| k.as_bytes() == KEY.as_bytes())
-                .map(|(_, v)| v);
-            match version {
-                Some(version) if !version.equals(&Value::Int(SCHEMA)) => {
-                    Err(Refusal::Schema(spelled(version)))
-                }
-                _ => Ok(()),
-            }
-        }
-        // Python's `in` asks lists and strings too.
-        Value::List(items) if !items.iter().any(|item| item.is_text(KEY)) => Ok(()),
-        Value::Text(text) if !text.lossy().contains(KEY) => Ok(()),
-        other => unreadable(format!(
-            "should be an object and is a {}",
-            other.type_name()
-        )),
-    }
-}
-
-fn wanted<'a>(rows: Vec<Row<'a>>, filter: &str) -> Result<Vec<Row<'a>>, Problem> {
-    if rows.is_empty() {
-        // Nobody looks at the expression.
-        return Ok(rows);
-    }
-    let pattern = Pattern::new(filter)?;
-    let mut kept = Vec::with_capacity(rows.len());
-    for row in rows {
-        let run_name = row.run_name.as_ref().filter(|name| name.truth());
-        let name = match run_name {
-            Some(name) => string_of(&row, name, "run_name")?,
-            None => string_of(&row, row.name()?, "name")?,
-        };
-        if pattern.is_found_in(&name)? {
-            kept.push(row);
-        }
-    }
-    Ok(kept)
-}
-
-/// A field by which rows are ordered; a row without it comes before 0.
-type Key = for<'r, 'a> fn(&'r Row<'a>) -> &'r Option<Value<'a>>;
-
-/// Orders by one field after the other, the least important first; what is equal stays as it was.
-fn sort(rows: &mut Vec<Row<'_>>) -> Result<(), Problem> {
-    let keys: [(&str, Key); 3] = [
-        ("repetition_index", |row| &row.repetition_index),
-        ("per_family_instance_index", |row| &row.instance_index),
-        ("family_index", |row| &row.family_index),
-    ];
-    for (field, key) in keys {
-        check_order(rows, field, key)?;
-    }
-    let [repetition, instance, family] = keys.map(|(_, key)| key);
-    rows.sort_by(|a, b| {
-        by(family, a, b)
-            .then_with(|| by(instance, a, b))
-            .then_with(|| a.is_aggregate().cmp(&b.is_aggregate()))
-            .then_with(|| by(repetition, a, b))
-    });
-    Ok(())
-}
-
-fn by(key: Key, a: &Row<'_>, b: &Row<'_>) -> Ordering {
-    const NONE: Value<'static> = Value::Int(-1);
-    let (a, b) = (key(a).as_ref(), key(b).as_ref());
-    match (a.unwrap_or(&NONE), b.unwrap_or(&NONE)) {
-        (Value::Text(a), Value::Text(b)) => a.as_bytes().cmp(b.as_bytes()),
-        (a, b) => {
-            let ((a, rest_a), (b, rest_b)) = (size(a), size(b));
-            a.total_cmp(&b).then(rest_a.cmp(&rest_b))
-        }
-    }
-}
-
-/// A number as a float, and what rounding took from it. A NaN is behind everything, where Python leaves it to chance.
-fn size(value: &Value<'_>) -> (f64, i128) {
-    match value {
-        Value::Bool(yes) => (f64::from(u8::from(*yes)), 0),
-        Value::Int(number) => {
-            let float = *number as f64;
-            (float, i128::from(*number) - float as i128)
-        }
-        Value::Big(digits) => (digits.parse().unwrap_or(f64::NAN), 0),
-        // -0 is 0.
-        Value::Float(number) if !number.is_nan() => (*number + 0.0, 0),
-        _ => (f64::NAN, 0),
-    }
-}
-
-/// Numbers have an order and strings have one, but not both together, and nothing else.
-fn check_order(rows: &[Row<'_>], field: &str, key: Key) -> Result<(), Problem> {
-    if rows.len() < 2 {
-        return Ok(());
-    }
-    let (mut numbers, mut strings) = (false, false);
-    for row in rows {
-        match key(row) {
-            None | Some(Value::Bool(_) | Value::Int(_) | Value::Big(_) | Value::Float(_)) => {
-                numbers = true;
-            }
-            Some(Value::Text(_)) => strings = true,
-            Some(other) => {
-                let what = format!("a {} cannot be sorted by", other.type_name());
-                return Err(Problem::of_field(row, field, what));
-            }
-        }
-        if numbers && strings {
-            let what = "numbers and strings cannot be sorted together";
-            return Err(Problem::of_field(row, field, what));
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -371,7 +198,7 @@ mod tests {
         results
             .rows
             .iter()
-            .map(|row| string_of(row, row.name().unwrap(), "name").unwrap())
+            .map(|row| row.text(Field::Name).unwrap().lossy().into_owned())
             .collect()
     }
 
@@ -404,7 +231,6 @@ mod tests {
             panic!("no problem");
         };
         assert_eq!(problem.path, "benchmarks[1].family_index");
-        assert!(results(r#"{"benchmarks": [{"family_index": null}]}"#, None).is_ok());
     }
 
     #[test]
@@ -419,16 +245,12 @@ mod tests {
     }
 
     #[test]
-    fn another_schema_is_refused_with_the_words_of_the_original() {
+    fn another_schema_is_refused_as_python_spells_it() {
         for (version, spelled) in [("2", "2"), ("null", "None"), ("\"1\"", "1"), ("0.5", "0.5")] {
             let text =
                 format!(r#"{{"context": {{"json_schema_version": {version}}}, "benchmarks": []}}"#);
             let refusal = results(&text, None).unwrap_err();
-            let line = refusal.printed(b"a.json").unwrap();
-            assert_eq!(
-                String::from_utf8(line).unwrap(),
-                format!("In a.json, got unsupported JSON schema version: {spelled}, expected 1")
-            );
+            assert_eq!(refusal, Refusal::Schema(spelled.to_owned()));
         }
         for version in ["1", "1.0", "true"] {
             let text =
@@ -444,6 +266,7 @@ mod tests {
             ("{}", ""),
             (r#"{"benchmarks": 3}"#, "benchmarks"),
             (r#"{"benchmarks": [{}, 3]}"#, "benchmarks[1]"),
+            (r#"{"benchmarks": {}}"#, "benchmarks"),
             (r#"{"context": null, "benchmarks": []}"#, "context"),
         ] {
             let Refusal::Problem(problem) = results(text, None).unwrap_err() else {
@@ -451,7 +274,7 @@ mod tests {
             };
             assert_eq!(problem.path, path, "{text}");
         }
-        assert!(results(r#"{"context": [], "benchmarks": {}}"#, None).is_ok());
+        assert!(results(r#"{"context": {}, "benchmarks": []}"#, None).is_ok());
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! The table on standard output.
 
 use crate::difference::{Measurement, OPTIMAL_REPETITIONS, Report, Test, Time};
-use crate::number::padded;
 use crate::problem::Problem;
 
 const HEADER: &str = "\x1b[92m";
@@ -32,13 +31,13 @@ impl Report<'_> {
     /// The table, every line with its end; and why it stops before its end, if it does: lone surrogates cannot be
     /// printed.
     pub fn table(&self, layout: &Layout) -> (String, Option<Problem>) {
-        let longest = self.differences.iter().map(|d| d.name.len()).max();
+        let longest = self.differences.iter().map(|d| d.name.width()).max();
         let width = longest.unwrap_or(0).max("Benchmark".len()) + TEST_SUFFIX.len();
         let titles = "Time             CPU      Time Old      Time New       CPU Old       CPU New";
         let head = format!("{:<1$}{titles}", "Benchmark", width + 12);
         let mut table = format!("{head}\n{}\n", "-".repeat(head.len()));
         for difference in &self.differences {
-            let rows = !layout.aggregates_only || difference.run_type.is_text("aggregate");
+            let rows = !layout.aggregates_only || difference.run_type == "aggregate".into();
             let test = difference.test.filter(|_| layout.test);
             if !rows && test.is_none() {
                 continue;
@@ -65,16 +64,6 @@ impl Report<'_> {
             }
         }
         (table, None)
-    }
-
-    /// The benchmarks in the table, the mean of all among them.
-    pub fn len(&self) -> usize {
-        self.differences.len()
-    }
-
-    /// Whether the two sides have nothing in common.
-    pub fn is_empty(&self) -> bool {
-        self.differences.is_empty()
     }
 }
 
@@ -105,8 +94,8 @@ impl Line<'_> {
     }
 
     fn pair(&self, table: &mut String, time: &Time<'_>) {
-        for number in time.floats {
-            *table += &padded(number, 14, 0, false);
+        for number in [time.old, time.new] {
+            *table += &padded(number.float(), 14, 0, false);
         }
     }
 
@@ -145,5 +134,46 @@ fn change_colour(change: f64) -> &'static str {
         WHITE
     } else {
         CYAN
+    }
+}
+
+/// A number as `{:14.0f}` and the like write it, with a plus sign where asked for, at the right of a
+/// column.
+fn padded(number: f64, width: usize, places: usize, plus: bool) -> String {
+    let sign = if plus && (number.is_nan() || !number.is_sign_negative()) {
+        "+"
+    } else {
+        ""
+    };
+    let spelled = if number.is_nan() {
+        format!("{sign}nan")
+    } else {
+        format!("{sign}{number:.places$}")
+    };
+    format!("{spelled:>width$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_padded_and_rounded_as_python_rounds() {
+        for (number, spelled) in [
+            (0.5, "   0"),
+            (1.5, "   2"),
+            (2.5, "   2"),
+            (-0.4, "  -0"),
+            (12345.0, "12345"),
+            (f64::NAN, " nan"),
+            (f64::INFINITY, " inf"),
+            (f64::NEG_INFINITY, "-inf"),
+        ] {
+            assert_eq!(padded(number, 4, 0, false), spelled);
+        }
+        assert_eq!(padded(0.00005, 9, 4, true), "  +0.0001");
+        assert_eq!(padded(-0.0, 9, 4, true), "  -0.0000");
+        assert_eq!(padded(f64::NAN, 9, 4, true), "     +nan");
+        assert_eq!(padded(f64::INFINITY, 9, 4, true), "     +inf");
     }
 }

@@ -1,10 +1,8 @@
-//! Why the original ends in a traceback: what it met, and where.
+//! Reasons why no report is made: what was met, and where.
 
 use std::fmt;
 
-use crate::row::Row;
-
-/// What no report can be made of. The original ends with exit code 1 and a traceback.
+/// Something that no report can be made of. The original ends with exit code 1 and a traceback.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// Where in the JSON, `benchmarks[3].real_time`; empty where it is not of the JSON.
@@ -24,19 +22,6 @@ impl Problem {
             second: false,
         }
     }
-
-    /// Something wrong with a field of a row.
-    pub(crate) fn of_field(row: &Row<'_>, field: &str, what: impl Into<String>) -> Self {
-        Self {
-            second: row.second,
-            ..Self::at(format!("benchmarks[{}].{field}", row.index), what)
-        }
-    }
-
-    /// A field that a row must have.
-    pub(crate) fn missing(row: &Row<'_>, field: &str) -> Self {
-        Self::of_field(row, field, "is missing")
-    }
 }
 
 impl fmt::Display for Problem {
@@ -50,3 +35,19 @@ impl fmt::Display for Problem {
 }
 
 impl std::error::Error for Problem {}
+
+/// Why a document that could be read gives no results.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// The schema is another; the original says so on standard output. What stands in place of the
+    /// version.
+    Schema(String),
+    /// The original ends in a traceback.
+    Problem(Problem),
+}
+
+impl From<Problem> for Refusal {
+    fn from(problem: Problem) -> Self {
+        Self::Problem(problem)
+    }
+}

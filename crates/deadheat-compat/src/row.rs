@@ -2,104 +2,125 @@
 
 use crate::json::{Broken, Reader};
 use crate::problem::Problem;
-use crate::value::Value;
+use crate::value::{Number, Text, Value};
 
-/// What is kept of an entry. A field that is not there is `None`; one that is `null` is `Some(Value::Null)`.
+/// What is kept of an entry. A field that is not there is `None`; one that is `null` is
+/// `Some(Value::Null)`.
 #[derive(Debug, Clone, Default)]
 pub struct Row<'a> {
     /// Its place in the file, from 0.
-    pub index: u32,
+    index: usize,
     /// Whether it is of the second side.
     pub(crate) second: bool,
-    pub(crate) name: Option<Value<'a>>,
-    pub(crate) run_name: Option<Value<'a>>,
-    pub(crate) run_type: Option<Value<'a>>,
-    pub(crate) aggregate_name: Option<Value<'a>>,
-    pub(crate) label: Option<Value<'a>>,
-    pub(crate) time_unit: Option<Value<'a>>,
-    pub(crate) real_time: Option<Value<'a>>,
-    pub(crate) cpu_time: Option<Value<'a>>,
-    pub(crate) repetition_index: Option<Value<'a>>,
-    pub(crate) instance_index: Option<Value<'a>>,
-    pub(crate) family_index: Option<Value<'a>>,
+    /// What it is sorted by, the most important first; filled in then.
+    pub(crate) place: [f64; 4],
+    fields: [Option<Value<'a>>; FIELDS.len()],
 }
+
+/// A field that the report reads: its place in [`FIELDS`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Field {
+    Name,
+    RunName,
+    RunType,
+    AggregateName,
+    Label,
+    TimeUnit,
+    RealTime,
+    CpuTime,
+    Repetition,
+    Instance,
+    Family,
+}
+
+const FIELDS: [&str; 11] = [
+    "name",
+    "run_name",
+    "run_type",
+    "aggregate_name",
+    "label",
+    "time_unit",
+    "real_time",
+    "cpu_time",
+    "repetition_index",
+    "per_family_instance_index",
+    "family_index",
+];
 
 impl<'a> Row<'a> {
     /// Reads an object; all other fields are checked and forgotten.
-    pub(crate) fn read(reader: &mut Reader<'a>, index: u32) -> Result<Self, Broken> {
+    pub(crate) fn read(reader: &mut Reader<'a>, index: usize) -> Result<Self, Broken> {
         let mut row = Self {
             index,
             ..Self::default()
         };
         reader.object(|reader, key| {
-            let field = match key.as_bytes() {
-                b"name" => &mut row.name,
-                b"run_name" => &mut row.run_name,
-                b"run_type" => &mut row.run_type,
-                b"aggregate_name" => &mut row.aggregate_name,
-                b"label" => &mut row.label,
-                b"time_unit" => &mut row.time_unit,
-                b"real_time" => &mut row.real_time,
-                b"cpu_time" => &mut row.cpu_time,
-                b"repetition_index" => &mut row.repetition_index,
-                b"per_family_instance_index" => &mut row.instance_index,
-                b"family_index" => &mut row.family_index,
-                _ => return reader.skip(),
-            };
-            *field = Some(reader.value()?);
+            match FIELDS.iter().position(|f| f.as_bytes() == key.as_bytes()) {
+                Some(field) => row.fields[field] = Some(reader.value()?),
+                None => reader.skip()?,
+            }
             Ok(())
         })?;
         Ok(row)
     }
 
-    pub(crate) fn is_aggregate(&self) -> bool {
-        self.run_type
-            .as_ref()
-            .is_some_and(|kind| kind.is_text("aggregate"))
+    pub(crate) fn get(&self, field: Field) -> Option<&Value<'a>> {
+        self.fields[field as usize].as_ref()
     }
 
-    pub(crate) fn name(&self) -> Result<&Value<'a>, Problem> {
-        self.required(&self.name, "name")
+    /// The string that a field must be.
+    pub(crate) fn text(&self, field: Field) -> Result<&Text<'a>, Problem> {
+        let value = self.required(field)?;
+        value
+            .text()
+            .ok_or_else(|| self.unlike("string", field, value))
     }
 
-    pub(crate) fn time_unit(&self) -> Result<&Value<'a>, Problem> {
-        self.required(&self.time_unit, "time_unit")
-    }
-
-    pub(crate) fn time(&self, which: Which) -> Result<&Value<'a>, Problem> {
-        let field = match which {
-            Which::Real => &self.real_time,
-            Which::Cpu => &self.cpu_time,
-        };
-        self.required(field, which.field())
-    }
-
-    /// Whether it has what a row must have whose unit is that of its benchmark.
-    pub(crate) fn is_comparable(&self) -> bool {
-        self.time_unit.is_some() && self.real_time.is_some() && self.cpu_time.is_some()
-    }
-
-    fn required<'r>(
-        &self,
-        field: &'r Option<Value<'a>>,
-        name: &str,
-    ) -> Result<&'r Value<'a>, Problem> {
-        field.as_ref().ok_or_else(|| Problem::missing(self, name))
-    }
-}
-
-/// The two times of a row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Which {
-    Real,
-    Cpu,
-}
-
-impl Which {
-    pub(crate) fn field(self) -> &'static str {
-        match self {
-            Self::Real => "real_time",
-            Self::Cpu => "cpu_time",
+    /// The string that a field is, which is empty where it is missing.
+    pub(crate) fn text_or_empty(&self, field: Field) -> Result<Text<'a>, Problem> {
+        match self.get(field) {
+            None => Ok("".into()),
+            Some(_) => self.text(field).cloned(),
         }
+    }
+
+    /// The number that a field must be. Whole ones must not be too large for a float.
+    pub(crate) fn number(&self, field: Field) -> Result<Number<'a>, Problem> {
+        let value = self.required(field)?;
+        match value.number() {
+            None => Err(self.unlike("number", field, value)),
+            Some(whole @ Number::Whole(_)) if whole.float().is_infinite() => {
+                Err(self.problem(field, "is too large a number for a float"))
+            }
+            Some(number) => Ok(number),
+        }
+    }
+
+    pub(crate) fn is_aggregate(&self) -> bool {
+        let kind = self.get(Field::RunType).and_then(Value::text);
+        kind.is_some_and(|kind| kind.as_bytes() == b"aggregate")
+    }
+
+    pub(crate) fn rename(&mut self, name: String) {
+        self.fields[Field::Name as usize] = Some(Value::Text(Text::new(name.into_bytes())));
+    }
+
+    /// Something wrong with a field.
+    pub(crate) fn problem(&self, field: Field, what: impl Into<String>) -> Problem {
+        Problem {
+            path: format!("benchmarks[{}].{}", self.index, FIELDS[field as usize]),
+            what: what.into(),
+            second: self.second,
+        }
+    }
+
+    fn unlike(&self, kind: &str, field: Field, value: &Value<'_>) -> Problem {
+        let is = value.type_name();
+        self.problem(field, format!("should be a {kind} and is a {is}"))
+    }
+
+    fn required(&self, field: Field) -> Result<&Value<'a>, Problem> {
+        self.get(field)
+            .ok_or_else(|| self.problem(field, "is missing"))
     }
 }

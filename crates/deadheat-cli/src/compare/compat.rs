@@ -3,7 +3,7 @@
 
 use std::cell::OnceCell;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -11,11 +11,9 @@ use deadheat::engine::{Ended, run_in_foreground};
 use deadheat::format::{
     FileKind, TemporaryFile, ensure_readable, file_kind, read_bytes, write_text,
 };
-use deadheat_compat::{
-    Arguments, Document, JsonError, Layout, Problem, Refusal, Report, Results, Stop, flag,
-    refused_format, warning_about_output, warnings_about_json,
-};
+use deadheat_compat::{Document, JsonError, Layout, Problem, Refusal, Report, Results};
 
+use super::compat_arguments::{Arguments, flag};
 use super::held_output::{HeldOutput, complain};
 
 /// The name under which the program is the original's successor.
@@ -39,10 +37,9 @@ pub fn role(mut command_line: impl Iterator<Item = OsString>) -> Option<ExitCode
 }
 
 fn compat(program: &str, arguments: Vec<OsString>) -> u8 {
-    let arguments: Vec<Vec<u8>> = arguments.into_iter().map(OsString::into_vec).collect();
     let mut output = HeldOutput::new();
-    let opened = |file: &[u8]| ensure_readable(path(file)).map_err(|error| error.to_string());
-    let code = match Arguments::read(program, &arguments, &mut { opened }) {
+    let open = |file: &OsStr| ensure_readable(Path::new(file)).map_err(|error| error.to_string());
+    let code = match Arguments::read(program, arguments, open) {
         Ok(arguments) => {
             let mut run = Run {
                 program,
@@ -51,26 +48,16 @@ fn compat(program: &str, arguments: Vec<OsString>) -> u8 {
             };
             run.compare().err().unwrap_or(0)
         }
-        Err(Stop::Help { text, code }) => {
-            output.text(text.as_bytes());
-            code
-        }
-        Err(Stop::Usage { usage, what }) => {
-            complain(program, &format!("{what}\n{usage}"));
-            2
-        }
-        Err(Stop::Unknown(option)) => {
-            let option = String::from_utf8_lossy(&option);
-            let what = "there is no such option; what is for executables stands behind the last file or filter";
-            complain(program, &format!("{option}: {what}"));
-            FAILED
+        Err(stop) => {
+            if stop.is_help {
+                output.line(&[stop.text.trim_end().as_bytes()]);
+            } else {
+                complain(program, stop.text.trim_end());
+            }
+            stop.code
         }
     };
     output.finish(program, code)
-}
-
-fn path(bytes: &[u8]) -> &Path {
-    Path::new(OsStr::from_bytes(bytes))
 }
 
 /// One comparison. Every step that ends it gives back the exit code.
@@ -94,89 +81,86 @@ type Loaded<'a> = Result<Result<Results<'a>, Refusal>, JsonError>;
 
 impl Run<'_> {
     fn compare(&mut self) -> Result<(), u8> {
-        let files = self.arguments.mode.files().map(<[u8]>::to_vec);
+        let files = self.arguments.files.clone();
         let options = self.options();
         let inputs = [Input::look(&files[0]), Input::look(&files[1])];
-        let mut loaded = std::thread::scope(|scope| {
+        let [old, new] = std::thread::scope(|scope| {
             let first = scope.spawn(|| load(&inputs[0], &options[0]));
             let second = load(&inputs[1], &options[1]);
             [first.join().unwrap_or_default(), second]
         });
-        self.check(&inputs, &loaded)?;
+        self.check(&inputs, [&old, &new])?;
 
-        // The first executable may write what the second side reads.
-        let stale = matches!(inputs[0], Input::Executable);
         let texts = [OnceCell::new(), OnceCell::new()];
-        let old = self.side(
-            &files[0],
-            &options[0],
-            &inputs[0],
-            loaded[0].take(),
-            &texts[0],
-        )?;
-        let again = stale.then(|| Input::look(&files[1]));
+        let old = self.side(&files[0], &options[0], &inputs[0], old, &texts[0])?;
+        // The first executable may have written what the second side reads.
+        let again = matches!(inputs[0], Input::Executable).then(|| Input::look(&files[1]));
         let new = match &again {
             Some(input) => {
-                let loaded = load(input, &options[1]);
-                self.side(&files[1], &options[1], input, loaded, &texts[1])?
+                let new = load(input, &options[1]);
+                self.side(&files[1], &options[1], input, new, &texts[1])?
             }
-            None => self.side(
-                &files[1],
-                &options[1],
-                &inputs[1],
-                loaded[1].take(),
-                &texts[1],
-            )?,
+            None => self.side(&files[1], &options[1], &inputs[1], new, &texts[1])?,
         };
         let (old, new) = self.families(old, new.of_second_side())?;
-        let report = Report::of(&old, &new, self.arguments.test)
+        let report = Report::of(&old, &new, !self.arguments.options.no_utest)
             .map_err(|problem| self.failed(&files[usize::from(problem.second)], &problem))?;
         self.print(&report)
     }
 
     /// What is passed to the executable of each side, or applied to its results.
-    fn options(&self) -> [Vec<Vec<u8>>; 2] {
-        let mut shared = self.arguments.options.clone();
-        if self.arguments.aggregates_only {
-            shared.push(b"--benchmark_display_aggregates_only=true".to_vec());
+    fn options(&self) -> [Vec<OsString>; 2] {
+        let mut shared = self.arguments.passed_on.clone();
+        if self.arguments.options.aggregates_only {
+            shared.push("--benchmark_display_aggregates_only=true".into());
         }
         let mut options = [shared.clone(), shared];
-        if let Some(filters) = self.arguments.mode.filters() {
+        if let Some(filters) = &self.arguments.filters {
             for (options, filter) in options.iter_mut().zip(filters) {
-                options.push([b"--benchmark_filter=", filter].concat());
+                options.push(joined("--benchmark_filter=", filter));
             }
         }
         options
     }
 
-    fn check(&mut self, inputs: &[Input; 2], loaded: &[Option<Loaded<'_>>; 2]) -> Result<(), u8> {
-        let options = &self.arguments.options;
-        if inputs
+    /// Warns of options that change nothing, and refuses a format that is not JSON.
+    fn check(&mut self, inputs: &[Input; 2], loaded: [&Option<Loaded<'_>>; 2]) -> Result<(), u8> {
+        let options = &self.arguments.passed_on;
+        let are_executables = inputs
             .iter()
-            .all(|input| matches!(input, Input::Executable))
+            .all(|input| matches!(input, Input::Executable));
+        if are_executables
             && let Some(file) = flag("--benchmark_out=", options).filter(|file| !file.is_empty())
         {
-            self.output.line(&warning_about_output(file));
+            self.output.line(&[
+                b"WARNING: '--benchmark_out=",
+                file.as_bytes(),
+                b"' will be passed to both benchmarks causing it to be overwritten",
+            ]);
         }
         if loaded.iter().all(|loaded| matches!(loaded, Some(Ok(_)))) {
-            for line in warnings_about_json(options) {
-                self.output.line(&line);
+            let filter = b"--benchmark_filter=";
+            let options = options.iter().map(|option| option.as_bytes());
+            for option in options.filter(|option| !option.starts_with(filter)) {
+                let effect = b" has no effect since both inputs are JSON";
+                self.output.line(&[b"WARNING: passing ", option, effect]);
             }
         }
-        match refused_format(options) {
-            None => Ok(()),
-            Some(line) => {
-                self.output.line(&line);
-                Err(FAILED)
-            }
-        }
+        let format = flag("--benchmark_out_format=", options);
+        let Some(format) = format.filter(|format| *format != "json") else {
+            return Ok(());
+        };
+        let refused = b"ERROR: passing '--benchmark_out_format=";
+        let end = b"' to 'compare.py` is not supported.";
+        self.output.line(&[refused, format.as_bytes(), end]);
+        Err(FAILED)
     }
 
     /// The results of a side: those of its JSON, or those its executable writes.
     fn side<'t>(
         &mut self,
-        file: &[u8],
-        options: &[Vec<u8>],
+        file: &OsStr,
+        options: &[OsString],
         input: &Input,
         loaded: Option<Loaded<'t>>,
         text: &'t OnceCell<Vec<u8>>,
@@ -198,41 +182,43 @@ impl Run<'_> {
                 "does not name a valid benchmark executable or JSON file"
             }
         };
-        let line = [b"Invalid input file: '", file, b"' ", invalid.as_bytes()].concat();
-        self.output.line(&line);
+        let words = [
+            b"Invalid input file: '",
+            file.as_bytes(),
+            b"' ",
+            invalid.as_bytes(),
+        ];
+        self.output.line(&words);
         Err(FAILED)
     }
 
     fn run<'t>(
         &mut self,
-        file: &[u8],
-        options: &[Vec<u8>],
+        file: &OsStr,
+        options: &[OsString],
         text: &'t OnceCell<Vec<u8>>,
     ) -> Result<Results<'t>, u8> {
         let mut options = options.to_vec();
         let mut temporary = None;
         let written = match flag("--benchmark_out=", &options) {
-            Some(written) => written.to_vec(),
+            Some(written) => written.to_owned(),
             None => {
                 let created = self.temporary(file)?;
-                let written = created.path().as_os_str().as_bytes().to_vec();
+                let written = created.path().as_os_str().to_owned();
                 temporary = Some(created);
-                options.push([b"--benchmark_out=", written.as_slice()].concat());
+                options.push(joined("--benchmark_out=", &written));
                 written
             }
         };
-        let mut line = b"RUNNING: ".to_vec();
-        line.extend_from_slice(file);
-        for option in &options {
-            line.push(b' ');
-            line.extend_from_slice(option);
-        }
-        self.output.line(&line);
-        let arguments: Vec<OsString> = options.into_iter().map(OsString::from_vec).collect();
-        match run_in_foreground(OsStr::from_bytes(file), &arguments) {
+        let words = [OsStr::new("RUNNING:"), file].into_iter();
+        let words: Vec<&OsStr> = words
+            .chain(options.iter().map(OsString::as_os_str))
+            .collect();
+        self.output.line(&[words.join(OsStr::new(" ")).as_bytes()]);
+        match run_in_foreground(file, &options) {
             Ok(Ended::Exited(0)) => {}
             Ok(ended) => {
-                self.output.line(b"TEST FAILED...");
+                self.output.line(&[b"TEST FAILED..."]);
                 return Err(match ended {
                     Ended::Exited(code) => code as u8,
                     // Python leaves with the negative number of the signal.
@@ -244,7 +230,7 @@ impl Run<'_> {
                 return Err(FAILED);
             }
         }
-        let read = read_bytes(path(&written));
+        let read = read_bytes(Path::new(&written));
         drop(temporary);
         let read = read.map_err(|error| {
             self.complain(file, &format!("what it should have written: {error}"));
@@ -262,7 +248,7 @@ impl Run<'_> {
         }
     }
 
-    fn temporary(&self, file: &[u8]) -> Result<TemporaryFile, u8> {
+    fn temporary(&self, file: &OsStr) -> Result<TemporaryFile, u8> {
         let variables = ["TMPDIR", "TEMP", "TMP"]
             .into_iter()
             .filter_map(std::env::var_os);
@@ -287,73 +273,76 @@ impl Run<'_> {
         old: Results<'t>,
         new: Results<'t>,
     ) -> Result<(Results<'t>, Results<'t>), u8> {
-        let Some(filters) = self.arguments.mode.filters() else {
+        let Arguments { files, filters, .. } = &self.arguments;
+        let Some([first, second]) = filters else {
             return Ok((old, new));
         };
-        let files = self.arguments.mode.files();
-        let [first, second] = filters.map(String::from_utf8_lossy);
+        let (first, second) = (first.to_string_lossy(), second.to_string_lossy());
         let replacement = format!("[{first} vs. {second}]");
         let old = old.family(&first, &replacement);
-        let old = old.map_err(|problem| self.failed(files[0], &problem))?;
+        let old = old.map_err(|problem| self.failed(&files[0], &problem))?;
         let new = new.family(&second, &replacement);
-        let new = new.map_err(|problem| self.failed(files[1], &problem))?;
+        let new = new.map_err(|problem| self.failed(&files[1], &problem))?;
         Ok((old, new))
     }
 
     fn print(&mut self, report: &Report<'_>) -> Result<(), u8> {
-        let arguments = &self.arguments;
+        let options = &self.arguments.options;
         let (table, problem) = report.table(&Layout {
-            aggregates_only: arguments.aggregates_only,
-            test: arguments.test,
-            alpha: arguments.alpha,
-            colour: arguments.colour,
+            aggregates_only: options.aggregates_only,
+            test: !options.no_utest,
+            alpha: options.alpha,
+            colour: !options.no_color,
         });
-        self.output.line(&arguments.mode.description());
+        self.output.line(&[self.arguments.description.as_bytes()]);
         self.output.text(table.as_bytes());
         if let Some(problem) = problem {
             complain(self.program, &problem.to_string());
             return Err(FAILED);
         }
-        match &arguments.dump {
+        match &options.dump {
             None => Ok(()),
-            Some(file) => write_text(path(file), &report.dump()).map_err(|error| {
+            Some(file) => write_text(Path::new(file), &report.dump()).map_err(|error| {
                 complain(self.program, &format!("-d: {error}"));
                 FAILED
             }),
         }
     }
 
-    fn refused(&mut self, file: &[u8], refusal: &Refusal) -> u8 {
-        if let Some(line) = refusal.printed(file) {
-            self.output.line(&line);
-        }
+    fn refused(&mut self, file: &OsStr, refusal: &Refusal) -> u8 {
         match refusal {
             Refusal::Problem(problem) => self.failed(file, problem),
-            Refusal::Schema(_) => FAILED,
+            Refusal::Schema(version) => {
+                let schema = b", got unsupported JSON schema version: ";
+                let words = [b"In ", file.as_bytes(), schema, version.as_bytes()];
+                self.output.line(&[&words.concat(), b", expected 1"]);
+                FAILED
+            }
         }
     }
 
     /// Where the original ends in a traceback.
-    fn failed(&self, file: &[u8], problem: &Problem) -> u8 {
+    fn failed(&self, file: &OsStr, problem: &Problem) -> u8 {
         let more = "compare.py stops at this too, deadheat compare without --compat may not";
         self.complain(file, &format!("{problem}; {more}"));
         FAILED
     }
 
-    fn complain(&self, file: &[u8], what: &str) {
-        let file = String::from_utf8_lossy(file);
+    fn complain(&self, file: &OsStr, what: &str) {
+        let file = file.to_string_lossy();
         complain(self.program, &format!("{file}: {what}"));
     }
 }
 
 impl Input {
-    fn look(file: &[u8]) -> Self {
+    fn look(file: &OsStr) -> Self {
+        let file = Path::new(file);
         let unreadable = |error: &dyn std::fmt::Display| Self::Unreadable(error.to_string());
-        match file_kind(path(file)) {
+        match file_kind(file) {
             Ok(FileKind::Missing) => Self::Missing,
             Ok(FileKind::NotAFile) => Self::NotAFile,
             Ok(FileKind::Executable) => Self::Executable,
-            Ok(FileKind::Plain) => match read_bytes(path(file)) {
+            Ok(FileKind::Plain) => match read_bytes(file) {
                 Ok(text) => Self::Text(text),
                 Err(error) => unreadable(&error),
             },
@@ -363,10 +352,14 @@ impl Input {
 }
 
 /// `None` for what is no text.
-fn load<'t>(input: &'t Input, options: &[Vec<u8>]) -> Option<Loaded<'t>> {
+fn load<'t>(input: &'t Input, options: &[OsString]) -> Option<Loaded<'t>> {
     let Input::Text(text) = input else {
         return None;
     };
-    let filter = flag("--benchmark_filter=", options).map(String::from_utf8_lossy);
+    let filter = flag("--benchmark_filter=", options).map(OsStr::to_string_lossy);
     Some(Document::read(text).map(|document| document.results(filter.as_deref())))
+}
+
+fn joined(option: &str, value: &OsStr) -> OsString {
+    [OsStr::new(option), value].into_iter().collect()
 }

@@ -23,9 +23,9 @@ impl HeldOutput {
         }
     }
 
-    /// One line, without its end.
-    pub fn line(&mut self, line: &[u8]) {
-        self.held.extend_from_slice(line);
+    /// One line, put together from parts, without its end.
+    pub fn line(&mut self, parts: &[&[u8]]) {
+        self.held.extend(parts.concat());
         self.text(b"\n");
     }
 

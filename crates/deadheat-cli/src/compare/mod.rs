@@ -3,6 +3,7 @@
 mod answer;
 mod arguments;
 mod compat;
+mod compat_arguments;
 mod contest;
 mod held_output;
 mod request;
