@@ -6,8 +6,8 @@ use deadheat_model::Pinning;
 
 use super::root::Root;
 use super::topology::{Topology, speed};
+use crate::affinity::equals;
 use crate::affinity::{AffinityError, check_allowed, hold_on};
-use crate::cores::equals;
 
 /// Cores that are watched at most: more would each be seen for too short.
 pub(super) const MOST_CORES: usize = 8;
