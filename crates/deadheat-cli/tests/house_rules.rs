@@ -218,9 +218,8 @@ fn only_the_format_room_and_the_engines_facts_read_or_write_files() {
     // workers print goes to a file in memory, which has no name.
     let allowed = [
         "machine.rs",
-        "output_check.rs",
         "command.rs",
-        "command_failure.rs",
+        "command_launch.rs",
         "executable.rs",
         "procfs.rs",
         "stderr_tail.rs",

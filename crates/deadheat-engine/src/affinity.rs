@@ -1,11 +1,13 @@
-//! The cores there are, and whether they are those that were asked for.
+//! The cores there are, which of them deadheat stays on, and which are left to contenders.
 
+use deadheat_model::Pinning;
 use nix::errno::Errno;
-use nix::sched::CpuSet;
 #[cfg(feature = "commands")]
-use nix::sched::{sched_getaffinity, sched_setaffinity};
-#[cfg(feature = "commands")]
+use nix::sched::sched_getcpu;
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
+
+use crate::machine::core_speed;
 
 /// Why contenders cannot be pinned as asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,15 +51,14 @@ pub fn cores_of_this_thread() -> Option<Vec<u32>> {
     Some(allowed_cores(&set))
 }
 
-/// Holds the calling thread on one core for the rest of its life.
-#[cfg(feature = "commands")]
+/// Holds the calling thread, and what it starts from now on, on one core.
 pub fn pin_this_thread(core: u32) -> Result<(), Errno> {
     let mut set = CpuSet::new();
     set.set(core as usize)?;
     sched_setaffinity(Pid::from_raw(0), &set)
 }
 
-/// Checks that deadheat may use all of these cores.
+/// Whether deadheat may use all of these cores.
 pub fn check_allowed(cores: &[u32], allowed: &[u32]) -> Result<(), AffinityError> {
     match cores.iter().find(|core| !allowed.contains(core)) {
         None => Ok(()),
@@ -68,5 +69,212 @@ pub fn check_allowed(cores: &[u32], allowed: &[u32]) -> Result<(), AffinityError
                 allowed: allowed.join(", "),
             })
         }
+    }
+}
+
+/// The cores that the calling thread might run on before it settled on some of
+/// them. They come back when this is dropped.
+#[derive(Debug, Default)]
+struct Original(Option<CpuSet>);
+
+impl Original {
+    /// Those of the calling thread, and the same in order.
+    fn of_this_thread() -> Result<(Self, Vec<u32>), Errno> {
+        let set = sched_getaffinity(Pid::from_raw(0))?;
+        Ok((Self(Some(set)), allowed_cores(&set)))
+    }
+
+    /// Lets the calling thread run everywhere again.
+    fn release(&self) {
+        if let Some(original) = &self.0 {
+            let _ = sched_setaffinity(Pid::from_raw(0), original);
+        }
+    }
+}
+
+impl Drop for Original {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+/// The calling thread, settled on one core until this is dropped.
+///
+/// deadheat and its launcher hand over to each other between blocks. On one
+/// core that is a context switch; across cores it is an interrupt to an idle
+/// core (measured on a virtual machine: 136 µs a block, 13 % of a launch of
+/// `true`). While a command runs both of them sleep, so settling costs the
+/// command nothing: it starts with the cores deadheat was given, or with
+/// those it is pinned to.
+#[cfg(feature = "commands")]
+#[derive(Debug, Default)]
+pub(crate) struct AffinityGuard {
+    _original: Original,
+    /// Cores every contender starts with.
+    pub(crate) contenders: Vec<u32>,
+}
+
+#[cfg(feature = "commands")]
+impl AffinityGuard {
+    /// Settles the calling thread on a core that no pinned contender uses, if
+    /// there is one.
+    pub(crate) fn new(pinning: &Pinning) -> Result<Self, AffinityError> {
+        let refused = |errno| match pinning {
+            // A sandbox that hides affinity still runs commands.
+            Pinning::Inherit => Ok(Self::default()),
+            _ => Err(AffinityError::Refused(errno)),
+        };
+        let (original, allowed) = match Original::of_this_thread() {
+            Ok(found) => found,
+            Err(errno) => return refused(errno),
+        };
+        let here = sched_getcpu().map_or(0, |core| core as u32);
+        let (contenders, home) = divide(pinning, &allowed, here)?;
+        match pin_this_thread(home) {
+            Ok(()) => Ok(Self {
+                _original: original,
+                contenders,
+            }),
+            Err(errno) => refused(errno),
+        }
+    }
+}
+
+/// The cores for the contenders and the one for deadheat, which runs `here`.
+#[cfg(feature = "commands")]
+fn divide(pinning: &Pinning, allowed: &[u32], here: u32) -> Result<(Vec<u32>, u32), AffinityError> {
+    let contenders = match pinning {
+        Pinning::Inherit => return Ok((allowed.to_vec(), here)),
+        // The last core: interrupts and housekeeping crowd on the first.
+        Pinning::Auto => allowed.last().copied().into_iter().collect(),
+        Pinning::Cores(cores) => cores.clone(),
+    };
+    check_allowed(&contenders, allowed)?;
+    let home = allowed.iter().find(|core| !contenders.contains(core));
+    Ok((contenders, home.copied().unwrap_or(here)))
+}
+
+/// Cores that replicates may run on. The calling thread comes back to where
+/// it was when this is dropped.
+///
+/// deadheat and its worker share the core of the replicate: handing over to
+/// each other is a context switch there, and an interrupt to another core
+/// elsewhere. One of the two always sleeps.
+#[derive(Debug, Default)]
+pub(crate) struct Cores {
+    original: Original,
+    /// Empty when replicates run wherever the scheduler puts them.
+    choices: Vec<u32>,
+}
+
+impl Cores {
+    /// The cores to draw from.
+    pub(crate) fn new(pinning: &Pinning) -> Result<Self, AffinityError> {
+        let (original, allowed) = match (Original::of_this_thread(), pinning) {
+            (Ok(found), _) => found,
+            (Err(errno), Pinning::Cores(_)) => return Err(AffinityError::Refused(errno)),
+            // A sandbox that hides affinity still runs functions.
+            (Err(_), _) => return Ok(Self::default()),
+        };
+        let choices = match pinning {
+            Pinning::Inherit => Vec::new(),
+            Pinning::Auto => fastest_cores(&allowed, core_speed),
+            Pinning::Cores(cores) => {
+                check_allowed(cores, &allowed)?;
+                cores.clone()
+            }
+        };
+        Ok(Self { original, choices })
+    }
+
+    /// The cores drawn from; empty when nothing is pinned.
+    pub(crate) fn choices(&self) -> &[u32] {
+        &self.choices
+    }
+
+    /// Settles the calling thread, and what it starts from now on, on the core
+    /// that `draw` points to; on none when nothing is pinned.
+    pub(crate) fn settle(&self, draw: u64) -> Result<(), AffinityError> {
+        if self.choices.is_empty() {
+            return Ok(());
+        }
+        let core = self.choices[(draw % self.choices.len() as u64) as usize];
+        pin_this_thread(core).map_err(AffinityError::Refused)
+    }
+
+    /// Lets the calling thread run everywhere again.
+    pub(crate) fn release(&self) {
+        self.original.release();
+    }
+}
+
+/// The fastest cores, where some are faster than others: a race between a
+/// replicate on a big core and one on a small core says nothing.
+pub fn fastest_cores(cores: &[u32], speed: impl Fn(u32) -> u64) -> Vec<u32> {
+    let best = cores.iter().map(|core| speed(*core)).max();
+    let among = cores.iter().filter(|core| Some(speed(**core)) == best);
+    among.copied().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn automatic_pinning_takes_one_core_and_deadheat_stays_on_another() {
+        assert_eq!(divide(&Pinning::Auto, &[0, 1, 4], 4), Ok((vec![4], 0)));
+        assert_eq!(divide(&Pinning::Auto, &[3], 3), Ok((vec![3], 3)));
+    }
+
+    #[test]
+    fn without_pinning_commands_keep_all_cores_deadheat_was_given() {
+        assert_eq!(divide(&Pinning::Inherit, &[0, 1], 1), Ok((vec![0, 1], 1)));
+    }
+
+    #[test]
+    fn a_core_that_is_not_there_is_named_with_those_that_are() {
+        let error = divide(&Pinning::Cores(vec![1, 9]), &[0, 1], 0).unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains("core 9") && text.contains("0, 1"), "{text}");
+    }
+
+    #[test]
+    fn the_affinity_comes_back_when_the_race_is_over() {
+        // On a thread of its own: affinity belongs to threads.
+        std::thread::spawn(|| {
+            let before = sched_getaffinity(Pid::from_raw(0)).unwrap();
+            drop(AffinityGuard::new(&Pinning::Inherit).unwrap());
+            assert_eq!(sched_getaffinity(Pid::from_raw(0)).unwrap(), before);
+        })
+        .join()
+        .unwrap();
+    }
+
+    #[test]
+    fn replicates_are_drawn_among_the_fastest_cores() {
+        let hybrid = |core| if core < 2 { 5_000 } else { 3_000 };
+        assert_eq!(fastest_cores(&[0, 1, 2, 3], hybrid), [0, 1]);
+        assert_eq!(fastest_cores(&[0, 1, 2], |_| 0), [0, 1, 2]);
+    }
+
+    #[test]
+    fn settling_takes_one_core_and_dropping_gives_all_back() {
+        // On a thread of its own: affinity belongs to threads.
+        std::thread::spawn(|| {
+            let before = sched_getaffinity(Pid::from_raw(0)).unwrap();
+            let cores = Cores::new(&Pinning::Auto).unwrap();
+            cores.settle(7).unwrap();
+            let now = sched_getaffinity(Pid::from_raw(0)).unwrap();
+            assert_eq!(allowed_cores(&now).len(), 1);
+            drop(cores);
+            assert_eq!(sched_getaffinity(Pid::from_raw(0)).unwrap(), before);
+        })
+        .join()
+        .unwrap();
+    }
+
+    #[test]
+    fn a_core_that_is_not_there_is_an_error() {
+        assert!(Cores::new(&Pinning::Cores(vec![4095])).is_err());
     }
 }

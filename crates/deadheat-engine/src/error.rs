@@ -1,15 +1,16 @@
 //! Everything that can go wrong between the plan and the last sample.
 
-use std::fmt;
-
 use deadheat_model::{SampleError, SinkError};
 
 use crate::affinity::AffinityError;
 #[cfg(feature = "commands")]
-use crate::contender::{ContenderFailure, InspectionFailure};
+use crate::command_failure::ContenderFailure;
+use crate::function_failure::FunctionFailure;
+#[cfg(feature = "commands")]
+use crate::function_failure::InspectionFailure;
+use crate::interrupt::Interrupted;
 #[cfg(feature = "commands")]
 use crate::launcher::{ImageError, LauncherError};
-use crate::worker::FunctionFailure;
 
 /// Why a race could not be started or finished.
 #[derive(Debug)]
@@ -155,6 +156,12 @@ impl From<Box<InspectionFailure>> for EngineError {
     }
 }
 
+impl From<Interrupted> for EngineError {
+    fn from(_: Interrupted) -> Self {
+        Self::Interrupted
+    }
+}
+
 impl From<AffinityError> for EngineError {
     fn from(inner: AffinityError) -> Self {
         Self::Affinity(inner)
@@ -205,54 +212,4 @@ impl EngineError {
             other => other.to_string(),
         }
     }
-}
-
-/// The moment of a race.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Moment {
-    /// Before anything else: how many calls make a sample.
-    Pilot,
-    /// Before the first block, discarded.
-    WarmUp,
-    /// In a block.
-    Block {
-        /// The replicate, counted from 0.
-        replicate: u32,
-        /// The block within it, counted from 0.
-        block: u32,
-        /// The slot; `None` for the discarded launch that primes the block.
-        slot: Option<usize>,
-    },
-    /// Before or after all launches of the benchmark.
-    Around,
-}
-
-impl fmt::Display for Moment {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Moment::Pilot => f.write_str("pilot"),
-            Moment::WarmUp => f.write_str("warm-up"),
-            Moment::Block {
-                replicate,
-                block,
-                slot: Some(slot),
-            } => {
-                write!(f, "replicate {replicate}, block {block}, slot {slot}")
-            }
-            Moment::Block {
-                replicate,
-                block,
-                slot: None,
-            } => {
-                write!(f, "priming launch of replicate {replicate}, block {block}")
-            }
-            Moment::Around => f.write_str("outside the blocks"),
-        }
-    }
-}
-
-pub(crate) fn signal_name(signal: i32) -> String {
-    nix::sys::signal::Signal::try_from(signal)
-        .map(|signal| format!(" ({})", signal.as_str()))
-        .unwrap_or_default()
 }

@@ -119,3 +119,14 @@ impl Drop for Interrupts {
         let _ = self.original.thread_set_mask();
     }
 }
+
+/// A signal asks deadheat to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Interrupted;
+
+/// The name of a signal in brackets, behind its number; nothing where it has none.
+pub(crate) fn signal_name(signal: i32) -> String {
+    Signal::try_from(signal)
+        .map(|signal| format!(" ({})", signal.as_str()))
+        .unwrap_or_default()
+}

@@ -3,72 +3,73 @@
 //! where records go is injected through traits of the model.
 
 mod affinity;
-#[cfg(feature = "commands")]
-mod affinity_guard;
-mod allocation;
 mod clock;
+#[cfg(feature = "commands")]
+mod command_failure;
 mod contender;
-mod cores;
 mod counters;
 mod error;
-#[cfg(feature = "commands")]
-mod foreground;
+mod executable;
 mod function;
+mod function_failure;
 mod interrupt;
 #[cfg(feature = "commands")]
 mod launcher;
 mod machine;
+mod memory_layout;
 mod order;
-mod path_padding;
 mod placement;
 mod random;
 mod session;
 mod subprocess;
 mod terminal;
-mod williams;
 mod worker;
 
-pub use affinity::{AffinityError, check_allowed};
+pub use affinity::{AffinityError, check_allowed, fastest_cores};
 #[cfg(feature = "commands")]
 pub use affinity::{cores_of_this_thread, pin_this_thread};
-pub use allocation::{Allocations, CountingAllocator, allocations_of_this_thread};
 #[cfg(feature = "simulated")]
 pub use clock::SimulatedClock;
 pub use clock::{Clock, ClockCheck, ClockSource, OsClock, SampleClock, unix_seconds};
 #[cfg(feature = "commands")]
+pub use command_failure::{Cause, ContenderFailure, GoogleBenchmarkCause, GoogleBenchmarkProblem};
+#[cfg(feature = "commands")]
 pub use contender::{
-    ArgumentProblem, Cause, CommandContenders, CommandOptions, ContenderFailure,
-    GoogleBenchmarkArguments, GoogleBenchmarkCause, GoogleBenchmarkContenders,
-    GoogleBenchmarkOptions, GoogleBenchmarkPilot, GoogleBenchmarkProblem, GoogleBenchmarkSide,
-    InspectionFailure, inspect,
+    ArgumentProblem, CommandContenders, CommandOptions, GoogleBenchmarkArguments,
+    GoogleBenchmarkContenders, GoogleBenchmarkOptions, GoogleBenchmarkPilot, GoogleBenchmarkSide,
+    inspect,
 };
-pub use contender::{Contenders, FunctionContenders, FunctionOptions, LocalContenders, Piloted};
+pub use contender::{FunctionContenders, FunctionOptions, LocalContenders, Piloted};
 #[cfg(feature = "simulated")]
 pub use contender::{Noise, SimulatedContenders, Simulation};
-pub use cores::fastest_cores;
 #[cfg(feature = "commands")]
 pub use counters::Counters;
-pub use counters::{ThreadUsage, UsageDifference};
-pub use error::{EngineError, Moment};
+pub use counters::{
+    Allocations, CountingAllocator, ThreadUsage, UsageDifference, allocations_of_this_thread,
+};
+pub use error::EngineError;
+pub use executable::{PLACEMENTS_VARIABLE, Variant, is_executable};
 #[cfg(feature = "commands")]
-pub use foreground::{Ended, run_beside_the_answer, run_in_foreground};
+pub use executable::{find_executable, rewritten_since};
 pub use function::{
     AsyncExecutor, Asynchronous, ByReference, ByValue, ComparesOutputs, Concurrent, Disagreement,
     FunctionBenchmark, Gauge, Pilot, Reading, least_warm_up_rounds, pilot,
 };
+#[cfg(feature = "commands")]
+pub use function_failure::InspectionFailure;
+pub use function_failure::{FunctionCause, FunctionFailure};
 pub use interrupt::Interrupts;
 #[cfg(feature = "commands")]
 pub use launcher::{ImageError, LauncherError};
 pub use machine::{environment, machine};
-pub use order::Schedule;
+pub use order::{Moment, Schedule};
+pub use placement::LinkProgram;
 #[cfg(feature = "commands")]
-pub use placement::{CommandPlacements, find_executable, rewritten_since};
-pub use placement::{LinkProgram, PLACEMENTS_VARIABLE, Variant, is_executable};
-pub use session::{NeverStop, Progress, Session, StopRequest, Unwatched, Watcher};
-pub use terminal::{stdout_was_closed, terminal_width};
+pub use placement::Placements;
+pub use session::{Contenders, NeverStop, Progress, Session, StopRequest, Unwatched, Watcher};
+pub use terminal::{
+    Ended, run_beside_the_answer, run_in_foreground, stdout_was_closed, terminal_width,
+};
 #[cfg(feature = "commands")]
 pub use worker::Inspected;
-pub use worker::{
-    FunctionCause, FunctionFailure, ListedBenchmark, WorkerListing, WorkerPipes, WorkerProgram,
-    WorkerSuite, serve,
-};
+pub use worker::{ListedBenchmark, WorkerListing, WorkerPipes, WorkerProgram, WorkerSuite, serve};

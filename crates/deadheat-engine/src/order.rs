@@ -1,10 +1,55 @@
-//! Plan + seed → schedule: who runs in which slot of which block.
+//! Plan + seed → schedule: which contender runs in which slot of which block.
+
+use std::fmt;
 
 use deadheat_model::{Block, ContenderId, Plan, Slot};
 use rand_core::Rng;
 
 use crate::random::{Purpose, coin, shuffle, stream};
-use crate::williams;
+
+/// The moment of a race.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// Before anything else: how many calls make a sample.
+    Pilot,
+    /// Before the first block, discarded.
+    WarmUp,
+    /// In a block.
+    Block {
+        /// The replicate, counted from 0.
+        replicate: u32,
+        /// The block within it, counted from 0.
+        block: u32,
+        /// The slot; `None` for the discarded launch that primes the block.
+        slot: Option<usize>,
+    },
+    /// Before or after all launches of the benchmark.
+    Around,
+}
+
+impl fmt::Display for Moment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Moment::Pilot => f.write_str("pilot"),
+            Moment::WarmUp => f.write_str("warm-up"),
+            Moment::Block {
+                replicate,
+                block,
+                slot: Some(slot),
+            } => {
+                write!(f, "replicate {replicate}, block {block}, slot {slot}")
+            }
+            Moment::Block {
+                replicate,
+                block,
+                slot: None,
+            } => {
+                write!(f, "priming launch of replicate {replicate}, block {block}")
+            }
+            Moment::Around => f.write_str("outside the blocks"),
+        }
+    }
+}
 
 /// The whole schedule of a plan, drawn block by block. A pure function of the
 /// plan and its seed, addressed by place.
@@ -83,7 +128,7 @@ impl<'a> Schedule<'a> {
             count => {
                 // Rows come from whole Williams squares, one after another:
                 // each square with new labels and its rows in random order.
-                let mut rows = williams::rows(count);
+                let mut rows = williams_rows(count);
                 let blocks = u64::from(self.plan.blocks_per_replicate(benchmark));
                 let row = u64::from(replicate) * blocks + u64::from(index);
                 let square = row / rows.len() as u64;
@@ -103,6 +148,37 @@ impl<'a> Schedule<'a> {
 /// 0–4095 bytes: one page, the granularity at which the stack moves anyway.
 fn padding(rng: &mut impl Rng) -> u16 {
     (rng.next_u64() >> 52) as u16
+}
+
+/// The rows of a Williams design for `k` contenders: `k` rows when `k` is
+/// even, `2k` when it is odd. Each row holds every contender once; over all
+/// rows every contender precedes every other equally often, so what one
+/// leaves behind for the next is spread evenly.
+///
+/// Source: Williams 1949, *Experimental designs balanced for the estimation
+/// of residual effects of treatments*.
+fn williams_rows(k: usize) -> Vec<Vec<u8>> {
+    // 0, 1, k−1, 2, k−2, …: neighbours differ by every amount once.
+    let first: Vec<usize> = (0..k)
+        .map(|place| {
+            if place % 2 == 1 {
+                place.div_ceil(2)
+            } else {
+                (k - place / 2) % k
+            }
+        })
+        .collect();
+    let shifted =
+        |by: usize| -> Vec<u8> { first.iter().map(|label| ((label + by) % k) as u8).collect() };
+    let mut rows: Vec<Vec<u8>> = (0..k).map(shifted).collect();
+    if k % 2 == 1 && k > 1 {
+        let mirrored: Vec<Vec<u8>> = rows
+            .iter()
+            .map(|row| row.iter().rev().copied().collect())
+            .collect();
+        rows.extend(mirrored);
+    }
+    rows
 }
 
 #[cfg(test)]
@@ -205,6 +281,37 @@ mod tests {
                 slots.iter().filter(|slot| slot.contender.0 == id).count(),
                 2
             );
+        }
+    }
+
+    #[test]
+    fn every_contender_follows_every_other_equally_often() {
+        for k in 2..=12 {
+            let rows = williams_rows(k);
+            assert_eq!(rows.len(), if k % 2 == 0 { k } else { 2 * k });
+            let mut follows = vec![vec![0; k]; k];
+            for row in &rows {
+                for pair in row.windows(2) {
+                    follows[usize::from(pair[0])][usize::from(pair[1])] += 1;
+                }
+            }
+            let expected = if k % 2 == 0 { 1 } else { 2 };
+            for (before, counts) in follows.iter().enumerate() {
+                for (after, count) in counts.iter().enumerate() {
+                    let wanted = if before == after { 0 } else { expected };
+                    assert_eq!(*count, wanted, "k = {k}: {after} after {before}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_row_holds_every_contender_once() {
+        for k in 1..=12 {
+            for mut row in williams_rows(k) {
+                row.sort_unstable();
+                assert_eq!(row, (0..k as u8).collect::<Vec<_>>());
+            }
         }
     }
 }

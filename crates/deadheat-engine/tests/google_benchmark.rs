@@ -8,9 +8,9 @@ use std::process::Command;
 use std::time::Duration;
 
 use deadheat_engine::{
-    CommandPlacements, Contenders, EngineError, FunctionCause, GoogleBenchmarkArguments,
-    GoogleBenchmarkContenders, GoogleBenchmarkOptions, GoogleBenchmarkPilot,
-    GoogleBenchmarkProblem, GoogleBenchmarkSide, Interrupts, LinkProgram, Schedule,
+    Contenders, EngineError, FunctionCause, GoogleBenchmarkArguments, GoogleBenchmarkContenders,
+    GoogleBenchmarkOptions, GoogleBenchmarkPilot, GoogleBenchmarkProblem, GoogleBenchmarkSide,
+    Interrupts, LinkProgram, Placements, Schedule,
 };
 use deadheat_model::{
     Benchmark, BlockRecord, Contender, ContenderId, Design, Looks, Metric, Pinning, Placed,
@@ -163,7 +163,7 @@ fn raced(
     let mut contenders = track.contenders(LONG);
     let piloted = contenders.pilot(0, "a/8", &sides(programs))?;
     let plan = plan(piloted);
-    let placements = CommandPlacements::find(helper, &plan, None, &track.interrupts)?;
+    let placements = Placements::find(helper, &plan, None, &track.interrupts)?;
     contenders.enter(&plan, placements)?;
     let schedule = Schedule::new(&plan);
     let (mut records, mut placed, mut previous) = (Vec::new(), Vec::new(), None);

@@ -1,9 +1,12 @@
-//! How fast a counter ticks, and whether it still does.
+//! Whether the counter of the processor is a clock, how fast it ticks, and whether it still does.
 
 use std::time::Duration;
 
-use super::SampleClock;
-use super::ticks::{Ticks, reference_ns};
+use super::sample::{SampleClock, Ticks, reference_ns};
+#[cfg(target_arch = "x86_64")]
+use super::sample::{extended_leaf, has_rdtscp};
+#[cfg(target_arch = "x86_64")]
+use crate::machine;
 
 /// The frequency is measured over this long twice, or over a few of them until
 /// two neighbours agree. Slept through, not spun: the core may go idle or the
@@ -19,6 +22,80 @@ const AGREEMENT: f64 = 1e-3;
 /// Of so many tries to read both clocks at one moment the tightest counts. One
 /// takes well below a microsecond, and an interrupt spoils few of them.
 const TRIES: usize = 48;
+
+impl SampleClock {
+    /// The best clock of this machine, measured; and in plain words why it is
+    /// not the counter of the processor, when it is not. Takes 10 ms, or
+    /// twice that on a machine that disturbs the measurement.
+    pub fn choose() -> (Self, Option<String>) {
+        let counter =
+            counter_of_processor().and_then(|ticks| measure(ticks).map(|rate| (ticks, rate)));
+        match counter {
+            Ok((ticks, ns_per_tick)) => (Self::measured(ticks, ns_per_tick), None),
+            Err(reason) => (Self::os(), Some(reason)),
+        }
+    }
+}
+
+/// The counter of this processor, or in plain words why it is no clock.
+fn counter_of_processor() -> Result<Ticks, String> {
+    #[cfg(target_arch = "x86_64")]
+    return match objection() {
+        Some(objection) => Err(objection),
+        None if has_rdtscp() => Ok(Ticks::TscRdtscp),
+        None => Ok(Ticks::TscFenced),
+    };
+    #[cfg(target_arch = "aarch64")]
+    return Ok(Ticks::Cntvct);
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    return Err(format!(
+        "no counter of {} processors is known to deadheat",
+        std::env::consts::ARCH
+    ));
+}
+
+/// Timers the kernel falls back to when it has found the counter unreliable.
+/// The clocks of hypervisors are not among them: they are made from the
+/// counter.
+#[cfg(target_arch = "x86_64")]
+const TIMERS_WITHOUT_TSC: [&str; 4] = ["hpet", "acpi_pm", "jiffies", "refined-jiffies"];
+
+/// Why the counter of this machine is no clock, in plain words.
+#[cfg(target_arch = "x86_64")]
+fn objection() -> Option<String> {
+    let (current, available) = machine::timers();
+    objection_to(is_invariant(), current.as_deref(), available.as_deref())
+}
+
+/// The processor has to promise that the counter runs at one speed in all
+/// states. Hypervisors hide that promise at times; then it is enough that the
+/// kernel keeps time by the counter. Where the kernel has dropped it, it
+/// knows more than the processor: it compares the counters of all cores.
+#[cfg(target_arch = "x86_64")]
+fn objection_to(invariant: bool, current: Option<&str>, available: Option<&str>) -> Option<String> {
+    if current == Some("tsc") {
+        return None;
+    }
+    let keeps_time_by = match current {
+        Some(timer) => format!("the kernel keeps time by {timer}"),
+        None => "the kernel does not say by what it keeps time".to_owned(),
+    };
+    if !invariant {
+        return Some(format!(
+            "the processor does not promise a time stamp counter of constant speed, and {keeps_time_by}"
+        ));
+    }
+    let fell_back = current.is_some_and(|timer| TIMERS_WITHOUT_TSC.contains(&timer));
+    let dropped = available.is_some_and(|all| !all.split_whitespace().any(|one| one == "tsc"));
+    (fell_back && dropped)
+        .then(|| format!("{keeps_time_by} and has dropped the time stamp counter"))
+}
+
+/// The promise of a counter of one speed in all power states.
+#[cfg(target_arch = "x86_64")]
+fn is_invariant() -> bool {
+    extended_leaf(0x8000_0007).is_some_and(|leaf| leaf.edx & (1 << 8) != 0)
+}
 
 /// A counter and the clock of the operating system at one moment.
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +145,7 @@ impl Moment {
 /// Takes 8 ms, or twice that when the first sections disagree; longer only
 /// where the scheduler lets the thread wait. The moments are good to some ten
 /// nanoseconds, the rate to a few parts in a million.
-pub(super) fn measure(counter: Ticks) -> Result<f64, String> {
+fn measure(counter: Ticks) -> Result<f64, String> {
     let mut moments = [Moment::now(counter); 3];
     let mut seen = None;
     for section in 1..=MOST_SECTIONS {
@@ -221,5 +298,45 @@ mod tests {
     fn a_counter_that_was_set_back_has_lost_all_of_the_time() {
         let lost = apart(&moment(1e12, 0), &moment(5.0, 1_000_000), 0.5);
         assert!(lost > 0.99 && lost <= 1.0, "{lost}");
+    }
+
+    #[test]
+    fn every_counter_comes_back_from_its_word() {
+        let counters = [Some(Ticks::Os), counter_of_processor().ok()];
+        for ticks in counters.into_iter().flatten() {
+            assert_eq!(Ticks::from_word(ticks.word()), Some(ticks));
+        }
+        assert_eq!(Ticks::from_word("sundial"), None);
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn a_promise_of_the_processor_or_the_kernels_own_use_is_enough() {
+        assert_eq!(objection_to(true, None, None), None);
+        assert_eq!(
+            objection_to(true, Some("kvm-clock"), Some("kvm-clock")),
+            None
+        );
+        assert_eq!(
+            objection_to(false, Some("tsc"), Some("tsc kvm-clock")),
+            None
+        );
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn without_either_the_objection_names_what_the_kernel_uses() {
+        let objection = objection_to(false, Some("hpet"), Some("hpet acpi_pm")).unwrap();
+        assert!(objection.contains("does not promise") && objection.contains("hpet"));
+        assert!(objection_to(false, None, None).is_some());
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn a_counter_the_kernel_has_dropped_is_not_used_whatever_the_processor_says() {
+        let dropped = objection_to(true, Some("hpet"), Some("hpet acpi_pm")).unwrap();
+        assert!(dropped.contains("dropped"));
+        let someones_choice = objection_to(true, Some("hpet"), Some("tsc hpet acpi_pm"));
+        assert_eq!(someones_choice, None);
     }
 }

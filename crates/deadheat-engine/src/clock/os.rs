@@ -1,3 +1,9 @@
+//! The clocks that pace a run: the real one, and one that only tests turn.
+
+#[cfg(feature = "simulated")]
+use std::cell::Cell;
+#[cfg(feature = "simulated")]
+use std::rc::Rc;
 use std::time::Instant;
 
 /// Elapsed time of a run, for budgets and progress. Samples are timed where
@@ -60,6 +66,28 @@ impl Clock for OsClock {
     }
 }
 
+/// A clock that stands still until it is advanced. Clones show the same time.
+#[cfg(feature = "simulated")]
+#[derive(Clone, Debug, Default)]
+pub struct SimulatedClock {
+    now_ns: Rc<Cell<u64>>,
+}
+
+#[cfg(feature = "simulated")]
+impl SimulatedClock {
+    /// Lets `ns` nanoseconds pass.
+    pub fn advance(&self, ns: u64) {
+        self.now_ns.set(self.now_ns.get().saturating_add(ns));
+    }
+}
+
+#[cfg(feature = "simulated")]
+impl Clock for SimulatedClock {
+    fn elapsed_ns(&self) -> u64 {
+        self.now_ns.get()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,5 +102,13 @@ mod tests {
     #[test]
     fn the_measured_tick_is_positive() {
         assert!(OsClock::measured_tick_ns() >= 1.0);
+    }
+
+    #[test]
+    fn clones_show_the_same_time() {
+        let clock = SimulatedClock::default();
+        let seen_elsewhere = clock.clone();
+        clock.advance(5);
+        assert_eq!(seen_elsewhere.elapsed_ns(), 5);
     }
 }

@@ -1,7 +1,10 @@
-//! The clock that times samples of functions.
+//! The clock that times samples of functions, and the counters behind it, one instruction or one call each.
+#![allow(unsafe_code)]
 
-use super::frequency;
-use super::ticks::Ticks;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+use std::arch::asm;
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::{__cpuid, CpuidResult};
 
 /// Steps after which the smallest is taken for the resolution, and the most
 /// readings that are spent on seeing them.
@@ -62,24 +65,12 @@ impl ClockSource {
 }
 
 impl SampleClock {
-    /// The best clock of this machine, measured; and in plain words why it is
-    /// not the counter of the processor, when it is not. Takes 10 ms, or
-    /// twice that on a machine that disturbs the measurement.
-    pub fn choose() -> (Self, Option<String>) {
-        let counter = Ticks::of_processor()
-            .and_then(|ticks| frequency::measure(ticks).map(|rate| (ticks, rate)));
-        match counter {
-            Ok((ticks, ns_per_tick)) => (Self::measured(ticks, ns_per_tick), None),
-            Err(reason) => (Self::os(), Some(reason)),
-        }
-    }
-
     /// The monotonic clock of the operating system, measured.
     pub fn os() -> Self {
         Self::measured(Ticks::Os, 1.0)
     }
 
-    fn measured(ticks: Ticks, ns_per_tick: f64) -> Self {
+    pub(super) fn measured(ticks: Ticks, ns_per_tick: f64) -> Self {
         let resolution_ns = match smallest_step(ticks) {
             Some(step) => step as f64 * ns_per_tick,
             None => SLOWEST_TICK_NS,
@@ -217,4 +208,239 @@ fn overhead(ticks: Ticks) -> u64 {
     }
     let (_, median, _) = samples.select_nth_unstable(EMPTY_SAMPLES / 2);
     *median
+}
+
+/// The clock of the operating system that samples may be timed by. It is
+/// slewed towards the true time.
+const OS_CLOCK: libc::clockid_t = libc::CLOCK_MONOTONIC;
+
+/// The clock of the operating system that counters are held against. Unslewed
+/// where there is one: an adjustment of up to 0.05 % must not look like a
+/// counter gone astray.
+#[cfg(any(target_os = "linux", target_os = "android", target_os = "macos"))]
+const REFERENCE_CLOCK: libc::clockid_t = libc::CLOCK_MONOTONIC_RAW;
+#[cfg(not(any(target_os = "linux", target_os = "android", target_os = "macos")))]
+const REFERENCE_CLOCK: libc::clockid_t = libc::CLOCK_MONOTONIC;
+
+/// How the time is read. Only what this processor family has exists here, so
+/// that a reading never needs a case for "not possible".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ticks {
+    /// The time stamp counter, with `rdtscp` at the end.
+    #[cfg(target_arch = "x86_64")]
+    TscRdtscp,
+    /// The time stamp counter of a processor without `rdtscp`.
+    #[cfg(target_arch = "x86_64")]
+    TscFenced,
+    /// The virtual counter of 64-bit ARM.
+    #[cfg(target_arch = "aarch64")]
+    Cntvct,
+    /// The monotonic clock, a tick of which is a nanosecond.
+    Os,
+}
+
+impl Ticks {
+    /// One word for it, for [`Ticks::from_word`].
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::TscRdtscp => "tsc-rdtscp",
+            #[cfg(target_arch = "x86_64")]
+            Self::TscFenced => "tsc-fenced",
+            #[cfg(target_arch = "aarch64")]
+            Self::Cntvct => "cntvct",
+            Self::Os => "os",
+        }
+    }
+
+    /// Back from its word; `None` for an instruction this processor lacks.
+    pub(super) fn from_word(word: &str) -> Option<Self> {
+        match word {
+            #[cfg(target_arch = "x86_64")]
+            "tsc-rdtscp" => has_rdtscp().then_some(Self::TscRdtscp),
+            #[cfg(target_arch = "x86_64")]
+            "tsc-fenced" => Some(Self::TscFenced),
+            #[cfg(target_arch = "aarch64")]
+            "cntvct" => Some(Self::Cntvct),
+            "os" => Some(Self::Os),
+            _ => None,
+        }
+    }
+
+    /// Ticks per second as the machine states them, where it does.
+    pub(super) fn stated_hertz(self) -> Option<f64> {
+        match self {
+            #[cfg(target_arch = "aarch64")]
+            Self::Cntvct => Some(cntfrq() as f64),
+            _ => None,
+        }
+    }
+
+    /// A reading before the work: everything earlier is done, nothing later
+    /// has begun.
+    #[inline(always)]
+    pub(super) fn start(self) -> u64 {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::TscRdtscp | Self::TscFenced => between_fences(),
+            #[cfg(target_arch = "aarch64")]
+            Self::Cntvct => cntvct(),
+            Self::Os => read_ns(OS_CLOCK),
+        }
+    }
+
+    /// A reading after the work.
+    #[inline(always)]
+    pub(super) fn stop(self) -> u64 {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::TscRdtscp => after_the_work(),
+            #[cfg(target_arch = "x86_64")]
+            Self::TscFenced => between_fences(),
+            #[cfg(target_arch = "aarch64")]
+            Self::Cntvct => cntvct(),
+            Self::Os => read_ns(OS_CLOCK),
+        }
+    }
+}
+
+/// Nanoseconds of the clock that counters are held against.
+pub(super) fn reference_ns() -> u64 {
+    read_ns(REFERENCE_CLOCK)
+}
+
+/// Nanoseconds of a clock of the operating system.
+#[inline]
+pub(crate) fn read_ns(clock: libc::clockid_t) -> u64 {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: the pointer is valid for writes. The call fails for unknown
+    // clocks only, and then leaves the zeros.
+    unsafe { libc::clock_gettime(clock, &mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// The virtual counter. The first barrier keeps it from being read before
+/// earlier instructions are done, the second keeps later ones from starting
+/// before it is read.
+#[cfg(target_arch = "aarch64")]
+#[inline(always)]
+fn cntvct() -> u64 {
+    let ticks: u64;
+    // SAFETY: reads a register that user programs may read. That `nomem` is
+    // not promised keeps the compiler from moving memory accesses across.
+    unsafe {
+        asm!(
+            "isb",
+            "mrs {ticks}, cntvct_el0",
+            "isb",
+            ticks = out(reg) ticks,
+            options(nostack, preserves_flags)
+        );
+    }
+    ticks
+}
+
+/// Ticks of the virtual counter per second, as the firmware states them.
+#[cfg(target_arch = "aarch64")]
+fn cntfrq() -> u64 {
+    let hertz: u64;
+    // SAFETY: reads a register that user programs may read.
+    unsafe {
+        asm!(
+            "mrs {hertz}, cntfrq_el0",
+            hertz = out(reg) hertz,
+            options(nomem, nostack, preserves_flags)
+        );
+    }
+    hertz
+}
+
+/// Whether the reading that waits for the work exists.
+#[cfg(target_arch = "x86_64")]
+pub(super) fn has_rdtscp() -> bool {
+    extended_leaf(0x8000_0001).is_some_and(|leaf| leaf.edx & (1 << 27) != 0)
+}
+
+#[cfg(target_arch = "x86_64")]
+pub(super) fn extended_leaf(leaf: u32) -> Option<CpuidResult> {
+    // Newer compilers see that it is safe, older ones want the block.
+    #[allow(unused_unsafe)]
+    // SAFETY: every x86-64 processor has the instruction, and answers for the
+    // leaves up to the one it names as its last.
+    unsafe {
+        (__cpuid(0x8000_0000).eax >= leaf).then(|| __cpuid(leaf))
+    }
+}
+
+/// The counter when everything before is done and nothing after has begun.
+/// `lfence` waits for all instructions before it on Intel, and on AMD since
+/// kernels set it up so against Spectre.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn between_fences() -> u64 {
+    let (low, high): (u64, u64);
+    // SAFETY: reads a counter into two registers, whose upper halves the
+    // instruction clears. That `nomem` is not promised keeps the compiler
+    // from moving memory accesses across.
+    unsafe {
+        asm!(
+            "lfence",
+            "rdtsc",
+            "lfence",
+            out("rax") low,
+            out("rdx") high,
+            options(nostack, preserves_flags)
+        );
+    }
+    high << 32 | low
+}
+
+/// The counter when everything before is done; one fence cheaper, for
+/// `rdtscp` waits by itself. Only where [`has_rdtscp`].
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn after_the_work() -> u64 {
+    let (low, high): (u64, u64);
+    // SAFETY: as above; the number of the core it leaves in `rcx` is declared.
+    // Only chosen where the processor has the instruction.
+    unsafe {
+        asm!(
+            "rdtscp",
+            "lfence",
+            out("rax") low,
+            out("rdx") high,
+            out("rcx") _,
+            options(nostack, preserves_flags)
+        );
+    }
+    high << 32 | low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_clocks_of_the_operating_system_run() {
+        for clock in [OS_CLOCK, REFERENCE_CLOCK] {
+            let before = read_ns(clock);
+            std::thread::sleep(std::time::Duration::from_millis(1));
+            assert!(before > 0 && read_ns(clock) > before);
+        }
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn the_counter_goes_forward_from_either_instruction_to_the_other() {
+        let first = between_fences();
+        let second = if has_rdtscp() {
+            after_the_work()
+        } else {
+            between_fences()
+        };
+        assert!(first > 0 && second > first);
+    }
 }

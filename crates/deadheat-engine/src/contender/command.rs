@@ -9,18 +9,20 @@ use deadheat_model::{
     Workload,
 };
 
-use super::Contenders;
-use super::cause::Cause;
-use super::command_failure::{hook_end, tail};
-use super::command_images::{BenchmarkImages, Once, launch};
-use super::command_links::Linked;
-use super::output_check::{Difference, compare};
-use crate::affinity_guard::AffinityGuard;
+use super::command_launch::{
+    BenchmarkImages, Difference, Once, cause_of, compare, hook_end, launch, tail,
+};
+use crate::affinity::AffinityGuard;
+use crate::command_failure::{Cause, ContenderFailure};
 use crate::counters::Counters;
-use crate::error::{EngineError, Moment};
+use crate::error::EngineError;
+use crate::executable::Variant;
 use crate::interrupt::Interrupts;
 use crate::launcher::wire::{Launch, MAX_LAUNCHES, Measured, NO_IMAGE, Outcome};
 use crate::launcher::{Launcher, LauncherOptions};
+use crate::order::Moment;
+use crate::placement::{Placements, StartsFrom};
+use crate::session::Contenders;
 
 /// Choices that belong to the process deadheat runs in, not to the plan.
 #[derive(Clone, Debug)]
@@ -33,16 +35,20 @@ pub struct CommandOptions {
 
 /// The commands of a plan, held ready by a launcher.
 pub struct CommandContenders<'a> {
-    pub(super) launcher: Launcher,
-    pub(super) interrupts: &'a Interrupts,
-    pub(super) benchmarks: Vec<BenchmarkImages>,
-    pub(super) linked: Linked,
+    launcher: Launcher,
+    interrupts: &'a Interrupts,
+    benchmarks: Vec<BenchmarkImages>,
+    placements: Placements,
+    /// The benchmark and replicate whose links are ready.
+    entered: Option<(usize, u32)>,
+    /// The link of each contender of that benchmark.
+    links: Vec<Option<Variant>>,
     /// Where the code lies in the replicate that has just begun.
-    pub(super) placed: Option<Placed>,
+    placed: Option<Placed>,
     metrics: Vec<Metric>,
     pinned: Vec<u32>,
     launches: Vec<Launch>,
-    pub(super) launched: u64,
+    launched: u64,
     /// Dropped after the launcher: where this thread ran before comes back.
     _settled: AffinityGuard,
 }
@@ -125,7 +131,9 @@ impl<'a> CommandContenders<'a> {
             launcher,
             interrupts,
             benchmarks,
-            linked: Linked::default(),
+            placements: Placements::default(),
+            entered: None,
+            links: Vec::new(),
             placed: None,
             metrics,
             pinned,
@@ -162,7 +170,7 @@ impl<'a> CommandContenders<'a> {
                 conclude: NO_IMAGE,
                 padding: 0,
             };
-            let outcome = self.launcher.run(&[launch], self.interrupts)?.measured[0].outcome;
+            let outcome = self.launcher.run(&[launch], self.interrupts)?[0].outcome;
             let ended = match outcome {
                 Outcome::Exited(0) => continue,
                 Outcome::Cancelled => return Err(EngineError::Interrupted),
@@ -235,13 +243,105 @@ impl<'a> CommandContenders<'a> {
 }
 
 impl CommandContenders<'_> {
+    /// Races the commands that have neutral links on them.
+    #[must_use]
+    pub fn with_placements(mut self, placements: Placements) -> Self {
+        self.placements = placements;
+        self
+    }
+
+    /// Has the links of a replicate ready and tried.
+    fn enter_replicate(&mut self, block: &Block) -> Result<(), EngineError> {
+        let entered = Some((block.benchmark, block.replicate));
+        if self.entered == entered || !self.placements.concerns(block.benchmark) {
+            return Ok(());
+        }
+        self.links = vec![None; self.benchmarks[block.benchmark].contenders.len()];
+        let mut placements = std::mem::take(&mut self.placements);
+        let placed = placements.enter_replicate(block, self, self.interrupts);
+        self.placements = placements;
+        self.placed = Some(placed?);
+        self.entered = entered;
+        Ok(())
+    }
+
+    fn failure(
+        &self,
+        benchmark: usize,
+        contender: usize,
+        moment: Moment,
+        cause: Cause,
+    ) -> EngineError {
+        let benchmark = &self.benchmarks[benchmark];
+        let link = match moment {
+            Moment::Block { .. } => self.links.get(contender).cloned().flatten(),
+            _ => None,
+        };
+        EngineError::Contender(Box::new(ContenderFailure {
+            benchmark: benchmark.name.clone(),
+            command: benchmark.commands[contender].text.clone(),
+            moment,
+            cause,
+            link,
+        }))
+    }
+
+    /// The exit code of a launch that did its work, or the error it is.
+    fn exit_code(
+        &self,
+        benchmark: usize,
+        contender: ContenderId,
+        moment: Moment,
+        measured: &Measured,
+    ) -> Result<i32, EngineError> {
+        let command = &self.benchmarks[benchmark].commands[contender.index()];
+        match measured.outcome {
+            Outcome::Exited(code) if command.exit_policy.accepts(code) => Ok(code),
+            outcome => match cause_of(outcome, command, self.launcher.hook_errors()) {
+                Some(cause) => Err(self.failure(benchmark, contender.index(), moment, cause)),
+                None => Err(EngineError::Interrupted),
+            },
+        }
+    }
+
+    /// Launches a contender as it is placed now; where outputs are compared,
+    /// after a launch on the user's own link, whose output it should repeat.
+    fn try_once(
+        &mut self,
+        block: &Block,
+        contender: usize,
+    ) -> Result<Option<Difference>, EngineError> {
+        let slot = Slot {
+            contender: ContenderId(contender as u8),
+            padding: 0,
+        };
+        let moment = Moment::Block {
+            replicate: block.replicate,
+            block: block.index,
+            slot: None,
+        };
+        let images = &self.benchmarks[block.benchmark].contenders;
+        let placed = launch(images, &slot);
+        let own = images[contender]
+            .own
+            .map(|image| Launch { image, ..placed });
+        let launches: Vec<Launch> = own.into_iter().chain([placed]).collect();
+        self.launched += launches.len() as u64;
+        let reply = self.launcher.run(&launches, self.interrupts)?;
+        let measured = reply[launches.len() - 1];
+        self.exit_code(block.benchmark, slot.contender, moment, &measured)?;
+        if own.is_none() {
+            return Ok(None);
+        }
+        self.difference(0, 1).map_err(|error| {
+            let cause = Cause::NoOutput { path: None, error };
+            self.failure(block.benchmark, contender, moment, cause)
+        })
+    }
+
     /// Where the outputs of two launches part, by their places among those
     /// made last.
-    pub(super) fn difference(
-        &self,
-        expected: usize,
-        found: usize,
-    ) -> io::Result<Option<Difference>> {
+    fn difference(&self, expected: usize, found: usize) -> io::Result<Option<Difference>> {
         let output = |launch| {
             let capture = self.launcher.capture(launch).as_fd().try_clone_to_owned();
             capture.map(File::from)
@@ -266,13 +366,9 @@ impl Contenders for CommandContenders<'_> {
             self.launches
                 .extend(some.iter().map(|slot| launch(images, slot)));
             self.launched += some.len() as u64;
-            let measured = self
-                .launcher
-                .run(&self.launches, self.interrupts)?
-                .measured
-                .to_vec();
+            let measured = self.launcher.run(&self.launches, self.interrupts)?.to_vec();
             for (slot, measured) in some.iter().zip(&measured) {
-                self.judge(benchmark, slot.contender, Moment::WarmUp, measured)?;
+                self.exit_code(benchmark, slot.contender, Moment::WarmUp, measured)?;
             }
         }
         Ok(())
@@ -290,7 +386,7 @@ impl Contenders for CommandContenders<'_> {
         let reply = self.launcher.run(&self.launches, self.interrupts)?;
         let mut measured = [Measured::nothing(Outcome::Cancelled); MAX_LAUNCHES];
         let measured = &mut measured[..self.launches.len()];
-        measured.copy_from_slice(reply.measured);
+        measured.copy_from_slice(reply);
 
         let moment = |slot| Moment::Block {
             replicate: block.replicate,
@@ -299,11 +395,11 @@ impl Contenders for CommandContenders<'_> {
         };
         let primed = usize::from(block.prime.is_some());
         if let Some(prime) = block.prime {
-            self.judge(block.benchmark, prime.contender, moment(None), &measured[0])?;
+            self.exit_code(block.benchmark, prime.contender, moment(None), &measured[0])?;
         }
         let with_counters = self.metrics.len() > METRICS.len();
         for (index, (slot, measured)) in block.slots.iter().zip(&measured[primed..]).enumerate() {
-            let code = self.judge(
+            let code = self.exit_code(
                 block.benchmark,
                 slot.contender,
                 moment(Some(index)),
@@ -348,7 +444,65 @@ impl Contenders for CommandContenders<'_> {
     }
 
     fn close(&mut self, benchmark: usize) -> Result<(), EngineError> {
-        self.linked.variants.clear();
+        self.links.clear();
         self.run_once(benchmark, "--cleanup", |images| &images.cleanups)
+    }
+}
+
+impl StartsFrom for CommandContenders<'_> {
+    fn start_from(
+        &mut self,
+        benchmark: usize,
+        contender: usize,
+        link: Option<&Variant>,
+    ) -> Result<(), EngineError> {
+        let image = self.benchmarks[benchmark].contenders[contender].command;
+        let file = link.map(|link| link.executable.as_path());
+        self.launcher.vary(image, file)?;
+        self.links[contender] = link.cloned();
+        Ok(())
+    }
+
+    /// Where outputs are compared, also an answer other than on the user's own
+    /// link is a flaw.
+    fn flaw(
+        &mut self,
+        block: &Block,
+        contender: usize,
+        link: &Variant,
+    ) -> Result<Option<String>, EngineError> {
+        let failure = match self.try_once(block, contender) {
+            Ok(None) => return Ok(None),
+            Ok(Some(difference)) => {
+                let command = &self.benchmarks[block.benchmark].commands[contender];
+                let line = |line: Option<String>| line.unwrap_or_else(|| "nothing".to_owned());
+                return Ok(Some(format!(
+                    "'{}' answers otherwise than as linked by you: line {} is {}, not {}; try {}",
+                    command.text,
+                    difference.line,
+                    line(difference.found),
+                    line(difference.expected),
+                    link.executable.display()
+                )));
+            }
+            Err(EngineError::Contender(failure)) => failure,
+            Err(error) => return Err(error),
+        };
+        self.start_from(block.benchmark, contender, None)?;
+        match self.try_once(block, contender) {
+            Err(EngineError::Contender(own))
+                if own.cause.to_string() == failure.cause.to_string() =>
+            {
+                return Err(EngineError::Contender(own));
+            }
+            Ok(_) | Err(EngineError::Contender(_)) => {}
+            Err(error) => return Err(error),
+        }
+        Ok(Some(format!(
+            "'{}' {}; started as linked by you it does not; try {}",
+            failure.command,
+            failure.cause,
+            link.executable.display()
+        )))
     }
 }

@@ -1,66 +1,68 @@
 //! Functions in worker processes: fresh ones for every replicate.
 
-use std::time::{Duration, Instant};
+#[cfg(feature = "commands")]
+#[cfg(feature = "commands")]
+use std::path::Path;
 
-use deadheat_model::{Benchmark, Block, BlockRecord, ClockFacts, Metric, Placed, Plan, Slot};
+use deadheat_model::{
+    Benchmark, Block, BlockRecord, ClockFacts, Metric, NeutralLinks, Placed, Plan, Slot,
+};
 
-use super::Contenders;
-use super::function_links::FunctionLinks;
+use super::function_pilot::Piloted;
 use super::process_layout::ProcessLayout;
-use super::readings::fill;
-use super::run_position::RunPosition;
-use super::worker_session::{WorkerSession, leave};
+use super::worker_session::{RunPosition, WorkerSession, leave};
 use super::workers::{FunctionOptions, Workers};
-use crate::error::{EngineError, Moment};
-use crate::function::Pilot;
+use crate::error::EngineError;
+use crate::executable::{Executable, Variant};
+use crate::function::fill;
+use crate::function_failure::{FunctionCause, FunctionFailure};
 use crate::interrupt::Interrupts;
-use crate::worker::{Relay, Reply, Request, SEEDS};
+use crate::order::Moment;
+use crate::placement::{Helper, Links, Placements};
+use crate::random::{Purpose, shuffle};
+use crate::session::Contenders;
+use crate::worker::{Baton, Relay, Reply, Request};
 
-/// Trial blocks at most, beside the first.
-const MOST_BLOCKS: u64 = 8;
-/// Blocks that take longer than this, in nanoseconds, are not tried.
-const LONG_BLOCK_NS: f64 = 1e8;
-/// No trial block starts after this much time.
-const TRIAL: Duration = Duration::from_millis(40);
-
-/// What the pilot of one benchmark found.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Piloted {
-    /// What the worker found.
-    pub pilot: Pilot,
-    /// What a process costs before its first block, in nanoseconds.
-    pub process_ns: f64,
-}
+/// Why a build runs as it is where another runs on neutral links.
+const UNRECORDED: &str = "no record of its link lies beside it, as beside the other build; link it \
+                          through deadheat link, see docs/placement.md";
 
 /// Functions, raced in worker processes: those of one program, or of several that
 /// take turns.
 pub struct FunctionContenders<'a> {
-    pub(super) workers: Workers<'a>,
-    pub(super) layouts: Vec<ProcessLayout>,
-    pub(super) links: FunctionLinks,
+    workers: Workers<'a>,
+    layouts: Vec<ProcessLayout>,
+    /// Makes neutral links of the programs, if anybody is to.
+    helper: Option<Helper>,
+    /// By program: its executable and what links are made from, or why there are
+    /// none any more; `None` where there never were any.
+    known: Vec<Option<(Executable, Result<Links, String>)>>,
+    placements: Placements,
     /// Where the code lies in the replicate that has just begun.
-    pub(super) placed: Option<Placed>,
+    placed: Option<Placed>,
     /// The processes of the replicate that runs.
-    pub(super) running: Option<Running>,
+    running: Option<Running>,
 }
 
 /// The processes of a replicate.
-pub(super) struct Running {
-    pub(super) replicate: u32,
-    pub(super) team: Vec<WorkerSession>,
+struct Running {
+    replicate: u32,
+    team: Vec<WorkerSession>,
     /// Who passes on the baton between more than two.
-    pub(super) relay: Option<Relay>,
+    relay: Option<Relay>,
 }
 
 impl<'a> FunctionContenders<'a> {
     /// Measures the clock and finds the cores; starts nothing yet.
     pub fn new(options: FunctionOptions, interrupts: &'a Interrupts) -> Result<Self, EngineError> {
         // Before anything settles on one core.
-        let links = FunctionLinks::new(&options);
+        let helper = options.placements.clone().map(Helper::new);
         Ok(Self {
             workers: Workers::new(options, interrupts)?,
             layouts: Vec::new(),
-            links,
+            helper,
+            known: Vec::new(),
+            placements: Placements::default(),
             placed: None,
             running: None,
         })
@@ -82,122 +84,23 @@ impl<'a> FunctionContenders<'a> {
         self.workers.cores.choices()
     }
 
+    fn layout(&mut self, benchmark: &Benchmark) -> Result<ProcessLayout, EngineError> {
+        let layout = ProcessLayout::of(benchmark, &mut self.workers.programs);
+        layout.ok_or_else(|| EngineError::NoFunctions(benchmark.name.clone()))
+    }
+
     /// Finds out, in processes of its own, how many calls of this benchmark
     /// make a sample. `index` is its place in the plan to come; the iterations
     /// planned so far are not looked at.
     pub fn pilot(&mut self, index: usize, benchmark: &Benchmark) -> Result<Piloted, EngineError> {
         let layout = self.layout(benchmark)?;
-        let position = RunPosition {
-            layout: &layout,
-            moment: Moment::Pilot,
-            place: [index as u64, u64::MAX, 0],
-        };
-        let began = Instant::now();
-        let mut team = self.start_team(position)?;
-        let process_ns = began.elapsed().as_nanos() as f64;
-        let least_ns = self.workers.least_ns(&layout);
-        let mut found: Option<Pilot> = None;
-        for session in &mut team {
-            let request = Request::Calibrate {
-                seed: self.workers.input_seed(position.place),
-                least_ns,
-            };
-            let pilot = match self.workers.ask(session, position, &request)? {
-                Reply::Calibrated(pilot) if makes_sense(&pilot, &layout) => pilot,
-                reply => return Err(session.unexpected(position, &reply)),
-            };
-            found = Some(match found {
-                None => pilot,
-                Some(before) => beside(before, pilot),
-            });
-        }
-        let mut pilot = found.expect("there is at least one process");
-        if layout.contenders.len() == 2 && pilot.blocks_ns.is_empty() {
-            self.try_blocks(&mut team, position, &mut pilot)?;
-        }
-        leave(team);
-        Ok(Piloted { pilot, process_ns })
-    }
-
-    /// Runs blocks as a race would, each on an input of its own, as long as
-    /// that does not take long.
-    fn try_blocks(
-        &self,
-        team: &mut [WorkerSession],
-        position: RunPosition<'_>,
-        pilot: &mut Pilot,
-    ) -> Result<(), EngineError> {
-        let round_ns: f64 = pilot.call_ns.iter().sum::<f64>() * pilot.iterations as f64;
-        if 2.0 * round_ns >= LONG_BLOCK_NS {
-            return Ok(());
-        }
-        let metrics = &self.workers.options.metrics;
-        let wall = metrics.iter().position(|metric| *metric == Metric::Wall);
-        let trial = Instant::now();
-        // The first block finds everything cold.
-        for index in 0..=MOST_BLOCKS {
-            let [benchmark, replicate, _] = position.place;
-            let position = RunPosition {
-                place: [benchmark, replicate, index],
-                ..position
-            };
-            let began = Instant::now();
-            let order = [0, 1, 1, 0];
-            let values =
-                self.workers
-                    .block((team, None), position, pilot.iterations, None, &order)?;
-            if index > 0 {
-                let slots = values.chunks_exact(metrics.len());
-                let walls: Vec<f64> = slots.map(|slot| slot[wall.unwrap_or(0)]).collect();
-                pilot.blocks_ns.extend(<[f64; 4]>::try_from(walls));
-                let cost_ns = began.elapsed().as_nanos() as f64;
-                let least = pilot
-                    .block_cost_ns
-                    .map_or(cost_ns, |least| least.min(cost_ns));
-                pilot.block_cost_ns = Some(least);
-            }
-            if trial.elapsed() > TRIAL {
-                break;
-            }
-        }
-        Ok(())
+        self.workers.pilot(index, &layout)
     }
 
     /// Calls every contender of a benchmark once, in a process of its own.
     pub fn smoke(&mut self, benchmark: &Benchmark) -> Result<(), EngineError> {
         let layout = self.layout(benchmark)?;
-        let position = RunPosition {
-            layout: &layout,
-            moment: Moment::Pilot,
-            place: [0, u64::MAX, 1],
-        };
-        for mut session in self.start_team(position)? {
-            let seed = self.workers.input_seed(position.place);
-            let request = Request::Smoke { seed };
-            match self.workers.ask(&mut session, position, &request)? {
-                Reply::Sound => session.worker.leave(),
-                reply => return Err(session.unexpected(position, &reply)),
-            }
-        }
-        Ok(())
-    }
-
-    /// The processes of a benchmark as the user linked them, got ready.
-    fn start_team(&mut self, position: RunPosition<'_>) -> Result<Vec<WorkerSession>, EngineError> {
-        self.workers.settle(position)?;
-        let batons = position.batons()?;
-        let process_slots = 0..position.layout.process_slots.len();
-        process_slots
-            .map(|process_slot| {
-                let baton = batons.ends.get(process_slot);
-                self.workers.start(position, process_slot, None, baton)
-            })
-            .collect()
-    }
-
-    pub(super) fn layout(&mut self, benchmark: &Benchmark) -> Result<ProcessLayout, EngineError> {
-        let layout = ProcessLayout::of(benchmark, &mut self.workers.programs);
-        layout.ok_or_else(|| EngineError::NoFunctions(benchmark.name.clone()))
+        self.workers.smoke(&layout)
     }
 
     /// What a step of the clock amounts to, in nanoseconds.
@@ -212,7 +115,29 @@ impl<'a> FunctionContenders<'a> {
             .iter()
             .map(|benchmark| self.layout(benchmark));
         self.layouts = layouts.collect::<Result<_, _>>()?;
-        self.links.enter(plan);
+        let mut placements = Placements::default();
+        let mut places = Vec::new();
+        for (program, known) in self.known.iter().enumerate() {
+            places.push(known.clone().zip(self.helper.as_ref()).map(
+                |((executable, links), helper)| {
+                    let drawn = [program as u64, 0, 0];
+                    placements.add(helper, executable, &links, plan, drawn)
+                },
+            ));
+        }
+        for layout in &self.layouts {
+            let place = |contender| {
+                let program = layout.program_of(contender);
+                places.get(program).copied().flatten()
+            };
+            let contenders = 0..layout.contenders.len();
+            placements.add_benchmark(if layout.own_link {
+                contenders.map(|_| None).collect()
+            } else {
+                contenders.map(place).collect()
+            });
+        }
+        self.placements = placements;
         Ok(())
     }
 }
@@ -278,13 +203,17 @@ impl Contenders for FunctionContenders<'_> {
     }
 
     fn close(&mut self, _benchmark: usize) -> Result<(), EngineError> {
-        self.leave();
+        leave(
+            self.running
+                .take()
+                .map_or_else(Vec::new, |running| running.team),
+        );
         Ok(())
     }
 }
 
 /// What the input of a block is drawn by.
-pub(super) fn place_of(block: &Block) -> [u64; 3] {
+fn place_of(block: &Block) -> [u64; 3] {
     [
         block.benchmark as u64,
         u64::from(block.replicate),
@@ -293,37 +222,259 @@ pub(super) fn place_of(block: &Block) -> [u64; 3] {
 }
 
 /// The contenders of a block's slots.
-pub(super) fn order_of(block: &Block) -> Vec<usize> {
+fn order_of(block: &Block) -> Vec<usize> {
     let contender = |slot: &Slot| slot.contender.index();
     block.slots.iter().map(contender).collect()
 }
 
-/// Whether a pilot can be planned with.
-fn makes_sense(pilot: &Pilot, layout: &ProcessLayout) -> bool {
-    let called = layout.called();
-    let is_time = |ns: &f64| ns.is_finite() && *ns >= 0.0;
-    // Every reader of JSON has such an integer exactly.
-    (1..=SEEDS).contains(&pilot.iterations)
-        && pilot.call_ns.len() == called
-        && pilot.call_ns.iter().all(is_time)
-        && pilot.most_iterations != Some(0)
-        && pilot.blocks_ns.as_flattened().iter().all(is_time)
-        && pilot.block_cost_ns.as_ref().is_none_or(is_time)
+impl FunctionContenders<'_> {
+    /// Finds out whether there are neutral links of the programs that the
+    /// pilots ran, to be called before the plan is frozen. Where nobody makes
+    /// any, nothing is said of it: of programs without a record of how they
+    /// were linked, unless they are the one that races, or others have one.
+    pub fn neutral_links(&mut self) -> Result<Vec<NeutralLinks>, EngineError> {
+        let Some(helper) = self.helper.clone() else {
+            return Ok(Vec::new());
+        };
+        let mut facts = Vec::new();
+        let mut unrecorded = Vec::new();
+        for program in self.workers.programs.iter() {
+            let found = Executable::at(&program.executable);
+            let recorded = found.as_ref().is_ok_and(Executable::has_record);
+            if !self.workers.programs.is_own(program) && !recorded {
+                self.known.push(None);
+                let named = program.executable.display().to_string();
+                unrecorded.push(Links::facts(named, Err(UNRECORDED.to_owned())));
+                continue;
+            }
+            let fact = match found {
+                Ok(executable) => {
+                    let links = helper.ask(&executable, &[], self.workers.interrupts)?.links;
+                    let fact = Links::facts(executable.path.display().to_string(), links.clone());
+                    let known = links.is_ok().then_some((executable, links));
+                    self.known.push(known);
+                    fact
+                }
+                Err(reason) => {
+                    self.known.push(None);
+                    Links::facts(program.executable.display().to_string(), Err(reason))
+                }
+            };
+            // The same file on both sides.
+            if !facts.contains(&fact) {
+                facts.push(fact);
+            }
+        }
+        if facts.iter().any(|fact| fact.made_by.is_ok()) {
+            unrecorded.dedup();
+            facts.extend(unrecorded);
+        }
+        Ok(facts)
+    }
+
+    /// Takes over the plan of a run that is taken up again, which knew this of
+    /// neutral links `before` and `placed` its replicates so far: replicates
+    /// keep their seeds, programs that had no links get none, and those that
+    /// lost theirs go on as they were linked, which the record tells.
+    #[cfg(feature = "commands")]
+    pub fn resume(
+        &mut self,
+        plan: &Plan,
+        before: &[NeutralLinks],
+        placed: &[Placed],
+    ) -> Result<(), EngineError> {
+        for benchmark in &plan.benchmarks {
+            self.layout(benchmark)?;
+        }
+        self.neutral_links()?;
+        let had = |file: &Executable| {
+            let is_it = |links: &NeutralLinks| Path::new(&links.executable) == file.path;
+            before
+                .iter()
+                .any(|links| is_it(links) && links.made_by.is_ok())
+        };
+        for (known, program) in self.known.iter_mut().zip(self.workers.programs.iter()) {
+            let file = Executable::at(&program.executable).ok().filter(had);
+            *known = file.map(|file| match known.take() {
+                Some(still) => still,
+                None => {
+                    let reason = format!(
+                        "the neutral links of '{}' cannot be made any more",
+                        file.path.display()
+                    );
+                    (file, Err(reason))
+                }
+            });
+        }
+        self.enter(plan)?;
+        self.placements.remember(placed);
+        Ok(())
+    }
+
+    /// Whether neutral links are raced in a benchmark of the plan to come.
+    pub fn has_neutral_links(&mut self, benchmark: &Benchmark) -> bool {
+        let layout = ProcessLayout::of(benchmark, &mut self.workers.programs);
+        layout.is_some_and(|layout| {
+            let known = |program: usize| {
+                let known = self.known.get(program);
+                matches!(known, Some(Some((_, Ok(_)))))
+            };
+            layout
+                .process_slots
+                .iter()
+                .any(|process_slot| known(process_slot.program))
+        })
+    }
+
+    /// Ends the processes of the last replicate and starts those of the one whose
+    /// first block this is, with all contenders warm. Nothing is linked any more when this returns.
+    fn enter_replicate(&mut self, first: &Block) -> Result<(), EngineError> {
+        leave(
+            self.running
+                .take()
+                .map_or_else(Vec::new, |running| running.team),
+        );
+        self.workers.check_clock()?;
+        let (benchmark, replicate) = (first.benchmark, first.replicate);
+        let layout = self.layouts[benchmark].clone();
+        let position = RunPosition {
+            layout: &layout,
+            moment: Moment::WarmUp,
+            place: place_of(first),
+        };
+        // Before any of its processes is there to be disturbed.
+        for contender in 0..layout.contenders.len() {
+            let interrupts = self.workers.interrupts;
+            self.placements
+                .link(benchmark, contender, replicate, interrupts)?;
+        }
+        self.workers.settle(position)?;
+        let batons = position.batons()?;
+        // A fair coin for who is loaded first, and finds memory untouched.
+        let mut process_slots: Vec<usize> = (0..layout.process_slots.len()).collect();
+        let mut coin = self.workers.stream(Purpose::Loading, position.place);
+        shuffle(&mut coin, &mut process_slots);
+        let mut team = Vec::new();
+        for process_slot in process_slots {
+            let baton = batons.ends.get(process_slot);
+            team.push(self.linked(position, process_slot, first, baton)?);
+        }
+        team.sort_by_key(|session| session.process_slot);
+        if self.placements.concerns(benchmark) {
+            let link = |contender| team[layout.process_slot_of(contender)].variant.as_ref();
+            let links: Vec<Option<&Variant>> = (0..layout.contenders.len()).map(link).collect();
+            // Of two builds it must be known which this is about.
+            let render = |contender: usize, reason: &str| {
+                if layout.takes_turns() {
+                    format!("'{}': {reason}", layout.contenders[contender])
+                } else {
+                    reason.to_owned()
+                }
+            };
+            let placed = self.placements.placed(benchmark, replicate, &links, render);
+            self.placed = Some(placed);
+        }
+        let relay = batons.relay;
+        self.running = Some(Running {
+            replicate,
+            team,
+            relay,
+        });
+        Ok(())
+    }
+
+    /// A warm process on the first link that stands the trial, or on the
+    /// user's own when none does, or none is to be had.
+    fn linked(
+        &mut self,
+        position: RunPosition<'_>,
+        process_slot: usize,
+        first: &Block,
+        baton: Option<&Baton>,
+    ) -> Result<WorkerSession, EngineError> {
+        let (benchmark, replicate) = (first.benchmark, first.replicate);
+        let order = order_of(first);
+        let contender = position.layout.contender_of(process_slot, 0);
+        // What became of the same request on the user's own link.
+        let mut own: Option<Result<(), Box<FunctionFailure>>> = None;
+        loop {
+            let interrupts = self.workers.interrupts;
+            let link = self
+                .placements
+                .link(benchmark, contender, replicate, interrupts)?;
+            let Some(variant) = link else {
+                return self.warm(position, (process_slot, &order), None, baton);
+            };
+            let failure = match self.warm(position, (process_slot, &order), Some(&variant), baton) {
+                Ok(session) => return Ok(session),
+                Err(EngineError::Function(failure)) => failure,
+                Err(error) => return Err(error),
+            };
+            if own.is_none() {
+                own = Some(
+                    match self.warm(position, (process_slot, &order), None, baton) {
+                        Ok(session) => {
+                            session.worker.leave();
+                            Ok(())
+                        }
+                        Err(EngineError::Function(failure)) => Err(failure),
+                        Err(error) => return Err(error),
+                    },
+                );
+            }
+            if let Some(Err(own)) = &own
+                && alike(&own.cause, &failure.cause)
+            {
+                return Err(EngineError::Function(own.clone()));
+            }
+            let failure = FunctionFailure {
+                link: None,
+                ..*failure
+            };
+            let reason = format!(
+                "{}; on your own link it does not; see {}",
+                failure.within_benchmark(),
+                variant.executable.display()
+            );
+            self.placements
+                .refuse(benchmark, contender, replicate, reason);
+        }
+    }
+
+    /// A process in which all its contenders are warm for a first block of these
+    /// slots. The first to run is the first to find its place in caches and heap;
+    /// the plan has drawn who that is, for it is who comes last in the block.
+    fn warm(
+        &mut self,
+        position: RunPosition<'_>,
+        (process_slot, slots): (usize, &[usize]),
+        variant: Option<&Variant>,
+        baton: Option<&Baton>,
+    ) -> Result<WorkerSession, EngineError> {
+        let layout = position.layout;
+        let mut session = self.workers.start(position, process_slot, variant, baton)?;
+        let request = Request::WarmUp {
+            // Where one round is enough, everybody has met the first block's
+            // input by then, and it need not be shown to them once more.
+            seed: self.workers.input_seed(position.place),
+            order: layout.warm_up_order(process_slot, slots),
+            iterations: layout.iterations,
+        };
+        match self.workers.ask(&mut session, position, &request)? {
+            Reply::Warm { ready, .. } => {
+                session.ready = ready;
+                Ok(session)
+            }
+            reply => Err(session.unexpected(position, &reply)),
+        }
+    }
 }
 
-/// The pilot of a benchmark from those of its processes: the sample of the
-/// fastest contender is long enough.
-fn beside(one: Pilot, other: Pilot) -> Pilot {
-    let most = [one.most_iterations, other.most_iterations];
-    let most = most.into_iter().flatten().min();
-    Pilot {
-        iterations: one
-            .iterations
-            .max(other.iterations)
-            .min(most.unwrap_or(u64::MAX)),
-        most_iterations: most,
-        call_ns: one.call_ns.into_iter().chain(other.call_ns).collect(),
-        blocks_ns: Vec::new(),
-        block_cost_ns: None,
+/// Whether two causes are the same failure: what a panic says may hold numbers
+/// that are different every time.
+fn alike(one: &FunctionCause, other: &FunctionCause) -> bool {
+    match (one, other) {
+        (FunctionCause::Panicked(_), FunctionCause::Panicked(_)) => true,
+        (one, other) => one == other,
     }
 }

@@ -1,21 +1,17 @@
 //! What kind of program it is, and what it can race: found out by starting it
 //! once.
 
-use std::io::{PipeReader, Read, pipe};
-use std::os::fd::AsFd;
-use std::process::Stdio;
-use std::time::{Duration, Instant};
-
-use nix::poll::{PollFd, PollFlags, ppoll};
-use nix::sys::time::TimeSpec;
+use std::time::Duration;
 
 use super::worker_session::greeted;
 use super::workers::START_UP;
 use crate::error::EngineError;
+use crate::function_failure::{FunctionCause, InspectionFailure};
 use crate::interrupt::Interrupts;
+use crate::subprocess::in_one_line;
 use crate::worker::{
-    FunctionCause, Inspected, ListedBenchmark, Reply, Request, WaitError, WorkerListing,
-    WorkerProcess, WorkerProgram, WorkerStart, adopt_orphans, in_one_line,
+    Inspected, ListedBenchmark, Patience, Reply, Request, WaitError, WorkerListing, WorkerProcess,
+    WorkerProgram, WorkerStart, await_all,
 };
 
 /// What makes a Google Benchmark executable print its benchmarks and leave.
@@ -23,218 +19,120 @@ use crate::worker::{
 const LIST_TESTS: &str = "--benchmark_list_tests=true";
 /// Bytes shown of what a program prints that is neither.
 const SHOWN: usize = 200;
-/// Bytes kept of what it prints: the names of some hundred thousand
-/// benchmarks. The rest is read and forgotten.
-const MOST_PRINTED: usize = 64 << 20;
 /// Bytes of the name of a benchmark or contender at most.
 const LONGEST_NAME: usize = 4_096;
 
-/// A program could not be inspected.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InspectionFailure {
-    /// The program.
-    pub program: String,
-    /// What is wrong with it.
-    pub cause: FunctionCause,
-    /// What it printed on standard error last, in one line, where nobody saw
-    /// it.
-    pub stderr_tail: Option<String>,
-}
-
-impl std::fmt::Display for InspectionFailure {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self {
-            program,
-            cause,
-            stderr_tail,
-        } = self;
-        write!(
-            f,
-            "'{program}' {cause}{}",
-            cause.with_last_words(stderr_tail.as_deref())
-        )
-    }
-}
-
-impl std::error::Error for InspectionFailure {}
-
-/// Starts a program and asks what it can race. `patience` is how long it may
-/// take, from its start to its last answer.
+/// Starts a program and asks what it can race. `patience` is how long each of
+/// its answers may take.
 pub fn inspect(
     program: &WorkerProgram,
     patience: Option<Duration>,
     interrupts: &Interrupts,
 ) -> Result<Inspected, EngineError> {
-    adopt_orphans();
-    let patience = patience.map(|patience| patience.max(START_UP));
-    let looked = Look::at(program, patience, interrupts).and_then(Look::find_out);
-    looked.map_err(|unfound| match unfound.why {
-        WaitError::Interrupted => EngineError::Interrupted,
-        WaitError::Cause { cause, .. } => EngineError::Inspection(Box::new(InspectionFailure {
+    let failure = |cause, stderr_tail| {
+        EngineError::Inspection(Box::new(InspectionFailure {
             program: program.executable.display().to_string(),
             cause,
-            stderr_tail: unfound.stderr_tail,
-        })),
-    })
-}
-
-/// Why nothing was found out.
-struct Unfound {
-    why: WaitError,
-    stderr_tail: Option<String>,
-}
-
-impl From<WaitError> for Unfound {
-    fn from(why: WaitError) -> Self {
-        Self {
-            why,
-            stderr_tail: None,
+            stderr_tail,
+        }))
+    };
+    let worker = WorkerProcess::start(WorkerStart {
+        program,
+        variant: None,
+        path_padding: None,
+        padding: 0,
+        baton: None,
+        // Started once, and never without this: a test executable of Go that
+        // gets no argument runs its whole suite.
+        probe: Some(LIST_TESTS),
+        mask: interrupts.original_mask(),
+    });
+    let mut look = Look {
+        worker: worker.map_err(|cause| failure(cause, None))?,
+        patience: Patience {
+            each: patience.map(|patience| patience.max(START_UP)),
+            samples: 1,
+            whatever_is_noted: true,
+        },
+        interrupts,
+    };
+    match look.find_out() {
+        Ok(found) => {
+            look.worker.leave();
+            Ok(found)
         }
-    }
-}
-
-impl From<FunctionCause> for Unfound {
-    fn from(cause: FunctionCause) -> Self {
-        WaitError::Cause { worker: 0, cause }.into()
+        Err(WaitError::Interrupted) => Err(EngineError::Interrupted),
+        Err(WaitError::Cause { mut cause, .. }) => {
+            let stderr_tail = look.worker.stderr_tail.message();
+            if let FunctionCause::Neither { instead, .. } = &mut cause {
+                *instead = stderr_tail.as_deref().and_then(other_harness);
+            }
+            Err(failure(cause, stderr_tail))
+        }
     }
 }
 
 /// A program that was started to see what it does.
 struct Look<'a> {
     worker: WorkerProcess,
-    printed: Printed,
-    patience: Option<Duration>,
+    patience: Patience,
     interrupts: &'a Interrupts,
 }
 
-impl<'a> Look<'a> {
-    fn at(
-        program: &WorkerProgram,
-        patience: Option<Duration>,
-        interrupts: &'a Interrupts,
-    ) -> Result<Self, Unfound> {
-        let (printed, output) =
-            pipe().map_err(|error| FunctionCause::NotStarted(error.to_string()))?;
-        let worker = WorkerProcess::start(WorkerStart {
-            program,
-            variant: None,
-            path_padding: None,
-            padding: 0,
-            baton: None,
-            // Started once, and never without this: a test executable of Go
-            // that gets no argument runs its whole suite.
-            probe: Some(LIST_TESTS),
-            output: Some(Stdio::from(output)),
-            mask: interrupts.original_mask(),
-        })?;
-        Ok(Self {
-            worker,
-            printed: Printed {
-                pipe: Some(printed),
-                text: Vec::new(),
-            },
-            patience,
-            interrupts,
-        })
-    }
-
-    fn find_out(mut self) -> Result<Inspected, Unfound> {
-        let found = match self.hear() {
+impl Look<'_> {
+    fn find_out(&mut self) -> Result<Inspected, WaitError> {
+        match self.reply() {
             Ok(hello) => self.ask_for_benchmarks(&hello),
-            Err(WaitError::Cause { cause, .. }) if cause.is_death() => self.of_the_ended(cause),
+            Err(WaitError::Cause { cause, .. }) if cause.is_death() => {
+                let printed = String::from_utf8_lossy(self.worker.printed());
+                let names: Vec<String> = printed.lines().map(str::to_owned).collect();
+                if cause == FunctionCause::Exited(0) && looks_like_names(&names) {
+                    return Ok(Inspected::GoogleBenchmark(names));
+                }
+                Err(self.neither(cause.to_string()))
+            }
             Err(WaitError::Cause {
                 cause: FunctionCause::TimedOut(patience),
                 ..
-            }) => Err(self.neither(format!("goes on for {patience:?}")).into()),
-            Err(why) => Err(why.into()),
-        };
-        match found {
-            Ok(found) => {
-                self.worker.leave();
-                Ok(found)
-            }
-            Err(mut unfound) => {
-                unfound.stderr_tail = self.worker.stderr_tail();
-                if let WaitError::Cause {
-                    cause: FunctionCause::Neither { instead, .. },
-                    ..
-                } = &mut unfound.why
-                {
-                    *instead = unfound.stderr_tail.as_deref().and_then(other_harness);
-                }
-                Err(unfound)
-            }
+            }) => Err(self.neither(format!("goes on for {patience:?}"))),
+            Err(why) => Err(why),
         }
     }
 
-    /// What it is, after it ended without a hello.
-    fn of_the_ended(&mut self, cause: FunctionCause) -> Result<Inspected, Unfound> {
-        self.printed.rest();
-        let text = String::from_utf8_lossy(&self.printed.text);
-        let names: Vec<String> = text.lines().map(str::to_owned).collect();
-        if cause == FunctionCause::Exited(0) && looks_like_names(&names) {
-            return Ok(Inspected::GoogleBenchmark(names));
-        }
-        Err(self.neither(cause.to_string()).into())
-    }
-
-    fn neither(&self, ended: String) -> FunctionCause {
-        let beginning = &self.printed.text[..self.printed.text.len().min(SHOWN)];
-        FunctionCause::Neither {
+    fn neither(&mut self, ended: String) -> WaitError {
+        let printed = self.worker.printed();
+        let beginning = &printed[..printed.len().min(SHOWN)];
+        wait_error(FunctionCause::Neither {
             ended,
             printed: in_one_line(&String::from_utf8_lossy(beginning)).unwrap_or_default(),
             instead: None,
-        }
+        })
     }
 
-    /// The next line of a worker. Reads what it prints meanwhile: with that
-    /// pipe closed it could die of it, and with the pipe full it would wait.
-    fn hear(&mut self) -> Result<Reply, WaitError> {
-        let wait_error = |cause| WaitError::Cause { worker: 0, cause };
-        let began = Instant::now();
-        loop {
-            if let Some(reply) = self.worker.attend().map_err(wait_error)? {
-                return Ok(reply);
-            }
-            if self.interrupts.requested().is_some() {
-                return Err(WaitError::Interrupted);
-            }
-            let left = self
-                .patience
-                .map(|patience| patience.saturating_sub(began.elapsed()));
-            if let (Some(Duration::ZERO), Some(patience)) = (left, self.patience) {
-                return Err(wait_error(FunctionCause::TimedOut(patience)));
-            }
-            let forgotten = self.worker.forget_most();
-            let printing = self.printed.pipe.as_ref().map(AsFd::as_fd);
-            let (news, asked_again) = self.worker.news();
-            let pause = [left, asked_again, forgotten].into_iter().flatten().min();
-            let mut fds: Vec<PollFd<'_>> = printing
-                .into_iter()
-                .chain(news)
-                .map(|end| PollFd::new(end, PollFlags::POLLIN))
-                .collect();
-            let mask = Some(*self.interrupts.original_mask());
-            // Interrupted or too early: the next round finds out.
-            let _ = ppoll(&mut fds, pause.map(TimeSpec::from_duration), mask);
-            if printing.is_some() && fds[0].any() == Some(true) {
-                self.printed.read();
-            }
-        }
+    /// The next line of the program.
+    fn reply(&mut self) -> Result<Reply, WaitError> {
+        let replies = await_all(
+            &mut [&mut self.worker],
+            None,
+            self.patience,
+            self.interrupts,
+        )?;
+        let reply = replies.into_iter().flatten().next();
+        Ok(reply.expect("all of one have answered"))
     }
 
-    fn ask_for_benchmarks(&mut self, hello: &Reply) -> Result<Inspected, Unfound> {
-        let metrics = greeted(hello)?.to_vec();
+    fn ask_for_benchmarks(&mut self, hello: &Reply) -> Result<Inspected, WaitError> {
+        let metrics = greeted(hello).map_err(wait_error)?.to_vec();
         let Reply::Hello { worker: name, .. } = hello else {
             unreachable!("greeted above");
         };
         self.worker.ask(&Request::List);
-        let listed = self.hear()?;
+        let listed = self.reply()?;
         let Reply::Listed(benchmarks) = listed else {
             let said = format!("it says {} when asked for its benchmarks", listed.said());
-            return Err(FunctionCause::Protocol(said).into());
+            return Err(wait_error(FunctionCause::Protocol(said)));
         };
-        makes_sense(&benchmarks).map_err(FunctionCause::Protocol)?;
+        makes_sense(&benchmarks).map_err(|said| wait_error(FunctionCause::Protocol(said)))?;
         Ok(Inspected::Worker(WorkerListing {
             worker: name.clone(),
             metrics,
@@ -243,39 +141,8 @@ impl<'a> Look<'a> {
     }
 }
 
-/// What a program prints, as far as it was read.
-struct Printed {
-    /// `None` at its end.
-    pipe: Option<PipeReader>,
-    text: Vec<u8>,
-}
-
-impl Printed {
-    /// Reads what is there.
-    fn read(&mut self) {
-        let mut buffer = [0; 4096];
-        match self.pipe.as_mut().map(|pipe| pipe.read(&mut buffer)) {
-            Some(Ok(bytes @ 1..)) => {
-                if self.text.len() < MOST_PRINTED {
-                    self.text.extend_from_slice(&buffer[..bytes]);
-                }
-            }
-            _ => self.pipe = None,
-        }
-    }
-
-    /// Reads what a program that has ended left behind. What it started may
-    /// hold the pipe open for as long as it lives.
-    fn rest(&mut self) {
-        while let Some(pipe) = &self.pipe {
-            let mut fds = [PollFd::new(pipe.as_fd(), PollFlags::POLLIN)];
-            let at_once = Some(TimeSpec::from_duration(Duration::ZERO));
-            match ppoll(&mut fds, at_once, None) {
-                Ok(1..) => self.read(),
-                _ => return,
-            }
-        }
-    }
+fn wait_error(cause: FunctionCause) -> WaitError {
+    WaitError::Cause { worker: 0, cause }
 }
 
 /// The harness that complains in these words of an argument it does not know,

@@ -4,13 +4,13 @@
 use deadheat_model::{Block, BlockRecord, ContenderId, Metric, Plan, Slot};
 use rand_core::Rng;
 
-use super::Contenders;
-use super::readings::fill;
-use crate::allocation::allocations_of_this_thread;
-use crate::error::{EngineError, Moment};
-use crate::function::{Disagreement, FunctionBenchmark, Gauge, Reading, primes, warm_up};
+use crate::counters::allocations_of_this_thread;
+use crate::error::EngineError;
+use crate::function::{Disagreement, FunctionBenchmark, Gauge, Reading, fill, primes, warm_up};
+use crate::function_failure::{FunctionCause, FunctionFailure};
+use crate::order::Moment;
 use crate::random::{Purpose, stream};
-use crate::worker::{FunctionCause, FunctionFailure};
+use crate::session::Contenders;
 
 /// One benchmark of functions, run on the calling thread.
 pub struct LocalContenders<'a> {

@@ -2,8 +2,9 @@
 
 use deadheat_model::{Benchmark, ContenderId, Program, Workload};
 
-use crate::placement::Executable;
-use crate::worker::{FunctionCause, WorkerProgram};
+use crate::executable::Executable;
+use crate::function_failure::FunctionCause;
+use crate::worker::WorkerProgram;
 
 /// Who races in a benchmark, and how it is called.
 #[derive(Clone, Debug, Default)]
@@ -197,6 +198,11 @@ impl ProcessLayout {
     /// The process that a contender is called in.
     pub(super) fn process_slot_of(&self, contender: usize) -> usize {
         if self.takes_turns() { contender } else { 0 }
+    }
+
+    /// The program that a contender is called in.
+    pub(super) fn program_of(&self, contender: usize) -> usize {
+        self.process_slots[self.process_slot_of(contender)].program
     }
 
     /// The contender that a process knows by this number.

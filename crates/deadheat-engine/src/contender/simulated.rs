@@ -5,10 +5,10 @@
 use deadheat_model::{Block, BlockRecord, ContenderId, Flags, Metric, Sample, Slot};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::Contenders;
 use crate::clock::SimulatedClock;
 use crate::error::EngineError;
 use crate::random::{Purpose, below, normal, stream, unit};
+use crate::session::Contenders;
 
 /// How the times of a simulated contender scatter. All spreads are standard
 /// deviations of the logarithm; 0 turns a part off.
@@ -197,6 +197,43 @@ impl Contenders for SimulatedContenders {
 }
 
 #[cfg(test)]
+pub(crate) mod tests_support {
+    use deadheat_model::{Benchmark, Contender, Design, Looks, Metric, Pinning, Plan, Workload};
+
+    /// A plan of one benchmark with so many contenders.
+    pub(crate) fn plan(contenders: usize, seed: u64) -> Plan {
+        Plan {
+            design: Design {
+                margin: 0.01,
+                alpha: 0.05,
+                looks: Looks {
+                    at: vec![6, 10],
+                    levels: vec![0.02, 0.04],
+                    weights: vec![0.5, 0.5],
+                },
+                blocks_per_replicate: 1,
+                warmup: 1,
+                budget: None,
+                judged: Metric::Wall,
+                pinning: Pinning::Inherit,
+            },
+            seed,
+            benchmarks: vec![Benchmark {
+                name: "simulated".to_owned(),
+                parameters: Vec::new(),
+                contenders: (0..contenders)
+                    .map(|index| Contender {
+                        name: format!("contender {index}"),
+                        workload: Workload::Recording,
+                    })
+                    .collect(),
+                ..Benchmark::default()
+            }],
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -381,42 +418,5 @@ mod tests {
         contenders.sample_ns(A, 0);
         let primed = crate::clock::Clock::elapsed_ns(&before) - started;
         assert_eq!(primed, (2e7 * 0.02f64.exp()).round() as u64);
-    }
-}
-
-#[cfg(test)]
-pub(crate) mod tests_support {
-    use deadheat_model::{Benchmark, Contender, Design, Looks, Metric, Pinning, Plan, Workload};
-
-    /// A plan of one benchmark with so many contenders.
-    pub(crate) fn plan(contenders: usize, seed: u64) -> Plan {
-        Plan {
-            design: Design {
-                margin: 0.01,
-                alpha: 0.05,
-                looks: Looks {
-                    at: vec![6, 10],
-                    levels: vec![0.02, 0.04],
-                    weights: vec![0.5, 0.5],
-                },
-                blocks_per_replicate: 1,
-                warmup: 1,
-                budget: None,
-                judged: Metric::Wall,
-                pinning: Pinning::Inherit,
-            },
-            seed,
-            benchmarks: vec![Benchmark {
-                name: "simulated".to_owned(),
-                parameters: Vec::new(),
-                contenders: (0..contenders)
-                    .map(|index| Contender {
-                        name: format!("contender {index}"),
-                        workload: Workload::Recording,
-                    })
-                    .collect(),
-                ..Benchmark::default()
-            }],
-        }
     }
 }

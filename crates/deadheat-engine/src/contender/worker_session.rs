@@ -1,11 +1,13 @@
-//! A process of a replicate, and what its answers hold.
+//! A process of a replicate: where in the run it works, and what its answers hold.
 
 use deadheat_model::{Metric, column_name};
 
-use super::run_position::RunPosition;
+use super::process_layout::ProcessLayout;
 use crate::error::EngineError;
-use crate::placement::Variant;
-use crate::worker::{FunctionCause, FunctionFailure, PROTOCOL, Reply, WorkerProcess};
+use crate::executable::Variant;
+use crate::function_failure::{FunctionCause, FunctionFailure};
+use crate::order::Moment;
+use crate::worker::{Baton, PROTOCOL, Problem, Relay, Reply, WorkerProcess};
 
 /// The metrics of a worker that says hello in this version of the protocol.
 pub(super) fn greeted(hello: &Reply) -> Result<&[Metric], FunctionCause> {
@@ -137,7 +139,7 @@ impl WorkerSession {
         cause: FunctionCause,
     ) -> EngineError {
         let layout = position.layout;
-        let called = called.or_else(|| self.worker.last_called());
+        let called = called.or_else(|| self.worker.trace.contender());
         let contender = match (&cause, called) {
             (FunctionCause::NeitherCameBack(_), _) => None,
             (_, Some(number)) => Some(layout.contender_of(self.process_slot, number)),
@@ -145,7 +147,7 @@ impl WorkerSession {
             (_, None) => layout.only_contender(self.process_slot),
         };
         EngineError::Function(Box::new(FunctionFailure {
-            stderr_tail: self.worker.stderr_tail(),
+            stderr_tail: self.worker.stderr_tail.message(),
             ..position.failure(contender, cause, self.variant.clone())
         }))
     }
@@ -158,5 +160,76 @@ pub(super) fn leave(mut team: Vec<WorkerSession>) {
     }
     for session in team {
         session.worker.leave();
+    }
+}
+
+/// Where in the run something happens.
+#[derive(Clone, Copy)]
+pub(super) struct RunPosition<'a> {
+    pub(super) layout: &'a ProcessLayout,
+    pub(super) moment: Moment,
+    /// Benchmark, replicate and block.
+    pub(super) place: [u64; 3],
+}
+
+/// The pipes between processes that take turns.
+#[derive(Default)]
+pub(super) struct Batons {
+    /// One per process; none where there is one process only.
+    pub(super) ends: Vec<Baton>,
+    /// Who passes it on where there are more than two.
+    pub(super) relay: Option<Relay>,
+}
+
+impl RunPosition<'_> {
+    /// The pipes between the processes of a replicate.
+    pub(super) fn batons(&self) -> Result<Batons, EngineError> {
+        let made = match self.layout.process_slots.len() {
+            0 | 1 => return Ok(Batons::default()),
+            // Nobody stands between two.
+            2 => Baton::pair().map(|ends| (None, ends.into())),
+            more => Relay::between(more).map(|(relay, ends)| (Some(relay), ends)),
+        };
+        let (relay, ends) = made.map_err(|error| {
+            let cause = FunctionCause::NotStarted(error.to_string());
+            EngineError::Function(Box::new(self.failure(None, cause, None)))
+        })?;
+        Ok(Batons { ends, relay })
+    }
+
+    /// What went wrong with this contender, or with all of them.
+    pub(super) fn failure(
+        &self,
+        contender: Option<usize>,
+        cause: FunctionCause,
+        link: Option<Variant>,
+    ) -> FunctionFailure {
+        let names = &self.layout.contenders;
+        FunctionFailure {
+            benchmark: self.layout.name.clone(),
+            contender: contender.and_then(|index| names.get(index).cloned()),
+            moment: self.moment,
+            cause,
+            link,
+            stderr_tail: None,
+        }
+    }
+}
+
+/// A problem that a worker tells, in our words.
+pub(super) fn cause_of(problem: &Problem, layout: &ProcessLayout) -> FunctionCause {
+    match problem {
+        Problem::Panicked(message) => FunctionCause::Panicked(message.clone()),
+        Problem::OutputVaries => FunctionCause::OutputVaries,
+        Problem::OutputDiffers => FunctionCause::OutputDiffers {
+            baseline: layout.contenders.first().cloned().unwrap_or_default(),
+        },
+        Problem::Unknown => FunctionCause::Protocol(
+            "it does not know this benchmark; is the suite the same in every process?".to_owned(),
+        ),
+        Problem::OutOfTurn => FunctionCause::Protocol("it was asked out of turn".to_owned()),
+        Problem::PeerGone => FunctionCause::Protocol(
+            "it says that the process it takes turns with is gone, which is not so".to_owned(),
+        ),
     }
 }

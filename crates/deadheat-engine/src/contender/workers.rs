@@ -6,19 +6,19 @@ use deadheat_model::{Metric, Pinning};
 use rand_core::Rng;
 
 use super::process_layout::{ProcessLayout, ProcessSlot, Programs};
-use super::run_position::{RunPosition, cause_of};
-use super::worker_session::WorkerSession;
+use super::worker_session::{RunPosition, WorkerSession, cause_of};
+use crate::affinity::Cores;
 use crate::clock::{ClockCheck, SampleClock};
-use crate::cores::Cores;
 use crate::error::EngineError;
+use crate::executable::Variant;
 use crate::function::{Gauge, primes};
 use crate::interrupt::Interrupts;
-use crate::path_padding::{MOST_PATH_PADDING, PathPadding};
-use crate::placement::{LinkProgram, Variant};
+use crate::memory_layout::{MOST_PATH_PADDING, PathPadding};
+use crate::placement::LinkProgram;
 use crate::random::{Purpose, below, stream};
 use crate::worker::{
-    Baton, BlockRequest, Patience, Problem, Relay, Reply, Request, SEEDS, WaitError, WorkerProcess,
-    WorkerProgram, WorkerStart, adopt_orphans, await_all,
+    Baton, BlockRequest, Patience, PrepareRequest, Problem, Relay, Reply, Request, SEEDS,
+    WaitError, WorkerProcess, WorkerProgram, WorkerStart, await_all,
 };
 
 /// Bytes of the environment that a replicate may be padded with: the stack
@@ -92,7 +92,6 @@ impl<'a> Workers<'a> {
         options: FunctionOptions,
         interrupts: &'a Interrupts,
     ) -> Result<Self, EngineError> {
-        adopt_orphans();
         let cores = Cores::new(&options.pinning)?;
         let (clock, fallback) = SampleClock::choose();
         Ok(Self {
@@ -198,7 +197,6 @@ impl<'a> Workers<'a> {
             padding: below(&mut rng, MOST_PADDING) as usize,
             baton,
             probe: None,
-            output: None,
             mask: self.interrupts.original_mask(),
         };
         let worker = WorkerProcess::start(start).map_err(fail)?;
@@ -206,20 +204,20 @@ impl<'a> Workers<'a> {
         let mut session = WorkerSession::new(process_slot, worker, variant);
         let patience = Patience {
             each: self.options.timeout.map(|timeout| timeout.max(START_UP)),
-            samples: 1,
+            ..self.patience(1)
         };
         let hello = self.hear(std::slice::from_mut(&mut session), None, position, patience)?;
         session
             .handshake(&hello[0], &self.options.metrics)
             .map_err(|cause| session.failure(position, None, cause))?;
-        let request = Request::Prepare {
+        let request = Request::Prepare(PrepareRequest {
             benchmark: sitting.benchmark.clone(),
             contender: sitting.contender.clone(),
             clock: self.gauge.clock().to_words(),
             cpu_overhead_ns: self.gauge.cpu_overhead_ns(),
             heap_bytes: below(&mut rng, MOST_HEAP) as usize,
             stack_bytes: below(&mut rng, MOST_STACK) as usize,
-        };
+        });
         match self.ask(&mut session, position, &request)? {
             Reply::Prepared { renews_input } => session.renews_input = renews_input,
             reply => return Err(session.unexpected(position, &reply)),
@@ -248,6 +246,7 @@ impl<'a> Workers<'a> {
         Patience {
             each: self.options.timeout,
             samples,
+            whatever_is_noted: false,
         }
     }
 
@@ -261,7 +260,7 @@ impl<'a> Workers<'a> {
     ) -> Result<Vec<Reply>, EngineError> {
         let mut workers: Vec<&mut WorkerProcess> =
             team.iter_mut().map(|session| &mut session.worker).collect();
-        let captured = await_all(&mut workers, relay, patience, Some(self.interrupts));
+        let captured = await_all(&mut workers, relay, patience, self.interrupts);
         let replies = captured.map_err(|wait_error| match wait_error {
             WaitError::Interrupted => EngineError::Interrupted,
             WaitError::Cause { worker, cause } => team[worker].failure(position, None, cause),

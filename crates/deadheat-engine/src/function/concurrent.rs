@@ -8,9 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
-use super::benchmark::{ComparesOutputs, Disagreement, FunctionBenchmark};
+use super::benchmark::{ComparesOutputs, Disagreement, FunctionBenchmark, Outputs};
 use super::gauge::{Ended, Gauge, Reading};
-use super::outputs::Outputs;
 
 /// Spins at the barrier before the core is offered to others: on a machine
 /// with fewer cores than threads the last to arrive may need this one.

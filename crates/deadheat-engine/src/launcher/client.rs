@@ -15,13 +15,12 @@ use nix::sys::time::TimeSpec;
 use nix::sys::wait::waitpid;
 use nix::unistd::{ForkResult, Pid, fork, pipe2};
 
+use super::child::Spawner;
 use super::image::{EnvironmentImage, Image};
 use super::serve::Server;
-use super::spawn::Spawner;
-use super::streams::{read_exact, write_all};
 use super::wire::{
     Head, Launch, MAX_LAUNCHES, MAX_REQUEST_BYTES, MEASURED_BYTES, Measured, encode_request,
-    encode_variant,
+    encode_variant, read_exact, write_all,
 };
 use crate::counters::Counters;
 use crate::interrupt::Interrupts;
@@ -67,11 +66,6 @@ pub(crate) struct LauncherOptions<'a> {
     /// Descriptor that shown output goes to.
     pub(crate) shown: RawFd,
     pub(crate) want_counters: bool,
-}
-
-/// What came back of one request.
-pub(crate) struct Reply<'a> {
-    pub(crate) measured: &'a [Measured],
 }
 
 /// A running launcher process; ends when dropped.
@@ -185,7 +179,7 @@ impl Launcher {
         &mut self,
         launches: &[Launch],
         interrupts: &Interrupts,
-    ) -> Result<Reply<'_>, LauncherError> {
+    ) -> Result<&[Measured], LauncherError> {
         let mut buffer = [0; MAX_REQUEST_BYTES];
         let length = encode_request(launches, &mut buffer);
         self.send(&buffer[..length])?;
@@ -199,9 +193,7 @@ impl Launcher {
             self.measured
                 .push(Measured::decode(chunk).ok_or(LauncherError::Gone)?);
         }
-        Ok(Reply {
-            measured: &self.measured,
-        })
+        Ok(&self.measured)
     }
 
     fn send(&self, bytes: &[u8]) -> Result<(), LauncherError> {

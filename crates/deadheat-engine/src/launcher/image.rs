@@ -3,9 +3,10 @@
 use std::ffi::{CString, OsStr};
 use std::os::raw::c_char;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::ptr;
 
+use crate::executable::program_paths;
 use deadheat_model::{CommandLine, ExitPolicy, Input, Output};
 
 /// The name of the variable that carries the padding.
@@ -152,22 +153,6 @@ fn c_string(text: &OsStr) -> Result<CString, ImageError> {
     CString::new(text.as_bytes()).map_err(|_| ImageError::NulByte {
         word: text.to_string_lossy().replace('\0', ""),
     })
-}
-
-/// The paths `execvp` would try for a program, existing ones first. A setup
-/// hook may build the program, so one that does not exist yet is kept.
-pub(crate) fn program_paths(program: &Path) -> Vec<PathBuf> {
-    if program.as_os_str().as_bytes().contains(&b'/') {
-        return vec![program.to_owned()];
-    }
-    let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
-    let files = std::env::split_paths(&path).map(|folder| match folder.as_os_str().is_empty() {
-        true => Path::new(".").join(program),
-        false => folder.join(program),
-    });
-    let (mut found, mut missing): (Vec<PathBuf>, Vec<PathBuf>) = files.partition(|f| f.is_file());
-    found.append(&mut missing);
-    found
 }
 
 fn candidates(program: &str) -> Result<Vec<CString>, ImageError> {

@@ -12,12 +12,10 @@
 //! is one request and one reply ([`wire`]); between them the launcher
 //! allocates nothing.
 
+mod child;
 mod client;
 pub(crate) mod image;
 mod serve;
-mod spawn;
-mod streams;
-mod waiting;
 pub(crate) mod wire;
 
 pub use client::LauncherError;

@@ -14,13 +14,11 @@ use nix::sys::signal::{SigHandler, Signal, killpg, signal};
 use nix::sys::stat::Mode;
 use nix::unistd::{Pid, pipe2};
 
+use super::child::{Awaited, Spawner, await_end, kill_descendants};
 use super::image::{EnvironmentImage, Image, OutputKind};
-use super::spawn::Spawner;
-use super::streams::{empty, read_exact, write_all};
-use super::waiting::{Awaited, await_end, kill_descendants};
 use super::wire::{
     HEAD_BYTES, Head, HookEnd, Launch, MAX_LAUNCHES, MAX_REQUEST_BYTES, MEASURED_BYTES, Measured,
-    NO_IMAGE, Outcome, body_bytes, decode_launch,
+    NO_IMAGE, Outcome, body_bytes, decode_launch, empty, read_exact, write_all,
 };
 use crate::counters::{Counters, Usage, wait};
 

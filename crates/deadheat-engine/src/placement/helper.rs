@@ -1,17 +1,15 @@
-//! The program that makes neutral links, as seen by who asks it.
+//! The program that makes neutral links, and what it answers, line by line.
 
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use deadheat_model::RefusedLink;
+use deadheat_model::{Json, NeutralLink, NeutralLinks, Object, RefusedLink};
 use nix::sched::{CpuSet, sched_getaffinity};
 use nix::unistd::Pid;
 
-use super::answer::Line;
-use super::executable::Executable;
-use super::variant::{PLACEMENTS_VARIABLE, Variant};
 use crate::error::EngineError;
+use crate::executable::{Executable, PLACEMENTS_VARIABLE, Variant};
 use crate::interrupt::Interrupts;
 use crate::subprocess::{self, run_captured};
 
@@ -44,6 +42,21 @@ pub(crate) struct Links {
     /// Names what the links are made from.
     pub(crate) record: String,
     pub(crate) unsectioned: Vec<String>,
+}
+
+impl Links {
+    /// What a run records of neutral links of an executable.
+    pub(crate) fn facts(executable: String, links: Result<Links, String>) -> NeutralLinks {
+        let (made_by, unsectioned) = match links {
+            Ok(links) => (Ok(links.linker), links.unsectioned),
+            Err(reason) => (Err(reason), Vec::new()),
+        };
+        NeutralLinks {
+            executable,
+            made_by,
+            unsectioned,
+        }
+    }
 }
 
 /// What came of asking.
@@ -159,6 +172,65 @@ fn understand(
     answer
 }
 
+/// One line.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Line {
+    /// Links are possible, and this is known of them.
+    Links(Links),
+    /// They are not, and why.
+    Impossible(String),
+    /// A link that was made.
+    Placed(Variant),
+    /// A link that could not be made.
+    Refused(RefusedLink),
+}
+
+impl Line {
+    /// Reads a line; `None` when it is none of these.
+    pub(super) fn parse(line: &str) -> Option<Self> {
+        let said = Json::parse(line)?;
+        let (tag, said) = said.as_object()?.only()?;
+        let said = said.as_object()?;
+        Some(match tag {
+            "links" => Line::Links(Links {
+                linker: text(said, "linker")?,
+                record: text(said, "record")?,
+                unsectioned: said.get("unsectioned").map_or(Some(Vec::new()), |list| {
+                    let texts = list.as_list()?.iter();
+                    texts.map(|text| Some(text.as_text()?.to_owned())).collect()
+                })?,
+            }),
+            "impossible" => Line::Impossible(text(said, "reason")?),
+            "placed" => Line::Placed(Variant {
+                link: NeutralLink {
+                    seed: seed(said)?,
+                    hash: text(said, "hash")?,
+                },
+                executable: absolute(text(said, "executable")?)?,
+            }),
+            "refused" => Line::Refused(RefusedLink {
+                seed: seed(said)?,
+                reason: text(said, "reason")?,
+            }),
+            _ => return None,
+        })
+    }
+}
+
+fn text(said: &Object, name: &str) -> Option<String> {
+    Some(said.get(name)?.as_text()?.to_owned())
+}
+
+fn seed(said: &Object) -> Option<u32> {
+    said.get("seed")?.as_u64()?.try_into().ok()
+}
+
+/// A path that means the same whatever the working directory is.
+fn absolute(path: String) -> Option<PathBuf> {
+    let path = PathBuf::from(path);
+    path.is_absolute().then_some(path)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -211,5 +283,44 @@ mod tests {
     fn links_that_are_impossible_say_why() {
         let answer = understood(&[r#"{"impossible":{"reason":"no lld"}}"#], None, &[4]);
         assert_eq!(answer.links.unwrap_err(), "no lld");
+    }
+
+    #[test]
+    fn every_line_there_is_can_be_read() {
+        let links = r#"{"links":{"executable":"b","linker":"LLD 14.0.6","record":"00ff","unsectioned":["k.o"]}}"#;
+        let read = Line::parse(links);
+        let expected = Links {
+            linker: "LLD 14.0.6".to_owned(),
+            record: "00ff".to_owned(),
+            unsectioned: vec!["k.o".to_owned()],
+        };
+        assert_eq!(read, Some(Line::Links(expected)));
+        let read = Line::parse(r#"{"impossible":{"reason":"no lld"}}"#);
+        assert_eq!(read, Some(Line::Impossible("no lld".to_owned())));
+        let read = Line::parse(r#"{"placed":{"seed":17,"executable":"/a/17","hash":"ab"}}"#);
+        let Some(Line::Placed(variant)) = read else {
+            panic!("{read:?}")
+        };
+        assert_eq!(variant.to_string(), "the neutral link of seed 17, /a/17");
+        let read = Line::parse(r#"{"refused":{"seed":18,"reason":"no room"}}"#);
+        assert!(matches!(read, Some(Line::Refused(link)) if link.seed == 18));
+    }
+
+    #[test]
+    fn what_is_no_answer_is_not_taken_for_one() {
+        for line in [
+            "",
+            "placed 17",
+            "{}",
+            r#"{"placed":{"seed":-1,"executable":"/a","hash":"ab"}}"#,
+            r#"{"placed":{"seed":4294967296,"executable":"/a","hash":"ab"}}"#,
+            r#"{"placed":{"seed":1,"executable":"a/1","hash":"ab"}}"#,
+            r#"{"placed":{"seed":1,"executable":"/a"}}"#,
+            r#"{"links":{"linker":"x","record":"00","unsectioned":[1]}}"#,
+            r#"{"impossible":"no"}"#,
+            r#"{"other":{}}"#,
+        ] {
+            assert_eq!(Line::parse(line), None, "{line}");
+        }
     }
 }

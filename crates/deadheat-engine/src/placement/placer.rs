@@ -1,14 +1,13 @@
-//! The neutral links of one executable, ready ahead of each look.
+//! The neutral links of one executable, ready ahead of each look, and their seeds.
 
 use deadheat_model::RefusedLink;
+use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::by_replicate::ByReplicate;
-use super::executable::{Executable, Hold};
 use super::helper::Helper;
-use super::seeds::Seeds;
-use super::variant::Variant;
 use crate::error::EngineError;
+use crate::executable::{Executable, Hold, Variant};
 use crate::interrupt::Interrupts;
+use crate::random::{Purpose, below, stream};
 
 /// Refusals in a row after which a replicate, and with it the race, falls back
 /// to the user's own link.
@@ -93,7 +92,6 @@ impl Placer {
 
     /// An executable that had links when the race began, and has none now that
     /// it is taken up again.
-    #[cfg(feature = "commands")]
     pub(crate) fn without_links(mut self, reason: String) -> Self {
         self.fall_back(0, reason);
         self
@@ -197,6 +195,148 @@ impl Drop for Placer {
             // What stays now goes with the next race.
             let _ = self.helper.ask(&self.executable, &[seed], &interrupts);
         }
+    }
+}
+
+/// Seeds lie between 1 and this: so many that no two runs draw the same, so
+/// few that people can read them.
+///
+/// Once all runs drew from the same 64, so that links of earlier runs were
+/// found again. A program raced against itself eleven times was then slower
+/// five times: its 64 places were .33 % off the mean of all places, and every
+/// run saw the same 64.
+const LARGEST: u64 = 999_999_999;
+
+/// Which seed a replicate has.
+#[derive(Clone, Debug)]
+struct Seeds {
+    rng: Xoshiro256PlusPlus,
+    /// Of the planned replicates, from the beginning.
+    planned: Vec<u32>,
+    /// The seeds that replicates have now.
+    given: ByReplicate<u32>,
+    /// Seeds that are or were somebody's, rising.
+    used: Vec<u32>,
+}
+
+impl Seeds {
+    /// Those of one executable, which `place` tells from the others of the
+    /// run: two builds draw independently.
+    fn new(seed: u64, place: [u64; 3], max_replicates: u32) -> Self {
+        let mut seeds = Self {
+            rng: stream(seed, Purpose::Placement, place),
+            planned: Vec::new(),
+            given: ByReplicate::new(),
+            used: Vec::new(),
+        };
+        for _ in 0..max_replicates {
+            let next = seeds.draw();
+            seeds.planned.push(next);
+        }
+        seeds
+    }
+
+    /// The seed of a replicate.
+    fn of(&mut self, replicate: u32) -> u32 {
+        if let Some(seed) = self.given.get(replicate) {
+            return *seed;
+        }
+        let planned = self.planned.get(replicate as usize).copied();
+        let seed = planned
+            .filter(|seed| !self.is_used(*seed))
+            .unwrap_or_else(|| self.draw());
+        self.give(replicate, seed);
+        seed
+    }
+
+    /// Another seed for a replicate, which nobody has had yet.
+    fn replace(&mut self, replicate: u32) {
+        let seed = self.draw();
+        self.give(replicate, seed);
+    }
+
+    /// A replicate has this seed, and nobody else will.
+    fn give(&mut self, replicate: u32, seed: u32) {
+        self.given.insert(replicate, seed);
+        self.use_up(seed);
+    }
+
+    /// Nobody will have this seed.
+    #[cfg(feature = "commands")]
+    fn strike(&mut self, seed: u32) {
+        self.use_up(seed);
+    }
+
+    fn is_used(&self, seed: u32) -> bool {
+        self.used.binary_search(&seed).is_ok()
+    }
+
+    fn use_up(&mut self, seed: u32) {
+        if let Err(place) = self.used.binary_search(&seed) {
+            self.used.insert(place, seed);
+        }
+    }
+
+    /// A seed that is nobody's and that no replicate waits for.
+    fn draw(&mut self) -> u32 {
+        loop {
+            let seed = 1 + below(&mut self.rng, LARGEST) as u32;
+            if !self.is_used(seed) && !self.planned.contains(&seed) {
+                return seed;
+            }
+        }
+    }
+}
+
+/// A value for some replicates, in their order. A row is searched by halving:
+/// there are few replicates, and of a `BTreeMap` every kind of value costs
+/// eight thousand lines of LLVM's language, an eighth of this crate.
+#[derive(Clone, Debug)]
+struct ByReplicate<T>(Vec<(u32, T)>);
+
+impl<T> ByReplicate<T> {
+    fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    fn place(&self, replicate: u32) -> Result<usize, usize> {
+        self.0.binary_search_by_key(&replicate, |(of, _)| *of)
+    }
+
+    fn get(&self, replicate: u32) -> Option<&T> {
+        let place = self.place(replicate).ok()?;
+        Some(&self.0[place].1)
+    }
+
+    /// Replaces the value of a replicate.
+    fn insert(&mut self, replicate: u32, value: T) {
+        match self.place(replicate) {
+            Ok(place) => self.0[place].1 = value,
+            Err(place) => self.0.insert(place, (replicate, value)),
+        }
+    }
+
+    /// The value of a replicate, made first where there is none.
+    fn or_default(&mut self, replicate: u32) -> &mut T
+    where
+        T: Default,
+    {
+        let place = self.place(replicate).unwrap_or_else(|place| {
+            self.0.insert(place, (replicate, T::default()));
+            place
+        });
+        &mut self.0[place].1
+    }
+
+    fn remove(&mut self, replicate: u32) -> Option<T> {
+        let place = self.place(replicate).ok()?;
+        Some(self.0.remove(place).1)
+    }
+
+    /// Forgets this replicate and all after it.
+    fn forget_from(&mut self, replicate: u32) {
+        let end = self.0.partition_point(|(of, _)| *of < replicate);
+        self.0.truncate(end);
     }
 }
 
@@ -393,5 +533,84 @@ mod tests {
         fs::write(&file, "#!/bin/sh\nexit 0").unwrap();
         assert_eq!(scripted.seed(&mut placer, 6), None);
         assert!(placer.fallen_back().unwrap().contains("was replaced"));
+    }
+    use std::collections::BTreeSet;
+
+    fn first(seeds: &mut Seeds, count: u32) -> Vec<u32> {
+        (0..count).map(|replicate| seeds.of(replicate)).collect()
+    }
+
+    #[test]
+    fn every_replicate_has_a_seed_and_no_two_the_same() {
+        for most in [6, 40, 64, 100] {
+            let seeds = first(&mut Seeds::new(7, [0, 0, 0], most), most);
+            let distinct: BTreeSet<u32> = seeds.iter().copied().collect();
+            assert_eq!(distinct.len(), most as usize);
+            let largest = LARGEST as u32;
+            assert!(distinct.iter().all(|seed| (1..=largest).contains(seed)));
+        }
+    }
+
+    #[test]
+    fn the_seed_of_the_run_decides_and_executables_draw_independently() {
+        let draw = |seed, place| first(&mut Seeds::new(seed, place, 40), 40);
+        assert_eq!(draw(7, [0, 0, 0]), draw(7, [0, 0, 0]));
+        for other in [draw(8, [0, 0, 0]), draw(7, [0, 1, 0])] {
+            let ours = draw(7, [0, 0, 0]);
+            assert!(ours.iter().all(|seed| !other.contains(seed)));
+        }
+    }
+
+    #[test]
+    fn a_replaced_seed_takes_nobody_elses_place() {
+        let untouched = first(&mut Seeds::new(7, [0, 0, 0], 40), 40);
+        let mut seeds = Seeds::new(7, [0, 0, 0], 40);
+        let refused = seeds.of(3);
+        seeds.replace(3);
+        let seeds = first(&mut seeds, 40);
+        for (replicate, seed) in untouched.iter().enumerate() {
+            assert_eq!(seeds[replicate] == *seed, replicate != 3);
+        }
+        assert!(!seeds.contains(&refused));
+    }
+
+    #[test]
+    fn seeds_never_run_out() {
+        let mut seeds = Seeds::new(7, [0, 0, 0], 64);
+        let mut seen: BTreeSet<u32> = first(&mut seeds, 64).into_iter().collect();
+        for _ in 0..100 {
+            seeds.replace(5);
+            assert!(seen.insert(seeds.of(5)));
+        }
+        assert!(seen.insert(seeds.of(64)), "a replicate nobody planned");
+    }
+
+    #[cfg(feature = "commands")]
+    #[test]
+    fn what_an_earlier_sitting_used_is_not_drawn_again() {
+        let mut seeds = Seeds::new(7, [0, 0, 0], 40);
+        let theirs = seeds.clone().of(1);
+        seeds.give(0, theirs);
+        seeds.strike(seeds.clone().of(2));
+        let seeds = first(&mut seeds, 40);
+        assert_eq!(seeds[0], theirs);
+        let distinct: BTreeSet<u32> = seeds.iter().copied().collect();
+        assert_eq!(distinct.len(), 40);
+    }
+
+    #[test]
+    fn values_are_found_replaced_and_forgotten_whatever_their_order() {
+        let mut values = ByReplicate::new();
+        for replicate in [7, 2, 9, 4] {
+            values.insert(replicate, replicate * 10);
+        }
+        values.insert(4, 1);
+        *values.or_default(5) += 3;
+        *values.or_default(9) += 3;
+        assert_eq!(values.0, [(2, 20), (4, 1), (5, 3), (7, 70), (9, 93)]);
+        assert_eq!((values.get(7), values.get(8)), (Some(&70), None));
+        assert_eq!((values.remove(4), values.remove(4)), (Some(1), None));
+        values.forget_from(6);
+        assert_eq!(values.0, [(2, 20), (5, 3)]);
     }
 }

@@ -1,15 +1,14 @@
-//! Waiting for the answers of workers: of one, or of several at the same time.
+//! Waiting for the answers of workers, of one or of several at the same time, and the one to blame when none comes.
 
 use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 
-use super::blame;
-use super::failure::FunctionCause;
+use super::baton::{Closed, Relay};
 use super::process::WorkerProcess;
 use super::protocol::{Problem, Reply};
-use super::relay::{Closed, Relay};
+use crate::function_failure::FunctionCause;
 use crate::interrupt::Interrupts;
 
 /// How long after one says that the other is gone it is waited for news of
@@ -40,6 +39,8 @@ pub(crate) struct Patience {
     /// How many of them an answer takes at most: for workers that do not note
     /// when they go on.
     pub(crate) samples: u32,
+    /// Whether notes of a worker do not count: it has this long and no longer.
+    pub(crate) whatever_is_noted: bool,
 }
 
 /// Waits for one line of each worker, and meanwhile passes the baton on where
@@ -51,22 +52,25 @@ pub(crate) fn await_all(
     workers: &mut [&mut WorkerProcess],
     mut relay: Option<&mut Relay>,
     patience: Patience,
-    interrupts: Option<&Interrupts>,
+    interrupts: &Interrupts,
 ) -> Result<Vec<Option<Reply>>, WaitError> {
     let mut replies: Vec<Option<Reply>> = workers.iter().map(|_| None).collect();
     for worker in workers.iter_mut() {
-        worker.moved_on();
+        worker.trace.moved_on();
     }
-    let mut limit = patience.each.map(|each| Limit::new(each, patience.samples));
+    let mut limit = patience.each.map(|each| Limit::new(each, patience));
     let mut bereft: Option<PeerLost> = None;
     loop {
         for place in 0..workers.len() {
             if replies[place].is_none() {
                 let captured = workers[place].attend();
-                replies[place] = captured.map_err(|cause| blame::death(workers, place, cause))?;
+                replies[place] =
+                    captured.map_err(|cause| blame_for_death(workers, place, cause))?;
             }
         }
-        let looks = workers.iter_mut().filter_map(|worker| worker.forget_most());
+        let looks = workers
+            .iter_mut()
+            .filter_map(|worker| worker.stderr_tail.forget_most());
         let mut pause = looks.min();
         // Who lost the other to take turns with did nothing wrong.
         let failed = replies.iter().flatten().any(
@@ -112,9 +116,9 @@ fn wait(
     replies: &[Option<Reply>],
     relay: Option<&Relay>,
     mut pause: Option<Duration>,
-    interrupts: Option<&Interrupts>,
+    interrupts: &Interrupts,
 ) -> Result<(), WaitError> {
-    if interrupts.is_some_and(|interrupts| interrupts.requested().is_some()) {
+    if interrupts.requested().is_some() {
         return Err(WaitError::Interrupted);
     }
     let silent = workers.iter().zip(replies).filter(|(_, r)| r.is_none());
@@ -127,7 +131,7 @@ fn wait(
     fds.extend(relay.into_iter().flat_map(Relay::awaited));
     let readable = |end| PollFd::new(end, PollFlags::POLLIN);
     let mut fds: Vec<PollFd<'_>> = fds.into_iter().map(readable).collect();
-    let mask = interrupts.map(|interrupts| *interrupts.original_mask());
+    let mask = Some(*interrupts.original_mask());
     // Interrupted or too early: the next round finds out.
     let _ = ppoll(&mut fds, pause.map(TimeSpec::from_duration), mask);
     Ok(())
@@ -151,7 +155,7 @@ struct PeerLost {
 
 impl PeerLost {
     fn new(workers: &[&mut WorkerProcess], place: usize) -> Self {
-        let (worker, cause) = blame::blame_for_lost_peer(workers, place);
+        let (worker, cause) = blame_for_lost_peer(workers, place);
         Self {
             since: Instant::now(),
             worker,
@@ -185,16 +189,18 @@ impl PeerLost {
 struct Limit {
     each: Duration,
     samples: u32,
+    whatever_is_noted: bool,
     began: Instant,
     end: Instant,
 }
 
 impl Limit {
-    fn new(each: Duration, samples: u32) -> Self {
+    fn new(each: Duration, patience: Patience) -> Self {
         let began = Instant::now();
         Self {
             each,
-            samples: samples.max(1),
+            samples: patience.samples.max(1),
+            whatever_is_noted: patience.whatever_is_noted,
             began,
             end: began + each,
         }
@@ -212,8 +218,8 @@ impl Limit {
             return Ok(left);
         }
         // All of them, for each has its own to be read.
-        let moved = workers.iter_mut().map(|worker| worker.moved_on());
-        if moved.fold(false, |any, moved| any | moved) {
+        let moved = workers.iter_mut().map(|worker| worker.trace.moved_on());
+        if moved.fold(false, |any, moved| any | moved) && !self.whatever_is_noted {
             self.end = Instant::now() + self.each;
             return Ok(self.each);
         }
@@ -221,14 +227,14 @@ impl Limit {
             .filter(|place| replies[*place].is_none())
             .collect();
         // One that takes no notes may be in any of its samples.
-        let untold = silent.iter().any(|place| !workers[*place].takes_notes());
+        let untold = silent.iter().any(|place| !workers[*place].trace.was_used());
         let in_all = self.began + self.each * self.samples;
         let left = in_all.saturating_duration_since(Instant::now());
         if untold && !left.is_zero() {
             self.end = in_all;
             return Ok(left);
         }
-        if let Some(worker) = blame::for_answering_early(workers, &silent) {
+        if let Some(worker) = blame_for_answering_early(workers, &silent) {
             let cause = FunctionCause::Protocol(
                 "it answered before its turns were over, and the process it takes turns with \
                  still waits for the baton"
@@ -247,10 +253,143 @@ impl Limit {
             false => self.each,
             true => self.each * self.samples,
         };
-        let (worker, cause) = match blame::for_silence(workers, &silent) {
+        let (worker, cause) = match blame_for_silence(workers, &silent) {
             Some(worker) => (worker, cause),
             None => (silent[0], FunctionCause::NeitherCameBack(waited)),
         };
         Err(WaitError::Cause { worker, cause })
+    }
+}
+
+/// Who is to blame when none of these workers comes back; `None` where that
+/// cannot be known. Of two that take turns, one may only wait for the other.
+fn blame_for_silence(workers: &mut [&mut WorkerProcess], silent: &[usize]) -> Option<usize> {
+    if let [only] = silent {
+        return Some(*only);
+    }
+    let stopped: Vec<bool> = silent.iter().map(|at| workers[*at].is_stopped()).collect();
+    if let Some(found) = only_one(&stopped) {
+        return Some(silent[found]);
+    }
+    // A system that knows of one only does not tell.
+    let awaits: Option<Vec<bool>> = silent
+        .iter()
+        .map(|at| workers[*at].awaits_baton())
+        .collect();
+    if let Some(awaits) = awaits {
+        let busy: Vec<bool> = awaits.iter().map(|awaits| !awaits).collect();
+        if let Some(found) = only_one(&busy) {
+            return Some(silent[found]);
+        }
+        if !busy.contains(&true) {
+            return None;
+        }
+    }
+    let called: Vec<bool> = silent
+        .iter()
+        .map(|at| workers[*at].trace.contender().is_some())
+        .collect();
+    only_one(&called).map(|found| silent[found])
+}
+
+/// The only one that answered, where all others wait to be handed the baton: it
+/// left its turns out.
+fn blame_for_answering_early(
+    workers: &mut [&mut WorkerProcess],
+    silent: &[usize],
+) -> Option<usize> {
+    let mut answered = (0..workers.len()).filter(|place| !silent.contains(place));
+    let (early, None) = (answered.next()?, answered.next()) else {
+        return None;
+    };
+    let waits = |place: &usize| workers[*place].awaits_baton() == Some(true);
+    silent.iter().all(waits).then_some(early)
+}
+
+/// The death of one that ended. The other may have ended of it, and have been
+/// noticed first.
+fn blame_for_death(
+    workers: &mut [&mut WorkerProcess],
+    place: usize,
+    cause: FunctionCause,
+) -> WaitError {
+    let mut found = WaitError::Cause {
+        worker: place,
+        cause: cause.clone(),
+    };
+    if cause.is_death() {
+        let mut most = suspicion(&cause, workers[place].trace.contender().is_some());
+        for (other, worker) in workers.iter_mut().enumerate() {
+            let Some(cause) = worker.end().filter(|_| other != place) else {
+                continue;
+            };
+            let suspicion = suspicion(&cause, worker.trace.contender().is_some());
+            if suspicion > most {
+                most = suspicion;
+                found = WaitError::Cause {
+                    worker: other,
+                    cause,
+                };
+            }
+        }
+    }
+    found
+}
+
+/// How likely it is that a process ended by its own fault, and not because the
+/// other was gone.
+fn suspicion(end: &FunctionCause, called: bool) -> u32 {
+    match end {
+        FunctionCause::Signalled(libc::SIGPIPE) => 0,
+        _ if called => 3,
+        FunctionCause::Signalled(_) => 2,
+        _ => 1,
+    }
+}
+
+/// Who is to blame when the worker at `place` says that the other is gone, and
+/// no death is heard of.
+fn blame_for_lost_peer(workers: &[&mut WorkerProcess], place: usize) -> (usize, FunctionCause) {
+    let other = (0..workers.len()).find(|other| *other != place);
+    let holds = other.and_then(|other| workers[other].holds_baton());
+    let said = |what: &str| {
+        let said = format!("it says that the process it takes turns with is gone, {what}");
+        FunctionCause::Protocol(said)
+    };
+    match (other, holds) {
+        (Some(other), Some(false)) => (other, FunctionCause::BatonClosed),
+        (Some(_), None) => (
+            place,
+            said("and that goes on: did one of the two close the baton?"),
+        ),
+        _ => (place, said("which is not so")),
+    }
+}
+
+/// The place of the only `true`.
+fn only_one(found: &[bool]) -> Option<usize> {
+    let mut places = found.iter().enumerate().filter(|(_, yes)| **yes);
+    let (place, _) = places.next()?;
+    places.next().is_none().then_some(place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_ends_because_the_other_is_gone_is_suspected_least() {
+        let bereft = suspicion(&FunctionCause::Signalled(libc::SIGPIPE), true);
+        let left = suspicion(&FunctionCause::Exited(1), false);
+        let killed = suspicion(&FunctionCause::Signalled(libc::SIGSEGV), false);
+        let called = suspicion(&FunctionCause::Exited(0), true);
+        assert!(bereft < left && left < killed && killed < called);
+    }
+
+    #[test]
+    fn one_is_found_among_others_and_not_among_its_like() {
+        assert_eq!(only_one(&[false, true]), Some(1));
+        assert_eq!(only_one(&[true, true]), None);
+        assert_eq!(only_one(&[false, false]), None);
     }
 }

@@ -8,36 +8,19 @@
 
 mod await_replies;
 mod baton;
-mod blame;
-mod exit_watcher;
-mod failure;
-mod listing;
-mod panics;
 mod pipes;
 mod process;
-mod procfs;
 mod protocol;
-mod relay;
 mod serve;
-mod start;
-mod stderr_tail;
 mod trace;
-mod turns;
-mod wire;
 
 pub(crate) use await_replies::{Patience, WaitError, await_all};
-pub(crate) use baton::Baton;
-pub(crate) use exit_watcher::{ExitWatcher, adopt_orphans, collect_group, end_strays};
-pub use failure::{FunctionCause, FunctionFailure};
-#[cfg(feature = "commands")]
-pub use listing::Inspected;
-pub use listing::{ListedBenchmark, WorkerListing};
+pub(crate) use baton::{Baton, Relay};
 pub use pipes::WorkerPipes;
-pub(crate) use process::WorkerProcess;
-pub(crate) use protocol::{BlockRequest, PROTOCOL, Problem, Reply, Request, SEEDS};
-pub(crate) use relay::Relay;
-pub use serve::{WorkerSuite, serve};
-pub use start::WorkerProgram;
-pub(crate) use start::{MARK_VARIABLE, WorkerStart, next_mark};
+pub use process::WorkerProgram;
+pub(crate) use process::{WorkerProcess, WorkerStart};
 #[cfg(feature = "commands")]
-pub(crate) use stderr_tail::in_one_line;
+pub use protocol::Inspected;
+pub(crate) use protocol::{BlockRequest, PROTOCOL, PrepareRequest, Problem, Reply, Request, SEEDS};
+pub use protocol::{ListedBenchmark, WorkerListing};
+pub use serve::{WorkerSuite, serve};

@@ -5,9 +5,8 @@ use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Write};
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::baton::Baton;
+use super::baton::{Baton, set_nonblocking};
 use super::protocol::{Reply, Request};
-use super::trace::set_nonblocking;
 
 /// The variable that makes a program a worker: the numbers of its pipes.
 pub(super) const VARIABLE: &str = "DEADHEAT_WORKER";

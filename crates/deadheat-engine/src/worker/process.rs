@@ -1,52 +1,58 @@
-//! The coordinator's side of one worker process.
+//! The coordinator's side of one worker process: how it is started, asked and listened to.
+#![allow(unsafe_code)]
 
+use std::ffi::OsString;
 use std::io::{ErrorKind, PipeReader, PipeWriter, Read, Write, pipe};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use nix::sys::signal::{SigmaskHow, Signal, killpg};
+use nix::sys::signal::SigSet;
 use nix::sys::wait::WaitStatus;
-use nix::unistd::Pid;
 
-use super::exit_watcher::{ExitWatcher, collect_group, end_strays};
-use super::failure::{FunctionCause, not_started};
+use super::baton::{Baton, set_nonblocking};
 use super::pipes::{BATON_VARIABLE, VARIABLE};
-use super::procfs::{BatonPipes, is_stopped};
 use super::protocol::{Reply, Request};
-use super::start::{Kept, MARK_VARIABLE, WorkerStart, next_mark};
-use super::stderr_tail::StderrTail;
-use super::trace::{Trace, set_nonblocking};
-use crate::placement::PLACEMENTS_VARIABLE;
+use super::trace::Trace;
+use crate::executable::PLACEMENTS_VARIABLE;
+use crate::function_failure::{FunctionCause, not_started};
+use crate::memory_layout::PathPadding;
+use crate::subprocess::{BatonPipes, ProcessGroup, StderrTail, is_stopped};
 
 /// How long a worker that was told to leave may take, and one that closed its
 /// pipe until it is gone.
 const LEAVE: Duration = Duration::from_secs(2);
 /// Bytes of a line at most: the list of some hundred thousand benchmarks.
 const LONGEST_LINE: usize = 64 << 20;
+/// Bytes kept of what a program prints: the names of some hundred thousand
+/// benchmarks. The rest is read and forgotten.
+const MOST_PRINTED: usize = 64 << 20;
 /// Bytes shown of a line that makes no sense.
 const SHOWN: usize = 80;
 
 /// A running worker; killed, with all it started, when dropped.
 #[derive(Debug)]
 pub(crate) struct WorkerProcess {
-    child: Child,
+    process: ProcessGroup,
     requests: Option<PipeWriter>,
-    pub(super) replies: PipeReader,
-    trace: Trace,
-    pub(super) exit: ExitWatcher,
+    replies: PipeReader,
+    /// What it noted of whom it called.
+    pub(crate) trace: Trace,
+    /// Its standard output, until that ends, and what was read of it, where that
+    /// is kept.
+    printed: (Option<PipeReader>, Vec<u8>),
     /// Bytes of the next line that are here already.
     received: Vec<u8>,
     /// So many of them are no end of the line.
     searched: usize,
     /// Whether it said something before it was asked the last question.
     hasty: bool,
-    stderr_tail: StderrTail,
+    /// What it printed on standard error last, where nobody saw it.
+    pub(crate) stderr_tail: StderrTail,
     /// Its ends of the pipes to another, where the system tells of them.
     baton: Option<BatonPipes>,
-    /// What stands in its environment alone.
-    mark: String,
 }
 
 impl WorkerProcess {
@@ -60,28 +66,31 @@ impl WorkerProcess {
         set_nonblocking(&replies).map_err(not_started)?;
         let (notes, notes_end) = pipe().map_err(not_started)?;
         let trace = Trace::new(notes).map_err(not_started)?;
-        let shown = || match start.program.shown {
-            // Never deadheat's own standard output, which holds the answer.
-            true => std::io::stderr()
-                .as_fd()
-                .try_clone_to_owned()
-                .map_or_else(|_| Stdio::null(), Stdio::from),
-            false => Stdio::null(),
+        let shown = start.program.shown;
+        let stderr_tail = if shown {
+            StderrTail::default()
+        } else {
+            StderrTail::new()
         };
-        let stderr_tail = match start.program.shown {
-            true => StderrTail::none(),
-            false => StderrTail::new(),
+        // Never deadheat's own standard output, which holds the answer.
+        let stderr = || match std::io::stderr().as_fd().try_clone_to_owned() {
+            Ok(copy) if shown => Stdio::from(copy),
+            _ => Stdio::null(),
         };
-        let errors = match start.program.shown {
-            true => shown(),
-            false => stderr_tail.stdio(),
-        };
-        let mark = next_mark();
+        let errors = if shown { stderr() } else { stderr_tail.stdio() };
         let numbers = |fds: &[RawFd]| {
             fds.iter()
                 .map(RawFd::to_string)
                 .collect::<Vec<_>>()
                 .join(",")
+        };
+        let (printed, output) = match start.probe {
+            None => (None, None),
+            Some(_) => {
+                let (printed, output) = pipe().map_err(not_started)?;
+                set_nonblocking(&printed).map_err(not_started)?;
+                (Some(printed), Some(Stdio::from(output)))
+            }
         };
         let mut inherited = vec![
             requests_end.as_raw_fd(),
@@ -101,43 +110,33 @@ impl WorkerProcess {
             .env_remove(BATON_VARIABLE)
             .env_remove(PLACEMENTS_VARIABLE)
             .env("DEADHEAT_PADDING", "x".repeat(start.padding))
-            .env(MARK_VARIABLE, &mark)
-            .stdin(Stdio::null())
-            .stdout(start.output.unwrap_or_else(shown))
-            .stderr(errors)
-            // A Ctrl-C in the terminal reaches deadheat alone, and all that
-            // the functions start can be killed as one.
-            .process_group(0);
+            .stdout(output.unwrap_or_else(stderr))
+            .stderr(errors);
         if let Some(baton) = start.baton {
             let ends = [baton.incoming.as_raw_fd(), baton.outgoing.as_raw_fd()];
             command.env(BATON_VARIABLE, numbers(&ends));
             inherited.extend(ends);
         }
         let kept = Kept::open(inherited).map_err(not_started)?;
-        // A signal that comes in between is noted, and seen before waiting.
-        let held = start.mask.thread_swap_mask(SigmaskHow::SIG_SETMASK);
-        let child = command.spawn();
-        if let Ok(held) = held {
-            let _ = held.thread_set_mask();
-        }
+        let process = ProcessGroup::start(&mut command, start.mask);
         drop(kept);
-        let child = child.map_err(not_started)?;
         Ok(Self {
-            exit: ExitWatcher::over(Pid::from_raw(child.id() as i32)),
-            child,
+            process: process.map_err(not_started)?,
             requests: Some(requests),
             replies,
             trace,
+            printed: (printed, Vec::new()),
             received: Vec::new(),
             searched: 0,
             hasty: false,
             stderr_tail,
-            baton: start.baton.and_then(BatonPipes::of),
-            mark: format!("{MARK_VARIABLE}={mark}"),
+            baton: start
+                .baton
+                .and_then(|baton| BatonPipes::of(&baton.incoming, &baton.outgoing)),
         })
     }
 
-    /// Asks; what comes of it is to be heard.
+    /// Asks; the answer comes by [`WorkerProcess::attend`].
     pub(crate) fn ask(&mut self, request: &Request) {
         // An answer given twice would be taken for that to the next question.
         self.hasty |= !self.received.is_empty() || matches!(self.read(), Ok(Some(1..)));
@@ -145,13 +144,14 @@ impl WorkerProcess {
             .requests
             .as_mut()
             .expect("open until the worker leaves");
-        // A worker that is gone closes both pipes; hearing tells why.
+        // A worker that is gone closes both pipes; attending to it tells why.
         let _ = requests.write_all(request.to_line().as_bytes());
     }
 
     /// The next line of the worker, if it is there. `Err` says why there will
     /// be none, or none that makes sense.
     pub(crate) fn attend(&mut self) -> Result<Option<Reply>, FunctionCause> {
+        self.read_printed();
         if self.hasty {
             let said = quoted(&self.received);
             let problem = format!("it says {said} before it is asked");
@@ -172,7 +172,7 @@ impl WorkerProcess {
             match self.read()? {
                 Some(0) => return Err(self.cause_of_death()),
                 Some(_) => {}
-                None if self.exit.ended().is_none() => return Ok(None),
+                None if self.process.ended().is_none() => return Ok(None),
                 // Last words come before the news of the death.
                 None => {
                     if !matches!(self.read()?, Some(1..)) {
@@ -196,54 +196,28 @@ impl WorkerProcess {
         Some(line)
     }
 
-    /// Where it is heard that it says something or has ended, and how long one
-    /// may wait before it is asked again whether it has.
+    /// The descriptors that are readable once it says something or has ended, and
+    /// how long one may wait before it is asked again whether it has.
     pub(crate) fn news(&self) -> (impl Iterator<Item = BorrowedFd<'_>>, Option<Duration>) {
-        let ends = [Some(self.replies.as_fd()), self.exit.notice()];
-        (ends.into_iter().flatten(), self.exit.pause())
-    }
-
-    /// Whether anything was noted since this was last asked.
-    pub(super) fn moved_on(&mut self) -> bool {
-        self.trace.moved_on()
-    }
-
-    /// The contender that was called last, as far as is known.
-    pub(crate) fn last_called(&mut self) -> Option<usize> {
-        self.trace.contender()
-    }
-
-    /// Whether it noted anything at all so far: it need not.
-    pub(super) fn takes_notes(&self) -> bool {
-        self.trace.was_used()
-    }
-
-    /// What it printed on standard error last, in one line, where nobody saw
-    /// it.
-    pub(crate) fn stderr_tail(&self) -> Option<String> {
-        self.stderr_tail.told()
-    }
-
-    /// Gives back the memory of what it printed, and tells how soon to do that
-    /// again.
-    pub(crate) fn forget_most(&mut self) -> Option<Duration> {
-        self.stderr_tail.forget_most()
+        let printing = self.printed.0.as_ref().map(AsFd::as_fd);
+        let ends = [Some(self.replies.as_fd()), self.process.notice(), printing];
+        (ends.into_iter().flatten(), self.process.pause())
     }
 
     /// Whether somebody stopped it.
     pub(super) fn is_stopped(&self) -> bool {
-        is_stopped(self.pid())
+        is_stopped(self.process.pid())
     }
 
     /// Whether it waits for the baton; `None` when that cannot be known.
     pub(super) fn awaits_baton(&self) -> Option<bool> {
-        self.baton.as_ref()?.is_awaited_by(self.pid())
+        self.baton.as_ref()?.is_awaited_by(self.process.pid())
     }
 
     /// Whether it can still take the baton and hand it over; `None` when that
     /// cannot be known.
     pub(super) fn holds_baton(&self) -> Option<bool> {
-        self.baton.as_ref()?.are_held_by(self.pid())
+        self.baton.as_ref()?.are_held_by(self.process.pid())
     }
 
     /// Reads what is there: how many bytes, 0 at the end of the pipe; `None`
@@ -263,10 +237,39 @@ impl WorkerProcess {
         }
     }
 
+    /// Reads some of what it prints, where that is kept: with the pipe closed it
+    /// could die of it, and with the pipe full it would wait. Returns whether there
+    /// was anything.
+    fn read_printed(&mut self) -> bool {
+        let mut buffer = [0; 4096];
+        let (pipe, printed) = &mut self.printed;
+        match pipe.as_mut().map(|pipe| pipe.read(&mut buffer)) {
+            Some(Ok(bytes @ 1..)) => {
+                if printed.len() < MOST_PRINTED {
+                    printed.extend_from_slice(&buffer[..bytes]);
+                }
+                true
+            }
+            Some(Err(error)) if error.kind() == ErrorKind::WouldBlock => false,
+            _ => {
+                *pipe = None;
+                false
+            }
+        }
+    }
+
+    /// All it has printed so far, where that is kept. What it started may hold
+    /// the pipe open for as long as it lives.
+    #[cfg(feature = "commands")]
+    pub(crate) fn printed(&mut self) -> &[u8] {
+        while self.printed.1.len() < MOST_PRINTED && self.read_printed() {}
+        &self.printed.1
+    }
+
     /// How a worker ended without being asked to leave.
     fn cause_of_death(&mut self) -> FunctionCause {
         // The pipe is closed a moment before the process is gone.
-        self.exit.ended_within(LEAVE);
+        self.process.ended_within(LEAVE);
         match self.end() {
             Some(end) => end,
             None => {
@@ -277,7 +280,7 @@ impl WorkerProcess {
 
     /// How it ended, if it has.
     pub(super) fn end(&self) -> Option<FunctionCause> {
-        match self.exit.ended()? {
+        match self.process.ended()? {
             WaitStatus::Exited(_, code) => Some(FunctionCause::Exited(code)),
             WaitStatus::Signaled(_, signal, _) => Some(FunctionCause::Signalled(signal as i32)),
             _ => None,
@@ -294,12 +297,8 @@ impl WorkerProcess {
     /// Lets the worker go and waits until it is gone.
     pub(crate) fn leave(mut self) {
         self.dismiss();
-        self.exit.ended_within(LEAVE);
+        self.process.ended_within(LEAVE);
         // Dropping kills what is left of it.
-    }
-
-    fn pid(&self) -> Pid {
-        Pid::from_raw(self.child.id() as i32)
     }
 }
 
@@ -313,15 +312,61 @@ fn quoted(line: &[u8]) -> String {
     }
 }
 
-impl Drop for WorkerProcess {
+/// The program that workers run, and what they are told apart from their
+/// pipes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkerProgram {
+    /// The executable; its `main` must come to [`super::serve`].
+    pub executable: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+    /// Whether what the functions print is shown on standard error.
+    pub shown: bool,
+}
+
+/// How one worker is started.
+pub(crate) struct WorkerStart<'a> {
+    pub(crate) program: &'a WorkerProgram,
+    /// A neutral link of it, started instead under the same name.
+    pub(crate) variant: Option<&'a Path>,
+    /// The padding of its path, where another program runs beside it.
+    pub(crate) path_padding: Option<PathPadding>,
+    /// Bytes of padding in the environment.
+    pub(crate) padding: usize,
+    /// Its ends of the pipes to another worker that it takes turns with.
+    pub(crate) baton: Option<&'a Baton>,
+    /// What it is told beside its own arguments, to find out what it is: then
+    /// what it prints is kept.
+    pub(crate) probe: Option<&'a str>,
+    /// The signals that are held back from it: those that were held back from
+    /// deadheat when it was started, and not those it holds back itself.
+    pub(crate) mask: &'a SigSet,
+}
+
+/// Descriptors that the next process started inherits, and none after it.
+pub(super) struct Kept(Vec<RawFd>);
+
+impl Kept {
+    /// Nothing else is started while this lives.
+    pub(super) fn open(fds: Vec<RawFd>) -> std::io::Result<Self> {
+        let kept = Self(fds);
+        kept.set(0)?;
+        Ok(kept)
+    }
+
+    fn set(&self, flags: libc::c_int) -> std::io::Result<()> {
+        for fd in &self.0 {
+            // SAFETY: plain system call on a descriptor that is open here.
+            if unsafe { libc::fcntl(*fd, libc::F_SETFD, flags) } < 0 {
+                return Err(std::io::Error::last_os_error());
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Kept {
     fn drop(&mut self) {
-        // The group, for what the functions may have started; then the worker
-        // itself is collected and what it left, so that no zombie stays.
-        let group = self.pid();
-        let _ = killpg(group, Signal::SIGKILL);
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-        collect_group(group);
-        end_strays(&self.mark);
+        let _ = self.set(libc::FD_CLOEXEC);
     }
 }

@@ -1,10 +1,9 @@
-//! What a coordinator and its workers say to each other, over pipes of their
-//! own. How it is written stands in `wire.rs`; `docs/protocol.md` explains it
-//! to those who write a worker in another language.
+//! What a coordinator and its workers say to each other, over pipes of their own: one JSON object of one key a line,
+//! `{"block":{"seed":7,…}}`, or `{"bye":{}}` where there is nothing more to say. `docs/protocol.md` explains it to those
+//! who write a worker in another language.
 
-use deadheat_model::Metric;
+use deadheat_model::{Json, Metric, Object, Throughput, column_name, metric_of_column};
 
-use super::listing::ListedBenchmark;
 use crate::function::Pilot;
 
 /// The version both sides must speak.
@@ -19,19 +18,7 @@ pub(crate) enum Request {
     /// Name the benchmarks.
     List,
     /// Get a benchmark ready; once per process.
-    Prepare {
-        benchmark: String,
-        /// The only contender wanted, which is number 0 from then on.
-        contender: Option<String>,
-        /// The clock as the coordinator measured it.
-        clock: String,
-        /// What reading the CPU clock shows of itself, in nanoseconds.
-        cpu_overhead_ns: f64,
-        /// Bytes of the heap to hold.
-        heap_bytes: usize,
-        /// Bytes to move the stack by.
-        stack_bytes: usize,
-    },
+    Prepare(PrepareRequest),
     /// Find out how many calls make a sample, which should last this long.
     Calibrate { seed: u64, least_ns: f64 },
     /// Call every contender once on the input of this seed.
@@ -47,6 +34,22 @@ pub(crate) enum Request {
     Block(BlockRequest),
     /// The replicate is over.
     Bye,
+}
+
+/// The benchmark that a process is for, and what it is to find there.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct PrepareRequest {
+    pub(crate) benchmark: String,
+    /// The only contender wanted, which is number 0 from then on.
+    pub(crate) contender: Option<String>,
+    /// The clock as the coordinator measured it.
+    pub(crate) clock: String,
+    /// What reading the CPU clock shows of itself, in nanoseconds.
+    pub(crate) cpu_overhead_ns: f64,
+    /// Bytes of the heap to hold.
+    pub(crate) heap_bytes: usize,
+    /// Bytes to move the stack by.
+    pub(crate) stack_bytes: usize,
 }
 
 /// One block on the input of one seed.
@@ -116,4 +119,567 @@ pub(crate) enum Problem {
     OutputVaries,
     /// The process on the other end of the baton is gone.
     PeerGone,
+}
+
+/// What kind of program it is, and what it holds.
+#[cfg(feature = "commands")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Inspected {
+    /// It speaks the worker protocol.
+    Worker(WorkerListing),
+    /// It is a Google Benchmark executable with benchmarks of these names.
+    GoogleBenchmark(Vec<String>),
+}
+
+/// What a worker says of itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WorkerListing {
+    /// Name and version, for people.
+    pub worker: String,
+    /// The metrics of its samples, in column order.
+    pub metrics: Vec<Metric>,
+    /// Its benchmarks, no two of the same name.
+    pub benchmarks: Vec<ListedBenchmark>,
+}
+
+/// A benchmark as a worker lists it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedBenchmark {
+    /// Its name.
+    pub name: String,
+    /// The names of its contenders, the baseline first; at least one.
+    pub contenders: Vec<String>,
+    /// Names and values of its parameters.
+    pub parameters: Vec<(String, String)>,
+    /// What one iteration gets done.
+    pub throughput: Option<Throughput>,
+    /// Threads that call each contender at the same time.
+    pub threads: u32,
+    /// Whether it is left out unless somebody asks for it.
+    pub ignored: bool,
+}
+
+/// Characters shown of a reply that does not belong where it is said.
+const SHOWN: usize = 100;
+
+impl Request {
+    /// The line, newline included.
+    pub(super) fn to_line(&self) -> String {
+        let (kind, said) = match self {
+            Request::List => ("list", Object::new()),
+            Request::Prepare(prepare) => (
+                "prepare",
+                Object::new()
+                    .with("benchmark", &prepare.benchmark)
+                    .with("contender", prepare.contender.as_ref())
+                    .with("clock", &prepare.clock)
+                    .with("cpu_overhead_ns", prepare.cpu_overhead_ns)
+                    .with("heap_bytes", prepare.heap_bytes)
+                    .with("stack_bytes", prepare.stack_bytes),
+            ),
+            Request::Calibrate { seed, least_ns } => (
+                "calibrate",
+                Object::new()
+                    .with("seed", *seed)
+                    .with("least_ns", *least_ns),
+            ),
+            Request::Smoke { seed } => ("smoke", Object::new().with("seed", *seed)),
+            Request::WarmUp {
+                seed,
+                order,
+                iterations,
+            } => (
+                "warm_up",
+                Object::new()
+                    .with("seed", *seed)
+                    .with("order", order.iter().copied().collect::<Json>())
+                    .with("iterations", *iterations),
+            ),
+            Request::Block(block) => (
+                "block",
+                Object::new()
+                    .with("seed", block.seed)
+                    .with("iterations", block.iterations)
+                    .with("turns", block.turns.iter().copied().collect::<Json>())
+                    .with("unrecorded", block.unrecorded)
+                    .with("unrecorded_iterations", block.unrecorded_iterations),
+            ),
+            Request::Bye => ("bye", Object::new()),
+        };
+        line(kind, said)
+    }
+
+    /// The request of a line; `None` when it is none.
+    pub(super) fn from_line(line: &[u8]) -> Option<Self> {
+        let json = parse(line)?;
+        let (kind, said) = json.as_object()?.only()?;
+        match kind {
+            "list" => return Some(Request::List),
+            "bye" => return Some(Request::Bye),
+            _ => {}
+        }
+        let said = said.as_object()?;
+        Some(match kind {
+            "prepare" => Request::Prepare(PrepareRequest {
+                benchmark: text(said.get("benchmark")?)?,
+                contender: optional(said, "contender", text)?,
+                clock: text(said.get("clock")?)?,
+                cpu_overhead_ns: said.get("cpu_overhead_ns")?.as_number()?,
+                heap_bytes: place(said.get("heap_bytes")?)?,
+                stack_bytes: place(said.get("stack_bytes")?)?,
+            }),
+            "calibrate" => Request::Calibrate {
+                seed: said.get("seed")?.as_u64()?,
+                least_ns: said.get("least_ns")?.as_number()?,
+            },
+            "smoke" => Request::Smoke {
+                seed: said.get("seed")?.as_u64()?,
+            },
+            "warm_up" => Request::WarmUp {
+                seed: said.get("seed")?.as_u64()?,
+                order: list(said.get("order")?, place)?,
+                iterations: said.get("iterations")?.as_u64()?,
+            },
+            "block" => Request::Block(BlockRequest {
+                seed: said.get("seed")?.as_u64()?,
+                iterations: said.get("iterations")?.as_u64()?,
+                turns: list(said.get("turns")?, |turn| or_null(turn, place))?,
+                unrecorded: place(said.get("unrecorded")?)?,
+                unrecorded_iterations: said.get("unrecorded_iterations")?.as_u64()?,
+            }),
+            _ => return None,
+        })
+    }
+}
+
+impl Reply {
+    /// The line, newline included.
+    pub(super) fn to_line(&self) -> String {
+        let (kind, said) = match self {
+            Reply::Hello {
+                protocol,
+                worker,
+                metrics,
+            } => {
+                let columns = metrics.iter().map(column_name);
+                let columns: Json = columns.map(|column| column.into_owned()).collect();
+                let said = Object::new()
+                    .with("protocol", *protocol)
+                    .with("worker", worker)
+                    .with("metrics", columns);
+                ("hello", said)
+            }
+            Reply::Listed(benchmarks) => {
+                let benchmarks: Json = benchmarks.iter().map(ListedBenchmark::to_json).collect();
+                ("listed", Object::new().with("benchmarks", benchmarks))
+            }
+            Reply::Prepared { renews_input } => (
+                "prepared",
+                Object::new().with("renews_input", *renews_input),
+            ),
+            Reply::Calibrated(pilot) => {
+                let blocks = pilot.blocks_ns.iter().map(|block| numbers(block)).collect();
+                let said = Object::new()
+                    .with("iterations", pilot.iterations)
+                    .with("most_iterations", pilot.most_iterations)
+                    .with("call_ns", numbers(&pilot.call_ns))
+                    .with("blocks_ns", Json::List(blocks))
+                    .with("block_cost_ns", pilot.block_cost_ns);
+                ("calibrated", said)
+            }
+            Reply::Sound => ("sound", Object::new()),
+            Reply::Warm { rounds, ready } => {
+                let said = Object::new().with("rounds", *rounds);
+                let said = match ready {
+                    Some(seed) => said.with("ready", *seed),
+                    None => said,
+                };
+                ("warm", said)
+            }
+            Reply::Block { values } => ("block", Object::new().with("values", numbers(values))),
+            Reply::Failed { contender, problem } => (
+                "failed",
+                Object::new()
+                    .with("contender", *contender)
+                    .with("problem", problem.to_json()),
+            ),
+        };
+        line(kind, said)
+    }
+
+    /// The beginning of the line, for a message about it.
+    pub(crate) fn said(&self) -> String {
+        let line = self.to_line();
+        let said = line.trim_end();
+        match said.char_indices().nth(SHOWN) {
+            None => said.to_owned(),
+            Some((end, _)) => format!("{}...", &said[..end]),
+        }
+    }
+
+    /// The reply of a line; `None` when it is none.
+    pub(super) fn from_line(line: &[u8]) -> Option<Self> {
+        let json = parse(line)?;
+        let (kind, said) = json.as_object()?.only()?;
+        if kind == "sound" {
+            return Some(Reply::Sound);
+        }
+        let said = said.as_object()?;
+        Some(match kind {
+            "hello" => Reply::Hello {
+                protocol: said.get("protocol")?.as_u64()?.try_into().ok()?,
+                // The first version says nothing else, and is to be told that
+                // it is the first.
+                worker: optional(said, "worker", text)?.unwrap_or_default(),
+                metrics: optional(said, "metrics", |columns| list(columns, text))?
+                    .unwrap_or_default()
+                    .iter()
+                    .map(|column| metric_of_column(column))
+                    .collect(),
+            },
+            "listed" => Reply::Listed(list(said.get("benchmarks")?, ListedBenchmark::from_json)?),
+            "prepared" => Reply::Prepared {
+                renews_input: optional(said, "renews_input", Json::as_bool)?.unwrap_or(false),
+            },
+            "calibrated" => Reply::Calibrated(Pilot {
+                iterations: said.get("iterations")?.as_u64()?,
+                most_iterations: optional(said, "most_iterations", Json::as_u64)?,
+                call_ns: list(said.get("call_ns")?, Json::as_number)?,
+                blocks_ns: optional(said, "blocks_ns", |blocks| {
+                    list(blocks, |block| {
+                        list(block, Json::as_number)?.try_into().ok()
+                    })
+                })?
+                .unwrap_or_default(),
+                block_cost_ns: optional(said, "block_cost_ns", Json::as_number)?,
+            }),
+            "warm" => Reply::Warm {
+                rounds: said.get("rounds")?.as_u64()?,
+                ready: optional(said, "ready", Json::as_u64)?,
+            },
+            "block" => Reply::Block {
+                values: list(said.get("values")?, Json::as_number)?,
+            },
+            "failed" => Reply::Failed {
+                contender: optional(said, "contender", place)?,
+                problem: Problem::from_json(said.get("problem")?)?,
+            },
+            _ => return None,
+        })
+    }
+}
+
+impl ListedBenchmark {
+    fn to_json(&self) -> Json {
+        let pair = |(name, value): &(String, String)| Json::from_iter([name, value]);
+        let throughput = self.throughput.map(|throughput| match throughput {
+            Throughput::Bytes(bytes) => Json::tagged("bytes", bytes),
+            Throughput::Items(items) => Json::tagged("items", items),
+        });
+        Object::new()
+            .with("name", &self.name)
+            .with("contenders", self.contenders.iter().collect::<Json>())
+            .with(
+                "parameters",
+                self.parameters.iter().map(pair).collect::<Json>(),
+            )
+            .with("throughput", throughput)
+            .with("threads", self.threads)
+            .with("ignored", self.ignored)
+            .into()
+    }
+
+    /// Everything but the name has a default.
+    fn from_json(listed: &Json) -> Option<Self> {
+        let said = listed.as_object()?;
+        let name = text(said.get("name")?)?;
+        let contenders = optional(said, "contenders", |names| list(names, text))?;
+        let pair = |pair: &Json| {
+            let [name, value]: [String; 2] = list(pair, text)?.try_into().ok()?;
+            Some((name, value))
+        };
+        let throughput = |value: &Json| match value.as_object()?.only()? {
+            ("bytes", bytes) => Some(Throughput::Bytes(bytes.as_u64()?)),
+            ("items", items) => Some(Throughput::Items(items.as_u64()?)),
+            _ => None,
+        };
+        let threads = optional(said, "threads", Json::as_u64)?.unwrap_or(1);
+        Some(Self {
+            contenders: contenders.unwrap_or_else(|| vec![name.clone()]),
+            parameters: optional(said, "parameters", |pairs| list(pairs, pair))?
+                .unwrap_or_default(),
+            throughput: optional(said, "throughput", throughput)?,
+            threads: u32::try_from(threads).ok()?,
+            ignored: optional(said, "ignored", Json::as_bool)?.unwrap_or(false),
+            name,
+        })
+    }
+}
+
+impl Problem {
+    /// Problems of which there is nothing more to say, by their words.
+    const PLAIN: [(&str, Problem); 5] = [
+        ("unknown", Problem::Unknown),
+        ("out_of_turn", Problem::OutOfTurn),
+        ("output_differs", Problem::OutputDiffers),
+        ("output_varies", Problem::OutputVaries),
+        ("peer_gone", Problem::PeerGone),
+    ];
+
+    fn to_json(&self) -> Json {
+        if let Problem::Panicked(text) = self {
+            return Json::tagged("panicked", text);
+        }
+        let found = Self::PLAIN.iter().find(|(_, problem)| problem == self);
+        let (word, _) = found.expect("all others are plain");
+        Json::tagged(word, Object::new())
+    }
+
+    fn from_json(value: &Json) -> Option<Self> {
+        let (kind, said) = value.as_object()?.only()?;
+        if kind == "panicked" {
+            return text(said).map(Problem::Panicked);
+        }
+        let found = Self::PLAIN.into_iter().find(|(word, _)| *word == kind);
+        found.map(|(_, problem)| problem)
+    }
+}
+
+fn parse(line: &[u8]) -> Option<Json> {
+    Json::parse(std::str::from_utf8(line).ok()?)
+}
+
+fn line(kind: &'static str, said: Object) -> String {
+    format!("{}\n", Json::tagged(kind, said))
+}
+
+fn text(value: &Json) -> Option<String> {
+    value.as_text().map(str::to_owned)
+}
+
+fn numbers(numbers: &[f64]) -> Json {
+    numbers.iter().copied().collect()
+}
+
+fn place(value: &Json) -> Option<usize> {
+    value.as_u64()?.try_into().ok()
+}
+
+fn list<T>(value: &Json, item: impl Fn(&Json) -> Option<T>) -> Option<Vec<T>> {
+    value.as_list()?.iter().map(item).collect()
+}
+
+/// `None` when a field is there and neither null nor what `item` reads.
+fn optional<T>(said: &Object, name: &str, item: impl Fn(&Json) -> Option<T>) -> Option<Option<T>> {
+    match said.get(name) {
+        None => Some(None),
+        Some(value) => or_null(value, item),
+    }
+}
+
+/// `None` when it is neither null nor what `item` reads.
+fn or_null<T>(value: &Json, item: impl Fn(&Json) -> Option<T>) -> Option<Option<T>> {
+    match value {
+        Json::Null => Some(None),
+        value => item(value).map(Some),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The line without its end, and nothing of it in the middle.
+    fn one_line(line: &str) -> &[u8] {
+        let message = line.strip_suffix('\n').unwrap();
+        assert!(!message.contains('\n'));
+        message.as_bytes()
+    }
+
+    #[test]
+    fn requests_are_lines_of_json_that_read_back() {
+        let requests = [
+            Request::Prepare(PrepareRequest {
+                benchmark: "a \"b\"\n".to_owned(),
+                contender: None,
+                clock: "os".to_owned(),
+                cpu_overhead_ns: 0.1 + 0.2,
+                heap_bytes: 1,
+                stack_bytes: 2,
+            }),
+            Request::List,
+            Request::Prepare(PrepareRequest {
+                benchmark: String::new(),
+                contender: Some("é\u{1}".to_owned()),
+                clock: "tsc 1".to_owned(),
+                cpu_overhead_ns: 0.0,
+                heap_bytes: 0,
+                stack_bytes: 0,
+            }),
+            Request::Calibrate {
+                seed: 1,
+                least_ns: 0.5,
+            },
+            Request::Smoke { seed: 2 },
+            Request::WarmUp {
+                seed: 3,
+                order: vec![1, 0],
+                iterations: 4,
+            },
+            Request::Block(BlockRequest {
+                seed: SEEDS - 1,
+                iterations: 3,
+                turns: vec![None, Some(0), Some(1), None],
+                unrecorded: 2,
+                unrecorded_iterations: 1,
+            }),
+            Request::Block(BlockRequest {
+                seed: 0,
+                iterations: 3,
+                turns: vec![],
+                unrecorded: 0,
+                unrecorded_iterations: 3,
+            }),
+            Request::Bye,
+        ];
+        for request in requests {
+            let line = request.to_line();
+            assert_eq!(Request::from_line(one_line(&line)), Some(request), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_request_is_written_as_any_language_would() {
+        let request = Request::Smoke { seed: 7 };
+        assert_eq!(request.to_line(), "{\"smoke\":{\"seed\":7}}\n");
+        assert_eq!(Request::Bye.to_line(), "{\"bye\":{}}\n");
+    }
+
+    #[test]
+    fn replies_are_lines_of_json_that_read_back() {
+        let failed = |contender, problem| Reply::Failed { contender, problem };
+        let replies = [
+            Reply::Hello {
+                protocol: 2,
+                worker: "deadheat \"x\"".to_owned(),
+                metrics: vec![Metric::Wall, Metric::Custom("wall".to_owned())],
+            },
+            Reply::Listed(vec![
+                ListedBenchmark {
+                    name: "sum/100".to_owned(),
+                    contenders: vec!["loop".to_owned(), "fold".to_owned()],
+                    parameters: vec![("length".to_owned(), "100".to_owned())],
+                    throughput: Some(Throughput::Bytes(800)),
+                    threads: 4,
+                    ignored: true,
+                },
+                ListedBenchmark {
+                    name: "x".to_owned(),
+                    contenders: vec!["x".to_owned()],
+                    parameters: vec![],
+                    throughput: None,
+                    threads: 1,
+                    ignored: false,
+                },
+            ]),
+            Reply::Prepared { renews_input: true },
+            Reply::Calibrated(Pilot {
+                iterations: 7,
+                most_iterations: Some(9),
+                call_ns: vec![0.1, 12.0],
+                blocks_ns: vec![[1.0, 2.0, 3.0, 4.5]],
+                block_cost_ns: None,
+            }),
+            Reply::Calibrated(Pilot {
+                iterations: 7,
+                most_iterations: None,
+                call_ns: vec![],
+                blocks_ns: vec![],
+                block_cost_ns: Some(0.5),
+            }),
+            Reply::Sound,
+            Reply::Warm {
+                rounds: 3,
+                ready: None,
+            },
+            Reply::Warm {
+                rounds: 1,
+                ready: Some(9),
+            },
+            Reply::Block {
+                values: vec![0.1, 1e300, 5e-324, 0.1 + 0.2, 9_007_199_254_740_993.0],
+            },
+            failed(None, Problem::Unknown),
+            failed(Some(1), Problem::OutOfTurn),
+            failed(None, Problem::Panicked("at a.rs:1:\n\"no\"".to_owned())),
+            failed(Some(2), Problem::OutputDiffers),
+            failed(Some(0), Problem::OutputVaries),
+            failed(None, Problem::PeerGone),
+        ];
+        for reply in replies {
+            let line = reply.to_line();
+            assert_eq!(Reply::from_line(one_line(&line)), Some(reply), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_a_worker_need_not_say_has_a_default() {
+        let said = |line: &str| Reply::from_line(line.as_bytes());
+        let listed = said(r#"{"listed":{"benchmarks":[{"name":"sum"}]}}"#);
+        let Some(Reply::Listed(benchmarks)) = listed else {
+            panic!("{listed:?}");
+        };
+        assert_eq!(benchmarks[0].contenders, ["sum"]);
+        assert_eq!((benchmarks[0].threads, benchmarks[0].ignored), (1, false));
+        let renews_input = false;
+        assert_eq!(
+            said(r#"{"prepared":{}}"#),
+            Some(Reply::Prepared { renews_input })
+        );
+        let calibrated = said(r#"{"calibrated":{"iterations":3,"call_ns":[2.5]}}"#);
+        assert!(matches!(calibrated, Some(Reply::Calibrated(pilot)) if pilot.iterations == 3));
+    }
+
+    #[test]
+    fn the_first_version_of_a_hello_is_understood_as_far_as_to_refuse_it() {
+        let hello = Reply::from_line(br#"{"hello":{"protocol":1}}"#);
+        assert!(matches!(hello, Some(Reply::Hello { protocol: 1, .. })));
+    }
+
+    #[test]
+    fn a_reply_is_written_as_any_language_would() {
+        let reply = Reply::Failed {
+            contender: None,
+            problem: Problem::Panicked("no".to_owned()),
+        };
+        let line = r#"{"failed":{"contender":null,"problem":{"panicked":"no"}}}"#;
+        assert_eq!(reply.to_line(), format!("{line}\n"));
+        assert_eq!(Reply::Sound.to_line(), "{\"sound\":{}}\n");
+    }
+
+    #[test]
+    fn what_is_no_message_is_not_taken_for_one() {
+        for line in [
+            "",
+            "hello",
+            "{}",
+            "[]",
+            "7",
+            "\"sound",
+            "\"loud\"",
+            r#"{"hello":1}"#,
+            r#"{"hello":{}}"#,
+            r#"{"listed":{"benchmarks":[{}]}}"#,
+            r#"{"listed":{"benchmarks":[{"name":"a","threads":-1}]}}"#,
+            r#"{"listed":{"benchmarks":[{"name":"a","throughput":{"apples":1}}]}}"#,
+            r#"{"hello":{"protocol":-1}}"#,
+            r#"{"block":{"values":[1,null]}}"#,
+            r#"{"block":{"values":7}}"#,
+            r#"{"calibrated":{"iterations":1,"call_ns":[],"blocks_ns":[[1,2,3]],"block_cost_ns":null}}"#,
+            r#"{"failed":{"contender":"a","problem":{"unknown":{}}}}"#,
+            r#"{"failed":{"contender":1,"problem":{"bored":{}}}}"#,
+        ] {
+            assert_eq!(Reply::from_line(line.as_bytes()), None, "{line}");
+        }
+    }
 }

@@ -1,23 +1,20 @@
 //! The worker's side: does what it is asked until the pipe closes.
 
-use std::io::PipeWriter;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::any::Any;
+use std::io::{PipeWriter, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
+use std::sync::Mutex;
 
 use rand_core::Rng;
 
 use super::baton::{Baton, PeerGone};
-use super::listing::ListedBenchmark;
-use super::panics::{keep_panics, told};
 use super::pipes::WorkerPipes;
-use super::protocol::{PROTOCOL, Problem, Reply, Request};
+use super::protocol::{BlockRequest, ListedBenchmark, PROTOCOL, Problem, Reply, Request};
 use super::trace::Traced;
-use super::turns::take_turns;
-use crate::allocation::allocations_of_this_thread;
 use crate::clock::SampleClock;
-use crate::function::{
-    Disagreement, FunctionBenchmark, Gauge, Reading, SingleContender, hold_heap, pilot, warm_up,
-    with_stack_offset,
-};
+use crate::counters::allocations_of_this_thread;
+use crate::function::{Disagreement, FunctionBenchmark, Gauge, Reading, pilot, warm_up};
+use crate::memory_layout::{hold_heap, with_stack_offset};
 use crate::random::{Purpose, stream};
 
 /// The benchmarks that a worker process holds.
@@ -41,30 +38,14 @@ pub fn serve(mut pipes: WorkerPipes, suite: impl WorkerSuite) {
     if pipes.say(&hello).is_none() {
         return;
     }
-    let (benchmark, contender, clock, cpu_overhead_ns, heap_bytes, stack_bytes) = loop {
+    let prepare = loop {
         match pipes.hear(&mut line) {
             Some(Request::List) => {
                 if pipes.say(&Reply::Listed(suite.list())).is_none() {
                     return;
                 }
             }
-            Some(Request::Prepare {
-                benchmark,
-                contender,
-                clock,
-                cpu_overhead_ns,
-                heap_bytes,
-                stack_bytes,
-            }) => {
-                break (
-                    benchmark,
-                    contender,
-                    clock,
-                    cpu_overhead_ns,
-                    heap_bytes,
-                    stack_bytes,
-                );
-            }
+            Some(Request::Prepare(prepare)) => break prepare,
             None | Some(Request::Bye) => return,
             Some(_) => {
                 pipes.say(&failed(Problem::OutOfTurn));
@@ -73,16 +54,21 @@ pub fn serve(mut pipes: WorkerPipes, suite: impl WorkerSuite) {
         }
     };
     // Before anything of the benchmark comes to lie anywhere.
-    let _held = hold_heap(heap_bytes);
-    let found = SampleClock::from_words(&clock).zip(found(suite, &benchmark, contender));
-    let Some((clock, benchmark)) = found else {
+    let _held = hold_heap(prepare.heap_bytes);
+    let found = SampleClock::from_words(&prepare.clock).zip(found(
+        suite,
+        &prepare.benchmark,
+        prepare.contender,
+    ));
+    let Some((clock, (benchmark, only))) = found else {
         pipes.say(&failed(Problem::Unknown));
         return;
     };
-    with_stack_offset(stack_bytes, || {
+    with_stack_offset(prepare.stack_bytes, || {
         Worker {
             benchmark,
-            gauge: Gauge::with_overhead(clock, cpu_overhead_ns),
+            only,
+            gauge: Gauge::with_overhead(clock, prepare.cpu_overhead_ns),
             width: metrics.len(),
             baton: pipes.baton.take(),
             ready: None,
@@ -91,19 +77,21 @@ pub fn serve(mut pipes: WorkerPipes, suite: impl WorkerSuite) {
     });
 }
 
-/// The benchmark of this name, or only one contender of it.
+/// The benchmark of this name, and the place in it of the only contender
+/// wanted.
 fn found(
     suite: impl WorkerSuite,
     benchmark: &str,
     contender: Option<String>,
-) -> Option<Box<dyn FunctionBenchmark>> {
-    let Some(contender) = contender else {
-        return suite.take(benchmark);
+) -> Option<(Box<dyn FunctionBenchmark>, Option<usize>)> {
+    let only = match contender {
+        None => None,
+        Some(contender) => {
+            let listed = suite.list().into_iter().find(|b| b.name == benchmark)?;
+            Some(listed.contenders.iter().position(|c| *c == contender)?)
+        }
     };
-    let listed = suite.list().into_iter().find(|b| b.name == benchmark)?;
-    let place = listed.contenders.iter().position(|c| *c == contender)?;
-    let benchmark = suite.take(benchmark)?;
-    Some(Box::new(SingleContender::new(benchmark, place)))
+    Some((suite.take(benchmark)?, only))
 }
 
 fn failed(problem: Problem) -> Reply {
@@ -116,6 +104,8 @@ fn failed(problem: Problem) -> Reply {
 
 struct Worker {
     benchmark: Box<dyn FunctionBenchmark>,
+    /// The place of the only contender wanted.
+    only: Option<usize>,
     gauge: Gauge,
     /// Values of a sample.
     width: usize,
@@ -139,13 +129,18 @@ impl Worker {
                 Some(request) => request,
             };
             let answered = catch_unwind(AssertUnwindSafe(|| self.answer(request, &pipes.notes)));
-            reply = answered.unwrap_or_else(|panic| failed(Problem::Panicked(told(panic))));
+            reply =
+                answered.unwrap_or_else(|panic| failed(Problem::Panicked(panic_message(panic))));
         }
     }
 
     fn answer(&mut self, request: Request, notes: &PipeWriter) -> Reply {
         let ready = self.ready.take();
-        let mut benchmark = Traced::new(&mut *self.benchmark, notes);
+        let mut benchmark = Traced {
+            benchmark: &mut *self.benchmark,
+            only: self.only,
+            notes,
+        };
         match request {
             Request::Calibrate { seed, least_ns } => {
                 let found = pilot(&mut benchmark, seed, least_ns, &self.gauge);
@@ -185,7 +180,7 @@ impl Worker {
                     Err(PeerGone) => failed(Problem::PeerGone),
                 }
             }
-            Request::List | Request::Prepare { .. } | Request::Bye => failed(Problem::OutOfTurn),
+            Request::List | Request::Prepare(_) | Request::Bye => failed(Problem::OutOfTurn),
         }
     }
 }
@@ -200,5 +195,263 @@ fn checked(benchmark: &dyn FunctionBenchmark, reply: Reply) -> Reply {
     Reply::Failed {
         contender: Some(contender),
         problem,
+    }
+}
+
+/// Takes this process's turns of a block whose input is ready, and gives back
+/// the values of those that are recorded.
+fn take_turns(
+    benchmark: &mut Traced<'_>,
+    block: &BlockRequest,
+    gauge: &Gauge,
+    width: usize,
+    mut baton: Option<&mut Baton>,
+) -> Result<Vec<f64>, PeerGone> {
+    let own = block.turns.iter().flatten().count();
+    let mut values = Vec::with_capacity(own * width);
+    let is_own = |place: usize| matches!(block.turns.get(place), Some(Some(_)));
+    if let Some(baton) = baton.as_deref_mut().filter(|_| !is_own(0)) {
+        benchmark.idle();
+        baton.pass()?;
+    }
+    for (place, turn) in block.turns.iter().enumerate() {
+        let Some(contender) = turn else { continue };
+        if let Some(baton) = baton.as_deref_mut()
+            && (place == 0 || !is_own(place - 1))
+        {
+            benchmark.idle();
+            baton.take()?;
+        }
+        if place < block.unrecorded {
+            benchmark.sample(*contender, block.unrecorded_iterations, gauge);
+        } else {
+            let reading = benchmark.sample(*contender, block.iterations, gauge);
+            values.extend_from_slice(&reading.values()[..width]);
+        }
+        if let Some(baton) = baton.as_deref_mut().filter(|_| !is_own(place + 1)) {
+            benchmark.idle();
+            baton.pass()?;
+        }
+    }
+    // No answer wakes anybody before the last turn is over.
+    let last_is_own = matches!(block.turns.last(), Some(Some(_)));
+    if let Some(baton) = baton.filter(|_| !last_is_own) {
+        baton.take()?;
+    }
+    Ok(values)
+}
+
+/// What the last panic said, until somebody asks.
+static LAST_PANIC: Mutex<Option<String>> = Mutex::new(None);
+
+/// Keeps what a panic says instead of printing it. Where a panic aborts, it is
+/// the last thing this process can say.
+fn keep_panics(replies: &PipeWriter) {
+    let mut stderr_tail = replies.try_clone().ok();
+    if !cfg!(panic = "abort") {
+        stderr_tail = None;
+    }
+    let stderr_tail = Mutex::new(stderr_tail);
+    let before = std::panic::take_hook();
+    set_hook(Box::new(move |info| {
+        let message = text_of(info.payload());
+        let text = match info.location() {
+            Some(place) => format!("at {place}: {message}"),
+            None => message.to_owned(),
+        };
+        if let Ok(mut pipe) = stderr_tail.lock()
+            && let Some(pipe) = pipe.as_mut()
+        {
+            let reply = Reply::Failed {
+                contender: None,
+                problem: Problem::Panicked(text.clone()),
+            };
+            let _ = pipe.write_all(reply.to_line().as_bytes());
+        }
+        if let Ok(mut last) = LAST_PANIC.lock() {
+            *last = Some(text);
+        }
+        // With --nocapture standard error is somebody's terminal.
+        before(info);
+    }));
+}
+
+/// What a panic said, with its place when the hook saw it.
+fn panic_message(panic: Box<dyn Any + Send>) -> String {
+    let last = LAST_PANIC.lock().ok().and_then(|mut last| last.take());
+    last.unwrap_or_else(|| text_of(&*panic).to_owned())
+}
+
+fn text_of(panic: &(dyn Any + Send)) -> &str {
+    let literal = panic.downcast_ref::<&str>().copied();
+    literal
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("with a value that is no text")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::worker::baton::{Relay, set_nonblocking};
+    use proptest::prelude::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    /// One process and one of its contenders.
+    type Turn = (usize, usize);
+
+    /// Contenders that write down when they are called.
+    struct Scribe {
+        process: usize,
+        calls: Arc<Mutex<Vec<(Turn, u64)>>>,
+    }
+
+    impl FunctionBenchmark for Scribe {
+        fn contenders(&self) -> usize {
+            3
+        }
+
+        fn threads(&self) -> u32 {
+            1
+        }
+
+        fn most_iterations(&self) -> u64 {
+            u64::MAX
+        }
+
+        fn renews_input(&self) -> bool {
+            false
+        }
+
+        fn prepare(&mut self, _seed: u64) {}
+
+        /// Lasts as long as its place in the order of all calls.
+        fn sample(&mut self, contender: usize, iterations: u64, _gauge: &Gauge) -> Reading {
+            let mut calls = self.calls.lock().unwrap();
+            calls.push(((self.process, contender), iterations));
+            Reading {
+                wall_ns: (calls.len() - 1) as f64,
+                ..Reading::default()
+            }
+        }
+
+        fn check(&self) -> Result<(), Disagreement> {
+            Ok(())
+        }
+    }
+
+    /// What each process answers, and all calls in order.
+    type Taken = (Vec<Result<Vec<f64>, PeerGone>>, Vec<(Turn, u64)>);
+
+    /// A block of several processes.
+    fn taken(order: &[Turn], unrecorded: usize, batons: Vec<Option<Baton>>) -> Taken {
+        let processes = batons.len();
+        let calls = Arc::new(Mutex::new(Vec::new()));
+        let (answer, received) = channel();
+        for (process, mut baton) in batons.into_iter().enumerate() {
+            let turn = |(other, contender): &Turn| (*other == process).then_some(*contender);
+            let block = BlockRequest {
+                seed: 7,
+                iterations: 5,
+                turns: order.iter().map(turn).collect(),
+                unrecorded,
+                unrecorded_iterations: 1,
+            };
+            let (answer, calls) = (answer.clone(), Arc::clone(&calls));
+            std::thread::spawn(move || {
+                let mut scribe = Scribe { process, calls };
+                let (_notes, note) = std::io::pipe().unwrap();
+                set_nonblocking(&note).unwrap();
+                let mut traced = Traced {
+                    benchmark: &mut scribe,
+                    only: None,
+                    notes: &note,
+                };
+                let gauge = Gauge::new(SampleClock::os());
+                let values = take_turns(&mut traced, &block, &gauge, 1, baton.as_mut());
+                answer.send((process, values)).unwrap();
+            });
+        }
+        let far_too_long = Duration::from_secs(60);
+        let mut answers: Vec<_> = (0..processes)
+            .map(|_| {
+                received
+                    .recv_timeout(far_too_long)
+                    .expect("each waits for the other")
+            })
+            .collect();
+        answers.sort_by_key(|(process, _)| *process);
+        let calls = calls.lock().unwrap().clone();
+        (
+            answers.into_iter().map(|(_, values)| values).collect(),
+            calls,
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn turns_are_taken_in_the_order_given(
+            order in proptest::collection::vec((0..2_usize, 0..3_usize), 0..14),
+            unrecorded in 0..6_usize,
+        ) {
+            let unrecorded = unrecorded.min(order.len());
+            let batons = Baton::pair().unwrap().map(Some).into();
+            let (values, calls) = taken(&order, unrecorded, batons);
+            let in_order: Vec<Turn> = calls.iter().map(|(turn, _)| *turn).collect();
+            prop_assert_eq!(&in_order, &order);
+            for (place, (_, iterations)) in calls.iter().enumerate() {
+                prop_assert_eq!(*iterations, if place < unrecorded { 1 } else { 5 });
+            }
+            for (process, values) in values.into_iter().enumerate() {
+                let own: Vec<f64> = (unrecorded..order.len())
+                    .filter(|place| order[*place].0 == process)
+                    .map(|place| place as f64)
+                    .collect();
+                prop_assert_eq!(values, Ok(own));
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn so_are_those_of_three_processes_whose_baton_is_passed_on(
+            order in proptest::collection::vec((0..3_usize, 0..3_usize), 0..14),
+            unrecorded in 0..6_usize,
+        ) {
+            let unrecorded = unrecorded.min(order.len());
+            let (mut relay, batons) = Relay::between(3).unwrap();
+            relay.begin(order.iter().map(|(process, _)| *process));
+            let over = Arc::new(AtomicBool::new(false));
+            let passing = {
+                let over = Arc::clone(&over);
+                std::thread::spawn(move || {
+                    while !over.load(Ordering::Relaxed) {
+                        relay.advance().unwrap();
+                        std::thread::yield_now();
+                    }
+                    relay.awaited().count()
+                })
+            };
+            let batons = batons.into_iter().map(Some).collect();
+            let (values, calls) = taken(&order, unrecorded, batons);
+            over.store(true, Ordering::Relaxed);
+            prop_assert_eq!(passing.join().unwrap(), 0, "nobody is waited for");
+            let in_order: Vec<Turn> = calls.iter().map(|(turn, _)| *turn).collect();
+            prop_assert_eq!(&in_order, &order);
+            prop_assert!(values.iter().all(Result::is_ok));
+        }
+    }
+
+    #[test]
+    fn nobody_goes_on_when_the_other_is_gone() {
+        let [one, gone] = Baton::pair().unwrap();
+        let [gone_too, alone] = Baton::pair().unwrap();
+        drop((gone, gone_too));
+        let order = [(0, 0), (1, 0), (0, 0)];
+        let (values, calls) = taken(&order, 0, vec![Some(one), Some(alone)]);
+        assert_eq!(values, [Err(PeerGone), Err(PeerGone)]);
+        assert_eq!(calls, []);
     }
 }

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use deadheat_analysis::PlannedRule;
 use deadheat_engine::{
-    CommandContenders, CommandOptions, CommandPlacements, Contenders, Interrupts, LinkProgram,
-    OsClock, Session, Watcher, environment, unix_seconds,
+    CommandContenders, CommandOptions, Contenders, Interrupts, LinkProgram, OsClock, Placements,
+    Session, Watcher, environment, unix_seconds,
 };
 use deadheat_model::{
     CounterAccess, Environment, Metric, NeutralLinks, Origin, Plan, Run, RunHeader,
@@ -89,9 +89,9 @@ pub(super) fn placements(
     program: Option<PathBuf>,
     before: Option<&[NeutralLinks]>,
     interrupts: &Interrupts,
-) -> Result<CommandPlacements, RaceError> {
+) -> Result<Placements, RaceError> {
     let program = program.map(LinkProgram::new);
-    CommandPlacements::find(program, plan, before, interrupts)
+    Placements::find(program, plan, before, interrupts)
         .map_err(|error| not_started(error, interrupts))
 }
 

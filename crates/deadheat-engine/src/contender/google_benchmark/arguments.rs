@@ -1,6 +1,8 @@
-//! What the user tells Google Benchmark, as far as it concerns the race.
+//! How Google Benchmark executables are raced, and what the user tells them as far as it concerns the race.
 
-use deadheat_model::RepetitionLength;
+use std::time::Duration;
+
+use deadheat_model::{Pinning, RepetitionLength};
 
 /// What the user's own arguments of a Google Benchmark executable ask for.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -11,6 +13,21 @@ pub struct GoogleBenchmarkArguments {
     pub length: Option<RepetitionLength>,
     /// Repetitions in a launch.
     pub repetitions: Option<u32>,
+}
+
+/// How Google Benchmark executables are raced.
+#[derive(Clone, Debug)]
+pub struct GoogleBenchmarkOptions {
+    /// What one launch may take; forever when `None`.
+    pub timeout: Option<Duration>,
+    /// Cores to draw from.
+    pub pinning: Pinning,
+    /// The seed of the run.
+    pub seed: u64,
+    /// Whether what the executables print is shown on standard error.
+    pub shown: bool,
+    /// What the user wants instead of what the pilot finds.
+    pub wanted: GoogleBenchmarkArguments,
 }
 
 /// An argument that a race cannot do with.

@@ -1,48 +1,32 @@
 //! The benchmarks of Google Benchmark executables, raced launch by launch.
 
-use std::time::Duration;
-
 use deadheat_model::{
-    Block, BlockRecord, Contender, Flags, GoogleBenchmarkCalls, Metric, NeutralLinks, Pinning,
-    Placed, Plan, Sample, Slot, Workload,
+    Block, BlockRecord, Contender, Flags, GoogleBenchmarkCalls, Metric, NeutralLinks, Placed, Plan,
+    Sample, Slot, Workload,
 };
 
-use super::super::Contenders;
-use super::arguments::GoogleBenchmarkArguments;
-use super::cause::GoogleBenchmarkProblem as Problem;
-use super::launch::{Launch, Launcher, Who, failure};
-use super::links::Linked;
-use super::pilot::IterationSupport;
+use super::arguments::GoogleBenchmarkOptions;
+use super::launch::{Launch, Launcher, Who, failure, problem_of};
+use super::pilot::{GoogleBenchmarkPilot, GoogleBenchmarkSide, IterationSupport, Piloting};
 use super::report::Repetition;
-use crate::error::{EngineError, Moment};
+use crate::command_failure::GoogleBenchmarkProblem as Problem;
+use crate::error::EngineError;
+use crate::executable::Variant;
 use crate::interrupt::Interrupts;
-use crate::path_padding::{MOST_PATH_PADDING, PathPadding};
-use crate::placement::{CommandPlacements, Variant};
+use crate::memory_layout::{MOST_PATH_PADDING, PathPadding};
+use crate::order::Moment;
+use crate::placement::{Placements, StartsFrom};
 use crate::random::{Purpose, below};
+use crate::session::Contenders;
 
 /// What is reported of every repetition.
 const METRICS: [Metric; 2] = [Metric::Wall, Metric::Cpu];
 
-/// How Google Benchmark executables are raced.
-#[derive(Clone, Debug)]
-pub struct GoogleBenchmarkOptions {
-    /// What one launch may take; forever when `None`.
-    pub timeout: Option<Duration>,
-    /// Cores to draw from.
-    pub pinning: Pinning,
-    /// The seed of the run.
-    pub seed: u64,
-    /// Whether what the executables print is shown on standard error.
-    pub shown: bool,
-    /// What the user wants instead of what the pilot finds.
-    pub wanted: GoogleBenchmarkArguments,
-}
-
 /// A benchmark of the plan.
 #[derive(Debug)]
-pub(super) struct Entered {
+struct Entered {
     name: String,
-    pub(super) contenders: Vec<(String, GoogleBenchmarkCalls)>,
+    contenders: Vec<(String, GoogleBenchmarkCalls)>,
     counters: Vec<Metric>,
 }
 
@@ -57,10 +41,15 @@ struct Measured {
 /// The benchmarks of Google Benchmark executables. A replicate is one launch
 /// for every slot of a block; the repetitions of the launches are its blocks.
 pub struct GoogleBenchmarkContenders<'a> {
-    pub(super) launcher: Launcher<'a>,
-    pub(super) iteration_support: IterationSupport,
-    pub(super) benchmarks: Vec<Entered>,
-    pub(super) linked: Linked,
+    launcher: Launcher<'a>,
+    iteration_support: IterationSupport,
+    benchmarks: Vec<Entered>,
+    placements: Placements,
+    /// The link of each contender of the benchmark; none where it runs as the
+    /// user linked it.
+    links: Vec<Option<Variant>>,
+    /// Where the code lies in the replicate that has just begun.
+    placed: Option<Placed>,
     measured: Option<Measured>,
 }
 
@@ -74,7 +63,9 @@ impl<'a> GoogleBenchmarkContenders<'a> {
             launcher: Launcher::new(options, interrupts)?,
             iteration_support: IterationSupport::default(),
             benchmarks: Vec::new(),
-            linked: Linked::default(),
+            placements: Placements::default(),
+            links: Vec::new(),
+            placed: None,
             measured: None,
         })
     }
@@ -84,9 +75,30 @@ impl<'a> GoogleBenchmarkContenders<'a> {
         self.launcher.cores.choices()
     }
 
+    /// Launches every side of a benchmark to find out how it is to be raced;
+    /// `index` is its place in the plan to come, and nothing is settled on a
+    /// core when this returns. A benchmark that skips itself is the error of
+    /// that name.
+    pub fn pilot(
+        &mut self,
+        index: usize,
+        benchmark: &str,
+        sides: &[GoogleBenchmarkSide<'_>],
+    ) -> Result<GoogleBenchmarkPilot, EngineError> {
+        let piloting = Piloting {
+            launcher: &mut self.launcher,
+            iteration_support: &mut self.iteration_support,
+            benchmark,
+            sides,
+        };
+        let found = piloting.pilot(index);
+        self.launcher.cores.release();
+        found
+    }
+
     /// Takes over the plan that the pilots led to, and the neutral links of
     /// its executables.
-    pub fn enter(&mut self, plan: &Plan, placements: CommandPlacements) -> Result<(), EngineError> {
+    pub fn enter(&mut self, plan: &Plan, placements: Placements) -> Result<(), EngineError> {
         let mut benchmarks = Vec::new();
         for benchmark in &plan.benchmarks {
             let calls = |contender: &Contender| match &contender.workload {
@@ -106,13 +118,13 @@ impl<'a> GoogleBenchmarkContenders<'a> {
             });
         }
         self.benchmarks = benchmarks;
-        self.linked.placements = placements;
+        self.placements = placements;
         Ok(())
     }
 
     /// What is known of neutral links; empty when there was nobody to ask.
     pub fn neutral_links(&self) -> &[NeutralLinks] {
-        self.linked.placements.neutral_links()
+        self.placements.neutral_links()
     }
 
     /// Launches all slots of a replicate.
@@ -122,10 +134,16 @@ impl<'a> GoogleBenchmarkContenders<'a> {
         let threads = contenders.iter().map(|(_, calls)| calls.threads).max();
         let place = [block.benchmark as u64, u64::from(block.replicate), 0];
         self.launcher.settle(place, threads.unwrap_or(1))?;
-        self.link(block)?;
+        self.links = vec![None; self.benchmarks[block.benchmark].contenders.len()];
+        if self.placements.concerns(block.benchmark) {
+            let mut placements = std::mem::take(&mut self.placements);
+            let placed = placements.enter_replicate(block, self, self.launcher.interrupts);
+            self.placements = placements;
+            self.placed = Some(placed?);
+        }
         if let Some(prime) = block.prime {
             let contender = prime.contender.index();
-            let variant = self.linked.variants[contender].clone();
+            let variant = self.links[contender].clone();
             self.once(block, contender, variant.as_ref(), prime.padding.into())?;
         }
         let mut slots = Vec::new();
@@ -141,7 +159,7 @@ impl<'a> GoogleBenchmarkContenders<'a> {
     }
 
     /// One launch with one repetition, discarded.
-    pub(super) fn once(
+    fn once(
         &mut self,
         block: &Block,
         contender: usize,
@@ -179,7 +197,7 @@ impl<'a> GoogleBenchmarkContenders<'a> {
     ) -> Result<Vec<Repetition>, EngineError> {
         let benchmark = &self.benchmarks[block.benchmark];
         let (name, calls) = &benchmark.contenders[slot.contender.index()];
-        let variant = self.linked.variants[slot.contender.index()].as_ref();
+        let variant = self.links[slot.contender.index()].as_ref();
         let launch = launch(
             calls,
             variant,
@@ -288,7 +306,7 @@ impl Contenders for GoogleBenchmarkContenders<'_> {
     }
 
     fn placed(&mut self) -> Option<Placed> {
-        self.linked.placed.take()
+        self.placed.take()
     }
 
     fn launched(&mut self) -> u64 {
@@ -298,5 +316,42 @@ impl Contenders for GoogleBenchmarkContenders<'_> {
     fn close(&mut self, _benchmark: usize) -> Result<(), EngineError> {
         self.measured = None;
         Ok(())
+    }
+}
+
+impl StartsFrom for GoogleBenchmarkContenders<'_> {
+    fn start_from(
+        &mut self,
+        _benchmark: usize,
+        contender: usize,
+        link: Option<&Variant>,
+    ) -> Result<(), EngineError> {
+        self.links[contender] = link.cloned();
+        Ok(())
+    }
+
+    /// One repetition is launched.
+    fn flaw(
+        &mut self,
+        block: &Block,
+        contender: usize,
+        link: &Variant,
+    ) -> Result<Option<String>, EngineError> {
+        let Err(error) = self.once(block, contender, Some(link), 0) else {
+            return Ok(None);
+        };
+        let Some(problem) = problem_of(&error) else {
+            return Err(error);
+        };
+        if let Err(own) = self.once(block, contender, None, 0)
+            && problem_of(&own).is_none_or(|own| own.is_like(problem))
+        {
+            return Err(own);
+        }
+        let (name, _) = &self.benchmarks[block.benchmark].contenders[contender];
+        let file = link.executable.display();
+        Ok(Some(format!(
+            "'{name}' {problem}; on your own link it does not; see {file}"
+        )))
     }
 }

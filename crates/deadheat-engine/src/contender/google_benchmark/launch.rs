@@ -10,18 +10,18 @@ use deadheat_model::{Program, RepetitionLength};
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use rand_core::Rng;
 
-use super::cause::{GoogleBenchmarkCause, GoogleBenchmarkProblem as Problem};
-use super::contenders::GoogleBenchmarkOptions;
-use super::name;
+use super::arguments::GoogleBenchmarkOptions;
 use super::report::{Repetition, repetitions};
-use crate::cores::Cores;
-use crate::error::{EngineError, Moment};
+use crate::affinity::Cores;
+use crate::command_failure::{GoogleBenchmarkCause, GoogleBenchmarkProblem as Problem};
+use crate::error::EngineError;
+use crate::executable::{PLACEMENTS_VARIABLE, Variant};
+use crate::function_failure::{FunctionCause, FunctionFailure};
 use crate::interrupt::Interrupts;
-use crate::path_padding::PathPadding;
-use crate::placement::{PLACEMENTS_VARIABLE, Variant};
+use crate::memory_layout::PathPadding;
+use crate::order::Moment;
 use crate::random::{Purpose, stream};
-use crate::subprocess::{Answer, run_captured};
-use crate::worker::{FunctionCause, FunctionFailure};
+use crate::subprocess::{self, Answer, Ending, run_captured};
 
 /// Variables by which Google Benchmark takes flags that would break a launch.
 const VARIABLES: [&str; 3] = [
@@ -139,7 +139,7 @@ impl<'a> Launcher<'a> {
         let captured = run_captured(command, answer, None, patience, self.interrupts)?;
         self.launched += 1;
         if let Some(problem) = captured.problem {
-            return Err(failure(Problem::of_process(problem)));
+            return Err(failure(problem_of_process(problem)));
         }
         let text = String::from_utf8_lossy(&captured.output);
         if text.trim().is_empty() {
@@ -153,6 +153,22 @@ impl<'a> Launcher<'a> {
             ));
         }
         repetitions(&text, launch.benchmark).map_err(failure)
+    }
+}
+
+/// What a process that ended badly did.
+fn problem_of_process(problem: subprocess::Problem) -> Problem {
+    let stderr_tail = problem.stderr_tail;
+    match problem.ending {
+        Ending::NotStarted(reason) => Problem::NotStarted(reason),
+        Ending::Silent(time) => Problem::TimedOut(time),
+        Ending::Endless => Problem::Endless,
+        Ending::Exited(code) => Problem::Exited { code, stderr_tail },
+        Ending::Signalled(signal) => Problem::Signalled {
+            signal,
+            stderr_tail,
+        },
+        Ending::Odd(status) => Problem::Ended(status),
     }
 }
 
@@ -187,10 +203,7 @@ pub(super) fn problem_of(error: &EngineError) -> Option<&Problem> {
 fn arguments(launch: &Launch<'_>) -> Vec<String> {
     let mut arguments = launch.program.arguments.clone();
     let warms_up = arguments.iter().any(|a| a.starts_with(WARM_UP_FLAG));
-    arguments.push(format!(
-        "--benchmark_filter={}",
-        name::filter(launch.benchmark)
-    ));
+    arguments.push(format!("--benchmark_filter={}", filter(launch.benchmark)));
     arguments.push(format!("--benchmark_repetitions={}", launch.repetitions));
     match launch.length {
         RepetitionLength::Iterations(count) => {
@@ -232,6 +245,48 @@ fn quoted(word: &str) -> String {
         true => word.to_owned(),
         false => format!("'{}'", word.replace('\'', r"'\''")),
     }
+}
+
+/// Signs that mean something in a regular expression, whichever of its dialects
+/// the executable was built with.
+const SPECIAL: &str = r".[\()*+?{}|^$]";
+
+/// A pattern for `--benchmark_filter` that fits this name and no other.
+fn filter(name: &str) -> String {
+    let mut pattern = String::from("^");
+    for sign in name.chars() {
+        if SPECIAL.contains(sign) {
+            pattern.push('\\');
+        }
+        pattern.push(sign);
+    }
+    pattern.push('$');
+    pattern
+}
+
+/// Whether the source of the benchmark says how long a repetition is.
+pub(super) fn has_own_length(name: &str) -> bool {
+    number(name, "iterations:").is_some() || part(name, "min_time:").is_some()
+}
+
+/// How often the source of the benchmark says that it is repeated.
+pub(super) fn own_repetitions(name: &str) -> Option<u32> {
+    number(name, "repeats:")
+}
+
+/// How many threads the benchmark runs on, as far as its name says.
+pub(super) fn named_threads(name: &str) -> u32 {
+    number(name, "threads:").unwrap_or(1)
+}
+
+fn number(name: &str, key: &str) -> Option<u32> {
+    part(name, key)?.parse().ok().filter(|number| *number > 0)
+}
+
+/// What stands behind a key in the part of the name that begins with it.
+fn part<'a>(name: &'a str, key: &str) -> Option<&'a str> {
+    let mut parts = name.split('/').skip(1);
+    parts.find_map(|part| part.strip_prefix(key))
 }
 
 #[cfg(test)]
@@ -294,5 +349,26 @@ mod tests {
         assert_eq!(quoted(""), "''");
         assert_eq!(startable(Path::new("bench")), Path::new("./bench"));
         assert_eq!(startable(Path::new("b/bench")), Path::new("b/bench"));
+    }
+
+    #[test]
+    fn a_filter_fits_one_name_only() {
+        assert_eq!(filter("sum/100"), "^sum/100$");
+        assert_eq!(
+            filter("BM<std::vector<int>, a.b>/{1}|x*y+(z)?[0]^$\\"),
+            r"^BM<std::vector<int>, a\.b>/\{1\}\|x\*y\+\(z\)\?\[0\]\^\$\\$"
+        );
+    }
+
+    #[test]
+    fn names_tell_length_repetitions_and_threads() {
+        assert!(has_own_length("a/8/iterations:7"));
+        assert!(has_own_length("a/min_time:0.500/threads:2"));
+        assert!(!has_own_length("a/8"));
+        assert!(!has_own_length("iterations:7"));
+        assert_eq!(own_repetitions("a/repeats:3/manual_time"), Some(3));
+        assert_eq!(own_repetitions("a/repeats:x"), None);
+        assert_eq!(named_threads("a/real_time/threads:4"), 4);
+        assert_eq!(named_threads("a"), 1);
     }
 }

@@ -2,16 +2,11 @@
 //! replicate, whose repetitions are the samples of its blocks.
 
 mod arguments;
-mod cause;
 mod contenders;
 mod launch;
-mod links;
-mod name;
 mod pilot;
 mod report;
-mod tokens;
 
-pub use arguments::{ArgumentProblem, GoogleBenchmarkArguments};
-pub use cause::{GoogleBenchmarkCause, GoogleBenchmarkProblem};
-pub use contenders::{GoogleBenchmarkContenders, GoogleBenchmarkOptions};
+pub use arguments::{ArgumentProblem, GoogleBenchmarkArguments, GoogleBenchmarkOptions};
+pub use contenders::GoogleBenchmarkContenders;
 pub use pilot::{GoogleBenchmarkPilot, GoogleBenchmarkSide};

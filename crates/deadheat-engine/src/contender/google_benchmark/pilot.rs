@@ -6,12 +6,14 @@ use std::time::Instant;
 
 use deadheat_model::{GoogleBenchmarkCalls, Metric, Program, RepetitionLength};
 
-use super::cause::GoogleBenchmarkProblem as Problem;
-use super::contenders::GoogleBenchmarkContenders;
-use super::launch::{Launch, Launcher, Who, failure, problem_of, startable};
-use super::name;
+use super::launch::{
+    Launch, Launcher, Who, failure, has_own_length, named_threads, own_repetitions, problem_of,
+    startable,
+};
 use super::report::Repetition;
-use crate::error::{EngineError, Moment};
+use crate::command_failure::GoogleBenchmarkProblem as Problem;
+use crate::error::EngineError;
+use crate::order::Moment;
 
 /// What a repetition takes at least, in seconds, unless one iteration takes
 /// longer: a few thousand times the step of any clock.
@@ -91,39 +93,17 @@ impl Tried {
     }
 }
 
-impl GoogleBenchmarkContenders<'_> {
-    /// Launches every side of a benchmark to find out how it is to be raced;
-    /// `index` is its place in the plan to come, and nothing is settled on a
-    /// core when this returns. A benchmark that skips itself is the error of
-    /// that name.
-    pub fn pilot(
-        &mut self,
-        index: usize,
-        benchmark: &str,
-        sides: &[GoogleBenchmarkSide<'_>],
-    ) -> Result<GoogleBenchmarkPilot, EngineError> {
-        let piloting = Piloting {
-            launcher: &mut self.launcher,
-            iteration_support: &mut self.iteration_support,
-            benchmark,
-            sides,
-        };
-        let found = piloting.pilot(index);
-        self.launcher.cores.release();
-        found
-    }
-}
-
-struct Piloting<'p, 'a> {
-    launcher: &'p mut Launcher<'a>,
-    iteration_support: &'p mut IterationSupport,
-    benchmark: &'p str,
-    sides: &'p [GoogleBenchmarkSide<'p>],
+/// The pilot of one benchmark.
+pub(super) struct Piloting<'p, 'a> {
+    pub(super) launcher: &'p mut Launcher<'a>,
+    pub(super) iteration_support: &'p mut IterationSupport,
+    pub(super) benchmark: &'p str,
+    pub(super) sides: &'p [GoogleBenchmarkSide<'p>],
 }
 
 impl<'p> Piloting<'p, '_> {
-    fn pilot(mut self, index: usize) -> Result<GoogleBenchmarkPilot, EngineError> {
-        let named = self.sides.iter().map(|side| name::threads(side.benchmark));
+    pub(super) fn pilot(mut self, index: usize) -> Result<GoogleBenchmarkPilot, EngineError> {
+        let named = self.sides.iter().map(|side| named_threads(side.benchmark));
         let threads = named.max().unwrap_or(1);
         self.launcher.settle([index as u64, u64::MAX, 0], threads)?;
         let wanted = self.launcher.options.wanted.clone();
@@ -195,7 +175,7 @@ impl<'p> Piloting<'p, '_> {
         let lengths = self
             .sides
             .iter()
-            .map(|side| match name::has_own_length(side.benchmark) {
+            .map(|side| match has_own_length(side.benchmark) {
                 true => RepetitionLength::Own,
                 false => free,
             });
@@ -252,7 +232,7 @@ impl<'p> Piloting<'p, '_> {
         let mut all: Option<u32> = None;
         for (side, tried) in tried.iter().enumerate() {
             let found = tried.repetitions.len() as u32;
-            let says = name::own_repetitions(self.sides[side].benchmark);
+            let says = own_repetitions(self.sides[side].benchmark);
             if found == 1 && says != Some(1) {
                 continue;
             }

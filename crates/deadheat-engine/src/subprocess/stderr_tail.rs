@@ -26,9 +26,10 @@ const LINES: usize = 3;
 
 /// A file in memory that standard error goes to. Whoever writes to it never
 /// waits, as with a pipe that nobody empties, and wakes nobody.
-#[derive(Debug)]
-pub(super) struct StderrTail {
-    /// `None` where the system has no such files: then nothing is kept.
+#[derive(Debug, Default)]
+pub(crate) struct StderrTail {
+    /// `None` where the system has no such files, or what is printed is shown:
+    /// then nothing is kept.
     file: Option<File>,
     /// Bytes printed when memory was last given back.
     given_back: u64,
@@ -38,32 +39,22 @@ pub(super) struct StderrTail {
 
 impl StderrTail {
     /// Nothing printed yet.
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             file: in_memory().ok(),
-            given_back: 0,
-            seen: 0,
-        }
-    }
-
-    /// Nothing will be kept.
-    pub(super) fn none() -> Self {
-        Self {
-            file: None,
-            given_back: 0,
-            seen: 0,
+            ..Self::default()
         }
     }
 
     /// What to make the standard error of a process.
-    pub(super) fn stdio(&self) -> Stdio {
+    pub(crate) fn stdio(&self) -> Stdio {
         let copy = self.file.as_ref().and_then(|file| file.try_clone().ok());
         copy.map_or_else(Stdio::null, Stdio::from)
     }
 
     /// Gives back the memory of what was printed long ago, and tells how soon
     /// to do that again.
-    pub(super) fn forget_most(&mut self) -> Option<Duration> {
+    pub(crate) fn forget_most(&mut self) -> Option<Duration> {
         let file = self.file.as_ref()?;
         let printed = file.metadata().ok()?.len();
         if printed.saturating_sub(self.given_back) > LOOSENED {
@@ -71,14 +62,15 @@ impl StderrTail {
             self.given_back = printed;
         }
         let before = std::mem::replace(&mut self.seen, printed);
-        match printed > before {
-            false => Some(LOOK_AT_OTHERS),
-            true => Some(LOOK_AT_PRINTERS),
-        }
+        Some(if printed > before {
+            LOOK_AT_PRINTERS
+        } else {
+            LOOK_AT_OTHERS
+        })
     }
 
     /// The last lines, in one.
-    pub(super) fn told(&self) -> Option<String> {
+    pub(crate) fn message(&self) -> Option<String> {
         let file = self.file.as_ref()?;
         let printed = file.metadata().ok()?.len();
         let from = printed.saturating_sub(KEPT);
@@ -153,7 +145,8 @@ fn give_back(file: &File, bytes: u64) {
     let _ = (file, bytes);
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use super::*;
     use std::io::Write;
@@ -167,11 +160,11 @@ mod tests {
     #[test]
     fn the_last_lines_are_told_in_one() {
         let words = StderrTail::new();
-        assert_eq!(words.told(), None);
+        assert_eq!(words.message(), None);
         print(&words, "Traceback\n  File \"a.py\"\n\n    work()\n");
         print(&words, "Value\u{1b}Error: no\r\n \n");
         let told = "File \"a.py\" | work() | Value Error: no";
-        assert_eq!(words.told().as_deref(), Some(told));
+        assert_eq!(words.message().as_deref(), Some(told));
     }
 
     #[test]
@@ -187,7 +180,7 @@ mod tests {
         print(&words, "\nthe end\n");
         let held = words.file.as_ref().unwrap().metadata().unwrap().blocks() * 512;
         assert!(held <= 2 * LOOSENED, "{held}");
-        let told = words.told().unwrap();
+        let told = words.message().unwrap();
         assert!(told.ends_with("xx | the end"), "{told}");
         assert_eq!(told.chars().count(), SHOWN + 3);
     }
@@ -202,6 +195,6 @@ mod tests {
             .unwrap();
         assert!(child.wait().unwrap().success());
         assert_eq!(words.forget_most(), Some(LOOK_AT_PRINTERS));
-        assert_eq!(words.told().as_deref(), Some("last"));
+        assert_eq!(words.message().as_deref(), Some("last"));
     }
 }

@@ -1,13 +1,14 @@
-//! What a benchmark of functions did wrong, and where.
+//! What a benchmark of functions, or a program that holds some, did wrong, and where.
 
-use std::io;
 use std::path::Path;
 use std::time::Duration;
+use std::{fmt, io};
 
 #[cfg(feature = "commands")]
-use crate::contender::GoogleBenchmarkCause;
-use crate::error::{Moment, signal_name};
-use crate::placement::{Variant, on_link};
+use crate::command_failure::GoogleBenchmarkCause;
+use crate::executable::{Variant, on_link};
+use crate::interrupt::signal_name;
+use crate::order::Moment;
 
 /// A benchmark of functions failed, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,8 +28,8 @@ pub struct FunctionFailure {
     pub stderr_tail: Option<String>,
 }
 
-impl std::fmt::Display for FunctionFailure {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for FunctionFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { benchmark, .. } = self;
         write!(f, "benchmark '{benchmark}', {}", self.within_benchmark())
     }
@@ -56,6 +57,38 @@ impl FunctionFailure {
         format!("{moment}: {who} {}{link}{stderr_tail}", self.cause)
     }
 }
+
+/// A program could not be inspected.
+#[cfg(feature = "commands")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InspectionFailure {
+    /// The program.
+    pub program: String,
+    /// What is wrong with it.
+    pub cause: FunctionCause,
+    /// What it printed on standard error last, in one line, where nobody saw
+    /// it.
+    pub stderr_tail: Option<String>,
+}
+
+#[cfg(feature = "commands")]
+impl fmt::Display for InspectionFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            program,
+            cause,
+            stderr_tail,
+        } = self;
+        write!(
+            f,
+            "'{program}' {cause}{}",
+            cause.with_last_words(stderr_tail.as_deref())
+        )
+    }
+}
+
+#[cfg(feature = "commands")]
+impl std::error::Error for InspectionFailure {}
 
 /// What happened to the code under test or to its process.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,8 +146,8 @@ pub enum FunctionCause {
     GoogleBenchmark(Box<GoogleBenchmarkCause>),
 }
 
-impl std::fmt::Display for FunctionCause {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for FunctionCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
 Self::Panicked(inner) => write!(f, "panicked {inner}"),
 Self::Exited(inner) => write!(f, "ended its process with exit code {inner}"),
@@ -173,7 +206,7 @@ fn printing(printed: &str) -> String {
 }
 
 /// Why a program cannot be started, and what to do about it.
-pub(super) fn not_started(error: &io::Error, program: &Path) -> FunctionCause {
+pub(crate) fn not_started(error: &io::Error, program: &Path) -> FunctionCause {
     let advice = match error.raw_os_error() {
         Some(libc::ENOENT) if program.exists() => {
             "; the interpreter that its first line names is not there"

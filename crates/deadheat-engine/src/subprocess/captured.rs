@@ -6,21 +6,17 @@ use std::fmt;
 use std::io::{ErrorKind, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
-use nix::sys::signal::{SigmaskHow, Signal, killpg};
 use nix::sys::time::TimeSpec;
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
 
-use crate::error::{EngineError, signal_name};
-use crate::interrupt::Interrupts;
-use crate::worker::{
-    ExitWatcher, MARK_VARIABLE, adopt_orphans, collect_group, end_strays, next_mark,
-};
+use super::group::ProcessGroup;
+use crate::interrupt::{Interrupted, Interrupts, signal_name};
 
 /// More than any honest answer has.
 const MOST_OUTPUT: usize = 4 << 20;
@@ -72,10 +68,10 @@ impl fmt::Display for Problem {
             }
             Ending::Odd(status) => write!(f, "ended unexpectedly ({status})"),
         }?;
-        match self.stderr_tail.is_empty() {
-            true => Ok(()),
-            false => write!(f, ": {}", self.stderr_tail),
+        if self.stderr_tail.is_empty() {
+            return Ok(());
         }
+        write!(f, ": {}", self.stderr_tail)
     }
 }
 
@@ -94,7 +90,7 @@ pub(crate) enum Answer {
 }
 
 /// Starts a process on these cores, whatever core deadheat has settled on, and
-/// hears it out. It may be silent for as long as `patience`, forever when
+/// reads all it says. It may be silent for as long as `patience`, forever when
 /// `None`. When this returns it is gone, with all it started.
 pub(crate) fn run_captured(
     mut command: Command,
@@ -102,7 +98,7 @@ pub(crate) fn run_captured(
     cores: Option<&CpuSet>,
     patience: Option<Duration>,
     interrupts: &Interrupts,
-) -> Result<Captured, EngineError> {
+) -> Result<Captured, Interrupted> {
     let (answers, there, shown): (Option<PipeReader>, Option<PipeWriter>, bool) = match answer {
         Answer::Printed => (None, None, false),
         #[cfg(feature = "commands")]
@@ -117,19 +113,9 @@ pub(crate) fn run_captured(
             .try_clone_to_owned()
             .map_or_else(|_| Stdio::null(), Stdio::from),
     };
-    // What leaves its group, as a daemon does, is known by this.
-    adopt_orphans();
-    let mark = next_mark();
-    command
-        .env(MARK_VARIABLE, &mark)
-        .stdin(Stdio::null())
-        .stdout(printed)
-        .stderr(Stdio::piped())
-        // A Ctrl-C in the terminal reaches deadheat alone, and all that it
-        // starts can be killed as one.
-        .process_group(0);
-    let mut child = match start(&mut command, cores, interrupts) {
-        Ok(child) => child,
+    command.stdout(printed).stderr(Stdio::piped());
+    let mut process = match start(&mut command, cores, interrupts) {
+        Ok(process) => process,
         Err(error) => {
             return Ok(Captured {
                 output: Vec::new(),
@@ -144,12 +130,10 @@ pub(crate) fn run_captured(
     };
     // What only the process holds ends with it.
     drop(there);
-    let printed = child.stdout.take().map(OwnedFd::from);
+    let printed = process.child.stdout.take().map(OwnedFd::from);
     let mut running = Running {
-        exit: ExitWatcher::over(Pid::from_raw(child.id() as i32)),
         answers: answers.or(printed.map(PipeReader::from)),
-        child,
-        mark: format!("{MARK_VARIABLE}={mark}"),
+        process,
         shown,
         output: Vec::new(),
         errors: Vec::new(),
@@ -169,21 +153,17 @@ pub(crate) fn run_captured(
     })
 }
 
-/// Starts it where deadheat was before it settled, with the signals that were
-/// held back from deadheat and no others.
+/// Starts it where deadheat was before it settled.
 fn start(
     command: &mut Command,
     cores: Option<&CpuSet>,
     interrupts: &Interrupts,
-) -> std::io::Result<Child> {
+) -> std::io::Result<ProcessGroup> {
     let this = Pid::from_raw(0);
     let here = cores.and_then(|cores| {
         let here = sched_getaffinity(this).ok()?;
         sched_setaffinity(this, cores).ok().map(|()| here)
     });
-    let held = interrupts
-        .original_mask()
-        .thread_swap_mask(SigmaskHow::SIG_SETMASK);
     let deadheat = std::process::id();
     // SAFETY: between fork and exec only system calls on integers are made.
     #[cfg(target_os = "linux")]
@@ -192,29 +172,23 @@ fn start(
             // Killed with deadheat, which may be killed by what nobody can
             // catch: an executable that hung went on for ever after.
             libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-            match libc::getppid() as u32 == deadheat {
-                true => Ok(()),
-                // It was gone before the signal was asked for.
-                false => Err(ErrorKind::BrokenPipe.into()),
+            if libc::getppid() as u32 == deadheat {
+                return Ok(());
             }
+            // It was gone before the signal was asked for.
+            Err(ErrorKind::BrokenPipe.into())
         });
     }
-    let child = command.spawn();
-    if let Ok(held) = held {
-        let _ = held.thread_set_mask();
-    }
+    let process = ProcessGroup::start(command, interrupts.original_mask());
     if let Some(here) = here {
         let _ = sched_setaffinity(this, &here);
     }
-    child
+    process
 }
 
-/// Killed, with all it started, when dropped.
+/// A process whose output is read.
 struct Running {
-    child: Child,
-    /// What is in its environment and in that of all it starts.
-    mark: String,
-    exit: ExitWatcher,
+    process: ProcessGroup,
     /// Where the answer comes from, until that ends.
     answers: Option<PipeReader>,
     /// Whether what it says on standard error is shown.
@@ -224,22 +198,22 @@ struct Running {
 }
 
 impl Running {
-    /// Hears it out; what went wrong, if anything did.
+    /// Reads all it says; what went wrong, if anything did.
     fn listen(
         &mut self,
         patience: Option<Duration>,
         interrupts: &Interrupts,
-    ) -> Result<Option<Ending>, EngineError> {
+    ) -> Result<Option<Ending>, Interrupted> {
         let mut since = Instant::now();
         loop {
             if interrupts.requested().is_some() {
-                return Err(EngineError::Interrupted);
+                return Err(Interrupted);
             }
             let left = patience.map(|patience| patience.saturating_sub(since.elapsed()));
             if let (Some(patience), Some(Duration::ZERO)) = (patience, left) {
                 return Ok(Some(Ending::Silent(patience)));
             }
-            let pause = [left, self.exit.pause()].into_iter().flatten().min();
+            let pause = [left, self.process.pause()].into_iter().flatten().min();
             let before = self.output.len();
             if self.read(pause, interrupts) {
                 if self.output.len() > MOST_OUTPUT {
@@ -248,9 +222,9 @@ impl Running {
                 if self.output.len() > before {
                     since = Instant::now();
                 }
-            } else if let Some(status) = self.exit.ended() {
+            } else if let Some(status) = self.process.ended() {
                 // What it left running may hold its pipes open and go on.
-                let _ = killpg(self.pid(), Signal::SIGKILL);
+                self.process.kill();
                 let at_once = Some(Duration::ZERO);
                 while self.output.len() <= MOST_OUTPUT && self.read(at_once, interrupts) {}
                 return Ok(match status {
@@ -267,22 +241,20 @@ impl Running {
     /// anything came.
     fn read(&mut self, pause: Option<Duration>, interrupts: &Interrupts) -> bool {
         let Self {
-            child,
-            exit,
+            process,
             answers,
             shown,
             output,
             errors,
-            ..
         } = self;
         let mut fds = Vec::with_capacity(3);
         let watch = |fd| PollFd::new(fd, PollFlags::POLLIN);
         let pipes: [Option<BorrowedFd<'_>>; 2] = [
             answers.as_ref().map(|pipe| pipe.as_fd()),
-            child.stderr.as_ref().map(|pipe| pipe.as_fd()),
+            process.child.stderr.as_ref().map(|pipe| pipe.as_fd()),
         ];
         fds.extend(pipes.iter().flatten().map(|fd| watch(*fd)));
-        fds.extend(exit.notice().map(watch));
+        fds.extend(process.notice().map(watch));
         // Interrupted or too early: the next round finds out.
         let mask = Some(*interrupts.original_mask());
         let _ = ppoll(&mut fds, pause.map(TimeSpec::from_duration), mask);
@@ -297,9 +269,9 @@ impl Running {
         }
         if err {
             let before = errors.len();
-            let more = receive(&mut child.stderr.as_mut(), errors);
+            let more = receive(&mut process.child.stderr.as_mut(), errors);
             if !more {
-                child.stderr = None;
+                process.child.stderr = None;
             }
             if *shown {
                 // Who closed deadheat's standard error wants to see nothing.
@@ -309,10 +281,6 @@ impl Running {
             any |= more;
         }
         any
-    }
-
-    fn pid(&self) -> Pid {
-        Pid::from_raw(self.child.id() as i32)
     }
 }
 
@@ -326,17 +294,6 @@ fn receive(pipe: &mut Option<&mut impl Read>, into: &mut Vec<u8>) -> bool {
         }
         Some(Err(error)) => error.kind() == ErrorKind::Interrupted,
         None => false,
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let group = self.pid();
-        let _ = killpg(group, Signal::SIGKILL);
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-        collect_group(group);
-        end_strays(&self.mark);
     }
 }
 
@@ -416,7 +373,7 @@ mod tests {
             start(command.arg("1000"), None, &interrupts).unwrap()
         });
         let mut child = starter.join().unwrap();
-        assert_eq!(child.wait().unwrap().signal(), Some(libc::SIGKILL));
+        assert_eq!(child.child.wait().unwrap().signal(), Some(libc::SIGKILL));
     }
 
     #[test]

@@ -1,10 +1,179 @@
-//! What can go wrong with a launch of a Google Benchmark executable.
+//! What a command, or the launch of a Google Benchmark executable, did wrong, and where.
 
-use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
+use std::{fmt, io};
 
-use crate::error::signal_name;
-use crate::subprocess::{Ending, Problem};
+use crate::executable::{Variant, on_link};
+use crate::interrupt::signal_name;
+use crate::order::Moment;
+
+/// A contender failed, and where.
+#[derive(Debug)]
+pub struct ContenderFailure {
+    /// The benchmark.
+    pub benchmark: String,
+    /// The command, as the user wrote it.
+    pub command: String,
+    /// When it happened.
+    pub moment: Moment,
+    /// What happened.
+    pub cause: Cause,
+    /// The neutral link it was started from, if it was one.
+    pub link: Option<Variant>,
+}
+
+impl fmt::Display for ContenderFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            benchmark,
+            command,
+            moment,
+            cause,
+            link,
+        } = self;
+        write!(
+            f,
+            "benchmark '{benchmark}', {moment}: command '{command}' {cause}{}",
+            on_link(link)
+        )
+    }
+}
+
+impl std::error::Error for ContenderFailure {}
+
+/// What a contender did wrong.
+#[derive(Debug)]
+pub enum Cause {
+    /// There is no such program, or it may not be executed.
+    NotStarted(io::Error),
+    /// It exited with a code that does not count as success.
+    Exited(i32),
+    /// It was killed by a signal.
+    Signalled(i32),
+    /// It ran longer than `--timeout`.
+    TimedOut(Duration),
+    /// Its input file cannot be opened.
+    NoInput {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// Its output cannot be opened.
+    NoOutput {
+        /// The file, when it is one.
+        path: Option<PathBuf>,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// A hook failed.
+    Hook {
+        /// The flag that set it.
+        flag: &'static str,
+        /// The hook's words.
+        hook: String,
+        /// How it ended, in words.
+        ended: String,
+        /// The end of what it wrote to its standard error.
+        errors: String,
+    },
+    /// It printed something else than the baseline.
+    OutputDiffers {
+        /// The baseline's command.
+        baseline: String,
+        /// The first differing line, counted from 1.
+        line: usize,
+        /// The baseline's line, quoted; `None` when its output ends before.
+        expected: Option<String>,
+        /// The candidate's line, quoted; `None` when its output ends before.
+        found: Option<String>,
+    },
+    /// It exited unlike the baseline.
+    ExitDiffers {
+        /// The baseline's command.
+        baseline: String,
+        /// The baseline's exit code.
+        expected: i32,
+        /// The candidate's exit code.
+        found: i32,
+    },
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotStarted(inner) => write!(f, "cannot be started: {inner}"),
+            Self::Exited(inner) => write!(
+                f,
+                "exited with code {inner}; use -i to ignore exit codes, or -i={inner} for this one"
+            ),
+            Self::Signalled(inner) => write!(
+                f,
+                "was killed by signal {inner}{name}",
+                name = signal_name(*inner)
+            ),
+            Self::TimedOut(inner) => {
+                write!(f, "did not end within {inner:?} (--timeout) and was killed")
+            }
+            Self::NoInput { path, error } => {
+                write!(f, "cannot read its --input '{}': {error}", path.display())
+            }
+            Self::NoOutput { path, error } => write!(
+                f,
+                "cannot write its --output{}: {error}",
+                path.as_ref()
+                    .map(|path| format!(" '{}'", path.display()))
+                    .unwrap_or_default()
+            ),
+            Self::Hook {
+                flag,
+                hook,
+                ended,
+                errors,
+            } => write!(
+                f,
+                "has a {flag} hook '{hook}' that {ended}{}",
+                said(": ", errors)
+            ),
+            Self::OutputDiffers {
+                baseline,
+                line,
+                expected,
+                found,
+            } => write!(
+                f,
+                "prints something else than '{baseline}' (--check-output): line {line} {}, the baseline's {}",
+                reads(found),
+                reads(expected)
+            ),
+            Self::ExitDiffers {
+                baseline,
+                expected,
+                found,
+            } => write!(
+                f,
+                "exits with code {found} where '{baseline}' exits with {expected} (--check-output)"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Cause {}
+
+fn reads(line: &Option<String>) -> String {
+    line.as_ref()
+        .map_or("is missing".to_owned(), |line| format!("is {line}"))
+}
+
+/// What a process said last, behind these words; nothing where it said nothing.
+fn said(before: &str, stderr_tail: &str) -> String {
+    if stderr_tail.is_empty() {
+        String::new()
+    } else {
+        format!("{before}{stderr_tail}")
+    }
+}
 
 /// Characters of what an executable wrote that a message quotes.
 const QUOTED: usize = 80;
@@ -99,17 +268,17 @@ pub enum GoogleBenchmarkProblem {
     },
 }
 
-impl std::fmt::Display for GoogleBenchmarkProblem {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for GoogleBenchmarkProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
 Self::NotStarted(inner) => write!(f, "cannot be started: {inner}"),
 Self::TimedOut(inner) => write!(f, "did not end within {inner:?} and was killed; a longer --timeout gives every launch more time"),
 Self::Endless => f.write_str("wrote more than any report of a benchmark has, and was killed"),
-Self::Exited { code, stderr_tail } => write!(f, "ended with exit code {code}{}", said(stderr_tail)),
-Self::Signalled { signal, stderr_tail } => write!(f, "was killed by signal {signal}{}{}", signal_name(*signal), said(stderr_tail)),
+Self::Exited { code, stderr_tail } => write!(f, "ended with exit code {code}{}", said(", saying: ", stderr_tail)),
+Self::Signalled { signal, stderr_tail } => write!(f, "was killed by signal {signal}{}{}", signal_name(*signal), said(", saying: ", stderr_tail)),
 Self::Ended(inner) => write!(f, "ended unexpectedly ({inner})"),
 Self::NoReport { stderr_tail } => write!(f, "ended well but wrote no report to --benchmark_out; an executable of Google Benchmark \
-         does, unless its main leaves before RunSpecifiedBenchmarks{}", said(stderr_tail)),
+         does, unless its main leaves before RunSpecifiedBenchmarks{}", said(", saying: ", stderr_tail)),
 Self::Garbled(inner) => write!(f, "wrote a report that is not the JSON of Google Benchmark: '{inner}'"),
 Self::Missing => f.write_str("ran no benchmark of this name; only what --benchmark_list_tests lists in every launch can \
          be raced"),
@@ -130,30 +299,14 @@ Self::Counter { counter, repetition, found } => write!(f, "gives no usable numbe
 impl std::error::Error for GoogleBenchmarkProblem {}
 
 impl GoogleBenchmarkProblem {
-    /// What a process that ended badly did.
-    pub(super) fn of_process(problem: Problem) -> Self {
-        let stderr_tail = problem.stderr_tail;
-        match problem.ending {
-            Ending::NotStarted(reason) => Self::NotStarted(reason),
-            Ending::Silent(time) => Self::TimedOut(time),
-            Ending::Endless => Self::Endless,
-            Ending::Exited(code) => Self::Exited { code, stderr_tail },
-            Ending::Signalled(signal) => Self::Signalled {
-                signal,
-                stderr_tail,
-            },
-            Ending::Odd(status) => Self::Ended(status),
-        }
-    }
-
     /// A report that nobody can read.
-    pub(super) fn garbled(text: &str) -> Self {
+    pub(crate) fn garbled(text: &str) -> Self {
         Self::Garbled(text.trim().chars().take(QUOTED).collect())
     }
 
     /// Whether two launches failed in the same way: numbers and last words may
     /// be different every time.
-    pub(super) fn is_like(&self, other: &Self) -> bool {
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Exited { code: one, .. }, Self::Exited { code: other, .. }) => one == other,
             (Self::Signalled { signal: one, .. }, Self::Signalled { signal: other, .. }) => {
@@ -161,13 +314,6 @@ impl GoogleBenchmarkProblem {
             }
             (one, other) => std::mem::discriminant(one) == std::mem::discriminant(other),
         }
-    }
-}
-
-fn said(stderr_tail: &str) -> String {
-    match stderr_tail.is_empty() {
-        true => String::new(),
-        false => format!(", saying: {stderr_tail}"),
     }
 }
 

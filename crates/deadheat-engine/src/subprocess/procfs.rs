@@ -3,34 +3,32 @@
 //! blamed by it.
 
 use std::fs;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, RawFd};
 use std::path::{Path, PathBuf};
 
 use nix::unistd::Pid;
 
-use super::baton::Baton;
-
 /// The pipes of one process's baton, by the names that the system has for
 /// them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct BatonPipes {
+pub(crate) struct BatonPipes {
     incoming: PathBuf,
     outgoing: PathBuf,
 }
 
 impl BatonPipes {
     /// Those of these ends; `None` where the system does not tell.
-    pub(super) fn of(baton: &Baton) -> Option<Self> {
-        let name = |fd: i32| fs::read_link(format!("/proc/self/fd/{fd}")).ok();
+    pub(crate) fn of(incoming: &impl AsRawFd, outgoing: &impl AsRawFd) -> Option<Self> {
+        let name = |fd: RawFd| fs::read_link(format!("/proc/self/fd/{fd}")).ok();
         Some(Self {
-            incoming: name(baton.incoming.as_raw_fd())?,
-            outgoing: name(baton.outgoing.as_raw_fd())?,
+            incoming: name(incoming.as_raw_fd())?,
+            outgoing: name(outgoing.as_raw_fd())?,
         })
     }
 
     /// Whether a process waits to be handed the baton; `None` when that cannot
     /// be known.
-    pub(super) fn is_awaited_by(&self, pid: Pid) -> Option<bool> {
+    pub(crate) fn is_awaited_by(&self, pid: Pid) -> Option<bool> {
         let threads = fs::read_dir(format!("/proc/{pid}/task")).ok()?;
         let mut known = false;
         for thread in threads.flatten() {
@@ -61,7 +59,7 @@ impl BatonPipes {
 
     /// Whether a process has both ends still open; `None` when that cannot be
     /// known, as of one that is ending.
-    pub(super) fn are_held_by(&self, pid: Pid) -> Option<bool> {
+    pub(crate) fn are_held_by(&self, pid: Pid) -> Option<bool> {
         let open: Vec<PathBuf> = fs::read_dir(format!("/proc/{pid}/fd"))
             .ok()?
             .flatten()
@@ -77,7 +75,7 @@ fn names(pid: Pid, fd: u64) -> Option<PathBuf> {
 }
 
 /// Whether somebody stopped a process that could go on.
-pub(super) fn is_stopped(pid: Pid) -> bool {
+pub(crate) fn is_stopped(pid: Pid) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     // The name stands in brackets and may hold anything.
     let state = stat.rsplit_once(") ").map(|(_, rest)| rest);
@@ -110,7 +108,8 @@ pub(super) fn was_started_with(pid: Pid, variable: &str) -> bool {
         .any(|entry| entry == variable.as_bytes())
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use super::*;
     use std::process::{Child, Command, Stdio};
@@ -129,13 +128,14 @@ mod tests {
 
     #[test]
     fn who_waits_for_the_baton_is_told_from_who_is_busy() {
-        let [one, other] = Baton::pair().unwrap();
-        let pipes = BatonPipes::of(&one).unwrap();
+        let (incoming, other) = std::io::pipe().unwrap();
+        let (_taken, outgoing) = std::io::pipe().unwrap();
+        let pipes = BatonPipes::of(&incoming, &outgoing).unwrap();
         let mut waiting = Command::new("head")
             .args(["-c", "1"])
-            .stdin(Stdio::from(one.incoming))
+            .stdin(Stdio::from(incoming))
             .stdout(Stdio::null())
-            .stderr(Stdio::from(one.outgoing))
+            .stderr(Stdio::from(outgoing))
             .spawn()
             .unwrap();
         let mut busy = Command::new("sleep").arg("60").spawn().unwrap();

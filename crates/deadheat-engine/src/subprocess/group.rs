@@ -1,43 +1,77 @@
-//! That a worker has ended, and how.
+//! One process that deadheat starts: it leads a group of its own, its end is
+//! noticed, and nothing of it is left behind.
 //!
-//! The end of its pipe does not tell: a child it started may hold that open
-//! for as long as it lives.
+//! The end of its pipe does not tell: a child it started may hold that open for
+//! as long as it lives.
 #![allow(unsafe_code)]
 
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use nix::sys::signal::{Signal, kill};
+use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::Pid;
 
 use super::procfs::{children, was_started_with};
 
+/// The variable by which a process is known that deadheat starts, and all that
+/// descends from it.
+const MARK_VARIABLE: &str = "DEADHEAT_PROCESS";
 /// How often it is asked where the kernel cannot tell by itself.
 const ASKED_EVERY: Duration = Duration::from_millis(200);
 /// How long what was killed may take to be gone.
 const GONE_WITHIN: Duration = Duration::from_secs(1);
 
-/// Notices the end of one child.
+/// A child that leads a process group. Killed, with all it started, when
+/// dropped.
 #[derive(Debug)]
-pub(crate) struct ExitWatcher {
-    pid: Pid,
+pub(crate) struct ProcessGroup {
+    pub(super) child: Child,
     /// Readable once the child has ended.
     notice: Option<OwnedFd>,
+    /// The entry of its environment that no other process has but what it
+    /// started.
+    mark: String,
 }
 
-impl ExitWatcher {
-    pub(crate) fn over(pid: Pid) -> Self {
-        Self {
-            pid,
-            notice: notice_of(pid),
+impl ProcessGroup {
+    /// Starts a command with the signals of `mask` held back: those that were
+    /// held back from deadheat when it was started, and not those it holds back
+    /// itself.
+    pub(crate) fn start(command: &mut Command, mask: &SigSet) -> std::io::Result<Self> {
+        adopt_orphans();
+        let mark = next_mark();
+        command
+            .env(MARK_VARIABLE, &mark)
+            .stdin(Stdio::null())
+            // A Ctrl-C in the terminal reaches deadheat alone, and all that the
+            // process starts can be killed as one.
+            .process_group(0);
+        // A signal that comes in between is noted, and seen before waiting.
+        let held = mask.thread_swap_mask(SigmaskHow::SIG_SETMASK);
+        let child = command.spawn();
+        if let Ok(held) = held {
+            let _ = held.thread_set_mask();
         }
+        let child = child?;
+        Ok(Self {
+            notice: notice_of(Pid::from_raw(child.id() as i32)),
+            child,
+            mark: format!("{MARK_VARIABLE}={mark}"),
+        })
     }
 
-    /// The descriptor to poll, beside asking again after [`ExitWatcher::pause`].
+    /// The child, whose number is that of its group.
+    pub(crate) fn pid(&self) -> Pid {
+        Pid::from_raw(self.child.id() as i32)
+    }
+
+    /// The descriptor to poll, beside asking again after [`ProcessGroup::pause`].
     pub(crate) fn notice(&self) -> Option<BorrowedFd<'_>> {
-        use std::os::fd::AsFd;
-        self.notice.as_ref().map(|notice| notice.as_fd())
+        self.notice.as_ref().map(AsFd::as_fd)
     }
 
     /// How long one may wait before asking again; as long as one likes where
@@ -50,7 +84,7 @@ impl ExitWatcher {
     /// nobody else can have its number, by which its group is killed.
     pub(crate) fn ended(&self) -> Option<WaitStatus> {
         let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT | WaitPidFlag::WNOHANG;
-        match waitid(Id::Pid(self.pid), flags) {
+        match waitid(Id::Pid(self.pid()), flags) {
             Ok(WaitStatus::StillAlive) | Err(_) => None,
             Ok(status) => Some(status),
         }
@@ -60,6 +94,30 @@ impl ExitWatcher {
     pub(crate) fn ended_within(&self, time: Duration) -> Option<WaitStatus> {
         within(time, || self.ended())
     }
+
+    /// Kills all of the group.
+    pub(super) fn kill(&self) {
+        let _ = killpg(self.pid(), Signal::SIGKILL);
+    }
+}
+
+impl Drop for ProcessGroup {
+    fn drop(&mut self) {
+        // The group, for what the child may have started; then the child itself
+        // is collected and what it left, so that no zombie stays.
+        self.kill();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        collect_group(self.pid());
+        end_strays(&self.mark);
+    }
+}
+
+/// What no other process on this machine is known by, always of one length.
+fn next_mark() -> String {
+    static STARTED: AtomicU64 = AtomicU64::new(0);
+    let number = STARTED.fetch_add(1, Ordering::Relaxed);
+    format!("{:010}-{number:010}", std::process::id())
 }
 
 /// What `ask` finds within this time, asked more and more rarely.
@@ -93,7 +151,7 @@ fn notice_of(pid: Pid) -> Option<OwnedFd> {
 
 /// From now on this process is the parent of whatever its workers leave
 /// behind, so that it can be collected.
-pub(crate) fn adopt_orphans() {
+fn adopt_orphans() {
     #[cfg(target_os = "linux")]
     // SAFETY: plain system call on integers. Where it fails, orphans go to
     // the first process of the machine, as ever.
@@ -104,7 +162,7 @@ pub(crate) fn adopt_orphans() {
 
 /// Collects what is left of a group that was killed, so that no zombie stays.
 /// Children of other groups are none of our business.
-pub(crate) fn collect_group(group: Pid) {
+fn collect_group(group: Pid) {
     let sessions = Pid::from_raw(-group.as_raw());
     within(GONE_WITHIN, || {
         loop {
@@ -120,7 +178,7 @@ pub(crate) fn collect_group(group: Pid) {
 /// Ends what left the group of a worker, as a daemon does: once its parent is
 /// gone it is a child of this process, and known by what was in the worker's
 /// environment.
-pub(crate) fn end_strays(mark: &str) {
+fn end_strays(mark: &str) {
     within(GONE_WITHIN, || {
         let mut strays = children();
         strays.retain(|child| was_started_with(*child, mark));
@@ -136,36 +194,26 @@ pub(crate) fn end_strays(mark: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::process::CommandExt;
-    use std::process::Command;
-
-    fn child(script: &str) -> (std::process::Child, ExitWatcher) {
-        let child = Command::new("sh")
-            .args(["-c", script])
-            .process_group(0)
-            .spawn()
-            .unwrap();
-        let watch = ExitWatcher::over(Pid::from_raw(child.id() as i32));
-        (child, watch)
+    fn child(script: &str) -> ProcessGroup {
+        let mut command = Command::new("sh");
+        ProcessGroup::start(command.args(["-c", script]), &SigSet::empty()).unwrap()
     }
 
     #[test]
     fn an_end_is_told_as_often_as_one_asks_until_it_is_collected() {
-        let (mut child, watch) = child("exit 4");
-        let end = watch.ended_within(Duration::from_secs(60));
+        let mut child = child("exit 4");
+        let end = child.ended_within(Duration::from_secs(60));
         assert!(matches!(end, Some(WaitStatus::Exited(_, 4))), "{end:?}");
-        assert!(watch.ended().is_some());
-        assert_eq!(child.wait().unwrap().code(), Some(4));
-        assert_eq!(watch.ended(), None);
+        assert!(child.ended().is_some());
+        assert_eq!(child.child.wait().unwrap().code(), Some(4));
+        assert_eq!(child.ended(), None);
     }
 
     #[test]
     fn who_lives_has_not_ended() {
-        let (mut child, watch) = child("exec sleep 60");
-        assert_eq!(watch.ended_within(Duration::from_millis(1)), None);
-        child.kill().unwrap();
-        assert!(watch.ended_within(Duration::from_secs(60)).is_some());
-        child.wait().unwrap();
-        collect_group(watch.pid);
+        let child = child("exec sleep 60");
+        assert_eq!(child.ended_within(Duration::from_millis(1)), None);
+        child.kill();
+        assert!(child.ended_within(Duration::from_secs(60)).is_some());
     }
 }

@@ -1,11 +1,13 @@
-//! An executable whose neutral links are raced, and whether it is still the
-//! one it was.
+//! Files that can be started: found by their name, known again, and their neutral links.
 
+use std::fmt;
 #[cfg(feature = "commands")]
 use std::fs::Metadata;
 use std::fs::{File, canonicalize, metadata};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+
+use deadheat_model::NeutralLink;
 
 /// The folder of link records and neutral links, seen from that of the executable.
 const LINKS: &str = ".deadheat/links";
@@ -82,10 +84,27 @@ pub fn is_executable(path: &Path) -> bool {
     metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
+/// The paths `execvp` would try for a program, existing ones first. A setup
+/// hook may build the program, so one that does not exist yet is kept.
+#[cfg(feature = "commands")]
+pub(crate) fn program_paths(program: &Path) -> Vec<PathBuf> {
+    if program.as_os_str().as_encoded_bytes().contains(&b'/') {
+        return vec![program.to_owned()];
+    }
+    let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
+    let files = std::env::split_paths(&path).map(|folder| match folder.as_os_str().is_empty() {
+        true => Path::new(".").join(program),
+        false => folder.join(program),
+    });
+    let (mut found, mut missing): (Vec<PathBuf>, Vec<PathBuf>) = files.partition(|f| f.is_file());
+    found.append(&mut missing);
+    found
+}
+
 /// The executable that a name leads to: through `PATH`, unless it has a slash.
 #[cfg(feature = "commands")]
 pub fn find_executable(name: &str) -> Option<PathBuf> {
-    let mut candidates = crate::launcher::image::program_paths(Path::new(name)).into_iter();
+    let mut candidates = program_paths(Path::new(name)).into_iter();
     candidates.find(|candidate| is_executable(candidate))
 }
 
@@ -94,7 +113,7 @@ pub fn find_executable(name: &str) -> Option<PathBuf> {
 /// time: a run that began then raced another one.
 #[cfg(feature = "commands")]
 pub fn rewritten_since(program: &Path, arguments: &[String], unix_seconds: u64) -> Option<PathBuf> {
-    let mut candidates = crate::launcher::image::program_paths(program).into_iter();
+    let mut candidates = program_paths(program).into_iter();
     let executable = candidates.find(|candidate| is_executable(candidate));
     let files = executable
         .into_iter()
@@ -117,6 +136,33 @@ fn identity(path: &Path) -> std::io::Result<[i64; 5]> {
         found.mtime(),
         found.mtime_nsec(),
     ])
+}
+
+/// The variable that names the program which makes neutral links for a bench
+/// target.
+pub const PLACEMENTS_VARIABLE: &str = "DEADHEAT_PLACEMENTS";
+
+/// A neutral link that is there to be started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variant {
+    /// Which one it is.
+    pub link: NeutralLink,
+    /// Its executable.
+    pub executable: PathBuf,
+}
+
+impl fmt::Display for Variant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (seed, file) = (self.link.seed, self.executable.display());
+        write!(f, "the neutral link of seed {seed}, {file}")
+    }
+}
+
+/// What a failure adds about the link it happened on.
+pub(crate) fn on_link(link: &Option<Variant>) -> String {
+    link.as_ref().map_or_else(String::new, |variant| {
+        format!(" (on {variant}; --placement own races what was linked before)")
+    })
 }
 
 #[cfg(test)]

@@ -1,0 +1,348 @@
+//! Commands as the launcher knows them, by number, and what becomes of a launch: its exit code, its output, or what is
+//! wrong with it.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt;
+
+use deadheat_model::{CommandLine, Input, Output, Slot};
+
+use crate::command_failure::Cause;
+use crate::error::EngineError;
+use crate::launcher::image::Image;
+use crate::launcher::wire::{HookEnd, Launch, NO_IMAGE, Outcome};
+
+/// The images of one contender.
+pub(super) struct ContenderImages {
+    pub(super) command: u16,
+    /// The same command, always as the user linked it, where outputs are
+    /// compared.
+    pub(super) own: Option<u16>,
+    prepare: u16,
+    conclude: u16,
+}
+
+/// A command run once per benchmark.
+pub(super) struct Once {
+    pub(super) image: u16,
+    /// The contender it belongs to, for messages.
+    pub(super) contender: usize,
+    pub(super) words: Vec<String>,
+}
+
+pub(super) struct BenchmarkImages {
+    pub(super) name: String,
+    pub(super) commands: Vec<CommandLine>,
+    pub(super) contenders: Vec<ContenderImages>,
+    pub(super) setups: Vec<Once>,
+    pub(super) cleanups: Vec<Once>,
+}
+
+impl BenchmarkImages {
+    pub(super) fn new(
+        name: String,
+        commands: Vec<CommandLine>,
+        images: &mut Vec<Image>,
+    ) -> Result<Self, EngineError> {
+        let mut add = |command: &CommandLine, image: Result<Image, _>| {
+            images.push(image.map_err(|source| EngineError::Command {
+                command: command.text.clone(),
+                source,
+            })?);
+            Ok::<u16, EngineError>((images.len() - 1).min(usize::from(NO_IMAGE)) as u16)
+        };
+        let mut contenders = Vec::new();
+        let (mut setups, mut cleanups) = (Vec::<Once>::new(), Vec::<Once>::new());
+        for (contender, command) in commands.iter().enumerate() {
+            let mut hook = |words: &Option<Vec<String>>| match words {
+                None => Ok(NO_IMAGE),
+                Some(words) => add(command, Image::of_words(words)),
+            };
+            let prepare = hook(&command.hooks.prepare)?;
+            let conclude = hook(&command.hooks.conclude)?;
+            // One setup for all contenders is one setup, not one each: the
+            // second start of the same server would fail.
+            for (list, words) in [
+                (&mut setups, &command.hooks.setup),
+                (&mut cleanups, &command.hooks.cleanup),
+            ] {
+                if let Some(text) = words
+                    && !list.iter().any(|once| once.words == *text)
+                {
+                    list.push(Once {
+                        image: hook(words)?,
+                        contender,
+                        words: text.clone(),
+                    });
+                }
+            }
+            let own = match command.output {
+                Output::Compared => Some(add(command, Image::of_command(command))?),
+                _ => None,
+            };
+            let command = add(command, Image::of_command(command))?;
+            contenders.push(ContenderImages {
+                command,
+                own,
+                prepare,
+                conclude,
+            });
+        }
+        Ok(Self {
+            name,
+            commands,
+            contenders,
+            setups,
+            cleanups,
+        })
+    }
+}
+
+pub(super) fn launch(images: &[ContenderImages], slot: &Slot) -> Launch {
+    let images = &images[slot.contender.index()];
+    Launch {
+        image: images.command,
+        prepare: images.prepare,
+        conclude: images.conclude,
+        padding: slot.padding,
+    }
+}
+
+/// What is wrong with a launch that did not do its work; `None` when deadheat was
+/// asked to stop.
+pub(super) fn cause_of(
+    outcome: Outcome,
+    command: &CommandLine,
+    hook_errors: &OwnedFd,
+) -> Option<Cause> {
+    let hook = |flag: &'static str, words: &Option<Vec<String>>, end: HookEnd| Cause::Hook {
+        flag,
+        hook: words
+            .as_ref()
+            .map(|words| words.join(" "))
+            .unwrap_or_default(),
+        ended: hook_end(end),
+        errors: tail(hook_errors),
+    };
+    Some(match outcome {
+        Outcome::Cancelled => return None,
+        Outcome::Exited(code) => Cause::Exited(code),
+        Outcome::Signalled(signal) => Cause::Signalled(signal),
+        Outcome::NotStarted(errno) => Cause::NotStarted(not_started(errno, command)),
+        Outcome::TimedOut => Cause::TimedOut(command.timeout.unwrap_or_default()),
+        Outcome::NoInput(errno) => Cause::NoInput {
+            path: match &command.input {
+                Input::File(path) => path.clone(),
+                Input::Null => "/dev/null".into(),
+            },
+            error: io::Error::from_raw_os_error(errno),
+        },
+        Outcome::NoOutput(errno) => Cause::NoOutput {
+            path: match &command.output {
+                Output::File(path) => Some(path.clone()),
+                _ => None,
+            },
+            error: io::Error::from_raw_os_error(errno),
+        },
+        Outcome::PrepareFailed(end) => hook("--prepare", &command.hooks.prepare, end),
+        Outcome::ConcludeFailed(end) => hook("--conclude", &command.hooks.conclude, end),
+    })
+}
+
+/// Why a command could not be started.
+///
+/// A missing program is a puzzle when all the system says is "No such file".
+fn not_started(errno: i32, command: &CommandLine) -> io::Error {
+    let error = io::Error::from_raw_os_error(errno);
+    let program = command.words.first().map_or("", String::as_str);
+    match errno {
+        libc::ENOENT if program.contains('/') => {
+            io::Error::new(error.kind(), format!("there is no program '{program}'"))
+        }
+        libc::ENOENT => io::Error::new(
+            error.kind(),
+            format!("there is no program '{program}' in PATH (a shell builtin needs -S)"),
+        ),
+        _ => error,
+    }
+}
+
+/// How a hook ended, in words.
+pub(super) fn hook_end(end: HookEnd) -> String {
+    match end {
+        HookEnd::Exited(code) => format!("exited with code {code}"),
+        HookEnd::Signalled(signal) => format!("was killed by signal {signal}"),
+        HookEnd::NotStarted(errno) => {
+            format!(
+                "cannot be started ({})",
+                io::Error::from_raw_os_error(errno)
+            )
+        }
+    }
+}
+
+/// The last lines of a hook's standard error, on one line.
+pub(super) fn tail(file: &OwnedFd) -> String {
+    let Ok(file) = file.try_clone().map(File::from) else {
+        return String::new();
+    };
+    let length = file.metadata().map_or(0, |metadata| metadata.len());
+    let start = length.saturating_sub(400);
+    let mut bytes = vec![0; (length - start) as usize];
+    let Ok(()) = file.read_exact_at(&mut bytes, start) else {
+        return String::new();
+    };
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let lines: Vec<String> = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .map(|line| line.trim_end().chars().flat_map(harmless).collect())
+        .collect();
+    lines[lines.len().saturating_sub(3)..].join(" | ")
+}
+
+/// Where two outputs part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Difference {
+    /// The line, counted from 1.
+    pub(crate) line: usize,
+    /// That line on both sides, quoted and shortened; `None` past the end.
+    pub(crate) expected: Option<String>,
+    pub(crate) found: Option<String>,
+}
+
+const CHUNK: usize = 64 * 1024;
+/// Longest piece of a line that is shown.
+const SHOWN: usize = 120;
+
+/// Compares two files from their beginnings, whatever their positions.
+pub(super) fn compare(expected: &File, found: &File) -> io::Result<Option<Difference>> {
+    let (mut left, mut right) = (vec![0; CHUNK], vec![0; CHUNK]);
+    let mut offset = 0;
+    let mut line = 1;
+    let mut line_start = 0;
+    loop {
+        let left_len = read_at(expected, &mut left, offset)?;
+        let right_len = read_at(found, &mut right, offset)?;
+        let common = left_len.min(right_len);
+        let same = left[..common]
+            .iter()
+            .zip(&right[..common])
+            .take_while(|(a, b)| a == b)
+            .count();
+        for (index, _) in left[..same]
+            .iter()
+            .enumerate()
+            .filter(|(_, byte)| **byte == b'\n')
+        {
+            line += 1;
+            line_start = offset + index as u64 + 1;
+        }
+        if same < common || left_len != right_len {
+            return Ok(Some(Difference {
+                line,
+                expected: show_line(expected, line_start)?,
+                found: show_line(found, line_start)?,
+            }));
+        }
+        if common == 0 {
+            return Ok(None);
+        }
+        offset += common as u64;
+    }
+}
+
+/// Fills the buffer as far as the file goes.
+fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    let mut done = 0;
+    while done < buffer.len() {
+        match file.read_at(&mut buffer[done..], offset + done as u64)? {
+            0 => break,
+            count => done += count,
+        }
+    }
+    Ok(done)
+}
+
+fn show_line(file: &File, start: u64) -> io::Result<Option<String>> {
+    let mut bytes = [0; SHOWN * 4];
+    let length = read_at(file, &mut bytes, start)?;
+    if length == 0 {
+        return Ok(None);
+    }
+    let bytes = &bytes[..length];
+    let end = bytes.iter().position(|byte| *byte == b'\n');
+    let text = String::from_utf8_lossy(&bytes[..end.unwrap_or(length)]).into_owned();
+    let mut shown: String = text.chars().take(SHOWN).flat_map(harmless).collect();
+    if text.chars().count() > SHOWN || (end.is_none() && length == SHOWN * 4) {
+        shown.push('…');
+    }
+    Ok(Some(format!("\"{shown}\"")))
+}
+
+/// A character as it may be shown in a terminal: control characters escaped,
+/// everything else as it is.
+fn harmless(c: char) -> impl Iterator<Item = char> {
+    let escaped = c.is_control().then(|| c.escape_debug());
+    let plain = (!c.is_control()).then_some(c);
+    escaped.into_iter().flatten().chain(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn quoted(line: &str) -> Option<String> {
+        Some(format!("\"{line}\""))
+    }
+
+    fn file(bytes: &[u8]) -> File {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(bytes).unwrap();
+        file
+    }
+
+    fn difference(a: &[u8], b: &[u8]) -> Option<(usize, Option<String>, Option<String>)> {
+        compare(&file(a), &file(b))
+            .unwrap()
+            .map(|d| (d.line, d.expected, d.found))
+    }
+
+    #[test]
+    fn equal_outputs_do_not_differ_however_long_they_are() {
+        let long = vec![b'x'; 3 * CHUNK + 7];
+        assert_eq!(difference(b"", b""), None);
+        assert_eq!(difference(&long, &long), None);
+    }
+
+    #[test]
+    fn the_first_differing_line_is_shown_from_both_sides() {
+        let found = difference(b"one\ntwo\nthree\n", b"one\ntvo\nthree\n");
+        assert_eq!(found, Some((2, quoted("two"), quoted("tvo"))));
+    }
+
+    #[test]
+    fn an_output_that_stops_early_misses_a_line() {
+        let found = difference(b"one\ntwo\n", b"one\n");
+        assert_eq!(found, Some((2, quoted("two"), None)));
+    }
+
+    #[test]
+    fn a_difference_beyond_the_first_chunk_has_the_right_line_number() {
+        let mut left = b"line\n".repeat(40_000);
+        let right = left.clone();
+        left[5 * 39_999] = b'L';
+        let (line, expected, _) = difference(&left, &right).unwrap();
+        assert_eq!((line, expected), (40_000, quoted("Line")));
+    }
+
+    #[test]
+    fn control_characters_and_endless_lines_are_shown_safely() {
+        let (_, expected, found) = difference(b"\x1b[31m\xff", &[b'y'; 5000]).unwrap();
+        assert!(expected.unwrap().starts_with("\"\\u{1b}[31m"));
+        let found = found.unwrap();
+        assert!(found.ends_with("…\"") && found.chars().count() < 130);
+    }
+}

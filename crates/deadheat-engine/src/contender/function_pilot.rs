@@ -1,0 +1,175 @@
+//! Before the plan is frozen: how many calls of a benchmark of functions make a
+//! sample, and whether its contenders run at all.
+
+use std::time::{Duration, Instant};
+
+use deadheat_model::Metric;
+
+use super::process_layout::ProcessLayout;
+use super::worker_session::{RunPosition, WorkerSession, leave};
+use super::workers::Workers;
+use crate::error::EngineError;
+use crate::function::Pilot;
+use crate::order::Moment;
+use crate::worker::{Reply, Request, SEEDS};
+
+/// Trial blocks at most, beside the first.
+const MOST_BLOCKS: u64 = 8;
+/// Blocks that take longer than this, in nanoseconds, are not tried.
+const LONG_BLOCK_NS: f64 = 1e8;
+/// No trial block starts after this much time.
+const TRIAL: Duration = Duration::from_millis(40);
+
+/// What the pilot of one benchmark found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Piloted {
+    /// What the worker found.
+    pub pilot: Pilot,
+    /// What a process costs before its first block, in nanoseconds.
+    pub process_ns: f64,
+}
+
+impl Workers<'_> {
+    /// Finds out, in processes of its own, how many calls of a benchmark make a
+    /// sample. `index` is its place in the plan to come; the iterations planned
+    /// so far are not looked at.
+    pub(super) fn pilot(
+        &mut self,
+        index: usize,
+        layout: &ProcessLayout,
+    ) -> Result<Piloted, EngineError> {
+        let position = RunPosition {
+            layout,
+            moment: Moment::Pilot,
+            place: [index as u64, u64::MAX, 0],
+        };
+        let began = Instant::now();
+        let mut team = self.start_team(position)?;
+        let process_ns = began.elapsed().as_nanos() as f64;
+        let least_ns = self.least_ns(layout);
+        let mut found: Option<Pilot> = None;
+        for session in &mut team {
+            let request = Request::Calibrate {
+                seed: self.input_seed(position.place),
+                least_ns,
+            };
+            let pilot = match self.ask(session, position, &request)? {
+                Reply::Calibrated(pilot) if makes_sense(&pilot, layout) => pilot,
+                reply => return Err(session.unexpected(position, &reply)),
+            };
+            found = Some(match found {
+                None => pilot,
+                Some(before) => beside(before, pilot),
+            });
+        }
+        let mut pilot = found.expect("there is at least one process");
+        if layout.contenders.len() == 2 && pilot.blocks_ns.is_empty() {
+            self.try_blocks(&mut team, position, &mut pilot)?;
+        }
+        leave(team);
+        Ok(Piloted { pilot, process_ns })
+    }
+
+    /// Runs blocks as a race would, each on an input of its own, as long as
+    /// that does not take long.
+    fn try_blocks(
+        &self,
+        team: &mut [WorkerSession],
+        position: RunPosition<'_>,
+        pilot: &mut Pilot,
+    ) -> Result<(), EngineError> {
+        let round_ns: f64 = pilot.call_ns.iter().sum::<f64>() * pilot.iterations as f64;
+        if 2.0 * round_ns >= LONG_BLOCK_NS {
+            return Ok(());
+        }
+        let metrics = &self.options.metrics;
+        let wall = metrics.iter().position(|metric| *metric == Metric::Wall);
+        let trial = Instant::now();
+        // The first block finds everything cold.
+        for index in 0..=MOST_BLOCKS {
+            let [benchmark, replicate, _] = position.place;
+            let position = RunPosition {
+                place: [benchmark, replicate, index],
+                ..position
+            };
+            let began = Instant::now();
+            let order = [0, 1, 1, 0];
+            let values = self.block((team, None), position, pilot.iterations, None, &order)?;
+            if index > 0 {
+                let slots = values.chunks_exact(metrics.len());
+                let walls: Vec<f64> = slots.map(|slot| slot[wall.unwrap_or(0)]).collect();
+                pilot.blocks_ns.extend(<[f64; 4]>::try_from(walls));
+                let cost_ns = began.elapsed().as_nanos() as f64;
+                let least = pilot
+                    .block_cost_ns
+                    .map_or(cost_ns, |least| least.min(cost_ns));
+                pilot.block_cost_ns = Some(least);
+            }
+            if trial.elapsed() > TRIAL {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls every contender of a benchmark once, in a process of its own.
+    pub(super) fn smoke(&mut self, layout: &ProcessLayout) -> Result<(), EngineError> {
+        let position = RunPosition {
+            layout,
+            moment: Moment::Pilot,
+            place: [0, u64::MAX, 1],
+        };
+        for mut session in self.start_team(position)? {
+            let seed = self.input_seed(position.place);
+            let request = Request::Smoke { seed };
+            match self.ask(&mut session, position, &request)? {
+                Reply::Sound => session.worker.leave(),
+                reply => return Err(session.unexpected(position, &reply)),
+            }
+        }
+        Ok(())
+    }
+
+    /// The processes of a benchmark as the user linked them, got ready.
+    fn start_team(&mut self, position: RunPosition<'_>) -> Result<Vec<WorkerSession>, EngineError> {
+        self.settle(position)?;
+        let batons = position.batons()?;
+        let process_slots = 0..position.layout.process_slots.len();
+        process_slots
+            .map(|process_slot| {
+                let baton = batons.ends.get(process_slot);
+                self.start(position, process_slot, None, baton)
+            })
+            .collect()
+    }
+}
+
+/// Whether a pilot can be planned with.
+fn makes_sense(pilot: &Pilot, layout: &ProcessLayout) -> bool {
+    let called = layout.called();
+    let is_time = |ns: &f64| ns.is_finite() && *ns >= 0.0;
+    // Every reader of JSON has such an integer exactly.
+    (1..=SEEDS).contains(&pilot.iterations)
+        && pilot.call_ns.len() == called
+        && pilot.call_ns.iter().all(is_time)
+        && pilot.most_iterations != Some(0)
+        && pilot.blocks_ns.as_flattened().iter().all(is_time)
+        && pilot.block_cost_ns.as_ref().is_none_or(is_time)
+}
+
+/// The pilot of a benchmark from those of its processes: the sample of the
+/// fastest contender is long enough.
+fn beside(one: Pilot, other: Pilot) -> Pilot {
+    let most = [one.most_iterations, other.most_iterations];
+    let most = most.into_iter().flatten().min();
+    Pilot {
+        iterations: one
+            .iterations
+            .max(other.iterations)
+            .min(most.unwrap_or(u64::MAX)),
+        most_iterations: most,
+        call_ns: one.call_ns.into_iter().chain(other.call_ns).collect(),
+        blocks_ns: Vec::new(),
+        block_cost_ns: None,
+    }
+}

@@ -1,0 +1,280 @@
+//! Functions that one thread calls: they look at an input, use it up, or are awaited.
+
+use std::hint::black_box;
+
+use super::benchmark::{ComparesOutputs, Disagreement, FunctionBenchmark, Outputs, Room};
+use super::gauge::{Gauge, Reading};
+
+/// A function of an input, with its type still known where its loop is
+/// compiled, so that it is inlined there as it would be anywhere else.
+trait Call<I, O> {
+    fn batch(&mut self, input: &I, iterations: u64, room: Room<'_, O>, gauge: &Gauge) -> Reading;
+}
+
+impl<I, O, F: FnMut(&I) -> O> Call<I, O> for F {
+    fn batch(&mut self, input: &I, iterations: u64, room: Room<'_, O>, gauge: &Gauge) -> Reading {
+        gauge.around(|| room.fill(iterations, || self(black_box(input))))
+    }
+}
+
+/// A benchmark whose contenders share one input per block.
+pub struct ByReference<'a, I, O> {
+    make: Box<dyn FnMut(u64) -> I + 'a>,
+    input: Option<I>,
+    renews_input: bool,
+    contenders: Vec<Box<dyn Call<I, O> + 'a>>,
+    outputs: Outputs<O>,
+}
+
+impl<'a, I: 'a, O: 'a> ByReference<'a, I, O> {
+    /// A benchmark whose input is made from a seed.
+    pub fn new(make: impl FnMut(u64) -> I + 'a) -> Self {
+        Self {
+            make: Box::new(make),
+            input: None,
+            renews_input: true,
+            contenders: Vec::new(),
+            outputs: Outputs::new(),
+        }
+    }
+
+    /// The same input for all blocks: there is nothing to learn anew.
+    pub fn without_renewal(mut self) -> Self {
+        self.renews_input = false;
+        self
+    }
+
+    /// Adds a contender; the first is the baseline.
+    pub fn add(&mut self, call: impl FnMut(&I) -> O + 'a) {
+        self.contenders.push(Box::new(call));
+    }
+}
+
+impl<I, O> ComparesOutputs for ByReference<'_, I, O> {
+    type Output = O;
+
+    fn check_with(&mut self, equal: fn(&O, &O) -> bool) {
+        self.outputs.check_with(equal);
+    }
+}
+
+impl<I, O> FunctionBenchmark for ByReference<'_, I, O> {
+    fn contenders(&self) -> usize {
+        self.contenders.len()
+    }
+
+    fn renews_input(&self) -> bool {
+        self.renews_input
+    }
+
+    fn prepare(&mut self, seed: u64) {
+        // The old input goes first, so that the new one may lie where it lay.
+        self.input = None;
+        self.outputs.forget();
+        self.input = Some((self.make)(seed));
+    }
+
+    fn sample(&mut self, contender: usize, iterations: u64, gauge: &Gauge) -> Reading {
+        let input = self.input.as_ref().expect("prepare comes before sample");
+        let room = self.outputs.make_room(iterations);
+        let reading = self.contenders[contender].batch(input, iterations, room, gauge);
+        self.outputs.finish(contender);
+        reading
+    }
+
+    fn check(&self) -> Result<(), Disagreement> {
+        self.outputs.check()
+    }
+}
+
+trait Consume<I, O> {
+    fn batch(&mut self, inputs: &mut Vec<I>, room: Room<'_, O>, gauge: &Gauge) -> Reading;
+}
+
+impl<I, O, F: FnMut(I) -> O> Consume<I, O> for F {
+    fn batch(&mut self, inputs: &mut Vec<I>, room: Room<'_, O>, gauge: &Gauge) -> Reading {
+        let inputs = inputs.drain(..);
+        gauge.around(|| room.fill_from(inputs, self))
+    }
+}
+
+/// A benchmark whose every call gets an input of its own, all of a block made
+/// from one seed and so alike.
+pub struct ByValue<I, O> {
+    make: Box<dyn FnMut(u64) -> I>,
+    seed: u64,
+    inputs: Vec<I>,
+    contenders: Vec<Box<dyn Consume<I, O>>>,
+    outputs: Outputs<O>,
+}
+
+/// More inputs than this are not made for one sample: making them, which
+/// nobody times, would take longer than everything that is timed.
+const MOST_INPUTS: u64 = 1 << 12;
+
+impl<I: 'static, O: 'static> ByValue<I, O> {
+    /// A benchmark whose inputs are made from a seed.
+    pub fn new(make: impl FnMut(u64) -> I + 'static) -> Self {
+        Self {
+            make: Box::new(make),
+            seed: 0,
+            inputs: Vec::new(),
+            contenders: Vec::new(),
+            outputs: Outputs::new(),
+        }
+    }
+
+    /// Adds a contender; the first is the baseline.
+    pub fn add(&mut self, call: impl FnMut(I) -> O + 'static) {
+        self.contenders.push(Box::new(call));
+    }
+}
+
+impl<I, O> ComparesOutputs for ByValue<I, O> {
+    type Output = O;
+
+    fn check_with(&mut self, equal: fn(&O, &O) -> bool) {
+        self.outputs.check_with(equal);
+    }
+}
+
+impl<I, O> FunctionBenchmark for ByValue<I, O> {
+    fn contenders(&self) -> usize {
+        self.contenders.len()
+    }
+
+    fn most_iterations(&self) -> u64 {
+        MOST_INPUTS
+    }
+
+    fn prepare(&mut self, seed: u64) {
+        self.outputs.forget();
+        self.seed = seed;
+    }
+
+    fn sample(&mut self, contender: usize, iterations: u64, gauge: &Gauge) -> Reading {
+        let (make, seed) = (&mut self.make, self.seed);
+        self.inputs.extend((0..iterations).map(|_| make(seed)));
+        let room = self.outputs.make_room(iterations);
+        let reading = self.contenders[contender].batch(&mut self.inputs, room, gauge);
+        self.outputs.finish(contender);
+        reading
+    }
+
+    fn check(&self) -> Result<(), Disagreement> {
+        self.outputs.check()
+    }
+}
+
+/// Something that runs a future to its end: the runtime of the async
+/// functions, made once per worker process and entered outside the timed
+/// region.
+pub trait AsyncExecutor {
+    /// Runs `future` to its end on this thread.
+    fn block_on<F: Future>(&mut self, future: F) -> F::Output;
+}
+
+trait AsyncCall<E, I, O> {
+    fn batch(
+        &mut self,
+        executor: &mut E,
+        input: &I,
+        iterations: u64,
+        outputs: &mut Outputs<O>,
+        gauge: &Gauge,
+    ) -> Reading;
+}
+
+impl<E: AsyncExecutor, I, O, F: AsyncFnMut(&I) -> O> AsyncCall<E, I, O> for F {
+    fn batch(
+        &mut self,
+        executor: &mut E,
+        input: &I,
+        iterations: u64,
+        outputs: &mut Outputs<O>,
+        gauge: &Gauge,
+    ) -> Reading {
+        let room: Room<'_, O> = outputs.make_room(iterations);
+        // The clock is read inside the future: entering and leaving the
+        // runtime is not what is compared.
+        executor.block_on(async {
+            let begun = gauge.begin();
+            match room.into_batch() {
+                Some(batch) => {
+                    for _ in 0..iterations {
+                        batch.push(black_box(self(black_box(input)).await));
+                    }
+                }
+                None => {
+                    for _ in 0..iterations {
+                        black_box(self(black_box(input)).await);
+                    }
+                }
+            }
+            gauge.end(begun).reading
+        })
+    }
+}
+
+/// A benchmark of async functions that share one input per block.
+pub struct Asynchronous<E, I, O> {
+    start: Box<dyn FnMut() -> E>,
+    executor: Option<E>,
+    make: Box<dyn FnMut(u64) -> I>,
+    input: Option<I>,
+    contenders: Vec<Box<dyn AsyncCall<E, I, O>>>,
+    outputs: Outputs<O>,
+}
+
+impl<E: AsyncExecutor + 'static, I: 'static, O: 'static> Asynchronous<E, I, O> {
+    /// A benchmark on the executor that `start` makes, when it first runs.
+    pub fn new(start: impl FnMut() -> E + 'static, make: impl FnMut(u64) -> I + 'static) -> Self {
+        Self {
+            start: Box::new(start),
+            executor: None,
+            make: Box::new(make),
+            input: None,
+            contenders: Vec::new(),
+            outputs: Outputs::new(),
+        }
+    }
+
+    /// Adds a contender; the first is the baseline.
+    pub fn add(&mut self, call: impl AsyncFnMut(&I) -> O + 'static) {
+        self.contenders.push(Box::new(call));
+    }
+}
+
+impl<E, I, O> ComparesOutputs for Asynchronous<E, I, O> {
+    type Output = O;
+
+    fn check_with(&mut self, equal: fn(&O, &O) -> bool) {
+        self.outputs.check_with(equal);
+    }
+}
+
+impl<E, I, O> FunctionBenchmark for Asynchronous<E, I, O> {
+    fn contenders(&self) -> usize {
+        self.contenders.len()
+    }
+
+    fn prepare(&mut self, seed: u64) {
+        self.executor.get_or_insert_with(&mut self.start);
+        self.input = None;
+        self.outputs.forget();
+        self.input = Some((self.make)(seed));
+    }
+
+    fn sample(&mut self, contender: usize, iterations: u64, gauge: &Gauge) -> Reading {
+        let input = self.input.as_ref().expect("prepare comes before sample");
+        let executor = self.executor.as_mut().expect("prepare starts the executor");
+        let outputs = &mut self.outputs;
+        let reading = self.contenders[contender].batch(executor, input, iterations, outputs, gauge);
+        outputs.finish(contender);
+        reading
+    }
+
+    fn check(&self) -> Result<(), Disagreement> {
+        self.outputs.check()
+    }
+}

@@ -1,0 +1,17 @@
+//! Processes that deadheat starts and supervises itself: each leads a group of
+//! its own and is killed with all it started, at a time-out, at an interrupt or
+//! when deadheat dies.
+
+mod captured;
+mod group;
+mod procfs;
+mod stderr_tail;
+
+pub(crate) use captured::{Answer, run_captured};
+#[cfg(feature = "commands")]
+pub(crate) use captured::{Ending, Problem};
+pub(crate) use group::ProcessGroup;
+pub(crate) use procfs::{BatonPipes, is_stopped};
+pub(crate) use stderr_tail::StderrTail;
+#[cfg(feature = "commands")]
+pub(crate) use stderr_tail::in_one_line;
