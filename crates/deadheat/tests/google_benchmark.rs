@@ -5,12 +5,13 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{LazyLock, Mutex};
-use std::time::Duration;
 
 use deadheat::analysis::{Options, analyse};
 use deadheat::engine::Unwatched;
 use deadheat::format::read_run;
-use deadheat::model::{Metric, Pinning, Program, RepetitionLength, Run, Verdict, Workload};
+use deadheat::model::{
+    Front, Metric, Program, RaceSettings, RepetitionLength, Run, Verdict, Workload,
+};
 use deadheat::{
     GoogleBenchmarkRace, GoogleEntry, GoogleSide, RaceError, RaceOutcome, ResumeOptions,
     race_google_benchmark, resume_race,
@@ -57,21 +58,20 @@ fn race(benchmarks: &[&str], arguments: &[&str], folder: &Path) -> GoogleBenchma
         sides: vec![side("OLD"), side("NEW")],
         benchmarks: benchmarks.iter().map(entry).collect(),
         left_out: Vec::new(),
-        margin: 0.01,
-        alpha: 0.05,
-        max_replicates: 6,
-        control: false,
-        blocks: None,
-        budget: None,
-        timeout: Some(Duration::from_secs(60)),
-        seed: 7,
-        judged: Metric::Wall,
-        pinning: Pinning::Auto,
+        settings: settings(6),
         save: None,
         folder: folder.to_owned(),
         placements: None,
         shown: false,
         rules: Vec::new(),
+    }
+}
+
+fn settings(max_replicates: u32) -> RaceSettings {
+    RaceSettings {
+        max_replicates: Some(max_replicates),
+        seed: Some(7),
+        ..RaceSettings::default()
     }
 }
 
@@ -189,11 +189,11 @@ fn cpu_time_can_be_judged_and_counters_only_shown() {
     needs!("benchmark/benchmark.h", "g++");
     let folder = tempfile::tempdir().unwrap();
     let mut race = race(&["sum/100"], &[], folder.path());
-    race.judged = Metric::Cpu;
+    race.settings.metric = Some(Metric::Cpu);
     let outcome = raced(&race).unwrap();
     let analysis = analyse(&outcome.run, Options::default());
     assert_eq!(analysis.comparisons[0].metric, Metric::Cpu);
-    race.judged = Metric::Custom("rows".to_owned());
+    race.settings.metric = Some(Metric::Custom("rows".to_owned()));
     let message = raced(&race).unwrap_err().to_string();
     assert!(
         message.contains("--metric rows: ") && message.contains("wall, cpu"),
@@ -243,14 +243,14 @@ fn a_race_is_taken_up_again_with_the_calls_of_its_plan() {
     let file = folder.path().join("run.jsonl");
     let arguments = ["--benchmark_min_time=0.0005"];
     let race = GoogleBenchmarkRace {
-        max_replicates: 2,
+        settings: settings(2),
         save: Some(file.clone()),
         ..race(&["sum/100 vs. sum/400"], &arguments, folder.path())
     };
     let before = raced(&race).unwrap().run;
     let options = ResumeOptions {
         more: 6,
-        timeout: race.timeout,
+        timeout: race.settings.timeout(Front::Bench),
         ..ResumeOptions::default()
     };
     let alone = ONE_AT_A_TIME.lock();
@@ -270,8 +270,11 @@ fn a_copy_of_the_baseline_is_launched_in_slots_of_its_own() {
     let folder = tempfile::tempdir().unwrap();
     let short = ["--benchmark_min_time=0.0005"];
     let controlled = GoogleBenchmarkRace {
-        control: true,
-        blocks: Some(2),
+        settings: RaceSettings {
+            control: Some(true),
+            blocks: Some(2),
+            ..settings(6)
+        },
         ..race(&["sum/100 vs. sum/400", "sum/100"], &short, folder.path())
     };
     let outcome = raced(&controlled).unwrap();

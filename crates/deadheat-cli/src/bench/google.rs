@@ -177,29 +177,20 @@ fn race(field: Field, options: &BenchOptions) -> Result<Status, Failure> {
         to_stdout(&listing(names, &field.left_out))?;
         return Ok(Status::Done);
     }
-    if options.sample_time.is_some() {
+    if options.design.0.sample_time.is_some() {
         return Err(Failure::Usage(
             "--sample-time: how long a sample of a Google Benchmark executable is, \
              --benchmark_min_time says"
                 .to_owned(),
         ));
     }
-    let seed = options.seed();
+    let settings = options.settings();
     let race = GoogleBenchmarkRace {
-        command: typed::again(seed),
+        command: typed::again(settings.seed()),
         sides: field.sides,
         benchmarks: field.entries,
         left_out: field.left_out,
-        margin: options.rules.margin(),
-        alpha: options.rules.alpha(),
-        max_replicates: options.max_replicates(),
-        blocks: options.blocks,
-        control: options.control,
-        budget: options.rules.budget(),
-        timeout: options.timeout(),
-        seed,
-        judged: options.rules.judged(),
-        pinning: options.pin.clone(),
+        settings,
         save: options.save.clone(),
         folder: PathBuf::new(),
         placements: options.placements(),

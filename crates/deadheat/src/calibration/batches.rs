@@ -7,7 +7,7 @@ use deadheat_analysis::{CalibrationTerms, Options, analyse, calibration_race};
 use deadheat_engine::{Inspected, LocalContenders, WorkerProgram};
 use deadheat_format::ScratchFolder;
 use deadheat_model::{
-    Benchmark, CalibrationRace, EndReason, Metric, Pinning, Plan, Program, RaceKind, RunEnd,
+    Benchmark, CalibrationRace, EndReason, Plan, Program, RaceKind, RaceSettings, RunEnd, TimeLimit,
 };
 
 use super::progress::Stopwatch;
@@ -109,7 +109,7 @@ impl<'a> Field<'a> {
         };
         let analysis = analyse(run, options);
         let terms = CalibrationTerms {
-            alpha: self.spec.alpha,
+            alpha: self.spec.settings.alpha(),
             max_replicates: MAX_REPLICATES,
         };
         let race = |(place, change): (usize, &f64)| {
@@ -220,12 +220,7 @@ impl<'a> Field<'a> {
         let planned = |candidate: u32| {
             let spec = CommandRaceSpec {
                 commands: vec![command(baseline), command(candidate)],
-                timeout: Some(TIMEOUT),
-                max_replicates: MAX_REPLICATES,
-                margin: self.spec.margin,
-                alpha: self.spec.alpha,
-                seed,
-                pinning: self.spec.pinning_or(Pinning::Inherit),
+                settings: self.settings(seed),
                 ..CommandRaceSpec::default()
             };
             spec.plan()
@@ -271,22 +266,20 @@ impl<'a> Field<'a> {
     fn worker_race(&self, program: Option<WorkerProgram>, seed: u64) -> WorkerRace {
         WorkerRace {
             program,
-            shown: false,
-            margin: self.spec.margin,
-            alpha: self.spec.alpha,
-            max_replicates: MAX_REPLICATES,
-            blocks: None,
-            budget: None,
-            sample_time: None,
-            timeout: Some(TIMEOUT),
-            seed,
-            judged: Metric::Wall,
-            pinning: self.spec.pinning_or(Pinning::Auto),
+            settings: self.settings(seed),
             save: Some(self.scratch.path().join(RUN)),
             folder: self.scratch.path().to_owned(),
-            command: Vec::new(),
-            placements: None,
-            control: false,
+            ..WorkerRace::default()
+        }
+    }
+
+    fn settings(&self, seed: u64) -> RaceSettings {
+        RaceSettings {
+            max_replicates: Some(MAX_REPLICATES),
+            budget: None,
+            timeout: Some(TimeLimit(Some(TIMEOUT))),
+            seed: Some(seed),
+            ..self.spec.settings.clone()
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Spec → Plan: everything is checked and fixed before the first launch.
 
-use deadheat_model::{Benchmark, CommandLine, Contender, Design, Hooks, Output, Plan, Workload};
+use deadheat_model::{
+    Benchmark, CommandLine, Contender, Design, Front, Hooks, Output, Plan, Workload,
+};
 
 use super::parameters::combinations;
 use super::placeholders::substitute;
@@ -27,7 +29,7 @@ impl CommandRaceSpec {
             return Err(SpecError::NoCommand);
         }
         let mut benchmarks = self.benchmarks()?;
-        if self.control {
+        if self.settings.control() {
             benchmarks.iter_mut().for_each(Benchmark::add_control);
         }
         // Copies too: they decide how many launches a block has.
@@ -40,18 +42,13 @@ impl CommandRaceSpec {
             let looks = |alpha| self.looks(contenders, alpha);
             benchmark.rules = own_rules(&self.rules, &benchmark.name, looks)?;
         }
+        let looks = self.looks(contenders, self.settings.alpha())?;
         let plan = Plan {
             design: Design {
-                margin: self.margin,
-                alpha: self.alpha,
-                looks: self.looks(contenders, self.alpha)?,
-                blocks_per_replicate: self.blocks_per_replicate,
                 warmup: self.warmup,
-                budget: self.budget,
-                judged: self.judged.clone(),
-                pinning: self.pinning.clone(),
+                ..self.settings.design(Front::Run, looks)
             },
-            seed: self.seed,
+            seed: self.settings.seed(),
             benchmarks,
         };
         plan.validate()?;
@@ -180,7 +177,7 @@ impl CommandRaceSpec {
             text,
             input: self.input.clone(),
             output: template.output.clone(),
-            timeout: self.timeout,
+            timeout: self.settings.timeout(Front::Run),
             exit_policy: self.exit_policy.clone(),
             hooks: Hooks {
                 setup: hook("--setup", template.setup)?,
@@ -241,6 +238,7 @@ mod tests {
     use super::super::parameters::Parameter;
     use super::super::spec::OutputChoice;
     use super::*;
+    use deadheat_model::RaceSettings;
 
     fn spec(commands: &[&str]) -> CommandRaceSpec {
         CommandRaceSpec {
@@ -281,7 +279,7 @@ mod tests {
     fn a_control_is_the_baseline_once_more_in_every_benchmark() {
         let mut spec = spec(&["a {n}", "b {n}"]);
         spec.parameters = vec![Parameter::list("n", "1,2").unwrap()];
-        spec.control = true;
+        spec.settings.control = Some(true);
         let plan = spec.plan().unwrap();
         let expected = [
             ["a 1", "b 1", "a 1 (control)"],
@@ -344,7 +342,10 @@ mod tests {
     #[test]
     fn numbers_out_of_range_name_their_flag() {
         let bad_margin = CommandRaceSpec {
-            margin: -1.0,
+            settings: RaceSettings {
+                margin: Some(-1.0),
+                ..RaceSettings::default()
+            },
             ..spec(&["a", "b"])
         };
         assert!(
@@ -355,7 +356,10 @@ mod tests {
                 .contains("--margin")
         );
         let bad_alpha = CommandRaceSpec {
-            alpha: 2.0,
+            settings: RaceSettings {
+                alpha: Some(2.0),
+                ..RaceSettings::default()
+            },
             ..spec(&["a", "b"])
         };
         assert!(
@@ -366,7 +370,10 @@ mod tests {
                 .contains("--alpha")
         );
         let no_blocks = CommandRaceSpec {
-            blocks_per_replicate: 0,
+            settings: RaceSettings {
+                blocks: Some(0),
+                ..RaceSettings::default()
+            },
             ..spec(&["a", "b"])
         };
         assert!(

@@ -21,12 +21,12 @@ impl CommandRaceSpec {
     /// two contenders holds two launches of each, any other holds one.
     pub(super) fn looks(&self, contenders: usize, alpha: f64) -> Result<Looks, SpecError> {
         let launches_per_block = if contenders == 2 { 2 } else { 1 };
-        let per_replicate = launches_per_block * self.blocks_per_replicate.max(1);
+        let per_replicate = launches_per_block * self.settings.blocks.unwrap_or(1).max(1);
         let at_least = |runs: u32| runs.div_ceil(per_replicate);
         for (flag, value) in [
             ("--runs", self.runs.exactly),
             ("--max-runs", self.runs.max),
-            ("--max-replicates", Some(self.max_replicates)),
+            ("--max-replicates", self.settings.max_replicates),
         ] {
             if value == Some(0) {
                 return Err(SpecError::Zero { flag });
@@ -45,7 +45,7 @@ impl CommandRaceSpec {
         let min = self.runs.min.map_or(0, at_least);
         let max = match self.runs.max {
             Some(runs) => (runs / per_replicate).max(1),
-            None => self.max_replicates.max(min),
+            None => self.settings.max_replicates().max(min),
         };
         if min > max {
             return Err(SpecError::Runs {

@@ -2,7 +2,6 @@
 //! recorded run out.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use deadheat_engine::{
     Contenders, EngineError, FunctionCause, GoogleBenchmarkArguments, GoogleBenchmarkContenders,
@@ -10,8 +9,8 @@ use deadheat_engine::{
     OsClock, Watcher, environment, unix_seconds,
 };
 use deadheat_model::{
-    Benchmark, BenchmarkFailure, Contender, Environment, GoogleBenchmarkCalls, LeftOut,
-    LeftOutReason, Metric, Origin, Pinning, Plan, Program, RepetitionLength, RulesOfSome,
+    Benchmark, BenchmarkFailure, Contender, Design, Environment, Front, GoogleBenchmarkCalls,
+    LeftOut, LeftOutReason, Origin, Plan, Program, RaceSettings, RepetitionLength, RulesOfSome,
     RunHeader, Workload,
 };
 
@@ -19,14 +18,14 @@ use super::commands::placements;
 use super::outcome::{RaceError, RaceOutcome, not_started, take_over_signals};
 use super::own_links;
 use super::recorded::Recorded;
-use super::terms::{Terms, refuse_existing, refuse_unmeasured};
-use crate::rules::refuse_own_unmeasured;
+use super::terms::{design, looks, refuse_existing, refuse_unmeasured};
+use crate::rules::{own_rules, refuse_own_unmeasured};
 
 /// Replicates of a benchmark on the user's own links, beside neutral ones.
 const OWN_LINK_REPLICATES: u32 = 6;
 
 /// How Google Benchmark executables are raced.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct GoogleBenchmarkRace {
     /// Who races; the baseline first.
     pub sides: Vec<GoogleSide>,
@@ -34,26 +33,8 @@ pub struct GoogleBenchmarkRace {
     pub benchmarks: Vec<GoogleEntry>,
     /// What is not, as far as is known before the pilots.
     pub left_out: Vec<LeftOut>,
-    /// Smallest relative change worth acting on.
-    pub margin: f64,
-    /// Chance of any wrong verdict that is accepted.
-    pub alpha: f64,
-    /// Replicates of each benchmark at most.
-    pub max_replicates: u32,
-    /// Repetitions in a launch, each a block; found by the pilot when `None`.
-    pub blocks: Option<u32>,
-    /// Whether each baseline races a second copy of itself as well.
-    pub control: bool,
-    /// No replicate starts after so much time.
-    pub budget: Option<Duration>,
-    /// What one launch may take.
-    pub timeout: Option<Duration>,
-    /// The source of every random choice.
-    pub seed: u64,
-    /// The metric judged: wall or CPU time.
-    pub judged: Metric,
-    /// Cores to draw from.
-    pub pinning: Pinning,
+    /// How they are raced and judged. Blocks are the repetitions in a launch.
+    pub settings: RaceSettings,
     /// The run file; `None` for a new one below `.deadheat/runs`.
     pub save: Option<PathBuf>,
     /// The folder that `.deadheat` is looked for in.
@@ -100,7 +81,7 @@ impl GoogleBenchmarkRace {
             wanted.length = wanted.length.or(read.length);
             wanted.repetitions = wanted.repetitions.or(read.repetitions);
         }
-        wanted.repetitions = self.blocks.or(wanted.repetitions);
+        wanted.repetitions = self.settings.blocks.or(wanted.repetitions);
         Ok(wanted)
     }
 
@@ -144,32 +125,28 @@ pub fn race_google_benchmark(
     let interrupts = take_over_signals()?;
     // Before deadheat settles on one core and takes that for the machine.
     let machine = environment();
-    let terms = Terms {
-        margin: race.margin,
-        alpha: race.alpha,
-        max_replicates: race.max_replicates,
-        blocks: 1,
-        budget: race.budget,
-        judged: &race.judged,
-        pinning: &race.pinning,
-    };
+    let settings = &race.settings;
     let mut plan = Plan {
-        design: terms.design()?,
-        seed: race.seed,
+        design: Design {
+            // The pilots say how many there are.
+            blocks_per_replicate: 1,
+            ..design(settings, 1)?
+        },
+        seed: settings.seed(),
         benchmarks: Vec::new(),
     };
     refuse_existing(race.save.as_deref())?;
     let options = GoogleBenchmarkOptions {
-        timeout: race.timeout,
-        pinning: race.pinning.clone(),
-        seed: race.seed,
+        timeout: settings.timeout(Front::Bench),
+        pinning: settings.pinning(Front::Bench),
+        seed: settings.seed(),
         shown: race.shown,
         wanted: race.wanted()?,
     };
     let mut contenders =
         GoogleBenchmarkContenders::new(options, &interrupts).map_err(RaceError::NotStarted)?;
     let whom = "Google Benchmark executables, whose counters are shown beside the verdict,";
-    refuse_unmeasured(&race.judged, contenders.metrics(), whom)?;
+    refuse_unmeasured(&plan.design.judged, contenders.metrics(), whom)?;
     let mut left_out = race.left_out.clone();
     let mut failures = Vec::new();
     for entry in &race.benchmarks {
@@ -193,10 +170,10 @@ pub fn race_google_benchmark(
             Err(error) => return Err(not_started(error, &interrupts)),
         };
         let mut benchmark = Benchmark {
-            rules: terms.own_rules(&race.rules, &entry.name)?,
+            rules: own_rules(&race.rules, &entry.name, |alpha| looks(settings, alpha))?,
             ..planned(entry, &sides, piloted)
         };
-        if race.control {
+        if settings.control() {
             benchmark.add_control();
         }
         plan.benchmarks.push(benchmark);

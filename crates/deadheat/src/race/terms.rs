@@ -2,56 +2,26 @@
 //! before anybody waits for those.
 
 use std::path::Path;
-use std::time::Duration;
 
 use deadheat_analysis::{LooksError, planned_looks};
 use deadheat_format::FormatError;
-use deadheat_model::{Design, Looks, Metric, OwnRules, Pinning, RulesOfSome};
+use deadheat_model::{Design, Front, Looks, Metric, RaceSettings};
 
 use super::outcome::RaceError;
-use crate::rules::own_rules;
 
-/// What is agreed before the first pilot.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Terms<'a> {
-    pub(super) margin: f64,
-    pub(super) alpha: f64,
-    pub(super) max_replicates: u32,
-    /// Blocks in a replicate where no pilot says.
-    pub(super) blocks: u32,
-    pub(super) budget: Option<Duration>,
-    pub(super) judged: &'a Metric,
-    pub(super) pinning: &'a Pinning,
+/// The design of a race of functions, with everything checked that the user could get wrong.
+/// Blocks in a replicate are `blocks` where nobody says.
+pub(super) fn design(settings: &RaceSettings, blocks: u32) -> Result<Design, RaceError> {
+    let looks = looks(settings, settings.alpha())?;
+    Ok(Design {
+        blocks_per_replicate: settings.blocks.unwrap_or(blocks),
+        ..settings.design(Front::Bench, looks)
+    })
 }
 
-impl Terms<'_> {
-    fn looks(&self, alpha: f64) -> Result<Looks, RaceError> {
-        Ok(planned_looks(0, self.max_replicates, alpha)?)
-    }
-
-    /// What is decided for one benchmark otherwise than for all.
-    pub(super) fn own_rules(
-        &self,
-        some: &[RulesOfSome],
-        benchmark: &str,
-    ) -> Result<OwnRules, RaceError> {
-        own_rules(some, benchmark, |alpha| self.looks(alpha))
-    }
-
-    /// The design, with everything checked that the user could get wrong.
-    pub(super) fn design(&self) -> Result<Design, RaceError> {
-        let looks = self.looks(self.alpha)?;
-        Ok(Design {
-            margin: self.margin,
-            alpha: self.alpha,
-            looks,
-            blocks_per_replicate: self.blocks,
-            warmup: 0,
-            budget: self.budget,
-            judged: self.judged.clone(),
-            pinning: self.pinning.clone(),
-        })
-    }
+/// The looks of a benchmark with an accepted chance of a wrong verdict of its own.
+pub(super) fn looks(settings: &RaceSettings, alpha: f64) -> Result<Looks, RaceError> {
+    Ok(planned_looks(0, settings.max_replicates(), alpha)?)
 }
 
 impl From<LooksError> for RaceError {

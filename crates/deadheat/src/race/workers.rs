@@ -2,24 +2,23 @@
 //! in, recorded run out.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use deadheat_engine::{
     Contenders, FunctionContenders, FunctionOptions, Interrupts, LinkProgram, Watcher,
     WorkerProgram, environment, unix_seconds,
 };
 use deadheat_model::{
-    Benchmark, BenchmarkFailure, Environment, LeftOut, Metric, Origin, Pinning, Plan, RulesOfSome,
-    RunHeader,
+    Benchmark, BenchmarkFailure, Environment, Front, LeftOut, Metric, Origin, Plan, RaceSettings,
+    RulesOfSome, RunHeader,
 };
 
 use super::outcome::{RaceError, RaceOutcome, not_started, take_over_signals};
 use super::recorded::Recorded;
-use super::terms::{Terms, refuse_existing, refuse_unmeasured};
+use super::terms::{design, looks, refuse_existing, refuse_unmeasured};
 use super::{own_links, planning};
 #[cfg(feature = "reports")]
 use crate::calibration::known;
-use crate::rules::refuse_own_unmeasured;
+use crate::rules::{own_rules, refuse_own_unmeasured};
 
 /// Blocks in a replicate where neither the user nor a pilot says.
 const BLOCKS: u32 = 25;
@@ -28,35 +27,15 @@ const BLOCKS: u32 = 25;
 const OWN_LINK_REPLICATES: u32 = 6;
 
 /// How functions are raced.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct WorkerRace {
     /// What a worker process runs where a benchmark names no program: the
     /// program that races functions of its own.
     pub program: Option<WorkerProgram>,
     /// Whether what other programs print is shown, on standard error.
     pub shown: bool,
-    /// Smallest relative change worth acting on.
-    pub margin: f64,
-    /// Chance of any wrong verdict that is accepted.
-    pub alpha: f64,
-    /// Replicates of each benchmark at most.
-    pub max_replicates: u32,
-    /// Blocks in a replicate; found by the pilot when `None`.
-    pub blocks: Option<u32>,
-    /// Whether each baseline races a second copy of itself as well.
-    pub control: bool,
-    /// No block starts after so much time.
-    pub budget: Option<Duration>,
-    /// What a sample lasts at least, where not only its clock decides.
-    pub sample_time: Option<Duration>,
-    /// What one sample may take.
-    pub timeout: Option<Duration>,
-    /// The source of every random choice.
-    pub seed: u64,
-    /// The metric judged.
-    pub judged: Metric,
-    /// Cores to draw from.
-    pub pinning: Pinning,
+    /// How they are raced and judged.
+    pub settings: RaceSettings,
     /// The run file; `None` for a new one below `.deadheat/runs`.
     pub save: Option<PathBuf>,
     /// The folder that `.deadheat` is looked for in.
@@ -92,25 +71,13 @@ impl WorkerRace {
             program: self.program.clone(),
             shown: self.shown,
             metrics: metrics.to_vec(),
-            sample_time: self.sample_time,
-            timeout: self.timeout,
-            pinning: self.pinning.clone(),
-            seed: self.seed,
+            sample_time: self.settings.sample_time,
+            timeout: self.settings.timeout(Front::Bench),
+            pinning: self.settings.pinning(Front::Bench),
+            seed: self.settings.seed(),
             placements: self.placements.clone().map(LinkProgram::new),
         };
         FunctionContenders::new(options, interrupts).map_err(RaceError::NotStarted)
-    }
-
-    fn terms(&self) -> Terms<'_> {
-        Terms {
-            margin: self.margin,
-            alpha: self.alpha,
-            max_replicates: self.max_replicates,
-            blocks: self.blocks.unwrap_or(BLOCKS),
-            budget: self.budget,
-            judged: &self.judged,
-            pinning: &self.pinning,
-        }
     }
 }
 
@@ -124,22 +91,25 @@ pub fn race_workers(
     let interrupts = take_over_signals()?;
     // Before deadheat settles on one core and takes that for the machine.
     let machine = environment();
-    let design = race.terms().design()?;
+    let settings = &race.settings;
+    let design = design(settings, BLOCKS)?;
     refuse_existing(race.save.as_deref())?;
-    refuse_unmeasured(&race.judged, &entries.metrics, "functions")?;
+    refuse_unmeasured(&design.judged, &entries.metrics, "functions")?;
     let mut benchmarks = entries.benchmarks;
     for benchmark in &mut benchmarks {
         // Before its pilot: a copy of a build has a process of its own.
-        if race.control {
+        if settings.control() {
             benchmark.add_control();
         }
-        benchmark.rules = race.terms().own_rules(&entries.rules, &benchmark.name)?;
+        benchmark.rules = own_rules(&entries.rules, &benchmark.name, |alpha| {
+            looks(settings, alpha)
+        })?;
     }
     refuse_own_unmeasured(&benchmarks, &entries.metrics, "functions")?;
     let mut contenders = race.contenders(&entries.metrics, &interrupts)?;
     let mut plan = Plan {
         design,
-        seed: race.seed,
+        seed: settings.seed(),
         benchmarks,
     };
     let mut failures = Vec::new();
@@ -155,7 +125,7 @@ pub fn race_workers(
             }
             Err(error) => return Err(not_started(error, &interrupts)),
         };
-        planning::complete(benchmark, piloted.as_ref(), race.blocks);
+        planning::complete(benchmark, piloted.as_ref(), settings.blocks);
     }
     plan.validate()
         .map_err(|error| RaceError::Design(error.to_string()))?;

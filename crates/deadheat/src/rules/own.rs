@@ -1,7 +1,7 @@
 //! Rules of one benchmark on their way into the plan.
 
 use deadheat_analysis::LooksError;
-use deadheat_model::{Benchmark, Looks, Metric, OwnLevel, OwnRules, RuleSet, RulesOfSome};
+use deadheat_model::{Benchmark, Looks, Metric, OwnLevel, OwnRules, RulesOfSome};
 
 use crate::race::RaceError;
 
@@ -12,7 +12,7 @@ pub(crate) fn own_rules<E: From<LooksError>>(
     benchmark: &str,
     looks: impl FnOnce(f64) -> Result<Looks, E>,
 ) -> Result<OwnRules, E> {
-    let rules = RuleSet::of(some, benchmark);
+    let rules = RulesOfSome::of(some, benchmark);
     let level = match rules.alpha {
         Some(alpha) => Some(OwnLevel {
             alpha,
@@ -32,7 +32,7 @@ pub(crate) fn own_rules<E: From<LooksError>>(
 /// after so many replicates, and has no time to spend.
 #[cfg(feature = "commands")]
 pub(crate) fn recorded_rules(some: &[RulesOfSome], benchmark: &str, replicates: u32) -> OwnRules {
-    let rules = RuleSet::of(some, benchmark);
+    let rules = RulesOfSome::of(some, benchmark);
     OwnRules {
         margin: rules.margin,
         level: rules.alpha.map(|alpha| OwnLevel {
@@ -74,15 +74,15 @@ pub(crate) fn refuse_own_unmeasured(
 mod tests {
     use super::*;
     use deadheat_analysis::planned_looks;
-    use deadheat_model::Glob;
+    use deadheat_model::{Glob, RaceSettings};
 
     fn some(metric: &str) -> Vec<RulesOfSome> {
         vec![RulesOfSome {
             name: Glob::new("parse/*"),
-            rules: RuleSet {
+            rules: RaceSettings {
                 alpha: Some(0.01),
                 metric: Some(Metric::from_name(metric)),
-                ..RuleSet::default()
+                ..RaceSettings::default()
             },
         }]
     }

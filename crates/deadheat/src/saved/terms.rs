@@ -1,6 +1,6 @@
 //! What saved results are judged by, and what can be wrong with that.
 
-use deadheat_model::{PlanError, RuleSet, RulesOfSome};
+use deadheat_model::{PlanError, RulesOfSome};
 
 /// What saved results, which carry no plan, are judged by.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,7 +19,7 @@ pub struct Terms {
 impl Terms {
     /// The metric that a benchmark is judged by, where anybody says.
     pub(super) fn metric_of(&self, benchmark: &str) -> Option<String> {
-        let own = RuleSet::of(&self.rules, benchmark).metric;
+        let own = RulesOfSome::of(&self.rules, benchmark).metric;
         own.map(|metric| metric.name().to_owned())
             .or_else(|| self.metric.clone())
     }
