@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 use deadheat::analysis::Options;
-use deadheat::answer::Answer;
 use deadheat::exit::{Failure, Status};
 
 use crate::exports::ExportArgs;
@@ -26,13 +25,10 @@ pub struct AnalyzeArgs {
 }
 
 /// Reads, analyses and answers, file by file.
-pub fn analyze(args: &AnalyzeArgs) -> Result<Status, Failure> {
+pub fn analyze(mut args: AnalyzeArgs) -> Result<Status, Failure> {
     args.exports.check_for_one(args.files.len())?;
-    let rules = args.recorded.rules(&args.answer)?;
-    let answer = Answer {
-        gate: rules.gate(),
-        ..args.answer.answer()
-    };
+    let rules = args.recorded.rules(&mut args.answer)?;
+    let answer = args.answer.answer();
     let mut status = Status::Done;
     for file in &args.files {
         let recorded = match args.exports.need_samples() {

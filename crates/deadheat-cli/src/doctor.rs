@@ -5,7 +5,7 @@ use deadheat::answer::to_stdout;
 use deadheat::exit::{Failure, Status};
 use deadheat::model::Pinning;
 use deadheat::report::{DoctorTextOptions, to_doctor_json, to_doctor_text};
-use deadheat::settings::{Color, pinning};
+use deadheat::settings::Color;
 use deadheat::terminal::{self, to_stderr};
 use deadheat_doctor::{DoctorOptions, Root, examine};
 
@@ -25,7 +25,7 @@ const SECONDS: f64 = 3.2;
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
     /// Cores to look at: auto (compare them), none (wherever the scheduler likes) or a list
-    #[arg(long, value_name = "CORES", default_value = "auto", value_parser = pinning)]
+    #[arg(long, value_name = "CORES", default_value = "auto", value_parser = Pinning::parse)]
     pin: Pinning,
     /// Print the checkup as JSON instead of text
     #[arg(long)]

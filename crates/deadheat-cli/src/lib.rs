@@ -22,7 +22,6 @@ mod report;
 mod reports;
 mod resume;
 mod rev;
-mod rules;
 mod run;
 mod typed;
 

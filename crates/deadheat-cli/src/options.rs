@@ -1,15 +1,16 @@
 //! Options that several subcommands share, and what they mean.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
-use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use deadheat::answer::{Answer, Format};
+use deadheat::exit::Failure;
 use deadheat::model::TextCells;
-use deadheat::rules::Gate;
-use deadheat::settings::{Color, FailOn};
-
-use crate::rules::RulesArgs;
+use deadheat::rules::{CliOverrides, Gate, Rules, RulesSource};
+use deadheat::settings::{Color, FailOn, Front, RaceSettings, Setting, ValueKind};
 
 /// How the answer is printed and what it does to the exit code.
 #[derive(Clone, Debug, Args)]
@@ -47,24 +48,39 @@ pub struct AnswerArgs {
         help_heading = "Answer"
     )]
     pub color: Color,
-    /// Exit with 1 if a verdict is one of these (comma-separated)
-    #[arg(
-        long,
-        value_name = "VERDICT",
-        value_delimiter = ',',
-        value_parser = fail_on(),
-        help_heading = "Answer"
-    )]
-    pub fail_on: Vec<FailOn>,
+    /// Verdicts that fail the run.
+    #[command(flatten)]
+    fails: SettingsArgs<{ Front::Answer as usize }>,
     /// The rules file.
     #[command(flatten)]
-    pub rules: RulesArgs,
+    rules: RulesArgs,
     /// What answers are held against, once the rules are read.
     #[arg(skip)]
     pub gate: Gate,
 }
 
 impl AnswerArgs {
+    /// The rules of the file below those of the command line, which are the settings of a race and
+    /// the verdicts that fail it. From then on answers are held against them.
+    pub fn read_rules(
+        &mut self,
+        race: &RaceSettings,
+        asked: CliOverrides,
+    ) -> Result<Rules, Failure> {
+        let source = match (&self.rules.config, self.rules.no_config) {
+            (Some(path), _) => RulesSource::Named(path.clone()),
+            (None, true) => RulesSource::Nowhere,
+            (None, false) => RulesSource::Nearest,
+        };
+        let asked = CliOverrides {
+            settings: self.fails.0.clone().or(race),
+            ..asked
+        };
+        let rules = Rules::read(asked, &source)?;
+        self.gate = rules.gate();
+        Ok(rules)
+    }
+
     /// The answer these options ask for.
     pub fn answer(&self) -> Answer {
         Answer {
@@ -104,9 +120,102 @@ pub fn color() -> impl TypedValueParser<Value = Color> {
     PossibleValuesParser::new(told).try_map(|name| Color::parse(&name))
 }
 
-fn fail_on() -> impl TypedValueParser<Value = FailOn> {
-    let told = FailOn::ALL.map(|rule| PossibleValue::new(rule.name()).help(rule.meaning()));
-    PossibleValuesParser::new(told).try_map(|name| FailOn::parse(&name))
+/// Which rules file is read.
+#[derive(Clone, Debug, Default, Args)]
+pub struct RulesArgs {
+    /// Take margins, gates and excuses from this file [default: the nearest deadheat.toml upwards]
+    #[arg(long, value_name = "FILE", help_heading = "Rules")]
+    config: Option<PathBuf>,
+    /// Take none from a file
+    #[arg(long, help_heading = "Rules", conflicts_with = "config")]
+    no_config: bool,
+}
+
+/// The settings that one front takes, by its place among all: the options, their help and what they
+/// set come from the table that a bench target and `deadheat.toml` use, too.
+#[derive(Clone, Debug, Default)]
+pub struct SettingsArgs<const FRONT: usize>(pub RaceSettings);
+
+impl<const FRONT: usize> Args for SettingsArgs<FRONT> {
+    fn augment_args(command: Command) -> Command {
+        let front = Front::ALL[FRONT];
+        command.args(Setting::of(front).map(|setting| option(setting, front)))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl<const FRONT: usize> FromArgMatches for SettingsArgs<FRONT> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut read = Self::default();
+        read.update_from_arg_matches(matches)?;
+        Ok(read)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        for setting in Setting::of(Front::ALL[FRONT]) {
+            let given: Vec<&str> = match setting.kind {
+                ValueKind::Flag if matches.get_flag(setting.name) => vec!["true"],
+                ValueKind::Flag => Vec::new(),
+                _ => {
+                    let given = matches.get_many::<String>(setting.name);
+                    given.into_iter().flatten().map(String::as_str).collect()
+                }
+            };
+            for text in given {
+                // Each was read before, by the parser of its option.
+                setting
+                    .set(&mut self.0, text)
+                    .map_err(|problem| clap::Error::raw(ErrorKind::ValueValidation, problem))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A setting as an option. Its value stays a text, of which the parser has seen that it makes sense.
+fn option(setting: &'static Setting, front: Front) -> Arg {
+    let option = Arg::new(setting.name)
+        .long(setting.name)
+        .help(setting.help(front));
+    let option = match front {
+        Front::Recording => option,
+        Front::Answer => option.help_heading("Answer"),
+        _ => option.help_heading("Design"),
+    };
+    if let ValueKind::Flag = setting.kind {
+        return option.action(ArgAction::SetTrue);
+    }
+    let option = option.value_name(setting.value);
+    match setting.kind {
+        ValueKind::Count => option.value_parser(value_parser!(u32).map(|count| count.to_string())),
+        ValueKind::Number => option
+            .value_parser(value_parser!(u64).map(|number| number.to_string()))
+            .allow_negative_numbers(true),
+        ValueKind::Verdicts => option
+            .value_parser(PossibleValuesParser::new(FailOn::ALL.map(|verdict| {
+                PossibleValue::new(verdict.name()).help(verdict.meaning())
+            })))
+            .action(ArgAction::Append)
+            .value_delimiter(','),
+        ValueKind::Share(_) => option
+            .value_parser(parser(setting))
+            .allow_hyphen_values(true),
+        ValueKind::Flag | ValueKind::Time | ValueKind::Text(_) => {
+            option.value_parser(parser(setting))
+        }
+    }
+}
+
+fn parser(
+    setting: &'static Setting,
+) -> impl Fn(&str) -> Result<String, String> + Clone + Send + Sync + 'static {
+    |text| {
+        setting.set(&mut RaceSettings::default(), text)?;
+        Ok(text.to_owned())
+    }
 }
 
 /// Lets `-i3,4` stand for `-i=3,4`, as the short form of a list of exit codes.

@@ -8,22 +8,16 @@ use deadheat::Recorded;
 use deadheat::exit::Failure;
 use deadheat::model::{Metric, Origin};
 use deadheat::rules::{CliOverrides, Rules};
-use deadheat::settings::fraction;
+use deadheat::settings::Front;
 
-use crate::options::AnswerArgs;
+use crate::options::{AnswerArgs, SettingsArgs};
 
 /// How a recording is judged that carries no plan of its own.
 #[derive(Clone, Debug, Args)]
 pub struct RecordedArgs {
-    /// Smallest change worth acting on, for recordings (a run carries its own) [default: 1%]
-    #[arg(long, value_name = "CHANGE", value_parser = fraction, allow_hyphen_values = true)]
-    margin: Option<f64>,
-    /// Accepted chance of a wrong verdict, for recordings [default: 0.05]
-    #[arg(long, value_name = "P", value_parser = fraction, allow_hyphen_values = true)]
-    alpha: Option<f64>,
-    /// What is judged, for recordings [default: wall]
-    #[arg(long, value_name = "METRIC")]
-    metric: Option<String>,
+    /// Settings for recordings.
+    #[command(flatten)]
+    design: SettingsArgs<{ Front::Recording as usize }>,
     /// Replay the looks of a race over a recording instead of judging it once
     #[arg(long)]
     pub looks: bool,
@@ -31,14 +25,8 @@ pub struct RecordedArgs {
 
 impl RecordedArgs {
     /// What is asked of the recording, by these options and a rules file.
-    pub fn rules(&self, answer: &AnswerArgs) -> Result<Rules, Failure> {
-        answer.rules.read(CliOverrides {
-            margin: self.margin,
-            alpha: self.alpha,
-            metric: self.metric.as_deref().map(Metric::from_name),
-            fail_on: answer.fail_on.clone(),
-            ..CliOverrides::default()
-        })
+    pub fn rules(&self, answer: &mut AnswerArgs) -> Result<Rules, Failure> {
+        answer.read_rules(&self.design.0, CliOverrides::default())
     }
 
     /// A file, whose samples may be read as they are analysed.
@@ -66,7 +54,7 @@ fn checked<'a>(
         let known = known.join(", ");
         let file = file.display();
         // A race is judged by its own plan, and what nobody chose is nobody's fault.
-        if run.header.origin == Origin::Race || rules.metric().is_none() {
+        if run.header.origin == Origin::Race || rules.settings().metric.is_none() {
             let told = format!("{file}: {judged} is judged, but only {known} is recorded");
             return Err(Failure::Data(told));
         }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use deadheat::analysis::Options;
-use deadheat::answer::{Answer, to_stdout};
+use deadheat::answer::to_stdout;
 use deadheat::exit::{Failure, Status};
 
 use crate::options::AnswerArgs;
@@ -33,13 +33,10 @@ pub struct ReportCommand {
 }
 
 /// Reads, analyses, and writes what was asked for.
-pub fn report(args: &ReportCommand) -> Result<Status, Failure> {
+pub fn report(mut args: ReportCommand) -> Result<Status, Failure> {
     let reports = args.reports.files();
-    let rules = args.recorded.rules(&args.answer)?;
-    let answer = Answer {
-        gate: rules.gate(),
-        ..args.answer.answer()
-    };
+    let rules = args.recorded.rules(&mut args.answer)?;
+    let answer = args.answer.answer();
     if reports.is_empty() && !answer.is_document() {
         return Err(Failure::Usage(
             "say what to make of it: --html FILE, --markdown [FILE], --junit FILE, --svg DIR, \

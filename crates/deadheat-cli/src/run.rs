@@ -1,22 +1,21 @@
 //! `deadheat run`: race whole commands.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::Args;
 use deadheat::command_race::{
     CommandRaceSpec, OutputChoice, Parameter, ParameterError, Runs, Shell, SpecError,
 };
 use deadheat::exit::{Failure, Status};
-use deadheat::model::{ExitPolicy, Input, Metric, Output, Pinning};
+use deadheat::model::{ExitPolicy, Input, Output};
 use deadheat::rules::{CliOverrides, Rules};
-use deadheat::settings::{Placement, duration, fraction, pinning, random_seed};
+use deadheat::settings::{Front, Placement, RaceSettings, random_seed};
 use deadheat::terminal::to_stderr;
 use deadheat::{RaceOptions, Resumable, ResumeOptions, race_commands};
 
 use crate::answering::tell;
 use crate::exports::ExportArgs;
-use crate::options::AnswerArgs;
+use crate::options::{AnswerArgs, SettingsArgs};
 use crate::progress::LiveProgress;
 use crate::resume::resume;
 use crate::typed;
@@ -66,9 +65,6 @@ pub struct RunArgs {
     /// Fail unless every candidate prints the same bytes and exits alike
     #[arg(long)]
     check_output: bool,
-    /// Kill a launch that takes longer, and fail
-    #[arg(long, value_name = "TIME", value_parser = duration)]
-    timeout: Option<Duration>,
 
     /// Discarded launches of each command at the beginning
     #[arg(
@@ -88,44 +84,9 @@ pub struct RunArgs {
     /// At most N launches of each command
     #[arg(short = 'M', long, value_name = "N", help_heading = "Design")]
     max_runs: Option<u32>,
-    /// Smallest change worth acting on [default: 1%]
-    #[arg(long, value_name = "CHANGE", value_parser = fraction, help_heading = "Design", allow_hyphen_values = true)]
-    margin: Option<f64>,
-    /// Accepted chance of a wrong verdict [default: 0.05]
-    #[arg(long, value_name = "P", value_parser = fraction, help_heading = "Design", allow_hyphen_values = true)]
-    alpha: Option<f64>,
-    /// Replicates at most; when resuming, at most so many more [default: 40]
-    #[arg(long, value_name = "N", help_heading = "Design")]
-    max_replicates: Option<u32>,
-    /// Blocks in a replicate
-    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Design")]
-    blocks: u32,
-    /// Race the baseline against a second copy of itself as well; verdicts are provisional when the
-    /// two seem to differ
-    #[arg(long, help_heading = "Design")]
-    control: bool,
-    /// Start no block after this much time
-    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Design")]
-    budget: Option<Duration>,
-    /// Source of every random choice [default: drawn and recorded]
-    #[arg(
-        long,
-        value_name = "N",
-        help_heading = "Design",
-        allow_negative_numbers = true
-    )]
-    seed: Option<u64>,
-    /// What is judged: wall, cpu, user, system, peak-rss, minor-faults, instructions, …
-    /// [default: wall]
-    #[arg(long, value_name = "METRIC", help_heading = "Design")]
-    metric: Option<String>,
-    /// Cores of the commands: none, auto (one core, deadheat elsewhere) or a list
-    #[arg(long, value_name = "CORES", default_value = "none", value_parser = pinning, help_heading = "Design")]
-    pin: Pinning,
-    /// Which links are raced: neutral (of commands linked through 'deadheat link', another one
-    /// per replicate) or own (as they are)
-    #[arg(long, value_name = "WHICH", default_value = "neutral", value_parser = Placement::parse, help_heading = "Design")]
-    placement: Placement,
+    /// How the commands are raced and judged.
+    #[command(flatten)]
+    design: SettingsArgs<{ Front::Run as usize }>,
 
     /// Run before all launches (once for all or once per command)
     #[arg(short = 's', long, value_name = "CMD", help_heading = "Hooks")]
@@ -191,8 +152,13 @@ pub struct RunArgs {
 
 /// Races, records, analyses and answers.
 pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
-    let rules = args.answer.rules.read(args.asked())?;
-    args.answer.gate = rules.gate();
+    // The commands are named here, so no filter of a file is about them.
+    let asked = CliOverrides {
+        names: true,
+        ..CliOverrides::default()
+    };
+    let rules = args.answer.read_rules(&args.design.0, asked)?;
+    let design = &args.design.0;
     let mut options = RaceOptions {
         command: Vec::new(),
         save: args.save.clone(),
@@ -205,7 +171,7 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
         },
         // This very program makes them. Where it cannot be found, as when it
         // was replaced meanwhile, commands run as they were linked.
-        placements: match args.placement {
+        placements: match design.placement.unwrap_or_default() {
             Placement::Neutral => std::env::current_exe().ok(),
             Placement::Own => None,
         },
@@ -214,13 +180,13 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
     let outcome = match &args.resume {
         Some(path) => {
             let how = ResumeOptions {
-                budget: args.budget,
+                budget: design.budget,
                 shown: options.shown,
                 placements: options.placements.clone(),
                 ..ResumeOptions::default()
             };
             let commands = [Resumable::Commands];
-            resume(path, &commands, args.max_replicates, how, args.quiet)?
+            resume(path, &commands, design.max_replicates, how, args.quiet)?
         }
         None => {
             let spec = args.spec(&rules)?;
@@ -232,28 +198,14 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
                 }
             }
             let mut progress = LiveProgress::new(&plan.benchmarks, args.quiet);
-            race_commands(plan, &options, &mut progress).map_err(|error| rules.blame(error))?
+            race_commands(plan, &options, &mut progress)
+                .map_err(|error| error.into_failure(&rules))?
         }
     };
     tell(&outcome, &args.answer, &args.exports)
 }
 
 impl RunArgs {
-    /// What is said of the rules. The commands are named here, so no filter of
-    /// a file is about them.
-    fn asked(&self) -> CliOverrides {
-        CliOverrides {
-            margin: self.margin,
-            alpha: self.alpha,
-            metric: self.metric.as_deref().map(Metric::from_name),
-            budget: self.budget,
-            max_replicates: self.max_replicates,
-            fail_on: self.answer.fail_on.clone(),
-            names: true,
-            whole: false,
-        }
-    }
-
     fn spec(&self, rules: &Rules) -> Result<CommandRaceSpec, Failure> {
         let shell = match &self.shell {
             None => Shell::None,
@@ -267,6 +219,7 @@ impl RunArgs {
                 .map(|text| OutputChoice::parse(text))
                 .collect()
         };
+        let settings = rules.settings();
         Ok(CommandRaceSpec {
             commands: self.commands.clone(),
             names: self.names.clone(),
@@ -286,23 +239,16 @@ impl RunArgs {
                 .ignore_failure
                 .as_deref()
                 .map_or(Ok(ExitPolicy::ZeroOnly), policy)?,
-            timeout: self.timeout,
             warmup: self.warmup,
             runs: Runs {
                 exactly: self.runs,
                 min: self.min_runs,
                 max: self.max_runs,
             },
-            max_replicates: rules.max_replicates().unwrap_or(40),
-            blocks_per_replicate: self.blocks,
-            margin: rules.margin(),
-            alpha: rules.alpha(),
-            budget: rules.budget(),
-            seed: self.seed.unwrap_or_else(random_seed),
-            judged: rules.judged(),
-            pinning: self.pin.clone(),
-            placement: self.placement,
-            control: self.control,
+            settings: RaceSettings {
+                seed: Some(settings.seed.unwrap_or_else(random_seed)),
+                ..settings
+            },
             rules: rules.some(),
         })
     }

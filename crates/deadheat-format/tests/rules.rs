@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use deadheat_format::{FormatError, read_rules, read_rules_from};
-use deadheat_model::{Day, FailOn, Metric, RuleSet, RulesFile};
+use deadheat_model::{Day, FailOn, Metric, RaceSettings, RulesFile};
 
 fn read(text: &str) -> Result<RulesFile, String> {
     read_bytes(text.as_bytes())
@@ -56,15 +56,16 @@ until = "2027-01-01"
 fn every_key_is_read() {
     let rules = read(FULL).unwrap();
     assert_eq!(rules.path, Path::new("deadheat.toml"));
-    let all = RuleSet {
+    let all = RaceSettings {
         margin: Some(0.02),
         alpha: Some(0.05),
         metric: Some(Metric::Wall),
         budget: Some(Duration::from_secs(30)),
+        max_replicates: Some(40),
         fail_on: Some(vec![FailOn::Slower]),
+        ..RaceSettings::default()
     };
     assert_eq!(rules.all, all);
-    assert_eq!(rules.max_replicates, Some(40));
     let patterns: Vec<&str> = rules.include.iter().map(|glob| glob.pattern()).collect();
     assert_eq!(patterns, ["parse/*", "hash/*"]);
     assert_eq!(rules.exclude.len(), 1);
@@ -118,7 +119,7 @@ fn values_are_spelled_as_the_flags_or_as_numbers() {
     assert_eq!(fail_on("[]"), Some(Vec::new()));
     assert_eq!(read("include = \"a*\"").unwrap().include.len(), 1);
     assert_eq!(
-        read("max-replicates = 0x10").unwrap().max_replicates,
+        read("max-replicates = 0x10").unwrap().all.max_replicates,
         Some(16)
     );
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::metric::Metric;
 use crate::plan::{Looks, Plan, PlanError};
+use crate::settings::ShareRange;
 
 /// Settings that a plan gives to one benchmark in place of those of the design. A field that is
 /// `None` is as the design has it.
@@ -96,13 +97,13 @@ impl Plan {
             };
             let overrides = &benchmark.overrides;
             if let Some(margin) = overrides.margin
-                && !(margin > 0.0 && margin < 1.0)
+                && !ShareRange::MARGIN.holds(margin)
             {
-                return refused("margin", margin, "above 0 and below 1 (100 %)");
+                return refused("margin", margin, ShareRange::MARGIN.words);
             }
             if let Some(LevelOverride { alpha, looks }) = &overrides.level {
-                if !(*alpha > 0.0 && *alpha <= 0.5) {
-                    return refused("alpha", *alpha, "above 0 and at most 0.5");
+                if !ShareRange::ALPHA.holds(*alpha) {
+                    return refused("alpha", *alpha, ShareRange::ALPHA.words);
                 }
                 let end = self.design.looks.max_replicates();
                 if !looks.are_well_formed() || looks.max_replicates() != end {

@@ -37,6 +37,7 @@ mod rules;
 mod run;
 mod samples;
 mod schedule;
+mod settings;
 mod units;
 mod verdict;
 mod warning;
@@ -79,12 +80,15 @@ pub use quantities::{byte_size, duration, fraction};
 pub use record::{BlockRecord, RecordSink, SinkError, Unrecorded};
 pub use results::{ResultBenchmark, ResultFacts, ResultSide, ResultSource, ResultState, Results};
 pub use rule::{Decision, StoppingRule};
-pub use rules::{Ignore, RuleSet, RulesFile, RulesOfSome};
+pub use rules::{Ignore, RulesFile, RulesOfSome};
 pub use run::{
     BenchmarkFailure, EndReason, LeftOut, LeftOutReason, Origin, Run, RunEnd, RunHeader,
 };
 pub use samples::{BlockSpan, Flags, Sample, SampleError, Samples};
 pub use schedule::{Block, ContenderId, Role, Slot};
+pub use settings::{
+    FileScope, Front, Placement, RaceSettings, Setting, ShareRange, TimeLimit, ValueKind,
+};
 pub use units::{LogRatio, Nanoseconds};
 pub use verdict::{Scope, Verdict};
 pub use warning::{ClockCause, Observation, Warning};

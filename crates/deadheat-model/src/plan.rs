@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::benchmark_overrides::BenchmarkOverrides;
 use crate::metric::Metric;
 use crate::schedule::ContenderId;
+use crate::settings::ShareRange;
 use crate::workload::Workload;
 
 /// Everything that is decided before the first sample is taken.
@@ -313,11 +314,11 @@ impl Plan {
     pub fn validate(&self) -> Result<(), PlanError> {
         let design = &self.design;
         let out_of_range = |flag, value, range| Err(PlanError::OutOfRange { flag, value, range });
-        if !(design.margin > 0.0 && design.margin < 1.0) {
-            return out_of_range("--margin", design.margin, "above 0 and below 1 (100 %)");
+        if !ShareRange::MARGIN.holds(design.margin) {
+            return out_of_range("--margin", design.margin, ShareRange::MARGIN.words);
         }
-        if !(design.alpha > 0.0 && design.alpha <= 0.5) {
-            return out_of_range("--alpha", design.alpha, "above 0 and at most 0.5");
+        if !ShareRange::ALPHA.holds(design.alpha) {
+            return out_of_range("--alpha", design.alpha, ShareRange::ALPHA.words);
         }
         if design.blocks_per_replicate == 0 {
             return out_of_range("--blocks", 0.0, "at least 1");

@@ -1,12 +1,11 @@
 //! What a project asks of its benchmarks, as `deadheat.toml` says it.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use crate::day::Day;
 use crate::fail_on::FailOn;
 use crate::glob::Glob;
-use crate::metric::Metric;
+use crate::settings::RaceSettings;
 
 /// All that a rules file says.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -14,9 +13,7 @@ pub struct RulesFile {
     /// The file.
     pub path: PathBuf,
     /// What holds for every benchmark.
-    pub all: RuleSet,
-    /// Replicates of each benchmark at most.
-    pub max_replicates: Option<u32>,
+    pub all: RaceSettings,
     /// Which benchmarks are raced or judged; all when there are none.
     pub include: Vec<Glob>,
     /// Which are not.
@@ -35,48 +32,23 @@ impl RulesFile {
     }
 }
 
-/// Rules that may hold for all benchmarks or for some. What is `None` is not
-/// said here.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct RuleSet {
-    /// Smallest relative change worth acting on.
-    pub margin: Option<f64>,
-    /// Accepted chance of a wrong verdict.
-    pub alpha: Option<f64>,
-    /// What is judged.
-    pub metric: Option<Metric>,
-    /// No block starts after this much time: of the run, or of the benchmark.
-    pub budget: Option<Duration>,
-    /// Which verdicts fail the run.
-    pub fail_on: Option<Vec<FailOn>>,
-}
-
-impl RuleSet {
-    /// The rules of one benchmark: of all that fit its name the last wins, key
-    /// by key.
-    pub fn of(some: &[RulesOfSome], benchmark: &str) -> RuleSet {
-        let mut found = RuleSet::default();
-        for rules in some.iter().filter(|some| some.name.fits(benchmark)) {
-            let rules = rules.rules.clone();
-            found = RuleSet {
-                margin: rules.margin.or(found.margin),
-                alpha: rules.alpha.or(found.alpha),
-                metric: rules.metric.or(found.metric),
-                budget: rules.budget.or(found.budget),
-                fail_on: rules.fail_on.or(found.fail_on),
-            };
-        }
-        found
-    }
-}
-
 /// Rules of the benchmarks whose names fit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RulesOfSome {
     /// Which benchmarks.
     pub name: Glob,
     /// What holds for them.
-    pub rules: RuleSet,
+    pub rules: RaceSettings,
+}
+
+impl RulesOfSome {
+    /// The rules of one benchmark: of all that fit its name the last wins, key by key.
+    pub fn of(some: &[RulesOfSome], benchmark: &str) -> RaceSettings {
+        let fitting = some.iter().filter(|some| some.name.fits(benchmark));
+        fitting.fold(RaceSettings::default(), |found, some| {
+            some.rules.clone().or(&found)
+        })
+    }
 }
 
 /// A rule that may be broken for now.
@@ -101,10 +73,10 @@ mod tests {
     fn some(name: &str, margin: Option<f64>, alpha: Option<f64>) -> RulesOfSome {
         RulesOfSome {
             name: Glob::new(name),
-            rules: RuleSet {
+            rules: RaceSettings {
                 margin,
                 alpha,
-                ..RuleSet::default()
+                ..RaceSettings::default()
             },
         }
     }
@@ -116,13 +88,13 @@ mod tests {
             some("parse/json", Some(0.02), None),
             some("sort", Some(0.5), None),
         ];
-        let of = |name| RuleSet::of(&list, name);
+        let of = |name| RulesOfSome::of(&list, name);
         assert_eq!(
             (of("parse/json").margin, of("parse/json").alpha),
             (Some(0.02), Some(0.01))
         );
         assert_eq!(of("parse/xml").margin, Some(0.05));
-        assert_eq!(of("hash"), RuleSet::default());
+        assert_eq!(of("hash"), RaceSettings::default());
     }
 
     #[test]

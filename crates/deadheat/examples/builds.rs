@@ -15,11 +15,13 @@ use deadheat::analysis::{Options, analyse};
 use deadheat::engine::{Unwatched, WorkerProgram};
 use deadheat::exit::{Failure, Status};
 use deadheat::model::{
-    Benchmark, Contender, EndReason, FunctionCalls, Metric, Pinning, Program, WorkerCalls, Workload,
+    Benchmark, Contender, EndReason, FunctionCalls, Metric, Pinning, Program, RaceSettings,
+    TimeLimit, WorkerCalls, Workload,
 };
 use deadheat::report::{TextOptions, to_text};
 use deadheat::{
-    Entries, RaceOutcome, ResumeOptions, WorkerRace, inspect_program, race_workers, resume_race,
+    BenchmarkRace, Entries, RaceOutcome, ResumeOptions, inspect_program, race_benchmarks,
+    resume_race,
 };
 
 fn main() -> ExitCode {
@@ -61,7 +63,7 @@ fn race(words: &[&str]) -> Result<Status, Failure> {
         left_out: Vec::new(),
         rules: Vec::new(),
     };
-    told(&race_workers(&race, entries, &mut Unwatched)?)
+    told(&race_benchmarks(&race, entries, &mut Unwatched)?)
 }
 
 fn resume(words: &[&str]) -> Result<Status, Failure> {
@@ -87,25 +89,14 @@ fn told(outcome: &RaceOutcome) -> Result<Status, Failure> {
     })
 }
 
-fn settings(words: &[&str]) -> WorkerRace {
-    let mut race = WorkerRace {
-        command: Vec::new(),
-        program: None,
-        shown: false,
-        margin: 0.01,
-        alpha: 0.05,
-        max_replicates: 6,
-        control: false,
-        blocks: None,
-        budget: None,
-        sample_time: None,
-        timeout: Some(Duration::from_secs(60)),
-        seed: 7,
-        judged: Metric::Wall,
-        pinning: Pinning::Auto,
-        save: None,
-        folder: PathBuf::new(),
-        placements: None,
+fn settings(words: &[&str]) -> BenchmarkRace {
+    let mut race = BenchmarkRace {
+        settings: RaceSettings {
+            max_replicates: Some(6),
+            seed: Some(7),
+            ..RaceSettings::default()
+        },
+        ..BenchmarkRace::default()
     };
     for option in words.chunks(2) {
         let [flag, value] = option else {
@@ -113,16 +104,18 @@ fn settings(words: &[&str]) -> WorkerRace {
         };
         let number = || value.parse().expect("a number");
         match *flag {
-            "--alpha" => race.alpha = value.parse().expect("a number"),
-            "--blocks" => race.blocks = Some(number()),
-            "--control" => race.control = *value == "yes",
-            "--max-replicates" => race.max_replicates = number(),
+            "--alpha" => race.settings.alpha = Some(value.parse().expect("a number")),
+            "--blocks" => race.settings.blocks = Some(number()),
+            "--control" => race.settings.control = Some(*value == "yes"),
+            "--max-replicates" => race.settings.max_replicates = Some(number()),
             "--placements" => race.placements = Some(value.into()),
-            "--pin" if *value == "none" => race.pinning = Pinning::Inherit,
-            "--pin" => race.pinning = Pinning::Cores(vec![number()]),
+            "--pin" => race.settings.pin = Some(Pinning::parse(value).expect("cores")),
             "--save" => race.save = Some(value.into()),
             "--threads" => {}
-            "--timeout" => race.timeout = Some(Duration::from_secs(number().into())),
+            "--timeout" => {
+                let limit = Duration::from_secs(number().into());
+                race.settings.timeout = Some(TimeLimit(Some(limit)));
+            }
             _ => panic!("{flag}"),
         }
     }

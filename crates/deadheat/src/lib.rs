@@ -89,11 +89,11 @@ pub use deadheat_report as report;
 
 pub use deadheat_engine::{AsyncExecutor, CountingAllocator};
 pub use harness::{Compare, compare, compare_with, main};
-pub use race::{Entries, RaceError, RaceOutcome, WorkerRace, race_workers};
+pub use race::{BenchmarkRace, Entries, RaceError, RaceOutcome, race_benchmarks};
 #[cfg(feature = "commands")]
 pub use race::{
-    GoogleBenchmarkRace, GoogleEntry, GoogleSide, RaceOptions, Resumable, ResumeOptions,
-    inspect_program, race_commands, race_google_benchmark, resume_race,
+    RaceOptions, Resumable, ResumeOptions, google_benchmark, inspect_program, race_commands,
+    resume_race,
 };
 #[cfg(feature = "commands")]
 pub use recorded::Recorded;

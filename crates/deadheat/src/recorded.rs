@@ -47,10 +47,11 @@ impl<'a> Recorded<'a> {
     pub fn read(path: impl AsRef<Path>, rules: &'a Rules) -> Result<Self, Failure> {
         let path = path.as_ref();
         let usage = |error: SavedError| Failure::Usage(rules.blamed(error.to_string()));
+        let settings = rules.settings();
         let plan = RecordingPlan {
-            margin: rules.margin(),
-            alpha: rules.alpha(),
-            judged: rules.judged(),
+            margin: settings.margin(),
+            alpha: settings.alpha(),
+            judged: settings.judged(),
         };
         let mut run = match read_recording(path, &plan).map_err(Failure::reading)? {
             Recording::Run(run) => run,

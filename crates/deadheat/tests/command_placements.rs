@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use deadheat::command_race::CommandRaceSpec;
 use deadheat::engine::Unwatched;
-use deadheat::model::{Placing, Run};
+use deadheat::model::{Placing, RaceSettings, Run};
 use deadheat::{RaceError, RaceOptions, RaceOutcome, ResumeOptions, race_commands, resume_race};
 
 /// Signals and the core a thread has settled on belong to the process.
@@ -104,11 +104,14 @@ done
 
     fn raced(&self, replicates: u32, commands: &[String], control: bool) -> Result<Run, RaceError> {
         let spec = CommandRaceSpec {
-            control,
             commands: commands.to_vec(),
-            max_replicates: replicates,
-            alpha: 1e-60,
-            seed: 7,
+            settings: RaceSettings {
+                control: Some(control),
+                max_replicates: Some(replicates),
+                alpha: Some(1e-60),
+                seed: Some(7),
+                ..RaceSettings::default()
+            },
             ..CommandRaceSpec::default()
         };
         let _ = fs::remove_file(self.path("run.jsonl"));
@@ -306,7 +309,10 @@ fn a_link_that_answers_otherwise_is_refused_where_outputs_are_compared() {
     let command = format!("{tool} -c 'echo true'");
     let compared = CommandRaceSpec {
         commands: vec![command.clone(), command],
-        max_replicates: 6,
+        settings: RaceSettings {
+            max_replicates: Some(6),
+            ..RaceSettings::default()
+        },
         check_output: true,
         ..CommandRaceSpec::default()
     };

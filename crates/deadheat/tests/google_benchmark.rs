@@ -5,15 +5,16 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{LazyLock, Mutex};
-use std::time::Duration;
 
 use deadheat::analysis::{Options, analyse};
 use deadheat::engine::Unwatched;
 use deadheat::format::read_run;
-use deadheat::model::{Metric, Pinning, Program, RepetitionLength, Run, Verdict, Workload};
+use deadheat::model::{
+    Front, Metric, Program, RaceSettings, RepetitionLength, Run, Verdict, Workload,
+};
 use deadheat::{
-    GoogleBenchmarkRace, GoogleEntry, GoogleSide, RaceError, RaceOutcome, ResumeOptions,
-    race_google_benchmark, resume_race,
+    BenchmarkRace, Entries, RaceError, RaceOutcome, ResumeOptions, google_benchmark,
+    race_benchmarks, resume_race,
 };
 use deadheat_testing::needs;
 
@@ -36,49 +37,39 @@ static BUILT: LazyLock<(tempfile::TempDir, PathBuf)> = LazyLock::new(|| {
 
 /// The executable against itself, in these benchmarks: pairs of names, or one
 /// for both sides.
-fn race(benchmarks: &[&str], arguments: &[&str], folder: &Path) -> GoogleBenchmarkRace {
-    let side = |name: &str| GoogleSide {
-        name: name.to_owned(),
-        program: Program {
-            executable: BUILT.1.clone(),
-            arguments: arguments.iter().map(|a| (*a).to_owned()).collect(),
-        },
+fn race(benchmarks: &[&str], arguments: &[&str], folder: &Path) -> (BenchmarkRace, Entries) {
+    let program = Program {
+        executable: BUILT.1.clone(),
+        arguments: arguments.iter().map(|a| (*a).to_owned()).collect(),
     };
-    let entry = |name: &&str| {
+    let benchmark = |name: &&str| {
         let (old, new) = name.split_once(" vs. ").unwrap_or((name, name));
-        GoogleEntry {
-            name: (*name).to_owned(),
-            in_sides: vec![old.to_owned(), new.to_owned()],
-            sides: vec![0, 1],
-        }
+        google_benchmark(name, [("OLD", &program, old), ("NEW", &program, new)])
     };
-    GoogleBenchmarkRace {
-        command: Vec::new(),
-        sides: vec![side("OLD"), side("NEW")],
-        benchmarks: benchmarks.iter().map(entry).collect(),
-        left_out: Vec::new(),
-        margin: 0.01,
-        alpha: 0.05,
-        max_replicates: 6,
-        control: false,
-        blocks: None,
-        budget: None,
-        timeout: Some(Duration::from_secs(60)),
-        seed: 7,
-        judged: Metric::Wall,
-        pinning: Pinning::Auto,
-        save: None,
+    let race = BenchmarkRace {
+        settings: settings(6),
         folder: folder.to_owned(),
-        placements: None,
-        shown: false,
-        rules: Vec::new(),
+        ..BenchmarkRace::default()
+    };
+    let entries = Entries {
+        benchmarks: benchmarks.iter().map(benchmark).collect(),
+        ..Entries::default()
+    };
+    (race, entries)
+}
+
+fn settings(max_replicates: u32) -> RaceSettings {
+    RaceSettings {
+        max_replicates: Some(max_replicates),
+        seed: Some(7),
+        ..RaceSettings::default()
     }
 }
 
-fn raced(race: &GoogleBenchmarkRace) -> Result<RaceOutcome, RaceError> {
+fn raced((race, entries): &(BenchmarkRace, Entries)) -> Result<RaceOutcome, RaceError> {
     let alone = ONE_AT_A_TIME.lock();
     let _alone = alone.unwrap_or_else(|poison| poison.into_inner());
-    race_google_benchmark(race, &mut Unwatched)
+    race_benchmarks(race, entries.clone(), &mut Unwatched)
 }
 
 /// How a benchmark of the run is launched.
@@ -189,11 +180,11 @@ fn cpu_time_can_be_judged_and_counters_only_shown() {
     needs!("benchmark/benchmark.h", "g++");
     let folder = tempfile::tempdir().unwrap();
     let mut race = race(&["sum/100"], &[], folder.path());
-    race.judged = Metric::Cpu;
+    race.0.settings.metric = Some(Metric::Cpu);
     let outcome = raced(&race).unwrap();
     let analysis = analyse(&outcome.run, Options::default());
     assert_eq!(analysis.comparisons[0].metric, Metric::Cpu);
-    race.judged = Metric::Custom("rows".to_owned());
+    race.0.settings.metric = Some(Metric::Custom("rows".to_owned()));
     let message = raced(&race).unwrap_err().to_string();
     assert!(
         message.contains("--metric rows: ") && message.contains("wall, cpu"),
@@ -224,16 +215,12 @@ fn a_side_alone_is_launched_once_a_replicate_and_measured() {
         &["--benchmark_min_time=0.0005"],
         folder.path(),
     );
-    race.benchmarks[0].sides = vec![1];
-    race.benchmarks[0].in_sides.pop();
+    race.1.benchmarks[0].contenders.remove(0);
     let outcome = raced(&race).unwrap();
     // One launch to pilot, one to rehearse.
     assert_eq!(outcome.run.launches, 2 + 6);
     let analysis = analyse(&outcome.run, Options::default());
     assert_eq!(analysis.comparisons[0].baseline.name, "NEW");
-    race.benchmarks[0].sides = vec![2];
-    let message = raced(&race).unwrap_err().to_string();
-    assert!(message.contains("'sum/100'"), "{message}");
 }
 
 #[test]
@@ -242,15 +229,13 @@ fn a_race_is_taken_up_again_with_the_calls_of_its_plan() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("run.jsonl");
     let arguments = ["--benchmark_min_time=0.0005"];
-    let race = GoogleBenchmarkRace {
-        max_replicates: 2,
-        save: Some(file.clone()),
-        ..race(&["sum/100 vs. sum/400"], &arguments, folder.path())
-    };
+    let mut race = race(&["sum/100 vs. sum/400"], &arguments, folder.path());
+    race.0.settings = settings(2);
+    race.0.save = Some(file.clone());
     let before = raced(&race).unwrap().run;
     let options = ResumeOptions {
         more: 6,
-        timeout: race.timeout,
+        timeout: race.0.settings.timeout(Front::Bench),
         ..ResumeOptions::default()
     };
     let alone = ONE_AT_A_TIME.lock();
@@ -269,11 +254,10 @@ fn a_copy_of_the_baseline_is_launched_in_slots_of_its_own() {
     needs!("benchmark/benchmark.h", "g++");
     let folder = tempfile::tempdir().unwrap();
     let short = ["--benchmark_min_time=0.0005"];
-    let controlled = GoogleBenchmarkRace {
-        control: true,
-        blocks: Some(2),
-        ..race(&["sum/100 vs. sum/400", "sum/100"], &short, folder.path())
-    };
+    let names = ["sum/100 vs. sum/400", "sum/100"];
+    let mut controlled = race(&names, &short, folder.path());
+    controlled.0.settings.control = Some(true);
+    controlled.0.settings.blocks = Some(2);
     let outcome = raced(&controlled).unwrap();
     let run = read_run(&outcome.path).unwrap();
     for (benchmark, samples) in run.header.plan.benchmarks.iter().zip(&run.benchmarks) {

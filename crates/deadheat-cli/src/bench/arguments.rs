@@ -46,7 +46,7 @@ pub struct BenchArgs {
         help_heading = "Files",
         conflicts_with_all = [
             "old", "words", "arguments", "names", "exact", "skip", "ignored", "include_ignored",
-            "list", "margin", "alpha", "blocks", "control", "sample_time", "metric", "pin", "seed",
+            "list", "margin", "alpha", "blocks", "control", "sample-time", "metric", "pin", "seed",
             "save",
         ]
     )]

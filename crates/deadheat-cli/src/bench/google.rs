@@ -1,28 +1,17 @@
 //! Races of Google Benchmark executables.
 
-use std::path::PathBuf;
-
-use deadheat::answer::to_stdout;
 use deadheat::exit::{Failure, Status};
-use deadheat::model::{LeftOut, Program};
-use deadheat::pairing::{NamedTarget, pair_names};
-use deadheat::pairing::{families, families_between};
-use deadheat::settings::{Ignored, Selection};
-use deadheat::{GoogleBenchmarkRace, GoogleEntry, GoogleSide, race_google_benchmark};
+use deadheat::google_benchmark;
+use deadheat::model::Program;
+use deadheat::pairing::{
+    Families, FamilyProblem, NamedTarget, Pairing, families, families_between, pair_names,
+};
+use deadheat::settings::Selection;
 
-use super::entries::{listing, nothing_in_common, nothing_selected};
+use super::entries::{nothing_in_common, nothing_selected};
 use super::inspection::Launched;
 use super::options::BenchOptions;
-use crate::answering::tell;
-use crate::progress::LiveProgress;
-use crate::typed;
-
-/// What is raced, and what is not.
-struct Field {
-    sides: Vec<GoogleSide>,
-    entries: Vec<GoogleEntry>,
-    left_out: Vec<LeftOut>,
-}
+use super::race::{race_pairing, race_selected};
 
 /// Races two builds, which are called by `names`.
 pub fn pairs(
@@ -30,23 +19,15 @@ pub fn pairs(
     names: &[String; 2],
     options: &BenchOptions,
 ) -> Result<Status, Failure> {
-    let everything = Selection {
-        ignored: Ignored::In,
-        ..Selection::default()
-    };
-    let all = pairs_of(targets, names, &everything);
-    if all.entries.is_empty() {
-        return Err(nothing_in_common(&all.left_out, names));
-    }
-    let field = pairs_of(targets, names, &options.selection());
-    if field.entries.is_empty() {
-        let held = all.entries.iter().map(|entry| entry.name.as_str());
-        return Ok(nothing_selected(held, &all.left_out));
-    }
-    race(field, options)
+    refuse_sample_time(options)?;
+    race_selected(
+        |selection| pairs_of(targets, names, selection),
+        Some(names),
+        options,
+    )
 }
 
-fn pairs_of(targets: &[Launched], names: &[String; 2], selection: &Selection) -> Field {
+fn pairs_of(targets: &[Launched], names: &[String; 2], selection: &Selection) -> Pairing {
     let named: Vec<NamedTarget> = targets
         .iter()
         .map(|target| NamedTarget {
@@ -55,85 +36,57 @@ fn pairs_of(targets: &[Launched], names: &[String; 2], selection: &Selection) ->
         })
         .collect();
     let (pairs, left_out) = pair_names(&named, names, selection);
-    let mut sides = Vec::new();
-    let mut entries = Vec::new();
+    let mut benchmarks = Vec::new();
     for (place, target) in targets.iter().enumerate() {
         let [Some((old, _)), Some((new, _))] = &target.sides else {
             continue;
         };
-        let first = sides.len();
-        for (name, program) in names.iter().zip([old, new]) {
-            sides.push(GoogleSide {
-                name: name.clone(),
-                program: program.clone(),
-            });
+        for pair in pairs.iter().filter(|pair| pair.target == place) {
+            let sides = names.iter().zip([old, new]);
+            let sides = sides.map(|(name, program)| (name.as_str(), program, &*pair.benchmark));
+            benchmarks.push(google_benchmark(&pair.shown, sides));
         }
-        let of_target = pairs.iter().filter(|pair| pair.target == place);
-        entries.extend(of_target.map(|pair| GoogleEntry {
-            name: pair.shown.clone(),
-            in_sides: vec![pair.benchmark.clone(); 2],
-            sides: vec![first, first + 1],
-        }));
     }
-    Field {
-        sides,
-        entries,
+    Pairing {
+        benchmarks,
         left_out,
+        metrics: Vec::new(),
     }
 }
 
 /// Races two families of one program, which two filters name; with any other
 /// number of filters every benchmark is measured for itself.
 pub fn alone(target: &Launched, options: &BenchOptions) -> Result<Status, Failure> {
+    refuse_sample_time(options)?;
     let Some((program, held)) = target.sides.iter().flatten().next() else {
         return Err(Failure::Internal("nobody was asked".to_owned()));
     };
-    let side = |name: &str| GoogleSide {
-        name: name.to_owned(),
-        program: program.clone(),
-    };
     let mut selection = options.selection();
-    let field = match (&options.filters[..], selection.exact) {
-        ([baseline, candidate], false) => {
-            selection.filters.clear();
-            let mut held = held.clone();
-            held.retain(|name| selection.names(name));
-            let found = families(&held, baseline, candidate)
-                .map_err(|problem| Failure::Usage(problem.to_string()))?;
-            if found.pairs.is_empty() {
-                let names = [baseline.clone(), candidate.clone()];
-                return Err(nothing_in_common(&found.left_out, &names));
-            }
-            let entry = |(name, in_sides): (String, [String; 2])| GoogleEntry {
-                name,
-                in_sides: in_sides.to_vec(),
-                sides: vec![0, 1],
-            };
-            Field {
-                sides: vec![side(baseline), side(candidate)],
-                entries: found.pairs.into_iter().map(entry).collect(),
-                left_out: found.left_out,
-            }
-        }
-        _ => {
-            let selected = held.iter().filter(|name| selection.names(name));
-            let entry = |name: &String| GoogleEntry {
-                name: name.clone(),
-                in_sides: vec![name.clone()],
-                sides: vec![0],
-            };
-            let file = program.executable.file_name().unwrap_or_default();
-            Field {
-                sides: vec![side(&file.to_string_lossy())],
-                entries: selected.map(entry).collect(),
-                left_out: Vec::new(),
-            }
-        }
+    if let ([baseline, candidate], false) = (&options.filters[..], selection.exact) {
+        selection.filters.clear();
+        let mut held = held.clone();
+        held.retain(|name| selection.names(name));
+        let found = families(&held, baseline, candidate);
+        let sides = [(baseline, program), (candidate, program)];
+        return race_found(
+            found,
+            [baseline, candidate].map(Clone::clone),
+            sides,
+            options,
+        );
+    }
+    let file = program.executable.file_name().unwrap_or_default();
+    let file = file.to_string_lossy();
+    let selected = held.iter().filter(|name| selection.names(name));
+    let benchmarks = selected.map(|name| google_benchmark(name, [(&*file, program, &**name)]));
+    let pairing = Pairing {
+        benchmarks: benchmarks.collect(),
+        ..Pairing::default()
     };
-    if field.entries.is_empty() {
+    if pairing.benchmarks.is_empty() {
         return Ok(nothing_selected(held.iter().map(String::as_str), &[]));
     }
-    race(field, options)
+    race_pairing(pairing, options)
 }
 
 /// Races a family of one program against a family of another: each of the
@@ -144,71 +97,47 @@ pub fn filtered(
     names: &[String; 2],
     options: &BenchOptions,
 ) -> Result<Status, Failure> {
+    refuse_sample_time(options)?;
     let [Some((old, held_by_old)), Some((new, held_by_new))] = &target.sides else {
         return Err(Failure::Internal("a side was not asked".to_owned()));
     };
     let [baseline, candidate] = filters;
-    let found = families_between([held_by_old, held_by_new], baseline, candidate)
-        .map_err(|problem| Failure::Usage(problem.to_string()))?;
-    if found.pairs.is_empty() {
-        return Err(nothing_in_common(&found.left_out, filters));
-    }
-    let side = |name: &String, program: &Program| GoogleSide {
-        name: name.clone(),
-        program: program.clone(),
-    };
-    let entry = |(name, in_sides): (String, [String; 2])| GoogleEntry {
-        name,
-        in_sides: in_sides.to_vec(),
-        sides: vec![0, 1],
-    };
-    let field = Field {
-        sides: vec![side(&names[0], old), side(&names[1], new)],
-        entries: found.pairs.into_iter().map(entry).collect(),
-        left_out: found.left_out,
-    };
-    race(field, options)
+    let found = families_between([held_by_old, held_by_new], baseline, candidate);
+    let sides = [(&names[0], old), (&names[1], new)];
+    race_found(found, filters.clone(), sides, options)
 }
 
-fn race(field: Field, options: &BenchOptions) -> Result<Status, Failure> {
-    if options.list {
-        let names = field.entries.iter().map(|entry| entry.name.as_str());
-        to_stdout(&listing(names, &field.left_out))?;
-        return Ok(Status::Done);
+/// Races the families that two filters found, with a name and a program for either.
+fn race_found(
+    found: Result<Families, FamilyProblem>,
+    filters: [String; 2],
+    sides: [(&String, &Program); 2],
+    options: &BenchOptions,
+) -> Result<Status, Failure> {
+    let found = found.map_err(|problem| Failure::Usage(problem.to_string()))?;
+    if found.pairs.is_empty() {
+        return Err(nothing_in_common(&found.left_out, &filters));
     }
-    if options.sample_time.is_some() {
-        return Err(Failure::Usage(
-            "--sample-time: how long a sample of a Google Benchmark executable is, \
-             --benchmark_min_time says"
-                .to_owned(),
-        ));
-    }
-    let seed = options.seed();
-    let race = GoogleBenchmarkRace {
-        command: typed::again(seed),
-        sides: field.sides,
-        benchmarks: field.entries,
-        left_out: field.left_out,
-        margin: options.rules.margin(),
-        alpha: options.rules.alpha(),
-        max_replicates: options.max_replicates(),
-        blocks: options.blocks,
-        control: options.control,
-        budget: options.rules.budget(),
-        timeout: options.timeout(),
-        seed,
-        judged: options.rules.judged(),
-        pinning: options.pin.clone(),
-        save: options.save.clone(),
-        folder: PathBuf::new(),
-        placements: options.placements(),
-        shown: options.nocapture,
-        rules: options.rules.some(),
+    let benchmark = |(shown, in_sides): &(String, [String; 2])| {
+        let sides = sides.iter().zip(in_sides);
+        let sides = sides.map(|((name, program), known)| (name.as_str(), *program, &**known));
+        google_benchmark(shown, sides)
     };
-    // Nobody has more than one candidate, so none needs to be named.
-    let mut progress = LiveProgress::new(&[], options.quiet);
-    let outcome =
-        race_google_benchmark(&race, &mut progress).map_err(|error| options.rules.blame(error))?;
-    progress.finish();
-    tell(&outcome, &options.answer, &options.exports)
+    let pairing = Pairing {
+        benchmarks: found.pairs.iter().map(benchmark).collect(),
+        left_out: found.left_out,
+        metrics: Vec::new(),
+    };
+    race_pairing(pairing, options)
+}
+
+fn refuse_sample_time(options: &BenchOptions) -> Result<(), Failure> {
+    if options.design.0.sample_time.is_none() || options.list {
+        return Ok(());
+    }
+    Err(Failure::Usage(
+        "--sample-time: how long a sample of a Google Benchmark executable is, \
+         --benchmark_min_time says"
+            .to_owned(),
+    ))
 }

@@ -4,6 +4,7 @@ use deadheat::engine::{Inspected, WorkerProgram};
 use deadheat::exit::Failure;
 use deadheat::model::Program;
 use deadheat::pairing::{self, Listed};
+use deadheat::settings::Front;
 use deadheat::terminal::to_stderr;
 use deadheat::{RaceError, inspect_program};
 
@@ -113,7 +114,7 @@ fn ask(program: &Program, options: &BenchOptions) -> Result<Inspected, RaceError
         arguments: program.arguments.iter().map(Into::into).collect(),
         shown: options.nocapture,
     };
-    inspect_program(&program, options.timeout())
+    inspect_program(&program, options.settings().timeout(Front::Bench))
 }
 
 fn mixed(worker: &Program, google: &Program) -> Failure {

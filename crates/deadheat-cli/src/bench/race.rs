@@ -5,7 +5,7 @@ use deadheat::exit::{Failure, Status};
 use deadheat::model::Program;
 use deadheat::pairing::{self, Pairing};
 use deadheat::settings::{Ignored, Selection};
-use deadheat::{Entries, race_workers};
+use deadheat::{Entries, race_benchmarks};
 
 use super::entrants::{Entrants, Target};
 use super::entries::{listing, nothing_in_common, nothing_selected};
@@ -22,7 +22,7 @@ pub fn race(entrants: &Entrants, options: &BenchOptions) -> Result<Status, Failu
     match inspect(&entrants.targets, options)? {
         Field::Workers(targets) => {
             let pair = |selection: &Selection| pairing::pair(&targets, sides, selection);
-            workers(pair, Some(sides), options)
+            race_selected(pair, Some(sides), options)
         }
         Field::GoogleBenchmark(targets) => google::pairs(&targets, sides, options),
     }
@@ -38,7 +38,7 @@ pub fn race_alone(program: Program, options: &BenchOptions) -> Result<Status, Fa
     match inspect(&[target], options)? {
         Field::Workers(targets) => {
             let pair = |selection: &Selection| pairing::race_alone(&targets, selection);
-            workers(pair, None, options)
+            race_selected(pair, None, options)
         }
         Field::GoogleBenchmark(targets) => match &targets[..] {
             [target, ..] => google::alone(target, options),
@@ -67,7 +67,8 @@ pub fn race_families(
     }
 }
 
-fn workers(
+/// Races what the options select of all that `pair` finds.
+pub(super) fn race_selected(
     pair: impl Fn(&Selection) -> Pairing,
     sides: Option<&[String; 2]>,
     options: &BenchOptions,
@@ -87,6 +88,11 @@ fn workers(
         let names = all.benchmarks.iter().map(|one| one.name.as_str());
         return Ok(nothing_selected(names, &all.left_out));
     }
+    race_pairing(pairing, options)
+}
+
+/// Races these benchmarks, or lists them, and answers.
+pub(super) fn race_pairing(pairing: Pairing, options: &BenchOptions) -> Result<Status, Failure> {
     if options.list {
         let names = pairing.benchmarks.iter().map(|one| one.name.as_str());
         to_stdout(&listing(names, &pairing.left_out))?;
@@ -99,8 +105,8 @@ fn workers(
         left_out: pairing.left_out,
         rules: options.rules.some(),
     };
-    let outcome = race_workers(&options.worker_race(), entries, &mut progress)
-        .map_err(|error| options.rules.blame(error))?;
+    let outcome = race_benchmarks(&options.race(), entries, &mut progress)
+        .map_err(|error| error.into_failure(&options.rules))?;
     progress.finish();
     tell(&outcome, &options.answer, &options.exports)
 }

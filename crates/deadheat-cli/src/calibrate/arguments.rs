@@ -1,16 +1,14 @@
 //! The command line of `deadheat calibrate`.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::Args;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use deadheat::calibration::{CalibrationSpec, Effort};
 use deadheat::exit::Failure;
-use deadheat::model::Pinning;
-use deadheat::settings::{Color, duration, fraction, pinning, random_seed};
+use deadheat::settings::{Color, Front, RaceSettings, random_seed};
 
 use super::role::{ROLE, sha256};
+use crate::options::{SettingsArgs, color};
 
 /// Shown at the end of `deadheat calibrate --help`.
 pub const EXAMPLES: &str = "Examples:
@@ -37,26 +35,9 @@ pub struct CalibrateArgs {
     )]
     pub(super) show: bool,
 
-    /// Start no race that would end after this time [default: 5 min, quick 30 s]
-    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Design")]
-    budget: Option<Duration>,
-    /// Smallest change worth acting on
-    #[arg(long, value_name = "CHANGE", default_value = "1%", value_parser = fraction, help_heading = "Design", allow_hyphen_values = true)]
-    margin: f64,
-    /// Accepted chance of a wrong verdict
-    #[arg(long, value_name = "P", default_value = "0.05", value_parser = fraction, help_heading = "Design", allow_hyphen_values = true)]
-    alpha: f64,
-    /// Cores of what races: none, auto or a list [default: as each kind of race has it]
-    #[arg(long, value_name = "CORES", value_parser = pinning, help_heading = "Design")]
-    pin: Option<Pinning>,
-    /// Source of every random choice [default: drawn and recorded]
-    #[arg(
-        long,
-        value_name = "N",
-        help_heading = "Design",
-        allow_negative_numbers = true
-    )]
-    seed: Option<u64>,
+    /// How everything is raced and judged.
+    #[command(flatten)]
+    design: SettingsArgs<{ Front::Calibrate as usize }>,
 
     /// Save it here, or show what was saved here
     /// [default: ~/.local/state/deadheat/calibration.json]
@@ -89,11 +70,6 @@ pub struct CalibrateArgs {
     pub(super) quiet: bool,
 }
 
-fn color() -> impl TypedValueParser<Value = Color> {
-    let told = Color::ALL.map(|when| PossibleValue::new(when.name()).help(when.meaning()));
-    PossibleValuesParser::new(told).try_map(|name| Color::parse(&name))
-}
-
 impl CalibrateArgs {
     /// What is to be raced, by this very program.
     pub(super) fn spec(&self) -> Result<CalibrationSpec, Failure> {
@@ -114,14 +90,14 @@ impl CalibrateArgs {
             role: ROLE,
             work: sha256,
             effort: Effort {
-                budget: self.budget.unwrap_or(effort.budget),
+                budget: self.design.0.budget.unwrap_or(effort.budget),
                 ..effort
             },
             quick: self.quick,
-            alpha: self.alpha,
-            margin: self.margin,
-            pinning: self.pin.clone(),
-            seed: self.seed.unwrap_or_else(random_seed),
+            settings: RaceSettings {
+                seed: Some(self.design.0.seed.unwrap_or_else(random_seed)),
+                ..self.design.0.clone()
+            },
         })
     }
 

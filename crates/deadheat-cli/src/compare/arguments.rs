@@ -167,7 +167,7 @@ pub fn compare(mut args: CompareArgs) -> Result<Status, Failure> {
         }
         Sides::Results(sides) => sides,
     };
-    if args.options.control {
+    if args.options.design.0.control() {
         return Err(Failure::Usage(
             "--control is for races: nobody can take saved results once more; name the programs, or \
              race commands with deadheat run"

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use deadheat_model::{Ignore, RuleSet, RulesFile, RulesOfSome};
+use deadheat_model::{Ignore, RaceSettings, RulesFile, RulesOfSome, Setting};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -15,22 +15,6 @@ use crate::error::{FormatError, cannot_read};
 /// Bytes that a rules file may have: far more than anybody writes by hand, and
 /// little to read by mistake.
 const MOST_BYTES: u64 = 1 << 20;
-
-/// Keys that hold for all benchmarks, those of `RULES` among them.
-const OF_THE_FILE: [&str; 10] = [
-    "margin",
-    "alpha",
-    "metric",
-    "budget",
-    "max-replicates",
-    "fail-on",
-    "include",
-    "exclude",
-    "benchmark",
-    "ignore",
-];
-
-const OF_A_BENCHMARK: [&str; 6] = ["name", "margin", "alpha", "metric", "budget", "fail-on"];
 
 const OF_AN_IGNORE: [&str; 4] = ["name", "reason", "until", "rule"];
 
@@ -77,7 +61,6 @@ fn read(bytes: &[u8], file: &Path) -> Result<RulesFile, RulesError> {
     };
     for entry in document.entries(table.get_ref()) {
         match entry.key {
-            "max-replicates" => rules.max_replicates = Some(document.count(&entry)?),
             "include" => rules.include = document.globs(&entry)?,
             "exclude" => rules.exclude = document.globs(&entry)?,
             "benchmark" => {
@@ -90,8 +73,13 @@ fn read(bytes: &[u8], file: &Path) -> Result<RulesFile, RulesError> {
                 let ignores = tables.map(|(at, table)| document.ignore(at, table));
                 rules.ignores = ignores.collect::<Result<_, _>>()?;
             }
-            _ if document.rule_of(&entry, &mut rules.all)? => {}
-            _ => return Err(document.unknown(&entry, "of the file", &OF_THE_FILE)),
+            _ if document.setting(&entry, false, &mut rules.all)? => {}
+            _ => {
+                let settings = Setting::in_file(false).map(|setting| setting.name);
+                let others = ["include", "exclude", "benchmark", "ignore"];
+                let known: Vec<&str> = settings.chain(others).collect();
+                return Err(document.unknown(&entry, "of the file", &known));
+            }
         }
     }
     Ok(rules)
@@ -115,28 +103,18 @@ impl Document<'_> {
         items.iter().map(table).collect()
     }
 
-    /// Takes a rule that may stand for all benchmarks and for some. Returns
-    /// whether it was one.
-    fn rule_of(&self, entry: &Entry<'_>, rules: &mut RuleSet) -> Result<bool, RulesError> {
-        match entry.key {
-            "margin" => rules.margin = Some(self.margin(entry)?),
-            "alpha" => rules.alpha = Some(self.alpha(entry)?),
-            "metric" => rules.metric = Some(self.metric(entry)?),
-            "budget" => rules.budget = Some(self.budget(entry)?),
-            "fail-on" => rules.fail_on = Some(self.fail_on(entry)?),
-            _ => return Ok(false),
-        }
-        Ok(true)
-    }
-
     fn some(&self, at: usize, table: &DeTable<'_>) -> Result<RulesOfSome, RulesError> {
         let mut name = None;
-        let mut rules = RuleSet::default();
+        let mut rules = RaceSettings::default();
         for entry in self.entries(table) {
             match entry.key {
                 "name" => name = Some(self.glob(&entry)?),
-                _ if self.rule_of(&entry, &mut rules)? => {}
-                _ => return Err(self.unknown(&entry, "of [[benchmark]]", &OF_A_BENCHMARK)),
+                _ if self.setting(&entry, true, &mut rules)? => {}
+                _ => {
+                    let settings = Setting::in_file(true).map(|setting| setting.name);
+                    let known: Vec<&str> = ["name"].into_iter().chain(settings).collect();
+                    return Err(self.unknown(&entry, "of [[benchmark]]", &known));
+                }
             }
         }
         let name = name.ok_or_else(|| {

@@ -1,8 +1,6 @@
 //! Values of a rules file, spelled as the flags are.
 
-use std::time::Duration;
-
-use deadheat_model::{Day, FailOn, Glob, Metric, duration, fraction};
+use deadheat_model::{Day, FailOn, Glob, RaceSettings, Setting, ShareRange, ValueKind, fraction};
 use toml::de::DeValue;
 
 use super::document::{Document, Entry};
@@ -34,13 +32,52 @@ impl Document<'_> {
         self.wrong(entry.value.span().start, problem, "")
     }
 
-    /// A number, or a text that `read` makes one of.
-    fn number_or_text<T>(
+    /// Takes a setting of all benchmarks, or of some. Returns whether the key is that of one.
+    pub(super) fn setting(
         &self,
         entry: &Entry<'_>,
-        read: impl Fn(&str) -> Result<T, String>,
+        of_benchmarks: bool,
+        settings: &mut RaceSettings,
+    ) -> Result<bool, RulesError> {
+        let mut known = Setting::in_file(of_benchmarks);
+        let Some(setting) = known.find(|setting| setting.name == entry.key) else {
+            return Ok(false);
+        };
+        let texts = match setting.kind {
+            ValueKind::Share(range) => vec![self.share(entry, range)?],
+            ValueKind::Time => {
+                vec![self.number_or_text(entry, "write a time, as \"30s\", or seconds")?]
+            }
+            ValueKind::Count => vec![self.count(entry)?],
+            ValueKind::Number => vec![self.number_or_text(entry, "write a whole number")?],
+            ValueKind::Flag => match entry.value.get_ref() {
+                DeValue::Boolean(is_set) => vec![(entry.value.span().start, is_set.to_string())],
+                _ => return Err(self.of_wrong_kind(entry, "write true or false")),
+            },
+            ValueKind::Text(advice) => {
+                vec![(entry.value.span().start, self.text(entry, advice)?)]
+            }
+            ValueKind::Verdicts => {
+                // An empty list asks for nothing, which is something else than silence.
+                settings.fail_on = Some(Vec::new());
+                self.texts(entry, "write a list of verdicts, as [\"slower\"]")?
+            }
+        };
+        for (at, text) in texts {
+            setting.set(settings, &text).map_err(|problem| {
+                let problem = format!("{}: {problem}", entry.key);
+                self.wrong(at, problem, "")
+            })?;
+        }
+        Ok(true)
+    }
+
+    /// A number or a text, as a text.
+    fn number_or_text(
+        &self,
+        entry: &Entry<'_>,
         advice: &str,
-    ) -> Result<T, RulesError> {
+    ) -> Result<(usize, String), RulesError> {
         let text = match entry.value.get_ref() {
             DeValue::String(text) => text.to_string(),
             DeValue::Integer(number) if number.radix() == 10 => number.as_str().to_owned(),
@@ -51,58 +88,36 @@ impl Document<'_> {
             },
             _ => return Err(self.of_wrong_kind(entry, advice)),
         };
-        read(&text).map_err(|problem| self.senseless(entry, &problem))
+        Ok((entry.value.span().start, text))
     }
 
-    /// A share above 0 that `fits`.
-    fn share(
-        &self,
-        entry: &Entry<'_>,
-        fits: impl Fn(f64) -> bool,
-        range: &str,
-    ) -> Result<f64, RulesError> {
-        let value = self.number_or_text(entry, fraction, "write a share, as \"2%\" or 0.02")?;
-        match fits(value) {
-            true => Ok(value),
-            false => {
-                let problem = format!("{} must be {range}, not {value}", entry.key);
-                Err(self.wrong(
-                    entry.value.span().start,
-                    problem,
-                    "2 percent are \"2%\" or 0.02",
-                ))
+    /// A share within its range; what is no share is left to the parser of the setting.
+    fn share(&self, entry: &Entry<'_>, range: &ShareRange) -> Result<(usize, String), RulesError> {
+        let (at, text) = self.number_or_text(entry, "write a share, as \"2%\" or 0.02")?;
+        match fraction(&text) {
+            Ok(share) if !range.holds(share) => {
+                let problem = format!("{} must be {}, not {share}", entry.key, range.words);
+                Err(self.wrong(at, problem, "2 percent are \"2%\" or 0.02"))
             }
+            _ => Ok((at, text)),
         }
     }
 
-    pub(super) fn margin(&self, entry: &Entry<'_>) -> Result<f64, RulesError> {
-        let fits = |margin| margin > 0.0 && margin < 1.0;
-        self.share(entry, fits, "above 0 and below 1 (100 %)")
-    }
-
-    pub(super) fn alpha(&self, entry: &Entry<'_>) -> Result<f64, RulesError> {
-        self.share(
-            entry,
-            |alpha| alpha > 0.0 && alpha <= 0.5,
-            "above 0 and at most 0.5",
-        )
-    }
-
-    pub(super) fn budget(&self, entry: &Entry<'_>) -> Result<Duration, RulesError> {
-        self.number_or_text(entry, duration, "write a time, as \"30s\", or seconds")
-    }
-
     /// A whole number from 1 on.
-    pub(super) fn count(&self, entry: &Entry<'_>) -> Result<u32, RulesError> {
+    fn count(&self, entry: &Entry<'_>) -> Result<(usize, String), RulesError> {
         const ADVICE: &str = "write a whole number of at least 1";
         let DeValue::Integer(number) = entry.value.get_ref() else {
             return Err(self.of_wrong_kind(entry, ADVICE));
         };
+        let at = entry.value.span().start;
         let read = u32::from_str_radix(number.as_str(), number.radix());
-        read.ok().filter(|count| *count > 0).ok_or_else(|| {
-            let problem = format!("{} is {}", entry.key, number.as_str());
-            self.wrong(entry.value.span().start, problem, ADVICE)
-        })
+        match read.ok().filter(|count| *count > 0) {
+            Some(count) => Ok((at, count.to_string())),
+            None => {
+                let problem = format!("{} is {}", entry.key, number.as_str());
+                Err(self.wrong(at, problem, ADVICE))
+            }
+        }
     }
 
     /// A text that holds more than blanks.
@@ -117,11 +132,6 @@ impl Document<'_> {
             }
             text => Ok(text.to_owned()),
         }
-    }
-
-    pub(super) fn metric(&self, entry: &Entry<'_>) -> Result<Metric, RulesError> {
-        let name = self.text(entry, "write the name of a metric, as \"wall\" or \"cpu\"")?;
-        Ok(Metric::from_name(&name))
     }
 
     pub(super) fn glob(&self, entry: &Entry<'_>) -> Result<Glob, RulesError> {
@@ -150,21 +160,6 @@ impl Document<'_> {
     pub(super) fn globs(&self, entry: &Entry<'_>) -> Result<Vec<Glob>, RulesError> {
         let texts = self.texts(entry, "write a list of names, as [\"parse/*\", \"sort\"]")?;
         Ok(texts.into_iter().map(|(_, text)| Glob::new(text)).collect())
-    }
-
-    pub(super) fn fail_on(&self, entry: &Entry<'_>) -> Result<Vec<FailOn>, RulesError> {
-        let texts = self.texts(entry, "write a list of verdicts, as [\"slower\"]")?;
-        let mut rules = Vec::new();
-        for (at, text) in texts {
-            for name in text.split(',') {
-                rules.push(
-                    FailOn::parse(name.trim()).map_err(|problem| {
-                        self.wrong(at, format!("{}: {problem}", entry.key), "")
-                    })?,
-                );
-            }
-        }
-        Ok(rules)
     }
 
     pub(super) fn rule(&self, entry: &Entry<'_>) -> Result<FailOn, RulesError> {

@@ -7,7 +7,7 @@ use deadheat_analysis::{CalibrationTerms, Options, analyse, calibration_race};
 use deadheat_engine::{Inspected, LocalContenders, WorkerProgram};
 use deadheat_format::ScratchFolder;
 use deadheat_model::{
-    Benchmark, CalibrationRace, EndReason, Metric, Pinning, Plan, Program, RaceKind, RunEnd,
+    Benchmark, CalibrationRace, EndReason, Plan, Program, RaceKind, RaceSettings, RunEnd, TimeLimit,
 };
 
 use super::progress::Stopwatch;
@@ -17,8 +17,8 @@ use crate::command_race::CommandRaceSpec;
 use crate::exit::Failure;
 use crate::pairing::{Listed, Target, pair};
 use crate::race::{
-    Entries, RaceError, RaceOptions, RaceOutcome, WorkerRace, inspect_program, race_commands,
-    race_workers,
+    BenchmarkRace, Entries, RaceError, RaceOptions, RaceOutcome, inspect_program, race_benchmarks,
+    race_commands,
 };
 use crate::settings::Selection;
 
@@ -109,7 +109,7 @@ impl<'a> Field<'a> {
         };
         let analysis = analyse(run, options);
         let terms = CalibrationTerms {
-            alpha: self.spec.alpha,
+            alpha: self.spec.settings.alpha(),
             max_replicates: MAX_REPLICATES,
         };
         let race = |(place, change): (usize, &f64)| {
@@ -152,7 +152,7 @@ impl<'a> Field<'a> {
         };
         let words = functions_words(self.spec.role, baseline, &candidates);
         let program = worker(&self.spec.program, &words);
-        race_workers(&self.worker_race(Some(program), seed), entries, stopwatch)
+        race_benchmarks(&self.worker_race(Some(program), seed), entries, stopwatch)
     }
 
     fn builds(
@@ -196,7 +196,7 @@ impl<'a> Field<'a> {
             left_out: pairing.left_out,
             ..Entries::default()
         };
-        race_workers(&self.worker_race(None, seed), entries, stopwatch)
+        race_benchmarks(&self.worker_race(None, seed), entries, stopwatch)
     }
 
     fn commands(
@@ -220,12 +220,7 @@ impl<'a> Field<'a> {
         let planned = |candidate: u32| {
             let spec = CommandRaceSpec {
                 commands: vec![command(baseline), command(candidate)],
-                timeout: Some(TIMEOUT),
-                max_replicates: MAX_REPLICATES,
-                margin: self.spec.margin,
-                alpha: self.spec.alpha,
-                seed,
-                pinning: self.spec.pinning_or(Pinning::Inherit),
+                settings: self.settings(seed),
                 ..CommandRaceSpec::default()
             };
             spec.plan()
@@ -268,25 +263,23 @@ impl<'a> Field<'a> {
     }
 
     /// A race of workers by the defaults of `cargo bench` and `deadheat bench`.
-    fn worker_race(&self, program: Option<WorkerProgram>, seed: u64) -> WorkerRace {
-        WorkerRace {
+    fn worker_race(&self, program: Option<WorkerProgram>, seed: u64) -> BenchmarkRace {
+        BenchmarkRace {
             program,
-            shown: false,
-            margin: self.spec.margin,
-            alpha: self.spec.alpha,
-            max_replicates: MAX_REPLICATES,
-            blocks: None,
-            budget: None,
-            sample_time: None,
-            timeout: Some(TIMEOUT),
-            seed,
-            judged: Metric::Wall,
-            pinning: self.spec.pinning_or(Pinning::Auto),
+            settings: self.settings(seed),
             save: Some(self.scratch.path().join(RUN)),
             folder: self.scratch.path().to_owned(),
-            command: Vec::new(),
-            placements: None,
-            control: false,
+            ..BenchmarkRace::default()
+        }
+    }
+
+    fn settings(&self, seed: u64) -> RaceSettings {
+        RaceSettings {
+            max_replicates: Some(MAX_REPLICATES),
+            budget: None,
+            timeout: Some(TimeLimit(Some(TIMEOUT))),
+            seed: Some(seed),
+            ..self.spec.settings.clone()
         }
     }
 }

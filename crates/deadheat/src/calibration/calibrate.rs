@@ -42,7 +42,7 @@ pub fn calibrate(
     };
     let ending = rounds.race(&interrupts, watcher)?;
     let terms = CalibrationTerms {
-        alpha: spec.alpha,
+        alpha: spec.settings.alpha(),
         max_replicates: MAX_REPLICATES,
     };
     let kinds = rounds.kinds.iter().map(|kind| {
@@ -54,9 +54,9 @@ pub fn calibrate(
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         started_at,
         machine: here,
-        seed: spec.seed,
-        alpha: spec.alpha,
-        margin: spec.margin,
+        seed: spec.settings.seed(),
+        alpha: spec.settings.alpha(),
+        margin: spec.settings.margin(),
         max_replicates: MAX_REPLICATES,
         quick: spec.quick,
         debug_build: cfg!(debug_assertions),

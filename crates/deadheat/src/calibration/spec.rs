@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use deadheat_model::{Pinning, RaceKind};
+use deadheat_model::{RaceKind, RaceSettings, ShareRange};
 
 use super::work::Work;
 use crate::exit::Failure;
@@ -22,14 +22,9 @@ pub struct CalibrationSpec {
     pub effort: Effort,
     /// Whether that is less than usual.
     pub quick: bool,
-    /// Chance of a wrong verdict that is accepted.
-    pub alpha: f64,
-    /// Smallest relative change worth acting on.
-    pub margin: f64,
-    /// Cores of all contenders; `None` for the default of each kind of race.
-    pub pinning: Option<Pinning>,
-    /// The source of every random choice.
-    pub seed: u64,
+    /// How everything is raced and judged; each kind of race has a pinning of its own where they
+    /// name none. The budget is that of the effort.
+    pub settings: RaceSettings,
 }
 
 impl CalibrationSpec {
@@ -40,25 +35,22 @@ impl CalibrationSpec {
                 "{flag} must be {range}, not {value}"
             )))
         };
-        if !(self.margin > 0.0 && self.margin < 1.0) {
-            return wrong("--margin", self.margin, "above 0 and below 1 (100 %)");
+        let (margin, alpha) = (self.settings.margin(), self.settings.alpha());
+        if !ShareRange::MARGIN.holds(margin) {
+            return wrong("--margin", margin, ShareRange::MARGIN.words);
         }
-        if !(self.alpha > 0.0 && self.alpha <= 0.5) {
-            return wrong("--alpha", self.alpha, "above 0 and at most 0.5");
+        if !ShareRange::ALPHA.holds(alpha) {
+            return wrong("--alpha", alpha, ShareRange::ALPHA.words);
         }
         Ok(())
-    }
-
-    /// The pinning of a kind whose default is this one.
-    pub(super) fn pinning_or(&self, default: Pinning) -> Pinning {
-        self.pinning.clone().unwrap_or(default)
     }
 
     /// The seed of one batch: neighbours must not share their coins, so the
     /// numbers are mixed (SplitMix64). Small enough for any reader of JSON.
     pub(super) fn seed_of(&self, batch: u64) -> u64 {
         let mut mixed = self
-            .seed
+            .settings
+            .seed()
             .wrapping_add(batch.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -2,7 +2,7 @@
 
 use deadheat_analysis::{fixed_look, planned_looks};
 use deadheat_model::{
-    Benchmark, CommandLine, Contender, Design, Hooks, Looks, Output, Plan, Workload,
+    Benchmark, CommandLine, Contender, Design, Front, Hooks, Looks, Output, Plan, Workload,
 };
 
 use super::parameters::combinations;
@@ -30,7 +30,7 @@ impl CommandRaceSpec {
             return Err(SpecError::NoCommand);
         }
         let mut benchmarks = self.benchmarks()?;
-        if self.control {
+        if self.settings.control() {
             benchmarks.iter_mut().for_each(Benchmark::add_control);
         }
         // Copies too: they decide how many launches a block has.
@@ -43,18 +43,13 @@ impl CommandRaceSpec {
             let looks = |alpha| self.looks(contenders, alpha);
             benchmark.overrides = benchmark_overrides(&self.rules, &benchmark.name, looks)?;
         }
+        let looks = self.looks(contenders, self.settings.alpha())?;
         let plan = Plan {
             design: Design {
-                margin: self.margin,
-                alpha: self.alpha,
-                looks: self.looks(contenders, self.alpha)?,
-                blocks_per_replicate: self.blocks_per_replicate,
                 warmup: self.warmup,
-                budget: self.budget,
-                judged: self.judged.clone(),
-                pinning: self.pinning.clone(),
+                ..self.settings.design(Front::Run, looks)
             },
-            seed: self.seed,
+            seed: self.settings.seed(),
             benchmarks,
         };
         plan.validate()?;
@@ -65,12 +60,12 @@ impl CommandRaceSpec {
     /// two contenders holds two launches of each, any other holds one.
     pub(super) fn looks(&self, contenders: usize, alpha: f64) -> Result<Looks, SpecError> {
         let launches_per_block = if contenders == 2 { 2 } else { 1 };
-        let per_replicate = launches_per_block * self.blocks_per_replicate.max(1);
+        let per_replicate = launches_per_block * self.settings.blocks.unwrap_or(1).max(1);
         let at_least = |runs: u32| runs.div_ceil(per_replicate);
         for (flag, value) in [
             ("--runs", self.runs.exactly),
             ("--max-runs", self.runs.max),
-            ("--max-replicates", Some(self.max_replicates)),
+            ("--max-replicates", self.settings.max_replicates),
         ] {
             if value == Some(0) {
                 return Err(SpecError::Zero { flag });
@@ -89,7 +84,7 @@ impl CommandRaceSpec {
         let min = self.runs.min.map_or(0, at_least);
         let max = match self.runs.max {
             Some(runs) => (runs / per_replicate).max(1),
-            None => self.max_replicates.max(min),
+            None => self.settings.max_replicates().max(min),
         };
         if min > max {
             return Err(SpecError::Runs {
@@ -223,7 +218,7 @@ impl CommandRaceSpec {
             text,
             input: self.input.clone(),
             output: template.output.clone(),
-            timeout: self.timeout,
+            timeout: self.settings.timeout(Front::Run),
             exit_policy: self.exit_policy.clone(),
             hooks: Hooks {
                 setup: hook("--setup", template.setup)?,
@@ -285,6 +280,7 @@ mod tests {
     use super::super::spec::OutputChoice;
     use super::*;
     use crate::command_race::Runs;
+    use deadheat_model::RaceSettings;
 
     fn spec(commands: &[&str]) -> CommandRaceSpec {
         CommandRaceSpec {
@@ -325,7 +321,7 @@ mod tests {
     fn a_control_is_the_baseline_once_more_in_every_benchmark() {
         let mut spec = spec(&["a {n}", "b {n}"]);
         spec.parameters = vec![Parameter::list("n", "1,2").unwrap()];
-        spec.control = true;
+        spec.settings.control = Some(true);
         let plan = spec.plan().unwrap();
         let expected = [
             ["a 1", "b 1", "a 1 (control)"],
@@ -388,7 +384,10 @@ mod tests {
     #[test]
     fn numbers_out_of_range_name_their_flag() {
         let bad_margin = CommandRaceSpec {
-            margin: -1.0,
+            settings: RaceSettings {
+                margin: Some(-1.0),
+                ..RaceSettings::default()
+            },
             ..spec(&["a", "b"])
         };
         assert!(
@@ -399,7 +398,10 @@ mod tests {
                 .contains("--margin")
         );
         let bad_alpha = CommandRaceSpec {
-            alpha: 2.0,
+            settings: RaceSettings {
+                alpha: Some(2.0),
+                ..RaceSettings::default()
+            },
             ..spec(&["a", "b"])
         };
         assert!(
@@ -410,7 +412,10 @@ mod tests {
                 .contains("--alpha")
         );
         let no_blocks = CommandRaceSpec {
-            blocks_per_replicate: 0,
+            settings: RaceSettings {
+                blocks: Some(0),
+                ..RaceSettings::default()
+            },
             ..spec(&["a", "b"])
         };
         assert!(

@@ -1,14 +1,12 @@
 //! What the user asked for, not yet checked.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use deadheat_analysis::LooksError;
-use deadheat_model::{ExitPolicy, Input, Metric, Output, Pinning, PlanError, RulesOfSome};
+use deadheat_model::{ExitPolicy, Input, Output, PlanError, RaceSettings, RulesOfSome, ShareRange};
 
 use super::parameters::{Parameter, ParameterError};
 use crate::exit::Failure;
-use crate::settings::Placement;
 
 /// How commands are started.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -93,34 +91,12 @@ pub struct CommandRaceSpec {
     pub check_output: bool,
     /// Which exit codes count as success.
     pub exit_policy: ExitPolicy,
-    /// How long one launch may take.
-    pub timeout: Option<Duration>,
     /// Discarded launches of each command.
     pub warmup: u32,
-    /// Bounds on the launches.
+    /// Bounds on the launches; where they say nothing, the settings bound the replicates.
     pub runs: Runs,
-    /// Replicates at most, unless [`Runs`] says otherwise.
-    pub max_replicates: u32,
-    /// Blocks in a replicate.
-    pub blocks_per_replicate: u32,
-    /// Smallest relative change worth acting on.
-    pub margin: f64,
-    /// Chance of a wrong verdict.
-    pub alpha: f64,
-    /// No new block after this much time.
-    pub budget: Option<Duration>,
-    /// The source of every random choice.
-    pub seed: u64,
-    /// The metric judged.
-    pub judged: Metric,
-    /// Cores of the commands.
-    pub pinning: Pinning,
-    /// Which links of the commands are raced. The plan does not say: whether
-    /// there are neutral ones turns out when the race begins, see
-    /// [`RaceOptions::placements`](crate::RaceOptions::placements).
-    pub placement: Placement,
-    /// Whether the baseline races a second copy of itself as well.
-    pub control: bool,
+    /// How the commands are raced and judged.
+    pub settings: RaceSettings,
     /// Rules of some benchmarks; the last that fits wins, key by key.
     pub rules: Vec<RulesOfSome>,
 }
@@ -141,19 +117,9 @@ impl Default for CommandRaceSpec {
             outputs: Vec::new(),
             check_output: false,
             exit_policy: ExitPolicy::ZeroOnly,
-            timeout: None,
             warmup: 1,
             runs: Runs::default(),
-            max_replicates: 40,
-            blocks_per_replicate: 1,
-            margin: 0.01,
-            alpha: 0.05,
-            budget: None,
-            seed: 0,
-            judged: Metric::Wall,
-            pinning: Pinning::Inherit,
-            placement: Placement::Neutral,
-            control: false,
+            settings: RaceSettings::default(),
             rules: Vec::new(),
         }
     }
@@ -275,7 +241,7 @@ impl From<LooksError> for SpecError {
             LooksError::Alpha(value) => SpecError::Plan(PlanError::OutOfRange {
                 flag: "--alpha",
                 value,
-                range: "above 0 and at most 0.5",
+                range: ShareRange::ALPHA.words,
             }),
         }
     }

@@ -2,14 +2,11 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::time::Duration;
-
-use deadheat_model::{Metric, Pinning};
 
 use super::files::{Files, needs_reports};
 use crate::answer::{Answer, Format};
 use crate::rules::{CliOverrides, Rules, RulesSource};
-use crate::settings::{Color, FailOn, Ignored, Placement, Selection, duration, fraction, pinning};
+use crate::settings::{Color, Front, Ignored, Selection, Setting, ValueKind};
 
 /// What the program is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,19 +32,9 @@ pub(super) struct Arguments {
     /// What a rules file may say, too.
     pub(super) asked: CliOverrides,
     pub(super) source: RulesSource,
-    pub(super) blocks: Option<u32>,
-    pub(super) control: bool,
-    pub(super) timeout: Option<Duration>,
-    pub(super) seed: Option<u64>,
-    pub(super) pinning: Pinning,
-    pub(super) placement: Placement,
     pub(super) save: Option<PathBuf>,
     pub(super) files: Files,
 }
-
-/// What a sample may take when nobody says: a benchmark that hangs must not
-/// hang a night's worth of CI.
-const TIMEOUT: Duration = Duration::from_secs(60);
 
 impl Default for Arguments {
     fn default() -> Self {
@@ -59,20 +46,24 @@ impl Default for Arguments {
             shown: false,
             asked: CliOverrides::default(),
             source: RulesSource::Nearest,
-            blocks: None,
-            control: false,
-            timeout: Some(TIMEOUT),
-            seed: None,
-            pinning: Pinning::Auto,
-            placement: Placement::Neutral,
             save: None,
             files: Files::default(),
         }
     }
 }
 
-/// What `--help` prints.
-pub(super) const HELP: &str = "\
+/// What `--help` prints: the settings of a race stand in the table of all fronts, and what only a
+/// bench target takes stands here.
+pub(super) fn help() -> String {
+    let settings = |of_answers: bool| -> String {
+        let all = Setting::of(Front::Harness);
+        let answers = |setting: &Setting| !setting.help(Front::Answer).is_empty();
+        all.filter(|setting| answers(setting) == of_answers)
+            .map(line)
+            .collect()
+    };
+    format!(
+        "\
 Races functions against each other.
 
 usage: cargo bench [--bench NAME] -- [OPTIONS] [FILTER...]
@@ -88,25 +79,13 @@ Which benchmarks:
   --test                Call everything once and stop
 
 How they race:
-  --margin SHARE        Smallest change worth acting on [default: 1%]
-  --alpha SHARE         Chance of a wrong verdict [default: 0.05]
-  --max-replicates N    Processes per benchmark at most [default: 40]
-  --blocks N            Blocks in each process [default: found by a pilot]
-  --control             Race each baseline against a second copy of itself as well
-  --budget TIME         Start no block after this time, as 30s
-  --timeout TIME        What a single sample may take, or none [default: 60s]
-  --metric NAME         The metric judged: wall, cpu, ... [default: wall]
-  --pin CORES           auto (a core per process, drawn), none, or a list as 2,4-6
-  --placement WHICH     neutral (code shuffled by `cargo deadheat`, anew per process) or own
-                        (as it was linked) [default: neutral where possible]
-  --seed N              Repeat the random choices of an earlier run
-
+{design}
 The answer:
   -v, --verbose         Every metric and every note
   --format SHAPE        text, terse or json; with `reports` markdown or paired [default: text]
   --json                The same as --format json
   --color WHEN          auto, always or never [default: auto]
-  --fail-on VERDICT     Exit with 1 on slower, inconclusive or not-equivalent
+{verdicts}
   --config FILE         Take rules from this file [default: the nearest deadheat.toml upwards]
   --no-config           Take no rules from a file
   -q, --quiet           No progress on standard error
@@ -122,7 +101,32 @@ With the feature `reports` of deadheat:
   --html FILE           Write a page with every plot, figure and warning
   --markdown FILE       Write a comment for a pull request; - prints it instead of the answer
   --junit FILE          Write test cases as CI services read them
-";
+",
+        design = settings(false),
+        verdicts = settings(true).trim_end(),
+    )
+}
+
+/// Columns of a line of the help, and where its second column begins.
+const COLUMNS: usize = 100;
+const INDENT: usize = 24;
+
+/// A setting with its help beside it, on as many lines as it takes.
+fn line(setting: &Setting) -> String {
+    let option = format!("  --{} {}", setting.name, setting.value);
+    let mut text = format!("{option:<width$}", width = INDENT - 1);
+    let mut column = text.chars().count();
+    for word in setting.help(Front::Harness).split(' ') {
+        let length = word.chars().count() + 1;
+        if column + length > COLUMNS {
+            text += &format!("\n{:width$}", "", width = INDENT - 1);
+            column = INDENT - 1;
+        }
+        text += &format!(" {word}");
+        column += length;
+    }
+    text + "\n"
+}
 
 impl Arguments {
     /// Reads a command line without its program. `Err` says what is wrong
@@ -142,6 +146,21 @@ impl Arguments {
                 parsed.selection.filters.push(word);
                 continue;
             }
+            if let Some(setting) = Setting::of(Front::Harness).find(|one| named(one, name)) {
+                let value = match (setting.kind, &joined) {
+                    (ValueKind::Flag, None) => "true".to_owned(),
+                    (ValueKind::Flag, Some(_)) => return Err(format!("{name} takes no value")),
+                    (_, Some(value)) => value.clone(),
+                    (_, None) => match words.next() {
+                        Some(word) => text(word)?,
+                        None => return Err(format!("{name} needs a value")),
+                    },
+                };
+                setting
+                    .set(&mut parsed.asked.settings, &value)
+                    .map_err(|problem| format!("{name}: {problem}"))?;
+                continue;
+            }
             let flag = match name {
                 "--bench" => Some(&mut bench),
                 "--test" => Some(&mut test),
@@ -153,7 +172,6 @@ impl Arguments {
                 "--figures" => Some(&mut parsed.answer.figures),
                 "--plot" => Some(&mut parsed.answer.plot),
                 "--verbose" | "-v" => Some(&mut parsed.answer.verbose),
-                "--control" => Some(&mut parsed.control),
                 _ => None,
             };
             if let Some(flag) = flag {
@@ -190,33 +208,8 @@ impl Arguments {
                     parsed.answer.format = Format::parse(&shape).map_err(about)?;
                 }
                 "--color" => parsed.answer.color = Color::parse(&value()?).map_err(about)?,
-                "--fail-on" => {
-                    for verdict in value()?.split(',') {
-                        parsed
-                            .asked
-                            .fail_on
-                            .push(FailOn::parse(verdict).map_err(about)?);
-                    }
-                }
-                "--margin" => parsed.asked.margin = Some(fraction(&value()?).map_err(about)?),
-                "--alpha" => parsed.asked.alpha = Some(fraction(&value()?).map_err(about)?),
-                "--max-replicates" => parsed.asked.max_replicates = Some(number(name, &value()?)?),
-                "--blocks" => parsed.blocks = Some(number(name, &value()?)?),
-                "--seed" => parsed.seed = Some(number(name, &value()?)?),
-                "--budget" => parsed.asked.budget = Some(duration(&value()?).map_err(about)?),
-                "--timeout" => {
-                    parsed.timeout = match value()?.as_str() {
-                        "none" => None,
-                        time => Some(duration(time).map_err(about)?),
-                    }
-                }
-                "--metric" => parsed.asked.metric = Some(Metric::from_name(&value()?)),
                 "--config" => parsed.source = RulesSource::Named(value()?.into()),
                 "--no-config" => parsed.source = RulesSource::Nowhere,
-                "--pin" => parsed.pinning = pinning(&value()?).map_err(about)?,
-                "--placement" => {
-                    parsed.placement = Placement::parse(&value()?).map_err(about)?;
-                }
                 "--save" => parsed.save = Some(value()?.into()),
                 "--export-hdr" | "--export-markdown" | "--html" | "--markdown" | "--junit" => {
                     parsed.files.ask(name, value()?)?;
@@ -254,14 +247,15 @@ fn text(word: OsString) -> Result<String, String> {
         .map_err(|word| format!("'{}' is not UTF-8", word.to_string_lossy()))
 }
 
-fn number<N: std::str::FromStr>(name: &str, text: &str) -> Result<N, String> {
-    text.parse()
-        .map_err(|_| format!("{name}: '{text}' is no whole number that fits"))
+/// Whether a word names a setting.
+fn named(setting: &Setting, word: &str) -> bool {
+    word.strip_prefix("--") == Some(setting.name)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     fn parse(line: &str) -> Result<Arguments, String> {
         Arguments::parse(line.split_whitespace().map(OsString::from))
@@ -288,17 +282,18 @@ mod tests {
     fn a_value_may_follow_after_a_blank_or_an_equals_sign() {
         for line in ["--margin 0.5% --budget 2s", "--margin=0.5% --budget=2s"] {
             let parsed = parse(line).unwrap();
-            assert_eq!(parsed.asked.margin, Some(0.005));
-            assert_eq!(parsed.asked.budget, Some(Duration::from_secs(2)));
+            assert_eq!(parsed.asked.settings.margin, Some(0.005));
+            assert_eq!(parsed.asked.settings.budget, Some(Duration::from_secs(2)));
         }
     }
 
     #[test]
     fn every_option_of_the_help_is_understood() {
-        for line in HELP.lines() {
+        for line in help().lines() {
             let Some(option) = line.split_whitespace().find(|word| word.starts_with("--")) else {
                 continue;
             };
+            assert!(!line.starts_with('-'), "{line}");
             if !line.starts_with("  -") {
                 continue;
             }

@@ -5,18 +5,15 @@ use std::path::PathBuf;
 
 use deadheat_engine::{PLACEMENTS_VARIABLE, WorkerPipes, WorkerProgram, serve};
 
-use super::arguments::{Arguments, HELP, Mode};
+use super::arguments::{Arguments, Mode, help};
 use super::modes::{listing, race, smoke};
 use crate::answer::{Format, to_stdout};
 use crate::exit::{Failure, Status};
-use crate::race::WorkerRace;
+use crate::race::BenchmarkRace;
 use crate::repetition::of_a_bench_target;
 use crate::rules::Rules;
 use crate::settings::{Placement, random_seed};
 use crate::suite::Suite;
-
-/// Replicates of each benchmark at most, where nobody says.
-const MAX_REPLICATES: u32 = 40;
 
 #[allow(
     clippy::needless_doctest_main,
@@ -68,48 +65,46 @@ fn run(suite: &Suite, words: impl Iterator<Item = OsString>) -> Result<Status, F
         )));
     }
     match arguments.mode {
-        Mode::Help => to_stdout(HELP).map(|()| Status::Done),
+        Mode::Help => to_stdout(&help()).map(|()| Status::Done),
         Mode::List => {
             let terse = arguments.answer.format == Format::Terse;
             to_stdout(&listing(suite.registered(), &arguments.selection, terse))
                 .map(|()| Status::Done)
         }
         Mode::Smoke => {
-            let race = settings(suite, &arguments, &Rules::default())?;
+            let rules = Rules::new(arguments.asked.clone(), None);
+            let race = worker_race(suite, &arguments, &rules)?;
             smoke(&race, suite.registered(), &arguments.selection, to_stdout)
         }
         Mode::Race => {
             let rules = Rules::read(arguments.asked.clone(), &arguments.source)?;
-            let race_settings = settings(suite, &arguments, &rules)?;
-            race(&race_settings, suite, &arguments.by(&rules), &rules)
+            let racing = worker_race(suite, &arguments, &rules)?;
+            race(&racing, suite, &arguments.by(&rules), &rules)
         }
     }
 }
 
-fn settings(suite: &Suite, arguments: &Arguments, rules: &Rules) -> Result<WorkerRace, Failure> {
-    let seed = arguments.seed.unwrap_or_else(random_seed);
+fn worker_race(
+    suite: &Suite,
+    arguments: &Arguments,
+    rules: &Rules,
+) -> Result<BenchmarkRace, Failure> {
+    let mut settings = rules.settings();
+    let seed = *settings.seed.get_or_insert_with(random_seed);
+    settings.control = Some(settings.control() || suite.has_controls());
+    let placement = settings.placement.unwrap_or_default();
     let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     let words: Vec<String> = words.collect();
     let placed = std::env::var_os(PLACEMENTS_VARIABLE).is_some();
     let package = std::env::var("CARGO_PKG_NAME").ok();
-    Ok(WorkerRace {
+    Ok(BenchmarkRace {
         command: of_a_bench_target(&words, package.as_deref(), placed, seed),
         program: Some(this_program(arguments.shown)?),
         shown: arguments.shown,
-        sample_time: None,
-        margin: rules.margin(),
-        alpha: rules.alpha(),
-        max_replicates: rules.max_replicates().unwrap_or(MAX_REPLICATES),
-        blocks: arguments.blocks,
-        control: arguments.control || suite.has_controls(),
-        budget: rules.budget(),
-        timeout: arguments.timeout,
-        seed,
-        judged: rules.judged(),
-        pinning: arguments.pinning.clone(),
+        settings,
         save: arguments.save.clone(),
         folder: PathBuf::new(),
-        placements: match arguments.placement {
+        placements: match placement {
             Placement::Neutral => std::env::var_os(PLACEMENTS_VARIABLE).map(PathBuf::from),
             Placement::Own => None,
         },

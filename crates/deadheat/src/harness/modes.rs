@@ -9,7 +9,7 @@ use deadheat_model::EndReason;
 use super::arguments::Arguments;
 use super::progress::Line;
 use crate::exit::{Failure, Status};
-use crate::race::{Entries, RaceError, RaceOutcome, WorkerRace, race_workers, smoke_test};
+use crate::race::{BenchmarkRace, Entries, RaceError, RaceOutcome, race_benchmarks, smoke_test};
 use crate::rules::Rules;
 use crate::settings::Selection;
 use crate::suite::{Registered, Suite};
@@ -17,7 +17,7 @@ use crate::terminal::to_stderr;
 
 /// Races and answers.
 pub(super) fn race(
-    race: &WorkerRace,
+    race: &BenchmarkRace,
     suite: &Suite,
     arguments: &Arguments,
     rules: &Rules,
@@ -49,7 +49,8 @@ pub(super) fn race(
         rules: rules.some(),
         ..entries(&selected)
     };
-    let outcome = race_workers(race, entries, &mut line).map_err(|error| rules.blame(error))?;
+    let outcome =
+        race_benchmarks(race, entries, &mut line).map_err(|error| error.into_failure(rules))?;
     line.finish();
     answer(&outcome, arguments)
 }
@@ -102,7 +103,7 @@ fn nothing_selected(suite: &Suite) -> String {
 /// Calls everything once and tells about it in the manner of libtest.
 /// `say` prints.
 pub(super) fn smoke(
-    race: &WorkerRace,
+    race: &BenchmarkRace,
     benchmarks: &[Registered],
     selection: &Selection,
     mut say: impl FnMut(&str) -> Result<(), Failure>,

@@ -3,23 +3,18 @@
 use std::os::fd::RawFd;
 use std::path::PathBuf;
 
-use deadheat_analysis::PlannedRule;
 use deadheat_engine::{
     CommandContenders, CommandOptions, Contenders, Interrupts, LinkProgram, OsClock, Placements,
-    Session, Watcher, environment, unix_seconds,
+    Watcher, environment, unix_seconds,
 };
-use deadheat_model::{
-    CounterAccess, Environment, Metric, NeutralLinks, Origin, Plan, Run, RunHeader,
-};
+use deadheat_model::{CounterAccess, Environment, Metric, NeutralLinks, Origin, Plan, RunHeader};
 
+use super::error::{RaceError, RaceOutcome, not_started, take_over_signals};
 use super::known_calibration::known;
-use super::outcome::{
-    RaceError, RaceOutcome, blocks, finish, not_started, record, take_over_signals,
-};
-use super::own_links;
-use crate::rules::refuse_own_unmeasured;
+use super::planning::{add_own_links, refuse_unmeasured_overrides};
+use super::sitting::Sitting;
 
-/// Where a race leaves its traces.
+/// The traces that a race of commands leaves, and the program that links.
 #[derive(Clone, Debug)]
 pub struct RaceOptions {
     /// The run file; `None` for a new one below `.deadheat/runs`.
@@ -51,39 +46,23 @@ pub fn race_commands(
     let placements = placements(&plan, options.placements.clone(), None, &interrupts)?;
     machine.neutral_links = placements.neutral_links().to_vec();
     machine.calibration = known(&machine, &plan);
-    own_links::add(&mut plan, OWN_LINK_REPLICATES, |of| placements.possible(of));
+    add_own_links(&mut plan, OWN_LINK_REPLICATES, |of| placements.possible(of));
     let contenders = contenders(&plan, options.shown, true, &interrupts)?;
     let mut contenders = contenders.with_placements(placements);
     let header = RunHeader {
         command: options.command.clone(),
         ..header(plan, machine, &contenders)?
     };
-    let (path, mut writer) = record(options.save.as_deref(), &options.folder, &header)?;
-    let mut rule = PlannedRule::new(&header);
-    let max_replicates = header.plan.design.looks.max_replicates();
-    let budget = header.plan.design.budget;
-    let mut run = Run::new(header);
-    let raced = Session {
+    Sitting {
         contenders: &mut contenders,
-        clock: &OsClock::start(),
-        rule: &mut rule,
-        sink: &mut writer,
+        interrupts: &interrupts,
         watcher,
-        stop: &interrupts,
-        max_replicates,
-        budget,
-        outlive_failures: false,
     }
-    .race(&mut run);
-    if raced.is_err() && blocks(&run) == 0 {
-        // That it cannot be removed either changes nothing about the cause.
-        let _ = writer.discard();
-    }
-    finish(raced, run, path)
+    .begin(header, Vec::new(), options.save.as_deref(), &options.folder)
 }
 
-/// Who has neutral links; a run that is taken up again goes on with those it
-/// had.
+/// Finds the executables that have neutral links; a run that is taken up again goes on with
+/// those it had.
 pub(super) fn placements(
     plan: &Plan,
     program: Option<PathBuf>,
@@ -132,7 +111,7 @@ fn header(
         });
     }
     let whom = "commands";
-    refuse_own_unmeasured(&plan.benchmarks, contenders.metrics(), whom)?;
+    refuse_unmeasured_overrides(&plan.benchmarks, contenders.metrics(), whom)?;
     Ok(RunHeader {
         command: Vec::new(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -1,10 +1,94 @@
-//! From what the pilots found to a frozen plan.
+//! Everything that is decided before the first sample of benchmarks: the design, with what is
+//! refused before anybody waits for a pilot; what the pilots found; the benchmarks on own links.
 
-use deadheat_analysis::planned_blocks;
+use std::path::Path;
+
+use deadheat_analysis::{LooksError, planned_blocks, planned_looks};
 use deadheat_engine::{Piloted, least_warm_up_rounds};
-use deadheat_model::Benchmark;
+use deadheat_format::FormatError;
+use deadheat_model::{Benchmark, Design, Front, Looks, Metric, OwnLink, Plan, RaceSettings};
 
-/// What a block costs beside its samples, in nanoseconds: handing over,
+use super::error::RaceError;
+
+/// The design of a race of benchmarks, with everything checked that the user could get wrong.
+pub(super) fn design(settings: &RaceSettings) -> Result<Design, RaceError> {
+    let looks = looks(settings, settings.alpha())?;
+    Ok(settings.design(Front::Bench, looks))
+}
+
+/// The looks of a benchmark with an accepted chance of a wrong verdict of its own.
+pub(super) fn looks(settings: &RaceSettings, alpha: f64) -> Result<Looks, RaceError> {
+    Ok(planned_looks(0, settings.max_replicates(), alpha)?)
+}
+
+impl From<LooksError> for RaceError {
+    fn from(error: LooksError) -> Self {
+        RaceError::Design(unplannable(&error))
+    }
+}
+
+fn unplannable(error: &LooksError) -> String {
+    match error {
+        LooksError::Range { max, .. } => {
+            format!("--max-replicates must be at least 1, not {max}")
+        }
+        LooksError::Alpha(alpha) => {
+            format!("--alpha must be above 0 and at most 0.5, not {alpha}")
+        }
+    }
+}
+
+/// The run file is created once the pilots are done, but nobody should have to
+/// wait for them to hear that one lies there.
+pub(super) fn refuse_existing(save: Option<&Path>) -> Result<(), RaceError> {
+    match save.filter(|file| file.exists()) {
+        Some(file) => {
+            let file = file.to_owned();
+            Err(RaceError::Save(FormatError::AlreadyExists { file }))
+        }
+        None => Ok(()),
+    }
+}
+
+/// A metric can only be judged when it is measured of the contenders that are `called` so.
+pub(super) fn refuse_unmeasured(
+    judged: &Metric,
+    measured: &[Metric],
+    called: &str,
+) -> Result<(), RaceError> {
+    if measured.contains(judged) {
+        return Ok(());
+    }
+    let known: Vec<&str> = measured.iter().map(Metric::name).collect();
+    Err(RaceError::MetricNotMeasured {
+        metric: judged.clone(),
+        reason: format!("of {called} there are {}", known.join(", ")),
+    })
+}
+
+/// Likewise of a benchmark whose rules name a metric of its own.
+pub(super) fn refuse_unmeasured_overrides(
+    benchmarks: &[Benchmark],
+    measured: &[Metric],
+    called: &str,
+) -> Result<(), RaceError> {
+    for benchmark in benchmarks {
+        if let Some(judged) = &benchmark.overrides.judged
+            && !measured.contains(judged)
+        {
+            let known: Vec<&str> = measured.iter().map(Metric::name).collect();
+            return Err(RaceError::Design(format!(
+                "benchmark '{}': the metric {judged} that its rules in deadheat.toml name is not \
+                 measured; of {called} there are {}",
+                benchmark.name,
+                known.join(", ")
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The cost of a block beside its samples, in nanoseconds: handing over,
 /// writing the record, reading the counters.
 const BLOCK_OVERHEAD_NS: f64 = 50_000.0;
 /// Where processes take turns, the blocks of a replicate take at least so many
@@ -51,18 +135,38 @@ fn blocks_that_fit(piloted: &Piloted, contenders: usize, taking_turns: bool) -> 
     };
     let process_ns = piloted.process_ns + f64::from(rounds) * round_ns;
     let fitting = planned_blocks(process_ns, block_ns, &pilot.blocks_ns);
-    if taking_turns {
-        let starting = piloted.process_ns / block_ns * BLOCKS_TO_START;
-        fitting.max((starting as u32).min(MOST_BLOCKS))
-    } else {
-        fitting
+    if !taking_turns {
+        return fitting;
     }
+    let starting = piloted.process_ns / block_ns * BLOCKS_TO_START;
+    fitting.max((starting as u32).min(MOST_BLOCKS))
+}
+
+/// Adds to the plan, beside each benchmark that `possible` names, the same as the user linked it:
+/// the same contenders, a control included, calls and blocks, so many replicates of them. They come
+/// last, so that no place changes.
+pub(super) fn add_own_links(plan: &mut Plan, replicates: u32, possible: impl Fn(usize) -> bool) {
+    let replicates = replicates.min(plan.design.looks.max_replicates());
+    let beside: Vec<Benchmark> = plan
+        .benchmarks
+        .iter()
+        .enumerate()
+        // With one contender there is nothing to compare.
+        .filter(|(of, benchmark)| benchmark.rivals() > 1 && possible(*of))
+        .map(|(of, benchmark)| Benchmark {
+            own_link: Some(OwnLink { of, replicates }),
+            ..benchmark.clone()
+        })
+        .collect();
+    plan.benchmarks.extend(beside);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rules::benchmark_overrides;
     use deadheat_engine::Pilot;
+    use deadheat_model::{Contender, Glob, Pinning, RulesOfSome, Workload};
 
     fn piloted(call_ns: f64, iterations: u64) -> Piloted {
         Piloted {
@@ -94,5 +198,90 @@ mod tests {
         let turns = blocks_that_fit(&short, 2, true);
         assert!(alone < turns && turns <= MOST_BLOCKS, "{alone} {turns}");
         assert_eq!(blocks_that_fit(&piloted(1e9, 1), 2, true), 1);
+    }
+
+    fn plan_on_neutral_links(max_replicates: u32) -> Plan {
+        let contender = |name: &str| Contender {
+            name: name.to_owned(),
+            workload: Workload::Recording,
+        };
+        let benchmark = |name: &str, contenders: &[&str]| Benchmark {
+            name: name.to_owned(),
+            contenders: contenders.iter().copied().map(contender).collect(),
+            blocks_per_replicate: Some(9),
+            ..Benchmark::default()
+        };
+        Plan {
+            design: Design {
+                margin: 0.01,
+                alpha: 0.05,
+                looks: planned_looks(0, max_replicates, 0.05).unwrap(),
+                blocks_per_replicate: 25,
+                warmup: 0,
+                budget: None,
+                judged: Metric::Wall,
+                pinning: Pinning::Auto,
+            },
+            seed: 1,
+            benchmarks: vec![
+                benchmark("alone", &["a"]),
+                benchmark("failed", &["a", "b"]),
+                benchmark("raced", &["a", "b"]),
+            ],
+        }
+    }
+
+    #[test]
+    fn the_same_benchmark_stands_at_the_end_once_more() {
+        let mut plan = plan_on_neutral_links(40);
+        add_own_links(&mut plan, 6, |of| of != 1);
+        assert_eq!(plan.benchmarks.len(), 4);
+        let replicates = 6;
+        let beside = Benchmark {
+            own_link: Some(OwnLink { of: 2, replicates }),
+            ..plan.benchmarks[2].clone()
+        };
+        assert_eq!(plan.benchmarks[3], beside);
+    }
+
+    #[test]
+    fn it_takes_no_more_replicates_than_the_benchmark_may() {
+        let mut plan = plan_on_neutral_links(4);
+        add_own_links(&mut plan, 11, |_| true);
+        let beside: Vec<u32> = plan
+            .benchmarks
+            .iter()
+            .filter_map(|benchmark| Some(benchmark.own_link?.replicates))
+            .collect();
+        assert_eq!(beside, [4, 4]);
+    }
+
+    fn some(metric: &str) -> Vec<RulesOfSome> {
+        vec![RulesOfSome {
+            name: Glob::new("parse/*"),
+            rules: RaceSettings {
+                alpha: Some(0.01),
+                metric: Some(Metric::from_name(metric)),
+                ..RaceSettings::default()
+            },
+        }]
+    }
+
+    #[test]
+    fn a_metric_that_is_not_measured_names_the_benchmark() {
+        let looks = |alpha| planned_looks(0, 40, alpha);
+        let benchmark = |metric| Benchmark {
+            name: "parse/json".to_owned(),
+            overrides: benchmark_overrides(&some(metric), "parse/json", looks).unwrap(),
+            ..Benchmark::default()
+        };
+        let measured = [Metric::Wall, Metric::Cpu];
+        assert!(refuse_unmeasured_overrides(&[benchmark("cpu")], &measured, "functions").is_ok());
+        let error = refuse_unmeasured_overrides(&[benchmark("cpus")], &measured, "functions");
+        let told = error.unwrap_err().to_string();
+        assert!(
+            told.contains("'parse/json'") && told.contains("wall, cpu"),
+            "{told}"
+        );
     }
 }

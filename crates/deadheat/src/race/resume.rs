@@ -4,17 +4,15 @@ use std::os::fd::RawFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use deadheat_analysis::AnytimeRule;
-use deadheat_engine::{
-    Contenders, FunctionContenders, FunctionOptions, GoogleBenchmarkArguments,
-    GoogleBenchmarkContenders, GoogleBenchmarkOptions, Interrupts, LinkProgram, OsClock, Session,
-    Watcher, rewritten_since, unix_seconds,
-};
-use deadheat_format::{RunFileWriter, read_header, read_run};
-use deadheat_model::{Metric, Origin, Plan, Run, RunHeader, Workload};
+use deadheat_engine::{Contenders, Watcher, rewritten_since};
+use deadheat_format::{read_header, read_run};
+use deadheat_model::{Metric, Origin, RaceSettings, Run, RunHeader, TimeLimit, Workload};
 
-use super::commands;
-use super::outcome::{RaceError, RaceOutcome, finish, not_started, take_over_signals};
+use super::benchmarks::BenchmarkRace;
+use super::commands::{self, placements};
+use super::error::{RaceError, RaceOutcome, not_started, take_over_signals};
+use super::sitting::Sitting;
+use super::{google_benchmark, workers};
 
 /// What a recorded race holds, where it can be taken up again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,97 +96,55 @@ pub fn resume_race(
     let kind = Resumable::of(path, &old)?;
     refuse_rewritten(path, &old)?;
     let (plan, before) = (&old.plan, &old.environment.neutral_links);
-    let program = options.placements.clone();
+    let race = BenchmarkRace {
+        shown: options.programs_shown,
+        settings: RaceSettings {
+            timeout: Some(TimeLimit(options.timeout)),
+            pin: Some(plan.design.pinning.clone()),
+            seed: Some(plan.seed),
+            ..RaceSettings::default()
+        },
+        placements: options.placements.clone(),
+        ..BenchmarkRace::default()
+    };
+    let placements = || placements(plan, race.placements.clone(), Some(before), &interrupts);
+    let mut go_on = |contenders: &mut dyn Contenders, run: Run| {
+        Sitting {
+            contenders,
+            interrupts: &interrupts,
+            watcher: &mut *watcher,
+        }
+        .go_on(path, run, options.more, options.budget)
+    };
     match kind {
         Resumable::Commands => {
             let counters = old.metrics.contains(&Metric::Cycles);
-            let mut placements = commands::placements(plan, program, Some(before), &interrupts)?;
+            let mut placements = placements()?;
             let contenders = commands::contenders(plan, options.shown, counters, &interrupts)?;
             refuse_other_metrics(path, &old.metrics, contenders.metrics())?;
             let run = read_run(path).map_err(RaceError::Resume)?;
             placements.remember(&run.placed);
-            let mut contenders = contenders.with_placements(placements);
-            go_on(path, run, &mut contenders, options, &interrupts, watcher)
+            go_on(&mut contenders.with_placements(placements), run)
         }
         Resumable::Workers => {
-            let how = FunctionOptions {
-                program: None,
-                shown: options.programs_shown,
-                metrics: old.metrics.clone(),
-                sample_time: None,
-                timeout: options.timeout,
-                pinning: plan.design.pinning.clone(),
-                seed: plan.seed,
-                placements: program.map(LinkProgram::new),
-            };
             let run = read_run(path).map_err(RaceError::Resume)?;
-            let contenders = FunctionContenders::new(how, &interrupts);
-            let mut contenders = contenders.map_err(RaceError::NotStarted)?;
+            let mut contenders = workers::contenders(&race, &old.metrics, &interrupts)?;
             contenders
                 .resume(plan, before, &run.placed)
                 .map_err(|error| not_started(error, &interrupts))?;
-            go_on(path, run, &mut contenders, options, &interrupts, watcher)
+            go_on(&mut contenders, run)
         }
         Resumable::GoogleBenchmark => {
-            let how = GoogleBenchmarkOptions {
-                timeout: options.timeout,
-                pinning: plan.design.pinning.clone(),
-                seed: plan.seed,
-                shown: options.programs_shown,
-                // For pilots, of which there are none.
-                wanted: GoogleBenchmarkArguments::default(),
-            };
             let run = read_run(path).map_err(RaceError::Resume)?;
-            let contenders = GoogleBenchmarkContenders::new(how, &interrupts);
-            let mut contenders = contenders.map_err(RaceError::NotStarted)?;
-            let mut placements = commands::placements(plan, program, Some(before), &interrupts)?;
+            let mut contenders = google_benchmark::contenders(&race, &[], &interrupts)?;
+            let mut placements = placements()?;
             placements.remember(&run.placed);
             contenders
                 .enter(plan, placements)
                 .map_err(RaceError::NotStarted)?;
-            go_on(path, run, &mut contenders, options, &interrupts, watcher)
+            go_on(&mut contenders, run)
         }
     }
-}
-
-/// Races behind what the run holds, and appends to its file.
-fn go_on(
-    path: &Path,
-    mut run: Run,
-    contenders: &mut dyn Contenders,
-    options: &ResumeOptions,
-    interrupts: &Interrupts,
-    watcher: &mut dyn Watcher,
-) -> Result<RaceOutcome, RaceError> {
-    let version = env!("CARGO_PKG_VERSION");
-    let mut writer =
-        RunFileWriter::resume(path, version, unix_seconds()).map_err(RaceError::Resume)?;
-    let ended = run.end.as_ref().map(|end| end.elapsed_ns);
-    let elapsed_ns = ended.unwrap_or(run.elapsed_ns);
-    run.resume();
-    let benchmarks = run.benchmarks.iter();
-    let last = benchmarks.filter_map(|samples| samples.blocks().last());
-    let done = last.map(|block| block.replicate + 1).max().unwrap_or(0);
-    let mut rule = AnytimeRule::new(&run.header);
-    let raced = Session {
-        contenders,
-        clock: &OsClock::resume(elapsed_ns),
-        rule: &mut rule,
-        sink: &mut writer,
-        watcher,
-        stop: interrupts,
-        max_replicates: done.saturating_add(options.more),
-        budget: options.budget,
-        outlive_failures: !launches_commands(&run.header.plan),
-    }
-    .race(&mut run);
-    finish(raced, run, path.to_owned())
-}
-
-/// Whether a failure ends the whole race, as it does one of commands.
-fn launches_commands(plan: &Plan) -> bool {
-    let mut contenders = plan.benchmarks.iter().flat_map(|one| &one.contenders);
-    contenders.any(|contender| matches!(contender.workload, Workload::Command(_)))
 }
 
 /// New replicates of another build would be taken for those of the old one.
@@ -228,12 +184,11 @@ fn refuse_other_metrics(path: &Path, then: &[Metric], now: &[Metric]) -> Result<
         names.join(", ")
     };
     if then == now {
-        Ok(())
-    } else {
-        Err(RaceError::OtherMetrics {
-            path: path.to_owned(),
-            then: list(then),
-            now: list(now),
-        })
+        return Ok(());
     }
+    Err(RaceError::OtherMetrics {
+        path: path.to_owned(),
+        then: list(then),
+        now: list(now),
+    })
 }

@@ -5,10 +5,8 @@ use std::path::PathBuf;
 use deadheat_engine::unix_seconds;
 use deadheat_model::{
     Analysis, Comparison, Day, Excuse, FailOn, GateHit, Gates, Glob, Idle, IdleIgnore, Ignore,
-    RuleSet, RulesOfSome,
+    RulesOfSome,
 };
-
-use super::cli_overrides::CliOverrides;
 
 /// What answers are held against. Judging is pure: the same gate says the same
 /// of the same analysis.
@@ -62,16 +60,6 @@ struct Seen {
 }
 
 impl Gate {
-    /// The same for a command line: whoever names benchmarks means them.
-    pub(super) fn of(mut self, asked: &CliOverrides) -> Self {
-        self.whole = asked.whole;
-        if asked.names {
-            self.include.clear();
-            self.exclude.clear();
-        }
-        self
-    }
-
     /// Notes in every comparison the rule that it breaks and what excuses it,
     /// and in the analysis what excuses nothing.
     pub fn judge(&self, analysis: &mut Analysis) {
@@ -112,7 +100,7 @@ impl Gate {
 
     /// The rules that a benchmark must not break, each once.
     fn rules_of(&self, benchmark: &str) -> Vec<FailOn> {
-        let own = RuleSet::of(&self.some, benchmark).fail_on;
+        let own = RulesOfSome::of(&self.some, benchmark).fail_on;
         let asked = own.as_ref().unwrap_or(&self.fail_on);
         let all = FailOn::ALL.into_iter();
         all.filter(|rule| asked.contains(rule)).collect()
@@ -193,7 +181,7 @@ mod tests {
 
     use deadheat_analysis::{Options, analyse};
     use deadheat_format::read_run;
-    use deadheat_model::Verdict;
+    use deadheat_model::{RaceSettings, Verdict};
 
     use super::*;
 
@@ -289,9 +277,9 @@ mod tests {
         let mut gate = gate(&[FailOn::Slower], vec![]);
         let rules = |name, fail_on: &[FailOn]| RulesOfSome {
             name: Glob::new(name),
-            rules: RuleSet {
+            rules: RaceSettings {
                 fail_on: Some(fail_on.to_vec()),
-                ..RuleSet::default()
+                ..RaceSettings::default()
             },
         };
         gate.some = vec![rules("b*", &[FailOn::Inconclusive]), rules("b2", &[])];

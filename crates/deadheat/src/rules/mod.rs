@@ -1,14 +1,14 @@
 //! What a project asks of its benchmarks: the rules of `deadheat.toml` and of
 //! the command line, and the gate that holds answers against them.
 
-mod cli_overrides;
 mod gate;
 mod own;
 mod precedence;
 
-pub use cli_overrides::{CliOverrides, RulesSource};
 pub use gate::Gate;
+pub(crate) use own::benchmark_overrides;
 #[cfg(feature = "commands")]
 pub(crate) use own::recorded_rules;
-pub(crate) use own::{benchmark_overrides, refuse_own_unmeasured};
-pub use precedence::Rules;
+#[cfg(feature = "commands")]
+pub use precedence::Terms;
+pub use precedence::{CliOverrides, Rules, RulesSource};

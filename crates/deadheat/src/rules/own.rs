@@ -1,11 +1,7 @@
 //! Rules of one benchmark on their way into the plan.
 
 use deadheat_analysis::LooksError;
-use deadheat_model::{
-    Benchmark, BenchmarkOverrides, LevelOverride, Looks, Metric, RuleSet, RulesOfSome,
-};
-
-use crate::race::RaceError;
+use deadheat_model::{BenchmarkOverrides, LevelOverride, Looks, RulesOfSome};
 
 /// What is decided for a benchmark otherwise than for all. `looks` plans the
 /// looks for a chance of a wrong verdict of its own.
@@ -14,7 +10,7 @@ pub(crate) fn benchmark_overrides<E: From<LooksError>>(
     benchmark: &str,
     looks: impl FnOnce(f64) -> Result<Looks, E>,
 ) -> Result<BenchmarkOverrides, E> {
-    let rules = RuleSet::of(some, benchmark);
+    let rules = RulesOfSome::of(some, benchmark);
     let level = match rules.alpha {
         Some(alpha) => Some(LevelOverride {
             alpha,
@@ -38,7 +34,7 @@ pub(crate) fn recorded_rules(
     benchmark: &str,
     replicates: u32,
 ) -> BenchmarkOverrides {
-    let rules = RuleSet::of(some, benchmark);
+    let rules = RulesOfSome::of(some, benchmark);
     BenchmarkOverrides {
         margin: rules.margin,
         level: rules.alpha.map(|alpha| LevelOverride {
@@ -54,41 +50,19 @@ pub(crate) fn recorded_rules(
     }
 }
 
-/// A benchmark can only be judged by what is measured of `whom`.
-pub(crate) fn refuse_own_unmeasured(
-    benchmarks: &[Benchmark],
-    measured: &[Metric],
-    whom: &str,
-) -> Result<(), RaceError> {
-    for benchmark in benchmarks {
-        if let Some(judged) = &benchmark.overrides.judged
-            && !measured.contains(judged)
-        {
-            let known: Vec<&str> = measured.iter().map(Metric::name).collect();
-            return Err(RaceError::Design(format!(
-                "benchmark '{}': the metric {judged} that its rules in deadheat.toml name is not \
-                 measured; of {whom} there are {}",
-                benchmark.name,
-                known.join(", ")
-            )));
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use deadheat_analysis::planned_looks;
-    use deadheat_model::Glob;
+    use deadheat_model::{Glob, Metric, RaceSettings};
 
     fn some(metric: &str) -> Vec<RulesOfSome> {
         vec![RulesOfSome {
             name: Glob::new("parse/*"),
-            rules: RuleSet {
+            rules: RaceSettings {
                 alpha: Some(0.01),
                 metric: Some(Metric::from_name(metric)),
-                ..RuleSet::default()
+                ..RaceSettings::default()
             },
         }]
     }
@@ -105,24 +79,6 @@ mod tests {
             benchmark_overrides(&some("cpu"), "sort", looks)
                 .unwrap()
                 .is_empty()
-        );
-    }
-
-    #[test]
-    fn a_metric_that_is_not_measured_names_the_benchmark() {
-        let looks = |alpha| planned_looks(0, 40, alpha);
-        let benchmark = |metric| Benchmark {
-            name: "parse/json".to_owned(),
-            overrides: benchmark_overrides(&some(metric), "parse/json", looks).unwrap(),
-            ..Benchmark::default()
-        };
-        let measured = [Metric::Wall, Metric::Cpu];
-        assert!(refuse_own_unmeasured(&[benchmark("cpu")], &measured, "functions").is_ok());
-        let error = refuse_own_unmeasured(&[benchmark("cpus")], &measured, "functions");
-        let told = error.unwrap_err().to_string();
-        assert!(
-            told.contains("'parse/json'") && told.contains("wall, cpu"),
-            "{told}"
         );
     }
 }

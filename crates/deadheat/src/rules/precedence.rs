@@ -1,28 +1,69 @@
 //! Everything that is asked of the benchmarks, the command line before the file
 //! and the file before what deadheat does by itself.
 
-use std::path::Path;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
 
 use deadheat_format::{FormatError, find_rules, read_rules};
-use deadheat_model::{Metric, RuleSet, RulesFile, RulesOfSome};
+use deadheat_model::{Glob, RaceSettings, RulesFile, RulesOfSome};
 #[cfg(feature = "commands")]
-use deadheat_model::{Origin, Results, Run};
+use deadheat_model::{Metric, Origin, Results, Run};
 
-use super::cli_overrides::{CliOverrides, RulesSource};
 use super::gate::Gate;
 #[cfg(feature = "commands")]
 use super::own::recorded_rules;
 use crate::exit::Failure;
-use crate::race::RaceError;
-#[cfg(feature = "commands")]
-use crate::saved::Terms;
 use crate::settings::Selection;
 
-/// The margin where nobody says.
-const MARGIN: f64 = 0.01;
-/// The accepted chance of a wrong verdict where nobody says.
-const ALPHA: f64 = 0.05;
+/// What a command line says of what a rules file may say, too. It always wins over a file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CliOverrides {
+    /// Its options.
+    pub settings: RaceSettings,
+    /// Whether benchmarks were named one by one, so that the filters of a file
+    /// do not count.
+    pub names: bool,
+    /// Whether all benchmarks of a project are at hand, so that an entry of a
+    /// file that fits none of them has outlived its benchmark.
+    pub whole: bool,
+}
+
+/// Which rules file is read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum RulesSource {
+    /// The nearest `deadheat.toml`, from the current folder upwards; none where
+    /// there is none.
+    #[default]
+    Nearest,
+    /// This one.
+    Named(PathBuf),
+    /// None.
+    Nowhere,
+}
+
+/// The terms that saved results, which carry no plan, are judged by.
+#[cfg(feature = "commands")]
+#[derive(Clone, Debug, PartialEq)]
+pub struct Terms {
+    /// Smallest relative change worth acting on; 0.01 is 1 %.
+    pub margin: f64,
+    /// Chance of any wrong verdict that the user accepts.
+    pub alpha: f64,
+    /// The metric the verdict speaks of, by name; without one the first of
+    /// each benchmark.
+    pub metric: Option<String>,
+    /// Rules of some benchmarks; the last that fits wins, key by key.
+    pub rules: Vec<RulesOfSome>,
+}
+
+#[cfg(feature = "commands")]
+impl Terms {
+    /// Returns the metric that a benchmark is judged by, where anybody says.
+    pub(crate) fn metric_of(&self, benchmark: &str) -> Option<String> {
+        let own = RulesOfSome::of(&self.rules, benchmark).metric;
+        own.map(|metric| metric.name().to_owned())
+            .or_else(|| self.metric.clone())
+    }
+}
 
 /// What is asked of the benchmarks.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -59,63 +100,23 @@ impl Rules {
         Ok(Self::new(asked, file))
     }
 
-    /// What the file says of all benchmarks.
-    fn all(&self) -> Option<&RuleSet> {
-        self.file.as_ref().map(|file| &file.all)
-    }
-
-    /// Smallest relative change worth acting on, where a benchmark has none of
-    /// its own.
-    pub fn margin(&self) -> f64 {
-        let file = self.all().and_then(|all| all.margin);
-        self.asked.margin.or(file).unwrap_or(MARGIN)
-    }
-
-    /// Accepted chance of a wrong verdict, likewise.
-    pub fn alpha(&self) -> f64 {
-        let file = self.all().and_then(|all| all.alpha);
-        self.asked.alpha.or(file).unwrap_or(ALPHA)
-    }
-
-    /// What is judged, where anybody says.
-    pub fn metric(&self) -> Option<&Metric> {
-        let file = self.all().and_then(|all| all.metric.as_ref());
-        self.asked.metric.as_ref().or(file)
-    }
-
-    /// What is judged in a race, where a benchmark has no metric of its own.
-    pub fn judged(&self) -> Metric {
-        self.metric().cloned().unwrap_or(Metric::Wall)
-    }
-
-    /// No block starts after this much time.
-    pub fn budget(&self) -> Option<Duration> {
-        let file = self.all().and_then(|all| all.budget);
-        self.asked.budget.or(file)
-    }
-
-    /// Replicates at most, where anybody says.
-    pub fn max_replicates(&self) -> Option<u32> {
-        let file = self.file.as_ref().and_then(|file| file.max_replicates);
-        self.asked.max_replicates.or(file)
+    /// What is asked of every benchmark: by the command line, then by the file.
+    pub fn settings(&self) -> RaceSettings {
+        let asked = self.asked.settings.clone();
+        match &self.file {
+            Some(file) => asked.or(&file.all),
+            None => asked,
+        }
     }
 
     /// Rules of some benchmarks, without what the command line says for all.
     pub fn some(&self) -> Vec<RulesOfSome> {
-        let Some(file) = &self.file else {
-            return Vec::new();
-        };
-        let mut some = file.some.clone();
+        let mut some = self
+            .file
+            .as_ref()
+            .map_or_else(Vec::new, |file| file.some.clone());
         for RulesOfSome { rules, .. } in &mut some {
-            rules.margin = rules.margin.filter(|_| self.asked.margin.is_none());
-            rules.alpha = rules.alpha.filter(|_| self.asked.alpha.is_none());
-            rules.budget = rules.budget.filter(|_| self.asked.budget.is_none());
-            if self.asked.metric.is_some() {
-                rules.metric = None;
-            }
-            if !self.asked.fail_on.is_empty() {
-                rules.fail_on = None;
-            }
+            *rules = std::mem::take(rules).without(&self.asked.settings);
         }
         some
     }
@@ -142,10 +143,11 @@ impl Rules {
     /// What saved results are judged by.
     #[cfg(feature = "commands")]
     pub fn terms(&self) -> Terms {
+        let settings = self.settings();
         Terms {
-            margin: self.margin(),
-            alpha: self.alpha(),
-            metric: self.metric().map(|metric| metric.name().to_owned()),
+            margin: settings.margin(),
+            alpha: settings.alpha(),
+            metric: settings.metric.map(|metric| metric.name().to_owned()),
             rules: self.some(),
         }
     }
@@ -192,37 +194,37 @@ impl Rules {
         file.unwrap_or(Path::new(deadheat_format::RULES_FILE))
     }
 
-    /// The gate that answers have to pass.
+    /// The gate that answers have to pass. Its filters are those of the file, unless benchmarks
+    /// were named.
     pub fn gate(&self) -> Gate {
-        let in_file = self.all().and_then(|all| all.fail_on.clone());
-        let file = self.file.as_ref();
+        let Some(file) = &self.file else {
+            return Gate {
+                fail_on: self.settings().fail_on.unwrap_or_default(),
+                whole: self.asked.whole,
+                ..Gate::default()
+            };
+        };
+        let filters = |globs: &Vec<Glob>| match self.asked.names {
+            true => Vec::new(),
+            false => globs.clone(),
+        };
         Gate {
-            fail_on: match &self.asked.fail_on[..] {
-                [] => in_file.unwrap_or_default(),
-                asked => asked.to_vec(),
-            },
+            fail_on: self.settings().fail_on.unwrap_or_default(),
             some: self.some(),
-            ignores: file.map_or_else(Vec::new, |file| file.ignores.clone()),
-            include: file.map_or_else(Vec::new, |file| file.include.clone()),
-            exclude: file.map_or_else(Vec::new, |file| file.exclude.clone()),
-            config: file.map(|file| file.path.clone()),
+            ignores: file.ignores.clone(),
+            include: filters(&file.include),
+            exclude: filters(&file.exclude),
+            config: Some(file.path.clone()),
+            whole: self.asked.whole,
             ..Gate::default()
-        }
-        .of(&self.asked)
-    }
-
-    /// Whose fault it is that a race did not start.
-    pub fn blame(&self, error: RaceError) -> Failure {
-        match error {
-            RaceError::MetricNotMeasured { .. } => Failure::Usage(self.blamed(error.to_string())),
-            error => error.into(),
         }
     }
 
     /// A message about `--metric`, which names the file where that chose the
     /// metric.
     pub fn blamed(&self, message: String) -> String {
-        let file = self.file.as_ref().filter(|_| self.asked.metric.is_none());
+        let file = self.file.as_ref();
+        let file = file.filter(|_| self.asked.settings.metric.is_none());
         let file = file.filter(|file| file.all.metric.is_some());
         match (file, message.strip_prefix("--metric ")) {
             (Some(file), Some(rest)) => format!("{}: metric {rest}", file.path.display()),
@@ -234,26 +236,28 @@ impl Rules {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadheat_model::{FailOn, Glob};
+    use deadheat_model::{FailOn, Metric};
+    use std::time::Duration;
 
     fn file() -> RulesFile {
         RulesFile {
             path: "deadheat.toml".into(),
-            all: RuleSet {
+            all: RaceSettings {
                 margin: Some(0.02),
                 alpha: Some(0.01),
                 metric: Some(Metric::Cpu),
                 budget: Some(Duration::from_secs(30)),
                 fail_on: Some(vec![FailOn::Slower]),
+                max_replicates: Some(22),
+                ..RaceSettings::default()
             },
-            max_replicates: Some(22),
             include: vec![Glob::new("parse/*")],
             some: vec![RulesOfSome {
                 name: Glob::new("parse/*"),
-                rules: RuleSet {
+                rules: RaceSettings {
                     margin: Some(0.05),
                     fail_on: Some(vec![FailOn::Inconclusive]),
-                    ..RuleSet::default()
+                    ..RaceSettings::default()
                 },
             }],
             ..RulesFile::default()
@@ -262,33 +266,38 @@ mod tests {
 
     #[test]
     fn the_command_line_wins_over_the_file_and_the_file_over_the_defaults() {
-        let nothing = Rules::default();
+        let nothing = Rules::default().settings();
         assert_eq!((nothing.margin(), nothing.alpha()), (0.01, 0.05));
-        assert_eq!((nothing.judged(), nothing.budget()), (Metric::Wall, None));
+        assert_eq!((nothing.judged(), nothing.budget), (Metric::Wall, None));
 
         let rules = Rules::new(CliOverrides::default(), Some(file()));
-        assert_eq!((rules.margin(), rules.alpha()), (0.02, 0.01));
-        assert_eq!(rules.judged(), Metric::Cpu);
-        assert_eq!(rules.max_replicates(), Some(22));
+        let settings = rules.settings();
+        assert_eq!((settings.margin(), settings.alpha()), (0.02, 0.01));
+        assert_eq!(settings.judged(), Metric::Cpu);
+        assert_eq!(settings.max_replicates, Some(22));
         assert_eq!(rules.gate().fail_on, [FailOn::Slower]);
         assert_eq!(rules.some(), file().some);
 
         let asked = CliOverrides {
-            margin: Some(0.03),
-            alpha: Some(0.1),
-            metric: Some(Metric::User),
-            budget: Some(Duration::from_secs(1)),
-            max_replicates: Some(6),
-            fail_on: vec![FailOn::NotEquivalent],
+            settings: RaceSettings {
+                margin: Some(0.03),
+                alpha: Some(0.1),
+                metric: Some(Metric::User),
+                budget: Some(Duration::from_secs(1)),
+                max_replicates: Some(6),
+                fail_on: Some(vec![FailOn::NotEquivalent]),
+                ..RaceSettings::default()
+            },
             ..CliOverrides::default()
         };
         let rules = Rules::new(asked, Some(file()));
-        assert_eq!((rules.margin(), rules.alpha()), (0.03, 0.1));
-        assert_eq!(rules.judged(), Metric::User);
-        assert_eq!(rules.budget(), Some(Duration::from_secs(1)));
-        assert_eq!(rules.max_replicates(), Some(6));
+        let settings = rules.settings();
+        assert_eq!((settings.margin(), settings.alpha()), (0.03, 0.1));
+        assert_eq!(settings.judged(), Metric::User);
+        assert_eq!(settings.budget, Some(Duration::from_secs(1)));
+        assert_eq!(settings.max_replicates, Some(6));
         assert_eq!(rules.gate().fail_on, [FailOn::NotEquivalent]);
-        assert_eq!(rules.some()[0].rules, RuleSet::default());
+        assert_eq!(rules.some()[0].rules, RaceSettings::default());
     }
 
     #[test]
@@ -306,20 +315,5 @@ mod tests {
         assert!(!selection.names("sort") && selection.names("parse/json"));
         let selection = names(true).selection(Selection::default());
         assert!(selection.names("sort"));
-    }
-
-    #[test]
-    fn a_metric_nobody_measures_is_blamed_on_who_asked_for_it() {
-        let error = || RaceError::MetricNotMeasured {
-            metric: Metric::Cpu,
-            reason: "there is only wall".to_owned(),
-        };
-        let told = Rules::new(CliOverrides::default(), Some(file())).blame(error());
-        assert_eq!(
-            told.to_string(),
-            "deadheat.toml: metric cpu: there is only wall"
-        );
-        let told = Rules::default().blame(error());
-        assert_eq!(told.to_string(), "--metric cpu: there is only wall");
     }
 }

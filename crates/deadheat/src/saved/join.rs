@@ -10,8 +10,47 @@ use deadheat_model::{
 };
 
 use super::matched::{Held, Match, matched, place_of};
-use super::terms::{SavedError, Terms};
-use crate::rules::recorded_rules;
+use crate::rules::{Terms, recorded_rules};
+
+/// Files that cannot be compared.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SavedError {
+    /// No benchmark of the baseline has the metric asked for.
+    NotMeasured {
+        /// The metric asked for.
+        metric: String,
+        /// Those that are there.
+        known: String,
+    },
+    /// The margin or the level cannot be.
+    Plan(PlanError),
+}
+
+impl std::fmt::Display for SavedError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NotMeasured { metric, known } => {
+                write!(f, "--metric {metric}: the files record only {known}")
+            }
+            Self::Plan(inner) => inner.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for SavedError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Plan(inner) => inner.source(),
+            _ => None,
+        }
+    }
+}
+
+impl From<PlanError> for SavedError {
+    fn from(inner: PlanError) -> Self {
+        Self::Plan(inner)
+    }
+}
 
 /// Joins the sides by the names of their benchmarks, the baseline first. What
 /// cannot be compared is in the run all the same: as a failure, or left out

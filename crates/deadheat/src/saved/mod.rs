@@ -3,7 +3,6 @@
 
 mod join;
 mod matched;
-mod terms;
 
-pub use join::{Side, alone, join, side_names_of};
-pub use terms::{SavedError, Terms};
+pub use crate::rules::Terms;
+pub use join::{SavedError, Side, alone, join, side_names_of};

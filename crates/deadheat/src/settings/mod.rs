@@ -5,17 +5,15 @@
 //! with a sentence for whoever typed it.
 
 mod color;
-mod pinning;
-mod placement;
 #[cfg(feature = "commands")]
 mod program;
 mod seed;
 mod selection;
 
 pub use color::Color;
-pub use deadheat_model::{FailOn, duration, fraction};
-pub use pinning::pinning;
-pub use placement::Placement;
+pub use deadheat_model::{
+    FailOn, Front, Placement, RaceSettings, Setting, TimeLimit, ValueKind, duration, fraction,
+};
 #[cfg(feature = "commands")]
 pub use program::{ProgramError, is_program, program};
 pub use seed::random_seed;

@@ -1,12 +1,13 @@
-//! How a race ends, whatever raced.
+//! The outcome of a race, or why there is none.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use deadheat_engine::{EngineError, Interrupts};
-use deadheat_format::{FormatError, RunFileWriter, create_run_folder, default_run_path};
-use deadheat_model::{Metric, Run, RunHeader};
+use deadheat_format::FormatError;
+use deadheat_model::{Metric, Run};
 
 use crate::exit::Failure;
+use crate::rules::Rules;
 
 /// A race that came to an end, also when it was interrupted.
 #[derive(Clone, Debug)]
@@ -103,51 +104,15 @@ impl std::error::Error for RaceError {
     }
 }
 
-/// The run file, its header written: the one asked for, or a new one below
-/// `.deadheat/runs`.
-pub(super) fn record(
-    save: Option<&Path>,
-    folder: &Path,
-    header: &RunHeader,
-) -> Result<(PathBuf, RunFileWriter), RaceError> {
-    if let Some(path) = save {
-        let writer = RunFileWriter::create(path, header).map_err(RaceError::Save)?;
-        return Ok((path.to_owned(), writer));
-    }
-    create_run_folder(folder).map_err(RaceError::Record)?;
-    let started_at = header.started_at.unwrap_or(0);
-    // Races of one seed may begin in one second, and none of them is to blame.
-    for number in 1_u32.. {
-        let path = default_run_path(folder, started_at, header.plan.seed, number);
-        match RunFileWriter::create(&path, header) {
-            Ok(writer) => return Ok((path, writer)),
-            Err(FormatError::AlreadyExists { .. }) => {}
-            Err(error) => return Err(RaceError::Record(error)),
+impl RaceError {
+    /// Turns the error into a failure; a metric that cannot be judged is blamed on the rules file
+    /// where that chose it.
+    pub fn into_failure(self, rules: &Rules) -> Failure {
+        match self {
+            Self::MetricNotMeasured { .. } => Failure::Usage(rules.blamed(self.to_string())),
+            error => error.into(),
         }
     }
-    unreachable!("so many races of one second")
-}
-
-/// The outcome, or why there is none.
-pub(super) fn finish(
-    raced: Result<(), EngineError>,
-    run: Run,
-    path: PathBuf,
-) -> Result<RaceOutcome, RaceError> {
-    match raced {
-        Ok(()) => Ok(RaceOutcome { run, path }),
-        Err(error) => Err(RaceError::BrokenOff {
-            error,
-            path,
-            blocks: blocks(&run),
-        }),
-    }
-}
-
-/// Blocks measured in all.
-pub(super) fn blocks(run: &Run) -> usize {
-    let of_each = run.benchmarks.iter().map(|samples| samples.blocks().len());
-    of_each.sum()
 }
 
 /// Lets Ctrl-C and its relatives end a race and not the program.
@@ -191,5 +156,36 @@ impl From<RaceError> for Failure {
             RaceError::Resume(_) | RaceError::NotResumable { .. } => Failure::Data(text),
             RaceError::OtherMetrics { .. } => Failure::Data(text),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::CliOverrides;
+    use deadheat_model::{RaceSettings, RulesFile};
+
+    #[test]
+    fn a_metric_nobody_measures_is_blamed_on_who_asked_for_it() {
+        let file = RulesFile {
+            path: "deadheat.toml".into(),
+            all: RaceSettings {
+                metric: Some(Metric::Cpu),
+                ..RaceSettings::default()
+            },
+            ..RulesFile::default()
+        };
+        let error = || RaceError::MetricNotMeasured {
+            metric: Metric::Cpu,
+            reason: "there is only wall".to_owned(),
+        };
+        let rules = Rules::new(CliOverrides::default(), Some(file));
+        let told = error().into_failure(&rules);
+        assert_eq!(
+            told.to_string(),
+            "deadheat.toml: metric cpu: there is only wall"
+        );
+        let told = error().into_failure(&Rules::default());
+        assert_eq!(told.to_string(), "--metric cpu: there is only wall");
     }
 }

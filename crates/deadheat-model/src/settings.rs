@@ -1,0 +1,749 @@
+//! The settings of a race: one table, from which the options of every command line, the keys of
+//! `deadheat.toml` and the design of the plan follow.
+
+use std::time::Duration;
+
+use crate::fail_on::FailOn;
+use crate::metric::Metric;
+use crate::plan::{Design, Looks, Pinning};
+use crate::quantities::{duration, fraction};
+
+/// A command line on which settings are written as options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Front {
+    /// `deadheat run`.
+    Run,
+    /// `deadheat bench`, `deadheat rev`, `deadheat compare`, and `cargo deadheat` behind `--`.
+    Bench,
+    /// A bench target, behind `cargo bench --`.
+    Harness,
+    /// `deadheat calibrate`.
+    Calibrate,
+    /// `deadheat analyze` and `deadheat report`, which judge what was recorded.
+    Recording,
+    /// Every subcommand that answers, beside the front of its race.
+    Answer,
+}
+
+impl Front {
+    /// All of them, in the order declared.
+    pub const ALL: [Self; 6] = [
+        Self::Run,
+        Self::Bench,
+        Self::Harness,
+        Self::Calibrate,
+        Self::Recording,
+        Self::Answer,
+    ];
+}
+
+/// The values that a setting takes.
+#[derive(Clone, Copy, Debug)]
+pub enum ValueKind {
+    /// None: it is there or it is not.
+    Flag,
+    /// A share in a range, as `1%` or `0.01`.
+    Share(&'static ShareRange),
+    /// A whole number from 1 on. A command line takes 0 as well and leaves it to the plan.
+    Count,
+    /// Any whole number.
+    Number,
+    /// A time, as `30s`; in a file also a number of seconds.
+    Time,
+    /// A text that its parser understands; what to write in a file.
+    Text(&'static str),
+    /// Verdicts that fail a run, separated by commas; several options add up.
+    Verdicts,
+}
+
+/// The shares that make sense for a setting.
+#[derive(Debug)]
+pub struct ShareRange {
+    /// The range in words.
+    pub words: &'static str,
+    most: f64,
+    includes_most: bool,
+}
+
+impl ShareRange {
+    /// Margins.
+    pub const MARGIN: ShareRange = ShareRange {
+        words: "above 0 and below 1 (100 %)",
+        most: 1.0,
+        includes_most: false,
+    };
+    /// Accepted chances of a wrong verdict.
+    pub const ALPHA: ShareRange = ShareRange {
+        words: "above 0 and at most 0.5",
+        most: 0.5,
+        includes_most: true,
+    };
+
+    /// Returns whether the range holds a share; it holds no NaN.
+    pub fn holds(&self, share: f64) -> bool {
+        share > 0.0 && (share < self.most || (self.includes_most && share == self.most))
+    }
+}
+
+/// Where in `deadheat.toml` a setting may stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileScope {
+    /// At its top, for all benchmarks.
+    File,
+    /// There, and in `[[benchmark]]`, for some.
+    Benchmarks,
+}
+
+/// The help of a setting on some fronts.
+#[derive(Clone, Copy, Debug)]
+pub struct FrontHelp {
+    fronts: &'static [Front],
+    /// What it does, in a sentence without its full stop.
+    help: &'static str,
+    /// The value that counts where none is written; empty where the text tells, or there is none.
+    default: &'static str,
+}
+
+const fn help(fronts: &'static [Front], help: &'static str, default: &'static str) -> FrontHelp {
+    FrontHelp {
+        fronts,
+        help,
+        default,
+    }
+}
+
+/// A row of the table: a setting by its name, its values and the fronts that take it.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// The long option without its dashes, and the key in `deadheat.toml`.
+    pub name: &'static str,
+    /// What stands for the value in help texts; empty for a flag.
+    pub value: &'static str,
+    /// The values it takes.
+    pub kind: ValueKind,
+    /// Where `deadheat.toml` may hold it, if it may.
+    pub in_file: Option<FileScope>,
+    helps: &'static [FrontHelp],
+    set: fn(&mut RaceSettings, &str) -> Result<(), String>,
+}
+
+impl Setting {
+    /// The settings that a front takes, in the order of the table.
+    pub fn of(front: Front) -> impl Iterator<Item = &'static Setting> {
+        let takes = move |setting: &&Setting| setting.help_on(front).is_some();
+        SETTINGS.iter().filter(takes)
+    }
+
+    /// The settings that may stand in `deadheat.toml`: in `[[benchmark]]`, or at its top.
+    pub fn in_file(of_benchmarks: bool) -> impl Iterator<Item = &'static Setting> {
+        SETTINGS
+            .iter()
+            .filter(move |setting| match setting.in_file {
+                Some(FileScope::Benchmarks) => true,
+                Some(FileScope::File) => !of_benchmarks,
+                None => false,
+            })
+    }
+
+    fn help_on(&self, front: Front) -> Option<&'static FrontHelp> {
+        let mut helps = self.helps.iter();
+        helps.find(|help| help.fronts.contains(&front))
+    }
+
+    /// Returns its help on a front with the default behind it; empty where the front lacks it.
+    pub fn help(&self, front: Front) -> String {
+        match self.help_on(front) {
+            None => String::new(),
+            Some(FrontHelp { help, default, .. }) if default.is_empty() => (*help).to_owned(),
+            Some(FrontHelp { help, default, .. }) => format!("{help} [default: {default}]"),
+        }
+    }
+
+    /// Reads a value as it was typed; `true` for a flag. The error is a sentence for whoever typed
+    /// it, without the name of the setting.
+    pub fn set(&self, settings: &mut RaceSettings, text: &str) -> Result<(), String> {
+        (self.set)(settings, text)
+    }
+}
+
+/// The limit of a time, or that there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeLimit(pub Option<Duration>);
+
+/// Which links of an executable are raced.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Placement {
+    /// Neutral ones, another one in every replicate, where there are any.
+    #[default]
+    Neutral,
+    /// The one the user made.
+    Own,
+}
+
+/// A value of a setting, from the text that was typed.
+trait SettingValue: Sized {
+    fn read(text: &str) -> Result<Self, String>;
+
+    /// Takes a value into a setting that may have one already.
+    fn add(to: &mut Option<Self>, text: &str) -> Result<(), String> {
+        *to = Some(Self::read(text)?);
+        Ok(())
+    }
+}
+
+fn whole_number<N: std::str::FromStr>(text: &str) -> Result<N, String> {
+    text.parse()
+        .map_err(|_| format!("'{text}' is no whole number that fits"))
+}
+
+impl SettingValue for bool {
+    fn read(text: &str) -> Result<Self, String> {
+        text.parse()
+            .map_err(|_| format!("'{text}' is none of true, false"))
+    }
+}
+
+impl SettingValue for f64 {
+    fn read(text: &str) -> Result<Self, String> {
+        fraction(text)
+    }
+}
+
+impl SettingValue for u32 {
+    fn read(text: &str) -> Result<Self, String> {
+        whole_number(text)
+    }
+}
+
+impl SettingValue for u64 {
+    fn read(text: &str) -> Result<Self, String> {
+        whole_number(text)
+    }
+}
+
+impl SettingValue for Duration {
+    fn read(text: &str) -> Result<Self, String> {
+        duration(text)
+    }
+}
+
+impl SettingValue for TimeLimit {
+    fn read(text: &str) -> Result<Self, String> {
+        match text {
+            "none" => Ok(TimeLimit(None)),
+            time => duration(time).map(|time| TimeLimit(Some(time))),
+        }
+    }
+}
+
+impl SettingValue for Metric {
+    fn read(text: &str) -> Result<Self, String> {
+        Ok(Metric::from_name(text))
+    }
+}
+
+impl SettingValue for Placement {
+    fn read(text: &str) -> Result<Self, String> {
+        match text {
+            "neutral" => Ok(Placement::Neutral),
+            "own" => Ok(Placement::Own),
+            other => Err(format!("'{other}' is none of neutral, own")),
+        }
+    }
+}
+
+impl SettingValue for Pinning {
+    fn read(text: &str) -> Result<Self, String> {
+        Pinning::parse(text)
+    }
+}
+
+impl Pinning {
+    /// Reads `none`, `auto`, or cores and ranges of them: `2,4-6`.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let list = match text {
+            "none" => return Ok(Pinning::Inherit),
+            "auto" => return Ok(Pinning::Auto),
+            list => list,
+        };
+        let mut cores = Vec::new();
+        for part in list.split(',') {
+            let (from, to) = part.split_once('-').unwrap_or((part, part));
+            match (from.trim().parse::<u32>(), to.trim().parse::<u32>()) {
+                (Ok(from), Ok(to)) if from <= to && to < 4096 => cores.extend(from..=to),
+                _ => {
+                    return Err(format!(
+                        "'{part}' is no core; use none, auto, or a list as 2,4-6"
+                    ));
+                }
+            }
+        }
+        Ok(Pinning::Cores(cores))
+    }
+}
+
+impl SettingValue for Vec<FailOn> {
+    fn read(text: &str) -> Result<Self, String> {
+        text.split(',')
+            .map(|verdict| FailOn::parse(verdict.trim()))
+            .collect()
+    }
+
+    fn add(to: &mut Option<Self>, text: &str) -> Result<(), String> {
+        let verdicts = Self::read(text)?;
+        to.get_or_insert_default().extend(verdicts);
+        Ok(())
+    }
+}
+
+/// Makes the struct and the table from one list, so that no setting is in one of them alone.
+macro_rules! settings {
+    ($($(#[$doc:meta])* $field:ident: $type:ty { $($row:tt)* })*) => {
+        /// What somebody says of a race, on a command line or in `deadheat.toml`. What is `None` is
+        /// not said.
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub struct RaceSettings {
+            $($(#[$doc])* pub $field: Option<$type>,)*
+        }
+
+        impl RaceSettings {
+            /// Returns these settings and, where they say nothing, what others say.
+            pub fn or(self, others: &Self) -> Self {
+                Self { $($field: self.$field.or_else(|| others.$field.clone()),)* }
+            }
+
+            /// Returns these settings without those that others decide.
+            pub fn without(self, others: &Self) -> Self {
+                Self { $($field: self.$field.filter(|_| others.$field.is_none()),)* }
+            }
+        }
+
+        /// Every setting, in the order that help texts tell them.
+        const SETTINGS: &[Setting] = &[
+            $(Setting {
+                set: |settings, text| SettingValue::add(&mut settings.$field, text),
+                $($row)*
+            },)*
+        ];
+    };
+}
+
+settings! {
+    /// Smallest relative change worth acting on; 0.01 is 1 %.
+    margin: f64 {
+        name: "margin",
+        value: "CHANGE",
+        kind: ValueKind::Share(&ShareRange::MARGIN),
+        in_file: Some(FileScope::Benchmarks),
+        helps: &[
+            help(
+                &[Front::Run, Front::Bench, Front::Harness, Front::Calibrate],
+                "Smallest change worth acting on",
+                "1%",
+            ),
+            help(
+                &[Front::Recording],
+                "Smallest change worth acting on, for recordings (a run carries its own)",
+                "1%",
+            ),
+        ],
+    }
+    /// Chance of any wrong verdict that is accepted.
+    alpha: f64 {
+        name: "alpha",
+        value: "P",
+        kind: ValueKind::Share(&ShareRange::ALPHA),
+        in_file: Some(FileScope::Benchmarks),
+        helps: &[
+            help(
+                &[Front::Run, Front::Bench, Front::Harness, Front::Calibrate],
+                "Accepted chance of a wrong verdict",
+                "0.05",
+            ),
+            help(
+                &[Front::Recording],
+                "Accepted chance of a wrong verdict, for recordings",
+                "0.05",
+            ),
+        ],
+    }
+    /// The metric judged.
+    metric: Metric {
+        name: "metric",
+        value: "METRIC",
+        kind: ValueKind::Text("write the name of a metric, as \"wall\" or \"cpu\""),
+        in_file: Some(FileScope::Benchmarks),
+        helps: &[
+            help(
+                &[Front::Run],
+                "What is judged: wall, cpu, user, system, peak-rss, minor-faults, instructions, …",
+                "wall",
+            ),
+            help(
+                &[Front::Bench, Front::Harness],
+                "What is judged: wall, cpu, … or what the programs measure themselves",
+                "wall",
+            ),
+            help(&[Front::Recording], "What is judged, for recordings", "wall"),
+        ],
+    }
+    /// Replicates of each benchmark at most.
+    max_replicates: u32 {
+        name: "max-replicates",
+        value: "N",
+        kind: ValueKind::Count,
+        in_file: Some(FileScope::File),
+        helps: &[
+            help(
+                &[Front::Run],
+                "Replicates at most; when resuming, at most so many more",
+                "40",
+            ),
+            help(
+                &[Front::Bench, Front::Harness],
+                "Replicates of each benchmark at most, each in fresh processes",
+                "40",
+            ),
+        ],
+    }
+    /// Blocks in a replicate.
+    blocks: u32 {
+        name: "blocks",
+        value: "N",
+        kind: ValueKind::Count,
+        in_file: None,
+        helps: &[
+            help(&[Front::Run], "Blocks in a replicate", "1"),
+            help(
+                &[Front::Bench, Front::Harness],
+                "Blocks in a replicate [default: found by a pilot]",
+                "",
+            ),
+        ],
+    }
+    /// Whether each baseline races a second copy of itself as well.
+    control: bool {
+        name: "control",
+        value: "",
+        kind: ValueKind::Flag,
+        in_file: None,
+        helps: &[
+            help(
+                &[Front::Run],
+                "Race the baseline against a second copy of itself as well; verdicts are \
+                 provisional when the two seem to differ",
+                "",
+            ),
+            help(
+                &[Front::Bench, Front::Harness],
+                "Race each baseline against a second copy of itself as well; verdicts are \
+                 provisional when the two seem to differ",
+                "",
+            ),
+        ],
+    }
+    /// No block starts after this much time: of the run, or of a benchmark.
+    budget: Duration {
+        name: "budget",
+        value: "TIME",
+        kind: ValueKind::Time,
+        in_file: Some(FileScope::Benchmarks),
+        helps: &[
+            help(
+                &[Front::Run, Front::Bench, Front::Harness],
+                "Start no block after this much time",
+                "",
+            ),
+            help(
+                &[Front::Calibrate],
+                "Start no race that would end after this time [default: 5 min, quick 30 s]",
+                "",
+            ),
+        ],
+    }
+    /// What a sample lasts at least, where not only its clock decides.
+    sample_time: Duration {
+        name: "sample-time",
+        value: "TIME",
+        kind: ValueKind::Time,
+        in_file: None,
+        helps: &[help(
+            &[Front::Bench],
+            "What a sample lasts at least [default: found by a pilot]",
+            "",
+        )],
+    }
+    /// What a launch of a command may take, or a single sample of a function.
+    timeout: TimeLimit {
+        name: "timeout",
+        value: "TIME",
+        kind: ValueKind::Time,
+        in_file: None,
+        helps: &[
+            help(&[Front::Run], "Kill a launch that takes longer, and fail", ""),
+            help(
+                &[Front::Bench, Front::Harness],
+                "Kill what takes longer for a single sample, or none",
+                "60s",
+            ),
+        ],
+    }
+    /// Cores of the contenders.
+    pin: Pinning {
+        name: "pin",
+        value: "CORES",
+        kind: ValueKind::Text("write cores, as \"2,4-6\", or \"none\" or \"auto\""),
+        in_file: None,
+        helps: &[
+            help(
+                &[Front::Run],
+                "Cores of the commands: none, auto (one core, deadheat elsewhere) or a list",
+                "none",
+            ),
+            help(
+                &[Front::Bench, Front::Harness],
+                "Cores of the programs: auto (one core per replicate, drawn), none or a list",
+                "auto",
+            ),
+            help(
+                &[Front::Calibrate],
+                "Cores of what races: none, auto or a list [default: as each kind of race has it]",
+                "",
+            ),
+        ],
+    }
+    /// Which links are raced. The plan does not say: whether there are neutral ones turns out when
+    /// the race begins.
+    placement: Placement {
+        name: "placement",
+        value: "WHICH",
+        kind: ValueKind::Text("write \"neutral\" or \"own\""),
+        in_file: None,
+        helps: &[
+            help(
+                &[Front::Run],
+                "Which links are raced: neutral (of commands linked through 'deadheat link', \
+                 another one per replicate) or own (as they are)",
+                "neutral",
+            ),
+            help(
+                &[Front::Bench],
+                "Which links are raced: neutral (of programs linked through 'deadheat link', \
+                 another one per replicate and side) or own (as they are)",
+                "neutral",
+            ),
+            help(
+                &[Front::Harness],
+                "neutral (code shuffled by `cargo deadheat`, anew per process) or own (as it was \
+                 linked) [default: neutral where possible]",
+                "",
+            ),
+        ],
+    }
+    /// The source of every random choice. A front draws one where nobody says.
+    seed: u64 {
+        name: "seed",
+        value: "N",
+        kind: ValueKind::Number,
+        in_file: None,
+        helps: &[help(
+            &[Front::Run, Front::Bench, Front::Harness, Front::Calibrate],
+            "Source of every random choice [default: drawn and recorded]",
+            "",
+        )],
+    }
+    /// Verdicts that fail the run.
+    fail_on: Vec<FailOn> {
+        name: "fail-on",
+        value: "VERDICT",
+        kind: ValueKind::Verdicts,
+        in_file: Some(FileScope::Benchmarks),
+        helps: &[
+            help(
+                &[Front::Answer],
+                "Exit with 1 if a verdict is one of these (comma-separated)",
+                "",
+            ),
+            help(
+                &[Front::Harness],
+                "Exit with 1 on slower, inconclusive or not-equivalent",
+                "",
+            ),
+        ],
+    }
+}
+
+impl RaceSettings {
+    /// Smallest relative change worth acting on, where a benchmark has none of its own.
+    pub fn margin(&self) -> f64 {
+        self.margin.unwrap_or(0.01)
+    }
+
+    /// Accepted chance of a wrong verdict, likewise.
+    pub fn alpha(&self) -> f64 {
+        self.alpha.unwrap_or(0.05)
+    }
+
+    /// The metric judged, likewise.
+    pub fn judged(&self) -> Metric {
+        self.metric.clone().unwrap_or(Metric::Wall)
+    }
+
+    /// Replicates of each benchmark at most.
+    pub fn max_replicates(&self) -> u32 {
+        self.max_replicates.unwrap_or(40)
+    }
+
+    /// Whether each baseline races a second copy of itself as well.
+    pub fn control(&self) -> bool {
+        self.control.unwrap_or(false)
+    }
+
+    /// The source of every random choice; 0 where none was drawn.
+    pub fn seed(&self) -> u64 {
+        self.seed.unwrap_or(0)
+    }
+
+    /// What a launch or sample may take; as long as it likes when `None`. A benchmark that hangs
+    /// must not hang a night's worth of CI, a command is stopped by whoever started it.
+    pub fn timeout(&self, front: Front) -> Option<Duration> {
+        let default = match front {
+            Front::Bench | Front::Harness => Some(Duration::from_secs(60)),
+            _ => None,
+        };
+        self.timeout.map_or(default, |limit| limit.0)
+    }
+
+    /// Cores of the contenders. Commands may have several threads, so they keep the affinity that
+    /// deadheat was started with.
+    pub fn pinning(&self, front: Front) -> Pinning {
+        let default = match front {
+            Front::Bench | Front::Harness => Pinning::Auto,
+            _ => Pinning::Inherit,
+        };
+        self.pin.clone().unwrap_or(default)
+    }
+
+    /// The design of a race that is looked at so.
+    pub fn design(&self, front: Front, looks: Looks) -> Design {
+        Design {
+            margin: self.margin(),
+            alpha: self.alpha(),
+            looks,
+            blocks_per_replicate: self.blocks.unwrap_or(1),
+            warmup: 0,
+            budget: self.budget,
+            judged: self.judged(),
+            pinning: self.pinning(front),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(name: &str, text: &str) -> Result<RaceSettings, String> {
+        let setting = SETTINGS.iter().find(|setting| setting.name == name);
+        let mut settings = RaceSettings::default();
+        setting.unwrap().set(&mut settings, text)?;
+        Ok(settings)
+    }
+
+    #[test]
+    fn the_defaults_that_are_told_are_those_that_count() {
+        let unsaid = RaceSettings::default();
+        for front in Front::ALL {
+            let mut told = RaceSettings::default();
+            for setting in Setting::of(front) {
+                match setting.help_on(front).unwrap().default {
+                    "" => {}
+                    text => setting.set(&mut told, text).unwrap(),
+                }
+            }
+            assert_eq!(told.margin(), unsaid.margin());
+            assert_eq!(told.alpha(), unsaid.alpha());
+            assert_eq!(told.judged(), unsaid.judged());
+            assert_eq!(told.max_replicates(), unsaid.max_replicates());
+            assert_eq!(told.timeout(front), unsaid.timeout(front), "{front:?}");
+            assert_eq!(told.pinning(front), unsaid.pinning(front), "{front:?}");
+            assert_eq!(
+                told.placement.unwrap_or_default(),
+                unsaid.placement.unwrap_or_default()
+            );
+            assert_eq!(told.blocks.unwrap_or(1), 1);
+        }
+    }
+
+    #[test]
+    fn every_front_is_at_its_place() {
+        for (place, front) in Front::ALL.into_iter().enumerate() {
+            assert_eq!(front as usize, place);
+        }
+    }
+
+    #[test]
+    fn what_is_said_first_wins_setting_by_setting() {
+        let line = RaceSettings {
+            margin: Some(0.02),
+            ..RaceSettings::default()
+        };
+        let file = RaceSettings {
+            margin: Some(0.05),
+            alpha: Some(0.01),
+            ..RaceSettings::default()
+        };
+        let both = line.clone().or(&file);
+        assert_eq!((both.margin, both.alpha), (Some(0.02), Some(0.01)));
+        let rest = file.without(&line);
+        assert_eq!((rest.margin, rest.alpha), (None, Some(0.01)));
+    }
+
+    #[test]
+    fn cores_are_none_one_or_a_list_with_ranges() {
+        let pin = |text| read("pin", text).map(|settings| settings.pin.unwrap());
+        assert_eq!(pin("none"), Ok(Pinning::Inherit));
+        assert_eq!(pin("auto"), Ok(Pinning::Auto));
+        assert_eq!(pin("0,2-4"), Ok(Pinning::Cores(vec![0, 2, 3, 4])));
+        for bad in ["", "a", "4-2", "1,,2", "99999"] {
+            assert!(pin(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_placement_is_neutral_or_own() {
+        let placement = |text| read("placement", text).map(|settings| settings.placement.unwrap());
+        assert_eq!(placement("neutral"), Ok(Placement::Neutral));
+        assert_eq!(placement("own"), Ok(Placement::Own));
+        assert!(placement("mine").unwrap_err().contains("'mine'"));
+    }
+
+    #[test]
+    fn a_sample_may_take_a_minute_more_or_less_or_as_long_as_it_likes() {
+        let timeout = |text| read("timeout", text).map(|settings| settings.timeout.unwrap());
+        assert_eq!(timeout("none"), Ok(TimeLimit(None)));
+        let seconds = TimeLimit(Some(Duration::from_secs(5)));
+        assert_eq!(timeout("5s"), Ok(seconds));
+        assert!(timeout("soon").is_err());
+    }
+
+    #[test]
+    fn verdicts_that_fail_a_run_add_up() {
+        let setting = SETTINGS.iter().find(|setting| setting.name == "fail-on");
+        let mut settings = RaceSettings::default();
+        for text in ["slower,inconclusive", "not-equivalent"] {
+            setting.unwrap().set(&mut settings, text).unwrap();
+        }
+        assert_eq!(settings.fail_on, Some(FailOn::ALL.to_vec()));
+        assert!(read("fail-on", "faster").is_err());
+    }
+
+    #[test]
+    fn shares_out_of_range_are_none() {
+        for share in [0.0, 1.0, -0.1, f64::NAN, f64::INFINITY] {
+            assert!(!ShareRange::MARGIN.holds(share), "{share}");
+        }
+        assert!(ShareRange::MARGIN.holds(0.999) && ShareRange::ALPHA.holds(0.5));
+        assert!(!ShareRange::ALPHA.holds(0.51) && !ShareRange::ALPHA.holds(f64::NAN));
+    }
+}

@@ -1,0 +1,260 @@
+//! Races of benchmarks that programs hold: entries in, recorded run out. A pilot completes each
+//! benchmark before the plan is frozen.
+
+use std::path::PathBuf;
+
+use deadheat_engine::{
+    Contenders, EngineError, Interrupts, Watcher, WorkerProgram, environment, unix_seconds,
+};
+use deadheat_model::{
+    Benchmark, BenchmarkFailure, Environment, LeftOut, LeftOutReason, Metric, NeutralLinks, Origin,
+    Plan, RaceSettings, RulesOfSome, RunHeader,
+};
+
+use super::error::{RaceError, RaceOutcome, not_started, take_over_signals};
+#[cfg(feature = "commands")]
+use super::google_benchmark;
+use super::planning::{
+    design, looks, refuse_existing, refuse_unmeasured, refuse_unmeasured_overrides,
+};
+use super::sitting::Sitting;
+use super::workers;
+use crate::rules::benchmark_overrides;
+
+/// A race of benchmarks: how they are raced and judged, and what it leaves behind.
+#[derive(Clone, Debug, Default)]
+pub struct BenchmarkRace {
+    /// The program of functions that name none: the one that races functions of its own.
+    pub program: Option<WorkerProgram>,
+    /// Shows on standard error what other programs print.
+    pub shown: bool,
+    /// How they are raced and judged. Blocks of Google Benchmark executables are the repetitions
+    /// in a launch.
+    pub settings: RaceSettings,
+    /// The run file; `None` for a new one below `.deadheat/runs`.
+    pub save: Option<PathBuf>,
+    /// The folder that `.deadheat` is looked for in.
+    pub folder: PathBuf,
+    /// The command that runs the same race again; empty when it is not known.
+    pub command: Vec<String>,
+    /// The program that makes neutral links, if replicates are to run on some:
+    /// one that understands `placements EXECUTABLE SEED…`.
+    pub placements: Option<PathBuf>,
+}
+
+/// The benchmarks of a race, and those that are left out of it.
+#[derive(Clone, Debug, Default)]
+pub struct Entries {
+    /// The benchmarks, their calls as they are before a pilot has completed them: all of
+    /// functions in workers, or all of Google Benchmark executables.
+    pub benchmarks: Vec<Benchmark>,
+    /// The metrics of every sample of a function; Google Benchmark executables have their own.
+    pub metrics: Vec<Metric>,
+    /// Benchmarks that somebody might look for.
+    pub left_out: Vec<LeftOut>,
+    /// Rules of some benchmarks; the last that fits wins, key by key.
+    pub rules: Vec<RulesOfSome>,
+}
+
+/// Contenders whose benchmarks are completed by pilots.
+pub(super) trait PilotedContenders: Contenders {
+    /// The contenders as messages call them.
+    fn called(&self) -> &'static str;
+
+    /// Blocks in a replicate of a benchmark whose pilot does not say.
+    fn blocks(&self, settings: &RaceSettings) -> u32;
+
+    /// Runs the pilot of a benchmark and writes into it what was found. A benchmark whose pilot
+    /// failed is planned all the same, so that it has a place in the run.
+    fn pilot(
+        &mut self,
+        index: usize,
+        benchmark: &mut Benchmark,
+        settings: &RaceSettings,
+    ) -> Result<(), EngineError>;
+
+    /// Returns why a benchmark whose pilot ended so is left out, or `None` where it failed.
+    fn reason_to_leave_out(&self, _error: &EngineError) -> Option<LeftOutReason> {
+        None
+    }
+
+    /// Enters the race of a plan, to which the benchmarks on the user's own links are added where
+    /// neutral ones take the place of these, but for those that `failed`. Returns the neutral
+    /// links.
+    fn enter(
+        &mut self,
+        plan: &mut Plan,
+        failed: &dyn Fn(usize) -> bool,
+        race: &BenchmarkRace,
+        interrupts: &Interrupts,
+    ) -> Result<Vec<NeutralLinks>, RaceError>;
+
+    /// Returns the environment with what these contenders know of it.
+    fn known_of(&self, environment: Environment) -> Environment;
+
+    /// The resolution of the clock that times a sample, in nanoseconds.
+    fn tick_ns(&self) -> f64;
+}
+
+/// Races these benchmarks, each replicate in processes of its own, and records the run as it
+/// happens. A benchmark that fails costs itself only.
+pub fn race_benchmarks(
+    race: &BenchmarkRace,
+    entries: Entries,
+    watcher: &mut dyn Watcher,
+) -> Result<RaceOutcome, RaceError> {
+    let interrupts = take_over_signals()?;
+    // Before deadheat settles on one core and takes that for the machine.
+    let machine = environment();
+    let design = design(&race.settings)?;
+    refuse_existing(race.save.as_deref())?;
+    let plan = Plan {
+        design,
+        seed: race.settings.seed(),
+        benchmarks: Vec::new(),
+    };
+    #[cfg(feature = "commands")]
+    if google_benchmark::holds(&entries.benchmarks) {
+        let mut contenders = google_benchmark::contenders(race, &entries.benchmarks, &interrupts)?;
+        return race_piloted(
+            race,
+            plan,
+            entries,
+            &mut contenders,
+            machine,
+            &interrupts,
+            watcher,
+        );
+    }
+    let mut contenders = workers::contenders(race, &entries.metrics, &interrupts)?;
+    race_piloted(
+        race,
+        plan,
+        entries,
+        &mut contenders,
+        machine,
+        &interrupts,
+        watcher,
+    )
+}
+
+fn race_piloted(
+    race: &BenchmarkRace,
+    mut plan: Plan,
+    entries: Entries,
+    contenders: &mut dyn PilotedContenders,
+    machine: Environment,
+    interrupts: &Interrupts,
+    watcher: &mut dyn Watcher,
+) -> Result<RaceOutcome, RaceError> {
+    let settings = &race.settings;
+    plan.design.blocks_per_replicate = contenders.blocks(settings);
+    let mut benchmarks = entries.benchmarks;
+    for benchmark in &mut benchmarks {
+        // Before its pilot: a copy of a build has a process of its own.
+        if settings.control() {
+            benchmark.add_control();
+        }
+        benchmark.overrides = benchmark_overrides(&entries.rules, &benchmark.name, |alpha| {
+            looks(settings, alpha)
+        })?;
+    }
+    let called = contenders.called();
+    refuse_unmeasured(&plan.design.judged, contenders.metrics(), called)?;
+    refuse_unmeasured_overrides(&benchmarks, contenders.metrics(), called)?;
+    let mut left_out = entries.left_out;
+    let mut failures = Vec::new();
+    for mut benchmark in benchmarks {
+        let index = plan.benchmarks.len();
+        match contenders.pilot(index, &mut benchmark, settings) {
+            Ok(()) => {}
+            Err(error) if error.is_of_a_contender() => {
+                if let Some(reason) = contenders.reason_to_leave_out(&error) {
+                    left_out.push(LeftOut {
+                        benchmark: benchmark.name,
+                        reason,
+                    });
+                    continue;
+                }
+                failures.push(BenchmarkFailure {
+                    benchmark: index,
+                    message: error.within_benchmark(),
+                });
+            }
+            Err(error) => return Err(not_started(error, interrupts)),
+        }
+        plan.benchmarks.push(benchmark);
+    }
+    plan.validate()
+        .map_err(|error| RaceError::Design(unraceable(error.to_string(), &left_out)))?;
+    let failed = |of: usize| failures.iter().any(|failure| failure.benchmark == of);
+    let neutral_links = contenders.enter(&mut plan, &failed, race, interrupts)?;
+    let header = RunHeader {
+        command: race.command.clone(),
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        started_at: unix_seconds(),
+        origin: Origin::Race,
+        environment: contenders.known_of(Environment {
+            neutral_links,
+            debug_build: race.program.is_some() && cfg!(debug_assertions),
+            #[cfg(feature = "reports")]
+            calibration: super::known_calibration::known(&machine, &plan),
+            ..machine
+        }),
+        metrics: contenders.metrics().to_vec(),
+        tick_ns: Some(contenders.tick_ns()),
+        left_out,
+        plan,
+    };
+    Sitting {
+        contenders,
+        interrupts,
+        watcher,
+    }
+    .begin(header, failures, race.save.as_deref(), &race.folder)
+}
+
+/// The problem of a plan, with the names that were left out of it: that nothing is left to race
+/// has a reason.
+fn unraceable(problem: String, left_out: &[LeftOut]) -> String {
+    let names: Vec<&str> = left_out
+        .iter()
+        .map(|left| left.benchmark.as_str())
+        .collect();
+    if names.is_empty() {
+        problem
+    } else {
+        format!("{problem}; left out: {}", names.join(", "))
+    }
+}
+
+/// Calls every contender of these benchmarks once, each benchmark in a process
+/// of its own, and reports what came of it as it comes.
+pub(crate) fn smoke_test<E: From<RaceError>>(
+    race: &BenchmarkRace,
+    entries: &Entries,
+    mut report: impl FnMut(&Benchmark, Result<(), RaceError>) -> Result<(), E>,
+) -> Result<(), E> {
+    let interrupts = take_over_signals()?;
+    let mut contenders = workers::contenders(race, &entries.metrics, &interrupts)?;
+    for benchmark in &entries.benchmarks {
+        let outcome = contenders.smoke(benchmark);
+        report(
+            benchmark,
+            outcome.map_err(|error| not_started(error, &interrupts)),
+        )?;
+    }
+    Ok(())
+}
+
+/// Finds out what kind of program this is, and what it can race. `patience` is
+/// how long it may take.
+#[cfg(feature = "commands")]
+pub fn inspect_program(
+    program: &WorkerProgram,
+    patience: Option<std::time::Duration>,
+) -> Result<deadheat_engine::Inspected, RaceError> {
+    let interrupts = take_over_signals()?;
+    deadheat_engine::inspect(program, patience, &interrupts)
+        .map_err(|error| not_started(error, &interrupts))
+}

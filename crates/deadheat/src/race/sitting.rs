@@ -1,0 +1,160 @@
+//! From a frozen plan to a recorded run, whatever races: one loop, begun or taken up again.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use deadheat_analysis::PlannedRule;
+use deadheat_engine::{Contenders, EngineError, Interrupts, OsClock, Session, Watcher};
+use deadheat_format::{FormatError, RunFileWriter, create_run_folder, default_run_path};
+use deadheat_model::{BenchmarkFailure, Plan, RecordSink, Run, RunHeader, StoppingRule, Workload};
+
+use super::error::{RaceError, RaceOutcome};
+
+/// Contenders that are ready to race, and everybody who looks on.
+pub(super) struct Sitting<'a> {
+    pub(super) contenders: &'a mut dyn Contenders,
+    pub(super) interrupts: &'a Interrupts,
+    pub(super) watcher: &'a mut dyn Watcher,
+}
+
+/// The end of a sitting that no verdict brought about.
+struct Limits {
+    max_replicates: u32,
+    budget: Option<Duration>,
+}
+
+impl Sitting<'_> {
+    /// Races by the plan of this header and records the run in `save`, or below `.deadheat` in
+    /// `folder`. Benchmarks that failed in their pilots are recorded first.
+    pub(super) fn begin(
+        self,
+        header: RunHeader,
+        failures: Vec<BenchmarkFailure>,
+        save: Option<&Path>,
+        folder: &Path,
+    ) -> Result<RaceOutcome, RaceError> {
+        let (path, mut writer) = record(save, folder, &header)?;
+        let mut rule = PlannedRule::new(&header);
+        let limits = Limits {
+            max_replicates: header.plan.design.looks.max_replicates(),
+            budget: header.plan.design.budget,
+        };
+        let mut run = Run::new(header);
+        for failure in failures {
+            writer
+                .failed(&failure)
+                .map_err(|error| RaceError::NotStarted(EngineError::Sink(error)))?;
+            run.failures.push(failure);
+        }
+        let raced = self.race(&mut run, &OsClock::start(), &mut rule, &mut writer, limits);
+        if raced.is_err() && blocks(&run) == 0 {
+            // That it cannot be removed either changes nothing about the cause.
+            let _ = writer.discard();
+        }
+        finish(raced, run, path)
+    }
+
+    /// Races behind what the run holds, by the rule that holds at any time, and appends to its
+    /// file: up to `more` further replicates, and for as long as `budget` from now on.
+    #[cfg(feature = "commands")]
+    pub(super) fn go_on(
+        self,
+        path: &Path,
+        mut run: Run,
+        more: u32,
+        budget: Option<Duration>,
+    ) -> Result<RaceOutcome, RaceError> {
+        let version = env!("CARGO_PKG_VERSION");
+        let started_at = deadheat_engine::unix_seconds();
+        let mut writer =
+            RunFileWriter::resume(path, version, started_at).map_err(RaceError::Resume)?;
+        let ended = run.end.as_ref().map(|end| end.elapsed_ns);
+        let clock = OsClock::resume(ended.unwrap_or(run.elapsed_ns));
+        run.resume();
+        let benchmarks = run.benchmarks.iter();
+        let last = benchmarks.filter_map(|samples| samples.blocks().last());
+        let done = last.map(|block| block.replicate + 1).max().unwrap_or(0);
+        let mut rule = deadheat_analysis::AnytimeRule::new(&run.header);
+        let limits = Limits {
+            max_replicates: done.saturating_add(more),
+            budget,
+        };
+        let raced = self.race(&mut run, &clock, &mut rule, &mut writer, limits);
+        finish(raced, run, path.to_owned())
+    }
+
+    fn race(
+        self,
+        run: &mut Run,
+        clock: &OsClock,
+        rule: &mut dyn StoppingRule,
+        sink: &mut dyn RecordSink,
+        limits: Limits,
+    ) -> Result<(), EngineError> {
+        let outlive_failures = !launches_commands(&run.header.plan);
+        Session {
+            contenders: self.contenders,
+            clock,
+            rule,
+            sink,
+            watcher: self.watcher,
+            stop: self.interrupts,
+            max_replicates: limits.max_replicates,
+            budget: limits.budget,
+            outlive_failures,
+        }
+        .race(run)
+    }
+}
+
+/// Returns whether a failure ends the whole race, as it does one of commands.
+fn launches_commands(plan: &Plan) -> bool {
+    let mut contenders = plan.benchmarks.iter().flat_map(|one| &one.contenders);
+    contenders.any(|contender| matches!(contender.workload, Workload::Command(_)))
+}
+
+/// Creates the run file: `save`, or a new one below `.deadheat` in `folder`.
+fn record(
+    save: Option<&Path>,
+    folder: &Path,
+    header: &RunHeader,
+) -> Result<(PathBuf, RunFileWriter), RaceError> {
+    if let Some(path) = save {
+        let writer = RunFileWriter::create(path, header).map_err(RaceError::Save)?;
+        return Ok((path.to_owned(), writer));
+    }
+    create_run_folder(folder).map_err(RaceError::Record)?;
+    let started_at = header.started_at.unwrap_or(0);
+    // Races of one seed may begin in one second, and none of them is to blame.
+    for number in 1_u32.. {
+        let path = default_run_path(folder, started_at, header.plan.seed, number);
+        match RunFileWriter::create(&path, header) {
+            Ok(writer) => return Ok((path, writer)),
+            Err(FormatError::AlreadyExists { .. }) => {}
+            Err(error) => return Err(RaceError::Record(error)),
+        }
+    }
+    unreachable!("so many races of one second")
+}
+
+/// The outcome, or why there is none.
+fn finish(
+    raced: Result<(), EngineError>,
+    run: Run,
+    path: PathBuf,
+) -> Result<RaceOutcome, RaceError> {
+    match raced {
+        Ok(()) => Ok(RaceOutcome { run, path }),
+        Err(error) => Err(RaceError::BrokenOff {
+            error,
+            path,
+            blocks: blocks(&run),
+        }),
+    }
+}
+
+/// Blocks measured in all.
+fn blocks(run: &Run) -> usize {
+    let of_each = run.benchmarks.iter().map(|samples| samples.blocks().len());
+    of_each.sum()
+}
