@@ -1,16 +1,12 @@
 //! Races of benchmarks that programs hold: entries in, recorded run out. A pilot completes each
 //! benchmark before the plan is frozen.
 
-use std::path::PathBuf;
+#[cfg(feature = "commands")]
+use deadheat_engine::{Inspected, WorkerProgram, inspect};
+use deadheat_engine::{Interrupts, Watcher, environment, unix_seconds};
+use deadheat_model::{Benchmark, BenchmarkFailure, Environment, LeftOut, Origin, Plan, RunHeader};
 
-use deadheat_engine::{
-    Contenders, EngineError, Interrupts, Watcher, WorkerProgram, environment, unix_seconds,
-};
-use deadheat_model::{
-    Benchmark, BenchmarkFailure, Environment, LeftOut, LeftOutReason, Metric, NeutralLinks, Origin,
-    Plan, RaceSettings, RulesOfSome, RunHeader,
-};
-
+use super::entries::{BenchmarkRace, Entries, PilotedContenders};
 use super::error::{RaceError, RaceOutcome, not_started, take_over_signals};
 #[cfg(feature = "commands")]
 use super::google_benchmark;
@@ -20,81 +16,6 @@ use super::planning::{
 use super::sitting::Sitting;
 use super::workers;
 use crate::rules::benchmark_overrides;
-
-/// A race of benchmarks: how they are raced and judged, and what it leaves behind.
-#[derive(Clone, Debug, Default)]
-pub struct BenchmarkRace {
-    /// The program of functions that name none: the one that races functions of its own.
-    pub program: Option<WorkerProgram>,
-    /// Shows on standard error what other programs print.
-    pub shown: bool,
-    /// How they are raced and judged. Blocks of Google Benchmark executables are the repetitions
-    /// in a launch.
-    pub settings: RaceSettings,
-    /// The run file; `None` for a new one below `.deadheat/runs`.
-    pub save: Option<PathBuf>,
-    /// The folder that `.deadheat` is looked for in.
-    pub folder: PathBuf,
-    /// The command that runs the same race again; empty when it is not known.
-    pub command: Vec<String>,
-    /// The program that makes neutral links, if replicates are to run on some:
-    /// one that understands `placements EXECUTABLE SEED…`.
-    pub placements: Option<PathBuf>,
-}
-
-/// The benchmarks of a race, and those that are left out of it.
-#[derive(Clone, Debug, Default)]
-pub struct Entries {
-    /// The benchmarks, their calls as they are before a pilot has completed them: all of
-    /// functions in workers, or all of Google Benchmark executables.
-    pub benchmarks: Vec<Benchmark>,
-    /// The metrics of every sample of a function; Google Benchmark executables have their own.
-    pub metrics: Vec<Metric>,
-    /// Benchmarks that somebody might look for.
-    pub left_out: Vec<LeftOut>,
-    /// Rules of some benchmarks; the last that fits wins, key by key.
-    pub rules: Vec<RulesOfSome>,
-}
-
-/// Contenders whose benchmarks are completed by pilots.
-pub(super) trait PilotedContenders: Contenders {
-    /// The contenders as messages call them.
-    fn called(&self) -> &'static str;
-
-    /// Blocks in a replicate of a benchmark whose pilot does not say.
-    fn blocks(&self, settings: &RaceSettings) -> u32;
-
-    /// Runs the pilot of a benchmark and writes into it what was found. A benchmark whose pilot
-    /// failed is planned all the same, so that it has a place in the run.
-    fn pilot(
-        &mut self,
-        index: usize,
-        benchmark: &mut Benchmark,
-        settings: &RaceSettings,
-    ) -> Result<(), EngineError>;
-
-    /// Returns why a benchmark whose pilot ended so is left out, or `None` where it failed.
-    fn reason_to_leave_out(&self, _error: &EngineError) -> Option<LeftOutReason> {
-        None
-    }
-
-    /// Enters the race of a plan, to which the benchmarks on the user's own links are added where
-    /// neutral ones take the place of these, but for those that `failed`. Returns the neutral
-    /// links.
-    fn enter(
-        &mut self,
-        plan: &mut Plan,
-        failed: &dyn Fn(usize) -> bool,
-        race: &BenchmarkRace,
-        interrupts: &Interrupts,
-    ) -> Result<Vec<NeutralLinks>, RaceError>;
-
-    /// Returns the environment with what these contenders know of it.
-    fn known_of(&self, environment: Environment) -> Environment;
-
-    /// The resolution of the clock that times a sample, in nanoseconds.
-    fn tick_ns(&self) -> f64;
-}
 
 /// Races these benchmarks, each replicate in processes of its own, and records the run as it
 /// happens. A benchmark that fails costs itself only.
@@ -253,8 +174,7 @@ pub(crate) fn smoke_test<E: From<RaceError>>(
 pub fn inspect_program(
     program: &WorkerProgram,
     patience: Option<std::time::Duration>,
-) -> Result<deadheat_engine::Inspected, RaceError> {
+) -> Result<Inspected, RaceError> {
     let interrupts = take_over_signals()?;
-    deadheat_engine::inspect(program, patience, &interrupts)
-        .map_err(|error| not_started(error, &interrupts))
+    inspect(program, patience, &interrupts).map_err(|error| not_started(error, &interrupts))
 }

@@ -9,8 +9,8 @@ use deadheat_model::{
     Plan, Program, RaceSettings, RepetitionLength, Workload,
 };
 
-use super::benchmarks::{BenchmarkRace, PilotedContenders};
 use super::commands::placements;
+use super::entries::{BenchmarkRace, PilotedContenders};
 use super::error::RaceError;
 use super::planning::add_own_links;
 

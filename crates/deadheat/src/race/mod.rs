@@ -3,6 +3,7 @@
 mod benchmarks;
 #[cfg(feature = "commands")]
 mod commands;
+mod entries;
 mod error;
 #[cfg(feature = "commands")]
 mod google_benchmark;
@@ -16,10 +17,11 @@ mod workers;
 
 #[cfg(feature = "commands")]
 pub use benchmarks::inspect_program;
+pub use benchmarks::race_benchmarks;
 pub(crate) use benchmarks::smoke_test;
-pub use benchmarks::{BenchmarkRace, Entries, race_benchmarks};
 #[cfg(feature = "commands")]
 pub use commands::{RaceOptions, race_commands};
+pub use entries::{BenchmarkRace, Entries};
 pub use error::{RaceError, RaceOutcome};
 #[cfg(feature = "commands")]
 pub use google_benchmark::google_benchmark;

@@ -8,8 +8,8 @@ use deadheat_engine::{Contenders, Watcher, rewritten_since};
 use deadheat_format::{read_header, read_run};
 use deadheat_model::{Metric, Origin, RaceSettings, Run, RunHeader, TimeLimit, Workload};
 
-use super::benchmarks::BenchmarkRace;
 use super::commands::{self, placements};
+use super::entries::BenchmarkRace;
 use super::error::{RaceError, RaceOutcome, not_started, take_over_signals};
 use super::sitting::Sitting;
 use super::{google_benchmark, workers};

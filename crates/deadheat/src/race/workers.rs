@@ -3,7 +3,7 @@
 use deadheat_engine::{EngineError, FunctionContenders, FunctionOptions, Interrupts, LinkProgram};
 use deadheat_model::{Benchmark, Environment, Front, Metric, NeutralLinks, Plan, RaceSettings};
 
-use super::benchmarks::{BenchmarkRace, PilotedContenders};
+use super::entries::{BenchmarkRace, PilotedContenders};
 use super::error::{RaceError, not_started};
 use super::planning::{add_own_links, complete};
 

@@ -1,0 +1,87 @@
+//! A race of benchmarks as it is asked for, and what its contenders have to do before the plan is
+//! frozen.
+
+use std::path::PathBuf;
+
+use deadheat_engine::{Contenders, EngineError, Interrupts, WorkerProgram};
+use deadheat_model::{
+    Benchmark, Environment, LeftOut, LeftOutReason, Metric, NeutralLinks, Plan, RaceSettings,
+    RulesOfSome,
+};
+
+use super::error::RaceError;
+
+/// A race of benchmarks: how they are raced and judged, and what it leaves behind.
+#[derive(Clone, Debug, Default)]
+pub struct BenchmarkRace {
+    /// The program of functions that name none: the one that races functions of its own.
+    pub program: Option<WorkerProgram>,
+    /// Shows on standard error what other programs print.
+    pub shown: bool,
+    /// How they are raced and judged. Blocks of Google Benchmark executables are the repetitions
+    /// in a launch.
+    pub settings: RaceSettings,
+    /// The run file; `None` for a new one below `.deadheat/runs`.
+    pub save: Option<PathBuf>,
+    /// The folder that `.deadheat` is looked for in.
+    pub folder: PathBuf,
+    /// The command that runs the same race again; empty when it is not known.
+    pub command: Vec<String>,
+    /// The program that makes neutral links, if replicates are to run on some:
+    /// one that understands `placements EXECUTABLE SEED…`.
+    pub placements: Option<PathBuf>,
+}
+
+/// The benchmarks of a race, and those that are left out of it.
+#[derive(Clone, Debug, Default)]
+pub struct Entries {
+    /// The benchmarks, their calls as they are before a pilot has completed them: all of
+    /// functions in workers, or all of Google Benchmark executables.
+    pub benchmarks: Vec<Benchmark>,
+    /// The metrics of every sample of a function; Google Benchmark executables have their own.
+    pub metrics: Vec<Metric>,
+    /// Benchmarks that somebody might look for.
+    pub left_out: Vec<LeftOut>,
+    /// Rules of some benchmarks; the last that fits wins, key by key.
+    pub rules: Vec<RulesOfSome>,
+}
+
+/// Contenders whose benchmarks are completed by pilots.
+pub(super) trait PilotedContenders: Contenders {
+    /// The contenders as messages call them.
+    fn called(&self) -> &'static str;
+
+    /// Blocks in a replicate of a benchmark whose pilot does not say.
+    fn blocks(&self, settings: &RaceSettings) -> u32;
+
+    /// Runs the pilot of a benchmark and writes into it what was found. A benchmark whose pilot
+    /// failed is planned all the same, so that it has a place in the run.
+    fn pilot(
+        &mut self,
+        index: usize,
+        benchmark: &mut Benchmark,
+        settings: &RaceSettings,
+    ) -> Result<(), EngineError>;
+
+    /// Returns why a benchmark whose pilot ended so is left out, or `None` where it failed.
+    fn reason_to_leave_out(&self, _error: &EngineError) -> Option<LeftOutReason> {
+        None
+    }
+
+    /// Enters the race of a plan, to which the benchmarks on the user's own links are added where
+    /// neutral ones take the place of these, but for those that `failed`. Returns the neutral
+    /// links.
+    fn enter(
+        &mut self,
+        plan: &mut Plan,
+        failed: &dyn Fn(usize) -> bool,
+        race: &BenchmarkRace,
+        interrupts: &Interrupts,
+    ) -> Result<Vec<NeutralLinks>, RaceError>;
+
+    /// Returns the environment with what these contenders know of it.
+    fn known_of(&self, environment: Environment) -> Environment;
+
+    /// The resolution of the clock that times a sample, in nanoseconds.
+    fn tick_ns(&self) -> f64;
+}
