@@ -45,13 +45,6 @@ pub enum CargoError {
     NoTargetDirectory,
 }
 
-impl CargoError {
-    /// Returns true if the user could have asked better.
-    pub fn is_of_the_request(&self) -> bool {
-        matches!(self, Self::TargetDir { .. } | Self::NoPackage)
-    }
-}
-
 /// The reason why there are no two builds.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
@@ -167,9 +160,9 @@ impl BuildError {
             | Self::Submodule { .. }
             | Self::ExeOutside(_)
             | Self::NoExe(_)
-            | Self::NoBench(_) => Fault::Request,
+            | Self::NoBench(_)
+            | Self::Cargo(CargoError::TargetDir { .. } | CargoError::NoPackage) => Fault::Request,
             Self::Failed { .. } | Self::NoExecutable { .. } => Fault::Side,
-            Self::Cargo(error) if error.is_of_the_request() => Fault::Request,
             Self::Interrupted => Fault::Interruption,
             _ => Fault::Internal,
         }

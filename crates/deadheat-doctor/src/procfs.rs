@@ -147,7 +147,7 @@ pub(crate) struct Interrupts {
 
 /// Interrupts of one core, or of all, between two readings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Came {
+pub(crate) struct InterruptCounts {
     pub(crate) all: u64,
     pub(crate) timer: u64,
     pub(crate) device: u64,
@@ -158,7 +158,7 @@ pub(crate) struct Came {
 impl Interrupts {
     /// The interrupts of this core, or of all of them, since an earlier reading; `None` when the
     /// core has no column.
-    pub(crate) fn since(&self, earlier: &Self, core: Option<u32>) -> Option<Came> {
+    pub(crate) fn since(&self, earlier: &Self, core: Option<u32>) -> Option<InterruptCounts> {
         let column = match core {
             None => None,
             Some(core) => Some(self.cores.iter().position(|one| *one == core)?),
@@ -170,7 +170,7 @@ impl Interrupts {
             None => line.counts.iter().sum::<u64>(),
             Some(column) => line.counts[column],
         };
-        let mut came = Came::default();
+        let mut came = InterruptCounts::default();
         for line in &self.lines {
             let before = earlier.lines.iter().find(|one| one.label == line.label);
             let new = count(line).saturating_sub(before.map_or(0, count));
@@ -373,7 +373,7 @@ Err:          0
         assert_eq!(after.since(&before, None).unwrap().all, 106);
         assert_eq!(
             after.since(&before, Some(0)).unwrap(),
-            Came::default(),
+            InterruptCounts::default(),
             "none on the other"
         );
         assert_eq!(after.since(&before, Some(1)), None, "no such column");

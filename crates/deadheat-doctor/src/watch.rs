@@ -4,7 +4,7 @@
 use deadheat_engine::SampleClock;
 use deadheat_model::doctor::{BusyLine, CoreWatch};
 
-use crate::procfs::{Came, Interrupts, Stat, interrupts, stat, waited_ns};
+use crate::procfs::{InterruptCounts, Interrupts, Stat, interrupts, stat, waited_ns};
 use crate::root::Root;
 
 /// A core as it was watched, and what interrupted it.
@@ -63,7 +63,8 @@ pub(crate) fn watch(
         Some((before, after)) => passed(&before, &after, core),
         None => (None, Vec::new()),
     };
-    let rate = |of: fn(&Came) -> u64| came.as_ref().map(|came| of(came) as f64 / watched_s);
+    let rate =
+        |of: fn(&InterruptCounts) -> u64| came.as_ref().map(|came| of(came) as f64 / watched_s);
     Watched {
         watch: CoreWatch {
             core,
