@@ -122,25 +122,22 @@ fn words(estimate: Option<&Estimate>, word: &str) -> String {
 /// One axis for all pages, so that they can be compared. A change of hundreds of percent must not
 /// press all others into a line, so it may end in an arrow; its number stands beside it.
 fn axis(rows: &[Row]) -> Axis {
-    let estimates = || rows.iter().filter_map(|row| row.estimate);
-    let span = |found: Estimate| {
-        let (low, high) = drawn_span(&found);
+    let estimates = rows.iter().filter_map(|row| row.estimate.as_ref());
+    let spans = estimates.map(|found| {
+        let (low, high) = drawn_span(found);
         (percent(low), percent(high))
-    };
-    let mut reaches: Vec<f64> = estimates()
-        .map(|found| span(found).0.abs().max(span(found).1.abs()))
-        .collect();
+    });
+    let spans: Vec<(f64, f64)> = spans.collect();
+    let mut reaches: Vec<f64> = spans.iter().map(|(a, b)| a.abs().max(b.abs())).collect();
     reaches.sort_by(f64::total_cmp);
-    let margins = || rows.iter().filter_map(|row| row.margin);
-    let widest = margins().fold(0.0, |widest, (_, high)| high.max(widest));
+    let margins = rows.iter().filter_map(|row| row.margin);
+    let widest = margins.fold(0.0, |widest, (_, high)| high.max(widest));
     let middle = reaches.get(reaches.len() / 2).copied().unwrap_or(0.0);
     let most = (middle * 8.0).max(widest * 5.0);
-    let (mut low, mut high) = (-widest * 1.2, widest * 1.2);
-    for found in estimates() {
-        let (from, to) = span(found);
-        low = low.min(from.max(-most));
-        high = high.max(to.min(most));
-    }
+    let lows = spans.iter().map(|(low, _)| low.max(-most));
+    let highs = spans.iter().map(|(_, high)| high.min(most));
+    let low = lows.fold(-widest * 1.2, f64::min);
+    let high = highs.fold(widest * 1.2, f64::max);
     Axis::changes(
         padded(low, high),
         "change of the candidate against the baseline",

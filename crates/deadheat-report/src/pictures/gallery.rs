@@ -15,9 +15,11 @@ const STEM: usize = 40;
 /// Columns that the name of a contender may take.
 const LABEL: usize = 60;
 
-/// The plots of a comparison: the end of the file name of each, and the function that draws it
-/// where there is anything to draw.
-const PLOTS: [(&str, fn(&Scene<'_>, &Plots) -> Option<String>); 9] = [
+/// A function that draws a plot of a comparison, where there is anything to draw.
+type Draw = fn(&Scene<'_>, &Plots) -> Option<String>;
+
+/// The plots of a comparison, each with the end of its file name.
+const PLOTS: [(&str, Draw); 9] = [
     ("differences", differences::blocks),
     ("pairs", differences::pairs),
     ("replicates", differences::replicates),
