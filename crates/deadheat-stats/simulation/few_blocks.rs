@@ -8,7 +8,7 @@
 
 use rand_core::Rng;
 
-use deadheat_stats::clusters::Clusters;
+use deadheat_stats::blocks::Clusters;
 use deadheat_stats::dist::{t_critical, t_two_sided_p};
 use deadheat_stats::few_blocks::Stretch;
 use deadheat_stats::huber::{Floor, pooled_huber};

@@ -2,9 +2,8 @@
 
 use std::f64::consts::PI;
 
-use crate::centred::Centred;
 use crate::dist::normal_quantile;
-use crate::summary::{finite, max, min};
+use crate::summary::{Centred, finite, max, min};
 
 /// A shape with a location and a scale.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -13,7 +13,7 @@
 //! where the change is three spreads (4,000 runs each). P blocks cannot meet a level below 2^(1−P): there the bounds
 //! are the smallest and the largest effect, and where even that is far too loose, a whole range beyond them.
 
-use crate::rank::signed_rank::MOST_EXACT;
+use crate::rank::one_sample::MOST_EXACT;
 use crate::rank::{signed_rank_interval, signed_rank_one_sided_p};
 use crate::summary::{finite, max, min};
 

@@ -147,27 +147,6 @@ impl Histogram {
             })
     }
 
-    /// The largest value of the smallest bucket with at least so many per cent
-    /// of all values in or below it; of 0 per cent the smallest value of the
-    /// first bucket that holds something. `None` when nothing was counted.
-    ///
-    /// A percentile outside of 0 to 100 counts as the nearer of the two.
-    pub fn value_at_percentile(&self, percentile: f64) -> Option<u64> {
-        let share = (percentile / 100.0).clamp(0.0, 1.0);
-        // At least 1: a percentile is a value that was seen. Not a number
-        // becomes 0 in the cast, and 1 here.
-        let wanted = ((share * self.len as f64).ceil() as u64).clamp(1, self.len.max(1));
-        let mut seen = 0u64;
-        let bucket = self.iter_recorded().find(|bucket| {
-            seen = seen.saturating_add(bucket.count);
-            seen >= wanted
-        })?;
-        Some(match share > 0.0 {
-            true => bucket.highest,
-            false => bucket.lowest,
-        })
-    }
-
     /// By how many bits the bucket of a value is wider than 1.
     fn shift(&self, value: u64) -> u32 {
         (u64::BITS - value.leading_zeros()).saturating_sub(self.half_bits + 1)
@@ -227,7 +206,6 @@ mod tests {
     fn no_memory_is_taken_for_values_that_were_not_seen() {
         let mut histogram = Histogram::new(u64::MAX, 5).unwrap();
         assert!(histogram.is_empty() && histogram.counts().is_empty());
-        assert_eq!(histogram.value_at_percentile(50.0), None);
         histogram.record_many(7, 0);
         assert!(histogram.counts().is_empty());
         histogram.record_many(7, 3);
@@ -242,27 +220,6 @@ mod tests {
         let only: Vec<Recorded> = histogram.iter_recorded().collect();
         assert_eq!(only.len(), 1);
         assert!((only[0].lowest..=only[0].highest).contains(&10_000));
-    }
-
-    #[test]
-    fn a_percentile_is_a_value_that_was_seen() {
-        let mut histogram = Histogram::new(100, 2).unwrap();
-        for value in 1..=10 {
-            histogram.record(value);
-        }
-        for (percentile, value) in [
-            (-5.0, 1),
-            (0.0, 1),
-            (10.0, 1),
-            (50.0, 5),
-            (50.1, 6),
-            (99.0, 10),
-            (100.0, 10),
-            (1e9, 10),
-            (f64::NAN, 1),
-        ] {
-            assert_eq!(histogram.value_at_percentile(percentile), Some(value));
-        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 use crate::dist::{approximate_normal_quantile, normal_cdf, polynomial};
-use crate::summary::all_finite;
+use crate::summary::{all_finite, ascending};
 
 /// The sample sizes Royston fitted his polynomials to.
 pub const SIZES: std::ops::RangeInclusive<usize> = 3..=5_000;
@@ -40,8 +40,7 @@ pub fn shapiro_wilk(values: &[f64]) -> Option<ShapiroWilk> {
     if !SIZES.contains(&values.len()) || !all_finite(values) {
         return None;
     }
-    let mut sorted = values.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
+    let mut sorted = ascending(values);
     let n = sorted.len();
     // From a value in the middle, so that a large mean costs no digits; halved, so that no difference overflows.
     let middle = 0.5 * sorted[n / 2];

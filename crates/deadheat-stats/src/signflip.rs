@@ -2,7 +2,7 @@
 
 use rand_core::Rng;
 
-use crate::clusters::Clusters;
+use crate::blocks::Clusters;
 use crate::huber::HUBER_CLAMP;
 use crate::summary::median;
 

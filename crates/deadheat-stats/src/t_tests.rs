@@ -3,9 +3,8 @@
 //! Give them log times, and a difference of means is a log ratio. They stand beside the primary estimate and never
 //! decide: a single spike moves a mean, and blocks of one process are not independent (see [`huber`](crate::huber)).
 
-use crate::centred::Centred;
 use crate::dist::{normal_cdf, t_critical, t_two_sided_p};
-use crate::summary::finite;
+use crate::summary::{Centred, finite};
 
 /// A difference of means, and how many standard errors it is away from 0. Every figure is finite.
 #[derive(Debug, Clone, Copy, PartialEq)]

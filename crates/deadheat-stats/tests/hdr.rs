@@ -67,13 +67,4 @@ proptest! {
             .collect();
         prop_assert_eq!(own, other);
     }
-
-    #[test]
-    fn percentiles_are_the_same(digits in 1u8..5, values in recorded(), odd in -1.0f64..101.0) {
-        let (own, other) = both(digits, &values);
-        for percentile in (0..=100).map(f64::from).chain([99.9, 99.99, 99.999, odd.max(0.0)]) {
-            let (own, other) = (own.value_at_percentile(percentile), other.value_at_percentile(percentile));
-            prop_assert_eq!(own, Some(other), "percentile {}", percentile);
-        }
-    }
 }

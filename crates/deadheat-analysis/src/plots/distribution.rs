@@ -1,7 +1,7 @@
 //! How the values of one side are distributed, in bins that both sides share.
 
 use deadheat_model::{BoxPlot, DensityCurve, Distribution, Family, Fit};
-use deadheat_stats::bins::{body, count, edges, freedman_diaconis_width};
+use deadheat_stats::drawing::{body, count, edges, freedman_diaconis_width};
 use deadheat_stats::{bandwidth, density, tukey};
 
 use super::quantiles::{ecdf, normal_line, normal_quantiles};

@@ -1,9 +1,9 @@
 //! By how much one sample lies above the other, and within which bounds: order statistics of all differences.
 
-use super::arrangements::{arrangements, count_untied};
+use super::mann_whitney::{arrangements, count_untied};
 use super::staircase::Staircase;
 use crate::dist::normal_quantile;
-use crate::summary::{all_finite, finite};
+use crate::summary::{all_finite, ascending, finite};
 
 /// The normal approximation serves samples of at least this many values: with fewer, against however many, it promises
 /// too much at the looser levels.
@@ -32,27 +32,17 @@ pub fn hodges_lehmann_shift(first: &[f64], second: &[f64]) -> Option<f64> {
 /// cannot keep so strict a promise (3 against 3 none above 90 %), or when one sample of fewer than nine values meets
 /// one too large to count.
 pub fn shift_interval(first: &[f64], second: &[f64], two_sided_level: f64) -> Option<(f64, f64)> {
-    shift_interval_at(
-        first,
-        second,
-        shift_order(first.len(), second.len(), two_sided_level)?,
-    )
-}
-
-/// The same with the order c known, which depends on nothing but the sizes of the samples and the level: for many
-/// benchmarks of as many repetitions it is counted once.
-pub fn shift_interval_at(first: &[f64], second: &[f64], order: usize) -> Option<(f64, f64)> {
+    let order = shift_order(first.len(), second.len(), two_sided_level)?;
     let sorted = Sorted::of(first, second)?;
     let (n, m) = (first.len(), second.len());
-    let cut = Some(order).filter(|order| (1..=n * m).contains(order))?;
     let (differences, mut scratch) = (sorted.differences(), Vec::new());
-    let low = differences.nth(cut - 1, &mut scratch);
-    let high = differences.nth(n * m - cut, &mut scratch);
+    let low = differences.nth(order - 1, &mut scratch);
+    let high = differences.nth(n * m - order, &mut scratch);
     Some((finite(low)?, finite(high)?))
 }
 
 /// The order c of [`shift_interval`]: the largest c ≥ 1 with 2·P(U ≤ c − 1) ≤ level, at most the middle of all nm pairs.
-pub fn shift_order(n: usize, m: usize, level: f64) -> Option<usize> {
+fn shift_order(n: usize, m: usize, level: f64) -> Option<usize> {
     if !(level > 0.0 && level < 1.0) {
         return None;
     }
@@ -98,10 +88,8 @@ impl Sorted {
         if first.is_empty() || second.is_empty() || !all_finite(first) || !all_finite(second) {
             return None;
         }
-        let (mut first, mut second) = (first.to_vec(), second.to_vec());
-        first.sort_unstable_by(f64::total_cmp);
+        let (mut first, second) = (ascending(first), ascending(second));
         first.reverse();
-        second.sort_unstable_by(f64::total_cmp);
         Some(Self { first, second })
     }
 
