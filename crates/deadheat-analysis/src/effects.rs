@@ -1,10 +1,8 @@
 //! Samples → one effect per block.
 
 use deadheat_model::{ContenderId, Metric, RunHeader, Sample, Samples};
-use deadheat_stats::{
-    BlockFlags, Clusters, Diagnostics, Floor, Order, block_effect, diagnostics,
-    summary::median_in_place,
-};
+use deadheat_stats::summary::median_in_place;
+use deadheat_stats::{BlockFlags, Clusters, Diagnostics, Floor, Order, block_effect, diagnostics};
 
 /// More zeros than this among the values, and ratios are refused.
 pub(crate) const MOST_ZEROS: f64 = 0.01;

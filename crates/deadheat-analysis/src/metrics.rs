@@ -4,12 +4,9 @@ use deadheat_model::{
     ContenderId, Estimate, Metric, MetricComparison, Run, RunHeader, Samples, Verdict,
 };
 
-use crate::analyse::verdict;
-use crate::effect_estimate::{EffectEstimate, estimate_effect};
+use crate::effect_estimate::{EffectEstimate, Formula, estimate, estimate_effect, verdict};
 use crate::effects::Effects;
-use crate::formula::Formula;
-use crate::side::{Members, side};
-use crate::stopping::estimate;
+use crate::raced::{Members, side};
 use crate::warnings;
 
 /// Every recorded metric, with the estimate and the verdict that `found` gives
