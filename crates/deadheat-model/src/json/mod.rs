@@ -2,6 +2,5 @@
 
 mod read;
 mod value;
-mod write;
 
 pub use value::{Json, Object};
