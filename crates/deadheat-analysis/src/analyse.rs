@@ -1,5 +1,5 @@
-//! Run → Analysis: all at once, or benchmark by benchmark for those who do not hold all of its samples, and what follows
-//! from all benchmarks together.
+//! Run → Analysis: all at once, or benchmark by benchmark for those who do not hold all of its
+//! samples, and what follows from all benchmarks together.
 
 use deadheat_model::{
     Analysis, Benchmark, Comparison, Ending, FailedBenchmark, Gates, Origin, Plan, Processes, Run,
@@ -27,8 +27,8 @@ pub fn analyse(run: &Run, options: Options) -> Analysis {
     per_benchmark.gather(answered.map(part).collect())
 }
 
-/// Analyses the benchmarks of a run one by one, from any number of threads,
-/// and gathers their answers to what [`analyse`](crate::analyse) gives.
+/// Analyses the benchmarks of a run one by one, from any number of threads, and gathers their
+/// answers to what [`analyse`](crate::analyse) gives.
 pub struct PerBenchmarkAnalysis<'a> {
     run: &'a Run,
     options: Options,
@@ -40,18 +40,17 @@ impl<'a> PerBenchmarkAnalysis<'a> {
         Self { run, options }
     }
 
-    /// Whether there is anything to tell of a benchmark by itself: not of one
-    /// that broke down, for half a race has no answer and pays for nobody's,
-    /// and not of the own link, which is shown beside another, decides nothing
-    /// and pays for nobody.
+    /// Returns true if a benchmark has an answer by itself: not one that broke down, for half a
+    /// race has no answer and pays for nobody's, and not of the own link, which is shown beside
+    /// another, decides nothing and pays for nobody.
     pub fn has_answer(&self, benchmark: usize) -> bool {
         let failed = |index| self.run.failures.iter().any(|one| one.benchmark == index);
         let planned = self.run.header.plan.benchmarks.get(benchmark);
         planned.is_some_and(|planned| planned.own_link.is_none()) && !failed(benchmark)
     }
 
-    /// Analyses one benchmark, which must have an answer, from its samples and
-    /// those of its own link ([`Plan::own_link_of`]), if it has one.
+    /// Analyses one benchmark, which must have an answer, from its samples and those of its own
+    /// link ([`Plan::own_link_of`]), if it has one.
     pub fn benchmark(&self, index: usize, samples: &Samples, own_link: Option<&Samples>) -> Part {
         let raced = Raced {
             run: self.run,
@@ -62,8 +61,7 @@ impl<'a> PerBenchmarkAnalysis<'a> {
         benchmark(&raced, self.options)
     }
 
-    /// The whole answer, from those of all benchmarks that have one, in the
-    /// order of the plan.
+    /// The whole answer, from those of all benchmarks that have one, in the order of the plan.
     pub fn gather(&self, parts: Vec<Part>) -> Analysis {
         let run = self.run;
         let plan = &run.header.plan;
@@ -116,8 +114,7 @@ impl<'a> PerBenchmarkAnalysis<'a> {
     }
 }
 
-/// Says how long open races would go on, at the pace of a replicate on average
-/// over all benchmarks.
+/// Says how long open races would go on, at the pace of a replicate on average over all benchmarks.
 fn time_to_settle(comparisons: &mut [Comparison], elapsed_seconds: f64) {
     let replicates = |one: &Comparison| one.estimate.as_ref().map_or(0, |e| e.replicates);
     let benchmarks = comparisons.chunk_by(Comparison::is_of_one_benchmark_with);
@@ -129,8 +126,7 @@ fn time_to_settle(comparisons: &mut [Comparison], elapsed_seconds: f64) {
     }
 }
 
-/// The benchmarks that broke down, in the order of the plan, each with what
-/// happened to it first.
+/// The benchmarks that broke down, in the order of the plan, each with what happened to it first.
 fn failures(run: &Run) -> Vec<FailedBenchmark> {
     let failed = |(index, benchmark): (usize, &Benchmark)| {
         let mut failures = run.failures.iter();
@@ -149,7 +145,7 @@ fn failures(run: &Run) -> Vec<FailedBenchmark> {
     benchmarks.filter_map(failed).collect()
 }
 
-/// What the processes of a run were there for.
+/// The purpose of the processes of a run.
 fn processes(plan: &Plan) -> Processes {
     let contenders = plan.benchmarks.iter().flat_map(|one| &one.contenders);
     let kinds = contenders.map(|contender| match contender.workload {

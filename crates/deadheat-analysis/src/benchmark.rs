@@ -17,12 +17,12 @@ use crate::unpaired::unpaired;
 use crate::warnings;
 use crate::warnings::Traces;
 
-/// Beyond so many replicates the sign-flip test says nothing new and its
-/// 9,999 draws take longer than everything else together.
+/// Beyond so many replicates the sign-flip test says nothing new and its 9,999 draws take longer
+/// than everything else together.
 const MOST_SIGN_FLIP_REPLICATES: usize = 2_048;
 
-/// Every comparison of one benchmark, and for each its p-value before it pays
-/// for the suite; and that of its control.
+/// Every comparison of one benchmark, and for each its p-value before it pays for the suite; and
+/// that of its control.
 pub(crate) fn benchmark(raced: &Raced<'_>, options: Options) -> Part {
     let Raced {
         run,
@@ -76,9 +76,10 @@ pub(crate) fn benchmark(raced: &Raced<'_>, options: Options) -> Part {
         warnings: Vec::new(),
     };
     // What is drawn is made of what the figures were worked out from.
-    let figured = match options.without_figures && options.plots.is_none() {
-        true => None,
-        false => Figured::of(header, index, samples, &members),
+    let figured = if options.without_figures && options.plots.is_none() {
+        None
+    } else {
+        Figured::of(header, index, samples, &members)
     };
     if benchmark.rivals() == 1 {
         let metrics = metric_rows(run, samples, index, &members, None, |_| None);

@@ -43,10 +43,9 @@ impl BenchmarkState {
 
     /// Judges every candidate after so many replicates.
     ///
-    /// With k candidates each interval is held at a k-th of the level, so
-    /// that all of them hold together. (Holm's step-down, which the adjusted
-    /// p-values use, protects the decision "not zero" but not an interval,
-    /// and "equivalent" is read from the interval.)
+    /// With k candidates each interval is held at a k-th of the level, so that all of them hold
+    /// together. (Holm's step-down, which the adjusted p-values use, protects the decision "not
+    /// zero" but not an interval, and "equivalent" is read from the interval.)
     pub(crate) fn estimate_effects(
         &self,
         samples: &Samples,
@@ -73,8 +72,8 @@ impl BenchmarkState {
             .collect()
     }
 
-    /// The looks as they would have been taken, judged one by one, up to and
-    /// including the one that ends the race.
+    /// The looks as they would have been taken, judged one by one, up to and including the one that
+    /// ends the race.
     pub(crate) fn looks<'a>(
         &'a self,
         samples: &'a Samples,
@@ -94,7 +93,7 @@ impl BenchmarkState {
         })
     }
 
-    /// What the looks came to; `None` when not even the first was reached.
+    /// The outcome of the looks; `None` when not even the first was reached.
     pub(crate) fn scan(&self, samples: &Samples, replicates: usize, looks: &Looks) -> Option<Scan> {
         let mut scan: Option<Scan> = None;
         for (at, effect_estimates) in self.looks(samples, replicates, looks) {
@@ -149,8 +148,7 @@ pub(crate) fn all_conclusive(effect_estimates: &[Option<EffectEstimate>]) -> boo
 pub struct LookTaken {
     /// Replicates looked at.
     pub replicates: usize,
-    /// One per candidate; `None` when there was nothing to form an effect
-    /// from.
+    /// One per candidate; `None` when there was nothing to form an effect from.
     pub estimates: Vec<Option<Estimate>>,
 }
 

@@ -1,8 +1,9 @@
-//! Which rule judges a benchmark, what came of it, and its control: the baseline against its second copy.
+//! Which rule judges a benchmark, what came of it, and its control: the baseline against its second
+//! copy.
 //!
-//! A control is judged where the race of its benchmark ended, as a candidate
-//! would be, and has no say in when that is. What that look spends it pays for,
-//! since the end depends on a baseline that both have in common.
+//! A control is judged where the race of its benchmark ended, as a candidate would be, and has no
+//! say in when that is. What that look spends it pays for, since the end depends on a baseline that
+//! both have in common.
 
 use deadheat_model::{Comparison, Control, LookEstimate, Looks, Origin, Run, Samples, Warning};
 use deadheat_stats::{adjusted_p, holm};
@@ -21,10 +22,9 @@ pub(crate) struct FinalDecision {
     pub(crate) effect_estimates: Vec<Option<EffectEstimate>>,
     /// One per candidate, paid for the looks.
     pub(crate) p_values: Vec<Option<f64>>,
-    /// How wide the interval of a candidate that is alone would be.
+    /// The level of the interval of a candidate that is alone.
     pub(crate) level: Level,
-    /// The share of α that the look spends which ended the race; 1 where no
-    /// other was possible.
+    /// The share of α that the look spends which ended the race; 1 where no other was possible.
     pub(crate) weight: f64,
     pub(crate) anytime: bool,
     /// The budget ran out before the race was decided.
@@ -143,9 +143,8 @@ fn replicates(samples: &Samples) -> usize {
     numbers.len()
 }
 
-/// Every look a race took at a benchmark, up to the one that ended it: the
-/// intervals that the promise "all of them hold the truth" speaks of. None
-/// for a benchmark the plan does not know.
+/// Every look a race took at a benchmark, up to the one that ended it: the intervals that the
+/// promise "all of them hold the truth" speaks of. None for a benchmark the plan does not know.
 pub fn looks_taken(run: &Run, benchmark: usize) -> Vec<LookTaken> {
     let Some(samples) = run.benchmarks.get(benchmark) else {
         return Vec::new();
@@ -199,7 +198,7 @@ impl ControlComparison {
         })
     }
 
-    /// What is known before the other controls of the run are.
+    /// The control as known before the other controls of the run are.
     pub(crate) fn control(&self) -> Control {
         Control {
             estimate: estimate(&self.effect_estimate),
@@ -208,9 +207,9 @@ impl ControlComparison {
     }
 }
 
-/// Says which controls separated, paid for by all of them, so that chance
-/// alone separates any in at most α of runs; one does, and every verdict of the
-/// run is provisional. `p_values` are those of the controls, one per benchmark.
+/// Says which controls separated, paid for by all of them, so that chance alone separates any in at
+/// most α of runs; one does, and every verdict of the run is provisional. `p_values` are those of
+/// the controls, one per benchmark.
 pub(crate) fn mark_separated_controls(
     benchmarks: &mut [Vec<Comparison>],
     p_values: &[Option<f64>],

@@ -15,7 +15,7 @@ const CURVE_POINTS: usize = 129;
 /// Quantiles that an eye can tell apart; each costs an integral.
 const QUANTILE_POINTS: usize = 200;
 
-/// How far beyond the values that matter a violin runs out, in bandwidths.
+/// The distance beyond the values that matter a violin runs out, in bandwidths.
 const RUN_OUT: f64 = 2.5;
 
 /// One side's samples, as they were sorted for the figures.
@@ -29,8 +29,8 @@ pub(crate) struct Sorted<'a> {
     pub(crate) fits: &'a [Fit],
 }
 
-/// Edges of the bins that all these sides are counted in: over the body of
-/// each, as narrow as the narrowest asks for.
+/// Edges of the bins that all these sides are counted in: over the body of each, as narrow as the
+/// narrowest asks for.
 pub(super) fn common_edges(sides: &[Sorted], points: usize) -> Vec<f64> {
     let bodies = || sides.iter().filter_map(|side| body(side.values));
     let low = bodies().map(|body| body.0).fold(f64::INFINITY, f64::min);
@@ -41,8 +41,8 @@ pub(super) fn common_edges(sides: &[Sorted], points: usize) -> Vec<f64> {
     edges(low, high, widths.reduce(f64::min), points.min(MOST_BINS))
 }
 
-/// The distribution of one side over these bins. `first_half` are the samples
-/// of the first half of the run, in any order.
+/// The distribution of one side over these bins. `first_half` are the samples of the first half of
+/// the run, in any order.
 pub(super) fn distribution(
     side: Sorted,
     mut first_half: Vec<f64>,
@@ -56,9 +56,10 @@ pub(super) fn distribution(
     let scaled = |count: usize| count as f64 * scale;
     Distribution {
         counts: counted.bins.iter().map(|count| *count as u32).collect(),
-        first_half: match first_half.is_empty() {
-            true => Vec::new(),
-            false => first.bins.into_iter().map(scaled).collect(),
+        first_half: if first_half.is_empty() {
+            Vec::new()
+        } else {
+            first.bins.into_iter().map(scaled).collect()
         },
         below: counted.below as u32,
         above: counted.above as u32,
@@ -121,9 +122,12 @@ fn violin(values: &[f64], edges: &[f64], points: usize) -> Vec<(f64, f64)> {
 fn box_plot(values: &[f64], points: usize) -> Option<BoxPlot> {
     let found = tukey(values)?;
     let above = values.len() - found.above;
-    let outlier = |place: usize| match place < found.below {
-        true => values[place],
-        false => values[above + place - found.below],
+    let outlier = |place: usize| {
+        if place < found.below {
+            values[place]
+        } else {
+            values[above + place - found.below]
+        }
     };
     let beyond = found.below + found.above;
     Some(BoxPlot {
@@ -140,8 +144,8 @@ fn box_plot(values: &[f64], points: usize) -> Option<BoxPlot> {
 /// Φ⁻¹(¾), where the upper quartile of a standard normal distribution lies.
 const UPPER_QUARTILE: f64 = 0.674_489_750_196_081_7;
 
-/// At most so many values of an ascending sample, no two alike, each with the
-/// share at or below it; the first and the last are among them.
+/// At most so many values of an ascending sample, no two alike, each with the share at or below it;
+/// the first and the last are among them.
 pub(super) fn ecdf(sorted: &[f64], points: usize) -> Vec<(f64, f64)> {
     let mut steps: Vec<(f64, f64)> = Vec::new();
     for at in evenly(sorted.len(), points) {
@@ -155,9 +159,9 @@ pub(super) fn ecdf(sorted: &[f64], points: usize) -> Vec<(f64, f64)> {
     steps
 }
 
-/// At most so many of an ascending sample's values against the quantiles a
-/// standard normal sample would have there, (i − ½)/n for the i-th (Hazen).
-/// Even on the axis of the quantiles, so that the ends stay whole.
+/// At most so many of an ascending sample's values against the quantiles a standard normal sample
+/// would have there, (i − ½)/n for the i-th (Hazen). Even on the axis of the quantiles, so that the
+/// ends stay whole.
 pub(super) fn normal_quantiles(sorted: &[f64], points: usize) -> Vec<(f64, f64)> {
     let n = sorted.len() as f64;
     let at = |rank: usize| {
@@ -192,10 +196,9 @@ pub(super) fn normal_line(sorted: &[f64]) -> Option<(f64, f64)> {
 /// Of each stretch these are kept: its two extremes, and as many in between.
 const OF_A_STRETCH: usize = 4;
 
-/// At most `room` of `len` points in their order, as indices: all that `must`
-/// be there as far as half the room goes, and of every stretch of the others
-/// the extremes by `key` and two that stand for the rest. The same points for
-/// the same series.
+/// At most `room` of `len` points in their order, as indices: all that `must` be there as far as
+/// half the room goes, and of every stretch of the others the extremes by `key` and two that stand
+/// for the rest. The same points for the same series.
 pub(super) fn thinned(
     len: usize,
     room: usize,
@@ -227,8 +230,7 @@ pub(super) fn thinned(
     kept
 }
 
-/// At most `room` of `len` places, evenly spaced, the first and the last
-/// among them.
+/// At most `room` of `len` places, evenly spaced, the first and the last among them.
 pub(super) fn evenly(len: usize, room: usize) -> impl Iterator<Item = usize> {
     let room = room.min(len);
     (0..room).map(move |i| match room {

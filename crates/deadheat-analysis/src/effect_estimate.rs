@@ -1,6 +1,7 @@
 //! The effect of one candidate in one metric at one moment: its interval, and what that says.
 //!
-//! Which distribution the interval is read from depends on how many blocks make up a replicate ([`Formula`]).
+//! Which distribution the interval is read from depends on how many blocks make up a replicate
+//! ([`Formula`]).
 
 use deadheat_model::{Estimate, LogRatio, Origin, RunHeader, Samples, Verdict};
 use deadheat_stats::dist::{t_critical, t_two_sided_p};
@@ -44,7 +45,7 @@ pub(crate) fn verdict(call: Call) -> Verdict {
     }
 }
 
-/// How wide the interval must be to keep the promise.
+/// The width that the interval must have to keep the promise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Level {
     /// This two-sided level, at a look that was planned.
@@ -53,16 +54,16 @@ pub(crate) enum Level {
     Anytime(f64),
 }
 
-/// What the data say at one moment.
+/// The estimate from the data at one moment.
 #[derive(Clone, Debug)]
 pub(crate) struct EffectEstimate {
     pub(crate) pooled: PooledEstimate,
     pub(crate) interval: Option<(f64, f64)>,
     pub(crate) confidence: f64,
-    /// How the interval was asked for.
+    /// The level that was asked for.
     pub(crate) asked: Level,
-    /// The two-sided level of the t interval that is as wide, for the figures
-    /// that speak of the design.
+    /// The two-sided level of the t interval that is as wide, for the figures that speak of the
+    /// design.
     pub(crate) plain_level: f64,
     pub(crate) formula: Formula,
     pub(crate) p_value: Option<f64>,
@@ -86,7 +87,7 @@ pub(crate) struct WithDropped {
 }
 
 impl EffectEstimate {
-    /// Whether the race can be called.
+    /// Returns true if the race can be called.
     pub(crate) fn conclusive(&self) -> bool {
         matches!(
             self.call,
@@ -95,8 +96,7 @@ impl EffectEstimate {
     }
 }
 
-/// Judges the first `replicates` replicates. `None` when there is nothing to
-/// form an effect from.
+/// Judges the first `replicates` replicates. `None` when there is nothing to form an effect from.
 pub(crate) fn estimate_effect(
     effects: &Effects,
     samples: &Samples,
@@ -221,8 +221,7 @@ fn anytime(
     )
 }
 
-/// The level at which a plain t interval would be as wide as the one asked
-/// for.
+/// The level at which a plain t interval would be as wide as the one asked for.
 fn plain_level(pooled: &PooledEstimate, asked: Level, formula: Formula) -> f64 {
     let (Level::Nominal(stated) | Level::Anytime(stated)) = asked;
     if pooled.replicates < 2 {
@@ -238,8 +237,8 @@ fn plain_level(pooled: &PooledEstimate, asked: Level, formula: Formula) -> f64 {
         .unwrap_or(stated)
 }
 
-/// Effects and sizes without some blocks (ascending indices); replicates that
-/// lose all of theirs go too.
+/// Effects and sizes without some blocks (ascending indices); replicates that lose all of theirs go
+/// too.
 fn without(effects: &[f64], sizes: &[usize], gone: &[usize]) -> (Vec<f64>, Vec<usize>) {
     let mut kept = Vec::with_capacity(effects.len());
     let mut kept_sizes = Vec::with_capacity(sizes.len());
@@ -268,17 +267,16 @@ const MANY_BLOCKS: u32 = 10;
 pub(crate) enum Formula {
     /// Student's t, as specified for replicates of many blocks.
     Plain,
-    /// The distribution where few blocks make up a replicate, as in a race
-    /// of commands, where it is one: the plain formula would call .065 of A/A
-    /// races with single blocks where .05 were promised, and .060 with two.
-    /// Behind single blocks stands the signed-rank guard as well.
+    /// The distribution where few blocks make up a replicate, as in a race of commands, where it is
+    /// one: the plain formula would call .065 of A/A races with single blocks where .05 were
+    /// promised, and .060 with two. Behind single blocks stands the signed-rank guard as well.
     FewBlocks,
 }
 
 impl Formula {
-    /// Benchmarks whose replicates have few blocks use the distribution of those. A
-    /// recording is judged by the plain formula, as specified for files of any
-    /// origin, and told where that is too narrow.
+    /// Benchmarks whose replicates have few blocks use the distribution of those. A recording is
+    /// judged by the plain formula, as specified for files of any origin, and told where that is
+    /// too narrow.
     pub(crate) fn of(header: &RunHeader, benchmark: usize) -> Formula {
         let few = header.plan.blocks_per_replicate(benchmark) < MANY_BLOCKS;
         match header.origin {
@@ -316,7 +314,7 @@ impl Formula {
         })
     }
 
-    /// Whether every replicate is a single block, whose order was tossed for.
+    /// Returns true if every replicate is a single block, whose order was tossed for.
     fn has_guard(self, pooled: &PooledEstimate) -> bool {
         self == Formula::FewBlocks && pooled.replicates == pooled.blocks
     }
@@ -340,8 +338,7 @@ impl Formula {
         }
     }
 
-    /// Student's t that is as improbable as the statistic, and no larger than
-    /// the guard lets pass.
+    /// Student's t that is as improbable as the statistic, and no larger than the guard lets pass.
     pub(crate) fn student_as_rare_as(
         self,
         t: f64,
@@ -385,8 +382,7 @@ mod tests {
         assert_eq!(sizes, [1, 2]);
     }
 
-    /// Twenty effects of one shape without a tail, above 0: the guard asks
-    /// for nothing there.
+    /// Twenty effects of one shape without a tail, above 0: the guard asks for nothing there.
     fn effects() -> Vec<f64> {
         (0..20).map(|i| 0.02 + f64::from(i % 5) * 0.01).collect()
     }

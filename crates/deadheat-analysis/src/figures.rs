@@ -1,7 +1,7 @@
-//! Secondary figures of the judged metric, which inform and never decide; and histograms of all wall times.
+//! Secondary figures of the judged metric, which inform and never decide; and histograms of all
+//! wall times.
 //!
-//! Figures are worked out once, when the answer is given; the stopping rules
-//! never see them.
+//! Figures are worked out once, when the answer is given; the stopping rules never see them.
 
 use deadheat_model::{
     BetweenFigures, Change, ContenderHistogram, ContenderId, Family, Figures, FirstHalf, Fit,
@@ -54,8 +54,7 @@ impl<'a> Figured<'a> {
         })
     }
 
-    /// The figures of a contender without a rival, and its plots with at most
-    /// so many points.
+    /// The figures of a contender without a rival, and its plots with at most so many points.
     pub(crate) fn alone(self, points: Option<usize>) -> (Figures, Option<Box<Plots>>) {
         let plots = points.map(|points| Box::new(plots(&self.material(None), points)));
         let figures = Figures {
@@ -67,9 +66,8 @@ impl<'a> Figured<'a> {
         (figures, plots)
     }
 
-    /// The figures of one candidate, and its plots with at most so many
-    /// points. `judged` are its effects and the number of replicates that were
-    /// judged; `None` where nothing is paired.
+    /// The figures of one candidate, and its plots with at most so many points. `judged` are its
+    /// effects and the number of replicates that were judged; `None` where nothing is paired.
     pub(crate) fn against(
         &self,
         candidate: ContenderId,
@@ -130,9 +128,8 @@ fn sorted(side: &SideData) -> Sorted<'_> {
     }
 }
 
-/// Compares the candidate with the baseline. `effects` are the block effects
-/// that were judged; `None` where nothing is paired. Intervals are at the
-/// two-sided `level`.
+/// Compares the candidate with the baseline. `effects` are the block effects that were judged;
+/// `None` where nothing is paired. Intervals are at the two-sided `level`.
 pub(super) fn between(
     measured: &Measured,
     samples: &Samples,
@@ -153,7 +150,7 @@ pub(super) fn between(
     figures
 }
 
-/// What needs no pairs.
+/// Fills in the figures that need no pairs.
 fn samples_apart(
     figures: &mut BetweenFigures,
     baseline: &SideData,
@@ -190,7 +187,7 @@ fn samples_apart(
     figures.student = student(first, second).map(|found| t_tested(found, level));
 }
 
-/// What is made of pairs: neighbours in time within a block.
+/// Fills in the figures made of pairs: neighbours in time within a block.
 fn pairs_together(
     figures: &mut BetweenFigures,
     measured: &Measured,
@@ -237,8 +234,8 @@ fn signed_rank(effects: &[f64]) -> Option<SignedRanks> {
     })
 }
 
-/// As a difference of logarithms, so that changing the roles changes the sign
-/// and nothing else; `None` beside a zero.
+/// As a difference of logarithms, so that changing the roles changes the sign and nothing else;
+/// `None` beside a zero.
 fn log_ratio(baseline: Option<f64>, candidate: Option<f64>) -> Option<LogRatio> {
     let log = |value: Option<f64>| value.filter(|v| *v > 0.0).map(f64::ln);
     Some(LogRatio(log(candidate)? - log(baseline)?))
@@ -281,9 +278,10 @@ impl Measured {
             logs: Vec::with_capacity(column.len()),
         };
         for (whole, sample) in column.iter().zip(samples.samples()) {
-            let calls = match metric.adds_up() {
-                true => sample.iterations as f64,
-                false => 1.0,
+            let calls = if metric.adds_up() {
+                sample.iterations as f64
+            } else {
+                1.0
             };
             measured.values.push(whole / calls);
             let ticking = if *whole > 0.0 { *whole } else { zero_as };
@@ -296,9 +294,9 @@ impl Measured {
         Some(measured)
     }
 
-    /// Indices of the pairs of a block, baseline first: the i-th sample of the
-    /// baseline with the i-th of the candidate. Of ABBA these are (x₁, x₂) and
-    /// (x₄, x₃), of BAAB (x₂, x₁) and (x₃, x₄): neighbours in time.
+    /// Indices of the pairs of a block, baseline first: the i-th sample of the baseline with the
+    /// i-th of the candidate. Of ABBA these are (x₁, x₂) and (x₄, x₃), of BAAB (x₂, x₁) and (x₃,
+    /// x₄): neighbours in time.
     pub(super) fn pairs(samples: &Samples, candidate: ContenderId) -> Vec<(usize, usize)> {
         let mut pairs = Vec::new();
         for block in samples.blocks() {
@@ -317,19 +315,18 @@ impl Measured {
 /// Significant decimal digits that histograms keep; the custom among histogram logs.
 const DIGITS: u8 = 3;
 
-/// Steps of the histogram in the smallest value above zero. From 1,024 steps
-/// on a bucket is narrower than a thousandth of its values.
+/// Steps of the histogram in the smallest value above zero. From 1,024 steps on a bucket is
+/// narrower than a thousandth of its values.
 const STEPS: f64 = 2_048.0;
 
-/// The largest number of steps; what lies beyond, 2⁵⁰ times the smallest
-/// value, counts as this.
+/// The largest number of steps; what lies beyond, 2⁵⁰ times the smallest value, counts as this.
 const MOST_STEPS: u64 = 1 << 61;
 
-/// Percentiles 1 to 99 of values that are finite and not negative, within
-/// .05 % of an order statistic; empty when there are none.
+/// Percentiles 1 to 99 of values that are finite and not negative, within .05 % of an order
+/// statistic; empty when there are none.
 ///
-/// The smallest value above zero sets the unit, so that times far below a
-/// nanosecond keep their digits.
+/// The smallest value above zero sets the unit, so that times far below a nanosecond keep their
+/// digits.
 pub(super) fn percentiles(values: &[f64]) -> Vec<f64> {
     let (mut least, mut most, mut unit) = (f64::INFINITY, 0.0f64, f64::INFINITY);
     for value in values {
@@ -374,7 +371,7 @@ pub(super) struct SideData {
     pub(super) values: Vec<f64>,
     /// Ascending; empty where zeros forbid logarithms.
     pub(super) logs: Vec<f64>,
-    /// What is shown.
+    /// The figures that are shown.
     pub(super) figures: SideFigures,
 }
 
@@ -388,9 +385,10 @@ impl SideData {
         let mut values = at(&measured.values);
         let halves = first_half(&values);
         let zeros = values.iter().filter(|value| **value <= 0.0).count();
-        let mut logs = match zeros as f64 <= MOST_ZEROS * values.len() as f64 {
-            true => at(&measured.logs),
-            false => Vec::new(),
+        let mut logs = if zeros as f64 <= MOST_ZEROS * values.len() as f64 {
+            at(&measured.logs)
+        } else {
+            Vec::new()
         };
         // Sorted input makes the sorting inside the tests below nearly free.
         values.sort_unstable_by(f64::total_cmp);
@@ -437,8 +435,7 @@ fn fit(fit: deadheat_stats::Fit) -> Fit {
     }
 }
 
-/// The first half of values in the order taken; of an odd number the smaller
-/// half.
+/// The first half of values in the order taken; of an odd number the smaller half.
 fn first_half(values: &[f64]) -> Option<FirstHalf> {
     let (first, second) = values.split_at(values.len() / 2);
     Some(FirstHalf {
@@ -451,8 +448,8 @@ fn first_half(values: &[f64]) -> Option<FirstHalf> {
     })
 }
 
-/// The estimate of each half of the first `replicates` replicates, and where
-/// the scatter of the blocks comes from. Disturbed blocks are not left out.
+/// The estimate of each half of the first `replicates` replicates, and where the scatter of the
+/// blocks comes from. Disturbed blocks are not left out.
 pub(super) fn stability(
     effects: &Effects,
     samples: &Samples,
@@ -478,8 +475,8 @@ pub(super) fn stability(
     }
 }
 
-/// The effects of the first half of the replicates and of the rest; of a
-/// single replicate the halves of its blocks.
+/// The effects of the first half of the replicates and of the rest; of a single replicate the
+/// halves of its blocks.
 fn halves<'a>(effects: &'a [f64], sizes: &[usize]) -> (&'a [f64], &'a [f64]) {
     let at = match sizes.len() {
         0 | 1 => effects.len() / 2,
@@ -497,18 +494,16 @@ fn location(effects: &[f64], floor: Floor) -> Option<LogRatio> {
 /// Below so many nanoseconds three digits need a finer unit.
 const FINE_BELOW_NS: f64 = 1_000.0;
 
-/// Larger values count as this one: readers take them for signed, and the
-/// bounds of their buckets must be so as well.
+/// Larger values count as this one: readers take them for signed, and the bounds of their buckets
+/// must be so as well.
 const MOST: u64 = 1 << 62;
 
-/// The wall times per iteration of every contender that ran, one count per
-/// sample, to three significant digits, without controls. Empty when no wall
-/// time was recorded.
+/// The wall times per iteration of every contender that ran, one count per sample, to three
+/// significant digits, without controls. Empty when no wall time was recorded.
 ///
-/// The unit is the nanosecond, unless a time above zero lies below a
-/// microsecond: whole nanoseconds would not keep its digits, so then all
-/// values of the run are picoseconds. Only a run that also holds times of 53
-/// days and more, which picoseconds could not count, stays with nanoseconds.
+/// The unit is the nanosecond, unless a time above zero lies below a microsecond: whole nanoseconds
+/// would not keep its digits, so then all values of the run are picoseconds. Only a run that also
+/// holds times of 53 days and more, which picoseconds could not count, stays with nanoseconds.
 pub fn histograms(run: &Run) -> Histograms {
     let mut all: Vec<(usize, ContenderId, Vec<f64>)> = Vec::new();
     let plans = &run.header.plan.benchmarks;
@@ -521,9 +516,10 @@ pub fn histograms(run: &Run) -> Histograms {
     let smallest = times().filter(|ns| *ns > 0.0).fold(f64::INFINITY, f64::min);
     let largest = times().fold(0.0, f64::max);
     let fine = smallest < FINE_BELOW_NS && largest < MOST as f64 / 1e3;
-    let (unit, per_ns) = match fine {
-        true => (HistogramUnit::Picoseconds, 1e3),
-        false => (HistogramUnit::Nanoseconds, 1.0),
+    let (unit, per_ns) = if fine {
+        (HistogramUnit::Picoseconds, 1e3)
+    } else {
+        (HistogramUnit::Nanoseconds, 1.0)
     };
     // The cast saturates.
     let steps = |ns: f64| ((ns * per_ns).round() as u64).min(MOST);

@@ -1,9 +1,8 @@
 //! From a recorded run to estimates, verdicts and warnings.
 //!
-//! Everything here is a pure function of the run: the same file gives the
-//! same analysis, byte for byte, on any machine and at any time. The formulas
-//! live in `deadheat-stats`; this crate decides which of them may be applied
-//! to which data.
+//! Everything here is a pure function of the run: the same file gives the same analysis, byte for
+//! byte, on any machine and at any time. The formulas live in `deadheat-stats`; this crate decides
+//! which of them may be applied to which data.
 
 mod analyse;
 mod benchmark;

@@ -1,7 +1,7 @@
-//! What there is to draw of the judged metric: points and curves, thinned.
+//! The plots of the judged metric: points and curves, thinned.
 //!
-//! Like the secondary figures they are worked out once, when the answer is
-//! given, and from the same sorted samples.
+//! Like the secondary figures they are worked out once, when the answer is given, and from the same
+//! sorted samples.
 
 use deadheat_model::{
     ContenderId, Difference, DifferenceSeries, Flags, LogRatio, PairCloud, PairPoint, Plots,
@@ -13,7 +13,7 @@ use deadheat_stats::{Dropping, keep_or_drop, running_median};
 use crate::distribution::{Sorted, common_edges, distribution, evenly, thinned};
 use crate::effects::Effects;
 
-/// What plots are made of.
+/// The material that plots are made of.
 pub(crate) struct Material<'a> {
     /// The samples of the benchmark.
     pub(crate) samples: &'a Samples,
@@ -35,18 +35,17 @@ pub(crate) struct Rival<'a> {
     pub(crate) paired: Option<Paired<'a>>,
 }
 
-/// What a candidate and the baseline have together.
+/// Data that a candidate and the baseline have together.
 pub(crate) struct Paired<'a> {
     /// Effects per block.
     pub(crate) effects: &'a Effects,
-    /// How many replicates of them were judged.
+    /// Number of replicates of them that were judged.
     pub(crate) judged: usize,
     /// Indices of neighbouring samples, the baseline's first.
     pub(crate) pairs: Vec<(usize, usize)>,
 }
 
-/// Everything there is to draw but the looks, at most so many points in each
-/// series.
+/// Everything there is to draw but the looks, at most so many points in each series.
 pub(crate) fn plots(material: &Material, points: usize) -> Plots {
     let rival = material.candidate.as_ref();
     let paired = rival.and_then(|rival| rival.paired.as_ref());
@@ -75,8 +74,8 @@ pub(crate) fn plots(material: &Material, points: usize) -> Plots {
     }
 }
 
-/// The blocks of the first `replicates` replicates, in the order run; empty
-/// where zeros forbid ratios.
+/// The blocks of the first `replicates` replicates, in the order run; empty where zeros forbid
+/// ratios.
 pub(super) fn judged_blocks(
     effects: &Effects,
     samples: &Samples,
@@ -142,8 +141,7 @@ const MOST_AROUND: usize = 201;
 /// … and no fewer, or it would follow single blocks.
 const FEWEST_AROUND: usize = 5;
 
-/// The series of these blocks, with at most so many points; `None` without
-/// blocks.
+/// The series of these blocks, with at most so many points; `None` without blocks.
 pub(super) fn differences(blocks: &[Difference], points: usize) -> Option<DifferenceSeries> {
     if blocks.is_empty() {
         return None;
@@ -154,9 +152,10 @@ pub(super) fn differences(blocks: &[Difference], points: usize) -> Option<Differ
         .chunk_by(|a, b| a.replicate == b.replicate)
         .map(|replicate| replicate[0].position)
         .collect();
-    let starts = match starts.len() == blocks.len() {
-        true => Vec::new(),
-        false => evenly(starts.len(), points).map(|i| starts[i]).collect(),
+    let starts = if starts.len() == blocks.len() {
+        Vec::new()
+    } else {
+        evenly(starts.len(), points).map(|i| starts[i]).collect()
     };
     Some(DifferenceSeries {
         points: shown.into_iter().map(|index| blocks[index]).collect(),
@@ -166,8 +165,8 @@ pub(super) fn differences(blocks: &[Difference], points: usize) -> Option<Differ
     })
 }
 
-/// Medians of neighbouring blocks that were not dropped; empty where there
-/// are not two windows of them.
+/// Medians of neighbouring blocks that were not dropped; empty where there are not two windows of
+/// them.
 fn drift(blocks: &[Difference], points: usize) -> Vec<(u32, LogRatio)> {
     let kept: Vec<&Difference> = blocks.iter().filter(|block| !block.dropped).collect();
     let effects: Vec<f64> = kept.iter().map(|block| block.effect.0).collect();
@@ -181,9 +180,8 @@ fn drift(blocks: &[Difference], points: usize) -> Vec<(u32, LogRatio)> {
         .collect()
 }
 
-/// The cloud of these pairs of indices, the baseline's first, with at most so
-/// many points; `None` without pairs. Extreme is what lies far from the
-/// diagonal.
+/// The cloud of these pairs of indices, the baseline's first, with at most so many points; `None`
+/// without pairs. Extreme is what lies far from the diagonal.
 pub(super) fn pair_cloud(
     pairs: &[(usize, usize)],
     values: &[f64],
@@ -209,8 +207,7 @@ pub(super) fn pair_cloud(
     })
 }
 
-/// Median and quartiles of the blocks of every replicate that counts, at most
-/// so many replicates.
+/// Median and quartiles of the blocks of every replicate that counts, at most so many replicates.
 pub(super) fn replicates(blocks: &[Difference], points: usize) -> Vec<ReplicateEstimate> {
     let estimate = |blocks: &[Difference]| {
         let kept = blocks.iter().filter(|block| !block.dropped);

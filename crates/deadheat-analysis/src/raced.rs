@@ -1,9 +1,9 @@
-//! One benchmark of a run with its samples, its sides in a few plain figures, and the choices of an analysis.
+//! One benchmark of a run with its samples, its sides in a few plain figures, and the choices of an
+//! analysis.
 //!
-//! Medians and means over all samples are robust, or not, in their own way,
-//! and beside a change of 1 % at 100 µs they contradicted it in 18 of 100
-//! races. So what stands beside a verdict is the baseline's location by the
-//! same estimator, and the candidate's is that times the ratio found.
+//! Medians and means over all samples are robust, or not, in their own way, and beside a change of
+//! 1 % at 100 µs they contradicted it in 18 of 100 races. So what stands beside a verdict is the
+//! baseline's location by the same estimator, and the candidate's is that times the ratio found.
 
 use deadheat_model::{Comparison, ContenderId, Estimate, Metric, Run, Samples, Side};
 use deadheat_stats::summary::{max, mean, median_in_place, min, std_dev};
@@ -12,16 +12,13 @@ use deadheat_stats::{Clusters, Floor, pooled_huber};
 /// Choices of someone who analyses a recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Replay the looks over a recording that carries no plan, instead of
-    /// judging it once.
+    /// Replay the looks over a recording that carries no plan, instead of judging it once.
     pub replay_looks: bool,
-    /// Leave out the secondary figures, which a simulation of thousands of
-    /// races has no use for: they are most of the work. A build without the
-    /// feature `figures` has none.
+    /// Leave out the secondary figures, which a simulation of thousands of races has no use for:
+    /// they are most of the work. A build without the feature `figures` has none.
     pub without_figures: bool,
-    /// Work out what there is to draw, with at most so many points in each
-    /// series; `None` where nobody draws. A build without the feature
-    /// `figures` works out nothing.
+    /// Work out what there is to draw, with at most so many points in each series; `None` where
+    /// nobody draws. A build without the feature `figures` works out nothing.
     pub plots: Option<usize>,
 }
 
@@ -118,12 +115,12 @@ pub(crate) fn side(name: &str, values: &mut [f64]) -> Option<Side> {
     })
 }
 
-/// More zeros than this among the values, and there is no typical one: zeros
-/// have no logarithm, and the rest alone would not be typical.
+/// More zeros than this among the values, and there is no typical one: zeros have no logarithm, and
+/// the rest alone would not be typical.
 const MOST_ZEROS: f64 = 0.01;
 
-/// The Huber location of the values in logarithms; `None` where there are
-/// none, or too many are zero.
+/// The Huber location of the values in logarithms; `None` where there are none, or too many are
+/// zero.
 pub(crate) fn typical(values: &[f64]) -> Option<f64> {
     let first = *values.first()?;
     if first > 0.0 && values.iter().all(|value| *value == first) {

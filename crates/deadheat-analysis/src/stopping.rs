@@ -6,8 +6,7 @@ use crate::benchmark_state::{BenchmarkState, all_conclusive};
 use crate::effect_estimate::{Level, estimate};
 use crate::effects::Effects;
 
-/// What both rules keep: the effects so far, so that a look reads only what
-/// is new.
+/// The state that both rules keep: the effects so far, so that a look reads only what is new.
 struct Watch {
     header: RunHeader,
     benchmark_states: Vec<Option<BenchmarkState>>,
@@ -32,16 +31,16 @@ impl Watch {
         &self.header.plan
     }
 
-    /// What becomes of a benchmark on the user's own link: it has no verdict
-    /// to wait for, so it takes its replicates and no others. `None` for any
-    /// other benchmark.
+    /// The decision on a benchmark on the user's own link: it has no verdict to wait for, so it
+    /// takes its replicates and no others. `None` for any other benchmark.
     fn beside(&self, benchmark: usize, samples: &Samples) -> Option<Decision> {
         let own_link = self.plan().benchmarks[benchmark].own_link?;
         let blocks = self.plan().blocks_per_replicate(benchmark) as usize;
         let complete = samples.blocks().len() / blocks;
-        Some(match complete >= own_link.replicates as usize {
-            true => Decision::Stop,
-            false => Decision::GoOn,
+        Some(if complete >= own_link.replicates as usize {
+            Decision::Stop
+        } else {
+            Decision::GoOn
         })
     }
 
@@ -64,8 +63,7 @@ impl Watch {
     }
 }
 
-/// Stops at the first planned look at which every candidate can be called,
-/// or at the last look.
+/// Stops at the first planned look at which every candidate can be called, or at the last look.
 pub struct PlannedRule {
     watch: Watch,
 }
@@ -109,8 +107,8 @@ impl StoppingRule for PlannedRule {
     }
 }
 
-/// Stops whenever every candidate can be called by the interval that holds at
-/// all times: for runs that are taken up again after their plan has ended.
+/// Stops whenever every candidate can be called by the interval that holds at all times: for runs
+/// that are taken up again after their plan has ended.
 pub struct AnytimeRule {
     watch: Watch,
     next: Vec<usize>,
@@ -152,8 +150,8 @@ impl StoppingRule for AnytimeRule {
         }
         let effect_estimates =
             benchmark_state.estimate_effects(samples, replicates, Level::Anytime(alpha));
-        // The promise holds for any choice of moments; looking at every 1 %
-        // keeps a long run from spending its time on looking.
+        // The promise holds for any choice of moments; looking at every 1 % keeps a long run from
+        // spending its time on looking.
         self.next[benchmark] = replicates + 1 + replicates / 100;
         if all_conclusive(&effect_estimates) {
             Decision::Stop

@@ -1,23 +1,22 @@
-//! What follows from all benchmarks together: p-values that pay for each other, the change over all of them, and rows of
-//! saved results that lie apart from the others.
+//! Conclusions from all benchmarks together: p-values that pay for each other, the change over all
+//! of them, and rows of saved results that lie apart from the others.
 //!
-//! The p-value of a race judged at any time is 1/E, and Benjamini–Hochberg on
-//! those is the e-BH procedure, valid however the races depend on each other.
+//! The p-value of a race judged at any time is 1/E, and Benjamini–Hochberg on those is the e-BH
+//! procedure, valid however the races depend on each other.
 //!
-//! The mean of the effects is the logarithm of the geometric mean of the
-//! ratios. In a race its interval comes from how the effects spread: it speaks
-//! of benchmarks like these, of which these are taken for a random sample.
+//! The mean of the effects is the logarithm of the geometric mean of the ratios. In a race its
+//! interval comes from how the effects spread: it speaks of benchmarks like these, of which these
+//! are taken for a random sample.
 //!
-//! In saved results it speaks of these benchmarks and of no others. Where each
-//! side is several files, these are the observations, in couples where they were
-//! recorded in turns; where one is a single file, nothing tells how the next would come out, and there is no interval.
+//! In saved results it speaks of these benchmarks and of no others. Where each side is several
+//! files, these are the observations, in couples where they were recorded in turns; where one is a
+//! single file, nothing tells how the next would come out, and there is no interval.
 //!
-//! One recording a side gives no verdict. But where it holds many benchmarks,
-//! most of which did not change, the scatter of their effects is what two
-//! recordings differ by anyway, and a row far beyond it deserves a race first.
-//! The rule for that was fixed before any data were looked at: ten rows or more;
-//! further from their median than 3.5 scaled median absolute deviations
-//! (Iglewicz and Hoaglin 1993), and than the margin.
+//! One recording a side gives no verdict. But where it holds many benchmarks, most of which did not
+//! change, the scatter of their effects is what two recordings differ by anyway, and a row far
+//! beyond it deserves a race first. The rule for that was fixed before any data were looked at: ten
+//! rows or more; further from their median than 3.5 scaled median absolute deviations (Iglewicz and
+//! Hoaglin 1993), and than the margin.
 
 use deadheat_model::{Better, Comparison, Estimate, Interval, LogRatio, Overall, Population, Run};
 #[cfg(feature = "recordings")]
@@ -33,8 +32,8 @@ use deadheat_stats::{hodges_lehmann, student_paired, welch};
 #[cfg(feature = "recordings")]
 use crate::recordings::turns;
 
-/// Holm over the candidates of each benchmark, then Benjamini–Hochberg over
-/// the benchmarks, candidate by candidate.
+/// Holm over the candidates of each benchmark, then Benjamini–Hochberg over the benchmarks,
+/// candidate by candidate.
 pub(crate) fn pay_for_the_suite(p_values: &mut [Vec<Option<f64>>]) {
     for of_benchmark in p_values.iter_mut() {
         adjust(of_benchmark.iter_mut().collect(), holm);
@@ -59,8 +58,7 @@ fn adjust(mut values: Vec<&mut Option<f64>>, method: fn(&[f64]) -> Vec<f64>) {
     }
 }
 
-/// One entry per candidate that at least two benchmarks compare with the
-/// baseline.
+/// One entry per candidate that at least two benchmarks compare with the baseline.
 pub(crate) fn overall(run: &Run, comparisons: &[Comparison]) -> Vec<Overall> {
     #[cfg(feature = "recordings")]
     if !run.sides.is_empty() {
@@ -69,9 +67,8 @@ pub(crate) fn overall(run: &Run, comparisons: &[Comparison]) -> Vec<Overall> {
     of_a_race(comparisons, run.header.plan.design.alpha)
 }
 
-/// One entry per candidate of a race that meets the baseline in two benchmarks
-/// or more. Where every benchmark has one candidate, these are taken for the
-/// same one, however they are called.
+/// One entry per candidate of a race that meets the baseline in two benchmarks or more. Where every
+/// benchmark has one candidate, these are taken for the same one, however they are called.
 fn of_a_race(comparisons: &[Comparison], alpha: f64) -> Vec<Overall> {
     let raced = comparisons.iter().filter_map(|one| {
         let effect = sign(one.metric.better()) * one.estimate.as_ref()?.effect.0;
@@ -167,8 +164,8 @@ fn sign(better: Better) -> f64 {
     }
 }
 
-/// Half of the interval, from the means of each file over all benchmarks;
-/// `None` where a file lacks one of them.
+/// Half of the interval, from the means of each file over all benchmarks; `None` where a file lacks
+/// one of them.
 #[cfg(feature = "recordings")]
 fn by_files(run: &Run, candidate: &str, files: [usize; 2], level: f64) -> Option<f64> {
     let mut sums = files.map(|count| vec![0.0; count]);
@@ -223,8 +220,7 @@ fn centre(samples: &Samples, column: &[f64], side: ContenderId, file: usize) -> 
     hodges_lehmann(&logs)
 }
 
-/// Marks the rows that stand out among those of their candidate that have an
-/// effect and no verdict.
+/// Marks the rows that stand out among those of their candidate that have an effect and no verdict.
 #[cfg(feature = "recordings")]
 pub(crate) fn stands_out(comparisons: &mut [Comparison]) {
     /// Fewer rows say nothing of each other.
@@ -254,8 +250,7 @@ pub(crate) fn stands_out(comparisons: &mut [Comparison]) {
         for (place, effect) in places.iter().zip(effects) {
             let one = &mut comparisons[*place];
             let apart = (effect - middle).abs();
-            // Where most rows are exactly alike there is no scale, and z would
-            // be no number.
+            // Where most rows are exactly alike there is no scale, and z would be no number.
             let z = apart / scale;
             if apart > LogRatio::from_change(one.margin).0 && z > FAR && z.is_finite() {
                 one.warnings.push(Warning::StandsOut { z });

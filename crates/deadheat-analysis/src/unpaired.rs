@@ -1,19 +1,16 @@
 //! Recordings without blocks: two samples side by side, and a weaker verdict.
 //!
-//! Whatever drifts while one side runs and then the other counts as change
-//! here, and no formula can tell it apart. What can be kept is the rule that
-//! what was drawn once is one observation.
+//! Whatever drifts while one side runs and then the other counts as change here, and no formula can
+//! tell it apart. What can be kept is the rule that what was drawn once is one observation.
 //!
-//! Of saved results that is a file. What a process drew cannot be known from
-//! inside it, nor what an hour drew from within it: two files of an unchanged
-//! suite were told apart in 32 of 45 rows by their samples, and those of pyperf
-//! in 46 % by their processes, on a machine with nothing else to do. So one
-//! file a side gets no verdict. Files that were recorded in turns are set each
-//! against its neighbour in time, as the blocks of a race are.
+//! Of saved results that is a file. What a process drew cannot be known from inside it, nor what an
+//! hour drew from within it: two files of an unchanged suite were told apart in 32 of 45 rows by
+//! their samples, and those of pyperf in 46 % by their processes, on a machine with nothing else to
+//! do. So one file a side gets no verdict. Files that were recorded in turns are set each against
+//! its neighbour in time, as the blocks of a race are.
 //!
-//! A table of somebody's own may name its processes, which are taken at their
-//! word. Where it names none a sample is an observation, and the interval
-//! allows for one layout of memory.
+//! A table of somebody's own may name its processes, which are taken at their word. Where it names
+//! none a sample is an observation, and the interval allows for one layout of memory.
 
 use deadheat_model::{
     Comparison, ContenderId, Metric, Observation, ResultSide, Run, Samples, Warning,
@@ -28,8 +25,8 @@ use crate::recordings::turns;
 use crate::unpaired_estimate::{Logs, Terms, Unpaired};
 use crate::warnings::{self, Traces};
 
-/// Compares every candidate with the baseline; `empty` is what stands in every
-/// row, and the second of the answer the p-values of the rows.
+/// Compares every candidate with the baseline; `empty` is what stands in every row, and the second
+/// of the answer the p-values of the rows.
 pub(crate) fn unpaired(
     run: &Run,
     (index, samples, members): (usize, &Samples, &Members),

@@ -1,5 +1,5 @@
-//! Two sides without blocks: where the observations of each lie, and the difference by the test of Welch or, of files
-//! recorded in turns, of neighbours.
+//! Two sides without blocks: where the observations of each lie, and the difference by the test of
+//! Welch or, of files recorded in turns, of neighbours.
 
 use std::collections::HashMap;
 
@@ -18,8 +18,8 @@ use crate::effect_estimate::Formula;
 use crate::effects::{MOST_ZEROS, tick, zero_as};
 use crate::warnings::FEW_TICKS;
 
-/// ln of the values per iteration of one contender, replicate by replicate:
-/// process by process, or file by file.
+/// ln of the values per iteration of one contender, replicate by replicate: process by process, or
+/// file by file.
 pub(crate) struct Logs {
     replicates: Vec<Vec<f64>>,
     /// The number of each.
@@ -72,21 +72,21 @@ impl Logs {
         Some(logs)
     }
 
-    /// The centre of the observations, and how sure it is. `None` without a
-    /// value.
+    /// The centre of the observations, and how sure it is. `None` without a value.
     fn centre(&self, terms: &Terms, floor: Floor) -> Option<Centre> {
         if terms.each == Observation::Sample {
             return Centre::of_samples(&self.replicates.concat(), floor);
         }
         let centre = Centre::of_locations(&self.locations()?)?;
-        Some(match terms.single_files {
+        Some(if terms.single_files {
             // Its processes are of one hour.
-            true => Centre {
+            Centre {
                 count: 1,
                 sure: None,
                 ..centre
-            },
-            false => centre,
+            }
+        } else {
+            centre
         })
     }
 
@@ -113,8 +113,7 @@ impl Logs {
 struct Centre {
     at: f64,
     count: usize,
-    /// Standard error and degrees of freedom; `None` where a single
-    /// observation shows no scatter.
+    /// Standard error and degrees of freedom; `None` where a single observation shows no scatter.
     sure: Option<(f64, f64)>,
 }
 
@@ -167,7 +166,7 @@ pub(crate) struct Unpaired {
     ticks: Option<f64>,
 }
 
-/// What an unpaired recording says.
+/// The estimate from an unpaired recording.
 pub(crate) struct Judged {
     shift: f64,
     pub(crate) interval: Option<(f64, f64)>,
@@ -181,9 +180,9 @@ pub(crate) struct Judged {
     timer_limited: bool,
 }
 
-/// Welch's interval of the difference of two centres: se² = e₁² + e₂² + τ²,
-/// df = se⁴/(e₁⁴/df₁ + e₂⁴/df₂), with an allowance τ for the layout of memory
-/// where that was drawn once for all observations.
+/// Welch's interval of the difference of two centres: se² = e₁² + e₂² + τ², df = se⁴/(e₁⁴/df₁ +
+/// e₂⁴/df₂), with an allowance τ for the layout of memory where that was drawn once for all
+/// observations.
 fn welch_estimate(
     first: Centre,
     second: Centre,
@@ -219,8 +218,8 @@ fn welch_estimate(
     Judged::new(shift, interval, p_value, counts, (terms, better)).limited(timer_limited)
 }
 
-/// The judgement on differences of neighbours, as single blocks of a race: there
-/// are as few of them, and who came first was no more than likely to change.
+/// The judgement on differences of neighbours, as single blocks of a race: there are as few of
+/// them, and who came first was no more than likely to change.
 fn estimate_of_turns(
     differences: &[f64],
     terms: &Terms,
@@ -303,8 +302,7 @@ impl Unpaired {
         }
     }
 
-    /// What may be said of a metric that is only shown: nothing where nobody
-    /// told which way it improves.
+    /// The call for a metric that is only shown: nothing where nobody told which way it improves.
     pub(crate) fn call_of_the_table(&self, metric: &Metric) -> Option<Call> {
         let call = self.judged.as_ref()?.call?;
         (metric.better() != Better::Unknown).then_some(call)
@@ -326,8 +324,8 @@ impl Unpaired {
         })
     }
 
-    /// The estimate of a metric that is only shown: as for pairs, where all
-    /// values agree to the count an interval speaks of the counter's unit.
+    /// The estimate of a metric that is only shown: as for pairs, where all values agree to the
+    /// count an interval speaks of the counter's unit.
     pub(crate) fn estimate_of_the_table(&self) -> Option<Estimate> {
         let mut estimate = self.estimate()?;
         let coarse = self.ticks.is_some_and(|ticks| ticks < FEW_TICKS);
@@ -339,9 +337,10 @@ impl Unpaired {
 
     /// Doubts about how the effect was come by.
     pub(crate) fn doubts(&self) -> Vec<Warning> {
-        let mut warnings = vec![match self.in_turns {
-            true => Warning::InTurns,
-            false => Warning::Unpaired { each: self.each },
+        let mut warnings = vec![if self.in_turns {
+            Warning::InTurns
+        } else {
+            Warning::Unpaired { each: self.each }
         }];
         let share = self.zero_share;
         if share > MOST_ZEROS {

@@ -1,8 +1,9 @@
-//! How long the statistics take beside the plain way of computing them, and whether they keep within their bars.
+//! How long the statistics take beside the plain way of computing them, and whether they keep
+//! within their bars.
 //!
-//! `cargo bench -p deadheat-stats` prints one row for each: the median time of ours and of the plain way over
-//! repetitions that take turns, the ratio of both, and the bar. Where the plain way would not end, both are timed again
-//! at a smaller size, which the row names.
+//! `cargo bench -p deadheat-stats` prints one row for each: the median time of ours and of the
+//! plain way over repetitions that take turns, the ratio of both, and the bar. Where the plain way
+//! would not end, both are timed again at a smaller size, which the row names.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -136,7 +137,8 @@ impl Bench {
         );
     }
 
-    /// `ours` at full size; `same` and `plain` at the size that `at` names, or at full size where it is empty.
+    /// `ours` at full size; `same` and `plain` at the size that `at` names, or at full size where
+    /// it is empty.
     fn row(&self, name: &str, bar: Option<f64>, ours: Timed, at: &str, same: Timed, plain: Timed) {
         let (mut full, mut small, mut slow) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..self.repetitions {

@@ -1,5 +1,5 @@
-//! Blocks: four slots in, one effect out, what the same four numbers say about the measuring itself; and effects grouped
-//! by replicate, the shape every estimate takes its numbers in.
+//! Blocks: four slots in, one effect out, what the same four numbers say about the measuring
+//! itself; and effects grouped by replicate, the shape every estimate takes its numbers in.
 
 /// The order in which baseline (A) and candidate (B) fill the four slots of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -39,10 +39,11 @@ pub struct Diagnostics {
     pub second_position: f64,
 }
 
-/// The effect of a block, s·½(x₂ + x₃ − x₁ − x₄), from the logarithms of the four slots' times per iteration.
+/// The effect of a block, s·½(x₂ + x₃ − x₁ − x₄), from the logarithms of the four slots' times per
+/// iteration.
 ///
-/// A linear drift cancels. Exchanging the roles negates the result to the last bit: the sum is taken as
-/// (x₂ − x₁) + (x₃ − x₄), whose rounding is the same in both orders.
+/// A linear drift cancels. Exchanging the roles negates the result to the last bit: the sum is
+/// taken as (x₂ − x₁) + (x₃ − x₄), whose rounding is the same in both orders.
 pub fn block_effect(x: [f64; 4], order: Order) -> f64 {
     order.sign() * half_sum_of_differences(x[1], x[0], x[2], x[3])
 }
@@ -95,7 +96,8 @@ impl std::fmt::Display for ClusterError {
 
 impl std::error::Error for ClusterError {}
 
-/// Block effects (log ratios) in order of measurement, and how many of them each replicate contributed.
+/// Block effects (log ratios) in order of measurement, and how many of them each replicate
+/// contributed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Clusters<'a> {
     effects: &'a [f64],
@@ -109,7 +111,8 @@ enum Sizes<'a> {
 }
 
 impl<'a> Clusters<'a> {
-    /// Groups `effects`: the first `sizes[0]` belong to replicate 0, the next `sizes[1]` to replicate 1, and so on.
+    /// Groups `effects`: the first `sizes[0]` belong to replicate 0, the next `sizes[1]` to
+    /// replicate 1, and so on.
     pub fn new(effects: &'a [f64], sizes: &'a [usize]) -> Result<Self, ClusterError> {
         if let Some(replicate) = sizes.iter().position(|&size| size == 0) {
             return Err(ClusterError::EmptyReplicate { replicate });
@@ -157,7 +160,7 @@ impl<'a> Clusters<'a> {
         Self::singletons(self.effects)
     }
 
-    /// How many replicates (P).
+    /// The number of replicates (P).
     pub fn replicates(&self) -> usize {
         match self.sizes {
             Sizes::Given(sizes) => sizes.len(),
@@ -184,10 +187,12 @@ impl<'a> Clusters<'a> {
         })
     }
 
-    /// Replicate and block (both counted from 0) of the first effect that is not finite or whose size passes `limit`.
+    /// Replicate and block (both counted from 0) of the first effect that is not finite or whose
+    /// size passes `limit`.
     pub(crate) fn first_beyond(&self, limit: f64) -> Option<(usize, usize)> {
         let fits = |d: &f64| d.abs() <= limit;
-        // The whole slice is scanned flat first: the usual answer is "none", and it should cost nothing.
+        // The whole slice is scanned flat first: the usual answer is "none", and it should cost
+        // nothing.
         if self.effects.iter().all(fits) {
             return None;
         }

@@ -1,16 +1,18 @@
-//! Samples as they are drawn: bins to count them in, a smooth density, the box plot, and the running median of a series.
+//! Samples as they are drawn: bins to count them in, a smooth density, the box plot, and the
+//! running median of a series.
 
 use crate::summary::{IQR_PER_SD, all_finite, median_in_place, quantile, std_dev};
 
-/// Interquartile ranges beyond the box from which on values are far tails that would squeeze everything else into one
-/// bin.
+/// Interquartile ranges beyond the box from which on values are far tails that would squeeze
+/// everything else into one bin.
 const FAR: f64 = 3.0;
 
-/// The range in which nearly all of an ascending sample lies: what is within three interquartile ranges of the box
-/// (Tukey's outer fences). Where half the values are equal it is that between the 5th and the 95th percentile, and where
-/// those are equal as well the whole sample.
+/// The range in which nearly all of an ascending sample lies: what is within three interquartile
+/// ranges of the box (Tukey's outer fences). Where half the values are equal it is that between the
+/// 5th and the 95th percentile, and where those are equal as well the whole sample.
 ///
-/// Both ends are values' own or lie between them. `None` for an empty sample or a value that is not finite.
+/// Both ends are values' own or lie between them. `None` for an empty sample or a value that is not
+/// finite.
 pub fn body(sorted: &[f64]) -> Option<(f64, f64)> {
     if !all_finite(sorted) {
         return None;
@@ -33,19 +35,21 @@ pub fn body(sorted: &[f64]) -> Option<(f64, f64)> {
     })
 }
 
-/// The width of bins after Freedman & Diaconis (1981), twice the interquartile range over the cube root of the count, in
-/// the unit of the values. `None` for an empty sample, a value that is not finite, or a width of 0 or too large.
+/// The width of bins after Freedman & Diaconis (1981), twice the interquartile range over the cube
+/// root of the count, in the unit of the values. `None` for an empty sample, a value that is not
+/// finite, or a width of 0 or too large.
 pub fn freedman_diaconis_width(sorted: &[f64]) -> Option<f64> {
     let (lower, upper) = (quantile(sorted, 0.25)?, quantile(sorted, 0.75)?);
     let width = 2.0 * (upper - lower) / (sorted.len() as f64).cbrt();
     (width > 0.0 && width.is_finite()).then_some(width)
 }
 
-/// Edges of bins of equal width from `low` to just above `high`, so that a value of `high` lies below the last edge:
-/// of about `width` each, at least one and at most `most` bins. Strictly rising and finite.
+/// Edges of bins of equal width from `low` to just above `high`, so that a value of `high` lies
+/// below the last edge: of about `width` each, at least one and at most `most` bins. Strictly
+/// rising and finite.
 ///
-/// Where `low` is `high` there is one bin of a hundredth of the value around it. Empty where the ends are not finite or
-/// in the wrong order, and where `most` is 0.
+/// Where `low` is `high` there is one bin of a hundredth of the value around it. Empty where the
+/// ends are not finite or in the wrong order, and where `most` is 0.
 pub fn edges(low: f64, high: f64, width: Option<f64>, most: usize) -> Vec<f64> {
     let ends = low.is_finite() && high.is_finite() && low <= high;
     if !ends || most == 0 {
@@ -85,8 +89,8 @@ pub fn edges(low: f64, high: f64, width: Option<f64>, most: usize) -> Vec<f64> {
     edges
 }
 
-/// How many of an ascending sample lie in each bin, and how many below the first and at or above the last edge.
-/// Bins hold their lower edge and not their upper one.
+/// Counts how many of an ascending sample lie in each bin, and how many below the first and at or
+/// above the last edge. Bins hold their lower edge and not their upper one.
 pub fn count(sorted: &[f64], edges: &[f64]) -> Counts {
     let mut counts = Counts::default();
     let (Some(first), Some(_)) = (edges.first(), edges.last()) else {
@@ -120,12 +124,13 @@ const REACH: f64 = 4.0;
 /// Cells in a bandwidth.
 const CELLS: f64 = 4.0;
 
-/// The least bandwidth, in steps between two points of the curve: narrower kernels would fall between them.
+/// The least bandwidth, in steps between two points of the curve: narrower kernels would fall
+/// between them.
 const NARROWEST: f64 = 0.5;
 
-/// Silverman's (1986) rule of thumb, 0.9·min(sd, IQR/1.349)·n^(−1/5), in the unit of the values, of an ascending sample.
-/// Where half the values are equal the standard deviation alone counts. `None` for fewer than two values, equal ones,
-/// or ones that are not finite.
+/// Silverman's (1986) rule of thumb, 0.9·min(sd, IQR/1.349)·n^(−1/5), in the unit of the values, of
+/// an ascending sample. Where half the values are equal the standard deviation alone counts. `None`
+/// for fewer than two values, equal ones, or ones that are not finite.
 pub fn bandwidth(sorted: &[f64]) -> Option<f64> {
     let sd = std_dev(sorted)?;
     let iqr = (quantile(sorted, 0.75)? - quantile(sorted, 0.25)?) / IQR_PER_SD;
@@ -134,14 +139,16 @@ pub fn bandwidth(sorted: &[f64]) -> Option<f64> {
     (width > 0.0 && width.is_finite()).then_some(width)
 }
 
-/// A Gaussian kernel density estimate at `points` places from `low` to `high`, scaled so that its largest value is 1.
+/// A Gaussian kernel density estimate at `points` places from `low` to `high`, scaled so that its
+/// largest value is 1.
 ///
-/// The values are spread over cells a quarter of a bandwidth wide or narrower, each over the two nearest in proportion,
-/// so that the cost is that of the points and not of points × values; it is off by less than a hundredth of the peak.
-/// A bandwidth below half the way between two points is widened to that, as its kernels would fall between them.
+/// The values are spread over cells a quarter of a bandwidth wide or narrower, each over the two
+/// nearest in proportion, so that the cost is that of the points and not of points × values; it is
+/// off by less than a hundredth of the peak. A bandwidth below half the way between two points is
+/// widened to that, as its kernels would fall between them.
 ///
-/// `None` for fewer than two points, ends that are not finite or not in order, a bandwidth that is not above 0, or
-/// no value near the range.
+/// `None` for fewer than two points, ends that are not finite or not in order, a bandwidth that is
+/// not above 0, or no value near the range.
 pub fn density(
     sorted: &[f64],
     bandwidth: f64,
@@ -154,7 +161,8 @@ pub fn density(
     if points < 2 || !ends || !(bandwidth > 0.0 && bandwidth.is_finite()) {
         return None;
     }
-    // Everything from here on in steps between two points, so that no scale is too small or too large.
+    // Everything from here on in steps between two points, so that no scale is too small or too
+    // large.
     let steps = (points - 1) as f64;
     let place = |x: f64| (x - low) / range * steps;
     let bandwidth = (bandwidth / range * steps).clamp(NARROWEST.min(steps), steps);
@@ -192,10 +200,12 @@ pub fn density(
 /// Interquartile ranges from the box that whiskers reach at most.
 const WHISKERS: f64 = 1.5;
 
-/// The box and whiskers of Tukey (1977), in the unit of the values; all finite and in ascending order.
+/// The box and whiskers of Tukey (1977), in the unit of the values; all finite and in ascending
+/// order.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tukey {
-    /// The smallest value within 1.5 interquartile ranges of the box, and at most the lower quartile.
+    /// The smallest value within 1.5 interquartile ranges of the box, and at most the lower
+    /// quartile.
     pub whisker_low: f64,
     /// Lower quartile, type 7.
     pub lower: f64,
@@ -203,17 +213,19 @@ pub struct Tukey {
     pub median: f64,
     /// Upper quartile, type 7.
     pub upper: f64,
-    /// The largest value within 1.5 interquartile ranges of the box, and at least the upper quartile.
+    /// The largest value within 1.5 interquartile ranges of the box, and at least the upper
+    /// quartile.
     pub whisker_high: f64,
-    /// How many values lie below the lower whisker.
+    /// Number of values below the lower whisker.
     pub below: usize,
-    /// How many values lie above the upper whisker.
+    /// Number of values above the upper whisker.
     pub above: usize,
 }
 
 /// The box plot of an ascending sample; `None` for an empty one or a value that is not finite.
 ///
-/// A quartile may lie between two values of which only the one inside is near the box; the whisker then ends at the box.
+/// A quartile may lie between two values of which only the one inside is near the box; the whisker
+/// then ends at the box.
 pub fn tukey(sorted: &[f64]) -> Option<Tukey> {
     let (lower, upper) = (quantile(sorted, 0.25)?, quantile(sorted, 0.75)?);
     let reach = WHISKERS * (upper - lower);
@@ -231,8 +243,9 @@ pub fn tukey(sorted: &[f64]) -> Option<Tukey> {
     })
 }
 
-/// At most `points` places of the series, evenly spaced from its first value to its last, and the median of the values
-/// around each: `reach` to either side, or as many values at an end, where fewer would let the median jump. Empty for an empty series or a value that is not finite.
+/// At most `points` places of the series, evenly spaced from its first value to its last, and the
+/// median of the values around each: `reach` to either side, or as many values at an end, where
+/// fewer would let the median jump. Empty for an empty series or a value that is not finite.
 pub fn running_median(values: &[f64], reach: usize, points: usize) -> Vec<(usize, f64)> {
     if values.is_empty() || !all_finite(values) {
         return Vec::new();
@@ -259,7 +272,8 @@ mod tests {
 
     #[test]
     fn the_width_is_that_of_freedman_and_diaconis() {
-        // numpy.histogram_bin_edges of 0, 1, …, 999 with bins='fd' has a width of 99.9 before it is rounded to whole bins.
+        // numpy.histogram_bin_edges of 0, 1, …, 999 with bins='fd' has a width of 99.9 before it is
+        // rounded to whole bins.
         let values: Vec<f64> = (0..1_000).map(f64::from).collect();
         let width = freedman_diaconis_width(&values).unwrap();
         assert!((width - 99.9).abs() < 1e-12, "{width}");
@@ -322,7 +336,8 @@ mod tests {
     #[test]
     fn the_bandwidth_is_the_rule_of_thumb() {
         let values: Vec<f64> = (0..100).map(|i| f64::from(i * i)).collect();
-        // 0.9 * min(std(x, ddof=1), (percentile(x, 75) - percentile(x, 25)) / 1.349) * 100 ** -0.2 with NumPy.
+        // 0.9 * min(std(x, ddof=1), (percentile(x, 75) - percentile(x, 25)) / 1.349) * 100 ** -0.2
+        // with NumPy.
         let found = bandwidth(&values).unwrap();
         assert!((found - 1_063.486_505_609_8).abs() < 1e-9, "{found}");
         assert_eq!(bandwidth(&[4.0; 10]), None);

@@ -1,9 +1,11 @@
-//! Evidence of disturbance: blocks that may be dropped, how often each side is very slow, and the direction of peaks.
+//! Evidence of disturbance: blocks that may be dropped, how often each side is very slow, and the
+//! direction of peaks.
 //!
-//! Blocks are dropped on evidence from outside the code under test and never on their value. The other two inform and
-//! never delete. A disturbance from outside the code, an interrupt, say, hits either side of a pair with equal chance and
-//! throws the difference as often up as down: peaks that prefer one direction belong to the code. And how often a side is
-//! very slow is something a robust estimate is right to overlook and a reader should still know.
+//! Blocks are dropped on evidence from outside the code under test and never on their value. The
+//! other two inform and never delete. A disturbance from outside the code, an interrupt, say, hits
+//! either side of a pair with equal chance and throws the difference as often up as down: peaks
+//! that prefer one direction belong to the code. And how often a side is very slow is something a
+//! robust estimate is right to overlook and a reader should still know.
 
 use crate::dist::binomial_two_sided_p;
 use crate::summary::{all_finite, median, scaled_mad};
@@ -14,7 +16,7 @@ pub const RATES_DIFFER_P: f64 = 0.01;
 /// No more than this share of the blocks may go.
 pub const MOST_DROPPED: f64 = 0.2;
 
-/// How many slots of a block carry evidence of disturbance (pre-empted, migrated), by role.
+/// Numbers of slots of a block that carry evidence of disturbance (pre-empted, migrated), by role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BlockFlags {
     /// Flagged slots of the baseline.
@@ -53,9 +55,9 @@ pub enum KeepReason {
     },
 }
 
-/// Drops every block with a flagged slot, whole, so that the rest stay paired; unless the two sides were flagged at
-/// different rates (exact binomial test of the candidate's flags given all flags, p < 0.01) or more than 20 % of the
-/// blocks would go.
+/// Drops every block with a flagged slot, whole, so that the rest stay paired; unless the two sides
+/// were flagged at different rates (exact binomial test of the candidate's flags given all flags, p
+/// < 0.01) or more than 20 % of the blocks would go.
 pub fn keep_or_drop(flags: &[BlockFlags]) -> Dropping {
     let flagged: Vec<usize> = (0..flags.len())
         .filter(|&block| flags[block].baseline_flagged > 0 || flags[block].candidate_flagged > 0)
@@ -85,8 +87,9 @@ pub fn keep_or_drop(flags: &[BlockFlags]) -> Dropping {
     Dropping::Drop(flagged)
 }
 
-/// The exact two-sided p-value that two rates are equal, given the number of events on both sides together: the
-/// candidate's are then Binomial(all, its share of the chances). `None` when there was no event or a side had no chance.
+/// The exact two-sided p-value that two rates are equal, given the number of events on both sides
+/// together: the candidate's are then Binomial(all, its share of the chances). `None` when there
+/// was no event or a side had no chance.
 pub(crate) fn rates_differ_p(
     baseline_events: u64,
     candidate_events: u64,
@@ -115,13 +118,14 @@ pub struct Tail {
     pub baseline_n: usize,
     /// All runs of the candidate.
     pub candidate_n: usize,
-    /// Exact two-sided binomial p-value that the rates are equal; `None` when there is no slow run at all, a side is
-    /// empty or a time is not finite.
+    /// Exact two-sided binomial p-value that the rates are equal; `None` when there is no slow run
+    /// at all, a side is empty or a time is not finite.
     pub p: Option<f64>,
 }
 
-/// Counts the times beyond three times the median of both sides pooled, and compares the two rates by the exact
-/// binomial test given the total (Przyborowski & Wilenski 1940). Times in any one unit.
+/// Counts the times beyond three times the median of both sides pooled, and compares the two rates
+/// by the exact binomial test given the total (Przyborowski & Wilenski 1940). Times in any one
+/// unit.
 pub fn tail_rate(baseline: &[f64], candidate: &[f64]) -> Tail {
     let pooled: Vec<f64> = baseline.iter().chain(candidate).copied().collect();
     let limit = median(&pooled).map_or(f64::INFINITY, |middle| TAIL_FACTOR * middle);
@@ -143,7 +147,8 @@ pub fn tail_rate(baseline: &[f64], candidate: &[f64]) -> Tail {
     }
 }
 
-/// A difference further than this many scaled MADs from the median is a peak: of normal differences, one in 1.7 million.
+/// A difference further than this many scaled MADs from the median is a peak: of normal
+/// differences, one in 1.7 million.
 pub const PEAK_SCALES: f64 = 5.0;
 
 /// Peaks of paired differences by direction.
@@ -153,20 +158,23 @@ pub struct OppositePeaks {
     pub below: usize,
     /// Differences far above the median: the second of the pair was hit.
     pub above: usize,
-    /// Exact two-sided binomial p-value that a peak is as likely to go either way; `None` without peaks.
+    /// Exact two-sided binomial p-value that a peak is as likely to go either way; `None` without
+    /// peaks.
     pub p: Option<f64>,
 }
 
-/// Counts the paired differences (second − first) further than five scaled MADs below and above their median, and
-/// compares the counts by the exact binomial test with ½ (the sign test of Dixon & Mood 1946, on the peaks alone).
+/// Counts the paired differences (second − first) further than five scaled MADs below and above
+/// their median, and compares the counts by the exact binomial test with ½ (the sign test of Dixon
+/// & Mood 1946, on the peaks alone).
 ///
-/// The limits lie at equal distances from the median, because under differences that are symmetric about it only such
-/// limits are passed equally often; Tukey's fences follow the quartiles, lean with them, and would turn a lean of the
-/// bulk into a preference of the peaks. Differences in any one unit; log ratios are best. Peaks are taken for independent: a
-/// disturbance that lasts over several blocks makes p too small. Costs O(n).
+/// The limits lie at equal distances from the median, because under differences that are symmetric
+/// about it only such limits are passed equally often; Tukey's fences follow the quartiles, lean
+/// with them, and would turn a lean of the bulk into a preference of the peaks. Differences in any
+/// one unit; log ratios are best. Peaks are taken for independent: a disturbance that lasts over
+/// several blocks makes p too small. Costs O(n).
 ///
-/// `None` for an empty slice, a difference that is not finite, or a MAD of 0 (then half of the differences are equal, the
-/// clock is too coarse, and everything else would count as far away).
+/// `None` for an empty slice, a difference that is not finite, or a MAD of 0 (then half of the
+/// differences are equal, the clock is too coarse, and everything else would count as far away).
 pub fn opposite_peaks(differences: &[f64]) -> Option<OppositePeaks> {
     let centre = median(differences)?;
     let scale = scaled_mad(differences).filter(|&mad| mad > 0.0)?;

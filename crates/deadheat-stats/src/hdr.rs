@@ -1,22 +1,20 @@
-//! A histogram whose buckets grow with the values they count: a High Dynamic
-//! Range histogram, as Gil Tene described it.
+//! A histogram whose buckets grow with the values they count: a High Dynamic Range histogram, as
+//! Gil Tene described it.
 //!
-//! Values below `2 · 10^digits`, rounded up to a power of two, have a bucket of
-//! their own. From there on every doubling of the value doubles the width of
-//! the buckets, so that a bucket is never wider than a `10^digits`-th of what
-//! it counts, however far the values lie apart. Finding the bucket of a value
-//! takes a count of leading zeros and two shifts.
+//! Values below `2 · 10^digits`, rounded up to a power of two, have a bucket of their own. From
+//! there on every doubling of the value doubles the width of the buckets, so that a bucket is never
+//! wider than a `10^digits`-th of what it counts, however far the values lie apart. Finding the
+//! bucket of a value takes a count of leading zeros and two shifts.
 //!
-//! The order and the bounds of the buckets are those of the HdrHistogram
-//! family, whose tools can therefore read the counts.
+//! The order and the bounds of the buckets are those of the HdrHistogram family, whose tools can
+//! therefore read the counts.
 
 /// Counts of whole numbers, to so many significant decimal digits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
     highest: u64,
     significant_digits: u8,
-    /// log₂ of half the number of buckets in which values are counted before
-    /// the width doubles.
+    /// log₂ of half the number of buckets in which values are counted before the width doubles.
     half_bits: u32,
     /// By bucket, up to the highest recorded.
     counts: Vec<u64>,
@@ -30,7 +28,7 @@ pub struct Recorded {
     pub lowest: u64,
     /// The largest value that the bucket counts.
     pub highest: u64,
-    /// How many values it holds, at least 1.
+    /// Number of values it holds, at least 1.
     pub count: u64,
 }
 
@@ -51,11 +49,10 @@ impl std::fmt::Display for DigitsError {
 impl std::error::Error for DigitsError {}
 
 impl Histogram {
-    /// An empty histogram of values up to `highest`, which keeps 1 to 5
-    /// significant decimal digits.
+    /// An empty histogram of values up to `highest`, which keeps 1 to 5 significant decimal digits.
     ///
-    /// No memory is taken for values that are not recorded. A histogram that
-    /// ends below 2 is one that ends at 2.
+    /// No memory is taken for values that are not recorded. A histogram that ends below 2 is one
+    /// that ends at 2.
     pub fn new(highest: u64, significant_digits: u8) -> Result<Self, DigitsError> {
         if !(1..=5).contains(&significant_digits) {
             return Err(DigitsError(significant_digits));
@@ -88,12 +85,12 @@ impl Histogram {
         self.len = self.len.saturating_add(count);
     }
 
-    /// How many values were counted.
+    /// The number of values counted.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether nothing was counted.
+    /// Returns true if nothing was counted.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -108,8 +105,7 @@ impl Histogram {
         self.significant_digits
     }
 
-    /// The count of every bucket, the lowest first, up to the highest bucket
-    /// that holds something.
+    /// The count of every bucket, the lowest first, up to the highest bucket that holds something.
     pub fn counts(&self) -> &[u64] {
         &self.counts
     }
@@ -120,8 +116,8 @@ impl Histogram {
         value >> shift << shift
     }
 
-    /// The value in the middle of those that count as this one; of an even
-    /// number of them the upper.
+    /// The value in the middle of those that count as this one; of an even number of them the
+    /// upper.
     pub fn median_equivalent(&self, value: u64) -> u64 {
         self.lowest_equivalent(value) + ((1 << self.shift(value)) >> 1)
     }
@@ -155,8 +151,8 @@ impl Histogram {
     /// The place of a value's bucket among the counts.
     fn index(&self, value: u64) -> usize {
         let shift = self.shift(value);
-        // Of every width but the first only the upper half is in use: what
-        // lies in the lower one has a narrower bucket.
+        // Of every width but the first only the upper half is in use: what lies in the lower one
+        // has a narrower bucket.
         ((u64::from(shift) << self.half_bits) + (value >> shift)) as usize
     }
 

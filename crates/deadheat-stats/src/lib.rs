@@ -1,8 +1,9 @@
 //! Numbers in, numbers out: the statistics of paired, replicated benchmarks.
 //!
-//! Nothing here reads a clock, a file or a process, and random streams are passed in. An *effect* is a log ratio,
-//! θ = ln(candidate/baseline): negative means that the candidate takes less time. A *block* of four interleaved samples
-//! yields one effect; a *replicate*, the unit taken for independent, holds one block or more.
+//! Nothing here reads a clock, a file or a process, and random streams are passed in. An *effect*
+//! is a log ratio, θ = ln(candidate/baseline): negative means that the candidate takes less time. A
+//! *block* of four interleaved samples yields one effect; a *replicate*, the unit taken for
+//! independent, holds one block or more.
 //!
 //! The way of a number through this crate:
 //!
@@ -23,8 +24,8 @@
 //! | which doubts belong to the answer? | [`evidence`] |
 //! | what stands underneath? | [`summary`], [`dist`], [`rng`] |
 //!
-//! For finite input no function panics, and none returns NaN or an infinity: what does not exist is `None` or a typed
-//! error.
+//! For finite input no function panics, and none returns NaN or an infinity: what does not exist is
+//! `None` or a typed error.
 //!
 //! ```
 //! use deadheat_stats::{Call, Clusters, Floor, call, pooled_huber};

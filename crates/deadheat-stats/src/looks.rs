@@ -1,15 +1,18 @@
 //! When a run may be looked at, and what each look may cost.
 //!
-//! α is spent as the fraction of replicates seen to the power 1.5 (Lan & DeMets 1983, Kim & DeMets 1987): by the look
-//! at P of Pmax replicates, at most α·(P/Pmax)^1.5 of all runs without a difference may have been called different.
+//! α is spent as the fraction of replicates seen to the power 1.5 (Lan & DeMets 1983, Kim & DeMets
+//! 1987): by the look at P of Pmax replicates, at most α·(P/Pmax)^1.5 of all runs without a
+//! difference may have been called different.
 //!
-//! Evidence that may be looked at after every replicate is an [`e_value`], and its confidence sequence [`critical_t`]: a
-//! mixture over effect sizes, in units of the unknown standard deviation, of invariant likelihood ratios
-//! (Lindon, Ham, Tingley & Bojinov 2022; Wang & Ramdas 2024). With n = P replicate estimates and ν = n − 1.
+//! Evidence that may be looked at after every replicate is an [`e_value`], and its confidence
+//! sequence [`critical_t`]: a mixture over effect sizes, in units of the unknown standard
+//! deviation, of invariant likelihood ratios (Lindon, Ham, Tingley & Bojinov 2022; Wang & Ramdas
+//! 2024). With n = P replicate estimates and ν = n − 1.
 //!
-//! Where every replicate is a single block, T = θ̂/SE is not Student's. Looked at after each of 6 to 200 replicates it
-//! called .049 of normal runs without a difference at α = .05, all the slack there is, and .011 at .01; through
-//! [`few_blocks`](crate::few_blocks) (`equivalent_t` for the evidence, `stretched_t` for the interval) .032 and .006.
+//! Where every replicate is a single block, T = θ̂/SE is not Student's. Looked at after each of 6
+//! to 200 replicates it called .049 of normal runs without a difference at α = .05, all the slack
+//! there is, and .011 at .01; through [`few_blocks`](crate::few_blocks) (`equivalent_t` for the
+//! evidence, `stretched_t` for the interval) .032 and .006.
 
 use crate::summary::finite;
 
@@ -62,9 +65,10 @@ pub struct Spending {
 impl Spending {
     /// The looks of a run of at most `max_replicates` with overall error rate `alpha`.
     ///
-    /// For Pmax 11, 22, 40 or 88 and α 0.05 or 0.01 the levels are the tabled ones, which use up α exactly for
-    /// t-statistics of normal replicates (the example `spending` recomputes them). Otherwise look j costs its increment
-    /// α·w_j: a union bound, valid whatever the looks have in common. Below six replicates there is one look at the end.
+    /// For Pmax 11, 22, 40 or 88 and α 0.05 or 0.01 the levels are the tabled ones, which use up α
+    /// exactly for t-statistics of normal replicates (the example `spending` recomputes them).
+    /// Otherwise look j costs its increment α·w_j: a union bound, valid whatever the looks have in
+    /// common. Below six replicates there is one look at the end.
     pub fn plan(max_replicates: usize, alpha: f64) -> Result<Self, SpendingError> {
         check(max_replicates, alpha)?;
         let looks = schedule(max_replicates);
@@ -98,8 +102,8 @@ impl Spending {
     }
 }
 
-/// min(1, min_j p_j/w_j): one p-value for a run from the p-values of the looks it made (a weighted Bonferroni bound,
-/// Holm 1979). `weights` may be longer: looks not reached count nothing.
+/// min(1, min_j p_j/w_j): one p-value for a run from the p-values of the looks it made (a weighted
+/// Bonferroni bound, Holm 1979). `weights` may be longer: looks not reached count nothing.
 pub fn adjusted_p(p_values_per_look: &[f64], weights: &[f64]) -> f64 {
     let looks = p_values_per_look.iter().zip(weights);
     looks
@@ -168,20 +172,23 @@ fn weights(looks: &[usize]) -> Vec<f64> {
         .collect()
 }
 
-/// The prior's weight, in replicates: small values look for large effects, large values for small ones.
+/// The prior's weight, in replicates: small values look for large effects, large values for small
+/// ones.
 pub const DEFAULT_G: f64 = 2.0;
 
-/// E = √r·[(1 + r·t²/ν)/(1 + t²/ν)]^(−(ν+1)/2) with r = g/(g + n), for the t-statistic of `n` replicates.
+/// E = √r·[(1 + r·t²/ν)/(1 + t²/ν)]^(−(ν+1)/2) with r = g/(g + n), for the t-statistic of `n`
+/// replicates.
 ///
-/// Without a difference its expectation is at most 1 whenever one stops, so rejecting at E ≥ 1/α errs with chance α at
-/// most. Fewer than two replicates, or a `g` that is not positive, are no evidence: 1. Values too large to represent are
-/// given as `f64::MAX`.
+/// Without a difference its expectation is at most 1 whenever one stops, so rejecting at E ≥ 1/α
+/// errs with chance α at most. Fewer than two replicates, or a `g` that is not positive, are no
+/// evidence: 1. Values too large to represent are given as `f64::MAX`.
 pub fn e_value(t: f64, n: usize, g: f64) -> f64 {
     if n < 2 || !(g > 0.0 && g.is_finite()) || t.is_nan() {
         return 1.0;
     }
     let (r, nu) = (prior_share(n, g), (n - 1) as f64);
-    // (1 + r·q)/(1 + q) = 1 − (1 − r)·q/(1 + q) with q = t²/ν: this form outlives an overflowing t².
+    // (1 + r·q)/(1 + q) = 1 − (1 − r)·q/(1 + q) with q = t²/ν: this form outlives an overflowing
+    // t².
     let explained = 1.0 / (1.0 + nu / (t * t));
     let log_ratio = (-(1.0 - r) * explained).ln_1p();
     (0.5 * r.ln() - 0.5 * (nu + 1.0) * log_ratio)
@@ -189,8 +196,8 @@ pub fn e_value(t: f64, n: usize, g: f64) -> f64 {
         .min(f64::MAX)
 }
 
-/// The half-width, in standard errors, of a confidence sequence after `n` replicates: the |t| at which E reaches 1/α,
-/// √(ν(1 − q)/(q − r)) with q = (α²r)^(1/n).
+/// The half-width, in standard errors, of a confidence sequence after `n` replicates: the |t| at
+/// which E reaches 1/α, √(ν(1 − q)/(q − r)) with q = (α²r)^(1/n).
 ///
 /// `None` where no t would do (q ≤ r, the first few replicates) and for arguments out of range.
 pub fn critical_t(n: usize, alpha: f64, g: f64) -> Option<f64> {

@@ -1,8 +1,9 @@
-//! Plain summaries of a slice: location, spread, order statistics; and [`Centred`], a sample seen from its mean.
+//! Plain summaries of a slice: location, spread, order statistics; and [`Centred`], a sample seen
+//! from its mean.
 //!
-//! `None` means the figure does not exist: an empty slice, a value that is not finite, or a result too large to be a
-//! number. The order of the slice never matters beyond rounding, and negating every value negates every location and
-//! leaves every spread unchanged, to the last bit.
+//! `None` means the figure does not exist: an empty slice, a value that is not finite, or a result
+//! too large to be a number. The order of the slice never matters beyond rounding, and negating
+//! every value negates every location and leaves every spread unchanged, to the last bit.
 
 /// 1/Φ⁻¹(¾): makes the median absolute deviation of normal data estimate their standard deviation.
 pub const MAD_TO_SD: f64 = 1.482602218505602;
@@ -37,10 +38,12 @@ pub(crate) fn middle(values: &mut [f64]) -> f64 {
     middle_at(values, half, odd)
 }
 
-/// The number of values below a bracket and the values inside it, if both middle ones are among these.
+/// The number of values below a bracket and the values inside it, if both middle ones are among
+/// these.
 ///
-/// The bracket is taken from some n^⅔ of the values (Floyd & Rivest 1975): selecting from the few inside it takes a
-/// fraction of the time that selecting from all would. A sample that deceives costs time only.
+/// The bracket is taken from some n^⅔ of the values (Floyd & Rivest 1975): selecting from the few
+/// inside it takes a fraction of the time that selecting from all would. A sample that deceives
+/// costs time only.
 fn around_the_middle(values: &[f64]) -> Option<(usize, Vec<f64>)> {
     let step = (values.len() as f64).cbrt() as usize;
     let mut sample: Vec<f64> = values.iter().copied().step_by(step).collect();
@@ -52,8 +55,8 @@ fn around_the_middle(values: &[f64]) -> Option<(usize, Vec<f64>)> {
     let low = *lower
         .select_nth_unstable_by(half - margin, f64::total_cmp)
         .1;
-    // Whether a value lies inside is one comparison: of two, the first would be true every other time, and no processor
-    // guesses which.
+    // Whether a value lies inside is one comparison: of two, the first would be true every other
+    // time, and no processor guesses which.
     let width = (high - centre).max(centre - low);
     let below = values.iter().filter(|&&x| x - centre < -width).count();
     let mut inside = Vec::with_capacity(8 * sample.len());
@@ -109,8 +112,9 @@ pub fn max(values: &[f64]) -> Option<f64> {
     values.iter().copied().reduce(f64::max)
 }
 
-/// The `q`-quantile of an ascending slice, `q` in [0, 1], by linear interpolation between order statistics
-/// (type 7 of Hyndman & Fan 1996, the default of R and NumPy): position q·(n − 1), counted from 0.
+/// The `q`-quantile of an ascending slice, `q` in [0, 1], by linear interpolation between order
+/// statistics (type 7 of Hyndman & Fan 1996, the default of R and NumPy): position q·(n − 1),
+/// counted from 0.
 pub fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
     if sorted.is_empty() || !(0.0..=1.0).contains(&q) || !all_finite(sorted) {
         return None;
@@ -169,14 +173,17 @@ pub(crate) fn finite(value: f64) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
-/// Deviations from the mean in units of the largest, so that their powers neither overflow nor vanish.
+/// Deviations from the mean in units of the largest, so that their powers neither overflow nor
+/// vanish.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Centred {
     /// The mean, corrected by a second pass.
     pub mean: f64,
-    /// Half the largest deviation (the whole may be too large to represent); 0 for a sample without spread.
+    /// Half the largest deviation (the whole may be too large to represent); 0 for a sample without
+    /// spread.
     half_unit: f64,
-    /// Each value less the mean, over the largest deviation: within ±1, and all 0 for a sample without spread.
+    /// Each value less the mean, over the largest deviation: within ±1, and all 0 for a sample
+    /// without spread.
     pub deviations: Vec<f64>,
 }
 
@@ -216,7 +223,7 @@ impl Centred {
         })
     }
 
-    /// Whether any two values differ.
+    /// Returns true if any two values differ.
     pub fn has_spread(&self) -> bool {
         self.half_unit > 0.0
     }

@@ -1,6 +1,7 @@
-//! From an interval and a margin to a call; and for many benchmarks at once, p-values of the whole family.
+//! From an interval and a margin to a call; and for many benchmarks at once, p-values of the whole
+//! family.
 
-/// What an interval allows one to say.
+/// The statement that an interval allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Call {
     /// The whole interval lies inside the margin: a dead heat.
@@ -18,9 +19,10 @@ pub enum Call {
 
 /// The call for an interval of log ratios and a margin δ given as a fraction (0.01 for 1 %).
 ///
-/// In this order: inside (−ln(1 + δ), ln(1 + δ)), equivalent; upper end below 0, faster; lower end above 0, slower;
-/// else undecided. All read the same interval, so a wrong call of any kind needs the interval to miss the truth
-/// (Schuirmann 1987 for the first, by interval inclusion). A margin that is not positive makes nothing equivalent.
+/// In this order: inside (−ln(1 + δ), ln(1 + δ)), equivalent; upper end below 0, faster; lower end
+/// above 0, slower; else undecided. All read the same interval, so a wrong call of any kind needs
+/// the interval to miss the truth (Schuirmann 1987 for the first, by interval inclusion). A margin
+/// that is not positive makes nothing equivalent.
 pub fn call(interval: (f64, f64), margin: f64) -> Call {
     let (low, high) = interval;
     let widest = margin.max(0.0).ln_1p();
@@ -36,8 +38,8 @@ pub fn call(interval: (f64, f64), margin: f64) -> Call {
     }
 }
 
-/// p-values adjusted by Holm's step-down (1979), in the order given: rejecting those ≤ α keeps the chance of *any* false
-/// rejection within α. p_(i) becomes max_{j ≤ i} min(1, (m − j + 1)·p_(j)).
+/// p-values adjusted by Holm's step-down (1979), in the order given: rejecting those ≤ α keeps the
+/// chance of *any* false rejection within α. p_(i) becomes max_{j ≤ i} min(1, (m − j + 1)·p_(j)).
 pub fn holm(p_values: &[f64]) -> Vec<f64> {
     let m = p_values.len();
     let mut adjusted = vec![0.0; m];
@@ -51,8 +53,9 @@ pub fn holm(p_values: &[f64]) -> Vec<f64> {
     adjusted
 }
 
-/// p-values adjusted by the step-up of Benjamini & Hochberg (1995), in the order given: rejecting those ≤ α keeps the
-/// expected share of false rejections within α. p_(i) becomes min_{j ≥ i} min(1, m/j·p_(j)).
+/// p-values adjusted by the step-up of Benjamini & Hochberg (1995), in the order given: rejecting
+/// those ≤ α keeps the expected share of false rejections within α. p_(i) becomes min_{j ≥ i}
+/// min(1, m/j·p_(j)).
 pub fn benjamini_hochberg(p_values: &[f64]) -> Vec<f64> {
     let m = p_values.len();
     let mut adjusted = vec![0.0; m];

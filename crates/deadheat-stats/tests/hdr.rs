@@ -6,8 +6,8 @@ use proptest::prelude::*;
 /// Beyond this the other one refuses to be made with few digits.
 const HIGHEST: u64 = 1 << 62;
 
-/// Values of all sizes, not only the large ones that chance prefers; powers of
-/// two, at which buckets begin, and their neighbours more often.
+/// Values of all sizes, not only the large ones that chance prefers; powers of two, at which
+/// buckets begin, and their neighbours more often.
 fn value() -> impl Strategy<Value = u64> {
     let anywhere = (any::<u64>(), 2u32..64).prop_map(|(bits, shift)| bits >> shift);
     let edge = (0u32..62, -2i64..3).prop_map(|(power, beside)| {

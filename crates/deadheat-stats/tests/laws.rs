@@ -127,8 +127,9 @@ fn two_sample_p_values(first: &[f64], second: &[f64]) -> Vec<f64> {
     tests.into_iter().flatten().collect()
 }
 
-/// Which hypotheses the e-BH procedure rejects (Wang & Ramdas 2022): the k* largest e-values, k* the largest k with
-/// e_(k) ≥ m/(αk). The expected share of false rejections stays within α however the e-values depend on one another.
+/// Which hypotheses the e-BH procedure rejects (Wang & Ramdas 2022): the k* largest e-values, k*
+/// the largest k with e_(k) ≥ m/(αk). The expected share of false rejections stays within α however
+/// the e-values depend on one another.
 fn e_benjamini_hochberg(e_values: &[f64], alpha: f64) -> Vec<bool> {
     let m = e_values.len() as f64;
     let mut descending: Vec<usize> = (0..e_values.len()).collect();
@@ -178,7 +179,8 @@ proptest! {
 
     #[test]
     fn relabelling_the_order_with_the_times_it_goes_with_changes_only_the_sign(times in [1.0..1e9, 1.0..1e9, 1.0..1e9, 1.0..1e9]) {
-        // A and B exchange their times and their places: the same four numbers, seen from the other side.
+        // A and B exchange their times and their places: the same four numbers, seen from the other
+        // side.
         let [first, second, third, fourth] = times.map(f64::ln);
         let seen = block_effect([first, second, third, fourth], Order::Abba);
         prop_assert_eq!(block_effect([second, first, fourth, third], Order::Abba), -seen);
@@ -546,7 +548,8 @@ proptest! {
 
     #[test]
     fn benjamini_and_hochberg_on_inverse_e_values_is_e_bh(e_values in vec(prop_oneof![0.01..3.0, 1.0..1e6], 0..30), alpha in 0.001..0.5) {
-        // So p = 1/E of a race judged at any time may be adjusted along with the others of its suite.
+        // So p = 1/E of a race judged at any time may be adjusted along with the others of its
+        // suite.
         let inverse: Vec<f64> = e_values.iter().map(|e: &f64| e.recip().min(1.0)).collect();
         let by_p: Vec<bool> = benjamini_hochberg(&inverse).iter().map(|p| *p <= alpha).collect();
         prop_assert_eq!(by_p, e_benjamini_hochberg(&e_values, alpha));

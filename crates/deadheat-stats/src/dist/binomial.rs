@@ -3,14 +3,15 @@
 use super::beta::beta_lower;
 use super::normal::normal_cdf;
 
-/// Outcomes this much likelier than the observed one still count as "no more likely": equal probabilities on the two
-/// sides of a symmetric distribution differ by rounding.
+/// Outcomes this much likelier than the observed one still count as "no more likely": equal
+/// probabilities on the two sides of a symmetric distribution differ by rounding.
 const TIE: f64 = 1e-7;
 
 /// Beyond this many trials the normal limit stands in.
 const MANY_TRIALS: u64 = 10_000_000_000;
 
-/// P(X ≤ `k`) for X of Binomial(`n`, `p`): I_{1−p}(n − k, k + 1) (DLMF 8.17.5). `k` above `n` counts as `n`.
+/// P(X ≤ `k`) for X of Binomial(`n`, `p`): I_{1−p}(n − k, k + 1) (DLMF 8.17.5). `k` above `n`
+/// counts as `n`.
 pub fn binomial_cdf(k: u64, n: u64, p: f64) -> f64 {
     if k >= n {
         return 1.0;
@@ -24,11 +25,12 @@ pub fn binomial_cdf(k: u64, n: u64, p: f64) -> f64 {
     beta_lower((n - k) as f64, hits + 1.0, 1.0 - p, p)
 }
 
-/// The two-sided exact binomial p-value: the total probability of all outcomes of Binomial(`n`, `p`) that are no more
-/// likely than `k` (Clopper & Pearson's test as `scipy.stats.binomtest` defines its two-sided form).
+/// The two-sided exact binomial p-value: the total probability of all outcomes of Binomial(`n`,
+/// `p`) that are no more likely than `k` (Clopper & Pearson's test as `scipy.stats.binomtest`
+/// defines its two-sided form).
 ///
-/// Walks outwards from the mode, so it costs O(√n) steps. `k` above `n` counts as `n`. Beyond 10¹⁰ trials the normal
-/// limit is used.
+/// Walks outwards from the mode, so it costs O(√n) steps. `k` above `n` counts as `n`. Beyond 10¹⁰
+/// trials the normal limit is used.
 pub fn binomial_two_sided_p(k: u64, n: u64, p: f64) -> f64 {
     let p = if p.is_nan() { 0.5 } else { p.clamp(0.0, 1.0) };
     let k = k.min(n);
@@ -74,8 +76,8 @@ fn walk_down(mode: u64, n: u64, p: f64) -> impl Iterator<Item = f64> {
     .map(|(_, w)| w)
 }
 
-/// Whether a walk outwards has not yet come to its end: the smallest numbers times a ratio above ½ are themselves again,
-/// and a walk that waits for 0 would go on for a sixth of all trials.
+/// Returns true until a walk outwards has come to its end: the smallest numbers times a ratio above
+/// ½ are themselves again, and a walk that waits for 0 would go on for a sixth of all trials.
 fn goes_on(w: f64, next: f64) -> bool {
     next >= f64::MIN_POSITIVE || (next < w && next > 0.0)
 }
@@ -83,11 +85,13 @@ fn goes_on(w: f64, next: f64) -> bool {
 /// So many halvings leave nothing of the unit interval that a double could tell apart.
 const HALVINGS: usize = 64;
 
-/// The exact interval of Clopper & Pearson (1934) for a share of which `hits` of `trials` were seen.
+/// The exact interval of Clopper & Pearson (1934) for a share of which `hits` of `trials` were
+/// seen.
 ///
-/// Below its lower end so many hits or more, above its upper end so many or fewer, come about in no more than half of
-/// 1 − `confidence`; from 0 hits on it begins at 0, and with `trials` hits it ends at 1. Of no trials it is (0, 1), and
-/// so it is for a confidence outside (0, 1). `hits` above `trials` count as `trials`.
+/// Below its lower end so many hits or more, above its upper end so many or fewer, come about in no
+/// more than half of 1 − `confidence`; from 0 hits on it begins at 0, and with `trials` hits it
+/// ends at 1. Of no trials it is (0, 1), and so it is for a confidence outside (0, 1). `hits` above
+/// `trials` count as `trials`.
 ///
 /// ```
 /// use deadheat_stats::share_bounds;

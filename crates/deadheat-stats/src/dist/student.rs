@@ -6,18 +6,21 @@ use super::beta::{beta_fraction, gamma_half_step};
 use super::normal::{normal_cdf, normal_quantile};
 use crate::summary::finite;
 
-/// Above this many degrees of freedom the t tail is taken from Hill's expansion, which is there accurate to
-/// 1e-13 and needs no iteration; below it, from a continued fraction.
+/// Above this many degrees of freedom the t tail is taken from Hill's expansion, which is there
+/// accurate to 1e-13 and needs no iteration; below it, from a continued fraction.
 const LARGE_DF: f64 = 5_000.0;
 
-/// The probability that |T| ≥ |t| for Student's t with `df` degrees of freedom (`df` below 1 counts as 1).
+/// The probability that |T| ≥ |t| for Student's t with `df` degrees of freedom (`df` below 1 counts
+/// as 1).
 pub fn t_two_sided_p(t: f64, df: f64) -> f64 {
     (2.0 * t_upper_tail(t.abs(), clamp_df(df))).min(1.0)
 }
 
-/// The half-width, in standard errors, of a two-sided interval that misses with probability `two_sided_level`.
+/// The half-width, in standard errors, of a two-sided interval that misses with probability
+/// `two_sided_level`.
 ///
-/// The quantile at 1 − level/2, computed from the upper tail, so that tiny levels keep all their digits.
+/// The quantile at 1 − level/2, computed from the upper tail, so that tiny levels keep all their
+/// digits.
 pub fn t_critical(two_sided_level: f64, df: f64) -> f64 {
     t_from_tail(
         0.5 * two_sided_level.clamp(2.0 * f64::MIN_POSITIVE, 1.0),
@@ -61,8 +64,8 @@ fn t_central(t: f64, df: f64) -> f64 {
     front * gamma_half_step(0.5 * df) / PI.sqrt() * beta_fraction(0.5, 0.5 * df, y)
 }
 
-/// t times the density at `t`: the rate at which the tail falls with ln t. The product underflows no earlier than the
-/// tail itself, which the density alone would.
+/// t times the density at `t`: the rate at which the tail falls with ln t. The product underflows
+/// no earlier than the tail itself, which the density alone would.
 fn t_times_density(t: f64, df: f64) -> f64 {
     let r = t / df.sqrt();
     gamma_half_step(0.5 * df) / PI.sqrt() * (-0.5 * df * ln_1_plus_square(r)).exp()
@@ -115,11 +118,13 @@ fn t_from_central(area: f64, df: f64) -> f64 {
     t
 }
 
-/// Newton on ln(tail) as a function of ln t. That function is concave and falling, so every step but the first lands
-/// right of the root and the rest descend to it; power-law tails are straight lines there, so few are needed.
+/// Newton on ln(tail) as a function of ln t. That function is concave and falling, so every step
+/// but the first lands right of the root and the rest descend to it; power-law tails are straight
+/// lines there, so few are needed.
 fn t_from_small_tail(tail: f64, df: f64) -> f64 {
     let target = tail.ln();
-    // The normal quantile lies left of the root. A first step past the smallest tails (1e-300, 182 degrees) is halved.
+    // The normal quantile lies left of the root. A first step past the smallest tails (1e-300, 182
+    // degrees) is halved.
     let (mut ln_t, mut step) = ((-normal_quantile(tail)).ln(), 0.0);
     for _ in 0..200 {
         let t = ln_t.exp();

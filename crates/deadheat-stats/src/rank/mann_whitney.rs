@@ -1,7 +1,8 @@
-//! The Mann–Whitney test (1947), which is Wilcoxon's rank-sum test (1945): does a value of one sample exceed a value of
-//! the other as often as the reverse?
+//! The Mann–Whitney test (1947), which is Wilcoxon's rank-sum test (1945): does a value of one
+//! sample exceed a value of the other as often as the reverse?
 //!
-//! The samples are independent of each other, and the values within each are too. Iterations of one process are not.
+//! The samples are independent of each other, and the values within each are too. Iterations of one
+//! process are not.
 
 use crate::dist::{cephes_normal_cdf, normal_cdf};
 use crate::summary::{all_finite, ascending};
@@ -12,9 +13,11 @@ pub const FEW: usize = 8;
 /// The pairs of two samples, by which of the two is larger.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RankSum {
-    /// Pairs whose value of the first sample is larger, ties counted half: the U of the first sample.
+    /// Pairs whose value of the first sample is larger, ties counted half: the U of the first
+    /// sample.
     pub u_first: f64,
-    /// Pairs whose value of the second sample is larger, ties counted half. Both add up to all pairs.
+    /// Pairs whose value of the second sample is larger, ties counted half. Both add up to all
+    /// pairs.
     pub u_second: f64,
     /// Σ(t³ − t) over the groups of t equal values, both samples taken together.
     pub ties: f64,
@@ -24,18 +27,19 @@ pub struct RankSum {
     pub n_second: usize,
 }
 
-/// Compares every value of the first sample with every value of the second, in O(n log n). `None` when a sample is empty
-/// or a value is not finite.
+/// Compares every value of the first sample with every value of the second, in O(n log n). `None`
+/// when a sample is empty or a value is not finite.
 pub fn rank_sum(first: &[f64], second: &[f64]) -> Option<RankSum> {
     Some(RankSum::of(tie_groups(first, second)?))
 }
 
-/// The exact two-sided p-value: the share of all ways to deal the values out again whose U lies at least as far from
-/// nm/2 as the one observed.
+/// The exact two-sided p-value: the share of all ways to deal the values out again whose U lies at
+/// least as far from nm/2 as the one observed.
 ///
-/// Without ties this is the tabulated distribution of U. With ties it is the permutation distribution of the mean ranks.
-/// `None` as for [`rank_sum`], and for samples too large to count: without ties beyond 10⁶ pairs or 2¹²⁷ arrangements
-/// (65 against 65, 8 against 125,000), with ties beyond 65² pairs.
+/// Without ties this is the tabulated distribution of U. With ties it is the permutation
+/// distribution of the mean ranks. `None` as for [`rank_sum`], and for samples too large to count:
+/// without ties beyond 10⁶ pairs or 2¹²⁷ arrangements (65 against 65, 8 against 125,000), with ties
+/// beyond 65² pairs.
 pub fn mann_whitney_exact_p(first: &[f64], second: &[f64]) -> Option<f64> {
     let groups: Vec<TieGroup> = tie_groups(first, second)?.collect();
     let found = RankSum::of(groups.iter().copied());
@@ -48,16 +52,17 @@ pub fn mann_whitney_exact_p(first: &[f64], second: &[f64]) -> Option<f64> {
     } else {
         let upwards = groups.iter().map(|g| g.first + g.second);
         let downwards = upwards.clone().rev();
-        // Both tails are those of the smaller sample, whichever came first: so exchanging them changes no bit.
+        // Both tails are those of the smaller sample, whichever came first: so exchanging them
+        // changes no bit.
         let (few, many, twice) = (n.min(m), n.max(m), (2.0 * least) as usize);
         count_tied(upwards, few, many, twice)? + count_tied(downwards, few, many, twice)?
     };
     Some((as_extreme / arrangements(n, m)).min(1.0))
 }
 
-/// The two-sided p-value by the rule of `scipy.stats.mannwhitneyu`, which Google Benchmark's `compare.py` reports: exact
-/// where one sample has at most [`FEW`] values and none are equal, else by normal approximation with continuity
-/// correction. `None` as for [`rank_sum`].
+/// The two-sided p-value by the rule of `scipy.stats.mannwhitneyu`, which Google Benchmark's
+/// `compare.py` reports: exact where one sample has at most [`FEW`] values and none are equal, else
+/// by normal approximation with continuity correction. `None` as for [`rank_sum`].
 ///
 /// Beyond 10⁶ pairs it is the approximation in any case.
 pub fn mann_whitney_p(first: &[f64], second: &[f64]) -> Option<f64> {
@@ -69,8 +74,8 @@ pub fn mann_whitney_p(first: &[f64], second: &[f64]) -> Option<f64> {
         .or_else(|| Some(found.asymptotic_p(true)))
 }
 
-/// The two-sided p-value of `scipy.stats.ranksums`: by normal approximation with neither tie nor continuity correction,
-/// so too large where values are equal. `None` as for [`rank_sum`].
+/// The two-sided p-value of `scipy.stats.ranksums`: by normal approximation with neither tie nor
+/// continuity correction, so too large where values are equal. `None` as for [`rank_sum`].
 pub fn rank_sum_p(first: &[f64], second: &[f64]) -> Option<f64> {
     let found = rank_sum(first, second)?;
     Some(RankSum { ties: 0.0, ..found }.asymptotic_p(false))
@@ -101,9 +106,9 @@ impl RankSum {
         self.u_first.min(self.u_second)
     }
 
-    /// The two-sided p-value by normal approximation, the variance corrected for ties:
-    /// z = (U − nm/2 + c)/√(nm/12·(N + 1 − Σ(t³ − t)/(N(N − 1)))) with N = n + m, U the smaller of both, and c = ½ with
-    /// the continuity correction. Values that are all equal are no evidence: p = 1.
+    /// The two-sided p-value by normal approximation, the variance corrected for ties: z = (U −
+    /// nm/2 + c)/√(nm/12·(N + 1 − Σ(t³ − t)/(N(N − 1)))) with N = n + m, U the smaller of both, and
+    /// c = ½ with the continuity correction. Values that are all equal are no evidence: p = 1.
     pub fn asymptotic_p(&self, continuity: bool) -> f64 {
         let (n, m) = (self.n_first as f64, self.n_second as f64);
         let all = n + m;
@@ -151,14 +156,15 @@ fn tie_groups(first: &[f64], second: &[f64]) -> Option<impl Iterator<Item = TieG
 /// Without ties: no more pairs than this are counted.
 const MOST_PAIRS: usize = 1_000_000;
 
-/// Without ties: no more arrangements than this are counted, so that every sum of counts is a whole number of 128 bits.
+/// Without ties: no more arrangements than this are counted, so that every sum of counts is a whole
+/// number of 128 bits.
 const MOST_ARRANGEMENTS: f64 = 1.7e38;
 
 /// With ties: no more pairs than this are counted; the work grows with their square.
 const MOST_TIED_PAIRS: usize = 65 * 65;
 
-/// The ways to choose which n of n + m values are the first sample's: (n + m)!/(n! m!). Exact below 2⁵³, an infinity
-/// for the largest samples.
+/// The ways to choose which n of n + m values are the first sample's: (n + m)!/(n! m!). Exact below
+/// 2⁵³, an infinity for the largest samples.
 pub(super) fn arrangements(n: usize, m: usize) -> f64 {
     let (few, many) = (n.min(m), n.max(m));
     let mut ways = 1.0;
@@ -175,12 +181,13 @@ pub(super) fn arrangements(n: usize, m: usize) -> f64 {
     ways
 }
 
-/// The number of arrangements of n + m different values with U = 0, 1, …, `most`, which is at most nm/2 or so. `None`
-/// where they are too many to count.
+/// The number of arrangements of n + m different values with U = 0, 1, …, `most`, which is at most
+/// nm/2 or so. `None` where they are too many to count.
 ///
-/// Their generating function is the Gaussian binomial coefficient ∏(1 − q^{m+i})/(1 − q^i), i = 1 … n (Mann & Whitney
-/// 1947): one pass for each factor. Intermediate values may leave 128 bits, but the arithmetic is modulo 2¹²⁸, in which
-/// 1 − q^i has an inverse, and the result is smaller than that: nothing is rounded, so that small tails are exact.
+/// Their generating function is the Gaussian binomial coefficient ∏(1 − q^{m+i})/(1 − q^i), i = 1 …
+/// n (Mann & Whitney 1947): one pass for each factor. Intermediate values may leave 128 bits, but
+/// the arithmetic is modulo 2¹²⁸, in which 1 − q^i has an inverse, and the result is smaller than
+/// that: nothing is rounded, so that small tails are exact.
 pub(super) fn count_untied(n: usize, m: usize, most: usize) -> Option<Vec<u128>> {
     let (few, many) = (n.min(m), n.max(m));
     let pairs = few.checked_mul(many)?;
@@ -200,11 +207,12 @@ pub(super) fn count_untied(n: usize, m: usize, most: usize) -> Option<Vec<u128>>
     Some(counts)
 }
 
-/// The number of arrangements with 2U ≤ `twice_most`, for values that come in groups of equal ones of the given sizes,
-/// from the end at which U is small. `None` where they are too many to count.
+/// The number of arrangements with 2U ≤ `twice_most`, for values that come in groups of equal ones
+/// of the given sizes, from the end at which U is small. `None` where they are too many to count.
 ///
-/// Goes through the groups in order and keeps, for each number of values dealt to the first sample so far and each 2U,
-/// the number of ways to come there. Only positive numbers are added, so that small tails keep their digits.
+/// Goes through the groups in order and keeps, for each number of values dealt to the first sample
+/// so far and each 2U, the number of ways to come there. Only positive numbers are added, so that
+/// small tails keep their digits.
 fn count_tied(
     groups: impl Iterator<Item = usize>,
     n: usize,
@@ -230,7 +238,8 @@ fn count_tied(
             let mut choices = 1.0;
             for more in 1..=size.min(n - dealt) {
                 choices *= (size - more + 1) as f64 / more as f64;
-                // `more` values above `other` ones of the second sample, and half above those of their own group.
+                // `more` values above `other` ones of the second sample, and half above those of
+                // their own group.
                 let step = more * (2 * other + size - more);
                 let (here, there) = ways.split_at_mut((dealt + more) * width);
                 let row = &here[dealt * width..][..reached];
@@ -243,14 +252,17 @@ fn count_tied(
     Some(ways[n * width..].iter().sum())
 }
 
-/// The p-value of `scipy.stats.mannwhitneyu(first, second, alternative="two-sided")`: exact where one sample has at most
-/// [`FEW`] values and none are equal, else by normal approximation with continuity correction.
+/// The p-value of `scipy.stats.mannwhitneyu(first, second, alternative="two-sided")`: exact where
+/// one sample has at most [`FEW`] values and none are equal, else by normal approximation with
+/// continuity correction.
 ///
-/// Formulas and order of operations are SciPy's, so that nearly every result agrees to the last bit; where counts of
-/// arrangements go beyond 2⁵³ the two differ by rounding. `None` as for [`rank_sum`], and where SciPy's variance of very
-/// many equal values is rounded below zero and it finds no number either.
+/// Formulas and order of operations are SciPy's, so that nearly every result agrees to the last
+/// bit; where counts of arrangements go beyond 2⁵³ the two differ by rounding. `None` as for
+/// [`rank_sum`], and where SciPy's variance of very many equal values is rounded below zero and it
+/// finds no number either.
 ///
-/// [`mann_whitney_p`](super::mann_whitney_p) is the same test as everything else in this crate computes it.
+/// [`mann_whitney_p`](super::mann_whitney_p) is the same test as everything else in this crate
+/// computes it.
 pub fn scipy_mann_whitney_p(first: &[f64], second: &[f64]) -> Option<f64> {
     let found = rank_sum(first, second)?;
     let exact = found.ties == 0.0 && found.n_first.min(found.n_second) <= FEW;
@@ -261,8 +273,8 @@ pub fn scipy_mann_whitney_p(first: &[f64], second: &[f64]) -> Option<f64> {
     (!p.is_nan()).then(|| p.clamp(0.0, 1.0))
 }
 
-/// Twice the probability of a U as small as the smaller one, each term divided before it is added. `None` where there is
-/// too much to count.
+/// Twice the probability of a U as small as the smaller one, each term divided before it is added.
+/// `None` where there is too much to count.
 fn scipy_exact_p(found: &RankSum) -> Option<f64> {
     let (n, m) = (found.n_first, found.n_second);
     let least = found.u_first.min(found.u_second) as usize;

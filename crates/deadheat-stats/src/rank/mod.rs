@@ -1,5 +1,5 @@
-//! Tests and estimates that only ask which of two numbers is larger: blind to the shape of a distribution, and unmoved
-//! by how far out its outliers lie.
+//! Tests and estimates that only ask which of two numbers is larger: blind to the shape of a
+//! distribution, and unmoved by how far out its outliers lie.
 //!
 //! | question | one sample, or pairs | two samples |
 //! | --- | --- | --- |

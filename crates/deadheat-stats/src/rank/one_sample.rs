@@ -1,5 +1,6 @@
-//! One sample, or the differences of pairs: the Hodges–Lehmann estimate of its centre, nearly as efficient as the mean and
-//! unmoved by a tail; Wilcoxon's signed-rank test (1945) and the interval that belongs to it; the sign test.
+//! One sample, or the differences of pairs: the Hodges–Lehmann estimate of its centre, nearly as
+//! efficient as the mean and unmoved by a tail; Wilcoxon's signed-rank test (1945) and the interval
+//! that belongs to it; the sign test.
 
 use super::staircase::Staircase;
 use crate::dist::{binomial_two_sided_p, normal_cdf, normal_quantile};
@@ -10,9 +11,9 @@ const FEW: usize = 64;
 
 /// The one-sample Hodges–Lehmann estimate (1963): the median of the n(n + 1)/2 Walsh averages (x_i + x_j)/2, i ≤ j.
 ///
-/// Exact, in O(n log n): the averages of sorted values form a staircase matrix with sorted rows and columns, in which
-/// a pivot can be ranked in one walk (after Johnson & Mizoguchi 1978 and Monahan 1984). `None` for an empty slice or a
-/// value that is not finite.
+/// Exact, in O(n log n): the averages of sorted values form a staircase matrix with sorted rows and
+/// columns, in which a pivot can be ranked in one walk (after Johnson & Mizoguchi 1978 and Monahan
+/// 1984). `None` for an empty slice or a value that is not finite.
 pub fn hodges_lehmann(values: &[f64]) -> Option<f64> {
     hodges_lehmann_with(values, &mut Vec::new())
 }
@@ -45,7 +46,8 @@ pub struct SignedRanks {
     pub ranks: Vec<f64>,
 }
 
-/// Ranks the sizes of all values other than zero. `None` when there are none or a value is not finite.
+/// Ranks the sizes of all values other than zero. `None` when there are none or a value is not
+/// finite.
 pub fn signed_ranks(values: &[f64]) -> Option<SignedRanks> {
     if !all_finite(values) {
         return None;
@@ -72,10 +74,11 @@ pub fn signed_ranks(values: &[f64]) -> Option<SignedRanks> {
     (!kept.is_empty()).then_some(found)
 }
 
-/// The exact two-sided p-value: the share of all 2ⁿ sign patterns with a smaller rank sum as small as the one observed.
+/// The exact two-sided p-value: the share of all 2ⁿ sign patterns with a smaller rank sum as small
+/// as the one observed.
 ///
-/// With ties this is the permutation distribution of the mean ranks. `None` without values other than zero, beyond
-/// [`MOST_EXACT`] of them, or with a value that is not finite.
+/// With ties this is the permutation distribution of the mean ranks. `None` without values other
+/// than zero, beyond [`MOST_EXACT`] of them, or with a value that is not finite.
 pub fn signed_rank_exact_p(values: &[f64]) -> Option<f64> {
     let found = signed_ranks(values)?;
     if found.ranks.len() > MOST_EXACT {
@@ -87,8 +90,9 @@ pub fn signed_rank_exact_p(values: &[f64]) -> Option<f64> {
     Some((2.0 * coin_sums(steps, observed).iter().sum::<f64>()).min(1.0))
 }
 
-/// The two-sided p-value by normal approximation, without continuity correction, the variance corrected for ties:
-/// z = (W − n(n + 1)/4)/√(n(n + 1)(2n + 1)/24 − Σ(t³ − t)/48). `None` as for [`signed_ranks`].
+/// The two-sided p-value by normal approximation, without continuity correction, the variance
+/// corrected for ties: z = (W − n(n + 1)/4)/√(n(n + 1)(2n + 1)/24 − Σ(t³ − t)/48). `None` as for
+/// [`signed_ranks`].
 pub fn signed_rank_asymptotic_p(values: &[f64]) -> Option<f64> {
     let found = signed_ranks(values)?;
     let n = found.ranks.len();
@@ -102,14 +106,15 @@ pub fn signed_rank_asymptotic_p(values: &[f64]) -> Option<f64> {
     Some((2.0 * normal_cdf(z)).min(1.0))
 }
 
-/// The interval for the centre that belongs to the signed-rank test (Tukey 1949; Hodges & Lehmann 1963): from the c-th
-/// smallest to the c-th largest of the n(n + 1)/2 Walsh averages, with the largest c for which
-/// 2·P(W ≤ c − 1) ≤ `two_sided_level`.
+/// The interval for the centre that belongs to the signed-rank test (Tukey 1949; Hodges & Lehmann
+/// 1963): from the c-th smallest to the c-th largest of the n(n + 1)/2 Walsh averages, with the
+/// largest c for which 2·P(W ≤ c − 1) ≤ `two_sided_level`.
 ///
-/// It holds the centre with a probability of at least 1 − `two_sided_level` if the values are independent and each is
-/// symmetric about it, whatever their shapes and however unlike they are. W is exact up to 200 values, normal beyond.
-/// `None` without values, when one is not finite, when the level is not in (0, 1), and when so few values cannot keep
-/// so strict a promise: n of them reach levels down to 2^(1−n).
+/// It holds the centre with a probability of at least 1 − `two_sided_level` if the values are
+/// independent and each is symmetric about it, whatever their shapes and however unlike they are. W
+/// is exact up to 200 values, normal beyond. `None` without values, when one is not finite, when
+/// the level is not in (0, 1), and when so few values cannot keep so strict a promise: n of them
+/// reach levels down to 2^(1−n).
 pub fn signed_rank_interval(values: &[f64], two_sided_level: f64) -> Option<(f64, f64)> {
     if values.is_empty() || !all_finite(values) {
         return None;
@@ -123,8 +128,9 @@ pub fn signed_rank_interval(values: &[f64], two_sided_level: f64) -> Option<(f64
     Some((low, high))
 }
 
-/// P(W ≤ w), w the number of Walsh averages on the rarer side of 0, those at 0 included: the one-sided signed-rank
-/// p-value in which a zero speaks against a difference. The interval at twice any level from this on leaves 0 out.
+/// P(W ≤ w), w the number of Walsh averages on the rarer side of 0, those at 0 included: the
+/// one-sided signed-rank p-value in which a zero speaks against a difference. The interval at twice
+/// any level from this on leaves 0 out.
 ///
 /// `None` as for an interval that does not exist.
 pub fn signed_rank_one_sided_p(values: &[f64]) -> Option<f64> {
@@ -204,7 +210,7 @@ fn walsh(sorted: &[f64]) -> Staircase<'_, fn(f64, f64) -> f64> {
     }
 }
 
-/// How many differences are below, at and above zero.
+/// Numbers of differences below, at and above zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Signs {
     /// Differences below zero.
@@ -215,7 +221,8 @@ pub struct Signs {
     pub greater: usize,
 }
 
-/// Counts the signs of `differences`. `None` when one of them is not finite; none at all count as three zeros.
+/// Counts the signs of `differences`. `None` when one of them is not finite; none at all count as
+/// three zeros.
 pub fn count_signs(differences: &[f64]) -> Option<Signs> {
     if !all_finite(differences) {
         return None;
@@ -230,8 +237,8 @@ pub fn count_signs(differences: &[f64]) -> Option<Signs> {
 }
 
 impl Signs {
-    /// The exact two-sided p-value: the probability that so many tosses of a fair coin, one per difference other than
-    /// zero, fall at least as unevenly. 1 when there is nothing to toss for.
+    /// The exact two-sided p-value: the probability that so many tosses of a fair coin, one per
+    /// difference other than zero, fall at least as unevenly. 1 when there is nothing to toss for.
     pub fn sign_test_p(&self) -> f64 {
         binomial_two_sided_p(self.less as u64, (self.less + self.greater) as u64, 0.5)
     }
@@ -358,7 +365,8 @@ mod tests {
     #[test]
     fn a_looser_level_leaves_the_outermost_averages_out() {
         let values = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
-        // 2·P(W ≤ 1) = 1/16: from the second smallest average (1 + 2)/2 to the second largest (16 + 32)/2.
+        // 2·P(W ≤ 1) = 1/16: from the second smallest average (1 + 2)/2 to the second largest (16 +
+        // 32)/2.
         assert_eq!(signed_rank_interval(&values, 1.0 / 16.0), Some((1.5, 24.0)));
         // 2·P(W ≤ 2) = 3/32: the third are 2 itself and (8 + 32)/2.
         assert_eq!(signed_rank_interval(&values, 3.0 / 32.0), Some((2.0, 20.0)));
