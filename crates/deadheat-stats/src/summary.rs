@@ -280,7 +280,9 @@ mod tests {
         }
     }
 
-    const FIGURES: [fn(&[f64]) -> Option<f64>; 6] = [median, mean, min, max, std_dev, scaled_mad];
+    type Figure = fn(&[f64]) -> Option<f64>;
+
+    const FIGURES: [Figure; 6] = [median, mean, min, max, std_dev, scaled_mad];
 
     #[test]
     fn nothing_can_be_said_of_an_empty_slice() {
