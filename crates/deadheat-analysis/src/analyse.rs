@@ -1,47 +1,19 @@
-//! Run → Analysis.
+//! Run → Analysis: all at once, or benchmark by benchmark for those who do not hold all of its
+//! samples, and what follows from all benchmarks together.
 
 use deadheat_model::{
-    Analysis, BlockDiagnostics, Comparison, ContenderId, LogRatio, Origin, Run, Scope, Verdict,
+    Analysis, Benchmark, Comparison, Ending, FailedBenchmark, Gates, Origin, Plan, Processes, Run,
+    Samples, Workload,
 };
-use deadheat_stats::{Call, minimum_detectable_effect, replicates_to_settle, sign_flip_p};
-use rand_core::SeedableRng;
-use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::clocks::Traces;
-use crate::control::ControlComparison;
-use crate::decision::FinalDecision;
-use crate::effect_estimate::EffectEstimate;
-use crate::effects::Effects;
-use crate::figures::Figured;
-use crate::metrics::{metric_rows, on_the_same_pairs};
-use crate::per_benchmark::{Part, PerBenchmarkAnalysis, Raced};
-use crate::placement::Placement;
-use crate::side::{Members, side};
-use crate::spreads::spreads;
-use crate::stopping::estimate;
+use crate::benchmark::benchmark;
+use crate::decision::mark_separated_controls;
+use crate::raced::{Options, Part, Raced, follow_the_estimates};
 #[cfg(feature = "recordings")]
-use crate::unpaired::unpaired;
-use crate::warnings;
-
-/// Choices of someone who analyses a recording.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
-    /// Replay the looks over a recording that carries no plan, instead of
-    /// judging it once.
-    pub replay_looks: bool,
-    /// Leave out the secondary figures, which a simulation of thousands of
-    /// races has no use for: they are most of the work. A build without the
-    /// feature `figures` has none.
-    pub without_figures: bool,
-    /// Work out what there is to draw, with at most so many points in each
-    /// series; `None` where nobody draws. A build without the feature
-    /// `figures` works out nothing.
-    pub plots: Option<usize>,
-}
-
-/// Beyond so many replicates the sign-flip test says nothing new and its
-/// 9,999 draws take longer than everything else together.
-const MOST_SIGN_FLIP_REPLICATES: usize = 2_048;
+use crate::recordings::about_the_recordings;
+#[cfg(feature = "recordings")]
+use crate::suite::stands_out;
+use crate::suite::{overall, pay_for_the_suite};
 
 /// Analyses a run. Pure: the same run gives the same analysis.
 pub fn analyse(run: &Run, options: Options) -> Analysis {
@@ -55,236 +27,133 @@ pub fn analyse(run: &Run, options: Options) -> Analysis {
     per_benchmark.gather(answered.map(part).collect())
 }
 
-/// Every comparison of one benchmark, and for each its p-value before it pays
-/// for the suite; and that of its control.
-pub(crate) fn benchmark(raced: &Raced<'_>, options: Options) -> Part {
-    let Raced {
-        run,
-        index,
-        samples,
-        ..
-    } = *raced;
-    let header = &run.header;
-    let plan = &header.plan;
-    let benchmark = &plan.benchmarks[index];
-    let judged = plan.judged(index);
-    let name = |id: ContenderId| benchmark.contenders[id.index()].name.as_str();
-    let members = Members::of(samples, benchmark.contenders.len());
-    let mut baseline_values = members.values(samples, judged, ContenderId::BASELINE);
-    let Some(baseline) = side(name(ContenderId::BASELINE), &mut baseline_values) else {
-        // Nothing was measured, or not this metric: no row can be filled in.
-        return Part::default();
-    };
-    let saved = benchmark.saved.as_ref();
-    let empty = Comparison {
-        margin: plan.margin(index),
-        alpha: plan.alpha(index),
-        plots: None,
-        gate: None,
-        benchmark: benchmark.name.clone(),
-        parameters: benchmark.parameters.clone(),
-        label: saved.and_then(|saved| saved.label.clone()),
-        threads: saved.and_then(|saved| saved.threads),
-        throughput: benchmark.throughput,
-        metric: judged.clone(),
-        baseline,
-        candidate: None,
-        verdict: None,
-        excludes_zero: false,
-        provisional: false,
-        scope: Scope::Binary,
-        estimate: None,
-        p_adjusted: None,
-        p_sign_flip: None,
-        minimum_detectable_effect: None,
-        own_link: None,
-        control: None,
-        spreads: None,
-        replicates_to_settle: None,
-        seconds_to_settle: None,
-        dropped_blocks: 0,
-        effect_with_dropped: None,
-        diagnostics: None,
-        figures: None,
-        metrics: Vec::new(),
-        warnings: Vec::new(),
-    };
-    // What is drawn is made of what the figures were worked out from.
-    let figured = match options.without_figures && options.plots.is_none() {
-        true => None,
-        false => Figured::of(header, index, samples, &members),
-    };
-    if benchmark.rivals() == 1 {
-        let metrics = metric_rows(run, samples, index, &members, None, |_| None);
-        let (figures, plots) = figured.map(|figured| figured.alone(options.plots)).unzip();
-        let mut alone = Comparison {
-            metrics,
-            figures: figures.filter(|_| !options.without_figures),
-            plots: plots.flatten(),
-            ..empty
-        };
-        let final_decision = benchmark
-            .control()
-            .map(|_| FinalDecision::of(run, index, samples, options));
-        let control_comparison = final_decision
-            .and_then(|(_, final_decision)| ControlComparison::new(raced, &final_decision));
-        alone.control = control_comparison.as_ref().map(ControlComparison::control);
-        alone.warnings = warnings::about_the_race(&alone, header, benchmark, 0, false, false);
-        let counters = warnings::about_the_counters(header);
-        let code = warnings::about_the_code(&alone, header, benchmark);
-        alone.warnings.extend(counters.into_iter().chain(code));
-        return Part {
-            comparisons: vec![alone],
-            p_values: vec![None],
-            control: control_comparison.and_then(|control_comparison| control_comparison.p_value),
-        };
+/// Analyses the benchmarks of a run one by one, from any number of threads, and gathers their
+/// answers to what [`analyse`](crate::analyse) gives.
+pub struct PerBenchmarkAnalysis<'a> {
+    run: &'a Run,
+    options: Options,
+}
+
+impl<'a> PerBenchmarkAnalysis<'a> {
+    /// Of the run itself no samples are needed.
+    pub fn new(run: &'a Run, options: Options) -> Self {
+        Self { run, options }
     }
-    #[cfg(feature = "recordings")]
-    if header.origin == Origin::UnpairedRecording {
-        let figured = figured.as_ref();
-        let (comparisons, p_values) = unpaired(
-            run,
-            (index, samples, &members),
-            empty,
-            &baseline_values,
-            (figured, options),
-        );
-        return Part {
-            comparisons,
-            p_values,
-            control: None,
-        };
+
+    /// Returns true if a benchmark has an answer by itself: not one that broke down, for half a
+    /// race has no answer and pays for nobody's, and not of the own link, which is shown beside
+    /// another, decides nothing and pays for nobody.
+    pub fn has_answer(&self, benchmark: usize) -> bool {
+        let failed = |index| self.run.failures.iter().any(|one| one.benchmark == index);
+        let planned = self.run.header.plan.benchmarks.get(benchmark);
+        planned.is_some_and(|planned| planned.own_link.is_none()) && !failed(benchmark)
     }
-    let (benchmark_state, final_decision) = FinalDecision::of(run, index, samples, options);
-    let control_comparison = ControlComparison::new(raced, &final_decision);
-    let empty = Comparison {
-        control: control_comparison.as_ref().map(ControlComparison::control),
-        ..empty
-    };
-    let placement = Placement::of(raced);
-    let mut comparisons = Vec::new();
-    for (place, id) in benchmark.candidates().enumerate() {
-        let effects = &benchmark_state.candidates[place];
-        let effect_estimate = final_decision.effect_estimates[place].as_ref();
-        let mut candidate_values = members.values(samples, judged, id);
-        let Some(candidate) = side(name(id), &mut candidate_values) else {
-            continue;
-        };
-        let mut comparison = Comparison {
-            candidate: Some(candidate),
-            metrics: metric_rows(run, samples, index, &members, Some(id), |metric| {
-                on_the_same_pairs(header, samples, (index, id), metric, effect_estimate?)
-            }),
-            ..empty.clone()
-        };
-        if let Some(effect_estimate) = effect_estimate {
-            fill_in(&mut comparison, effect_estimate);
-            comparison.p_sign_flip = confirm(effects, effect_estimate, plan.seed);
-        }
-        let judged = effect_estimate.map_or(effects.replicates(), |j| j.replicates);
-        comparison.scope = placement.scope(samples, id, judged);
-        comparison.own_link = placement.own_link(place);
-        if header.origin == Origin::Race {
-            let effects = (place, effects);
-            let scope = comparison.scope;
-            comparison.spreads = spreads(&placement, benchmark, samples, effects, judged, scope);
-        }
-        if let Some(figured) = &figured {
-            let paired = Some((effects, judged));
-            let (figures, plots) = figured.against(id, paired, options.plots);
-            comparison.figures = Some(figures).filter(|_| !options.without_figures);
-            comparison.plots = plots.map(|mut plots| {
-                plots.looks = final_decision.looks_at(place);
-                plots
-            });
-        }
-        comparison.diagnostics = effects.order_effects().map(|d| BlockDiagnostics {
-            drift: d.drift,
-            carry_over: d.carry_over,
-            second_position: d.second_position,
-        });
-        let margin = comparison.margin;
-        let mut warnings = warnings::about_the_estimate(effects, samples, effect_estimate, margin);
-        warnings.extend(warnings::about_the_tails(
-            &baseline_values,
-            &candidate_values,
-            &comparison,
-            margin,
-        ));
-        let traces = Traces {
-            benchmark,
+
+    /// Analyses one benchmark, which must have an answer, from its samples and those of its own
+    /// link ([`Plan::own_link_of`]), if it has one.
+    pub fn benchmark(&self, index: usize, samples: &Samples, own_link: Option<&Samples>) -> Part {
+        let raced = Raced {
+            run: self.run,
+            index,
             samples,
-            members: &members,
-            candidate: id,
+            own_link,
         };
-        warnings.extend(traces.doubts(&comparison, margin));
-        warnings.extend(warnings::about_the_code(&comparison, header, benchmark));
-        warnings.extend(warnings::about_the_race(
-            &comparison,
-            header,
-            benchmark,
-            final_decision.used,
-            final_decision.anytime,
-            final_decision.budget_spent,
-        ));
-        warnings.extend(placement.doubts(&comparison));
-        warnings.extend(warnings::about_the_counters(header));
-        comparison.warnings = warnings;
-        comparisons.push(comparison);
+        benchmark(&raced, self.options)
     }
-    Part {
-        comparisons,
-        p_values: final_decision.p_values,
-        control: control_comparison.and_then(|control_comparison| control_comparison.p_value),
+
+    /// The whole answer, from those of all benchmarks that have one, in the order of the plan.
+    pub fn gather(&self, parts: Vec<Part>) -> Analysis {
+        let run = self.run;
+        let plan = &run.header.plan;
+        let (mut p_values, mut comparisons) = (Vec::new(), Vec::new());
+        let mut controls = Vec::new();
+        for part in parts {
+            controls.push(part.control);
+            p_values.push(part.p_values);
+            comparisons.push(part.comparisons);
+        }
+        pay_for_the_suite(&mut p_values);
+        for (some, p) in comparisons.iter_mut().zip(&p_values) {
+            for (comparison, p) in some.iter_mut().zip(p) {
+                comparison.p_adjusted = *p;
+            }
+        }
+        mark_separated_controls(&mut comparisons, &controls, plan.design.alpha);
+        let mut comparisons: Vec<Comparison> = comparisons.into_iter().flatten().collect();
+        comparisons.iter_mut().for_each(follow_the_estimates);
+        #[cfg(feature = "recordings")]
+        stands_out(&mut comparisons);
+        if run.header.origin == Origin::Race {
+            time_to_settle(&mut comparisons, run.elapsed_ns as f64 / 1e9);
+        }
+        Analysis {
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            seed: (run.header.origin == Origin::Race).then_some(plan.seed),
+            alpha: plan.design.alpha,
+            margin: plan.design.margin,
+            failures: failures(run),
+            left_out: run.header.left_out.clone(),
+            overall: overall(run, &comparisons),
+            comparisons,
+            #[cfg(feature = "recordings")]
+            warnings: about_the_recordings(&run.sides),
+            #[cfg(not(feature = "recordings"))]
+            warnings: Vec::new(),
+            gates: Gates::default(),
+            sides: run.sides.clone(),
+            processes: processes(plan),
+            launches: run.launches,
+            elapsed_seconds: run.elapsed_ns as f64 / 1e9,
+            ending: match (&run.end, run.header.origin) {
+                (Some(end), _) => Ending::Recorded(end.reason.clone()),
+                (None, Origin::Race) => Ending::Cut,
+                (None, _) => Ending::Recording,
+            },
+            calibration: run.header.environment.calibration.clone(),
+        }
     }
 }
 
-/// Copies what was judged into the answer.
-fn fill_in(comparison: &mut Comparison, effect_estimate: &EffectEstimate) {
-    let pooled = &effect_estimate.pooled;
-    comparison.estimate = Some(estimate(effect_estimate));
-    comparison.dropped_blocks = effect_estimate.dropped;
-    let with_dropped = effect_estimate.with_dropped;
-    comparison.effect_with_dropped = with_dropped.map(|all| LogRatio(all.theta));
-    comparison.provisional = pooled.replicates == 1 && effect_estimate.call.is_some();
-    comparison.excludes_zero = excludes_zero(effect_estimate.interval);
-    comparison.verdict = effect_estimate.call.map(verdict);
-    if pooled.replicates < 2 || pooled.se <= 0.0 {
-        return;
-    }
-    let detectable = minimum_detectable_effect(pooled.se, pooled.df, effect_estimate.plain_level);
-    // A change too large for a number is no change anyone looks for.
-    comparison.minimum_detectable_effect =
-        Some(LogRatio(detectable)).filter(|effect| effect.change().is_finite());
-    if comparison.verdict == Some(Verdict::Inconclusive) {
-        comparison.replicates_to_settle = replicates_to_settle(
-            pooled.theta,
-            pooled.se,
-            pooled.replicates,
-            LogRatio::from_change(comparison.margin).0,
-            effect_estimate.plain_level,
-        );
+/// Says how long open races would go on, at the pace of a replicate on average over all benchmarks.
+fn time_to_settle(comparisons: &mut [Comparison], elapsed_seconds: f64) {
+    let replicates = |one: &Comparison| one.estimate.as_ref().map_or(0, |e| e.replicates);
+    let benchmarks = comparisons.chunk_by(Comparison::is_of_one_benchmark_with);
+    let raced = benchmarks.map(|group| group.iter().map(replicates).max().unwrap_or(0));
+    let raced: usize = raced.sum();
+    for one in comparisons {
+        let more = one.replicates_to_settle.filter(|_| raced > 0);
+        one.seconds_to_settle = more.map(|more| more as f64 * elapsed_seconds / raced as f64);
     }
 }
 
-pub(crate) fn excludes_zero(interval: Option<(f64, f64)>) -> bool {
-    interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
+/// The benchmarks that broke down, in the order of the plan, each with what happened to it first.
+fn failures(run: &Run) -> Vec<FailedBenchmark> {
+    let failed = |(index, benchmark): (usize, &Benchmark)| {
+        let mut failures = run.failures.iter();
+        let first = failures.find(|failure| failure.benchmark == index)?;
+        let name = match benchmark.own_link {
+            Some(_) => format!("{} (own link)", benchmark.name),
+            None => benchmark.name.clone(),
+        };
+        Some(FailedBenchmark {
+            benchmark: name,
+            parameters: benchmark.parameters.clone(),
+            message: first.message.clone(),
+        })
+    };
+    let benchmarks = run.header.plan.benchmarks.iter().enumerate();
+    benchmarks.filter_map(failed).collect()
 }
 
-pub(crate) fn verdict(call: Call) -> Verdict {
-    match call {
-        Call::Equivalent { .. } => Verdict::Equivalent,
-        Call::Faster => Verdict::Faster,
-        Call::Slower => Verdict::Slower,
-        Call::Undecided => Verdict::Inconclusive,
-    }
-}
-
-/// The sign-flip test, drawn from the seed of the run.
-fn confirm(effects: &Effects, effect_estimate: &EffectEstimate, seed: u64) -> Option<f64> {
-    let clusters = effects.clusters(effect_estimate.replicates);
-    if clusters.replicates() > MOST_SIGN_FLIP_REPLICATES {
-        return None;
-    }
-    sign_flip_p(&clusters, &mut Xoshiro256PlusPlus::seed_from_u64(seed))
+/// The purpose of the processes of a run.
+fn processes(plan: &Plan) -> Processes {
+    let contenders = plan.benchmarks.iter().flat_map(|one| &one.contenders);
+    let kinds = contenders.map(|contender| match contender.workload {
+        Workload::Function(_) => Processes::Workers,
+        Workload::Worker(_) => Processes::ProgramWorkers,
+        Workload::GoogleBenchmark(_) => Processes::GoogleBenchmark,
+        Workload::Command(_) | Workload::Recording => Processes::Launches,
+    });
+    let mut others = kinds.filter(|kind| *kind != Processes::Launches);
+    others.next().unwrap_or_default()
 }

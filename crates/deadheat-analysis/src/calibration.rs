@@ -1,5 +1,5 @@
-//! What races against themselves and against known differences say of a kind
-//! of race on a machine.
+//! Conclusions from races against themselves and against known differences about a kind of race on
+//! a machine.
 
 use deadheat_model::{
     CalibratedKind, CalibrationRace, Comparison, Detectable, Found, KnownDifference, LogRatio,
@@ -10,7 +10,7 @@ use deadheat_stats::{
     Spending, minimum_detectable_effect, planned_standard_error, replicates_within, share_bounds,
 };
 
-/// How sure the bounds of shares are.
+/// The confidence of the bounds of shares.
 const CONFIDENCE: f64 = 0.95;
 /// Which percentile of the sizes of estimates is the noise floor.
 const FLOOR: f64 = 0.95;
@@ -26,8 +26,8 @@ pub struct CalibrationTerms {
     pub max_replicates: u32,
 }
 
-/// A comparison as a race of a calibration; `None` when it was not raced to its
-/// end, which says nothing of how such races end.
+/// A comparison as a race of a calibration; `None` when it was not raced to its end, which says
+/// nothing of how such races end.
 ///
 /// `blocks_per_replicate` is the number planned, `replicates` those completed.
 pub fn calibration_race(
@@ -61,8 +61,8 @@ pub fn calibration_race(
     })
 }
 
-/// What the races of one kind say of it. `planned` counts races of things
-/// against themselves; `problem` is why there were fewer.
+/// The calibration of one kind by its races. `planned` counts races of things against themselves;
+/// `problem` is why there were fewer.
 pub fn calibrated_kind(
     kind: RaceKind,
     planned: u64,
@@ -120,12 +120,11 @@ fn half_width(race: &CalibrationRace) -> Option<f64> {
     Some((interval.high.0 - interval.low.0) / 2.0)
 }
 
-/// What remains where nothing differs; `None` where nothing was raced.
+/// The noise floor, which remains where nothing differs; `None` where nothing was raced.
 fn noise(kind: RaceKind, same: &[&CalibrationRace]) -> Option<NoiseFloor> {
     let mut sizes = figures(same, |race| Some(race.effect.0.abs()));
     sizes.sort_unstable_by(f64::total_cmp);
-    // Of the race in the middle: a neighbour that disturbed one of them should
-    // not speak for all.
+    // Of the race in the middle: a neighbour that disturbed one of them should not speak for all.
     let spread = |part: fn((f64, f64)) -> f64| {
         let variances = figures(same, |race| race.variances.map(part));
         median(&variances).map(|variance| LogRatio(variance.sqrt()))
@@ -153,8 +152,7 @@ fn cost(races: &[&CalibrationRace]) -> Option<ReplicateCost> {
     })
 }
 
-/// What the budgets find, by the median variance and the mean cost of a
-/// replicate.
+/// The changes that the budgets find, by the median variance and the mean cost of a replicate.
 fn detectable(
     races: &[&CalibrationRace],
     cost: ReplicateCost,
@@ -210,9 +208,12 @@ fn known(kind: RaceKind, races: &[&CalibrationRace]) -> Vec<KnownDifference> {
         let side = |right: bool| {
             let beyond = |race: &&&CalibrationRace| {
                 let up = change > 0.0;
-                race.interval.is_some_and(|interval| match up == right {
-                    true => interval.low.0 > 0.0,
-                    false => interval.high.0 < 0.0,
+                race.interval.is_some_and(|interval| {
+                    if up == right {
+                        interval.low.0 > 0.0
+                    } else {
+                        interval.high.0 < 0.0
+                    }
                 })
             };
             races.iter().filter(beyond).count() as u64
@@ -229,8 +230,8 @@ fn known(kind: RaceKind, races: &[&CalibrationRace]) -> Vec<KnownDifference> {
     changes.into_iter().map(of_change).collect()
 }
 
-/// Intervals that hold the truth, of those there are; `None` where the truth is
-/// not known exactly or nothing was raced.
+/// Intervals that hold the truth, of those there are; `None` where the truth is not known exactly
+/// or nothing was raced.
 fn coverage<'a>(
     kind: RaceKind,
     races: impl Iterator<Item = &'a &'a CalibrationRace>,

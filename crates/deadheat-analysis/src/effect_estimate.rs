@@ -1,17 +1,51 @@
-//! From effects to an interval and what it says: one candidate, one metric,
-//! one moment.
+//! The effect of one candidate in one metric at one moment: its interval, and what that says.
+//!
+//! Which distribution the interval is read from depends on how many blocks make up a replicate
+//! ([`Formula`]).
 
-use deadheat_model::Samples;
+use deadheat_model::{Estimate, LogRatio, Origin, RunHeader, Samples, Verdict};
 use deadheat_stats::dist::{t_critical, t_two_sided_p};
 use deadheat_stats::{
     Call, Clusters, DEFAULT_G, Dropping, KeepReason, MIN_BLOCKS, MIN_REPLICATES_FOR_VERDICT,
-    PooledEstimate, call, critical_t, e_value, keep_or_drop, pooled_huber,
+    PooledEstimate, call, critical_t, e_value, few_blocks, guard_interval, guard_p, keep_or_drop,
+    pooled_huber,
 };
 
 use crate::effects::Effects;
-use crate::formula::Formula;
 
-/// How wide the interval must be to keep the promise.
+/// The estimate in the words of the model.
+pub(crate) fn estimate(effect_estimate: &EffectEstimate) -> Estimate {
+    Estimate {
+        effect: LogRatio(effect_estimate.pooled.theta),
+        interval: effect_estimate
+            .interval
+            .map(|(low, high)| deadheat_model::Interval {
+                low: LogRatio(low),
+                high: LogRatio(high),
+                confidence: effect_estimate.confidence,
+            }),
+        p_value: effect_estimate.p_value,
+        replicates: effect_estimate.pooled.replicates,
+        blocks: effect_estimate.pooled.blocks,
+    }
+}
+
+/// Returns true if 0 lies outside the interval.
+pub(crate) fn excludes_zero(interval: Option<(f64, f64)>) -> bool {
+    interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
+}
+
+/// The call in the words of the model.
+pub(crate) fn verdict(call: Call) -> Verdict {
+    match call {
+        Call::Equivalent { .. } => Verdict::Equivalent,
+        Call::Faster => Verdict::Faster,
+        Call::Slower => Verdict::Slower,
+        Call::Undecided => Verdict::Inconclusive,
+    }
+}
+
+/// The width that the interval must have to keep the promise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Level {
     /// This two-sided level, at a look that was planned.
@@ -20,16 +54,16 @@ pub(crate) enum Level {
     Anytime(f64),
 }
 
-/// What the data say at one moment.
+/// The estimate from the data at one moment.
 #[derive(Clone, Debug)]
 pub(crate) struct EffectEstimate {
     pub(crate) pooled: PooledEstimate,
     pub(crate) interval: Option<(f64, f64)>,
     pub(crate) confidence: f64,
-    /// How the interval was asked for.
+    /// The level that was asked for.
     pub(crate) asked: Level,
-    /// The two-sided level of the t interval that is as wide, for the figures
-    /// that speak of the design.
+    /// The two-sided level of the t interval that is as wide, for the figures that speak of the
+    /// design.
     pub(crate) plain_level: f64,
     pub(crate) formula: Formula,
     pub(crate) p_value: Option<f64>,
@@ -53,7 +87,7 @@ pub(crate) struct WithDropped {
 }
 
 impl EffectEstimate {
-    /// Whether the race can be called.
+    /// Returns true if the race can be called.
     pub(crate) fn conclusive(&self) -> bool {
         matches!(
             self.call,
@@ -62,8 +96,7 @@ impl EffectEstimate {
     }
 }
 
-/// Judges the first `replicates` replicates. `None` when there is nothing to
-/// form an effect from.
+/// Judges the first `replicates` replicates. `None` when there is nothing to form an effect from.
 pub(crate) fn estimate_effect(
     effects: &Effects,
     samples: &Samples,
@@ -188,8 +221,7 @@ fn anytime(
     )
 }
 
-/// The level at which a plain t interval would be as wide as the one asked
-/// for.
+/// The level at which a plain t interval would be as wide as the one asked for.
 fn plain_level(pooled: &PooledEstimate, asked: Level, formula: Formula) -> f64 {
     let (Level::Nominal(stated) | Level::Anytime(stated)) = asked;
     if pooled.replicates < 2 {
@@ -205,8 +237,8 @@ fn plain_level(pooled: &PooledEstimate, asked: Level, formula: Formula) -> f64 {
         .unwrap_or(stated)
 }
 
-/// Effects and sizes without some blocks (ascending indices); replicates that
-/// lose all of theirs go too.
+/// Effects and sizes without some blocks (ascending indices); replicates that lose all of theirs go
+/// too.
 fn without(effects: &[f64], sizes: &[usize], gone: &[usize]) -> (Vec<f64>, Vec<usize>) {
     let mut kept = Vec::with_capacity(effects.len());
     let mut kept_sizes = Vec::with_capacity(sizes.len());
@@ -227,6 +259,116 @@ fn without(effects: &[f64], sizes: &[usize], gone: &[usize]) -> (Vec<f64>, Vec<u
     (kept, kept_sizes)
 }
 
+/// From so many blocks in a replicate on the plain formula is right.
+const MANY_BLOCKS: u32 = 10;
+
+/// Which distribution the interval is read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Formula {
+    /// Student's t, as specified for replicates of many blocks.
+    Plain,
+    /// The distribution where few blocks make up a replicate, as in a race of commands, where it is
+    /// one: the plain formula would call .065 of A/A races with single blocks where .05 were
+    /// promised, and .060 with two. Behind single blocks stands the signed-rank guard as well.
+    FewBlocks,
+}
+
+impl Formula {
+    /// Benchmarks whose replicates have few blocks use the distribution of those. A recording is
+    /// judged by the plain formula, as specified for files of any origin, and told where that is
+    /// too narrow.
+    pub(crate) fn of(header: &RunHeader, benchmark: usize) -> Formula {
+        let few = header.plan.blocks_per_replicate(benchmark) < MANY_BLOCKS;
+        match header.origin {
+            Origin::Race if few => Formula::FewBlocks,
+            _ => Formula::Plain,
+        }
+    }
+
+    /// The interval at a two-sided level of the estimate from `effects`.
+    pub(crate) fn interval(
+        self,
+        pooled: &PooledEstimate,
+        effects: &[f64],
+        level: f64,
+    ) -> Option<(f64, f64)> {
+        match self {
+            Formula::Plain => pooled.interval(level),
+            Formula::FewBlocks => {
+                Some(self.guarded(pooled.few_blocks_interval(level)?, pooled, effects, level))
+            }
+        }
+    }
+
+    /// The interval widened to hold what the guard asks for.
+    pub(crate) fn guarded(
+        self,
+        interval: (f64, f64),
+        pooled: &PooledEstimate,
+        effects: &[f64],
+        level: f64,
+    ) -> (f64, f64) {
+        let guard = guard_interval(effects, level).filter(|_| self.has_guard(pooled));
+        guard.map_or(interval, |(low, high)| {
+            (interval.0.min(low), interval.1.max(high))
+        })
+    }
+
+    /// Returns true if every replicate is a single block, whose order was tossed for.
+    fn has_guard(self, pooled: &PooledEstimate) -> bool {
+        self == Formula::FewBlocks && pooled.replicates == pooled.blocks
+    }
+
+    /// The least p-value the guard lets pass.
+    fn least_p(self, pooled: &PooledEstimate, effects: &[f64]) -> f64 {
+        if self.has_guard(pooled) {
+            guard_p(effects)
+        } else {
+            0.0
+        }
+    }
+
+    pub(crate) fn p_value(self, pooled: &PooledEstimate, effects: &[f64]) -> Option<f64> {
+        match self {
+            Formula::Plain => pooled.p_value(),
+            Formula::FewBlocks => {
+                let p = pooled.few_blocks_p_value()?;
+                Some(p.max(self.least_p(pooled, effects)))
+            }
+        }
+    }
+
+    /// Student's t that is as improbable as the statistic, and no larger than the guard lets pass.
+    pub(crate) fn student_as_rare_as(
+        self,
+        t: f64,
+        pooled: &PooledEstimate,
+        effects: &[f64],
+    ) -> f64 {
+        match self {
+            Formula::Plain => t,
+            Formula::FewBlocks => {
+                let student = few_blocks::equivalent_t(t, pooled.blocks);
+                match self.least_p(pooled, effects) {
+                    0.0 => student,
+                    p => {
+                        let most = t_critical(p, pooled.df);
+                        student.clamp(-most, most)
+                    }
+                }
+            }
+        }
+    }
+
+    /// The statistic that is as improbable as Student's t.
+    pub(crate) fn statistic_as_rare_as(self, t: f64, pooled: &PooledEstimate) -> f64 {
+        match self {
+            Formula::Plain => t,
+            Formula::FewBlocks => few_blocks::stretched_t(t, pooled.blocks),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use deadheat_stats::few_blocks;
@@ -240,8 +382,7 @@ mod tests {
         assert_eq!(sizes, [1, 2]);
     }
 
-    /// Twenty effects of one shape without a tail, above 0: the guard asks
-    /// for nothing there.
+    /// Twenty effects of one shape without a tail, above 0: the guard asks for nothing there.
     fn effects() -> Vec<f64> {
         (0..20).map(|i| 0.02 + f64::from(i % 5) * 0.01).collect()
     }

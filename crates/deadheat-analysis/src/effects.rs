@@ -1,19 +1,16 @@
 //! Samples → one effect per block.
 
 use deadheat_model::{ContenderId, Metric, RunHeader, Sample, Samples};
-use deadheat_stats::{
-    BlockFlags, Clusters, Diagnostics, Floor, Order, block_effect, diagnostics,
-    summary::median_in_place,
-};
+use deadheat_stats::summary::median_in_place;
+use deadheat_stats::{BlockFlags, Clusters, Diagnostics, Floor, Order, block_effect, diagnostics};
 
 /// More zeros than this among the values, and ratios are refused.
 pub(crate) const MOST_ZEROS: f64 = 0.01;
 
-/// The smallest step in which a metric is counted, in its own unit; `None`
-/// when that is not known.
+/// The smallest step in which a metric is counted, in its own unit; `None` when that is not known.
 pub(crate) fn tick(metric: &Metric, header: &RunHeader) -> Option<f64> {
-    // What other tools saved are values per iteration: by what step they were
-    // counted is lost. Files have many benchmarks, so one is asked for all.
+    // What other tools saved are values per iteration: by what step they were counted is lost.
+    // Files have many benchmarks, so one is asked for all.
     if header
         .plan
         .benchmarks
@@ -24,8 +21,7 @@ pub(crate) fn tick(metric: &Metric, header: &RunHeader) -> Option<f64> {
     }
     match metric {
         Metric::Wall => header.tick_ns,
-        // A thread reads its own clock, which counts nanoseconds; so does Google
-        // Benchmark.
+        // A thread reads its own clock, which counts nanoseconds; so does Google Benchmark.
         Metric::Cpu
             if header
                 .plan
@@ -43,8 +39,8 @@ pub(crate) fn tick(metric: &Metric, header: &RunHeader) -> Option<f64> {
     }
 }
 
-/// What a value of zero counts as: half a tick. Where the tick is unknown, the
-/// smallest value above zero is the best evidence of it.
+/// The value that a zero counts as: half a tick. Where the tick is unknown, the smallest value
+/// above zero is the best evidence of it.
 pub(crate) fn zero_as(column: &[f64], tick: Option<f64>) -> f64 {
     let half_tick = 0.5
         * tick.unwrap_or_else(|| {
@@ -59,8 +55,8 @@ pub(crate) fn zero_as(column: &[f64], tick: Option<f64>) -> f64 {
     }
 }
 
-/// How many ticks a typical sample of the baseline and this candidate lasts;
-/// `None` without samples, or when it lasts none.
+/// The number of ticks a typical sample of the baseline and this candidate lasts; `None` without
+/// samples, or when it lasts none.
 pub(crate) fn ticks_per_sample(
     tick: f64,
     values: &[f64],
@@ -81,8 +77,8 @@ pub(crate) fn ticks_per_sample(
     (median > 0.0 && ticks.is_finite()).then_some(ticks)
 }
 
-/// What had been seen by the end of a block. A look is judged by this and not
-/// by what came after it: judged again later, it must say the same.
+/// The samples seen by the end of a block. A look is judged by this and not by what came after it:
+/// judged again later, it must say the same.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     /// Samples of the benchmark, of all contenders.
@@ -92,8 +88,8 @@ struct Seen {
     zeros: usize,
 }
 
-/// Effects of one candidate in one metric, block by block in the order run.
-/// Grows with the samples it is fed from.
+/// Effects of one candidate in one metric, block by block in the order run. Grows with the samples
+/// it is fed from.
 #[derive(Clone, Debug)]
 pub(crate) struct Effects {
     metric: Metric,
@@ -151,8 +147,8 @@ impl Effects {
         };
         let zero_as = zero_as(column, self.tick);
         let adds_up = self.metric.adds_up();
-        // Of counts most are like the one before, many are zero: a logarithm
-        // takes longer than a look at the last one.
+        // Of counts most are like the one before, many are zero: a logarithm takes longer than a
+        // look at the last one.
         let mut last = (1.0, 0.0);
         for span in &samples.blocks()[self.blocks_seen..] {
             let values = &column[span.range()];
@@ -237,7 +233,7 @@ impl Effects {
         self.sizes.len()
     }
 
-    /// What had been seen after so many replicates.
+    /// The samples seen after so many replicates.
     fn seen(&self, replicates: usize) -> Seen {
         let blocks: usize = self.sizes.iter().take(replicates).sum();
         let last = blocks.checked_sub(1).and_then(|last| self.seen.get(last));
@@ -254,7 +250,7 @@ impl Effects {
         }
     }
 
-    /// Whether too many values are zero to form ratios.
+    /// Returns true if too many values are zero to form ratios.
     pub(crate) fn too_many_zeros(&self, replicates: usize) -> bool {
         self.zero_share(replicates) > MOST_ZEROS
     }
@@ -282,8 +278,8 @@ impl Effects {
         }
     }
 
-    /// Flags of the blocks of the first `replicates` replicates; `None` when
-    /// no block at all is flagged.
+    /// Flags of the blocks of the first `replicates` replicates; `None` when no block at all is
+    /// flagged.
     pub(crate) fn flags(&self, replicates: usize) -> Option<&[BlockFlags]> {
         let blocks = self.sizes.iter().take(replicates).sum::<usize>();
         self.flagged.then(|| &self.flags[..blocks])
@@ -302,8 +298,8 @@ impl Effects {
         }
     }
 
-    /// How many ticks a typical sample of so many replicates lasts; `None`
-    /// when the tick or the sample is unknown.
+    /// The number of ticks a typical sample of so many replicates lasts; `None` when the tick or
+    /// the sample is unknown.
     pub(crate) fn ticks_per_sample(&self, samples: &Samples, replicates: usize) -> Option<f64> {
         let tick = self.tick?;
         let seen = ..self.seen(replicates).samples;
@@ -311,8 +307,7 @@ impl Effects {
         ticks_per_sample(tick, values, &samples.samples()[seen], self.candidate)
     }
 
-    /// Medians of the contrasts that show order effects; `None` without
-    /// ABBA blocks.
+    /// Medians of the contrasts that show order effects; `None` without ABBA blocks.
     pub(crate) fn order_effects(&self) -> Option<Diagnostics> {
         let median_of = |pick: fn(&Diagnostics) -> f64| {
             let mut values: Vec<f64> = self.diagnostics.iter().map(pick).collect();

@@ -20,9 +20,9 @@ pub enum LooksError {
 
 /// Looks for a race of at most `max` replicates, the first at `min` or later.
 ///
-/// Leaving out early looks keeps the levels of the others valid: they were
-/// made to share α with looks that now spend nothing. The weights of the
-/// adjusted p-value are spread anew over the looks that remain.
+/// Leaving out early looks keeps the levels of the others valid: they were made to share α with
+/// looks that now spend nothing. The weights of the adjusted p-value are spread anew over the looks
+/// that remain.
 pub fn planned_looks(min: u32, max: u32, alpha: f64) -> Result<Looks, LooksError> {
     if max == 0 || min > max {
         return Err(LooksError::Range { min, max });
@@ -68,38 +68,36 @@ pub fn fixed_look(replicates: u32, alpha: f64) -> Result<Looks, LooksError> {
     })
 }
 
-/// The spread of a block's effect within a process that must be expected
-/// before anything is known: .5 %, as measured for a function of 25 µs.
+/// The spread of a block's effect within a process that must be expected before anything is known:
+/// .5 %, as measured for a function of 25 µs.
 const WITHIN: f64 = 0.005;
-/// The spread between processes that must be expected: .14 %, measured there
-/// too. One process cannot show it.
+/// The spread between processes that must be expected: .14 %, measured there too. One process
+/// cannot show it.
 const BETWEEN: f64 = 0.0014;
 /// Fewer trial blocks than this do not show their spread.
 const FEW_TRIALS: usize = 6;
-/// So many blocks are worth having where they cost little: from here on the
-/// plain formula judges them.
+/// So many blocks are worth having where they cost little: from here on the plain formula judges
+/// them.
 const ENOUGH_BLOCKS: u32 = 10;
 /// Nanoseconds that so many blocks may cost.
 const LITTLE_NS: f64 = 5e7;
-/// Nanoseconds that the blocks of a replicate may take beyond enough of them:
-/// forty replicates of very noisy functions should not take minutes.
+/// Nanoseconds that the blocks of a replicate may take beyond enough of them: forty replicates of
+/// very noisy functions should not take minutes.
 const LONG_REPLICATE_NS: f64 = 2.5e8;
 /// Nanoseconds that they may take in any case.
 const LONGEST_REPLICATE_NS: f64 = 2e9;
 
-/// Nanoseconds that the replicates before the first look may take where a
-/// block is so long that no trial shows its scatter: with five blocks in each of
-/// six processes a race of functions of 20 ms was over after 3.7 s at the
-/// earliest, with one after 1.1 s.
+/// Nanoseconds that the replicates before the first look may take where a block is so long that no
+/// trial shows its scatter: with five blocks in each of six processes a race of functions of 20 ms
+/// was over after 3.7 s at the earliest, with one after 1.1 s.
 const FIRST_LOOK_NS: f64 = 1e9;
 /// Replicates before the first look.
 const FIRST_LOOK: f64 = 6.0;
 
-/// How many blocks make up a replicate that costs `process_ns` before its
-/// first block and `block_ns` for each: the number that buys the least error
-/// for the time, given how much trial blocks scatter (wall times in ABBA
-/// order, in nanoseconds). Long blocks are few, so that the first look comes
-/// within a second; where not even one block in each of its replicates allows
+/// The number of blocks that make up a replicate that costs `process_ns` before its first block and
+/// `block_ns` for each: the number that buys the least error for the time, given how much trial
+/// blocks scatter (wall times in ABBA order, in nanoseconds). Long blocks are few, so that the
+/// first look comes within a second; where not even one block in each of its replicates allows
 /// that, it is one.
 pub fn planned_blocks(process_ns: f64, block_ns: f64, trials_ns: &[[f64; 4]]) -> u32 {
     let effects: Vec<f64> = trials_ns
@@ -110,9 +108,10 @@ pub fn planned_blocks(process_ns: f64, block_ns: f64, trials_ns: &[[f64; 4]]) ->
     let shown = (effects.len() >= FEW_TRIALS).then(|| scaled_mad(&effects));
     let within = shown.flatten().unwrap_or(WITHIN);
     let best = optimal_blocks(process_ns, block_ns, within.powi(2), BETWEEN.powi(2));
-    let best = match f64::from(ENOUGH_BLOCKS) * block_ns <= LITTLE_NS {
-        true => best.max(ENOUGH_BLOCKS),
-        false => best,
+    let best = if f64::from(ENOUGH_BLOCKS) * block_ns <= LITTLE_NS {
+        best.max(ENOUGH_BLOCKS)
+    } else {
+        best
     };
     // A block of no time makes these infinite; `as` saturates.
     let fit = |ns: f64| (ns / block_ns).max(1.0) as u32;

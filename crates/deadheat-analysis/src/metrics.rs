@@ -4,16 +4,12 @@ use deadheat_model::{
     ContenderId, Estimate, Metric, MetricComparison, Run, RunHeader, Samples, Verdict,
 };
 
-use crate::analyse::verdict;
-use crate::effect_estimate::{EffectEstimate, estimate_effect};
+use crate::effect_estimate::{EffectEstimate, Formula, estimate, estimate_effect, verdict};
 use crate::effects::Effects;
-use crate::formula::Formula;
-use crate::side::{Members, side};
-use crate::stopping::estimate;
+use crate::raced::{Members, side};
 use crate::warnings;
 
-/// Every recorded metric, with the estimate and the verdict that `found` gives
-/// it.
+/// Every recorded metric, with the estimate and the verdict that `found` gives it.
 pub(crate) fn metric_rows(
     run: &Run,
     samples: &Samples,
@@ -43,8 +39,8 @@ pub(crate) fn metric_rows(
     samples.metrics().iter().filter_map(row).collect()
 }
 
-/// The estimate of a metric on the same replicates as the judged one, and the
-/// verdict had this one been judged.
+/// The estimate of a metric on the same replicates as the judged one, and the verdict had this one
+/// been judged.
 pub(crate) fn on_the_same_pairs(
     header: &RunHeader,
     samples: &Samples,
@@ -75,9 +71,9 @@ pub(crate) fn on_the_same_pairs(
     Some((estimate, verdict))
 }
 
-/// The estimate of a metric that is only shown. When all blocks agree to the
-/// count, an interval of half a tick says more about the counter's unit than
-/// about the contenders: 2 context switches against 2 would read ±50 %.
+/// The estimate of a metric that is only shown. When all blocks agree to the count, an interval of
+/// half a tick says more about the counter's unit than about the contenders: 2 context switches
+/// against 2 would read ±50 %.
 fn of_the_table(
     effect_estimate: &EffectEstimate,
     effects: &Effects,

@@ -3,7 +3,7 @@
 use deadheat_model::{ContenderId, Figures, Plots, RunHeader, Samples};
 
 use crate::effects::Effects;
-use crate::side::Members;
+use crate::raced::Members;
 
 /// The figures of a benchmark, which no value of this type can hold.
 pub(crate) enum Figured {}

@@ -1,9 +1,9 @@
-//! Doubts about saved results as a whole: what their files say of the
-//! machines, tools and builds behind them, and of the order they were made in.
+//! Doubts about saved results as a whole: what their files say of the machines, tools and builds
+//! behind them, and of the order they were made in.
 
 use deadheat_model::{ResultFacts, ResultSide, ResultSource, Warning};
 
-/// What the facts of the sides give reason to doubt, the baseline's first.
+/// Warnings that the facts of the sides give reason for, the baseline's first.
 pub(crate) fn about_the_recordings(sides: &[ResultSide]) -> Vec<Warning> {
     let Some((baseline, candidates)) = sides.split_first() else {
         return Vec::new();
@@ -58,8 +58,8 @@ pub(crate) fn about_the_recordings(sides: &[ResultSide]) -> Vec<Warning> {
     warnings
 }
 
-/// That all files of one side are older than those of the other, as far as all
-/// of them tell. Single files cannot help it, and get no verdict.
+/// That all files of one side are older than those of the other, as far as all of them tell. Single
+/// files cannot help it, and get no verdict.
 fn in_order(baseline: &ResultSide, candidate: &ResultSide) -> Option<Warning> {
     let span = |side: &ResultSide| {
         let dates = side.files.iter().map(|file| file.facts.date.as_deref());
@@ -84,14 +84,13 @@ fn in_order(baseline: &ResultSide, candidate: &ResultSide) -> Option<Warning> {
     }
 }
 
-/// Neighbours in time, by the places of their files: where as many files of
-/// both sides were recorded in turns, one of each and then the next two,
-/// whichever came first. They share what the machine was like, so their
-/// differences scatter less than the files do: at 7 % from file to file, 5 %
-/// more was found in 16 of 30 cases by Welch's test and in 28 by neighbours.
+/// Neighbours in time, by the places of their files: where as many files of both sides were
+/// recorded in turns, one of each and then the next two, whichever came first. They share what the
+/// machine was like, so their differences scatter less than the files do: at 7 % from file to file,
+/// 5 % more was found in 16 of 30 cases by Welch's test and in 28 by neighbours.
 ///
-/// Any pairs that do not look at the values are sound, so times that mislead
-/// cost no more than power. `None` where sides are no neighbours.
+/// Any pairs that do not look at the values are sound, so times that mislead cost no more than
+/// power. `None` where sides are no neighbours.
 pub(crate) fn turns(baseline: &ResultSide, candidate: &ResultSide) -> Option<Vec<(u32, u32)>> {
     let told = |file: &ResultSource| seconds(file.facts.date.as_deref()?);
     let written = |file: &ResultSource| file.facts.modified;
@@ -120,9 +119,8 @@ fn in_turns(
     files.chunks(2).map(couple).collect()
 }
 
-/// A moment such as `2026-01-31T10:00:00.5+01:00` or `20260131-100000`, in
-/// seconds from one that is the same for all. Where no zone is told it is taken
-/// for UTC.
+/// A moment such as `2026-01-31T10:00:00.5+01:00` or `20260131-100000`, in seconds from one that is
+/// the same for all. Where no zone is told it is taken for UTC.
 fn seconds(date: &str) -> Option<f64> {
     let mut rest = date.trim();
     let mut number = |digits: usize, separators: &[char]| -> Option<f64> {
@@ -167,7 +165,7 @@ fn seconds(date: &str) -> Option<f64> {
     Some(((days * 24.0 + hour) * 60.0 + minute - zone) * 60.0 + second)
 }
 
-/// What the files of a side tell, each thing once.
+/// The facts that the files of a side tell, each once.
 fn told(side: &ResultSide, tell: fn(&ResultSource) -> Option<String>) -> Vec<String> {
     let mut all: Vec<String> = side.files.iter().filter_map(tell).collect();
     all.sort();

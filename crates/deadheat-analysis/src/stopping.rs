@@ -1,155 +1,12 @@
 //! When a race is over: the stopping rules the engine is given.
 
-use deadheat_model::{
-    Decision, Estimate, LogRatio, Looks, Plan, RunHeader, Samples, Standing, StoppingRule,
-};
+use deadheat_model::{Decision, Plan, RunHeader, Samples, Standing, StoppingRule};
 
-use crate::decision::LookTaken;
-use crate::effect_estimate::{EffectEstimate, Level, estimate_effect};
+use crate::benchmark_state::{BenchmarkState, all_conclusive};
+use crate::effect_estimate::{Level, estimate};
 use crate::effects::Effects;
-use crate::formula::Formula;
 
-/// Everything a rule must know of a run to judge one of its benchmarks.
-#[derive(Clone, Debug)]
-pub(crate) struct BenchmarkState {
-    /// One series per candidate.
-    pub(crate) candidates: Vec<Effects>,
-    pub(crate) margin: f64,
-    pub(crate) formula: Formula,
-    pub(crate) blocks_per_replicate: usize,
-}
-
-impl BenchmarkState {
-    pub(crate) fn new(header: &RunHeader, benchmark: usize) -> Self {
-        let plan = &header.plan;
-        let candidates = plan.benchmarks[benchmark]
-            .candidates()
-            .map(|id| Effects::new(plan.judged(benchmark), id, header).with_diagnostics())
-            .collect();
-        Self {
-            candidates,
-            margin: plan.margin(benchmark),
-            formula: Formula::of(header, benchmark),
-            blocks_per_replicate: plan.blocks_per_replicate(benchmark) as usize,
-        }
-    }
-
-    pub(crate) fn extend(&mut self, samples: &Samples) {
-        for effects in &mut self.candidates {
-            effects.extend(samples);
-        }
-    }
-
-    /// Complete replicates of a race.
-    pub(crate) fn complete_replicates(&self, samples: &Samples) -> usize {
-        samples.blocks().len() / self.blocks_per_replicate
-    }
-
-    /// Judges every candidate after so many replicates.
-    ///
-    /// With k candidates each interval is held at a k-th of the level, so
-    /// that all of them hold together. (Holm's step-down, which the adjusted
-    /// p-values use, protects the decision "not zero" but not an interval,
-    /// and "equivalent" is read from the interval.)
-    pub(crate) fn estimate_effects(
-        &self,
-        samples: &Samples,
-        replicates: usize,
-        level: Level,
-    ) -> Vec<Option<EffectEstimate>> {
-        let share = self.candidates.len().max(1) as f64;
-        let level = match level {
-            Level::Nominal(level) => Level::Nominal(level / share),
-            Level::Anytime(alpha) => Level::Anytime(alpha / share),
-        };
-        self.candidates
-            .iter()
-            .map(|effects| {
-                estimate_effect(
-                    effects,
-                    samples,
-                    replicates,
-                    level,
-                    self.formula,
-                    self.margin,
-                )
-            })
-            .collect()
-    }
-
-    /// The looks as they would have been taken, judged one by one, up to and
-    /// including the one that ends the race.
-    pub(crate) fn looks<'a>(
-        &'a self,
-        samples: &'a Samples,
-        replicates: usize,
-        looks: &'a Looks,
-    ) -> impl Iterator<Item = (usize, Vec<Option<EffectEstimate>>)> + 'a {
-        let mut over = false;
-        let planned = looks.at.iter().zip(&looks.levels);
-        planned.map_while(move |(at, level)| {
-            let at = *at as usize;
-            if over || at > replicates {
-                return None;
-            }
-            let effect_estimates = self.estimate_effects(samples, at, Level::Nominal(*level));
-            over = all_conclusive(&effect_estimates);
-            Some((at, effect_estimates))
-        })
-    }
-
-    /// What the looks came to; `None` when not even the first was reached.
-    pub(crate) fn scan(&self, samples: &Samples, replicates: usize, looks: &Looks) -> Option<Scan> {
-        let mut scan: Option<Scan> = None;
-        for (at, effect_estimates) in self.looks(samples, replicates, looks) {
-            let scan = scan.get_or_insert_with(|| Scan {
-                at,
-                conclusive: false,
-                effect_estimates: Vec::new(),
-                p_values: vec![Vec::new(); effect_estimates.len()],
-                looks: Vec::new(),
-            });
-            for (list, effect_estimate) in scan.p_values.iter_mut().zip(&effect_estimates) {
-                // A look without a p-value is no evidence.
-                list.push(
-                    effect_estimate
-                        .as_ref()
-                        .and_then(|j| j.p_value)
-                        .unwrap_or(1.0),
-                );
-            }
-            scan.looks.push(LookTaken::of(at, &effect_estimates));
-            scan.at = at;
-            scan.conclusive = all_conclusive(&effect_estimates);
-            scan.effect_estimates = effect_estimates;
-        }
-        scan
-    }
-}
-
-/// The look a race ended with.
-#[derive(Clone, Debug)]
-pub(crate) struct Scan {
-    /// Replicates at that look.
-    pub(crate) at: usize,
-    pub(crate) conclusive: bool,
-    /// One per candidate.
-    pub(crate) effect_estimates: Vec<Option<EffectEstimate>>,
-    /// Per candidate, the p-values of all looks taken.
-    pub(crate) p_values: Vec<Vec<f64>>,
-    /// All looks taken, this one included.
-    pub(crate) looks: Vec<LookTaken>,
-}
-
-pub(crate) fn all_conclusive(effect_estimates: &[Option<EffectEstimate>]) -> bool {
-    !effect_estimates.is_empty()
-        && effect_estimates
-            .iter()
-            .all(|j| j.as_ref().is_some_and(EffectEstimate::conclusive))
-}
-
-/// What both rules keep: the effects so far, so that a look reads only what
-/// is new.
+/// The state that both rules keep: the effects so far, so that a look reads only what is new.
 struct Watch {
     header: RunHeader,
     benchmark_states: Vec<Option<BenchmarkState>>,
@@ -174,16 +31,16 @@ impl Watch {
         &self.header.plan
     }
 
-    /// What becomes of a benchmark on the user's own link: it has no verdict
-    /// to wait for, so it takes its replicates and no others. `None` for any
-    /// other benchmark.
+    /// The decision on a benchmark on the user's own link: it has no verdict to wait for, so it
+    /// takes its replicates and no others. `None` for any other benchmark.
     fn beside(&self, benchmark: usize, samples: &Samples) -> Option<Decision> {
         let own_link = self.plan().benchmarks[benchmark].own_link?;
         let blocks = self.plan().blocks_per_replicate(benchmark) as usize;
         let complete = samples.blocks().len() / blocks;
-        Some(match complete >= own_link.replicates as usize {
-            true => Decision::Stop,
-            false => Decision::GoOn,
+        Some(if complete >= own_link.replicates as usize {
+            Decision::Stop
+        } else {
+            Decision::GoOn
         })
     }
 
@@ -206,25 +63,7 @@ impl Watch {
     }
 }
 
-/// A judgement in the words of the model.
-pub(crate) fn estimate(effect_estimate: &EffectEstimate) -> Estimate {
-    Estimate {
-        effect: LogRatio(effect_estimate.pooled.theta),
-        interval: effect_estimate
-            .interval
-            .map(|(low, high)| deadheat_model::Interval {
-                low: LogRatio(low),
-                high: LogRatio(high),
-                confidence: effect_estimate.confidence,
-            }),
-        p_value: effect_estimate.p_value,
-        replicates: effect_estimate.pooled.replicates,
-        blocks: effect_estimate.pooled.blocks,
-    }
-}
-
-/// Stops at the first planned look at which every candidate can be called,
-/// or at the last look.
+/// Stops at the first planned look at which every candidate can be called, or at the last look.
 pub struct PlannedRule {
     watch: Watch,
 }
@@ -268,8 +107,8 @@ impl StoppingRule for PlannedRule {
     }
 }
 
-/// Stops whenever every candidate can be called by the interval that holds at
-/// all times: for runs that are taken up again after their plan has ended.
+/// Stops whenever every candidate can be called by the interval that holds at all times: for runs
+/// that are taken up again after their plan has ended.
 pub struct AnytimeRule {
     watch: Watch,
     next: Vec<usize>,
@@ -311,8 +150,8 @@ impl StoppingRule for AnytimeRule {
         }
         let effect_estimates =
             benchmark_state.estimate_effects(samples, replicates, Level::Anytime(alpha));
-        // The promise holds for any choice of moments; looking at every 1 %
-        // keeps a long run from spending its time on looking.
+        // The promise holds for any choice of moments; looking at every 1 % keeps a long run from
+        // spending its time on looking.
         self.next[benchmark] = replicates + 1 + replicates / 100;
         if all_conclusive(&effect_estimates) {
             Decision::Stop

@@ -1,12 +1,39 @@
-//! Many comparisons, one promise: p-values that pay for each other.
+//! Conclusions from all benchmarks together: p-values that pay for each other, the change over all
+//! of them, and rows of saved results that lie apart from the others.
 //!
-//! The p-value of a race judged at any time is 1/E, and Benjamini–Hochberg on
-//! those is the e-BH procedure, valid however the races depend on each other.
+//! The p-value of a race judged at any time is 1/E, and Benjamini–Hochberg on those is the e-BH
+//! procedure, valid however the races depend on each other.
+//!
+//! The mean of the effects is the logarithm of the geometric mean of the ratios. In a race its
+//! interval comes from how the effects spread: it speaks of benchmarks like these, of which these
+//! are taken for a random sample.
+//!
+//! In saved results it speaks of these benchmarks and of no others. Where each side is several
+//! files, these are the observations, in couples where they were recorded in turns; where one is a
+//! single file, nothing tells how the next would come out, and there is no interval.
+//!
+//! One recording a side gives no verdict. But where it holds many benchmarks, most of which did not
+//! change, the scatter of their effects is what two recordings differ by anyway, and a row far
+//! beyond it deserves a race first. The rule for that was fixed before any data were looked at: ten
+//! rows or more; further from their median than 3.5 scaled median absolute deviations (Iglewicz and
+//! Hoaglin 1993), and than the margin.
 
+use deadheat_model::{Better, Comparison, Estimate, Interval, LogRatio, Overall, Population, Run};
+#[cfg(feature = "recordings")]
+use deadheat_model::{ContenderId, Samples, Warning};
+use deadheat_stats::dist::t_critical;
+use deadheat_stats::summary::std_dev;
+#[cfg(feature = "recordings")]
+use deadheat_stats::summary::{median, scaled_mad};
 use deadheat_stats::{benjamini_hochberg, holm};
+#[cfg(feature = "recordings")]
+use deadheat_stats::{hodges_lehmann, student_paired, welch};
 
-/// Holm over the candidates of each benchmark, then Benjamini–Hochberg over
-/// the benchmarks, candidate by candidate.
+#[cfg(feature = "recordings")]
+use crate::recordings::turns;
+
+/// Holm over the candidates of each benchmark, then Benjamini–Hochberg over the benchmarks,
+/// candidate by candidate.
 pub(crate) fn pay_for_the_suite(p_values: &mut [Vec<Option<f64>>]) {
     for of_benchmark in p_values.iter_mut() {
         adjust(of_benchmark.iter_mut().collect(), holm);
@@ -28,6 +55,207 @@ fn adjust(mut values: Vec<&mut Option<f64>>, method: fn(&[f64]) -> Vec<f64>) {
     let slots = values.iter_mut().filter(|value| value.is_some());
     for (slot, value) in slots.zip(adjusted) {
         **slot = Some(value);
+    }
+}
+
+/// One entry per candidate that at least two benchmarks compare with the baseline.
+pub(crate) fn overall(run: &Run, comparisons: &[Comparison]) -> Vec<Overall> {
+    #[cfg(feature = "recordings")]
+    if !run.sides.is_empty() {
+        return of_saved_results(run, comparisons);
+    }
+    of_a_race(comparisons, run.header.plan.design.alpha)
+}
+
+/// One entry per candidate of a race that meets the baseline in two benchmarks or more. Where every
+/// benchmark has one candidate, these are taken for the same one, however they are called.
+fn of_a_race(comparisons: &[Comparison], alpha: f64) -> Vec<Overall> {
+    let raced = comparisons.iter().filter_map(|one| {
+        let effect = sign(one.metric.better()) * one.estimate.as_ref()?.effect.0;
+        Some((one, one.candidate.as_ref()?.name.as_str(), effect))
+    });
+    let raced: Vec<(&Comparison, &str, f64)> = raced.collect();
+    let one_each = raced
+        .windows(2)
+        .all(|pair| !pair[0].0.is_of_one_benchmark_with(pair[1].0));
+    let mut groups: Vec<(&str, Vec<f64>)> = Vec::new();
+    for (_, name, effect) in &raced {
+        match groups.iter_mut().find(|(of, _)| one_each || of == name) {
+            Some((_, effects)) => effects.push(*effect),
+            None => groups.push((name, vec![*effect])),
+        }
+    }
+    groups.retain(|(_, effects)| effects.len() > 1);
+    let level = alpha / groups.len().max(1) as f64;
+    let overall = groups.into_iter().map(|(name, effects)| {
+        let count = effects.len() as f64;
+        let effect = effects.iter().sum::<f64>() / count;
+        let half = std_dev(&effects).map(|sd| t_critical(level, count - 1.0) * sd / count.sqrt());
+        Overall {
+            candidate: name.to_owned(),
+            benchmarks: effects.len(),
+            estimate: estimate(effect, half, level, 0),
+            population: Population::LikeThese,
+        }
+    });
+    overall.collect()
+}
+
+/// An effect with half of its interval, where that is a number.
+fn estimate(effect: f64, half: Option<f64>, level: f64, replicates: usize) -> Estimate {
+    let interval = half
+        .filter(|half| *half > 0.0 && (effect.abs() + half).is_finite())
+        .map(|half| Interval {
+            low: LogRatio(effect - half),
+            high: LogRatio(effect + half),
+            confidence: 1.0 - level,
+        });
+    Estimate {
+        effect: LogRatio(effect),
+        interval,
+        p_value: None,
+        replicates,
+        blocks: 0,
+    }
+}
+
+#[cfg(feature = "recordings")]
+fn of_saved_results(run: &Run, comparisons: &[Comparison]) -> Vec<Overall> {
+    let candidates = run.sides.len().saturating_sub(1);
+    let level = run.header.plan.design.alpha / candidates.max(1) as f64;
+    let of_candidate = |place: usize| {
+        let name = &run.sides[place].name;
+        let compared: Vec<(&Comparison, &Estimate)> = comparisons
+            .iter()
+            .filter(|one| {
+                one.candidate
+                    .as_ref()
+                    .is_some_and(|side| side.name == *name)
+            })
+            .filter_map(|one| Some((one, one.estimate.as_ref()?)))
+            .collect();
+        if compared.len() < 2 {
+            return None;
+        }
+        let count = compared.len() as f64;
+        let cost = |(one, estimate): &(&Comparison, &Estimate)| {
+            sign(one.metric.better()) * estimate.effect.0
+        };
+        let effect = compared.iter().map(cost).sum::<f64>() / count;
+        let pooled = [&run.sides[0], &run.sides[place]].map(|side| side.files.len());
+        let half = match pooled {
+            [1, _] | [_, 1] => None,
+            files => by_files(run, name, files, level),
+        };
+        Some(Overall {
+            candidate: name.clone(),
+            benchmarks: compared.len(),
+            estimate: estimate(effect, half, level, pooled.iter().sum()),
+            population: Population::These,
+        })
+    };
+    (1..run.sides.len()).filter_map(of_candidate).collect()
+}
+
+fn sign(better: Better) -> f64 {
+    match better {
+        Better::More => -1.0,
+        Better::Less | Better::Unknown => 1.0,
+    }
+}
+
+/// Half of the interval, from the means of each file over all benchmarks; `None` where a file lacks
+/// one of them.
+#[cfg(feature = "recordings")]
+fn by_files(run: &Run, candidate: &str, files: [usize; 2], level: f64) -> Option<f64> {
+    let mut sums = files.map(|count| vec![0.0; count]);
+    let mut count = 0.0;
+    let plan = &run.header.plan;
+    for (index, (benchmark, samples)) in plan.benchmarks.iter().zip(&run.benchmarks).enumerate() {
+        let place = benchmark
+            .contenders
+            .iter()
+            .position(|contender| contender.name == candidate)
+            .filter(|_| !samples.blocks().is_empty());
+        let Some(place) = place else {
+            continue;
+        };
+        count += 1.0;
+        let metric = plan.judged(index);
+        let column = samples.column(metric)?;
+        let sides = [ContenderId::BASELINE, ContenderId(place as u8)];
+        for (sums, side) in sums.iter_mut().zip(sides) {
+            for (file, sum) in sums.iter_mut().enumerate() {
+                *sum += sign(metric.better()) * centre(samples, column, side, file)?;
+            }
+        }
+    }
+    let means = sums.map(|sums| sums.iter().map(|sum| sum / count).collect::<Vec<f64>>());
+    let side = |name: &str| run.sides.iter().find(|side| side.name == name);
+    let tested = match turns(run.sides.first()?, side(candidate)?) {
+        Some(turns) => {
+            let [old, new] = &means;
+            let difference = |(a, b): &(u32, u32)| new[*b as usize] - old[*a as usize];
+            student_paired(&turns.iter().map(difference).collect::<Vec<f64>>())
+        }
+        None => welch(&means[0], &means[1]),
+    };
+    let (low, high) = tested?.interval(level)?;
+    Some(0.5 * (high - low))
+}
+
+/// The centre of ln of the values of one file.
+#[cfg(feature = "recordings")]
+fn centre(samples: &Samples, column: &[f64], side: ContenderId, file: usize) -> Option<f64> {
+    let of_file = samples
+        .blocks()
+        .iter()
+        .filter(|b| b.replicate as usize == file);
+    let mut logs = Vec::new();
+    for at in of_file.flat_map(|block| block.range()) {
+        if samples.samples()[at].contender == side {
+            logs.push((column[at] > 0.0).then(|| column[at].ln())?);
+        }
+    }
+    hodges_lehmann(&logs)
+}
+
+/// Marks the rows that stand out among those of their candidate that have an effect and no verdict.
+#[cfg(feature = "recordings")]
+pub(crate) fn stands_out(comparisons: &mut [Comparison]) {
+    /// Fewer rows say nothing of each other.
+    const LEAST_ROWS: usize = 10;
+
+    /// So many deviations from the middle.
+    const FAR: f64 = 3.5;
+
+    let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
+    for (place, one) in comparisons.iter().enumerate() {
+        let single = |warning: &Warning| matches!(warning, Warning::FewObservations { .. });
+        let candidate = one.candidate.as_ref().filter(|_| one.estimate.is_some());
+        let Some(candidate) = candidate.filter(|_| one.warnings.iter().any(single)) else {
+            continue;
+        };
+        match groups.iter_mut().find(|(name, _)| *name == candidate.name) {
+            Some((_, places)) => places.push(place),
+            None => groups.push((candidate.name.clone(), vec![place])),
+        }
+    }
+    for (_, places) in groups.iter().filter(|(_, all)| all.len() >= LEAST_ROWS) {
+        let effect = |place: &usize| comparisons[*place].estimate.as_ref().map(|e| e.effect.0);
+        let effects: Vec<f64> = places.iter().filter_map(effect).collect();
+        let Some((middle, scale)) = median(&effects).zip(scaled_mad(&effects)) else {
+            continue;
+        };
+        for (place, effect) in places.iter().zip(effects) {
+            let one = &mut comparisons[*place];
+            let apart = (effect - middle).abs();
+            // Where most rows are exactly alike there is no scale, and z would be no number.
+            let z = apart / scale;
+            if apart > LogRatio::from_change(one.margin).0 && z > FAR && z.is_finite() {
+                one.warnings.push(Warning::StandsOut { z });
+            }
+        }
     }
 }
 

@@ -1,8 +1,9 @@
-//! The warnings a comparison deserves.
+//! The warnings a comparison deserves, among them that wall time and CPU time tell different
+//! stories.
 
 use deadheat_model::{
-    Benchmark, Comparison, Contender, CounterAccess, LogRatio, Metric, Origin, RunHeader, Samples,
-    Verdict, Warning, Workload,
+    Benchmark, ClockCause, Comparison, Contender, ContenderId, CounterAccess, Flags, LogRatio,
+    Metric, MetricComparison, Origin, RunHeader, Samples, Side, Verdict, Warning, Workload,
 };
 use deadheat_stats::summary::mean;
 use deadheat_stats::{
@@ -10,30 +11,28 @@ use deadheat_stats::{
     tail_rate,
 };
 
-use crate::analyse::verdict;
-use crate::effect_estimate::{EffectEstimate, WithDropped};
+use crate::effect_estimate::{EffectEstimate, Formula, WithDropped, verdict};
 use crate::effects::Effects;
-use crate::formula::Formula;
+use crate::raced::Members;
 
 /// Fewer ticks than this in a sample, and the clock shapes the result.
 pub(crate) const FEW_TICKS: f64 = 100.0;
-/// With fewer single-block replicates than this the plain interval covers
-/// less than it says: .922 instead of .95 at 6, .936 at 11, .948 at 22.
+/// With fewer single-block replicates than this the plain interval covers less than it says: .922
+/// instead of .95 at 6, .936 at 11, .948 at 22.
 const FEW_SINGLE_BLOCKS: usize = 22;
 /// More exact ties than this among the blocks are worth a word.
 const MANY_TIES: f64 = 0.10;
 /// Tail rates that differ at this level are a headline.
 const TAIL_P: f64 = 0.01;
-/// How many standard errors of its own a change of means must leave the
-/// robust change by. Without this a noisy A/A race would cry wolf: with 80
-/// samples that scatter by 10 % the means differ by more than 1 % half of the
-/// time.
+/// The number of standard errors of its own a change of means must leave the robust change by.
+/// Without this a noisy A/A race would cry wolf: with 80 samples that scatter by 10 % the means
+/// differ by more than 1 % half of the time.
 const TAIL_Z: f64 = 2.576;
 /// Below this, starting the process is most of what is measured.
 const SHORT_COMMAND_NS: f64 = 5e6;
-/// A call that takes less was not made. The fastest processors need 0.16 ns for
-/// a cycle and most 0.2 to 0.5 ns; a loop that only counts takes a cycle a
-/// round, and a call that does anything takes several.
+/// A call that takes less was not made. The fastest processors need 0.16 ns for a cycle and most
+/// 0.2 to 0.5 ns; a loop that only counts takes a cycle a round, and a call that does anything
+/// takes several.
 const BELOW_A_CYCLE_NS: f64 = 0.3;
 
 /// Doubts about how the effect was come by.
@@ -116,10 +115,9 @@ pub(crate) fn about_the_estimate(
     warnings
 }
 
-/// True where the dropped blocks decide something: the verdict, or on which side
-/// of the margin the change lies. Told of every race that dropped any, it was
-/// read past: in 13 of 14 benchmarks of a suite it stood there, and in none of
-/// them did it matter.
+/// True where the dropped blocks decide something: the verdict, or on which side of the margin the
+/// change lies. Told of every race that dropped any, it was read past: in 13 of 14 benchmarks of a
+/// suite it stood there, and in none of them did it matter.
 fn tells_another_story(
     effect_estimate: &EffectEstimate,
     with_dropped: WithDropped,
@@ -136,10 +134,9 @@ fn tells_another_story(
         && side(effect_estimate.pooled.theta) != side(with_dropped.theta)
 }
 
-/// The mean of single blocks without the tenth of them (at least one) that
-/// lies farthest from `theta`. A single block has no location of its own that
-/// would hold against an outlier: one slow launch among six made the plain
-/// mean claim groups where there were none.
+/// The mean of single blocks without the tenth of them (at least one) that lies farthest from
+/// `theta`. A single block has no location of its own that would hold against an outlier: one slow
+/// launch among six made the plain mean claim groups where there were none.
 fn trimmed_mean(effects: &[f64], theta: f64) -> f64 {
     let mut sorted = effects.to_vec();
     sorted.sort_by(|a, b| (a - theta).abs().total_cmp(&(b - theta).abs()));
@@ -147,8 +144,8 @@ fn trimmed_mean(effects: &[f64], theta: f64) -> f64 {
     mean(&sorted).unwrap_or(theta)
 }
 
-/// Doubts about whether one number tells the story: the tails of the two
-/// sides, by all their values.
+/// Doubts about whether one number tells the story: the tails of the two sides, by all their
+/// values.
 pub(crate) fn about_the_tails(
     baseline: &[f64],
     candidate: &[f64],
@@ -161,8 +158,8 @@ pub(crate) fn about_the_tails(
     if base_mean <= 0.0 || other_mean <= 0.0 {
         return None;
     }
-    // The change itself taken out: of a candidate that takes four times as
-    // long all samples would lie beyond three times the common median.
+    // The change itself taken out: of a candidate that takes four times as long all samples would
+    // lie beyond three times the common median.
     let undo = (-effect.0).exp();
     let aligned: Vec<f64> = candidate.iter().map(|value| value * undo).collect();
     let tail = tail_rate(baseline, &aligned);
@@ -190,8 +187,8 @@ fn share(count: usize, of: usize) -> f64 {
     }
 }
 
-/// Doubts about what was called: whether anything is left of it, as it was
-/// built and as it was timed.
+/// Doubts about what was called: whether anything is left of it, as it was built and as it was
+/// timed.
 pub(crate) fn about_the_code(
     comparison: &Comparison,
     header: &RunHeader,
@@ -228,14 +225,14 @@ pub(crate) fn about_the_code(
     warnings
 }
 
-/// Whether a sample is made of calls: of a function in a worker, or of the
-/// iterations of Google Benchmark.
+/// Returns true if a sample is made of calls: of a function in a worker, or of the iterations of
+/// Google Benchmark.
 fn is_called(benchmark: &Benchmark) -> bool {
     // Those of Google Benchmark are one launch for all blocks of a replicate.
     benchmark.calls_functions() || benchmark.keeps_order()
 }
 
-/// What the reader should know of how the race was run.
+/// Warnings about how the race was run.
 pub(crate) fn about_the_race(
     comparison: &Comparison,
     header: &RunHeader,
@@ -276,7 +273,7 @@ pub(crate) fn about_the_race(
     warnings
 }
 
-/// What is missing from the metrics.
+/// A warning about metrics that are missing.
 pub(crate) fn about_the_counters(header: &RunHeader) -> Option<Warning> {
     match &header.environment.counters {
         Some(CounterAccess::Unavailable(reason)) => Some(Warning::NoCounters {
@@ -284,6 +281,116 @@ pub(crate) fn about_the_counters(header: &RunHeader) -> Option<Warning> {
         }),
         _ => None,
     }
+}
+
+/// A robust estimate hardly moves when fewer of a side's samples than this were switched away from.
+const OFTEN: f64 = 0.10;
+
+/// Where CPU time leaves out more than this share of wall time, the contender did not run all the
+/// time.
+const MUCH_OF_WALL: f64 = 0.20;
+
+/// Where CPU time is less than this share of wall time, a command mostly waits.
+const LITTLE_OF_WALL: f64 = 0.25;
+
+/// The traces that two contenders of a benchmark left behind.
+pub(crate) struct Traces<'a> {
+    pub(crate) benchmark: &'a Benchmark,
+    pub(crate) samples: &'a Samples,
+    pub(crate) members: &'a Members,
+    pub(crate) candidate: ContenderId,
+}
+
+impl Traces<'_> {
+    /// Doubts that come from looking at wall time and CPU time together.
+    pub(crate) fn doubts(&self, comparison: &Comparison, margin: f64) -> Option<Warning> {
+        let interval_of = |metric: &Metric| {
+            let estimate = row(comparison, metric)?.estimate.as_ref()?;
+            Some((estimate.effect, estimate.interval?))
+        };
+        let (wall, wall_interval) = interval_of(&Metric::Wall)?;
+        let (cpu, cpu_interval) = interval_of(&Metric::Cpu)?;
+        let disjoint =
+            wall_interval.high < cpu_interval.low || cpu_interval.high < wall_interval.low;
+        let apart = (wall.0 - cpu.0).abs() > LogRatio::from_change(margin).0;
+        let is_doubt = disjoint && apart && !self.both_mostly_wait(comparison);
+        is_doubt.then(|| Warning::ClocksDisagree {
+            wall: wall.change(),
+            cpu: cpu.change(),
+            cause: self.cause(comparison),
+        })
+    }
+
+    /// True for two commands that compute for a small part of their time. Theirs are two stories by
+    /// nature: every race of `sleep` against `sleep` was told to trust CPU time. To look like this,
+    /// a command that computes would have to share its core with three others.
+    fn both_mostly_wait(&self, comparison: &Comparison) -> bool {
+        let waits = |side: fn(&MetricComparison) -> Option<&Side>| {
+            let median = |metric| Some(side(row(comparison, &metric)?)?.median);
+            let (wall, cpu) = (median(Metric::Wall)?, median(Metric::Cpu)?);
+            Some(cpu < LITTLE_OF_WALL * wall)
+        };
+        let both = [ContenderId::BASELINE, self.candidate];
+        !both.into_iter().any(|id| self.is_function(id))
+            && waits(|row| Some(&row.baseline)) == Some(true)
+            && waits(|row| row.candidate.as_ref()) == Some(true)
+    }
+
+    /// Why the clocks disagree, as far as the samples tell.
+    fn cause(&self, comparison: &Comparison) -> ClockCause {
+        let both = [ContenderId::BASELINE, self.candidate];
+        // A process that is launched is switched away from and waits on its way from start to end
+        // on any machine, which proves nothing.
+        if !both.into_iter().all(|id| self.is_function(id)) {
+            return ClockCause::Unknown;
+        }
+        if both.into_iter().any(|id| self.share_preempted(id) >= OFTEN) {
+            return ClockCause::Preempted;
+        }
+        let idle = |side: fn(&MetricComparison) -> Option<&Side>| {
+            let median = |metric| Some(side(row(comparison, &metric)?)?.median);
+            let (wall, cpu) = (median(Metric::Wall)?, median(Metric::Cpu)?);
+            Some(wall - cpu > MUCH_OF_WALL * wall)
+        };
+        let idle = [
+            idle(|row| Some(&row.baseline)),
+            idle(|row| row.candidate.as_ref()),
+        ];
+        let waited = both.into_iter().zip(idle).any(|(id, idle)| {
+            idle == Some(true) && self.share_above_zero(&Metric::VoluntarySwitches, id) >= OFTEN
+        });
+        if waited {
+            ClockCause::Waited
+        } else {
+            ClockCause::Unknown
+        }
+    }
+
+    fn is_function(&self, id: ContenderId) -> bool {
+        let contender = self.benchmark.contenders.get(id.index());
+        contender.is_some_and(|contender| contender.workload.calls().is_some())
+    }
+
+    /// Share of a contender's samples during which another task had its core.
+    fn share_preempted(&self, id: ContenderId) -> f64 {
+        let samples = self.samples.samples();
+        let flagged =
+            |index: &&u32| samples[**index as usize].flags.bits() & Flags::PREEMPTED.bits() != 0;
+        let indices = self.members.indices(id);
+        let flagged = share(indices.iter().filter(flagged).count(), indices.len());
+        flagged.max(self.share_above_zero(&Metric::InvoluntarySwitches, id))
+    }
+
+    /// Share of a contender's samples in which the metric is not zero.
+    fn share_above_zero(&self, metric: &Metric, id: ContenderId) -> f64 {
+        let values = self.members.values(self.samples, metric, id);
+        let above = values.iter().filter(|value| **value > 0.0).count();
+        share(above, values.len())
+    }
+}
+
+fn row<'a>(comparison: &'a Comparison, metric: &Metric) -> Option<&'a MetricComparison> {
+    comparison.metrics.iter().find(|row| row.metric == *metric)
 }
 
 #[cfg(test)]

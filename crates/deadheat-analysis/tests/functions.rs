@@ -30,8 +30,7 @@ fn command() -> Workload {
     }))
 }
 
-/// A finished race of two contenders, looked at once, after so many replicates
-/// of so many blocks.
+/// A finished race of two contenders, looked at once, after so many replicates of so many blocks.
 fn race(workload: &Workload, replicates: u32, blocks: u32, metrics: &[Metric]) -> Run {
     let contender = |name: &str| Contender {
         name: name.to_owned(),
@@ -73,8 +72,8 @@ fn race(workload: &Workload, replicates: u32, blocks: u32, metrics: &[Metric]) -
     run
 }
 
-/// Adds replicates of ABBA blocks; `values` gives a sample its values, by
-/// contender, count of blocks so far and slot.
+/// Adds replicates of ABBA blocks; `values` gives a sample its values, by contender, count of
+/// blocks so far and slot.
 fn fill(
     run: &mut Run,
     benchmark: usize,
@@ -104,8 +103,7 @@ fn fill(
     }
 }
 
-/// A time that wobbles by half a percent, `ratio` times as long for the
-/// candidate.
+/// A time that wobbles by half a percent, `ratio` times as long for the candidate.
 fn wobbling(contender: u8, block: u32, slot: usize, ratio: f64) -> f64 {
     let noise = f64::from((block * 7 + slot as u32 * 3) % 11) / 5.0 - 1.0;
     let ratio = if contender == 1 { ratio } else { 1.0 };
@@ -277,8 +275,8 @@ fn metrics_of_an_unpaired_recording_have_verdicts_too() {
     assert_eq!(row.metrics[1].verdict, Some(Verdict::Faster));
 }
 
-/// The cause found where the candidate's wall time grew by a half and its CPU
-/// time did not, with so many switches in every sample of the candidate.
+/// The cause found where the candidate's wall time grew by a half and its CPU time did not, with so
+/// many switches in every sample of the candidate.
 fn cause(workload: &Workload, voluntary: f64, involuntary: f64) -> ClockCause {
     let metrics = [
         Metric::Wall,

@@ -1,5 +1,5 @@
-//! Which data get which answer: every rule of the specification's edge-case
-//! table that concerns an analysis, on runs made by hand.
+//! Which data get which answer: every rule of the specification's edge-case table that concerns an
+//! analysis, on runs made by hand.
 
 use deadheat_analysis::{Options, PlannedRule, analyse, fixed_look, planned_looks};
 use deadheat_model::{
@@ -295,8 +295,8 @@ fn a_few_zeros_count_as_half_a_tick_and_many_refuse_the_ratio() {
 
 #[test]
 fn a_look_judged_again_later_says_what_it_said_then() {
-    // At the first look 1 value in 24 is zero, too many for a ratio; at the
-    // last 1 in 160 is not. The first look must not come to life afterwards.
+    // At the first look 1 value in 24 is zero, too many for a ratio; at the last 1 in 160 is not.
+    // The first look must not come to life afterwards.
     let mut maker = Maker::race();
     let (none, base, other) = (Flags::NONE, [1e6], [1.2e6]);
     maker.block(
@@ -386,9 +386,12 @@ fn dropped_blocks_are_a_doubt_where_the_answer_would_be_another_one_with_them() 
     let mut maker = Maker::recording();
     for replicate in 0..40 {
         let is_hit = replicate % 7 == 3;
-        let hit = |slot: u32| match is_hit && (replicate / 7) % 2 == slot {
-            true => Flags::PREEMPTED,
-            false => Flags::NONE,
+        let hit = |slot: u32| {
+            if is_hit && (replicate / 7) % 2 == slot {
+                Flags::PREEMPTED
+            } else {
+                Flags::NONE
+            }
         };
         let change = 0.0085 + (f64::from(replicate * 7 % 11) - 5.0) * 0.0008;
         let slow = if is_hit { 0.05 } else { 0.0 };
@@ -423,9 +426,12 @@ fn an_open_race_is_as_open_on_either_side_of_the_margin() {
     let mut maker = Maker::recording();
     for replicate in 0..40 {
         let is_hit = replicate % 7 == 3;
-        let hit = |slot: u32| match is_hit && (replicate / 7) % 2 == slot {
-            true => Flags::PREEMPTED,
-            false => Flags::NONE,
+        let hit = |slot: u32| {
+            if is_hit && (replicate / 7) % 2 == slot {
+                Flags::PREEMPTED
+            } else {
+                Flags::NONE
+            }
         };
         let change = 0.007 + (f64::from(replicate * 7 % 11) - 5.0) * 0.02;
         let slow = if is_hit { 0.05 } else { 0.0 };

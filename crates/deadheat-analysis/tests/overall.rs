@@ -63,9 +63,9 @@ fn the_mean_of_two_files_has_no_interval() {
 
 #[test]
 fn the_mean_of_pooled_files_is_judged_by_the_means_of_the_files() {
-    // Over both benchmarks the old files have means of 0 and 0.02, the new
-    // ones of 0.1 and 0.12: each error is 0.01, theirs together 0.01·√2, and
-    // of two degrees of freedom the quantile is 4.302653.
+    // Over both benchmarks the old files have means of 0 and 0.02, the new ones of 0.1 and 0.12:
+    // each error is 0.01, theirs together 0.01·√2, and of two degrees of freedom the quantile is
+    // 4.302653.
     let first = [(0, 0, 0.0), (0, 1, 0.04), (1, 0, 0.1), (1, 1, 0.14)];
     let second = [(0, 0, 0.0), (0, 1, 0.0), (1, 0, 0.1), (1, 1, 0.1)];
     let run = saved([2, 2], &[&first, &second]);

@@ -1,5 +1,5 @@
-//! A run whose samples are handed over benchmark by benchmark gives the same
-//! answer as one that holds them all.
+//! A run whose samples are handed over benchmark by benchmark gives the same answer as one that
+//! holds them all.
 
 mod common;
 
@@ -8,8 +8,8 @@ use deadheat_model::{
     BenchmarkFailure, EndReason, FunctionCalls, Origin, OwnLink, Run, RunEnd, Samples, Workload,
 };
 
-/// A race of six benchmarks: the third broke down, the fifth is the own link of
-/// the first, and all differ.
+/// A race of six benchmarks: the third broke down, the fifth is the own link of the first, and all
+/// differ.
 fn race() -> Run {
     let blocks = |benchmark: u32| -> Vec<common::Block> {
         let time = |at: u32| 1e6 + f64::from((at * 7 + benchmark * 13) % 11) * 1e3;

@@ -1,5 +1,5 @@
-//! Where the code lay: what a verdict may speak of, the user's own link beside
-//! neutral ones, and what the blocks vary by.
+//! Where the code lay: what a verdict may speak of, the user's own link beside neutral ones, and
+//! what the blocks vary by.
 
 use deadheat_analysis::{Options, analyse, fixed_look};
 use deadheat_model::{
@@ -43,8 +43,8 @@ const QUIET: Noise = Noise {
     placement: 0.014,
 };
 
-/// What is raced: so many replicates of so many blocks on neutral links, and
-/// beside them so many on the user's own link, whose placement adds something.
+/// What is raced: so many replicates of so many blocks on neutral links, and beside them so many on
+/// the user's own link, whose placement adds something.
 struct Race {
     workload: Workload,
     candidates: usize,
@@ -450,8 +450,8 @@ fn median_of(race: impl Fn(u64) -> Run, pick: impl Fn(&Comparison) -> Option<f64
     found.get(found.len() / 2).copied()
 }
 
-/// Whether a spread is what its share of a clamped normal distribution makes
-/// of it: .88 of it when it is nearly all the spread there is.
+/// Whether a spread is what its share of a clamped normal distribution makes of it: .88 of it when
+/// it is nearly all the spread there is.
 fn about(found: Option<f64>, truth: f64) -> bool {
     found.is_some_and(|found| (0.75..1.15).contains(&(found / truth)))
 }

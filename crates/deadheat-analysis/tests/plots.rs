@@ -33,8 +33,8 @@ fn block(replicate: u32, order: [u8; 4], times: [f64; 4]) -> Block {
     (replicate, order.into_iter().zip(times).collect())
 }
 
-/// Blocks of log-normal times; the candidate's are `change` longer, and every
-/// replicate has a layout of its own.
+/// Blocks of log-normal times; the candidate's are `change` longer, and every replicate has a
+/// layout of its own.
 fn blocks(seed: u64, replicates: u32, per_replicate: u32, change: f64) -> Vec<Block> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut blocks = Vec::new();

@@ -1,5 +1,5 @@
-//! Recordings without blocks: what counts as one observation, and whether the
-//! verdicts keep their promise.
+//! Recordings without blocks: what counts as one observation, and whether the verdicts keep their
+//! promise.
 
 mod common;
 
@@ -41,8 +41,8 @@ struct Scatter {
     within: f64,
 }
 
-/// Samples of `processes` processes for each side; the candidate's take
-/// `change` longer. `named` says whether the table tells the processes apart.
+/// Samples of `processes` processes for each side; the candidate's take `change` longer. `named`
+/// says whether the table tells the processes apart.
 fn rows(
     processes: [u32; 2],
     samples: u32,
@@ -123,9 +123,9 @@ fn processes_with_layouts_of_their_own_are_wrong_in_at_most_five_percent() {
     }
 }
 
-/// The guard: were every sample a unit, ten processes a side would be told
-/// apart far more often. A table that hides the processes shows it, even with
-/// the layout allowance; without it, tests over samples are far worse.
+/// The guard: were every sample a unit, ten processes a side would be told apart far more often. A
+/// table that hides the processes shows it, even with the layout allowance; without it, tests over
+/// samples are far worse.
 #[test]
 fn the_process_as_the_unit_is_what_keeps_the_promise() {
     let (races, sizes) = (300, [10, 10]);

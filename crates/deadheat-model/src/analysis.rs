@@ -2,27 +2,25 @@
 
 use crate::calibration::CalibrationNote;
 use crate::control::Control;
-use crate::estimate::{BlockDiagnostics, Estimate};
+use crate::estimate::{BlockDiagnostics, Estimate, LogRatio, Scope, Verdict};
 use crate::figures::Figures;
-use crate::gate::{GateHit, Gates};
 use crate::metric::Metric;
 use crate::plan::Throughput;
 use crate::plots::Plots;
 use crate::results::ResultSide;
+use crate::rules::{GateHit, Gates};
 use crate::run::{EndReason, LeftOut};
-use crate::units::LogRatio;
-use crate::verdict::{Scope, Verdict};
 use crate::warning::Warning;
 
-/// One side of a comparison, summarised over all its samples. Values are per
-/// iteration, in the unit of the metric.
+/// One side of a comparison, summarised over all its samples. Values are per iteration, in the unit
+/// of the metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Side {
     /// The contender's name.
     pub name: String,
-    /// The typical value: the robust location of the baseline in logarithms,
-    /// and of a candidate that times 1 + the change, so that the two agree
-    /// with the estimate. `None` where zeros forbid logarithms.
+    /// The typical value: the robust location of the baseline in logarithms, and of a candidate
+    /// that times 1 + the change, so that the two agree with the estimate. `None` where zeros
+    /// forbid logarithms.
     pub typical: Option<f64>,
     /// Median.
     pub median: f64,
@@ -38,8 +36,8 @@ pub struct Side {
     pub samples: usize,
 }
 
-/// One metric of one comparison, on the same pairs as the judged one. It
-/// informs; it decides nothing.
+/// One metric of one comparison, on the same pairs as the judged one. It informs; it decides
+/// nothing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MetricComparison {
     /// The metric.
@@ -50,7 +48,7 @@ pub struct MetricComparison {
     pub candidate: Option<Side>,
     /// The effect; `None` when zeros forbid ratios.
     pub estimate: Option<Estimate>,
-    /// What the verdict would be if this metric were the judged one.
+    /// The verdict if this metric were the judged one.
     pub verdict: Option<Verdict>,
 }
 
@@ -61,11 +59,11 @@ pub struct Comparison {
     pub benchmark: String,
     /// Parameter values filled into its commands.
     pub parameters: Vec<(String, String)>,
-    /// What it says of itself beside its name, where a file told.
+    /// Its label beside its name, where a file told one.
     pub label: Option<String>,
     /// Threads it ran on, where a file told.
     pub threads: Option<u32>,
-    /// What one iteration gets done.
+    /// The work that one iteration gets done.
     pub throughput: Option<Throughput>,
     /// The metric judged.
     pub metric: Metric,
@@ -79,12 +77,11 @@ pub struct Comparison {
     pub candidate: Option<Side>,
     /// The verdict; `None` where only an estimate is allowed.
     pub verdict: Option<Verdict>,
-    /// Whether the interval leaves out zero. A dead heat may still have a
-    /// direction.
+    /// True if the interval leaves out zero. A dead heat may still have a direction.
     pub excludes_zero: bool,
-    /// Whether the verdict is of the weaker kind.
+    /// True if the verdict is of the weaker kind.
     pub provisional: bool,
-    /// What the verdict speaks of.
+    /// The scope of the verdict.
     pub scope: Scope,
     /// The effect judged; `None` when none could be formed.
     pub estimate: Option<Estimate>,
@@ -92,20 +89,18 @@ pub struct Comparison {
     pub p_adjusted: Option<f64>,
     /// The sign-flip test over replicates, which assumes only symmetry.
     pub p_sign_flip: Option<f64>,
-    /// What this design finds with 80 % power.
+    /// The effect that this design finds with 80 % power.
     pub minimum_detectable_effect: Option<LogRatio>,
-    /// The effect as the user's own link placed the code, beside that of
-    /// neutral links.
+    /// The effect as the user's own link placed the code, beside that of neutral links.
     pub own_link: Option<Estimate>,
     /// The baseline against a second copy of itself in the same blocks.
     pub control: Option<Control>,
-    /// What the block effects vary by.
+    /// The spreads that the block effects vary by.
     pub spreads: Option<Spreads>,
-    /// How many replicates more would settle an open verdict, if the estimate
-    /// stays where it is.
+    /// Number of further replicates that would settle an open verdict, if the estimate stays where
+    /// it is.
     pub replicates_to_settle: Option<usize>,
-    /// The seconds these would take, at the pace of the run; `None` for a
-    /// recording.
+    /// The seconds these would take, at the pace of the run; `None` for a recording.
     pub seconds_to_settle: Option<f64>,
     /// Blocks left out for evidence of disturbance.
     pub dropped_blocks: usize,
@@ -115,7 +110,7 @@ pub struct Comparison {
     pub diagnostics: Option<BlockDiagnostics>,
     /// Secondary figures of the judged metric: they inform, they never decide.
     pub figures: Option<Figures>,
-    /// What there is to draw; `None` where nobody draws.
+    /// The plots; `None` where nobody draws.
     pub plots: Option<Box<Plots>>,
     /// Every metric recorded, the judged one included.
     pub metrics: Vec<MetricComparison>,
@@ -126,34 +121,33 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// The chance that the intervals of a race hold the truth, at whichever
-    /// look it ended: what people are told.
+    /// The chance that the intervals of a race hold the truth, at whichever look it ended: what
+    /// people are told.
     pub fn coverage(&self) -> f64 {
         1.0 - self.alpha
     }
 
-    /// True for another candidate of the same benchmark; with other parameter
-    /// values it is another benchmark.
+    /// True for another candidate of the same benchmark; with other parameter values it is another
+    /// benchmark.
     pub fn is_of_one_benchmark_with(&self, other: &Comparison) -> bool {
         self.benchmark == other.benchmark && self.parameters == other.parameters
     }
 }
 
-/// What the effect of a block varies by: standard deviations of its parts, in
-/// log-ratio units.
+/// The spreads of a block's effect: standard deviations of its parts, in log-ratio units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spreads {
-    /// From one neutral link to the next; `None` when placement was not drawn,
-    /// or not told apart from the process.
+    /// From one neutral link to the next; `None` when placement was not drawn, or not told apart
+    /// from the process.
     pub placement: Option<f64>,
-    /// From one process to the next; `None` when it was not told apart from
-    /// the placement, or every block is a process of its own.
+    /// From one process to the next; `None` when it was not told apart from the placement, or every
+    /// block is a process of its own.
     pub process: Option<f64>,
     /// From block to block within a process.
     pub block: f64,
 }
 
-/// How the run behind an analysis came to its end.
+/// The end of the run behind an analysis.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ending {
     /// As recorded.
@@ -171,15 +165,14 @@ pub struct FailedBenchmark {
     pub benchmark: String,
     /// Parameter values of it.
     pub parameters: Vec<(String, String)>,
-    /// What happened.
+    /// The failure.
     pub message: String,
 }
 
-/// What the processes that were started were for.
+/// The purpose of the processes that were started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Processes {
-    /// Each was one launch of a command, timed from its start to its end; or
-    /// there were none.
+    /// Each was one launch of a command, timed from its start to its end; or there were none.
     #[default]
     Launches,
     /// Workers of the program that raced, in which functions were called.
@@ -203,34 +196,32 @@ pub struct Analysis {
     pub margin: f64,
     /// One entry per benchmark and candidate.
     pub comparisons: Vec<Comparison>,
-    /// Benchmarks that broke down. What was measured of them before is not
-    /// judged.
+    /// Benchmarks that broke down. What was measured of them before is not judged.
     pub failures: Vec<FailedBenchmark>,
     /// Benchmarks that were not raced, and why.
     pub left_out: Vec<LeftOut>,
-    /// The change over all benchmarks, per candidate; empty where fewer than
-    /// two were compared.
+    /// The change over all benchmarks, per candidate; empty where fewer than two were compared.
     pub overall: Vec<Overall>,
     /// Doubts about the recordings as a whole.
     pub warnings: Vec<Warning>,
-    /// What the gates say beside the comparisons.
+    /// Statements of the gates beside the comparisons.
     pub gates: Gates,
     /// The files each side was read from; empty where deadheat measured.
     pub sides: Vec<ResultSide>,
-    /// What the processes counted in `launches` were for.
+    /// The purpose of the processes counted in `launches`.
     pub processes: Processes,
     /// Processes launched, discarded ones included.
     pub launches: u64,
     /// Seconds from the first launch to the end of the last block.
     pub elapsed_seconds: f64,
-    /// How the run ended.
+    /// The end of the run.
     pub ending: Ending,
-    /// What was known of races of this kind on the machine when the run began.
+    /// The calibration of races of this kind on the machine when the run began.
     pub calibration: Option<CalibrationNote>,
 }
 
-/// The change over all benchmarks that both sides have: the geometric mean of
-/// the ratios of cost, so that below one is better whatever was measured.
+/// The change over all benchmarks that both sides have: the geometric mean of the ratios of cost,
+/// so that below one is better whatever was measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Overall {
     /// The candidate's name.
@@ -248,13 +239,12 @@ pub struct Overall {
 pub enum Population {
     /// These benchmarks alone: the error is that of their measurements.
     These,
-    /// Benchmarks like these, of which these are taken for a random sample:
-    /// the error is the spread of their effects.
+    /// Benchmarks like these, of which these are taken for a random sample: the error is the spread
+    /// of their effects.
     LikeThese,
 }
 
-/// Where a race stands while it goes on. The interval holds at whatever
-/// moment it is looked at.
+/// Where a race stands while it goes on. The interval holds at whatever moment it is looked at.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Standing {
     /// The candidate, as an index among the contenders.

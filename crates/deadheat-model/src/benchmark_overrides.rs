@@ -3,39 +3,8 @@
 use std::time::Duration;
 
 use crate::metric::Metric;
-use crate::plan::{Looks, Plan, PlanError};
+use crate::plan::{BenchmarkOverrides, LevelOverride, Looks, Plan, PlanError};
 use crate::settings::ShareRange;
-
-/// Settings that a plan gives to one benchmark in place of those of the design. A field that is
-/// `None` is as the design has it.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct BenchmarkOverrides {
-    /// Smallest relative change of it worth acting on.
-    pub margin: Option<f64>,
-    /// How sure its verdict is to be.
-    pub level: Option<LevelOverride>,
-    /// The metric its verdict speaks of.
-    pub judged: Option<Metric>,
-    /// No block of it starts after this much time of its own, nor after its
-    /// share of the budget of the run.
-    pub budget: Option<Duration>,
-}
-
-impl BenchmarkOverrides {
-    /// Returns true if everything is as the design has it.
-    pub fn is_empty(&self) -> bool {
-        *self == BenchmarkOverrides::default()
-    }
-}
-
-/// A chance of a wrong verdict, and the looks that spend it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LevelOverride {
-    /// Chance of a wrong verdict that is accepted.
-    pub alpha: f64,
-    /// When the verdict may be called. They end where those of the design do.
-    pub looks: Looks,
-}
 
 impl Plan {
     fn own(&self, benchmark: usize) -> Option<&BenchmarkOverrides> {
@@ -70,8 +39,8 @@ impl Plan {
         at
     }
 
-    /// The metric that the verdict on a benchmark speaks of: by its overrides,
-    /// by what a file told of it, or that of the design.
+    /// The metric that the verdict on a benchmark speaks of: by its overrides, by what a file told
+    /// of it, or that of the design.
     pub fn judged(&self, benchmark: usize) -> &Metric {
         let own = self.own(benchmark).and_then(|own| own.judged.as_ref());
         let saved = self.benchmarks.get(benchmark);

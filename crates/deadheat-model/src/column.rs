@@ -4,8 +4,7 @@ use std::borrow::Cow;
 
 use crate::metric::{Metric, Unit};
 
-/// Marks the column of a custom metric whose name alone would be mistaken for
-/// something else.
+/// Marks the column of a custom metric whose name alone would be mistaken for something else.
 const CUSTOM: &str = "custom:";
 
 /// Columns of tidy CSV that are not metrics.
@@ -20,13 +19,12 @@ pub const FIXED_COLUMNS: [&str; 8] = [
     "flags",
 ];
 
-/// The column of a metric: its name with `_` for `-` and the unit at the end,
-/// such as `wall_ns`, `peak_rss_bytes` or `minor_faults`; a unit the name already
-/// ends in is not repeated, as in `allocated_bytes`.
+/// The column of a metric: its name with `_` for `-` and the unit at the end, such as `wall_ns`,
+/// `peak_rss_bytes` or `minor_faults`; a unit the name already ends in is not repeated, as in
+/// `allocated_bytes`.
 ///
-/// A custom metric keeps its own name, with `custom:` before it when that name
-/// is taken by another column; so does a foreign one, which is read back as a
-/// custom one.
+/// A custom metric keeps its own name, with `custom:` before it when that name is taken by another
+/// column; so does a foreign one, which is read back as a custom one.
 pub fn column_name(metric: &Metric) -> Cow<'_, str> {
     match metric {
         Metric::Custom(name) if is_taken(name) => format!("{CUSTOM}{name}").into(),
@@ -53,8 +51,8 @@ pub fn metric_of_column(column: &str) -> Metric {
 /// The way texts are written into a table that a spreadsheet may open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TextCells {
-    /// With an apostrophe before what a spreadsheet would run as a formula: a
-    /// benchmark may be called `=HYPERLINK(…)` by whoever wrote it.
+    /// With an apostrophe before what a spreadsheet would run as a formula: a benchmark may be
+    /// called `=HYPERLINK(…)` by whoever wrote it.
     #[default]
     Guarded,
     /// As they are.
@@ -64,9 +62,10 @@ pub enum TextCells {
 impl TextCells {
     /// The cell of a text.
     pub fn cell(self, text: &str) -> Cow<'_, str> {
-        match self == TextCells::Guarded && is_formula(text) {
-            true => format!("'{text}").into(),
-            false => text.into(),
+        if self == TextCells::Guarded && is_formula(text) {
+            format!("'{text}").into()
+        } else {
+            text.into()
         }
     }
 }
@@ -79,8 +78,8 @@ pub fn text_of_cell(cell: &str) -> &str {
     }
 }
 
-/// Returns `true` for a text that a spreadsheet may run, or that would be read back
-/// as one that was guarded.
+/// Returns `true` for a text that a spreadsheet may run, or that would be read back as one that was
+/// guarded.
 fn is_formula(text: &str) -> bool {
     let text = text.trim_start_matches('\'');
     text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n'])
@@ -93,9 +92,10 @@ fn built_in_column(metric: &Metric) -> String {
         Unit::Bytes => "_bytes",
         Unit::Count | Unit::BytesPerSecond | Unit::PerSecond => "",
     };
-    match name.ends_with(unit) {
-        true => name,
-        false => name + unit,
+    if name.ends_with(unit) {
+        name
+    } else {
+        name + unit
     }
 }
 

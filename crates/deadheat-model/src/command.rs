@@ -1,5 +1,5 @@
-//! A whole command as a workload: what is launched, with which files, and
-//! what happens around each launch.
+//! A whole command as a workload: what is launched, with which files, and what happens around each
+//! launch.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -15,7 +15,7 @@ pub struct CommandLine {
     pub input: Input,
     /// Where standard output goes.
     pub output: Output,
-    /// How long one launch may take.
+    /// The time limit of one launch.
     pub timeout: Option<Duration>,
     /// Which exit codes count as success.
     pub exit_policy: ExitPolicy,
@@ -39,8 +39,7 @@ pub enum Output {
     /// `/dev/null`.
     #[default]
     Null,
-    /// A pipe that is read and discarded. Some programs do less work when
-    /// they see `/dev/null`.
+    /// A pipe that is read and discarded. Some programs do less work when they see `/dev/null`.
     Pipe,
     /// deadheat's own standard output and error.
     Inherit,
@@ -63,7 +62,7 @@ pub enum ExitPolicy {
 }
 
 impl ExitPolicy {
-    /// Whether a command that exited with `code` did its work.
+    /// Returns true if a command that exited with `code` did its work.
     pub fn accepts(&self, code: i32) -> bool {
         code == 0
             || match self {

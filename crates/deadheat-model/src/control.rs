@@ -1,18 +1,18 @@
-//! The control of a benchmark: the baseline raced against a second copy of
-//! itself, in the same blocks.
+//! The control of a benchmark: the baseline raced against a second copy of itself, in the same
+//! blocks.
 
 use crate::estimate::Estimate;
 use crate::plan::{Benchmark, Contender, PlanError};
 use crate::schedule::ContenderId;
 use crate::workload::Workload;
 
-/// What came of the baseline against its second copy.
+/// The outcome of the baseline against its second copy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Control {
-    /// The change from the baseline to its copy, which is none in truth. Its
-    /// interval is as sure as that of a candidate that is alone.
+    /// The change from the baseline to its copy, which is none in truth. Its interval is as sure as
+    /// that of a candidate that is alone.
     pub estimate: Estimate,
-    /// Whether the two are told apart, paid for by all controls of the run.
+    /// True if the two are told apart, paid for by all controls of the run.
     pub separated: bool,
 }
 
@@ -23,16 +23,14 @@ impl Benchmark {
         self.control.then_some(ContenderId(last as u8))
     }
 
-    /// Contenders that are raced for their own sake: the baseline and the
-    /// candidates.
+    /// Contenders that are raced for their own sake: the baseline and the candidates.
     pub fn rivals(&self) -> usize {
         let copies = usize::from(self.control);
         self.contenders.len().saturating_sub(copies)
     }
 
-    /// Adds a second copy of the baseline as last contender, unless there is
-    /// one already. Where contenders have processes of their own, so has the
-    /// copy.
+    /// Adds a second copy of the baseline as last contender, unless there is one already. Where
+    /// contenders have processes of their own, so has the copy.
     pub fn add_control(&mut self) {
         let Some(baseline) = self.contenders.first().filter(|_| !self.control) else {
             return;
@@ -84,7 +82,7 @@ impl Benchmark {
     }
 }
 
-/// Whether two contenders do the same, in whichever process.
+/// Returns true if two contenders do the same, in whichever process.
 fn alike(one: &Workload, other: &Workload) -> bool {
     match (one, other) {
         (Workload::Worker(one), Workload::Worker(other)) => {

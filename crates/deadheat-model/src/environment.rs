@@ -1,9 +1,9 @@
 //! Facts about the machine a run was measured on.
 
-use crate::calibration::CalibrationNote;
+use crate::calibration::{CalibrationNote, Machine};
 use crate::placement::NeutralLinks;
 
-/// Whether hardware counters could be read.
+/// The access to hardware counters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CounterAccess {
     /// They were recorded.
@@ -19,7 +19,7 @@ pub struct ClockFacts {
     pub source: String,
     /// Smallest step seen, in nanoseconds.
     pub resolution_ns: f64,
-    /// What reading it twice takes, in nanoseconds.
+    /// Nanoseconds that reading it twice takes.
     pub overhead_ns: f64,
     /// Why the counter of the processor was not used.
     pub fallback: Option<String>,
@@ -44,15 +44,25 @@ pub struct Environment {
     pub pinned: Vec<u32>,
     /// Access to hardware counters; `None` when nobody asked.
     pub counters: Option<CounterAccess>,
-    /// The clock of the samples, where it is not the one of the system that
-    /// times whole processes.
+    /// The clock of the samples, where it is not the one of the system that times whole processes.
     pub clock: Option<ClockFacts>,
-    /// Whether the code measured was built with debug assertions.
+    /// True if the code measured was built with debug assertions.
     pub debug_build: bool,
-    /// The executables that neutral links were asked of; empty when nobody
-    /// asked.
+    /// The executables that neutral links were asked of; empty when nobody asked.
     pub neutral_links: Vec<NeutralLinks>,
-    /// What is known of races of this kind on this machine; `None` where it was
-    /// not calibrated.
+    /// The calibration of races of this kind on this machine; `None` where it was not calibrated.
     pub calibration: Option<CalibrationNote>,
+}
+
+impl Machine {
+    /// The machine of these facts.
+    pub fn of(environment: &Environment, id: Option<String>) -> Self {
+        Self {
+            system: environment.system.clone(),
+            kernel: environment.kernel.clone(),
+            cpu: environment.cpu.clone(),
+            cores: environment.cores,
+            id,
+        }
+    }
 }

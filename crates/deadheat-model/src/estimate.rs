@@ -1,9 +1,7 @@
-//! Effects with the doubt that belongs to them.
+//! Effects with the doubt that belongs to them, the units they are in, and the four things deadheat
+//! can say.
 
-use crate::units::LogRatio;
-
-/// A two-sided confidence interval on the log-ratio scale; finite, and it
-/// contains its estimate.
+/// A two-sided confidence interval on the log-ratio scale; finite, and it contains its estimate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     /// Lower end.
@@ -29,14 +27,102 @@ pub struct Estimate {
     pub blocks: usize,
 }
 
-/// Medians over blocks of the contrasts that should be zero when order does
-/// not matter, in log-ratio units.
+/// Medians over blocks of the contrasts that should be zero when order does not matter, in
+/// log-ratio units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BlockDiagnostics {
     /// Second half of the block against the first.
     pub drift: f64,
-    /// What a contender leaves behind for the other.
+    /// The trace that a contender leaves behind for the other.
     pub carry_over: f64,
     /// Second against first of each pair.
     pub second_position: f64,
+}
+
+/// A duration in nanoseconds, as measured or summarised; may be fractional.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Nanoseconds(pub f64);
+
+impl Nanoseconds {
+    /// The same duration in seconds.
+    pub fn seconds(self) -> f64 {
+        self.0 / 1e9
+    }
+}
+
+/// An effect `θ = ln(candidate / baseline)`.
+///
+/// All inference happens on this scale, because it is symmetric: swapping the roles flips the sign
+/// and nothing else. People see [`LogRatio::change`].
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct LogRatio(pub f64);
+
+impl LogRatio {
+    /// The relative change `e^θ − 1`: −0.01 means the candidate needs 1 % less. Finite for every
+    /// finite effect: an effect beyond 709 gives the largest number there is.
+    pub fn change(self) -> f64 {
+        self.0.exp_m1().min(f64::MAX)
+    }
+
+    /// The effect that a relative change stands for, `ln(1 + change)`.
+    pub fn from_change(change: f64) -> Self {
+        Self(change.ln_1p())
+    }
+}
+
+/// The answer to "is the candidate faster?".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Verdict {
+    /// The candidate needs less.
+    Faster,
+    /// The candidate needs more.
+    Slower,
+    /// The change is smaller than the margin: a dead heat.
+    Equivalent,
+    /// Too close to call.
+    Inconclusive,
+}
+
+impl Verdict {
+    /// The name used in JSON and by `--fail-on`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Faster => "faster",
+            Verdict::Slower => "slower",
+            Verdict::Equivalent => "equivalent",
+            Verdict::Inconclusive => "inconclusive",
+        }
+    }
+}
+
+/// The scope of a verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// The binaries as they were linked.
+    Binary,
+    /// The source: placement was drawn anew for every replicate.
+    Source,
+}
+
+impl Scope {
+    /// The name used in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scope::Binary => "binary",
+            Scope::Source => "source",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_survives_the_way_through_the_log_scale() {
+        for change in [-0.5, -0.01, 0.0, 1e-9, 0.1, 3.0] {
+            let back = LogRatio::from_change(change).change();
+            assert!((back - change).abs() <= 1e-15 * change.abs().max(1.0));
+        }
+    }
 }

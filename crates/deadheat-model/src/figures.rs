@@ -1,11 +1,12 @@
 //! Secondary figures of a comparison: they inform, they never decide.
 //!
-//! Every one is `None` where it cannot be formed, and finite otherwise. What
-//! is marked as naive takes every sample for independent, which samples of one
-//! process are not.
+//! Every one is `None` where it cannot be formed, and finite otherwise. What is marked as naive
+//! takes every sample for independent, which samples of one process are not.
+//!
+//! Wall times counted by size, for tools that read histograms.
 
-use crate::estimate::Interval;
-use crate::units::LogRatio;
+use crate::estimate::{Interval, LogRatio};
+use crate::schedule::ContenderId;
 
 /// Everything that is shown of the judged metric beside the verdict.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,15 +17,14 @@ pub struct Figures {
     pub candidate: Option<SideFigures>,
     /// The two sides against each other; `None` for a contender alone.
     pub between: Option<BetweenFigures>,
-    /// How steady the run was; `None` without pairs.
+    /// The steadiness of the run; `None` without pairs.
     pub stability: Option<StabilityFigures>,
 }
 
 /// The distribution of one side, per iteration.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SideFigures {
-    /// Percentiles 1 to 99 of a histogram with three significant digits, in
-    /// the unit of the metric.
+    /// Percentiles 1 to 99 of a histogram with three significant digits, in the unit of the metric.
     pub percentiles: Vec<f64>,
     /// Skewness of the logarithms, a pure number.
     pub log_skewness: Option<f64>,
@@ -36,9 +36,9 @@ pub struct SideFigures {
     pub fits: Vec<Fit>,
     /// (mean − min)/mean, a share.
     pub mean_over_min: Option<f64>,
-    /// How many standard deviations the smallest value lies below the mean.
+    /// Standard deviations from the smallest value up to the mean.
     pub min_sigmas: Option<f64>,
-    /// How many standard deviations the largest value lies above the mean.
+    /// Standard deviations from the mean up to the largest value.
     pub max_sigmas: Option<f64>,
     /// The samples of the first half of the run; `None` for a single sample.
     pub first_half: Option<FirstHalf>,
@@ -95,8 +95,7 @@ pub struct Fit {
     pub location: f64,
     /// As the location.
     pub scale: f64,
-    /// Σ ln density; it depends on the unit, so only differences between
-    /// families mean anything.
+    /// Σ ln density; it depends on the unit, so only differences between families mean anything.
     pub log_likelihood: f64,
 }
 
@@ -109,7 +108,7 @@ pub struct Change {
     pub interval: Option<Interval>,
 }
 
-/// What other methods say of the two sides.
+/// The two sides compared by other methods.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BetweenFigures {
     /// Of the minima.
@@ -118,8 +117,8 @@ pub struct BetweenFigures {
     pub median: Option<LogRatio>,
     /// Of the means.
     pub mean: Option<LogRatio>,
-    /// The median of all ratios of a candidate's sample to a baseline's
-    /// (Hodges–Lehmann); its interval is naive.
+    /// The median of all ratios of a candidate's sample to a baseline's (Hodges–Lehmann); its
+    /// interval is naive.
     pub shift: Option<Change>,
     /// Which of a pair was larger, with the sign test; naive.
     pub pairs: Option<PairSigns>,
@@ -139,8 +138,7 @@ pub struct BetweenFigures {
     pub rank_sum_p: Option<f64>,
     /// Distance of the two distributions; naive.
     pub kolmogorov_smirnov: Option<Tested>,
-    /// Wasserstein-1 distance of the two distributions as a share of the
-    /// median of both.
+    /// Wasserstein-1 distance of the two distributions as a share of the median of both.
     pub wasserstein: Option<f64>,
     /// Outlying paired differences by direction.
     pub opposite_peaks: Option<OppositePeaks>,
@@ -159,8 +157,7 @@ pub struct TTested {
     pub p: f64,
 }
 
-/// How often the candidate's value of a pair was below, at and above the
-/// baseline's.
+/// Number of pairs in which the candidate's value was below, at and above the baseline's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairSigns {
     /// Below: the candidate needed less.
@@ -206,26 +203,79 @@ pub struct OppositePeaks {
     pub p: Option<f64>,
 }
 
-/// How steady the effect was over the run.
+/// The steadiness of the effect over the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StabilityFigures {
-    /// θ̂ of the first half of the replicates (of the blocks, where there is
-    /// one replicate only).
+    /// θ̂ of the first half of the replicates (of the blocks, where there is one replicate only).
     pub first_half: Option<LogRatio>,
     /// θ̂ of the rest.
     pub second_half: Option<LogRatio>,
-    /// Where the scatter of the block effects comes from; `None` where every
-    /// replicate is a single block.
+    /// Where the scatter of the block effects comes from; `None` where every replicate is a single
+    /// block.
     pub spread: Option<Spread>,
 }
 
-/// Standard deviations of block effects, in log-ratio units, of the effects as
-/// the estimate sees them: limited to 1.5 scales around it.
+/// Standard deviations of block effects, in log-ratio units, of the effects as the estimate sees
+/// them: limited to 1.5 scales around it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
     /// Of blocks within their replicate.
     pub within: f64,
-    /// Between replicates, beyond what their blocks explain: what placement
-    /// and process alone do.
+    /// Between replicates, beyond what their blocks explain: what placement and process alone do.
     pub between: f64,
+}
+
+/// The unit of a whole step of a histogram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HistogramUnit {
+    /// The unit that tools take for granted.
+    Nanoseconds,
+    /// Where whole nanoseconds would lose digits.
+    Picoseconds,
+}
+
+impl HistogramUnit {
+    /// The name used in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            HistogramUnit::Nanoseconds => "nanoseconds",
+            HistogramUnit::Picoseconds => "picoseconds",
+        }
+    }
+
+    /// The number of units in a millisecond.
+    pub fn per_millisecond(self) -> u64 {
+        match self {
+            HistogramUnit::Nanoseconds => 1_000_000,
+            HistogramUnit::Picoseconds => 1_000_000_000,
+        }
+    }
+}
+
+/// High dynamic range histograms of the wall times of a run, all of one shape, so that they can be
+/// laid over each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Histograms {
+    /// Of the values of all of them.
+    pub unit: HistogramUnit,
+    /// Decimal digits to which values are told apart, 1 to 5.
+    pub significant_digits: u8,
+    /// The largest value they have a bucket for, at least 2 and below 2⁶³. The smallest told apart
+    /// from 0 is 1.
+    pub highest: u64,
+    /// One per contender that ran, in the order of the plan.
+    pub contenders: Vec<ContenderHistogram>,
+}
+
+/// Times of a contender counted by size, one count per sample.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ContenderHistogram {
+    /// The benchmark, as an index into the plan.
+    pub benchmark: usize,
+    /// The contender.
+    pub contender: ContenderId,
+    /// The largest value that was counted.
+    pub largest: u64,
+    /// The count of every bucket, the lowest first, up to the highest bucket that holds something.
+    pub counts: Vec<u64>,
 }

@@ -1,8 +1,7 @@
 //! The nouns of a race, shared by every room of deadheat.
 //!
-//! This crate holds data and its invariants, nothing else: it reads no clock,
-//! opens no file, starts no process and computes no statistic. Data flows
-//! through these types in one direction:
+//! This crate holds data and its invariants, nothing else: it reads no clock, opens no file, starts
+//! no process and computes no statistic. Data flows through these types in one direction:
 //!
 //! ```text
 //! Plan → Schedule[Block[Slot]] → Sample → Run → Analysis
@@ -14,32 +13,24 @@ mod calibration;
 mod column;
 mod command;
 mod control;
-mod day;
 #[cfg(feature = "doctor")]
 pub mod doctor;
 mod environment;
 mod estimate;
-mod fail_on;
 mod figures;
-mod gate;
-mod glob;
-mod histogram;
 mod json;
 mod metric;
 mod placement;
 mod plan;
 mod plots;
 mod quantities;
-mod record;
 mod results;
-mod rule;
 mod rules;
 mod run;
 mod samples;
 mod schedule;
+mod seams;
 mod settings;
-mod units;
-mod verdict;
 mod warning;
 mod workload;
 
@@ -47,7 +38,6 @@ pub use analysis::{
     Analysis, Comparison, Ending, FailedBenchmark, MetricComparison, Overall, Population,
     Processes, Side, Spreads, Standing,
 };
-pub use benchmark_overrides::{BenchmarkOverrides, LevelOverride};
 pub use calibration::{
     CalibratedKind, Calibration, CalibrationEnd, CalibrationNote, CalibrationRace, Detectable,
     Found, KnownDifference, Machine, NoiseFloor, Promise, RaceKind, ReplicateCost, Share, Tally,
@@ -55,42 +45,36 @@ pub use calibration::{
 pub use column::{FIXED_COLUMNS, TextCells, column_name, metric_of_column, text_of_cell};
 pub use command::{CommandLine, ExitPolicy, Hooks, Input, Output};
 pub use control::Control;
-pub use day::Day;
 pub use environment::{ClockFacts, CounterAccess, Environment};
-pub use estimate::{BlockDiagnostics, Estimate, Interval};
-pub use fail_on::FailOn;
+pub use estimate::{BlockDiagnostics, Estimate, Interval, LogRatio, Nanoseconds, Scope, Verdict};
 pub use figures::{
-    BetweenFigures, Change, Family, Figures, FirstHalf, Fit, OppositePeaks, PairSigns, RankSums,
-    SideFigures, SignedRanks, Spread, StabilityFigures, TTested, Tested,
+    BetweenFigures, Change, ContenderHistogram, Family, Figures, FirstHalf, Fit, HistogramUnit,
+    Histograms, OppositePeaks, PairSigns, RankSums, SideFigures, SignedRanks, Spread,
+    StabilityFigures, TTested, Tested,
 };
-pub use gate::{Excuse, GateHit, Gates, Idle, IdleIgnore};
-pub use glob::Glob;
-pub use histogram::{ContenderHistogram, HistogramUnit, Histograms};
 pub use json::{Json, JsonError, Object};
 pub use metric::{Better, ForeignMetric, Metric, Unit};
 pub use placement::{NeutralLink, NeutralLinks, Placed, Placing, RefusedLink};
 pub use plan::{
-    Benchmark, Contender, Design, Looks, OwnLink, Pinning, Plan, PlanError, Saved, Throughput,
+    Benchmark, BenchmarkOverrides, Contender, Design, LevelOverride, Looks, OwnLink, Pinning, Plan,
+    PlanError, Saved, Throughput,
 };
 pub use plots::{
     BoxPlot, DensityCurve, Difference, DifferenceSeries, Distribution, LookEstimate, PairCloud,
     PairPoint, Plots, ReplicateEstimate,
 };
-pub use quantities::{byte_size, duration, fraction};
-pub use record::{BlockRecord, RecordSink, SinkError, Unrecorded};
+pub use quantities::{Day, byte_size, duration, fraction};
 pub use results::{ResultBenchmark, ResultFacts, ResultSide, ResultSource, ResultState, Results};
-pub use rule::{Decision, StoppingRule};
-pub use rules::{Ignore, RulesFile, RulesOfSome};
+pub use rules::{Excuse, GateHit, Gates, Glob, Idle, IdleIgnore, Ignore, RulesFile, RulesOfSome};
 pub use run::{
     BenchmarkFailure, EndReason, LeftOut, LeftOutReason, Origin, Run, RunEnd, RunHeader,
 };
-pub use samples::{BlockSpan, Flags, Sample, SampleError, Samples};
+pub use samples::{BlockRecord, BlockSpan, Flags, Sample, SampleError, Samples};
 pub use schedule::{Block, ContenderId, Role, Slot};
+pub use seams::{Decision, RecordSink, SinkError, StoppingRule, Unrecorded};
 pub use settings::{
-    FileScope, Front, Placement, RaceSettings, Setting, ShareRange, TimeLimit, ValueKind,
+    FailOn, FileScope, Front, Placement, RaceSettings, Setting, ShareRange, TimeLimit, ValueKind,
 };
-pub use units::{LogRatio, Nanoseconds};
-pub use verdict::{Scope, Verdict};
 pub use warning::{ClockCause, Observation, Warning};
 pub use workload::{
     FunctionCalls, GoogleBenchmarkCalls, Program, RepetitionLength, WorkerCalls, Workload,

@@ -1,4 +1,4 @@
-//! What is measured beside, or instead of, wall time.
+//! Metrics: quantities measured beside, or instead of, wall time.
 
 use std::fmt;
 
@@ -52,8 +52,7 @@ pub struct ForeignMetric {
     pub better: Better,
 }
 
-/// One quantity recorded for every sample. Less is better for all that deadheat
-/// measures itself.
+/// One quantity recorded for every sample. Less is better for all that deadheat measures itself.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Metric {
     /// Elapsed time by the monotonic clock.
@@ -159,9 +158,8 @@ impl Metric {
         }
     }
 
-    /// Whether the recorded value adds up over the iterations of a sample, so
-    /// that it is divided by their number. A peak does not, and of a foreign
-    /// metric we cannot know.
+    /// Returns true if the recorded value adds up over the iterations of a sample, so that it is
+    /// divided by their number. A peak does not, and of a foreign metric we cannot know.
     pub fn adds_up(&self) -> bool {
         !matches!(
             self,
@@ -169,8 +167,7 @@ impl Metric {
         )
     }
 
-    /// Which way it improves. A custom metric, of which only a name is known,
-    /// counts as a cost.
+    /// Which way it improves. A custom metric, of which only a name is known, counts as a cost.
     pub fn better(&self) -> Better {
         match self {
             Metric::Foreign(foreign) => foreign.better,

@@ -1,23 +1,22 @@
 //! Where the linker put the code, and how often that was drawn anew.
 
-/// What is known, before the race, of neutral links of one executable: links
-/// of the same objects with their function sections aligned and shuffled.
+/// Facts known before the race of neutral links of one executable: links of the same objects with
+/// their function sections aligned and shuffled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NeutralLinks {
     /// The executable as it was named.
     pub executable: String,
-    /// The linker that makes them, with its version. `Err` says why there are
-    /// none.
+    /// The linker that makes them, with its version. `Err` says why there are none.
     pub made_by: Result<String, String>,
-    /// Object files whose functions share one section, so that they keep
-    /// their places among each other however the sections are shuffled.
+    /// Object files whose functions share one section, so that they keep their places among each
+    /// other however the sections are shuffled.
     pub unsectioned: Vec<String>,
 }
 
 /// One neutral link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NeutralLink {
-    /// What its function sections were shuffled by.
+    /// The seed its function sections were shuffled by.
     pub seed: u32,
     /// The beginning of the SHA-256 of the executable, in hexadecimal.
     pub hash: String,
@@ -35,9 +34,9 @@ pub enum Placing {
 /// A neutral link that could not be raced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefusedLink {
-    /// What its function sections were shuffled by.
+    /// The seed its function sections were shuffled by.
     pub seed: u32,
-    /// What happened, and how to see it again.
+    /// The error, and how to see it again.
     pub reason: String,
 }
 
@@ -52,13 +51,13 @@ pub struct Placed {
     pub contenders: Vec<Placing>,
     /// Links that were drawn for this replicate before, and came to nothing.
     pub refused: Vec<RefusedLink>,
-    /// Why somebody runs as linked by the user although neutral links had
-    /// been possible when the race began.
+    /// Why somebody runs as linked by the user although neutral links had been possible when the
+    /// race began.
     pub fallen_back: Option<String>,
 }
 
 impl Placed {
-    /// Whether the placement of these two contenders was drawn.
+    /// Returns true if the placement of these two contenders was drawn.
     pub fn is_drawn(&self, baseline: usize, candidate: usize) -> bool {
         [baseline, candidate]
             .iter()

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use crate::benchmark_overrides::BenchmarkOverrides;
 use crate::metric::Metric;
 use crate::schedule::ContenderId;
 use crate::settings::ShareRange;
@@ -28,8 +27,8 @@ pub struct Design {
     pub alpha: f64,
     /// When the verdict may be called.
     pub looks: Looks,
-    /// Blocks in a replicate, at least 1, unless a benchmark has a number of
-    /// its own. For whole commands a block is a replicate of its own.
+    /// Blocks in a replicate, at least 1, unless a benchmark has a number of its own. For whole
+    /// commands a block is a replicate of its own.
     pub blocks_per_replicate: u32,
     /// Discarded launches of each contender before the first block.
     pub warmup: u32,
@@ -69,8 +68,8 @@ impl Looks {
 /// Which cores the contenders run on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Pinning {
-    /// The affinity deadheat was started with. Commands may be
-    /// multi-threaded, so this is the default.
+    /// The affinity deadheat was started with. Commands may be multi-threaded, so this is the
+    /// default.
     #[default]
     Inherit,
     /// One core for the contenders, deadheat elsewhere.
@@ -88,19 +87,17 @@ pub struct Benchmark {
     pub parameters: Vec<(String, String)>,
     /// The baseline first, the control last.
     pub contenders: Vec<Contender>,
-    /// Whether the last contender is a second copy of the baseline. It shows
-    /// what the race makes of no difference, and is no candidate.
+    /// Whether the last contender is a second copy of the baseline. It shows what the race makes of
+    /// no difference, and is no candidate.
     pub control: bool,
-    /// Blocks in a replicate where the pilot found another number than that
-    /// of the design to fit.
+    /// Blocks in a replicate where the pilot found another number than that of the design to fit.
     pub blocks_per_replicate: Option<u32>,
     /// What one iteration gets done, for rates beside the times.
     pub throughput: Option<Throughput>,
-    /// Set when this is another benchmark once more, as the user's own link
-    /// placed it. It gets no verdict of its own.
+    /// Set when this is another benchmark once more, as the user's own link placed it. It gets no
+    /// verdict of its own.
     pub own_link: Option<OwnLink>,
-    /// Metrics of this benchmark beside those of the run, in column order
-    /// after them.
+    /// Metrics of this benchmark beside those of the run, in column order after them.
     pub counters: Vec<Metric>,
     /// What a file of another tool told of it; `None` when deadheat measures.
     pub saved: Option<Saved>,
@@ -108,11 +105,42 @@ pub struct Benchmark {
     pub overrides: BenchmarkOverrides,
 }
 
+/// Settings that a plan gives to one benchmark in place of those of the design. A field that is
+/// `None` is as the design has it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BenchmarkOverrides {
+    /// Smallest relative change of it worth acting on.
+    pub margin: Option<f64>,
+    /// How sure its verdict is to be.
+    pub level: Option<LevelOverride>,
+    /// The metric its verdict speaks of.
+    pub judged: Option<Metric>,
+    /// No block of it starts after this much time of its own, nor after its share of the budget of
+    /// the run.
+    pub budget: Option<Duration>,
+}
+
+impl BenchmarkOverrides {
+    /// Returns true if everything is as the design has it.
+    pub fn is_empty(&self) -> bool {
+        *self == BenchmarkOverrides::default()
+    }
+}
+
+/// A chance of a wrong verdict, and the looks that spend it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LevelOverride {
+    /// Chance of a wrong verdict that is accepted.
+    pub alpha: f64,
+    /// When the verdict may be called. They end where those of the design do.
+    pub looks: Looks,
+}
+
 /// What a file of another tool tells of a benchmark beside its values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Saved {
-    /// What the verdict speaks of where that is not the metric of the design:
-    /// the benchmarks of a file need not measure the same.
+    /// What the verdict speaks of where that is not the metric of the design: the benchmarks of a
+    /// file need not measure the same.
     pub judged: Option<Metric>,
     /// What the benchmark says of itself beside its name.
     pub label: Option<String>,
@@ -152,16 +180,14 @@ impl Benchmark {
         contenders.any(|contender| contender.workload.calls().is_some())
     }
 
-    /// Whether all blocks of a replicate run in the order of its first: each
-    /// slot is one launch of a Google Benchmark executable, which takes the
-    /// samples of all blocks in a row.
+    /// Whether all blocks of a replicate run in the order of its first: each slot is one launch of
+    /// a Google Benchmark executable, which takes the samples of all blocks in a row.
     pub fn keeps_order(&self) -> bool {
         let mut contenders = self.contenders.iter();
         contenders.any(|contender| matches!(contender.workload, Workload::GoogleBenchmark(_)))
     }
 
-    /// Processes started for a replicate; `None` where every sample is one of
-    /// its own.
+    /// Processes started for a replicate; `None` where every sample is one of its own.
     pub fn processes_per_replicate(&self) -> Option<u64> {
         let mut last = None;
         for contender in &self.contenders {
@@ -380,8 +406,7 @@ impl Plan {
         Ok(())
     }
 
-    /// The benchmark that stands beside this one as the user linked it, if
-    /// there is one.
+    /// The benchmark that stands beside this one as the user linked it, if there is one.
     pub fn own_link_of(&self, benchmark: usize) -> Option<usize> {
         let beside = |other: &Benchmark| other.own_link.is_some_and(|own| own.of == benchmark);
         self.benchmarks.iter().position(beside)

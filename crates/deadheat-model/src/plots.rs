@@ -1,31 +1,28 @@
-//! What there is to draw of a comparison: points and curves, not pictures.
+//! The plots of a comparison: points and curves, not pictures.
 //!
-//! Everything is thinned to what an eye can tell apart, so that a million
-//! samples take no more room than a thousand. Values are per iteration, in the
-//! unit of the metric judged; all numbers are finite. Thinning is for drawing
-//! only: every figure beside a plot is worked out from all samples.
+//! Everything is thinned to what an eye can tell apart, so that a million samples take no more room
+//! than a thousand. Values are per iteration, in the unit of the metric judged; all numbers are
+//! finite. Thinning is for drawing only: every figure beside a plot is worked out from all samples.
 
-use crate::estimate::Estimate;
+use crate::estimate::{Estimate, LogRatio};
 use crate::figures::Family;
 use crate::samples::Flags;
-use crate::units::LogRatio;
 
 /// The plots of one comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plots {
-    /// The paired differences that were judged, in the order they were run;
-    /// `None` without pairs, and where zeros forbid ratios.
+    /// The paired differences that were judged, in the order they were run; `None` without pairs,
+    /// and where zeros forbid ratios.
     pub differences: Option<DifferenceSeries>,
     /// Baseline against candidate; `None` without pairs.
     pub pairs: Option<PairCloud>,
-    /// The estimate of every replicate, in the order run, thinned; empty without
-    /// pairs.
+    /// The estimate of every replicate, in the order run, thinned; empty without pairs.
     pub replicates: Vec<ReplicateEstimate>,
-    /// The interval at every look taken, the earliest first; empty where the
-    /// race was judged by another rule than planned looks.
+    /// The interval at every look taken, the earliest first; empty where the race was judged by
+    /// another rule than planned looks.
     pub looks: Vec<LookEstimate>,
-    /// Edges of the bins that both sides are counted in, rising; one more
-    /// than there are bins, and empty without samples.
+    /// Edges of the bins that both sides are counted in, rising; one more than there are bins, and
+    /// empty without samples.
     pub edges: Vec<f64>,
     /// The baseline.
     pub baseline: Distribution,
@@ -40,21 +37,19 @@ impl Plots {
     }
 }
 
-/// The effects of blocks in the order they were run, of the replicates that
-/// were judged.
+/// The effects of blocks in the order they were run, of the replicates that were judged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DifferenceSeries {
-    /// Blocks, thinned; every dropped one, and the extremes of every stretch,
-    /// are among them as far as there is room.
+    /// Blocks, thinned; every dropped one, and the extremes of every stretch, are among them as far
+    /// as there is room.
     pub points: Vec<Difference>,
     /// Blocks there were before thinning.
     pub blocks: u32,
-    /// Positions of the first block of every replicate, thinned like the
-    /// points. Of whole commands, where a block is a replicate, it is empty.
+    /// Positions of the first block of every replicate, thinned like the points. Of whole commands,
+    /// where a block is a replicate, it is empty.
     pub starts: Vec<u32>,
-    /// Medians of neighbouring blocks, which show where the difference
-    /// drifts: a position and the median around it, dropped ones aside; empty
-    /// where there are too few.
+    /// Medians of neighbouring blocks, which show where the difference drifts: a position and the
+    /// median around it, dropped ones aside; empty where there are too few.
     pub drift: Vec<(u32, LogRatio)>,
 }
 
@@ -69,14 +64,14 @@ pub struct Difference {
     pub block: u32,
     /// The effect.
     pub effect: LogRatio,
-    /// Whether the baseline ran first: ABBA, not BAAB; in a row of more than
-    /// two, whether it ran before the candidate.
+    /// True if the baseline ran first: ABBA, not BAAB; in a row of more than two, whether it ran
+    /// before the candidate.
     pub baseline_first: bool,
     /// Evidence of disturbance seen on the baseline's samples.
     pub baseline_flags: Flags,
     /// The same on the candidate's.
     pub candidate_flags: Flags,
-    /// Whether the block was left out of the estimate for that evidence.
+    /// True if the block was left out of the estimate for that evidence.
     pub dropped: bool,
 }
 
@@ -96,11 +91,11 @@ pub struct PairPoint {
     pub baseline: f64,
     /// The candidate's value.
     pub candidate: f64,
-    /// Whether the baseline's was taken first: AB, not BA.
+    /// True if the baseline's was taken first: AB, not BA.
     pub baseline_first: bool,
 }
 
-/// What one replicate says.
+/// The estimate of one replicate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReplicateEstimate {
     /// The replicate.
@@ -111,7 +106,7 @@ pub struct ReplicateEstimate {
     pub low: LogRatio,
     /// Their upper quartile.
     pub high: LogRatio,
-    /// How many these are.
+    /// Number of these.
     pub blocks: u32,
 }
 
@@ -120,17 +115,17 @@ pub struct ReplicateEstimate {
 pub struct LookEstimate {
     /// Replicates looked at.
     pub replicates: u32,
-    /// What was seen.
+    /// The evidence seen.
     pub estimate: Estimate,
 }
 
-/// How the values of one side are distributed.
+/// The distribution of the values of one side.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Distribution {
     /// Samples of each bin.
     pub counts: Vec<u32>,
-    /// Samples of the first half of the run in each bin, scaled so that they
-    /// are as many as all samples; empty for a single sample.
+    /// Samples of the first half of the run in each bin, scaled so that they are as many as all
+    /// samples; empty for a single sample.
     pub first_half: Vec<f64>,
     /// Samples below the first edge.
     pub below: u32,
@@ -140,17 +135,17 @@ pub struct Distribution {
     pub curves: Vec<DensityCurve>,
     /// Quartiles and whiskers; `None` without samples.
     pub box_plot: Option<BoxPlot>,
-    /// A smooth density over the part of the range of the bins where this side
-    /// has values, for a violin: values and densities, the largest of which is
+    /// A smooth density over the part of the range of the bins where this side has values, for a
+    /// violin: values and densities, the largest of which is
     /// 1. Empty where all values are equal.
     pub violin: Vec<(f64, f64)>,
     /// Values and the share of samples at or below them, thinned.
     pub ecdf: Vec<(f64, f64)>,
-    /// Standard normal quantiles and ln of the value there, thinned; empty
-    /// where zeros forbid logarithms.
+    /// Standard normal quantiles and ln of the value there, thinned; empty where zeros forbid
+    /// logarithms.
     pub normal_quantiles: Vec<(f64, f64)>,
-    /// Intercept and slope of the line through the quartiles of
-    /// `normal_quantiles`, where they would lie if ln t were normal.
+    /// Intercept and slope of the line through the quartiles of `normal_quantiles`, where they
+    /// would lie if ln t were normal.
     pub normal_line: Option<(f64, f64)>,
 }
 
@@ -167,8 +162,8 @@ impl Distribution {
     }
 }
 
-/// A fitted density, in the samples it expects in a bin around a value, so
-/// that it can be laid over the counts.
+/// A fitted density, in the samples it expects in a bin around a value, so that it can be laid over
+/// the counts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DensityCurve {
     /// Whose density.

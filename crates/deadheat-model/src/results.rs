@@ -1,4 +1,4 @@
-//! What a file of saved results holds, whoever wrote it.
+//! The contents of a file of saved results, whichever tool wrote it.
 
 use std::collections::HashMap;
 
@@ -9,13 +9,13 @@ use crate::metric::Metric;
 pub struct Results {
     /// The file as it was named, `-` for standard input.
     pub source: String,
-    /// Who wrote it, with the version where the file says so: "pyperf 2.6.0".
+    /// The tool that wrote it, with the version where the file says so: "pyperf 2.6.0".
     pub tool: String,
-    /// What is known of the machine and the build.
+    /// Facts about the machine and the build.
     pub facts: ResultFacts,
     /// The benchmarks in the order of the file, no two of one name.
     pub benchmarks: Vec<ResultBenchmark>,
-    /// How often each name was asked for.
+    /// Number of times each name was asked for.
     names: HashMap<String, u32>,
 }
 
@@ -29,13 +29,12 @@ impl Results {
         }
     }
 
-    /// Adds a benchmark. A second one of the same name becomes `name #2`: two
-    /// files that repeat a name in the same order still meet.
+    /// Adds a benchmark. A second one of the same name becomes `name #2`: two files that repeat a
+    /// name in the same order still meet.
     pub fn push(&mut self, mut benchmark: ResultBenchmark) {
         let mut name = benchmark.name.clone();
         while let Some(times) = self.names.get_mut(&name) {
-            // Counted on, so that a thousand of one name are not searched
-            // through for each.
+            // Counted on, so that a thousand of one name are not searched through for each.
             *times += 1;
             name = format!("{} #{times}", benchmark.name);
         }
@@ -45,8 +44,7 @@ impl Results {
     }
 }
 
-/// What a file says of where its values come from; what it does not say is
-/// `None`.
+/// Facts that a file tells of where its values come from; what it does not say is `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ResultFacts {
     /// Name of the machine.
@@ -61,13 +59,11 @@ pub struct ResultFacts {
     pub runtime: Option<String>,
     /// When it was measured, as written there.
     pub date: Option<String>,
-    /// When the file was written last, in seconds since 1970; of a pipe nobody
-    /// knows.
+    /// When the file was written last, in seconds since 1970; of a pipe nobody knows.
     pub modified: Option<f64>,
-    /// Whether the frequency of the processor was being scaled.
+    /// True if the frequency of the processor was being scaled.
     pub cpu_scaling: Option<bool>,
-    /// Whether something measured, or the library that measured it, was a
-    /// debug build.
+    /// True if something measured, or the library that measured it, was a debug build.
     pub debug_build: Option<bool>,
 }
 
@@ -76,9 +72,9 @@ pub struct ResultFacts {
 pub struct ResultSource {
     /// As it was named.
     pub source: String,
-    /// Who wrote it.
+    /// The tool that wrote it.
     pub tool: String,
-    /// What it says of the machine and the build.
+    /// Facts it tells of the machine and the build.
     pub facts: ResultFacts,
 }
 
@@ -96,25 +92,25 @@ pub struct ResultSide {
 pub struct ResultBenchmark {
     /// Its name, by which it is looked for in other files.
     pub name: String,
-    /// What it says of itself beside its name.
+    /// Its label beside its name.
     pub label: Option<String>,
     /// Threads it ran on, where that is told.
     pub threads: Option<u32>,
     /// Parameter values that are not part of the name, in the order declared.
     pub parameters: Vec<(String, String)>,
-    /// What became of it.
+    /// Its state.
     pub state: ResultState,
-    /// What was measured; the first is judged unless the user says otherwise.
+    /// The metrics measured; the first is judged unless the user says otherwise.
     pub metrics: Vec<Metric>,
-    /// For each row the process it came from, numbered from 0: rows of one
-    /// process are not independent.
+    /// For each row the process it came from, numbered from 0: rows of one process are not
+    /// independent.
     pub processes: Vec<u32>,
-    /// Rows × metrics, row by row. Values are per iteration, in the unit of
-    /// their metric, finite and not negative.
+    /// Rows × metrics, row by row. Values are per iteration, in the unit of their metric, finite
+    /// and not negative.
     pub values: Vec<f64>,
 }
 
-/// What became of a benchmark.
+/// The state of a benchmark.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ResultState {
     /// Its values were measured one by one.

@@ -1,11 +1,12 @@
-//! What a project asks of its benchmarks, as `deadheat.toml` says it.
+//! Rules that a project sets for its benchmarks, as `deadheat.toml` says them, the conditions and
+//! patterns they are made of; and what a gate says of a comparison: the rule it breaks, and what
+//! excuses it.
 
+use std::fmt;
 use std::path::PathBuf;
 
-use crate::day::Day;
-use crate::fail_on::FailOn;
-use crate::glob::Glob;
-use crate::settings::RaceSettings;
+use crate::quantities::Day;
+use crate::settings::{FailOn, RaceSettings};
 
 /// All that a rules file says.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -25,7 +26,7 @@ pub struct RulesFile {
 }
 
 impl RulesFile {
-    /// Whether a benchmark is raced or judged.
+    /// Returns true if a benchmark is raced or judged.
     pub fn selects(&self, benchmark: &str) -> bool {
         let fits = |glob: &Glob| glob.fits(benchmark);
         (self.include.is_empty() || self.include.iter().any(fits)) && !self.exclude.iter().any(fits)
@@ -64,6 +65,119 @@ pub struct Ignore {
     pub rule: Option<FailOn>,
     /// The line it begins at, counted from 1.
     pub line: u64,
+}
+
+/// A rule of `--fail-on` or of `deadheat.toml` that a comparison breaks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GateHit {
+    /// The rule by its name: `slower`.
+    pub rule: String,
+    /// Why it does not fail the run all the same; `None` when it does.
+    pub excuse: Option<Excuse>,
+}
+
+/// Why a broken rule does not count for now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Excuse {
+    /// The reason that somebody wrote down for whoever asks.
+    pub reason: String,
+    /// The last day it holds, as `2026-12-31`; `None` when it has no end.
+    pub until: Option<String>,
+}
+
+/// Statements of the gates beside the comparisons.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Gates {
+    /// Rules that some benchmark must not break, by name; empty where nobody set one.
+    pub asked: Vec<String>,
+    /// The rules file that was read.
+    pub config: Option<String>,
+    /// Entries of its ignore list that excuse nothing, in the order of the file.
+    pub idle: Vec<IdleIgnore>,
+}
+
+/// An entry of an ignore list that excuses nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IdleIgnore {
+    /// Which benchmarks it is about, as written.
+    pub name: String,
+    /// The only rule it is about, by its name; all when `None`.
+    pub rule: Option<String>,
+    /// The line of the rules file that it begins at, counted from 1.
+    pub line: u64,
+    /// Why it excuses nothing.
+    pub why: Idle,
+}
+
+/// Why an entry of an ignore list excuses nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Idle {
+    /// No benchmark that was judged has such a name.
+    NoBenchmark,
+    /// Those that have break no rule that it is about.
+    NothingBroken,
+    /// Its last day, as `2026-12-31`, is over. What it was about counts again.
+    Expired {
+        /// That day.
+        until: String,
+        /// True if a rule it is about is broken.
+        broken: bool,
+    },
+}
+
+/// A pattern on the whole name of a benchmark: `*` stands for any characters, also for none and for
+/// slashes, `?` for one. All others stand for themselves, brackets too, since names such as
+/// `test[1]` hold them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Glob(String);
+
+impl Glob {
+    /// This pattern. Every text is one.
+    pub fn new(pattern: impl Into<String>) -> Self {
+        Self(pattern.into())
+    }
+
+    /// As it was written.
+    pub fn pattern(&self) -> &str {
+        &self.0
+    }
+
+    /// Returns true if the whole name fits.
+    pub fn fits(&self, name: &str) -> bool {
+        let pattern: Vec<char> = self.0.chars().collect();
+        let name: Vec<char> = name.chars().collect();
+        let (mut at, mut read) = (0, 0);
+        // The last star, and how much of the name it has taken so far. Giving it one character more
+        // is all there is to try: an earlier star can do nothing a later one cannot, so no pattern
+        // takes long.
+        let mut star: Option<(usize, usize)> = None;
+        while read < name.len() {
+            match pattern.get(at) {
+                Some('*') => {
+                    star = Some((at, read));
+                    at += 1;
+                }
+                Some(one) if *one == '?' || *one == name[read] => {
+                    at += 1;
+                    read += 1;
+                }
+                _ => match &mut star {
+                    Some((place, taken)) => {
+                        *taken += 1;
+                        (at, read) = (*place + 1, *taken);
+                    }
+                    None => return false,
+                },
+            }
+        }
+        pattern[at..].iter().all(|rest| *rest == '*')
+    }
+}
+
+impl fmt::Display for Glob {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
 }
 
 #[cfg(test)]
@@ -108,5 +222,38 @@ mod tests {
         assert!(!file(&["parse/*"], &[]).selects("sort"));
         assert!(file(&["parse/*"], &["*/slow"]).selects("parse/json"));
         assert!(!file(&["parse/*"], &["*/slow"]).selects("parse/slow"));
+    }
+
+    #[test]
+    fn a_star_takes_anything_and_a_question_mark_one_character() {
+        for (pattern, fitting, other) in [
+            (
+                "parse/*",
+                vec!["parse/json", "parse/", "parse/a/b"],
+                vec!["parse", "reparse/x"],
+            ),
+            ("*", vec!["", "anything at all"], vec![]),
+            ("sort", vec!["sort"], vec!["sort ", "Sort", "sorted", ""]),
+            ("n=?", vec!["n=1", "n=ü"], vec!["n=", "n=10"]),
+            ("*a*b", vec!["ab", "xaxaxb", "a*b"], vec!["ba", "abc"]),
+            ("test[1]", vec!["test[1]"], vec!["test1"]),
+            ("", vec![""], vec!["a"]),
+            ("a**", vec!["a", "ab"], vec!["b"]),
+        ] {
+            let glob = Glob::new(pattern);
+            for name in fitting {
+                assert!(glob.fits(name), "{pattern} fits '{name}'");
+            }
+            for name in other {
+                assert!(!glob.fits(name), "{pattern} does not fit '{name}'");
+            }
+        }
+    }
+
+    #[test]
+    fn a_pattern_of_many_stars_is_answered_before_long() {
+        let glob = Glob::new("*a".repeat(200));
+        assert!(!glob.fits(&"a".repeat(199)));
+        assert!(glob.fits(&"ab".repeat(5_000).replace("ab", "ba")));
     }
 }

@@ -18,7 +18,7 @@ pub enum Origin {
     UnpairedRecording,
 }
 
-/// What is known before the first sample.
+/// The facts known before the first sample.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunHeader {
     /// Version of deadheat that measured.
@@ -27,8 +27,8 @@ pub struct RunHeader {
     pub started_at: Option<u64>,
     /// Where the samples come from.
     pub origin: Origin,
-    /// The command that runs the same race again, seed and all, word by word;
-    /// empty when it is not known.
+    /// The command that runs the same race again, seed and all, word by word; empty when it is not
+    /// known.
     pub command: Vec<String>,
     /// The frozen plan.
     pub plan: Plan,
@@ -38,21 +38,20 @@ pub struct RunHeader {
     pub metrics: Vec<Metric>,
     /// Resolution of the wall clock in nanoseconds, when known.
     pub tick_ns: Option<f64>,
-    /// Benchmarks that are not in the plan though somebody might look for
-    /// them.
+    /// Benchmarks that are not in the plan though somebody might look for them.
     pub left_out: Vec<LeftOut>,
 }
 
 impl RunHeader {
-    /// The metrics of every sample of a benchmark, in column order: those of
-    /// the run, then its own counters.
+    /// The metrics of every sample of a benchmark, in column order: those of the run, then its own
+    /// counters.
     pub fn metrics_of(&self, benchmark: usize) -> Vec<Metric> {
         let own = self.plan.benchmarks.get(benchmark);
         let counters = own.map_or(&[][..], |benchmark| &benchmark.counters);
         self.metrics.iter().chain(counters).cloned().collect()
     }
 
-    /// Whether any benchmark has this metric: of the run, or of its own.
+    /// Returns true if any benchmark has this metric: of the run, or of its own.
     pub fn records(&self, metric: &Metric) -> bool {
         let mut benchmarks = self.plan.benchmarks.iter();
         self.metrics.contains(metric)
@@ -93,17 +92,16 @@ pub enum EndReason {
     Failed(String),
 }
 
-/// A benchmark that could not be raced to its end, in a run that went on
-/// without it.
+/// A benchmark that could not be raced to its end, in a run that went on without it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BenchmarkFailure {
     /// Index of the benchmark in the plan.
     pub benchmark: usize,
-    /// What happened, and where.
+    /// The error, and where it happened.
     pub message: String,
 }
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunEnd {
     /// Why it ended.
@@ -117,21 +115,20 @@ pub struct RunEnd {
 /// A run and everything measured in it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// What was known before the first sample.
+    /// The facts known before the first sample.
     pub header: RunHeader,
     /// Samples of each benchmark, parallel to the plan's benchmarks.
     pub benchmarks: Vec<Samples>,
-    /// Which files the samples of each contender were read from; empty where
-    /// deadheat measured.
+    /// Which files the samples of each contender were read from; empty where deadheat measured.
     pub sides: Vec<ResultSide>,
     /// Where the code lay in each replicate, where that was drawn.
     pub placed: Vec<Placed>,
     /// Benchmarks that failed, in the order it happened.
     pub failures: Vec<BenchmarkFailure>,
-    /// When the run was taken up again after it had stopped: the blocks each
-    /// benchmark had when that first happened.
+    /// When the run was taken up again after it had stopped: the blocks each benchmark had when
+    /// that first happened.
     pub resumed_at: Option<Vec<usize>>,
-    /// How it ended; `None` when deadheat was killed or the file was cut.
+    /// Its end; `None` when deadheat was killed or the file was cut.
     pub end: Option<RunEnd>,
     /// Nanoseconds from the start to the end of the last completed block.
     pub elapsed_ns: u64,
@@ -166,16 +163,16 @@ impl Run {
         self.end = None;
     }
 
-    /// Whether a benchmark, whose samples these are, has blocks that were
-    /// measured after the run had been taken up again.
+    /// Returns true if a benchmark, whose samples these are, has blocks that were measured after
+    /// the run had been taken up again.
     pub fn went_on(&self, benchmark: usize, samples: &Samples) -> bool {
         self.resumed_at
             .as_ref()
             .is_some_and(|blocks| samples.blocks().len() > blocks[benchmark])
     }
 
-    /// Whether the run was stopped by something its plan does not know, so
-    /// that only a rule valid at any time may judge what it left open.
+    /// Returns true if the run was stopped by something its plan does not know, so that only a rule
+    /// valid at any time may judge what it left open.
     pub fn left_its_plan(&self) -> bool {
         let by_plan = matches!(
             self.end,
@@ -192,7 +189,7 @@ impl Run {
 mod tests {
     use super::*;
     use crate::plan::{Benchmark, Design, Looks, Pinning};
-    use crate::record::BlockRecord;
+    use crate::samples::BlockRecord;
     use crate::samples::{Flags, Sample};
     use crate::schedule::ContenderId;
 

@@ -1,7 +1,6 @@
 //! Recorded samples of one benchmark, column by column.
 
 use crate::metric::Metric;
-use crate::record::BlockRecord;
 use crate::schedule::ContenderId;
 
 /// Evidence that something outside the contender disturbed a sample.
@@ -26,12 +25,12 @@ impl Flags {
         self.0
     }
 
-    /// Whether any evidence is set.
+    /// Returns true if any evidence is set.
     pub fn any(self) -> bool {
         self.0 != 0
     }
 
-    /// Whether all evidence of `other` is among this.
+    /// Returns true if all evidence of `other` is among this.
     pub fn holds(self, other: Flags) -> bool {
         self.0 & other.0 == other.0
     }
@@ -42,11 +41,11 @@ impl Flags {
     }
 }
 
-/// One timed batch of iterations by one contender; its metric values stand in
-/// the columns of [`Samples`].
+/// One timed batch of iterations by one contender; its metric values stand in the columns of
+/// [`Samples`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// Who ran.
+    /// The contender that ran.
     pub contender: ContenderId,
     /// Evidence of disturbance.
     pub flags: Flags,
@@ -54,6 +53,25 @@ pub struct Sample {
     pub exit_code: Option<i32>,
     /// Calls in the batch, at least 1.
     pub iterations: u64,
+}
+
+/// One completed block as measured. The buffers are reused between blocks.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BlockRecord {
+    /// Index of the benchmark in the plan.
+    pub benchmark: usize,
+    /// The replicate, counted from 0.
+    pub replicate: u32,
+    /// The block within the replicate, counted from 0.
+    pub index: u32,
+    /// True if a discarded launch preceded the first slot.
+    pub primed: bool,
+    /// Nanoseconds from the start of the run to the end of this block.
+    pub elapsed_ns: u64,
+    /// One entry per slot, in the order run.
+    pub samples: Vec<Sample>,
+    /// Metric values, slot by slot; within a slot in the run's column order.
+    pub values: Vec<f64>,
 }
 
 /// Where a block's samples stand in [`Samples`].
@@ -152,8 +170,8 @@ impl std::error::Error for SampleError {}
 
 /// All samples of one benchmark in the order they were taken.
 ///
-/// One column per metric: a look at one metric touches one contiguous slice,
-/// and 100,000 samples of 13 metrics stay near 12 MB.
+/// One column per metric: a look at one metric touches one contiguous slice, and 100,000 samples of
+/// 13 metrics stay near 12 MB.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Samples {
     metrics: Vec<Metric>,
@@ -234,8 +252,8 @@ impl Samples {
         &self.blocks
     }
 
-    /// Values of one metric, parallel to [`Samples::samples`], whole samples
-    /// (not divided by iterations). `None` when it was not recorded.
+    /// Values of one metric, parallel to [`Samples::samples`], whole samples (not divided by
+    /// iterations). `None` when it was not recorded.
     pub fn column(&self, metric: &Metric) -> Option<&[f64]> {
         let index = self.metrics.iter().position(|m| m == metric)?;
         Some(&self.columns[index])

@@ -1,4 +1,4 @@
-//! Who runs when: the order of one block.
+//! The order of one block: which contender runs when.
 
 /// The place of a contender in its benchmark; 0 is the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -23,7 +23,7 @@ impl ContenderId {
     }
 }
 
-/// What a contender is in the race for.
+/// The role of a contender in the race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Compared against.
@@ -45,15 +45,15 @@ impl Role {
 /// A scheduled place for one sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
-    /// Who runs.
+    /// The contender that runs.
     pub contender: ContenderId,
-    /// Bytes added to the environment of the process, 0–4095. It moves the
-    /// stack, so that no contender owns a lucky alignment.
+    /// Bytes added to the environment of the process, 0–4095. It moves the stack, so that no
+    /// contender owns a lucky alignment.
     pub padding: u16,
 }
 
-/// Slots run without a pause between them: ABBA or BAAB for two contenders, a
-/// Williams row for three or more, a single slot for a contender alone.
+/// Slots run without a pause between them: ABBA or BAAB for two contenders, a Williams row for
+/// three or more, a single slot for a contender alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
     /// Index of the benchmark in the plan.
@@ -62,9 +62,9 @@ pub struct Block {
     pub replicate: u32,
     /// The place of the block in its replicate, counted from 0.
     pub index: u32,
-    /// Run once and thrown away before the first slot, when the contender of
-    /// the first slot is not the one that ran last. Without it the first slot
-    /// would be the only one whose predecessor is decided by the last block.
+    /// Run once and thrown away before the first slot, when the contender of the first slot is not
+    /// the one that ran last. Without it the first slot would be the only one whose predecessor is
+    /// decided by the last block.
     pub prime: Option<Slot>,
     /// The slots in the order they run.
     pub slots: Vec<Slot>,

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::fail_on::FailOn;
+use crate::estimate::Verdict;
 use crate::metric::Metric;
 use crate::plan::{Design, Looks, Pinning};
 use crate::quantities::{duration, fraction};
@@ -169,6 +169,55 @@ impl Setting {
 /// The limit of a time, or that there is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeLimit(pub Option<Duration>);
+
+/// A condition that makes a run fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailOn {
+    /// A candidate is slower.
+    Slower,
+    /// A race is too close to call, or the data allow no verdict.
+    Inconclusive,
+    /// A candidate is not shown to be equivalent.
+    NotEquivalent,
+}
+
+impl FailOn {
+    /// All conditions, in the order they are told.
+    pub const ALL: [Self; 3] = [Self::Slower, Self::Inconclusive, Self::NotEquivalent];
+
+    /// Their names, in the same order.
+    pub const NAMES: [&'static str; 3] = ["slower", "inconclusive", "not-equivalent"];
+
+    /// The condition as it is written.
+    pub fn name(self) -> &'static str {
+        Self::NAMES[self as usize]
+    }
+
+    /// Its meaning, in a few words.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Slower => "A candidate is slower",
+            Self::Inconclusive => "A race is too close to call, or the data allow no verdict",
+            Self::NotEquivalent => "A candidate is not shown to be equivalent",
+        }
+    }
+
+    /// The condition of this name. The error lists those there are.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let known = Self::ALL.into_iter().find(|rule| rule.name() == text);
+        known.ok_or_else(|| format!("'{text}' is none of {}", Self::NAMES.join(", ")))
+    }
+
+    /// Returns true if a comparison with this verdict fails; `None` stands for data that allow no
+    /// verdict.
+    pub fn holds(self, verdict: Option<Verdict>) -> bool {
+        match self {
+            Self::Slower => verdict == Some(Verdict::Slower),
+            Self::Inconclusive => matches!(verdict, None | Some(Verdict::Inconclusive)),
+            Self::NotEquivalent => verdict != Some(Verdict::Equivalent),
+        }
+    }
+}
 
 /// Which links of an executable are raced.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -745,5 +794,27 @@ mod tests {
         }
         assert!(ShareRange::MARGIN.holds(0.999) && ShareRange::ALPHA.holds(0.5));
         assert!(!ShareRange::ALPHA.holds(0.51) && !ShareRange::ALPHA.holds(f64::NAN));
+    }
+
+    #[test]
+    fn a_missing_verdict_fails_everything_that_asks_for_certainty() {
+        assert!(FailOn::Inconclusive.holds(None));
+        assert!(FailOn::NotEquivalent.holds(None));
+        assert!(!FailOn::Slower.holds(None));
+        assert!(FailOn::NotEquivalent.holds(Some(Verdict::Faster)));
+        assert!(!FailOn::Inconclusive.holds(Some(Verdict::Faster)));
+    }
+
+    #[test]
+    fn every_condition_is_read_by_its_name() {
+        for rule in FailOn::ALL {
+            assert_eq!(FailOn::parse(rule.name()), Ok(rule));
+        }
+        assert_eq!(FailOn::ALL.map(FailOn::name), FailOn::NAMES);
+        let error = FailOn::parse("faster").unwrap_err();
+        assert_eq!(
+            error,
+            "'faster' is none of slower, inconclusive, not-equivalent"
+        );
     }
 }

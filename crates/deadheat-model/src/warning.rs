@@ -1,10 +1,8 @@
-//! Typed doubts attached to a result. What they say to people is worded in
-//! the report.
+//! Typed doubts attached to a result. What they say to people is worded in the report.
 
-use crate::verdict::Verdict;
+use crate::estimate::Verdict;
 
-/// What counts as one independent observation of a side where nothing is
-/// paired.
+/// The unit that counts as one independent observation of a side where nothing is paired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Observation {
     /// A file; all its processes are one observation, however many.
@@ -36,10 +34,10 @@ pub enum Warning {
         /// Replicates a verdict needs.
         need: usize,
     },
-    /// A recording of a few replicates of one block each, for which the plain
-    /// interval is a little too narrow.
+    /// A recording of a few replicates of one block each, for which the plain interval is a little
+    /// too narrow.
     SingleBlocks {
-        /// How many.
+        /// Their number.
         replicates: usize,
     },
     /// One replicate only: the layout of memory was drawn once.
@@ -77,19 +75,17 @@ pub enum Warning {
         /// Relative change of the means.
         mean_change: f64,
     },
-    /// Blocks with evidence of disturbance were dropped, and with them the
-    /// answer would be another one.
+    /// Blocks with evidence of disturbance were dropped, and with them the answer would be another
+    /// one.
     BlocksDropped {
-        /// How many.
+        /// Their number.
         count: usize,
         /// The relative change had they been kept.
         change_with_all: f64,
-        /// The verdict had they been kept; `None` where only an estimate is
-        /// allowed.
+        /// The verdict had they been kept; `None` where only an estimate is allowed.
         verdict_with_all: Option<Verdict>,
     },
-    /// Disturbed samples were kept, since the two sides were disturbed at
-    /// different rates.
+    /// Disturbed samples were kept, since the two sides were disturbed at different rates.
     DisturbedUnevenly {
         /// Exact p-value of equal rates.
         p: f64,
@@ -106,22 +102,21 @@ pub enum Warning {
     },
     /// Some neutral links could not be raced, and others took their place.
     LinksRefused {
-        /// What they were shuffled by.
+        /// The seeds they were shuffled by.
         seeds: Vec<u32>,
-        /// What happened to the first.
+        /// The error of the first.
         reason: String,
     },
-    /// The estimate on the user's own link lies apart from that on neutral
-    /// links by more than the margin.
+    /// The estimate on the user's own link lies apart from that on neutral links by more than the
+    /// margin.
     OwnLinkApart {
         /// Relative change on the own link less that on neutral links.
         apart: f64,
     },
-    /// A control of the run separated: a second copy of the baseline seems to
-    /// differ from it.
+    /// A control of the run separated: a second copy of the baseline seems to differ from it.
     ControlSeparated {
-        /// The benchmark it stood beside; where several separated, the one
-        /// least likely to by chance.
+        /// The benchmark it stood beside; where several separated, the one least likely to by
+        /// chance.
         benchmark: String,
         /// Relative change from the baseline to its copy.
         change: f64,
@@ -158,16 +153,15 @@ pub enum Warning {
         /// Replicates planned at most.
         planned: usize,
     },
-    /// The run was interrupted, cut or taken up again, so the interval is the
-    /// wider one that holds at any time.
+    /// The run was interrupted, cut or taken up again, so the interval is the wider one that holds
+    /// at any time.
     JudgedAnytime,
     /// No block structure: samples cannot be paired.
     Unpaired {
-        /// What was compared.
+        /// The things compared.
         each: Observation,
     },
-    /// Files that were recorded in turns: each was set against its neighbour in
-    /// time.
+    /// Files that were recorded in turns: each was set against its neighbour in time.
     InTurns,
     /// Too few observations for a verdict on samples that are not paired.
     FewObservations {
@@ -177,7 +171,7 @@ pub enum Warning {
         candidate: usize,
         /// Observations of each that a verdict needs.
         need: usize,
-        /// What was counted.
+        /// The things counted.
         each: Observation,
     },
     /// Of one side only a summary was kept, so nothing tells how sure it is.
@@ -187,21 +181,20 @@ pub enum Warning {
     },
     /// The sides were recorded on machines that are not the same.
     DifferentMachines {
-        /// What is told of the baseline's.
+        /// Facts told of the baseline's.
         baseline: String,
-        /// What is told of the candidate's.
+        /// Facts told of the candidate's.
         candidate: String,
     },
-    /// The sides were recorded by different tools or runtimes, or by other
-    /// versions of them.
+    /// The sides were recorded by different tools or runtimes, or by other versions of them.
     DifferentTools {
         /// Those of the baseline.
         baseline: String,
         /// Those of the candidate.
         candidate: String,
     },
-    /// A row without a verdict lies further from the middle of all rows than
-    /// they scatter. That is no verdict.
+    /// A row without a verdict lies further from the middle of all rows than they scatter. That is
+    /// no verdict.
     StandsOut {
         /// Scaled median absolute deviations from the median of the rows.
         z: f64,
@@ -250,8 +243,8 @@ pub enum Warning {
 }
 
 impl Warning {
-    /// Whether it says that each side is a single recording, within which
-    /// nothing tells how the next would come out.
+    /// Returns true if it says that each side is a single recording, within which nothing tells how
+    /// the next would come out.
     pub fn is_one_a_side(&self) -> bool {
         matches!(
             self,

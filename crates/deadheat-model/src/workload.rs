@@ -1,11 +1,11 @@
-//! What a contender does when its turn comes: a command, a function in a
-//! worker process, or a program that holds benchmarks.
+//! The workload of a contender: a command, a function in a worker process, or a program that holds
+//! benchmarks.
 
 use std::path::PathBuf;
 
 use crate::command::CommandLine;
 
-/// What a contender does when its turn comes.
+/// The workload of a contender when its turn comes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Workload {
     /// A process is launched.
@@ -21,7 +21,7 @@ pub enum Workload {
 }
 
 impl Workload {
-    /// How a function is called, when this is one.
+    /// The calls of a function, when this is one.
     pub fn calls(&self) -> Option<FunctionCalls> {
         match self {
             Workload::Function(calls) => Some(*calls),
@@ -40,11 +40,10 @@ impl Workload {
     }
 }
 
-/// How a function is called in each slot.
+/// The calls of a function in each slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FunctionCalls {
-    /// Calls in a sample by each thread, the same for all contenders of a
-    /// benchmark.
+    /// Calls in a sample by each thread, the same for all contenders of a benchmark.
     pub iterations: u64,
     /// Threads that call it at the same time.
     pub threads: u32,
@@ -72,27 +71,27 @@ pub struct Program {
 /// A function of a program that speaks the worker protocol.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorkerCalls {
-    /// Who is started.
+    /// The program that is started.
     pub program: Program,
-    /// The process of the replicate that calls it: contenders of a benchmark
-    /// with the same number share one, which has this program.
+    /// The process of the replicate that calls it: contenders of a benchmark with the same number
+    /// share one, which has this program.
     pub process: usize,
     /// The benchmark, by which the program knows it.
     pub benchmark: String,
     /// The contender, by which the program knows it.
     pub contender: String,
-    /// How it is called.
+    /// Its calls.
     pub calls: FunctionCalls,
 }
 
 /// A benchmark of a Google Benchmark executable.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GoogleBenchmarkCalls {
-    /// Who is launched.
+    /// The program that is launched.
     pub program: Program,
     /// The benchmark, by which the program knows it.
     pub benchmark: String,
-    /// How long each repetition is.
+    /// The length of each repetition.
     pub length: RepetitionLength,
     /// Repetitions in a launch, each a sample.
     pub repetitions: u32,
@@ -100,14 +99,13 @@ pub struct GoogleBenchmarkCalls {
     pub threads: u32,
 }
 
-/// How long a repetition of Google Benchmark is.
+/// The length of a repetition of Google Benchmark.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RepetitionLength {
     /// So many iterations, whatever they take.
     Iterations(u64),
-    /// As many iterations as take at least so many seconds, which the
-    /// executable finds anew in every launch: releases before 1.8 know no
-    /// other way.
+    /// As many iterations as take at least so many seconds, which the executable finds anew in
+    /// every launch: releases before 1.8 know no other way.
     Seconds(f64),
     /// As the source of the benchmark says.
     Own,

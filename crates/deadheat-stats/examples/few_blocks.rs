@@ -1,5 +1,6 @@
-//! Recomputes the table of `few_blocks` by seeded simulation, then shows how well it fits and what it is for:
-//! `cargo run --release -p deadheat-stats --example few_blocks`. Some twelve minutes on two cores.
+//! Recomputes the table of `few_blocks` by seeded simulation, then shows how well it fits and what
+//! it is for: `cargo run --release -p deadheat-stats --example few_blocks`. Some twelve minutes on
+//! two cores.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -37,7 +38,8 @@ fn main() {
     print_false_calls();
 }
 
-/// How many shapes a row is fitted to: the fewer replicates, the heavier the tail and the more are needed.
+/// How many shapes a row is fitted to: the fewer replicates, the heavier the tail and the more are
+/// needed.
 fn draws(replicates: usize) -> usize {
     match replicates {
         0..=12 => 2_000_000,
@@ -50,7 +52,8 @@ fn seeded(seed: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(seed)
 }
 
-/// `of` for every item, in order, on all cores. Every item has a seed of its own, so the cores do not matter.
+/// `of` for every item, in order, on all cores. Every item has a seed of its own, so the cores do
+/// not matter.
 fn in_parallel<T: Sync, R: Send>(items: &[T], of: impl Fn(usize, &T) -> R + Sync) -> Vec<R> {
     let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {

@@ -1,4 +1,5 @@
-//! Recomputes every tabled level by seeded simulation: `cargo run --release -p deadheat-stats --example spending`.
+//! Recomputes every tabled level by seeded simulation: `cargo run --release -p deadheat-stats
+//! --example spending`.
 
 use deadheat_stats::looks::Spending;
 use rand_xoshiro::Xoshiro256PlusPlus;

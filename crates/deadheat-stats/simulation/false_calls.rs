@@ -1,23 +1,27 @@
-//! How often a race of single blocks (K = 1) is called although nothing differs: whole runs, simulated look by look.
+//! How often a race of single blocks (K = 1) is called although nothing differs: whole runs,
+//! simulated look by look.
 //!
-//! [`few_blocks`](deadheat_stats::few_blocks) is fitted to normal blocks and one look; here the promise is put to the test that
-//! counts, with all the looks of a run and with the noise that real commands meet. Under one noise no critical value
-//! keeps it: where slots switch between modes far apart ([`Noise::Modes`]), most blocks of an early look may lie within
-//! one of a few narrow heaps, and σ̂, a median, sees the heap alone. Then .12 of runs are called with the looks to 11
-//! replicates and .14 with those to 40, by either reading of T. The [`guard`](deadheat_stats::guard) mends that.
+//! [`few_blocks`](deadheat_stats::few_blocks) is fitted to normal blocks and one look; here the
+//! promise is put to the test that counts, with all the looks of a run and with the noise that real
+//! commands meet. Under one noise no critical value keeps it: where slots switch between modes far
+//! apart ([`Noise::Modes`]), most blocks of an early look may lie within one of a few narrow heaps,
+//! and σ̂, a median, sees the heap alone. Then .12 of runs are called with the looks to 11
+//! replicates and .14 with those to 40, by either reading of T. The
+//! [`guard`](deadheat_stats::guard) mends that.
 
 use rand_core::Rng;
 
-use deadheat_stats::anytime::{DEFAULT_G, critical_t};
-use deadheat_stats::clusters::Clusters;
+use deadheat_stats::blocks::Clusters;
 use deadheat_stats::dist::{t_critical, t_two_sided_p};
 use deadheat_stats::few_blocks::stretched_t;
 use deadheat_stats::guard::guard_p;
 use deadheat_stats::huber::{Floor, pooled_huber};
 use deadheat_stats::looks::Spending;
+use deadheat_stats::looks::{DEFAULT_G, critical_t};
 use deadheat_stats::rng::{chi_squared, coin, normal, uniform};
 
-/// The spread of an undisturbed slot, in log-ratio units. Only [`Noise::Spikes`] has a second scale to set it against.
+/// The spread of an undisturbed slot, in log-ratio units. Only [`Noise::Spikes`] has a second scale
+/// to set it against.
 const SLOT_SD: f64 = 0.02;
 
 /// How much of a slot's deviation the next one keeps under [`Noise::Drift`].
@@ -107,7 +111,8 @@ pub struct FalseCalls {
     pub plain: f64,
     /// T taken for what it is ([`few_blocks`](deadheat_stats::few_blocks)).
     pub calibrated: f64,
-    /// The same, where the [`guard`](deadheat_stats::guard) leaves 0 out as well: how races are judged.
+    /// The same, where the [`guard`](deadheat_stats::guard) leaves 0 out as well: how races are
+    /// judged.
     pub guarded: f64,
 }
 
@@ -255,10 +260,12 @@ mod tests {
             let four_errors = 4.0 * (want * (1.0 - want) / 20_000.0).sqrt();
             assert!((got - want).abs() < four_errors, "{got} is not {want}");
         };
-        // Of four slots at 2 % each some spike in 1 − .98⁴; half of ln 10 to ln 1,000 each, which only another cancels.
+        // Of four slots at 2 % each some spike in 1 − .98⁴; half of ln 10 to ln 1,000 each, which
+        // only another cancels.
         near(share_beyond(Noise::Spikes, 1.0), 0.0776 * 0.985);
         assert_eq!(share_beyond(Noise::Spikes, 8.0), 0.0);
-        // Two slots against two, 3 in 10 a hundred away: alike in .4246 of the blocks, by two in .0882.
+        // Two slots against two, 3 in 10 a hundred away: alike in .4246 of the blocks, by two in
+        // .0882.
         near(share_beyond(Noise::Modes, 25.0), 1.0 - 0.4246);
         near(share_beyond(Noise::Modes, 75.0), 0.0882);
         // Student's t with 3 degrees of freedom, and a normal number: ½·√4 is 1.

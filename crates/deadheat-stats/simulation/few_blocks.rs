@@ -1,20 +1,23 @@
-//! Where the table of [`few_blocks`](deadheat_stats::few_blocks) comes from: how T = θ̂/SE of single normal blocks really falls.
+//! Where the table of [`few_blocks`](deadheat_stats::few_blocks) comes from: how T = θ̂/SE of
+//! single normal blocks really falls.
 //!
-//! Critical values at levels of 10⁻⁴ would take far more than 10⁸ counted runs, so nothing is counted. The mean x̄ and
-//! the spread s of a normal sample are independent of its *shape*, the effects less x̄ and over s, and θ̂ and SE are x̄
-//! and s moved and scaled by the shape alone: θ̂ = x̄ + s·h, SE = s·g. Given the shape, |T| > t is therefore a question
-//! about Student's √P·x̄/s, whose tails are known exactly, and only the shape is left to draw (the "swindle" of the
+//! Critical values at levels of 10⁻⁴ would take far more than 10⁸ counted runs, so nothing is
+//! counted. The mean x̄ and the spread s of a normal sample are independent of its *shape*, the
+//! effects less x̄ and over s, and θ̂ and SE are x̄ and s moved and scaled by the shape alone: θ̂ =
+//! x̄ + s·h, SE = s·g. Given the shape, |T| > t is therefore a question about Student's √P·x̄/s,
+//! whose tails are known exactly, and only the shape is left to draw (the "swindle" of the
 //! Princeton study, Andrews et al. 1972; Simon 1976).
 
 use rand_core::Rng;
 
-use deadheat_stats::clusters::Clusters;
+use deadheat_stats::blocks::Clusters;
 use deadheat_stats::dist::{t_critical, t_two_sided_p};
 use deadheat_stats::few_blocks::Stretch;
 use deadheat_stats::huber::{Floor, pooled_huber};
 use deadheat_stats::rng::normal;
 
-/// The levels the table is fitted to. From the simulated values between them the fit strays no further than at them.
+/// The levels the table is fitted to. From the simulated values between them the fit strays no
+/// further than at them.
 pub const FITTED_LEVELS: [f64; 9] = [0.1, 0.05, 0.02, 0.01, 0.003, 0.001, 0.0005, 0.0002, 0.0001];
 
 /// How T is distributed over P single normal blocks without a difference.
@@ -41,7 +44,8 @@ pub struct Chance {
 }
 
 impl NullDistribution {
-    /// Draws the shapes of `draws` samples of `replicates` blocks; `None` below two replicates or two draws.
+    /// Draws the shapes of `draws` samples of `replicates` blocks; `None` below two replicates or
+    /// two draws.
     pub fn simulate(replicates: usize, draws: usize, rng: &mut impl Rng) -> Option<Self> {
         let mut effects = vec![0.0; replicates];
         let shapes: Vec<Shape> = (0..draws)
@@ -74,10 +78,11 @@ impl NullDistribution {
         }
     }
 
-    /// The t with P(|T| > t) = `two_sided_level`, raised to where one standard error more would still be within it: what
-    /// the draws leave open widens the interval.
+    /// The t with P(|T| > t) = `two_sided_level`, raised to where one standard error more would
+    /// still be within it: what the draws leave open widens the interval.
     ///
-    /// ln P is nearly a straight line in ln t, so the secant rule needs three or four rounds over all shapes.
+    /// ln P is nearly a straight line in ln t, so the secant rule needs three or four rounds over
+    /// all shapes.
     pub fn critical(&self, two_sided_level: f64) -> f64 {
         let excess = |ln_t: f64| {
             let found = self.two_sided_p(ln_t.exp());
@@ -115,11 +120,13 @@ fn shape_of(effects: &[f64]) -> Option<Shape> {
     })
 }
 
-/// The stretch for `replicates` that lies below none of the critical values of `null` at [`FITTED_LEVELS`], and above
-/// the worst fitted of them as little as can be. Both constants are rounded to the safe side, to four and two decimals.
+/// The stretch for `replicates` that lies below none of the critical values of `null` at
+/// [`FITTED_LEVELS`], and above the worst fitted of them as little as can be. Both constants are
+/// rounded to the safe side, to four and two decimals.
 pub fn fit(replicates: usize, null: &NullDistribution) -> Stretch {
     let targets = FITTED_LEVELS.map(|level| (t_critical(level, null.df), null.critical(level)));
-    // The factor that lifts the curve with this bend over every target, and how far over the worst one it then runs.
+    // The factor that lifts the curve with this bend over every target, and how far over the worst
+    // one it then runs.
     let lifted = |bend: f64| {
         let unit = Stretch::new(replicates, 1.0, bend);
         let ratios = targets.map(|(t, critical)| critical / unit.apply(t));
@@ -185,7 +192,8 @@ mod tests {
         assert!((found.p - 0.05).abs() < 1e-12, "{found:?}");
     }
 
-    /// A critical value 3 % off changes a chance that falls as t^−ν at most by 3 % of ν; the draws by 4 standard errors.
+    /// A critical value 3 % off changes a chance that falls as t^−ν at most by 3 % of ν; the draws
+    /// by 4 standard errors.
     #[test]
     fn the_table_gives_the_levels_it_promises() {
         for (replicates, draws) in [
@@ -210,7 +218,8 @@ mod tests {
 
     #[test]
     fn the_fit_finds_the_row_of_the_table() {
-        // 30,000 draws know the critical values to some 2 % (.0001 at P = 8), whatever that means for the constants.
+        // 30,000 draws know the critical values to some 2 % (.0001 at P = 8), whatever that means
+        // for the constants.
         let refitted = fit(8, &simulated(8, 30_000));
         for level in FITTED_LEVELS {
             let ratio = refitted.apply(t_critical(level, 7.0)) / few_blocks::critical(level, 8);
@@ -233,7 +242,8 @@ mod tests {
         let chances: Vec<Chance> = (0..60)
             .map(|_| {
                 let null = NullDistribution::simulate(7, 400, &mut rng).unwrap();
-                // Where the chance hardly varies with the shape, its mean square is no measure of its scatter.
+                // Where the chance hardly varies with the shape, its mean square is no measure of
+                // its scatter.
                 null.two_sided_p(0.5)
             })
             .collect();

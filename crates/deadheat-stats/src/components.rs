@@ -1,21 +1,23 @@
-//! How much of the spread is within a replicate and how much between: what decides how many blocks a process is worth.
+//! Spread within a replicate and between replicates, which decides how many blocks a process is
+//! worth; and whether the replicates speak with one voice, by two estimates that agree for one mode
+//! and part for two.
 
-use crate::centred::Centred;
-use crate::clusters::Clusters;
+use crate::blocks::Clusters;
 use crate::dist::f_upper_tail;
-use crate::estimate::PooledEstimate;
-use crate::huber::HUBER_CLAMP;
-use crate::summary::{all_finite, finite};
+use crate::huber::{HUBER_CLAMP, PooledEstimate};
+use crate::rank::one_sample::hodges_lehmann_with;
+use crate::summary::{Centred, all_finite, finite, mean};
 
 /// Variances of block effects, in squared log-ratio units. Every figure is finite and none below 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Components {
     /// σ²_within: of blocks about their replicate's mean.
     pub within: f64,
-    /// σ²_between: of replicates' true means; 0 where the means differ no more than their blocks explain.
+    /// σ²_between: of replicates' true means; 0 where the means differ no more than their blocks
+    /// explain.
     pub between: f64,
-    /// Mean square between over mean square within; near 1 when replicates do not matter. `None` without any spread
-    /// within.
+    /// Mean square between over mean square within; near 1 when replicates do not matter. `None`
+    /// without any spread within.
     pub f: Option<f64>,
     /// P − 1.
     pub df_between: f64,
@@ -24,22 +26,23 @@ pub struct Components {
 }
 
 impl Components {
-    /// The p-value that replicates have one mean: P(F ≥ `f`) with `df_between` and `df_within` degrees of freedom
-    /// (Fisher 1925). `None` without any spread within.
+    /// The p-value that replicates have one mean: P(F ≥ `f`) with `df_between` and `df_within`
+    /// degrees of freedom (Fisher 1925). `None` without any spread within.
     pub fn p_value(&self) -> Option<f64> {
         Some(f_upper_tail(self.f?, self.df_between, self.df_within))
     }
 }
 
-/// One-way random-effects analysis of variance for replicates of any sizes (Searle, Casella & McCulloch 1992).
+/// One-way random-effects analysis of variance for replicates of any sizes (Searle, Casella &
+/// McCulloch 1992).
 ///
-/// With n_p blocks in replicate p, N in all: MSB = Σn_p(d̄_p − d̄)²/(P − 1), MSW = ΣΣ(d_pk − d̄_p)²/(N − P),
-/// n₀ = (N − Σn_p²/N)/(P − 1); σ²_within = MSW, σ²_between = max(0, (MSB − MSW)/n₀), F = MSB/MSW as
-/// `scipy.stats.f_oneway`.
+/// With n_p blocks in replicate p, N in all: MSB = Σn_p(d̄_p − d̄)²/(P − 1), MSW = ΣΣ(d_pk −
+/// d̄_p)²/(N − P), n₀ = (N − Σn_p²/N)/(P − 1); σ²_within = MSW, σ²_between = max(0, (MSB −
+/// MSW)/n₀), F = MSB/MSW as `scipy.stats.f_oneway`.
 ///
-/// `None` for fewer than two replicates, when no replicate has a second block, for effects that are not finite, all
-/// equal, or too large to square. One spike inflates σ²_within without bound: to plan blocks, use
-/// [`clamped_components`].
+/// `None` for fewer than two replicates, when no replicate has a second block, for effects that are
+/// not finite, all equal, or too large to square. One spike inflates σ²_within without bound: to
+/// plan blocks, use [`clamped_components`].
 pub fn variance_components(clusters: &Clusters) -> Option<Components> {
     let effects = clusters.effects();
     let (n, p) = (effects.len() as f64, clusters.replicates() as f64);
@@ -77,12 +80,14 @@ pub fn variance_components(clusters: &Clusters) -> Option<Components> {
     })
 }
 
-/// [`variance_components`] of the effects clamped to θ̂ ± 1.5σ̂: the variances that the pooled estimate itself lives with.
+/// [`variance_components`] of the effects clamped to θ̂ ± 1.5σ̂: the variances that the pooled
+/// estimate itself lives with.
 ///
-/// θ̂ and its standard error see an effect only through its score ψ((d − θ̂)/σ̂), and θ̂ + σ̂ψ is the clamped effect. The
-/// ratio within to between of the clamped effects therefore is the one that makes
-/// [`optimal_blocks`](crate::power::optimal_blocks) minimise the error of θ̂; with raw effects, 2 % of pre-emption spikes ask
-/// for the largest number allowed, to average away what the estimate never feels.
+/// θ̂ and its standard error see an effect only through its score ψ((d − θ̂)/σ̂), and θ̂ + σ̂ψ is
+/// the clamped effect. The ratio within to between of the clamped effects therefore is the one that
+/// makes [`optimal_blocks`](crate::power::optimal_blocks) minimise the error of θ̂; with raw
+/// effects, 2 % of pre-emption spikes ask for the largest number allowed, to average away what the
+/// estimate never feels.
 ///
 /// `None` where [`variance_components`] is, and for an estimate without scale.
 ///
@@ -106,11 +111,12 @@ pub fn clamped_components(clusters: &Clusters, estimate: &PooledEstimate) -> Opt
     variance_components(&Clusters::new(&clamped, &sizes).ok()?)
 }
 
-/// Variance of the effects clamped to θ̂ ± 1.5σ̂ about their mean, however they are grouped: all there is where every
-/// replicate is a single block. Comparable with [`clamped_components`], of which it holds both parts.
+/// Variance of the effects clamped to θ̂ ± 1.5σ̂ about their mean, however they are grouped: all
+/// there is where every replicate is a single block. Comparable with [`clamped_components`], of
+/// which it holds both parts.
 ///
-/// `None` for fewer than two effects, for effects that are not finite, all equal, or too large to square, and for an
-/// estimate without scale.
+/// `None` for fewer than two effects, for effects that are not finite, all equal, or too large to
+/// square, and for an estimate without scale.
 pub fn clamped_variance(clusters: &Clusters, estimate: &PooledEstimate) -> Option<f64> {
     let clamped = clamped(clusters, estimate)?;
     let centred = Centred::new(&clamped).filter(Centred::has_spread)?;
@@ -130,6 +136,31 @@ fn clamped(clusters: &Clusters, estimate: &PooledEstimate) -> Option<Vec<f64>> {
     }
     let effects = clusters.effects().iter();
     Some(effects.map(|d| d.max(low).min(high)).collect())
+}
+
+/// The mean over replicates of each one's Hodges–Lehmann estimate: every replicate counts once and
+/// none is an outlier.
+///
+/// Without replicates, or with an effect that is not finite, there is nothing to average and the
+/// mean is 0.
+pub fn mean_of_replicate_locations(clusters: &Clusters) -> f64 {
+    let mut scratch = Vec::new();
+    let locate = |replicate| hodges_lehmann_with(replicate, &mut scratch);
+    let locations: Option<Vec<f64>> = clusters.iter().map(locate).collect();
+    locations
+        .and_then(|locations| mean(&locations))
+        .unwrap_or(0.0)
+}
+
+/// Returns true if the mean of replicate locations leaves θ̂ by more than max(margin/2, 2·SE),
+/// `margin_log` = ln(1 + δ).
+///
+/// The pooled estimate sides with the majority of replicates, the mean with none; layouts that are
+/// fast or slow and nothing between set them apart, and t intervals then cover too rarely. One
+/// replicate has no company to differ from.
+pub fn is_bimodal(mean_hl: f64, estimate: &PooledEstimate, margin_log: f64) -> bool {
+    estimate.replicates >= 2
+        && (mean_hl - estimate.theta).abs() > (0.5 * margin_log).max(2.0 * estimate.se)
 }
 
 #[cfg(test)]
@@ -168,7 +199,8 @@ mod tests {
         close(found.within, 1.0);
         close(found.between, 11.0 / 1.5);
         close(found.f.unwrap(), 12.0);
-        // Three replicates: means 0, 3 and 6 about 4, MSB = (16 + 2·1 + 3·4)/2, MSW = (2 + 2)/3, n₀ = (6 − 14/6)/2.
+        // Three replicates: means 0, 3 and 6 about 4, MSB = (16 + 2·1 + 3·4)/2, MSW = (2 + 2)/3, n₀
+        // = (6 − 14/6)/2.
         let found = components(&[0.0, 2.0, 4.0, 5.0, 6.0, 7.0], &[1, 2, 3]).unwrap();
         close(found.within, 4.0 / 3.0);
         close(found.between, (15.0 - 4.0 / 3.0) / (11.0 / 6.0));
@@ -263,5 +295,63 @@ mod tests {
             clamped_components(&Clusters::new(&bad, &[2, 2]).unwrap(), &estimate),
             None
         );
+    }
+
+    fn verdict(effects: &[f64], sizes: &[usize]) -> bool {
+        let clusters = Clusters::new(effects, sizes).unwrap();
+        let estimate = pooled_huber(&clusters, Floor::default()).unwrap();
+        is_bimodal(
+            mean_of_replicate_locations(&clusters),
+            &estimate,
+            0.01_f64.ln_1p(),
+        )
+    }
+
+    #[test]
+    fn the_two_estimates_may_part_by_half_the_margin_or_two_errors() {
+        let sizes = [1; 6];
+        let clusters = Clusters::new(&[0.5, 0.5, 0.5, 0.5, 0.5, 0.51], &sizes).unwrap();
+        let mut found = pooled_huber(&clusters, Floor::default()).unwrap();
+        found.theta = 0.5;
+        for (se, margin, apart) in [(0.001, 0.25, 0.125), (0.0625, 0.01, 0.125)] {
+            found.se = se;
+            assert!(!is_bimodal(0.5 + apart, &found, margin));
+            assert!(!is_bimodal(0.5 - apart, &found, margin));
+            assert!(is_bimodal(0.5 + 1.01 * apart, &found, margin));
+            assert!(is_bimodal(0.5 - 1.01 * apart, &found, margin));
+        }
+        found.replicates = 1;
+        assert!(!is_bimodal(9.0, &found, 0.01));
+    }
+
+    /// Nine replicates of four blocks, `fast` of them faster by ten per cent.
+    fn replicates(fast: usize) -> Vec<f64> {
+        let wobble = |i: usize| ((i * 7) % 11) as f64 * 2e-4 - 1e-3;
+        (0..36)
+            .map(|i| wobble(i) - if i / 4 < fast { 0.1 } else { 0.0 })
+            .collect()
+    }
+
+    #[test]
+    fn replicates_of_one_mind_are_not_bimodal() {
+        assert!(!verdict(&replicates(0), &[4; 9]));
+    }
+
+    #[test]
+    fn a_minority_of_fast_layouts_is_noticed() {
+        assert!(verdict(&replicates(2), &[4; 9]));
+    }
+
+    #[test]
+    fn every_replicate_counts_once_however_many_blocks_it_has() {
+        let clusters = Clusters::new(&[1.0, 4.0, 4.0, 4.0], &[1, 3]).unwrap();
+        assert_eq!(mean_of_replicate_locations(&clusters), 2.5);
+        assert_eq!(mean_of_replicate_locations(&clusters.prefix(0)), 0.0);
+        assert!(mean_of_replicate_locations(&Clusters::singletons(&[f64::MAX; 9])).is_finite());
+    }
+
+    #[test]
+    fn one_replicate_cannot_be_of_two_minds() {
+        assert!(!verdict(&[0.0, 0.0, 0.5, 0.9], &[4]));
     }
 }

@@ -1,6 +1,14 @@
-//! Which blocks may be dropped, on evidence from outside the code under test and never on their value.
+//! Evidence of disturbance: blocks that may be dropped, how often each side is very slow, and the
+//! direction of peaks.
+//!
+//! Blocks are dropped on evidence from outside the code under test and never on their value. The
+//! other two inform and never delete. A disturbance from outside the code, an interrupt, say, hits
+//! either side of a pair with equal chance and throws the difference as often up as down: peaks
+//! that prefer one direction belong to the code. And how often a side is very slow is something a
+//! robust estimate is right to overlook and a reader should still know.
 
 use crate::dist::binomial_two_sided_p;
+use crate::summary::{all_finite, median, scaled_mad};
 
 /// Flag rates of the two sides that differ at this level mean that the flag is not innocent.
 pub const RATES_DIFFER_P: f64 = 0.01;
@@ -8,7 +16,7 @@ pub const RATES_DIFFER_P: f64 = 0.01;
 /// No more than this share of the blocks may go.
 pub const MOST_DROPPED: f64 = 0.2;
 
-/// How many slots of a block carry evidence of disturbance (pre-empted, migrated), by role.
+/// Numbers of slots of a block that carry evidence of disturbance (pre-empted, migrated), by role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BlockFlags {
     /// Flagged slots of the baseline.
@@ -47,9 +55,9 @@ pub enum KeepReason {
     },
 }
 
-/// Drops every block with a flagged slot, whole, so that the rest stay paired; unless the two sides were flagged at
-/// different rates (exact binomial test of the candidate's flags given all flags, p < 0.01) or more than 20 % of the
-/// blocks would go.
+/// Drops every block with a flagged slot, whole, so that the rest stay paired; unless the two sides
+/// were flagged at different rates (exact binomial test of the candidate's flags given all flags, p
+/// < 0.01) or more than 20 % of the blocks would go.
 pub fn keep_or_drop(flags: &[BlockFlags]) -> Dropping {
     let flagged: Vec<usize> = (0..flags.len())
         .filter(|&block| flags[block].baseline_flagged > 0 || flags[block].candidate_flagged > 0)
@@ -79,8 +87,9 @@ pub fn keep_or_drop(flags: &[BlockFlags]) -> Dropping {
     Dropping::Drop(flagged)
 }
 
-/// The exact two-sided p-value that two rates are equal, given the number of events on both sides together: the
-/// candidate's are then Binomial(all, its share of the chances). `None` when there was no event or a side had no chance.
+/// The exact two-sided p-value that two rates are equal, given the number of events on both sides
+/// together: the candidate's are then Binomial(all, its share of the chances). `None` when there
+/// was no event or a side had no chance.
 pub(crate) fn rates_differ_p(
     baseline_events: u64,
     candidate_events: u64,
@@ -95,9 +104,94 @@ pub(crate) fn rates_differ_p(
     Some(binomial_two_sided_p(candidate_events, events, share))
 }
 
+/// A run is in the tail when it takes longer than this many pooled medians.
+pub const TAIL_FACTOR: f64 = 3.0;
+
+/// Slow runs of the two sides.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Tail {
+    /// Slow runs of the baseline.
+    pub baseline_count: usize,
+    /// Slow runs of the candidate.
+    pub candidate_count: usize,
+    /// All runs of the baseline.
+    pub baseline_n: usize,
+    /// All runs of the candidate.
+    pub candidate_n: usize,
+    /// Exact two-sided binomial p-value that the rates are equal; `None` when there is no slow run
+    /// at all, a side is empty or a time is not finite.
+    pub p: Option<f64>,
+}
+
+/// Counts the times beyond three times the median of both sides pooled, and compares the two rates
+/// by the exact binomial test given the total (Przyborowski & Wilenski 1940). Times in any one
+/// unit.
+pub fn tail_rate(baseline: &[f64], candidate: &[f64]) -> Tail {
+    let pooled: Vec<f64> = baseline.iter().chain(candidate).copied().collect();
+    let limit = median(&pooled).map_or(f64::INFINITY, |middle| TAIL_FACTOR * middle);
+    let slow = |times: &[f64]| times.iter().filter(|&&time| time > limit).count();
+    let (baseline_count, candidate_count) = (slow(baseline), slow(candidate));
+    let (baseline_n, candidate_n) = (baseline.len(), candidate.len());
+    let p = rates_differ_p(
+        baseline_count as u64,
+        candidate_count as u64,
+        baseline_n as u64,
+        candidate_n as u64,
+    );
+    Tail {
+        baseline_count,
+        candidate_count,
+        baseline_n,
+        candidate_n,
+        p: p.filter(|_| all_finite(&pooled)),
+    }
+}
+
+/// A difference further than this many scaled MADs from the median is a peak: of normal
+/// differences, one in 1.7 million.
+pub const PEAK_SCALES: f64 = 5.0;
+
+/// Peaks of paired differences by direction.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OppositePeaks {
+    /// Differences far below the median: the first of the pair was hit.
+    pub below: usize,
+    /// Differences far above the median: the second of the pair was hit.
+    pub above: usize,
+    /// Exact two-sided binomial p-value that a peak is as likely to go either way; `None` without
+    /// peaks.
+    pub p: Option<f64>,
+}
+
+/// Counts the paired differences (second − first) further than five scaled MADs below and above
+/// their median, and compares the counts by the exact binomial test with ½ (the sign test of Dixon
+/// & Mood 1946, on the peaks alone).
+///
+/// The limits lie at equal distances from the median, because under differences that are symmetric
+/// about it only such limits are passed equally often; Tukey's fences follow the quartiles, lean
+/// with them, and would turn a lean of the bulk into a preference of the peaks. Differences in any
+/// one unit; log ratios are best. Peaks are taken for independent: a disturbance that lasts over
+/// several blocks makes p too small. Costs O(n).
+///
+/// `None` for an empty slice, a difference that is not finite, or a MAD of 0 (then half of the
+/// differences are equal, the clock is too coarse, and everything else would count as far away).
+pub fn opposite_peaks(differences: &[f64]) -> Option<OppositePeaks> {
+    let centre = median(differences)?;
+    let scale = scaled_mad(differences).filter(|&mad| mad > 0.0)?;
+    // Halved: the difference of the largest numbers is no number.
+    let limit = 0.5 * PEAK_SCALES * scale;
+    let away = |d: &f64| 0.5 * d - 0.5 * centre;
+    let below = differences.iter().filter(|d| away(d) < -limit).count();
+    let above = differences.iter().filter(|d| away(d) > limit).count();
+    let peaks = (below + above) as u64;
+    let p = (peaks > 0).then(|| binomial_two_sided_p(above as u64, peaks, 0.5));
+    Some(OppositePeaks { below, above, p })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::summary::MAD_TO_SD;
 
     fn block(baseline_flagged: u32, candidate_flagged: u32) -> BlockFlags {
         BlockFlags {
@@ -154,5 +248,123 @@ mod tests {
         assert!(rates_differ_p(10, 30, 300, 100).unwrap() < 1e-6);
         assert_eq!(rates_differ_p(0, 0, 300, 100), None);
         assert_eq!(rates_differ_p(5, 0, 300, 0), None);
+    }
+
+    #[test]
+    fn a_side_that_stalls_now_and_then_is_caught() {
+        let baseline = [10.0; 100];
+        let mut candidate = [10.0; 100];
+        candidate[..10].fill(31.0);
+        let tail = tail_rate(&baseline, &candidate);
+        assert_eq!((tail.baseline_count, tail.candidate_count), (0, 10));
+        assert!((tail.p.unwrap() - 2.0 / 1024.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn exactly_three_medians_is_not_yet_slow() {
+        let tail = tail_rate(&[10.0, 10.0, 30.0], &[10.0, 10.0]);
+        assert_eq!((tail.baseline_count, tail.p), (0, None));
+    }
+
+    #[test]
+    fn sides_with_the_same_tail_do_not_differ() {
+        let tail = tail_rate(&[1.0, 1.0, 1.0, 9.0], &[1.0, 9.0, 1.0, 1.0]);
+        assert_eq!(
+            (tail.baseline_count, tail.candidate_count, tail.p),
+            (1, 1, Some(1.0))
+        );
+    }
+
+    #[test]
+    fn missing_and_absurd_times_give_no_p_value() {
+        assert_eq!(tail_rate(&[], &[]).p, None);
+        assert_eq!(tail_rate(&[1.0], &[]).p, None);
+        assert_eq!(tail_rate(&[1.0, 1.0], &[f64::NAN, 99.0]).p, None);
+        assert_eq!(tail_rate(&[f64::MAX, f64::MAX], &[f64::MAX]).p, None);
+    }
+
+    /// Median 0 and MAD 1 as long as peaks are few.
+    fn quiet(peaks: &[f64]) -> Vec<f64> {
+        let bulk = (-20..=20).map(|i| f64::from(i) / 10.0);
+        bulk.chain(peaks.iter().copied()).collect()
+    }
+
+    #[test]
+    fn peaks_in_both_directions_are_innocent() {
+        let found = opposite_peaks(&quiet(&[90.0, -80.0, 70.0, -60.0])).unwrap();
+        assert_eq!((found.below, found.above, found.p), (2, 2, Some(1.0)));
+    }
+
+    #[test]
+    fn peaks_in_one_direction_are_the_codes_own() {
+        let found = opposite_peaks(&quiet(&[90.0; 10])).unwrap();
+        assert_eq!((found.below, found.above), (0, 10));
+        assert!((found.p.unwrap() - 2.0 / 1024.0).abs() < 1e-15);
+        let mirrored = opposite_peaks(&quiet(&[-90.0; 10])).unwrap();
+        assert_eq!(
+            (mirrored.below, mirrored.above, mirrored.p),
+            (10, 0, found.p)
+        );
+    }
+
+    #[test]
+    fn three_of_one_kind_and_one_of_the_other_say_little() {
+        let found = opposite_peaks(&quiet(&[9.0, 9.5, -9.0, 10.0])).unwrap();
+        assert!((found.p.unwrap() - 0.625).abs() < 1e-14);
+    }
+
+    #[test]
+    fn a_peak_lies_beyond_five_scaled_deviations() {
+        // Median 0 and MAD 1 with any pair beyond them.
+        let at = |away: f64| {
+            opposite_peaks(&[
+                -1.0,
+                -1.0,
+                0.0,
+                1.0,
+                1.0,
+                100.0 + away,
+                -100.0 - away,
+                0.5,
+                -0.5,
+            ])
+        };
+        assert_eq!(at(0.0).unwrap().above, 1);
+        let limit = 5.0 * MAD_TO_SD;
+        let both = |size: f64| {
+            let found =
+                opposite_peaks(&[-1.0, -1.0, 0.0, 1.0, 1.0, size, -size, 0.5, -0.5]).unwrap();
+            (found.below, found.above)
+        };
+        assert_eq!(both(limit), (0, 0));
+        assert_eq!(both(limit * (1.0 + 1e-15)), (1, 1));
+    }
+
+    #[test]
+    fn the_median_is_the_middle_of_the_count() {
+        let shifted: Vec<f64> = quiet(&[90.0, 80.0, -70.0])
+            .iter()
+            .map(|d| d + 1000.0)
+            .collect();
+        let found = opposite_peaks(&shifted).unwrap();
+        assert_eq!((found.below, found.above), (1, 2));
+    }
+
+    #[test]
+    fn without_peaks_there_is_no_p_and_without_spread_no_peak() {
+        let calm = opposite_peaks(&quiet(&[])).unwrap();
+        assert_eq!((calm.below, calm.above, calm.p), (0, 0, None));
+        for bad in [
+            &[][..],
+            &[0.1; 9][..],
+            &[0.0, 0.0, 0.0, 7.0][..],
+            &[1.0, f64::NAN][..],
+            &[1.0, f64::INFINITY][..],
+        ] {
+            assert_eq!(opposite_peaks(bad), None);
+        }
+        let huge = [f64::MAX, -f64::MAX, 1.0, 2.0, 3.0, 4.0, 5.0];
+        let found = opposite_peaks(&huge).unwrap();
+        assert_eq!((found.below, found.above), (1, 1));
     }
 }

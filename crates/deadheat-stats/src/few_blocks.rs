@@ -1,26 +1,32 @@
-//! What the t-statistic of single blocks is worth: T = θ̂/SE when every replicate is one block (K = 1, whole commands).
+//! The worth of the t-statistic of single blocks: T = θ̂/SE when every replicate is one block (K =
+//! 1, whole commands).
 //!
-//! With few blocks in all, σ̂ is itself a guess, and T is not Student's: of 95 % intervals by the plain formula .922 held
-//! the truth at P = 6, .936 at 11 and .948 at 22, and with the looks of a plan false calls were .081 (Pmax 11), .074 (22)
-//! and .065 (40) where .05 was promised. So T is set against what normal blocks without a difference really give:
+//! With few blocks in all, σ̂ is itself a guess, and T is not Student's: of 95 % intervals by the
+//! plain formula .922 held the truth at P = 6, .936 at 11 and .948 at 22, and with the looks of a
+//! plan false calls were .081 (Pmax 11), .074 (22) and .065 (40) where .05 was promised. So T is
+//! set against what normal blocks without a difference really give:
 //!
-//! T at a level = c·t·(1 + (t/b)²)^(e/2), with t the plain t_{P−1} value at that level, e = (P − 1)/⌊P/2⌋ − 1.
+//! T at a level = c·t·(1 + (t/b)²)^(e/2), with t the plain t_{P−1} value at that level, e = (P −
+//! 1)/⌊P/2⌋ − 1.
 //!
-//! The exponent is no fit. T grows without bound when σ̂, a median of deviations, vanishes, and for that ⌊P/2⌋ + 1
-//! blocks must agree: P(|T| > x) falls in the end as x^−⌊P/2⌋, and Student's as t^−(P−1). The factor c and the bend b
-//! are fitted per P from above, so that no critical value of the fitted simulation, from .1 down to .0001, exceeds the
-//! curve. Held against another simulation it lies 0 to 2.6 % too high for P ≥ 6 down to .001, to 3 % at .0002, and
-//! from 22 on within .1 % of the truth; for P of 4 and 5, where no verdict is given, up to 4.5 % too high, and below
-//! .0002 up to 9 % too low. With the looks of a plan normal runs without a difference are then called at most at their α.
-//! `cargo run --release -p deadheat-stats --example few_blocks` prints the table, the fit and the false calls.
+//! The exponent is no fit. T grows without bound when σ̂, a median of deviations, vanishes, and for
+//! that ⌊P/2⌋ + 1 blocks must agree: P(|T| > x) falls in the end as x^−⌊P/2⌋, and Student's as
+//! t^−(P−1). The factor c and the bend b are fitted per P from above, so that no critical value of
+//! the fitted simulation, from .1 down to .0001, exceeds the curve. Held against another simulation
+//! it lies 0 to 2.6 % too high for P ≥ 6 down to .001, to 3 % at .0002, and from 22 on within .1 %
+//! of the truth; for P of 4 and 5, where no verdict is given, up to 4.5 % too high, and below .0002
+//! up to 9 % too low. With the looks of a plan normal runs without a difference are then called at
+//! most at their α. `cargo run --release -p deadheat-stats --example few_blocks` prints the table,
+//! the fit and the false calls.
 //!
-//! With K > 1 blocks in a replicate σ̂ is known from all N = K·P of them, and t_{P−1} stretched as for N single blocks
-//! serves: false calls with the looks to 11 replicates were .0635 at K = 2 and .0576 at K = 3, and are .0500 and .0495
-//! (100,000 runs each, no layout). From K = 10 on nothing is left to stretch.
+//! With K > 1 blocks in a replicate σ̂ is known from all N = K·P of them, and t_{P−1} stretched as
+//! for N single blocks serves: false calls with the looks to 11 replicates were .0635 at K = 2 and
+//! .0576 at K = 3, and are .0500 and .0495 (100,000 runs each, no layout). From K = 10 on nothing
+//! is left to stretch.
 
 use crate::dist::{t_critical, t_two_sided_p};
 
-/// How Student's t is stretched to become T. For every P the map rises and never shrinks a value.
+/// The stretch that makes T of Student's t. For every P the map rises and never shrinks a value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stretch {
     /// c ≥ 1: what is left at the centre.
@@ -43,8 +49,9 @@ impl Stretch {
 
     /// The stretch for `replicates` (P) single blocks.
     ///
-    /// For P ≤ 2, T is Student's (σ̂, θ̂ and SE are mean and standard error). Beyond the table c − 1 = 0.28/P,
-    /// b = 2.5·√P and e = 1, its limit: what the last rows settle to, so that the curve runs on to the plain t.
+    /// For P ≤ 2, T is Student's (σ̂, θ̂ and SE are mean and standard error). Beyond the table c −
+    /// 1 = 0.28/P, b = 2.5·√P and e = 1, its limit: what the last rows settle to, so that the curve
+    /// runs on to the plain t.
     pub fn tabled(replicates: usize) -> Self {
         let Some(row) = replicates.checked_sub(FIRST_ROW) else {
             return Self::new(2, 1.0, 1.0);
@@ -68,8 +75,8 @@ impl Stretch {
 
     /// Student's t that is as improbable as `stretched`.
     ///
-    /// Newton on ln T as a function of ln t, which is convex and at least as steep as 1: from the right it never
-    /// overshoots.
+    /// Newton on ln T as a function of ln t, which is convex and at least as steep as 1: from the
+    /// right it never overshoots.
     pub fn undo(self, stretched: f64) -> f64 {
         let size = stretched.abs();
         if size.is_nan() || size == 0.0 {
@@ -91,26 +98,29 @@ impl Stretch {
     }
 }
 
-/// The half-width, in standard errors, of a two-sided interval over `replicates` single blocks that misses with
-/// probability `two_sided_level`: what stands in for t_critical(level, P − 1). Never below it, and always finite.
+/// The half-width, in standard errors, of a two-sided interval over `replicates` single blocks that
+/// misses with probability `two_sided_level`: what stands in for t_critical(level, P − 1). Never
+/// below it, and always finite.
 pub fn critical(two_sided_level: f64, replicates: usize) -> f64 {
     stretched_t(t_critical(two_sided_level, df(replicates)), replicates)
 }
 
-/// The probability that |T| ≥ |t| over `replicates` single blocks without a difference: the level whose [`critical`]
-/// value is |t|.
+/// The probability that |T| ≥ |t| over `replicates` single blocks without a difference: the level
+/// whose [`critical`] value is |t|.
 pub fn two_sided_p(t: f64, replicates: usize) -> f64 {
     t_two_sided_p(equivalent_t(t, replicates), df(replicates))
 }
 
-/// Student's t with P − 1 degrees of freedom that is as improbable as T = `t` over `replicates` single blocks; never
-/// larger in size. What is made for Student's t, such as the e-values of [`anytime`](crate::anytime), takes it instead.
+/// Student's t with P − 1 degrees of freedom that is as improbable as T = `t` over `replicates`
+/// single blocks; never larger in size. What is made for Student's t, such as the e-values of
+/// [`anytime`](crate::looks), takes it instead.
 pub fn equivalent_t(t: f64, replicates: usize) -> f64 {
     Stretch::tabled(replicates).undo(t)
 }
 
-/// The inverse of [`equivalent_t`]: the T over `replicates` single blocks that is as improbable as Student's `t`. Makes
-/// the critical value of any rule stated in t, such as [`anytime::critical_t`](crate::anytime::critical_t), one for T.
+/// The inverse of [`equivalent_t`]: the T over `replicates` single blocks that is as improbable as
+/// Student's `t`. Makes the critical value of any rule stated in t, such as
+/// [`anytime::critical_t`](crate::looks::critical_t), one for T.
 pub fn stretched_t(t: f64, replicates: usize) -> f64 {
     Stretch::tabled(replicates).apply(t)
 }
@@ -150,8 +160,9 @@ mod tests {
 
     #[test]
     fn critical_values_agree_with_a_separate_simulation() {
-        // Ratios to the plain t value at .05, .01 and .001 from a million shapes (600,000 from P = 11 on) of other
-        // seeds; they are known to .1, .2 and .5 %, and the fit may lie up to 2.5 % above.
+        // Ratios to the plain t value at .05, .01 and .001 from a million shapes (600,000 from P =
+        // 11 on) of other seeds; they are known to .1, .2 and .5 %, and the fit may lie up to 2.5 %
+        // above.
         let found = [
             (6, [1.1958, 1.3595, 1.7319]),
             (8, [1.1253, 1.2162, 1.4188]),

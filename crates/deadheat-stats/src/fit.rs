@@ -1,19 +1,21 @@
-//! Which textbook shape do the times come closest to: normal, log-normal or Gumbel, each fitted by maximum likelihood.
+//! Which textbook shape do the times come closest to: normal, log-normal or Gumbel, each fitted by
+//! maximum likelihood.
 
 use std::f64::consts::PI;
 
-use crate::centred::Centred;
 use crate::dist::normal_quantile;
-use crate::summary::{finite, max, min};
+use crate::summary::{Centred, finite, max, min};
 
 /// A shape with a location and a scale.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Family {
     /// Normal: location is the mean, scale the standard deviation.
     Normal,
-    /// Log-normal: location and scale are mean and standard deviation of the natural logarithms. Positive values only.
+    /// Log-normal: location and scale are mean and standard deviation of the natural logarithms.
+    /// Positive values only.
     LogNormal,
-    /// Gumbel, the limit of maxima, long end on the right: location is the mode, scale β; sd = βπ/√6.
+    /// Gumbel, the limit of maxima, long end on the right: location is the mode, scale β; sd =
+    /// βπ/√6.
     Gumbel,
 }
 
@@ -22,7 +24,8 @@ impl Family {
     pub const ALL: [Self; 3] = [Self::Normal, Self::LogNormal, Self::Gumbel];
 }
 
-/// The member of a family under which a sample is the most likely. Every figure is finite and the scale above 0.
+/// The member of a family under which a sample is the most likely. Every figure is finite and the
+/// scale above 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fit {
     /// Of which family.
@@ -31,13 +34,14 @@ pub struct Fit {
     pub location: f64,
     /// In the unit of the values; for the log-normal of their logarithms.
     pub scale: f64,
-    /// Σ ln density(x) over the sample. Depends on the unit, alike for every family: only differences mean anything.
+    /// Σ ln density(x) over the sample. Depends on the unit, alike for every family: only
+    /// differences mean anything.
     pub log_likelihood: f64,
 }
 
 impl Fit {
-    /// The density at `x`, per unit of the values; 0 where the distribution is not, and for an `x` that is not finite.
-    /// At most `f64::MAX`.
+    /// The density at `x`, per unit of the values; 0 where the distribution is not, and for an `x`
+    /// that is not finite. At most `f64::MAX`.
     pub fn density(&self, x: f64) -> f64 {
         let positive_needed = self.family == Family::LogNormal;
         if !x.is_finite() || (positive_needed && x <= 0.0) {
@@ -59,7 +63,8 @@ impl Fit {
 
     /// The value below which a share `p` of the distribution lies, in the unit of the values.
     ///
-    /// `p` is moved into [2.3e-308, 1 − 1.2e-16] first, and what is too large to represent is given as ±`f64::MAX`.
+    /// `p` is moved into [2.3e-308, 1 − 1.2e-16] first, and what is too large to represent is given
+    /// as ±`f64::MAX`.
     pub fn quantile(&self, p: f64) -> f64 {
         let at = |z: f64| (self.location + self.scale * z).clamp(-f64::MAX, f64::MAX);
         match self.family {
@@ -74,15 +79,16 @@ impl Fit {
     }
 }
 
-/// The maximum-likelihood fit of one family, as `scipy.stats.norm`, `lognorm` (with `floc=0`) and `gumbel_r` fit it.
+/// The maximum-likelihood fit of one family, as `scipy.stats.norm`, `lognorm` (with `floc=0`) and
+/// `gumbel_r` fit it.
 ///
 /// - normal: mean and √(Σ(x − x̄)²/n);
 /// - log-normal: the same of ln x;
 /// - Gumbel: the β with β = x̄ − Σx·e^(−x/β)/Σe^(−x/β), and μ = −β·ln(Σe^(−x/β)/n)
 ///   (Johnson, Kotz & Balakrishnan 1995).
 ///
-/// `None` for fewer than two values, values that are not finite or all equal, a log-normal of values not all above 0, or
-/// a figure too large or a scale too small to represent.
+/// `None` for fewer than two values, values that are not finite or all equal, a log-normal of
+/// values not all above 0, or a figure too large or a scale too small to represent.
 pub fn fit(family: Family, values: &[f64]) -> Option<Fit> {
     let n = values.len() as f64;
     let (location, scale, log_likelihood) = match family {
@@ -110,8 +116,9 @@ pub fn fit(family: Family, values: &[f64]) -> Option<Fit> {
 
 /// The fits of all families that can be fitted, the likeliest first.
 ///
-/// Each has two parameters, so Akaike's criterion, 4 − 2·log-likelihood, puts them in the same order. Which of three
-/// shapes comes closest is all this says: none of them need be close ([`shapiro_wilk`](mod@crate::shapiro_wilk) asks that).
+/// Each has two parameters, so Akaike's criterion, 4 − 2·log-likelihood, puts them in the same
+/// order. Which of three shapes comes closest is all this says: none of them need be close
+/// ([`shapiro_wilk`](mod@crate::shapiro_wilk) asks that).
 pub fn best_fits(values: &[f64]) -> Vec<Fit> {
     let mut fits: Vec<Fit> = Family::ALL
         .iter()
@@ -130,8 +137,8 @@ fn mean_and_sd(values: &[f64]) -> Option<(f64, f64)> {
     Some((centred.mean, centred.root_mean_square(values.len() as f64)?))
 }
 
-/// Location, scale and log-likelihood. Works on the values from their minimum in units of their range, where every
-/// e^(−x/β) lies in (0, 1] and that of the minimum is 1.
+/// Location, scale and log-likelihood. Works on the values from their minimum in units of their
+/// range, where every e^(−x/β) lies in (0, 1] and that of the minimum is 1.
 fn gumbel(values: &[f64]) -> Option<(f64, f64, f64)> {
     let n = values.len() as f64;
     let (low, high) = (min(values)?, max(values)?);
@@ -156,10 +163,11 @@ fn gumbel(values: &[f64]) -> Option<(f64, f64, f64)> {
 
 /// The root of β + W(β) − mean, where W weighs each place z by e^(−z/β).
 ///
-/// Its slope is 1 + Var_W(z)/β², never below 1, so there is one root. It lies above 0, where W is the minimum, 0, and not
-/// above the mean, as W is never below the minimum. Between these the rule of false position finds it in some ten steps;
-/// where one end stays for two steps its height is halved (the Illinois rule, Dowell & Jarratt 1971), and in the end the
-/// bracket is halved down to its last digit.
+/// Its slope is 1 + Var_W(z)/β², never below 1, so there is one root. It lies above 0, where W is
+/// the minimum, 0, and not above the mean, as W is never below the minimum. Between these the rule
+/// of false position finds it in some ten steps; where one end stays for two steps its height is
+/// halved (the Illinois rule, Dowell & Jarratt 1971), and in the end the bracket is halved down to
+/// its last digit.
 fn gumbel_scale(places: &[f64], mean: f64) -> f64 {
     let height = |beta: f64| {
         let (mut weights, mut weighted) = (0.0, 0.0);

@@ -1,34 +1,36 @@
-//! What holds for single blocks whatever the noise: the coin in front of every block.
+//! The guarantee for single blocks whatever the noise: the coin in front of every block.
 //!
-//! The estimate of [`huber`](crate::huber) reads its scale off the data, and few blocks can lie. Where slots switch
-//! between modes far apart, most blocks of an early look may lie within one of several heaps: their scatter is all the
-//! median of deviations sees, the rest passes for outliers, and races of six to 22 single blocks without a difference
-//! were called in .12 to .14 at α = .05. But since the order of each block was tossed for, its effect without a
-//! difference is as likely as its negative, and the signed-rank test needs no more than that: so the interval of single
+//! The estimate of [`huber`](crate::huber) reads its scale off the data, and few blocks can lie.
+//! Where slots switch between modes far apart, most blocks of an early look may lie within one of
+//! several heaps: their scatter is all the median of deviations sees, the rest passes for outliers,
+//! and races of six to 22 single blocks without a difference were called in .12 to .14 at α = .05.
+//! But since the order of each block was tossed for, its effect without a difference is as likely
+//! as its negative, and the signed-rank test needs no more than that: so the interval of single
 //! blocks is widened to hold the signed-rank interval as well.
 //!
-//! That one is asked at twice the level. Asked at the level itself, eleven blocks with spikes would decide .78 of the
-//! runs instead of .95, for false calls of .03 where .05 are allowed; so asked, they are .036 to .041 under modes,
-//! normal blocks are called as soon as before, and blocks of which 8 % hold a spike after 10.8 of them instead of 8.4
-//! where the change is three spreads (4,000 runs each). P blocks cannot meet a level below 2^(1−P): there the bounds
-//! are the smallest and the largest effect, and where even that is far too loose, a whole range beyond them.
+//! That one is asked at twice the level. Asked at the level itself, eleven blocks with spikes would
+//! decide .78 of the runs instead of .95, for false calls of .03 where .05 are allowed; so asked,
+//! they are .036 to .041 under modes, normal blocks are called as soon as before, and blocks of
+//! which 8 % hold a spike after 10.8 of them instead of 8.4 where the change is three spreads
+//! (4,000 runs each). P blocks cannot meet a level below 2^(1−P): there the bounds are the smallest
+//! and the largest effect, and where even that is far too loose, a whole range beyond them.
 
-use crate::rank::signed_rank::MOST_EXACT;
+use crate::rank::one_sample::MOST_EXACT;
 use crate::rank::{signed_rank_interval, signed_rank_one_sided_p};
 use crate::summary::{finite, max, min};
 
-/// All blocks of one sign pass for a level so many times stricter than they can meet, and no more: else with α = .01
-/// and modes far apart .017 of runs were called.
+/// All blocks of one sign pass for a level so many times stricter than they can meet, and no more:
+/// else with α = .01 and modes far apart .017 of runs were called.
 const REACH: f64 = 16.0;
 
-/// How many blocks are guarded. Fewer get no verdict; of more, no majority lies in one heap by chance, and an interval
-/// from all their averages would take longer than the estimate.
+/// The numbers of blocks that are guarded. Fewer get no verdict; of more, no majority lies in one
+/// heap by chance, and an interval from all their averages would take longer than the estimate.
 const GUARDED: std::ops::RangeInclusive<usize> = 3..=MOST_EXACT;
 
 /// The bounds that the interval of single blocks at `two_sided_level` must hold as well.
 ///
-/// `None` where they ask for nothing: for fewer than three or more than 200 blocks, when an effect is not finite, and for
-/// levels outside (0, ½).
+/// `None` where they ask for nothing: for fewer than three or more than 200 blocks, when an effect
+/// is not finite, and for levels outside (0, ½).
 pub fn guard_interval(effects: &[f64], two_sided_level: f64) -> Option<(f64, f64)> {
     let possible = two_sided_level > 0.0 && two_sided_level < 0.5;
     if !(possible && GUARDED.contains(&effects.len())) {
@@ -46,7 +48,8 @@ pub fn guard_interval(effects: &[f64], two_sided_level: f64) -> Option<(f64, f64
     finite(low - range).zip(finite(high + range))
 }
 
-/// The level from which on [`guard_interval`] leaves 0 out; 0 when it always does, and never above 1.
+/// The level from which on [`guard_interval`] leaves 0 out; 0 when it always does, and never above
+/// 1.
 pub fn guard_p(effects: &[f64]) -> f64 {
     if !GUARDED.contains(&effects.len()) {
         return 0.0;
@@ -86,7 +89,8 @@ mod tests {
 
     #[test]
     fn a_heap_away_from_nought_proves_nothing() {
-        // Four of six blocks within a thousandth, two at 0: the scatter of the four is no measure of the six.
+        // Four of six blocks within a thousandth, two at 0: the scatter of the four is no measure
+        // of the six.
         let heaps = [0.5, 0.5001, 0.4999, 0.5002, 0.0003, -0.0002];
         let (low, high) = guard_interval(&heaps, 0.0029).unwrap();
         assert!(low < 0.0 && high > 0.0);

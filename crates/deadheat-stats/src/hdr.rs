@@ -1,22 +1,20 @@
-//! A histogram whose buckets grow with the values they count: a High Dynamic
-//! Range histogram, as Gil Tene described it.
+//! A histogram whose buckets grow with the values they count: a High Dynamic Range histogram, as
+//! Gil Tene described it.
 //!
-//! Values below `2 · 10^digits`, rounded up to a power of two, have a bucket of
-//! their own. From there on every doubling of the value doubles the width of
-//! the buckets, so that a bucket is never wider than a `10^digits`-th of what
-//! it counts, however far the values lie apart. Finding the bucket of a value
-//! takes a count of leading zeros and two shifts.
+//! Values below `2 · 10^digits`, rounded up to a power of two, have a bucket of their own. From
+//! there on every doubling of the value doubles the width of the buckets, so that a bucket is never
+//! wider than a `10^digits`-th of what it counts, however far the values lie apart. Finding the
+//! bucket of a value takes a count of leading zeros and two shifts.
 //!
-//! The order and the bounds of the buckets are those of the HdrHistogram
-//! family, whose tools can therefore read the counts.
+//! The order and the bounds of the buckets are those of the HdrHistogram family, whose tools can
+//! therefore read the counts.
 
 /// Counts of whole numbers, to so many significant decimal digits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
     highest: u64,
     significant_digits: u8,
-    /// log₂ of half the number of buckets in which values are counted before
-    /// the width doubles.
+    /// log₂ of half the number of buckets in which values are counted before the width doubles.
     half_bits: u32,
     /// By bucket, up to the highest recorded.
     counts: Vec<u64>,
@@ -30,7 +28,7 @@ pub struct Recorded {
     pub lowest: u64,
     /// The largest value that the bucket counts.
     pub highest: u64,
-    /// How many values it holds, at least 1.
+    /// Number of values it holds, at least 1.
     pub count: u64,
 }
 
@@ -51,11 +49,10 @@ impl std::fmt::Display for DigitsError {
 impl std::error::Error for DigitsError {}
 
 impl Histogram {
-    /// An empty histogram of values up to `highest`, which keeps 1 to 5
-    /// significant decimal digits.
+    /// An empty histogram of values up to `highest`, which keeps 1 to 5 significant decimal digits.
     ///
-    /// No memory is taken for values that are not recorded. A histogram that
-    /// ends below 2 is one that ends at 2.
+    /// No memory is taken for values that are not recorded. A histogram that ends below 2 is one
+    /// that ends at 2.
     pub fn new(highest: u64, significant_digits: u8) -> Result<Self, DigitsError> {
         if !(1..=5).contains(&significant_digits) {
             return Err(DigitsError(significant_digits));
@@ -88,12 +85,12 @@ impl Histogram {
         self.len = self.len.saturating_add(count);
     }
 
-    /// How many values were counted.
+    /// The number of values counted.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether nothing was counted.
+    /// Returns true if nothing was counted.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -108,8 +105,7 @@ impl Histogram {
         self.significant_digits
     }
 
-    /// The count of every bucket, the lowest first, up to the highest bucket
-    /// that holds something.
+    /// The count of every bucket, the lowest first, up to the highest bucket that holds something.
     pub fn counts(&self) -> &[u64] {
         &self.counts
     }
@@ -120,8 +116,8 @@ impl Histogram {
         value >> shift << shift
     }
 
-    /// The value in the middle of those that count as this one; of an even
-    /// number of them the upper.
+    /// The value in the middle of those that count as this one; of an even number of them the
+    /// upper.
     pub fn median_equivalent(&self, value: u64) -> u64 {
         self.lowest_equivalent(value) + ((1 << self.shift(value)) >> 1)
     }
@@ -147,27 +143,6 @@ impl Histogram {
             })
     }
 
-    /// The largest value of the smallest bucket with at least so many per cent
-    /// of all values in or below it; of 0 per cent the smallest value of the
-    /// first bucket that holds something. `None` when nothing was counted.
-    ///
-    /// A percentile outside of 0 to 100 counts as the nearer of the two.
-    pub fn value_at_percentile(&self, percentile: f64) -> Option<u64> {
-        let share = (percentile / 100.0).clamp(0.0, 1.0);
-        // At least 1: a percentile is a value that was seen. Not a number
-        // becomes 0 in the cast, and 1 here.
-        let wanted = ((share * self.len as f64).ceil() as u64).clamp(1, self.len.max(1));
-        let mut seen = 0u64;
-        let bucket = self.iter_recorded().find(|bucket| {
-            seen = seen.saturating_add(bucket.count);
-            seen >= wanted
-        })?;
-        Some(match share > 0.0 {
-            true => bucket.highest,
-            false => bucket.lowest,
-        })
-    }
-
     /// By how many bits the bucket of a value is wider than 1.
     fn shift(&self, value: u64) -> u32 {
         (u64::BITS - value.leading_zeros()).saturating_sub(self.half_bits + 1)
@@ -176,8 +151,8 @@ impl Histogram {
     /// The place of a value's bucket among the counts.
     fn index(&self, value: u64) -> usize {
         let shift = self.shift(value);
-        // Of every width but the first only the upper half is in use: what
-        // lies in the lower one has a narrower bucket.
+        // Of every width but the first only the upper half is in use: what lies in the lower one
+        // has a narrower bucket.
         ((u64::from(shift) << self.half_bits) + (value >> shift)) as usize
     }
 
@@ -227,7 +202,6 @@ mod tests {
     fn no_memory_is_taken_for_values_that_were_not_seen() {
         let mut histogram = Histogram::new(u64::MAX, 5).unwrap();
         assert!(histogram.is_empty() && histogram.counts().is_empty());
-        assert_eq!(histogram.value_at_percentile(50.0), None);
         histogram.record_many(7, 0);
         assert!(histogram.counts().is_empty());
         histogram.record_many(7, 3);
@@ -242,27 +216,6 @@ mod tests {
         let only: Vec<Recorded> = histogram.iter_recorded().collect();
         assert_eq!(only.len(), 1);
         assert!((only[0].lowest..=only[0].highest).contains(&10_000));
-    }
-
-    #[test]
-    fn a_percentile_is_a_value_that_was_seen() {
-        let mut histogram = Histogram::new(100, 2).unwrap();
-        for value in 1..=10 {
-            histogram.record(value);
-        }
-        for (percentile, value) in [
-            (-5.0, 1),
-            (0.0, 1),
-            (10.0, 1),
-            (50.0, 5),
-            (50.1, 6),
-            (99.0, 10),
-            (100.0, 10),
-            (1e9, 10),
-            (f64::NAN, 1),
-        ] {
-            assert_eq!(histogram.value_at_percentile(percentile), Some(value));
-        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What a design can find, and how much more of it a decision would take.
+//! The effects that a design can find, and how much more of it a decision would take.
 
 use crate::dist::t_critical;
 
@@ -11,12 +11,15 @@ const TAKEN_AS_THEY_ARE: f64 = 0.866_385_597_462_283_8;
 /// Nobody waits for more replicates than this.
 pub const MOST_REPLICATES: usize = 100_000;
 
-/// Fewer blocks would leave a replicate's own scale unknown; more would only repeat what one process can tell.
+/// Fewer blocks would leave a replicate's own scale unknown; more would only repeat what one
+/// process can tell.
 pub const BLOCKS_RANGE: (u32, u32) = (5, 200);
 
-/// The effect found with 80 % power, (t_crit + 0.84)·SE, in the units of `se` (log ratio); see Cohen (1988).
+/// The effect found with 80 % power, (t_crit + 0.84)·SE, in the units of `se` (log ratio); see
+/// Cohen (1988).
 ///
-/// `df` below 1 counts as 1, a negative `se` as 0. Values too large to represent are given as `f64::MAX`.
+/// `df` below 1 counts as 1, a negative `se` as 0. Values too large to represent are given as
+/// `f64::MAX`.
 pub fn minimum_detectable_effect(se: f64, df: f64, two_sided_level: f64) -> f64 {
     ((t_critical(two_sided_level, df) + POWER_QUANTILE) * se.max(0.0)).min(f64::MAX)
 }
@@ -24,29 +27,32 @@ pub fn minimum_detectable_effect(se: f64, df: f64, two_sided_level: f64) -> f64 
 /// The standard error that the pooled estimate will have after so many replicates of `blocks` blocks each, from the
 /// variances of [`clamped_components`](crate::clamped_components): √((between + within/blocks)/replicates)/0.866.
 ///
-/// Clamped effects vary less than the effects themselves, and the estimate pays for it: its error is that of their mean
-/// over the share of effects that were not clamped (Huber 1964), which is 0.866 of normal ones. Where each replicate is a
-/// single block, `between` is 0 and [`clamped_variance`](crate::clamped_variance) the rest. No replicates or blocks count
-/// as one, and negative variances as 0.
+/// Clamped effects vary less than the effects themselves, and the estimate pays for it: its error
+/// is that of their mean over the share of effects that were not clamped (Huber 1964), which is
+/// 0.866 of normal ones. Where each replicate is a single block, `between` is 0 and
+/// [`clamped_variance`](crate::clamped_variance) the rest. No replicates or blocks count as one,
+/// and negative variances as 0.
 pub fn planned_standard_error(within: f64, between: f64, blocks: u32, replicates: usize) -> f64 {
     let of_a_replicate = between.max(0.0) + within.max(0.0) / f64::from(blocks.max(1));
     let error = (of_a_replicate / replicates.max(1) as f64).sqrt() / TAKEN_AS_THEY_ARE;
     error.min(f64::MAX)
 }
 
-/// How many replicates a budget buys that cost so many seconds each; at most 100,000, also of those that cost nothing.
+/// The number of replicates a budget buys that cost so many seconds each; at most 100,000, also of
+/// those that cost nothing.
 pub fn replicates_within(budget_seconds: f64, replicate_seconds: f64) -> usize {
     let bought = (budget_seconds.max(0.0) / replicate_seconds.max(f64::MIN_POSITIVE)).floor();
     // `as` saturates, and makes 0 of what is not a number.
     (bought as usize).min(MOST_REPLICATES)
 }
 
-/// How many more replicates would settle the matter if the estimate stayed at `theta` and its standard error fell as
-/// 1/√P: the interval must fall wholly on one side of 0 (half-width below |θ|) or inside the margin (below margin − |θ|),
-/// whichever asks for less.
+/// The number of further replicates that would settle the matter if the estimate stayed at `theta`
+/// and its standard error fell as 1/√P: the interval must fall wholly on one side of 0 (half-width
+/// below |θ|) or inside the margin (below margin − |θ|), whichever asks for less.
 ///
-/// `margin_log` is ln(1 + δ), `level` the two-sided level of the interval that decides. 0 when it is settled already;
-/// `None` beyond 100,000 more, when `theta` is 0 and there is no margin, and without replicates.
+/// `margin_log` is ln(1 + δ), `level` the two-sided level of the interval that decides. 0 when it
+/// is settled already; `None` beyond 100,000 more, when `theta` is 0 and there is no margin, and
+/// without replicates.
 pub fn replicates_to_settle(
     theta: f64,
     se: f64,
@@ -82,11 +88,13 @@ pub fn replicates_to_settle(
     Some(enough)
 }
 
-/// The number of blocks per replicate that buys the smallest error for a given time,
-/// K* = √(c_process/c_block · σ²_within/σ²_between), clamped to 5–200 (Cochran 1977; Kalibera & Jones 2013).
+/// The number of blocks per replicate that buys the smallest error for a given time, K* =
+/// √(c_process/c_block · σ²_within/σ²_between), clamped to 5–200 (Cochran 1977; Kalibera & Jones
+/// 2013).
 ///
-/// Costs in any one unit of time, variances of a block's effect within a replicate and of replicate means beyond that.
-/// A variance between replicates of 0 asks for as many blocks as allowed, one within of 0 for as few.
+/// Costs in any one unit of time, variances of a block's effect within a replicate and of replicate
+/// means beyond that. A variance between replicates of 0 asks for as many blocks as allowed, one
+/// within of 0 for as few.
 pub fn optimal_blocks(
     cost_process: f64,
     cost_block: f64,

@@ -23,8 +23,8 @@ pub fn normal(rng: &mut impl Rng) -> f64 {
 
 /// A χ² number with `df` degrees of freedom, 0 for `df` = 0.
 ///
-/// One and two degrees directly; from three on twice a gamma number of shape `df`/2 by the squeeze of
-/// Marsaglia & Tsang (2000), which accepts over 95 % of its proposals.
+/// One and two degrees directly; from three on twice a gamma number of shape `df`/2 by the squeeze
+/// of Marsaglia & Tsang (2000), which accepts over 95 % of its proposals.
 pub fn chi_squared(df: u32, rng: &mut impl Rng) -> f64 {
     match df {
         0 => 0.0,

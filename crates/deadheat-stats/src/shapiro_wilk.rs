@@ -3,7 +3,7 @@
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 use crate::dist::{approximate_normal_quantile, normal_cdf, polynomial};
-use crate::summary::all_finite;
+use crate::summary::{all_finite, ascending};
 
 /// The sample sizes Royston fitted his polynomials to.
 pub const SIZES: std::ops::RangeInclusive<usize> = 3..=5_000;
@@ -11,9 +11,10 @@ pub const SIZES: std::ops::RangeInclusive<usize> = 3..=5_000;
 /// Up to this size the distribution of ln(1 − W) is bounded, and Royston transforms it once more.
 const MOST_SMALL: usize = 11;
 
-// Royston's (1995) polynomials, lowest power first. In 1/√n: what the two outermost weights differ by from the normal
-// scores. In n, for small samples: the bound γ of ln(1 − W), mean and log standard deviation of −ln(γ − ln(1 − W)). In
-// ln n, for the rest: mean and log standard deviation of ln(1 − W).
+// Royston's (1995) polynomials, lowest power first. In 1/√n: what the two outermost weights differ
+// by from the normal scores. In n, for small samples: the bound γ of ln(1 − W), mean and log
+// standard deviation of −ln(γ − ln(1 − W)). In ln n, for the rest: mean and log standard deviation
+// of ln(1 − W).
 const OUTERMOST: [f64; 6] = [0.0, 0.221157, -0.147981, -2.07119, 4.434685, -2.706056];
 const NEXT: [f64; 6] = [0.0, 0.042981, -0.293762, -1.752461, 5.682633, -3.582633];
 const SMALL_BOUND: [f64; 2] = [-2.273, 0.459];
@@ -22,7 +23,7 @@ const SMALL_LN_SD: [f64; 4] = [1.3822, -0.77857, 0.062767, -0.0020322];
 const MEAN: [f64; 4] = [-1.5861, -0.31082, -0.083751, 0.0038915];
 const LN_SD: [f64; 3] = [-0.4803, -0.082676, 0.0030302];
 
-/// How straight the normal plot of a sample is.
+/// The straightness of the normal plot of a sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ShapiroWilk {
     /// W in (0, 1]: 1 for a sample that lies on the normal scores.
@@ -31,19 +32,21 @@ pub struct ShapiroWilk {
     pub p: f64,
 }
 
-/// W = (Σaᵢx₍ᵢ₎)²/Σ(x − x̄)² and its p-value (Shapiro & Wilk 1965), with the weights and the approximate distribution of
-/// Royston (1995, algorithm AS R94), as `scipy.stats.shapiro`. Any unit: W and p do not depend on it.
+/// W = (Σaᵢx₍ᵢ₎)²/Σ(x − x̄)² and its p-value (Shapiro & Wilk 1965), with the weights and the
+/// approximate distribution of Royston (1995, algorithm AS R94), as `scipy.stats.shapiro`. Any
+/// unit: W and p do not depend on it.
 ///
-/// `None` for fewer than 3 or more than 5,000 values, values that are not finite, or all equal. Costs O(n ln n). Times of
-/// one process are not independent and mostly not normal: with hundreds of them p says little but that.
+/// `None` for fewer than 3 or more than 5,000 values, values that are not finite, or all equal.
+/// Costs O(n ln n). Times of one process are not independent and mostly not normal: with hundreds
+/// of them p says little but that.
 pub fn shapiro_wilk(values: &[f64]) -> Option<ShapiroWilk> {
     if !SIZES.contains(&values.len()) || !all_finite(values) {
         return None;
     }
-    let mut sorted = values.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
+    let mut sorted = ascending(values);
     let n = sorted.len();
-    // From a value in the middle, so that a large mean costs no digits; halved, so that no difference overflows.
+    // From a value in the middle, so that a large mean costs no digits; halved, so that no
+    // difference overflows.
     let middle = 0.5 * sorted[n / 2];
     let half_range = 0.5 * sorted[n - 1] - 0.5 * sorted[0];
     if half_range == 0.0 {
@@ -62,19 +65,22 @@ pub fn shapiro_wilk(values: &[f64]) -> Option<ShapiroWilk> {
     Some(ShapiroWilk { w, p })
 }
 
-/// The weights of the upper half of the sample, largest first; those of the lower half are their negatives.
+/// The weights of the upper half of the sample, largest first; those of the lower half are their
+/// negatives.
 fn weights(n: usize) -> Vec<f64> {
     if n == 3 {
         return vec![FRAC_1_SQRT_2];
     }
     let place = |i: usize| (i as f64 - 0.375) / (n as f64 + 0.25);
-    // The error of this quantile is part of W as published: with an exact one p differs in the sixth digit at n = 5,000.
+    // The error of this quantile is part of W as published: with an exact one p differs in the
+    // sixth digit at n = 5,000.
     let mut weights: Vec<f64> = (1..=n / 2)
         .map(|i| -approximate_normal_quantile(place(i)))
         .collect();
     let squares = 2.0 * weights.iter().map(|score| score * score).sum::<f64>();
     let per_root_n = 1.0 / (n as f64).sqrt();
-    // One weight, or for n > 5 two, come from the polynomials; the rest keep the proportions of the scores.
+    // One weight, or for n > 5 two, come from the polynomials; the rest keep the proportions of the
+    // scores.
     let fitted = if n > 5 { 2 } else { 1 };
     let (mut scores_taken, mut weights_taken) = (0.0, 0.0);
     for (weight, fit) in weights.iter_mut().zip([OUTERMOST, NEXT]).take(fitted) {
@@ -113,7 +119,8 @@ fn approximate_p(lack: f64, n: usize) -> f64 {
     // A sample that lies on the scores has no finite logarithm.
     let ln_lack = lack.max(f64::MIN_POSITIVE).ln();
     let z = if n <= MOST_SMALL {
-        // Never 0 or below: at n = 4 the bound is −0.437 and 1 − W at most 0.371, from n = 5 on the bound is positive.
+        // Never 0 or below: at n = 4 the bound is −0.437 and 1 − W at most 0.371, from n = 5 on the
+        // bound is positive.
         let below_bound = polynomial(&SMALL_BOUND, n as f64) - ln_lack;
         (-below_bound.ln() - polynomial(&SMALL_MEAN, n as f64))
             / polynomial(&SMALL_LN_SD, n as f64).exp()
@@ -205,7 +212,8 @@ mod tests {
             let found = shapiro_wilk(&squares).unwrap();
             close(found.w, w, 1e-13);
             close(found.p, p, 1e-9);
-            // A mean a million million times the spread of the smallest costs nothing while the values are exact.
+            // A mean a million million times the spread of the smallest costs nothing while the
+            // values are exact.
             let far: Vec<f64> = squares.iter().map(|x| x + 2_f64.powi(40)).collect();
             assert_eq!(shapiro_wilk(&far), Some(found));
         }

@@ -2,7 +2,7 @@
 
 use rand_core::Rng;
 
-use crate::clusters::Clusters;
+use crate::blocks::Clusters;
 use crate::huber::HUBER_CLAMP;
 use crate::summary::median;
 
@@ -15,15 +15,17 @@ const DRAWS: u32 = 9_999;
 /// Φ⁻¹(¾), the median of |Z|.
 const MEDIAN_ABS_NORMAL: f64 = 0.6744897501960817;
 
-/// Sums this close, relative to the largest possible, are equal: the patterns of equal scores differ by rounding.
+/// Sums this close, relative to the largest possible, are equal: the patterns of equal scores
+/// differ by rounding.
 const TIE: f64 = 1e-9;
 
 /// The two-sided sign-flip p-value over replicates (Fisher 1935).
 ///
-/// Replicate scores are S_p = Σ_k ψ(d_pk/s₀), ψ clamped at ±1.5, s₀ = median|d|/0.67449; the p-value is the share of
-/// sign patterns ε whose |Σ ε_p S_p| is no smaller than the observed |Σ S_p|. Exact up to 16 replicates; beyond, (1 +
-/// hits)/(1 + draws) over 9,999 patterns from `rng` (Phipson & Smyth 2010). Where s₀ is 0 a score is the number of
-/// positive less negative effects, the limit of a shrinking s₀. `None` without blocks or with an effect not finite.
+/// Replicate scores are S_p = Σ_k ψ(d_pk/s₀), ψ clamped at ±1.5, s₀ = median|d|/0.67449; the
+/// p-value is the share of sign patterns ε whose |Σ ε_p S_p| is no smaller than the observed |Σ
+/// S_p|. Exact up to 16 replicates; beyond, (1 + hits)/(1 + draws) over 9,999 patterns from `rng`
+/// (Phipson & Smyth 2010). Where s₀ is 0 a score is the number of positive less negative effects,
+/// the limit of a shrinking s₀. `None` without blocks or with an effect not finite.
 pub fn sign_flip_p(clusters: &Clusters, rng: &mut impl Rng) -> Option<f64> {
     let scores = scores(clusters)?;
     let largest: f64 = scores.iter().map(|s| s.abs()).sum();
@@ -51,7 +53,8 @@ fn scores(clusters: &Clusters) -> Option<Vec<f64>> {
     )
 }
 
-/// Walks all sign patterns in Gray-code order, where each differs from the one before in a single sign.
+/// Walks all sign patterns in Gray-code order, where each differs from the one before in a single
+/// sign.
 fn share_of_all_patterns(mut scores: Vec<f64>, threshold: f64) -> f64 {
     let patterns = 1_u32 << scores.len();
     let mut sum: f64 = scores.iter().sum();

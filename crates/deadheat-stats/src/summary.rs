@@ -1,8 +1,9 @@
-//! Plain summaries of a slice: location, spread, order statistics.
+//! Plain summaries of a slice: location, spread, order statistics; and [`Centred`], a sample seen
+//! from its mean.
 //!
-//! `None` means the figure does not exist: an empty slice, a value that is not finite, or a result too large to be a
-//! number. The order of the slice never matters beyond rounding, and negating every value negates every location and
-//! leaves every spread unchanged, to the last bit.
+//! `None` means the figure does not exist: an empty slice, a value that is not finite, or a result
+//! too large to be a number. The order of the slice never matters beyond rounding, and negating
+//! every value negates every location and leaves every spread unchanged, to the last bit.
 
 /// 1/Φ⁻¹(¾): makes the median absolute deviation of normal data estimate their standard deviation.
 pub const MAD_TO_SD: f64 = 1.482602218505602;
@@ -37,10 +38,12 @@ pub(crate) fn middle(values: &mut [f64]) -> f64 {
     middle_at(values, half, odd)
 }
 
-/// The number of values below a bracket and the values inside it, if both middle ones are among these.
+/// The number of values below a bracket and the values inside it, if both middle ones are among
+/// these.
 ///
-/// The bracket is taken from some n^⅔ of the values (Floyd & Rivest 1975): selecting from the few inside it takes a
-/// fraction of the time that selecting from all would. A sample that deceives costs time only.
+/// The bracket is taken from some n^⅔ of the values (Floyd & Rivest 1975): selecting from the few
+/// inside it takes a fraction of the time that selecting from all would. A sample that deceives
+/// costs time only.
 fn around_the_middle(values: &[f64]) -> Option<(usize, Vec<f64>)> {
     let step = (values.len() as f64).cbrt() as usize;
     let mut sample: Vec<f64> = values.iter().copied().step_by(step).collect();
@@ -52,8 +55,8 @@ fn around_the_middle(values: &[f64]) -> Option<(usize, Vec<f64>)> {
     let low = *lower
         .select_nth_unstable_by(half - margin, f64::total_cmp)
         .1;
-    // Whether a value lies inside is one comparison: of two, the first would be true every other time, and no processor
-    // guesses which.
+    // Whether a value lies inside is one comparison: of two, the first would be true every other
+    // time, and no processor guesses which.
     let width = (high - centre).max(centre - low);
     let below = values.iter().filter(|&&x| x - centre < -width).count();
     let mut inside = Vec::with_capacity(8 * sample.len());
@@ -109,8 +112,9 @@ pub fn max(values: &[f64]) -> Option<f64> {
     values.iter().copied().reduce(f64::max)
 }
 
-/// The `q`-quantile of an ascending slice, `q` in [0, 1], by linear interpolation between order statistics
-/// (type 7 of Hyndman & Fan 1996, the default of R and NumPy): position q·(n − 1), counted from 0.
+/// The `q`-quantile of an ascending slice, `q` in [0, 1], by linear interpolation between order
+/// statistics (type 7 of Hyndman & Fan 1996, the default of R and NumPy): position q·(n − 1),
+/// counted from 0.
 pub fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
     if sorted.is_empty() || !(0.0..=1.0).contains(&q) || !all_finite(sorted) {
         return None;
@@ -154,19 +158,11 @@ pub fn scaled_mad(values: &[f64]) -> Option<f64> {
     finite(MAD_TO_SD * median_in_place(&mut scratch)?)
 }
 
-/// The normal-consistent interquartile range, (Q₃ − Q₁)/1.349.
-pub fn scaled_iqr(values: &[f64]) -> Option<f64> {
+/// The values in ascending order.
+pub(crate) fn ascending(values: &[f64]) -> Vec<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
-    finite((quantile(&sorted, 0.75)? - quantile(&sorted, 0.25)?) / IQR_PER_SD)
-}
-
-/// The normal-consistent mean absolute deviation from the median, 1.2533·mean|x − median(x)|.
-pub fn mean_abs_dev_scale(values: &[f64]) -> Option<f64> {
-    let mut scratch = values.to_vec();
-    let centre = median_in_place(&mut scratch)?;
-    scratch.iter_mut().for_each(|x| *x = (*x - centre).abs());
-    finite(MEAN_ABS_DEV_TO_SD * mean(&scratch)?)
+    sorted
 }
 
 pub(crate) fn all_finite(values: &[f64]) -> bool {
@@ -175,6 +171,72 @@ pub(crate) fn all_finite(values: &[f64]) -> bool {
 
 pub(crate) fn finite(value: f64) -> Option<f64> {
     value.is_finite().then_some(value)
+}
+
+/// Deviations from the mean in units of the largest, so that their powers neither overflow nor
+/// vanish.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Centred {
+    /// The mean, corrected by a second pass.
+    pub mean: f64,
+    /// Half the largest deviation (the whole may be too large to represent); 0 for a sample without
+    /// spread.
+    half_unit: f64,
+    /// Each value less the mean, over the largest deviation: within ±1, and all 0 for a sample
+    /// without spread.
+    pub deviations: Vec<f64>,
+}
+
+impl Centred {
+    /// `None` for an empty sample and for values that are not finite.
+    pub fn new(values: &[f64]) -> Option<Self> {
+        let first = *values.first()?;
+        if !all_finite(values) {
+            return None;
+        }
+        // The sum of equal numbers, divided by their count, need not be that number again.
+        let constant = values.iter().all(|&x| x == first);
+        let about = if constant { first } else { mean(values)? };
+        let mut deviations: Vec<f64> = values.iter().map(|x| 0.5 * x - 0.5 * about).collect();
+        let half_unit = deviations
+            .iter()
+            .fold(0.0, |most: f64, d| most.max(d.abs()));
+        if half_unit == 0.0 {
+            return Some(Self {
+                mean: about,
+                half_unit,
+                deviations,
+            });
+        }
+        for deviation in &mut deviations {
+            *deviation /= half_unit;
+        }
+        // What rounding left of the mean of the deviations belongs to the mean.
+        let left = deviations.iter().sum::<f64>() / deviations.len() as f64;
+        for deviation in &mut deviations {
+            *deviation -= left;
+        }
+        Some(Self {
+            mean: finite(about + 2.0 * (left * half_unit))?,
+            half_unit,
+            deviations,
+        })
+    }
+
+    /// Returns true if any two values differ.
+    pub fn has_spread(&self) -> bool {
+        self.half_unit > 0.0
+    }
+
+    /// Σ of a power of the deviations, in powers of the unit.
+    pub fn sum_of_powers(&self, exponent: i32) -> f64 {
+        self.deviations.iter().map(|d| d.powi(exponent)).sum()
+    }
+
+    /// √(Σ(x − x̄)²/`divisor`), in the unit of the values; `None` when too large to represent.
+    pub fn root_mean_square(&self, divisor: f64) -> Option<f64> {
+        finite(2.0 * (self.half_unit * (self.sum_of_powers(2) / divisor).sqrt()))
+    }
 }
 
 #[cfg(test)]
@@ -218,18 +280,13 @@ mod tests {
         }
     }
 
+    type Figure = fn(&[f64]) -> Option<f64>;
+
+    const FIGURES: [Figure; 6] = [median, mean, min, max, std_dev, scaled_mad];
+
     #[test]
     fn nothing_can_be_said_of_an_empty_slice() {
-        for figure in [
-            median,
-            mean,
-            min,
-            max,
-            std_dev,
-            scaled_mad,
-            scaled_iqr,
-            mean_abs_dev_scale,
-        ] {
+        for figure in FIGURES {
             assert_eq!(figure(&[]), None);
         }
         assert_eq!(quantile(&[], 0.5), None);
@@ -238,16 +295,7 @@ mod tests {
 
     #[test]
     fn a_value_that_is_not_a_number_poisons_the_figure_not_the_program() {
-        for figure in [
-            median,
-            mean,
-            min,
-            max,
-            std_dev,
-            scaled_mad,
-            scaled_iqr,
-            mean_abs_dev_scale,
-        ] {
+        for figure in FIGURES {
             assert_eq!(figure(&[1.0, f64::NAN, 2.0]), None);
             assert_eq!(figure(&[1.0, f64::INFINITY, 2.0]), None);
         }
@@ -269,8 +317,6 @@ mod tests {
         assert_eq!(mean(&values), Some(5.0));
         assert!((std_dev(&values).unwrap() - (32.0_f64 / 7.0).sqrt()).abs() < 1e-15);
         assert_eq!(scaled_mad(&values), Some(0.5 * MAD_TO_SD));
-        assert_eq!(scaled_iqr(&values), Some(1.5 / IQR_PER_SD));
-        assert_eq!(mean_abs_dev_scale(&values), Some(1.5 * MEAN_ABS_DEV_TO_SD));
         assert_eq!((min(&values), max(&values)), (Some(2.0), Some(9.0)));
     }
 
@@ -280,8 +326,49 @@ mod tests {
         assert_eq!(median(&huge), Some(f64::MAX));
         assert_eq!(median(&[f64::MAX, f64::MAX]), Some(f64::MAX));
         assert!((mean(&huge).unwrap() / f64::MAX - 1.0 / 3.0).abs() < 1e-15);
-        assert_eq!(scaled_iqr(&huge).filter(|x| !x.is_finite()), None);
         assert_eq!(std_dev(&[f64::MAX, f64::MAX]), Some(0.0));
         assert!(std_dev(&[5e-324, 0.0]).unwrap() >= 0.0);
+    }
+
+    #[test]
+    fn deviations_are_counted_in_the_largest() {
+        let centred = Centred::new(&[1.0, 2.0, 6.0]).unwrap();
+        assert_eq!(centred.mean, 3.0);
+        for (got, want) in centred.deviations.iter().zip([-2.0 / 3.0, -1.0 / 3.0, 1.0]) {
+            assert!((got - want).abs() < 1e-15);
+        }
+        assert!((centred.sum_of_powers(2) - 14.0 / 9.0).abs() < 1e-15);
+        assert!((centred.root_mean_square(2.0).unwrap() - 7.0_f64.sqrt()).abs() < 1e-15);
+        assert!(centred.has_spread());
+    }
+
+    #[test]
+    fn equal_values_have_no_spread_however_their_sum_rounds() {
+        let centred = Centred::new(&[0.1; 10]).unwrap();
+        assert_eq!((centred.mean, centred.has_spread()), (0.1, false));
+        assert_eq!(centred.deviations, [0.0; 10]);
+        assert_eq!(centred.root_mean_square(9.0), Some(0.0));
+    }
+
+    #[test]
+    fn what_the_first_mean_lost_the_second_pass_finds() {
+        // The sum rounds to a multiple of 16; the mean of these lies at 1e17 + 16/3.
+        let values = [1e17, 1e17 + 16.0, 1e17];
+        let centred = Centred::new(&values).unwrap();
+        let total: f64 = centred.deviations.iter().sum();
+        assert!(total.abs() < 1e-15, "{total}");
+        let want = (2.0_f64 / 3.0).sqrt() * 16.0;
+        assert!((centred.root_mean_square(1.0).unwrap() - want).abs() < 1e-13);
+    }
+
+    #[test]
+    fn the_largest_numbers_have_deviations_and_the_strange_ones_none() {
+        let huge = Centred::new(&[f64::MAX, -f64::MAX]).unwrap();
+        assert_eq!((huge.mean, &huge.deviations[..]), (0.0, &[1.0, -1.0][..]));
+        assert_eq!(huge.root_mean_square(1.0), None);
+        assert_eq!(huge.root_mean_square(2.0), Some(f64::MAX));
+        assert_eq!(Centred::new(&[]), None);
+        assert_eq!(Centred::new(&[1.0, f64::NAN]), None);
+        assert_eq!(Centred::new(&[1.0, f64::INFINITY]), None);
     }
 }

@@ -1,16 +1,18 @@
-//! Student's, Welch's and the normal test of a difference of means: what a mean-based tool would have said.
+//! Student's, Welch's and the normal test of a difference of means: what a mean-based tool would
+//! have said.
 //!
-//! Give them log times, and a difference of means is a log ratio. They stand beside the primary estimate and never
-//! decide: a single spike moves a mean, and blocks of one process are not independent (see [`huber`](crate::huber)).
+//! Give them log times, and a difference of means is a log ratio. They stand beside the primary
+//! estimate and never decide: a single spike moves a mean, and blocks of one process are not
+//! independent (see [`huber`](crate::huber)).
 
-use crate::centred::Centred;
 use crate::dist::{normal_cdf, t_critical, t_two_sided_p};
-use crate::summary::finite;
+use crate::summary::{Centred, finite};
 
 /// A difference of means, and how many standard errors it is away from 0. Every figure is finite.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TTest {
-    /// Mean of the second sample less that of the first, or the mean of the paired differences, in their unit.
+    /// Mean of the second sample less that of the first, or the mean of the paired differences, in
+    /// their unit.
     pub difference: f64,
     /// The standard error of the difference, above 0.
     pub se: f64,
@@ -38,8 +40,8 @@ impl TTest {
         t_two_sided_p(self.t, self.df)
     }
 
-    /// difference ± t·se at the given two-sided level (0.05 for 95 % confidence). `None` when the level is not in
-    /// (0, 1) or an end is too large to represent.
+    /// difference ± t·se at the given two-sided level (0.05 for 95 % confidence). `None` when the
+    /// level is not in (0, 1) or an end is too large to represent.
     pub fn interval(&self, two_sided_level: f64) -> Option<(f64, f64)> {
         if !(two_sided_level > 0.0 && two_sided_level < 1.0) {
             return None;
@@ -51,9 +53,10 @@ impl TTest {
 
 /// Welch's test of two independent samples whose variances may differ (Welch 1947).
 ///
-/// With eᵢ² = sᵢ²/nᵢ (sᵢ² over nᵢ − 1): se = √(e₁² + e₂²) and df = se⁴/(e₁⁴/(n₁ − 1) + e₂⁴/(n₂ − 1)), as
-/// `scipy.stats.ttest_ind(second, first, equal_var=False)`. `None` with fewer than two values on a side, a value that is
-/// not finite, without any spread, or where a figure is too large to represent.
+/// With eᵢ² = sᵢ²/nᵢ (sᵢ² over nᵢ − 1): se = √(e₁² + e₂²) and df = se⁴/(e₁⁴/(n₁ − 1) + e₂⁴/(n₂ −
+/// 1)), as `scipy.stats.ttest_ind(second, first, equal_var=False)`. `None` with fewer than two
+/// values on a side, a value that is not finite, without any spread, or where a figure is too large
+/// to represent.
 pub fn welch(first: &[f64], second: &[f64]) -> Option<TTest> {
     let (first, second) = (Side::new(first)?, Side::new(second)?);
     let (e1, e2) = (first.error_of_mean(), second.error_of_mean());
@@ -88,8 +91,9 @@ pub fn student(first: &[f64], second: &[f64]) -> Option<TTest> {
 
 /// Student's test that the mean of paired differences (second − first) is 0 (Student 1908).
 ///
-/// se = s/√n, df = n − 1, as `scipy.stats.ttest_1samp(differences, 0)`. `None` with fewer than two differences, one that
-/// is not finite, without any spread, or where a figure is too large to represent.
+/// se = s/√n, df = n − 1, as `scipy.stats.ttest_1samp(differences, 0)`. `None` with fewer than two
+/// differences, one that is not finite, without any spread, or where a figure is too large to
+/// represent.
 pub fn student_paired(differences: &[f64]) -> Option<TTest> {
     let side = Side::new(differences)?;
     TTest::new(side.mean, side.error_of_mean(), side.df())
@@ -108,10 +112,11 @@ pub struct ZTest {
     pub p: f64,
 }
 
-/// The normal test that the mean of paired differences (second − first) is 0: z = mean/(s/√n), s over n − 1.
+/// The normal test that the mean of paired differences (second − first) is 0: z = mean/(s/√n), s
+/// over n − 1.
 ///
-/// As [`student_paired`] with the normal distribution in place of t, which calls too often when n is small: at n = 10 a
-/// nominal 5 % is 8 %. `None` where that is `None`.
+/// As [`student_paired`] with the normal distribution in place of t, which calls too often when n
+/// is small: at n = 10 a nominal 5 % is 8 %. `None` where that is `None`.
 pub fn z_test(differences: &[f64]) -> Option<ZTest> {
     let TTest {
         difference, se, t, ..
@@ -124,7 +129,7 @@ pub fn z_test(differences: &[f64]) -> Option<ZTest> {
     })
 }
 
-/// What a t test needs to know of a sample of two values or more.
+/// A sample of two values or more, as a t test needs it.
 struct Side {
     n: f64,
     mean: f64,

@@ -1,7 +1,9 @@
-//! How often the interval really holds the truth, by seeded simulation of runs whose truth is known.
+//! How often the interval really holds the truth, by seeded simulation of runs whose truth is
+//! known.
 //!
-//! A block's effect is the true effect, plus a draw shared by its replicate (memory layout), plus noise of its own. The
-//! bounds are binomial: a simulation of n runs may miss the promised share by four standard errors.
+//! A block's effect is the true effect, plus a draw shared by its replicate (memory layout), plus
+//! noise of its own. The bounds are binomial: a simulation of n runs may miss the promised share by
+//! four standard errors.
 
 use deadheat_stats::looks::tabled_levels;
 use deadheat_stats::rng::{normal, uniform};
@@ -101,7 +103,8 @@ fn single_blocks_are_covered_as_promised_from_six_on() {
     }
 }
 
-/// Why single blocks have an interval of their own: by the plain one, .92 at six blocks and .936 at eleven.
+/// Why single blocks have an interval of their own: by the plain one, .92 at six blocks and .936 at
+/// eleven.
 #[test]
 fn by_the_plain_interval_a_handful_of_single_blocks_is_not_covered() {
     for (p, known) in [(6, 0.922), (11, 0.936)] {
@@ -111,10 +114,11 @@ fn by_the_plain_interval_a_handful_of_single_blocks_is_not_covered() {
     }
 }
 
-/// The interval of every look that has a tabled level, by that level: as many misses as promised and no more.
+/// The interval of every look that has a tabled level, by that level: as many misses as promised
+/// and no more.
 ///
-/// One run of 88 replicates is looked at after each number of them that is ever a look, so that 39 levels cost no more
-/// than one.
+/// One run of 88 replicates is looked at after each number of them that is ever a look, so that 39
+/// levels cost no more than one.
 #[test]
 fn every_tabled_level_is_kept_at_its_look() {
     const RUNS: usize = 3_000;
@@ -153,7 +157,8 @@ fn every_tabled_level_is_kept_at_its_look() {
         for (&(p, level), &missed) in looks.iter().zip(&missed) {
             let n = RUNS as f64;
             let most = n * level + 4.0 * (n * level * (1.0 - level)).sqrt();
-            // Where less than one miss is expected the normal bound is too strict: two more are no evidence.
+            // Where less than one miss is expected the normal bound is too strict: two more are no
+            // evidence.
             assert!(
                 missed as f64 <= most.max(2.0),
                 "P = {p}, K = {k}: {missed} of {RUNS} intervals at level {level} miss"

@@ -9,8 +9,8 @@ use rand_xoshiro::rand_core::SeedableRng;
 
 const RUNS: usize = 400;
 
-/// Mean squares over many runs of P replicates of K blocks: of the errors that
-/// estimates claim, of those they really have, and of what the plan expects.
+/// Mean squares over many runs of P replicates of K blocks: of the errors that estimates claim, of
+/// those they really have, and of what the plan expects.
 fn errors(p: usize, k: usize, between: f64) -> (f64, f64, f64) {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64((p * 100 + k) as u64);
     let sizes = vec![k; p];

@@ -1,7 +1,8 @@
-//! How often the interval of the shift really holds it, by seeded simulation of samples whose shift is known.
+//! How often the interval of the shift really holds it, by seeded simulation of samples whose shift
+//! is known.
 //!
-//! Sizes up to 40 take the exact distribution of U; 80 against 80 the approximation. The bounds are binomial: a
-//! simulation of n runs may miss the promised share by three standard errors.
+//! Sizes up to 40 take the exact distribution of U; 80 against 80 the approximation. The bounds are
+//! binomial: a simulation of n runs may miss the promised share by three standard errors.
 
 use deadheat_stats::rng::{normal, uniform};
 use deadheat_stats::shift_interval;
@@ -80,7 +81,8 @@ fn the_interval_keeps_its_promise_at_every_size_and_for_every_shape() {
 
 #[test]
 fn without_ties_it_promises_no_more_than_it_must() {
-    // 4 against 4 leave out one of 70 arrangements on each side; larger samples come close to the level.
+    // 4 against 4 leave out one of 70 arrangements on each side; larger samples come close to the
+    // level.
     for (n, m, outside) in [(4, 4, 2.0 / 70.0), (40, 40, LEVEL), (80, 80, LEVEL)] {
         let held = held(n, m, skewed, LEVEL) as f64;
         let most =

@@ -1,5 +1,6 @@
-//! Races of single blocks (K = 1, whole commands) without a difference are called different no more often than promised,
-//! whatever the noise (but one). The full table, with more runs, is printed by the example `few_blocks`.
+//! Races of single blocks (K = 1, whole commands) without a difference are called different no more
+//! often than promised, whatever the noise (but one). The full table, with more runs, is printed by
+//! the example `few_blocks`.
 //!
 //! The simulations themselves are tested in their files.
 
@@ -64,7 +65,8 @@ fn a_look_after_every_replicate_errs_as_promised() {
     keeps_its_promise(&Boundary::anytime(6, 60, 0.05), 0.05, 1_000);
 }
 
-/// What the calibration is for: the plain formula breaks the promise of the same looks, .08 for .05.
+/// What the calibration is for: the plain formula breaks the promise of the same looks, .08 for
+/// .05.
 #[test]
 fn taken_for_students_the_same_runs_are_called_too_often() {
     let plan = Spending::plan(11, 0.05).unwrap();
@@ -73,7 +75,8 @@ fn taken_for_students_the_same_runs_are_called_too_often() {
     assert!(found.plain > most(0.05, RUNS), "{found:?}");
 }
 
-/// What the guard is for: slots that switch between modes far apart leave σ̂ blind, whatever T is held against.
+/// What the guard is for: slots that switch between modes far apart leave σ̂ blind, whatever T is
+/// held against.
 #[test]
 fn without_the_guard_modes_far_apart_are_called_too_often_by_either_reading() {
     let plan = Spending::plan(11, 0.05).unwrap();

@@ -1,15 +1,13 @@
-//! A machine, looked at as a whole.
+//! A machine looked at as a whole: every thing a checkup looked at, what it does there as a number,
+//! and which cores to race on.
 
-use super::advice::PinAdvice;
-use super::core_watch::CoreWatch;
-use super::facts::Topic;
-use super::finding::{Finding, State};
+use super::facts::{CoreWatch, Facts, Topic};
 use crate::Pinning;
 
 /// Time lost on the measuring core from which a machine is poor, as a share.
 const POOR_LOST: f64 = 0.05;
 
-/// How good a machine is for measuring.
+/// The fitness of a machine for measuring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fitness {
     /// Nothing disturbs.
@@ -52,16 +50,16 @@ pub struct Checkup {
     pub cores: Vec<CoreWatch>,
     /// The core all else was measured on; `None` where the scheduler decided.
     pub measured_on: Option<u32>,
-    /// How long all of it took, in seconds.
+    /// Seconds that all of it took.
     pub seconds: f64,
-    /// What was looked at, in the order of [`Topic`].
+    /// Findings, in the order of [`Topic`].
     pub findings: Vec<Finding>,
     /// Which cores to race on.
     pub advice: PinAdvice,
 }
 
 impl Checkup {
-    /// What was found out about a thing.
+    /// The finding about a topic.
     pub fn finding(&self, topic: Topic) -> Option<&Finding> {
         self.findings.iter().find(|one| one.topic() == topic)
     }
@@ -71,7 +69,7 @@ impl Checkup {
         self.findings.iter().filter(move |one| one.state == state)
     }
 
-    /// What to mend first; `None` when nothing disturbs.
+    /// The topic to mend first; `None` when nothing disturbs.
     pub fn first(&self) -> Option<&Finding> {
         self.in_state(State::Disturbs).next()
     }
@@ -82,7 +80,7 @@ impl Checkup {
         cores.find(|watch| watch.core == self.measured_on)
     }
 
-    /// How good the machine is for measuring.
+    /// The fitness of the machine for measuring.
     pub fn fitness(&self) -> Fitness {
         let lost = self.watch().map_or(0.0, |watch| watch.lost);
         match self.first() {
@@ -91,6 +89,284 @@ impl Checkup {
             None => Fitness::Good,
         }
     }
+}
+
+/// The state of a thing, for races in pairs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Nothing to mend.
+    Fine,
+    /// It shows, but pairs cancel it, it costs little, or what it lacks is not needed for a
+    /// verdict.
+    Minor,
+    /// It makes answers less precise, or wrong.
+    Disturbs,
+    /// The system does not tell, and nothing could be measured.
+    Unknown,
+}
+
+impl State {
+    /// Its name for programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fine => "fine",
+            Self::Minor => "minor",
+            Self::Disturbs => "disturbs",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// Why there is no number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotMeasured {
+    /// It takes a second core.
+    OneCore,
+    /// It takes the other thread of the core, which deadheat may not use.
+    SiblingNotAllowed,
+    /// The system hides what it would take.
+    Hidden,
+    /// There is too little memory to try.
+    TooLittleMemory,
+    /// The kernel gave no huge pages when asked.
+    NoHugePages,
+    /// It takes many processes, which a race has and a checkup has not.
+    TakesProcesses,
+}
+
+impl NotMeasured {
+    /// Its name for programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OneCore => "one-core",
+            Self::SiblingNotAllowed => "sibling-not-allowed",
+            Self::Hidden => "hidden",
+            Self::TooLittleMemory => "too-little-memory",
+            Self::NoHugePages => "no-huge-pages",
+            Self::TakesProcesses => "takes-processes",
+        }
+    }
+}
+
+/// One thing a checkup looked at: what is, and what it does here.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// Facts that the system tells.
+    pub facts: Facts,
+    /// Its state.
+    pub state: State,
+    /// Measured effects.
+    pub effects: Vec<Effect>,
+    /// Why something was not, where it could have been.
+    pub not_measured: Option<NotMeasured>,
+}
+
+impl Finding {
+    /// Its topic.
+    pub fn topic(&self) -> Topic {
+        self.facts.topic()
+    }
+
+    /// The number of this kind, where it was measured.
+    pub fn effect(&self, kind: EffectKind) -> Option<f64> {
+        let mut effects = self.effects.iter();
+        effects
+            .find(|effect| effect.kind == kind)
+            .map(|effect| effect.value)
+    }
+}
+
+/// Measured effects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EffectKind {
+    /// Smallest step of the clock of samples.
+    ClockResolution,
+    /// The noise of an empty sample.
+    ClockCost,
+    /// One reading of the clock of the operating system.
+    SystemClockCost,
+    /// A fixed piece of work, again and again: the middle 80 % of its times, relative to their
+    /// median.
+    WorkSpread,
+    /// The change of its median from the first to the last quarter.
+    WorkDrift,
+    /// The change of its time with the other thread of the core busy.
+    SiblingSlowdown,
+    /// The change of its time with another core busy.
+    OtherSlowdown,
+    /// Share of the time that the hypervisor gave to others.
+    Stolen,
+    /// Share of the time that other tasks had the core.
+    Waiting,
+    /// Number of times the core was taken away.
+    TakenAway,
+    /// The longest time it was gone.
+    LongestAway,
+    /// Share of the time it was gone.
+    TimeLost,
+    /// Interrupts of every kind.
+    Interrupts,
+    /// Those of the timer among them.
+    TimerInterrupts,
+    /// Those of devices among them.
+    DeviceInterrupts,
+    /// One random read from memory in small pages.
+    SmallPageRead,
+    /// One random read from memory in huge pages.
+    HugePageRead,
+    /// Pages moved to and from swap while everything was measured.
+    SwappedPages,
+    /// Number of times the processor slowed itself down for heat meanwhile.
+    ThrottleEvents,
+    /// Share of the time that the quota held the group back meanwhile.
+    QuotaThrottled,
+}
+
+/// The unit of an effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EffectUnit {
+    /// Nanoseconds.
+    Nanoseconds,
+    /// A part of the time, from 0 to 1.
+    Share,
+    /// A relative change: 0.01 is one per cent more.
+    Change,
+    /// So many a second.
+    PerSecond,
+    /// So many in all.
+    Count,
+}
+
+impl EffectUnit {
+    /// Its name for programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Nanoseconds => "ns",
+            Self::Share => "share",
+            Self::Change => "change",
+            Self::PerSecond => "1/s",
+            Self::Count => "count",
+        }
+    }
+}
+
+impl EffectKind {
+    /// Every kind there is.
+    pub const ALL: [Self; 20] = [
+        Self::ClockResolution,
+        Self::ClockCost,
+        Self::SystemClockCost,
+        Self::WorkSpread,
+        Self::WorkDrift,
+        Self::SiblingSlowdown,
+        Self::OtherSlowdown,
+        Self::Stolen,
+        Self::Waiting,
+        Self::TakenAway,
+        Self::LongestAway,
+        Self::TimeLost,
+        Self::Interrupts,
+        Self::TimerInterrupts,
+        Self::DeviceInterrupts,
+        Self::SmallPageRead,
+        Self::HugePageRead,
+        Self::SwappedPages,
+        Self::ThrottleEvents,
+        Self::QuotaThrottled,
+    ];
+
+    /// Its name for programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ClockResolution => "clock-resolution",
+            Self::ClockCost => "clock-cost",
+            Self::SystemClockCost => "system-clock-cost",
+            Self::WorkSpread => "work-spread",
+            Self::WorkDrift => "work-drift",
+            Self::SiblingSlowdown => "sibling-slowdown",
+            Self::OtherSlowdown => "other-core-slowdown",
+            Self::Stolen => "stolen",
+            Self::Waiting => "waiting",
+            Self::TakenAway => "taken-away",
+            Self::LongestAway => "longest-away",
+            Self::TimeLost => "time-lost",
+            Self::Interrupts => "interrupts",
+            Self::TimerInterrupts => "timer-interrupts",
+            Self::DeviceInterrupts => "device-interrupts",
+            Self::SmallPageRead => "small-page-read",
+            Self::HugePageRead => "huge-page-read",
+            Self::SwappedPages => "swapped-pages",
+            Self::ThrottleEvents => "throttle-events",
+            Self::QuotaThrottled => "quota-throttled",
+        }
+    }
+
+    /// The unit of its values.
+    pub fn unit(self) -> EffectUnit {
+        match self {
+            Self::ClockResolution
+            | Self::ClockCost
+            | Self::SystemClockCost
+            | Self::LongestAway
+            | Self::SmallPageRead
+            | Self::HugePageRead => EffectUnit::Nanoseconds,
+            Self::WorkSpread | Self::WorkDrift | Self::SiblingSlowdown | Self::OtherSlowdown => {
+                EffectUnit::Change
+            }
+            Self::Stolen | Self::Waiting | Self::TimeLost | Self::QuotaThrottled => {
+                EffectUnit::Share
+            }
+            Self::TakenAway | Self::Interrupts | Self::TimerInterrupts | Self::DeviceInterrupts => {
+                EffectUnit::PerSecond
+            }
+            Self::SwappedPages | Self::ThrottleEvents => EffectUnit::Count,
+        }
+    }
+}
+
+/// One number that was measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Effect {
+    /// Of what.
+    pub kind: EffectKind,
+    /// Its size, in the unit of its kind; always finite.
+    pub value: f64,
+}
+
+impl Effect {
+    /// The effect, or `None` for a number that is not finite.
+    pub fn new(kind: EffectKind, value: f64) -> Option<Self> {
+        value.is_finite().then_some(Self { kind, value })
+    }
+}
+
+/// Why these cores and no others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PinReason {
+    /// The kernel keeps other work away from them.
+    Isolated,
+    /// They were taken away the least.
+    Quietest,
+    /// No core was quieter than the others.
+    Alike,
+    /// There is only one.
+    OnlyOne,
+    /// Cores were not compared, as was asked for.
+    NotCompared,
+}
+
+/// Which cores to race on, and the option that says so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PinAdvice {
+    /// The value for `--pin`.
+    pub pinning: Pinning,
+    /// The cores this comes down to for a race of commands; empty where the scheduler decides.
+    pub cores: Vec<u32>,
+    /// Why these.
+    pub reason: PinReason,
+    /// Cores that deadheat has to be started with, because it is not given the advised ones as it
+    /// is started now; empty when it is.
+    pub start_with: Vec<u32>,
 }
 
 #[cfg(test)]
@@ -161,5 +437,18 @@ mod tests {
             ..checkup([State::Fine; 2], 0.05).cores[0].clone()
         };
         assert!((watch.lost_to_interrupts() - 0.02).abs() < 1e-12);
+    }
+
+    #[test]
+    fn every_kind_has_a_name_of_its_own() {
+        let mut names = EffectKind::ALL.map(EffectKind::name);
+        names.sort_unstable();
+        assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
+    }
+
+    #[test]
+    fn what_is_no_number_is_no_effect() {
+        assert_eq!(Effect::new(EffectKind::Waiting, f64::NAN), None);
+        assert!(Effect::new(EffectKind::Waiting, 0.5).is_some());
     }
 }

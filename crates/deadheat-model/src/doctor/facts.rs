@@ -1,5 +1,4 @@
-//! What the system says of itself, thing by thing. What it does not tell is
-//! `None` or empty.
+//! Facts that the system tells of itself, thing by thing. What it does not tell is `None` or empty.
 
 /// The things a checkup looks at, in the order they are mended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -8,7 +7,7 @@ pub enum Topic {
     Container,
     /// Time that a hypervisor gives to others.
     Steal,
-    /// What else runs.
+    /// Other tasks that run.
     Load,
     /// Heat.
     Thermal,
@@ -16,7 +15,7 @@ pub enum Topic {
     Swap,
     /// Interrupts on the measuring core.
     Interrupts,
-    /// Who chooses the frequency.
+    /// The governor that chooses the frequency.
     Governor,
     /// Frequencies above the nominal one.
     Turbo,
@@ -34,7 +33,7 @@ pub enum Topic {
     Counters,
     /// Virtual machines.
     Virtualisation,
-    /// How deadheat itself was built.
+    /// The build of deadheat itself.
     Build,
 }
 
@@ -78,16 +77,16 @@ pub enum TurboSwitch {
 pub struct BusyLine {
     /// Its number.
     pub label: String,
-    /// Who raises it.
+    /// The switch that raises it.
     pub name: String,
-    /// How often a second.
+    /// Times a second.
     pub per_second: f64,
 }
 
 /// A sensor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Heat {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Degrees Celsius.
     pub celsius: f64,
@@ -95,7 +94,7 @@ pub struct Heat {
     pub critical: Option<f64>,
 }
 
-/// What the system runs on.
+/// The host that the system runs on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Host {
     /// Real hardware, as far as can be seen.
@@ -106,7 +105,7 @@ pub enum Host {
     Unknown,
 }
 
-/// How much of the processors a control group may use.
+/// The share of the processors that a control group may use.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quota {
     /// Cores' worth of time: 1.5 is one core and half of another.
@@ -130,7 +129,7 @@ pub enum Refused {
     Other(String),
 }
 
-/// What the system says, thing by thing.
+/// Facts that the system tells, thing by thing.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Facts {
     /// The clock.
@@ -139,12 +138,12 @@ pub enum Facts {
         source: String,
         /// Why it is not the counter of the processor.
         fallback: Option<String>,
-        /// What the kernel keeps time by.
+        /// The clock that the kernel keeps time by.
         kernel: Option<String>,
         /// All it could use.
         available: Vec<String>,
     },
-    /// Who chooses the frequency.
+    /// The governor that chooses the frequency.
     Governor {
         /// The governors of the cores deadheat may use, each once.
         governors: Vec<String>,
@@ -155,16 +154,16 @@ pub enum Facts {
     },
     /// Frequencies above the nominal one.
     Turbo {
-        /// Whether they are allowed.
+        /// True if they are allowed.
         on: Option<bool>,
-        /// What turns them off.
+        /// The switch that turns them off.
         switch: Option<TurboSwitch>,
         /// The core that was kept busy to see what they share.
         other_core: Option<u32>,
     },
     /// Threads that share a core.
     Smt {
-        /// Whether cores are shared.
+        /// True if cores are shared.
         active: Option<bool>,
         /// The others that share the measuring core.
         siblings: Vec<u32>,
@@ -176,7 +175,7 @@ pub enum Facts {
         /// Share of the time since the system started.
         since_start: Option<f64>,
     },
-    /// What else runs.
+    /// Other tasks that run.
     Load {
         /// Tasks that ran or wanted to, on average over the last minute.
         one_minute: Option<f64>,
@@ -193,7 +192,7 @@ pub enum Facts {
         isolated: Vec<u32>,
         /// Cores that need no timer while one task runs (`nohz_full`).
         tickless: Vec<u32>,
-        /// Whether this process may use any of the isolated ones.
+        /// True if this process may use any of the isolated ones.
         reachable: bool,
     },
     /// Interrupts on the measuring core.
@@ -207,14 +206,14 @@ pub enum Facts {
     Aslr {
         /// The setting of the kernel: 0, 1 or 2.
         setting: Option<u8>,
-        /// Whether this process was started without them, as `setarch -R` does.
+        /// True if this process was started without them, as `setarch -R` does.
         switched_off: bool,
     },
     /// Pages of 2 MiB.
     HugePages {
         /// `always`, `madvise` or `never`.
         enabled: Option<String>,
-        /// How hard the kernel tries to make them.
+        /// The kernel's policy on making them.
         defrag: Option<String>,
     },
     /// Memory moved to disk.
@@ -228,12 +227,12 @@ pub enum Facts {
     Thermal {
         /// The hottest sensor.
         hottest: Option<Heat>,
-        /// How often the processor slowed itself down since the start.
+        /// Number of times the processor slowed itself down since the start.
         throttled: Option<u64>,
     },
     /// Virtual machines.
     Virtualisation {
-        /// What the system runs on.
+        /// The host that the system runs on.
         host: Host,
     },
     /// Containers, and how much of the processor they may use.
@@ -252,15 +251,15 @@ pub enum Facts {
         /// Why they could not be opened; `None` when they could.
         refused: Option<Refused>,
     },
-    /// How deadheat itself was built.
+    /// The build of deadheat itself.
     Build {
-        /// Whether with debug assertions.
+        /// True if with debug assertions.
         debug_assertions: bool,
     },
 }
 
 impl Facts {
-    /// What they are about.
+    /// Their topic.
     pub fn topic(&self) -> Topic {
         match self {
             Self::Clock { .. } => Topic::Clock,
@@ -280,5 +279,39 @@ impl Facts {
             Self::Counters { .. } => Topic::Counters,
             Self::Build { .. } => Topic::Build,
         }
+    }
+}
+
+/// A core that a loop span on without pause, reading the clock: every gap between two readings is
+/// time that somebody else had the core.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CoreWatch {
+    /// The core; `None` where the scheduler moved the loop as it liked.
+    pub core: Option<u32>,
+    /// Seconds for which it was watched.
+    pub seconds: f64,
+    /// Gaps per second.
+    pub taken_away: f64,
+    /// The longest gap, in nanoseconds; 0 without any.
+    pub longest_ns: f64,
+    /// Share of the time that lies in gaps, from 0 to 1.
+    pub lost: f64,
+    /// Share of the time that the loop could have run and another task did, or a quota kept it
+    /// waiting, as the scheduler counts it.
+    pub waiting: Option<f64>,
+    /// Share of the time that the hypervisor gave to others, as the kernel counts it, in steps of
+    /// its clock.
+    pub stolen: Option<f64>,
+    /// Interrupts per second; `None` where the system does not tell.
+    pub interrupts: Option<f64>,
+    /// True if the kernel keeps other tasks away from it.
+    pub isolated: bool,
+}
+
+impl CoreWatch {
+    /// Share of the time lost to anything but waiting tasks: interrupts, the hypervisor, the
+    /// firmware. Where waiting is unknown, all that was lost.
+    pub fn lost_to_interrupts(&self) -> f64 {
+        (self.lost - self.waiting.unwrap_or(0.0)).max(0.0)
     }
 }

@@ -1,15 +1,10 @@
-//! What `deadheat doctor` finds out about a machine.
+//! The checkup of `deadheat doctor`: its findings about a machine.
 
-mod advice;
 mod checkup;
-mod core_watch;
-mod effect;
 mod facts;
-mod finding;
 
-pub use advice::{PinAdvice, PinReason};
-pub use checkup::{Checkup, Fitness};
-pub use core_watch::CoreWatch;
-pub use effect::{Effect, EffectKind, EffectUnit};
-pub use facts::{BusyLine, Facts, Heat, Host, Quota, Refused, Topic, TurboSwitch};
-pub use finding::{Finding, NotMeasured, State};
+pub use checkup::{
+    Checkup, Effect, EffectKind, EffectUnit, Finding, Fitness, NotMeasured, PinAdvice, PinReason,
+    State,
+};
+pub use facts::{BusyLine, CoreWatch, Facts, Heat, Host, Quota, Refused, Topic, TurboSwitch};

@@ -2,7 +2,6 @@
 
 mod read;
 mod value;
-mod write;
 
 pub use read::JsonError;
 pub use value::{Json, Object};

@@ -9,8 +9,8 @@ use super::{Json, Object};
 const DEEPEST: usize = 32;
 
 impl Json {
-    /// The value of a text; `None` when it is not JSON, or deeper than 32
-    /// levels. Numbers are read to the last bit.
+    /// The value of a text; `None` when it is not JSON, or deeper than 32 levels. Numbers are read
+    /// to the last bit.
     pub fn parse(text: &str) -> Option<Self> {
         Self::read(text).ok()
     }

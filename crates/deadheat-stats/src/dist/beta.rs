@@ -1,9 +1,10 @@
-//! The incomplete beta function, which the tails of t, F and binomial are made of.
+//! The incomplete beta function, which the tails of t, F and binomial are made of; and Fisher's F
+//! distribution, the ratio of two independent mean squares.
 
 use std::f64::consts::PI;
 
-/// The regularized incomplete beta function I_x(a, b) for positive `a` and `b` and `x` + `y` = 1. Both are asked for, so
-/// that neither loses its digits next to the other.
+/// The regularized incomplete beta function I_x(a, b) for positive `a` and `b` and `x` + `y` = 1.
+/// Both are asked for, so that neither loses its digits next to the other.
 pub(super) fn beta_lower(a: f64, b: f64, x: f64, y: f64) -> f64 {
     if x <= 0.0 {
         0.0
@@ -16,8 +17,9 @@ pub(super) fn beta_lower(a: f64, b: f64, x: f64, y: f64) -> f64 {
     }
 }
 
-/// `beta_fraction`/a with every second step left out: the even part of the same continued fraction (DiDonato & Morris
-/// 1992). Next to the mode its terms add up where the other's cancel, which costs as many digits as a/b has.
+/// `beta_fraction`/a with every second step left out: the even part of the same continued fraction
+/// (DiDonato & Morris 1992). Next to the mode its terms add up where the other's cancel, which
+/// costs as many digits as a/b has.
 fn contracted_fraction(a: f64, b: f64, x: f64, y: f64) -> f64 {
     // a − (a + b)·x without the cancellation.
     let away = a * y - b * x;
@@ -44,8 +46,8 @@ fn contracted_fraction(a: f64, b: f64, x: f64, y: f64) -> f64 {
     1.0 / fraction
 }
 
-/// x^a y^b / B(a, b) for `x` + `y` = 1, in the saddle-point form of Loader (2000): three log-gammas would lose as many
-/// digits as `a` and `b` have, the deviances from the mode lose none.
+/// x^a y^b / B(a, b) for `x` + `y` = 1, in the saddle-point form of Loader (2000): three log-gammas
+/// would lose as many digits as `a` and `b` have, the deviances from the mode lose none.
 pub(super) fn beta_term(a: f64, b: f64, x: f64, y: f64) -> f64 {
     let n = a + b;
     // a − n·x and b − n·y are the same but for the sign.
@@ -77,8 +79,8 @@ fn deviance(x: f64, m: f64, away: f64) -> f64 {
     }
 }
 
-/// ln Γ(n + 1) − ln(√(2πn)·(n/e)ⁿ): what Stirling's formula leaves out (DLMF 5.11.1), after climbing to n ≥ 16, where
-/// the series is good to 1e-17.
+/// ln Γ(n + 1) − ln(√(2πn)·(n/e)ⁿ): what Stirling's formula leaves out (DLMF 5.11.1), after
+/// climbing to n ≥ 16, where the series is good to 1e-17.
 fn stirling_error(n: f64) -> f64 {
     let (mut n, mut climbed) = (n, 0.0);
     while n < 16.0 {
@@ -92,8 +94,9 @@ fn stirling_error(n: f64) -> f64 {
     climbed + series / n
 }
 
-/// Γ(a + ½)/Γ(a): the asymptotic series (Tricomi & Erdélyi 1951) after climbing to a ≥ 20, where its truncation is below
-/// 1e-15. A difference of two log-gammas would lose as many digits as `a` has.
+/// Γ(a + ½)/Γ(a): the asymptotic series (Tricomi & Erdélyi 1951) after climbing to a ≥ 20, where
+/// its truncation is below 1e-15. A difference of two log-gammas would lose as many digits as `a`
+/// has.
 pub(super) fn gamma_half_step(a: f64) -> f64 {
     let (mut a, mut climbed) = (a, 1.0);
     while a < 20.0 {
@@ -106,8 +109,9 @@ pub(super) fn gamma_half_step(a: f64) -> f64 {
     climbed * a.sqrt() * series.exp()
 }
 
-/// The continued fraction of the incomplete beta function (DLMF 8.17.22), evaluated by the modified Lentz method:
-/// I_x(a, b) = x^a (1 − x)^b / (a B(a, b)) · `beta_fraction`. Converges quickly for x < (a + 1)/(a + b + 2).
+/// The continued fraction of the incomplete beta function (DLMF 8.17.22), evaluated by the modified
+/// Lentz method: I_x(a, b) = x^a (1 − x)^b / (a B(a, b)) · `beta_fraction`. Converges quickly for x
+/// < (a + 1)/(a + b + 2).
 pub(super) fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
     let (mut fraction, mut c, mut d) = (1.0, 1.0, 0.0);
     for j in 1..2_000 {
@@ -127,16 +131,43 @@ pub(super) fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
     1.0 / fraction
 }
 
-/// What Lentz's method may divide by.
+/// A number that Lentz's method may divide by.
 fn nonzero(v: f64) -> f64 {
     const SMALLEST: f64 = 1e-300;
     if v.abs() < SMALLEST { SMALLEST } else { v }
 }
 
+/// Degrees of freedom beyond this count as this many: the variance of the mean square is then below
+/// 1e-7.
+const MOST_DF: f64 = 2e7;
+
+/// The probability that F ≥ `f` with `df1` and `df2` degrees of freedom: I_x(df2/2, df1/2) at x =
+/// df2/(df2 + df1·f) (DLMF 8.17). Degrees below 1 count as 1, those beyond 2·10⁷ as that; a
+/// negative `f` counts as 0.
+pub fn f_upper_tail(f: f64, df1: f64, df2: f64) -> f64 {
+    let (df1, df2) = (clamp_df(df1), clamp_df(df2));
+    let (x, y) = shares(f.max(0.0), df1, df2);
+    beta_lower(0.5 * df2, 0.5 * df1, x, y)
+}
+
+/// df2/(df2 + df1·f) and what it lacks to 1, each with all its digits.
+fn shares(f: f64, df1: f64, df2: f64) -> (f64, f64) {
+    let ratio = (f * (df1 / df2)).min(f64::MAX);
+    (1.0 / (1.0 + ratio), 1.0 / (1.0 + 1.0 / ratio))
+}
+
+fn clamp_df(df: f64) -> f64 {
+    if df.is_nan() {
+        1.0
+    } else {
+        df.clamp(1.0, MOST_DF)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dist::close;
+    use crate::dist::{close, t_two_sided_p};
 
     #[test]
     fn whole_numbers_give_the_polynomials_of_the_textbook() {
@@ -170,5 +201,49 @@ mod tests {
             let stirling = 0.5 * (2.0 * PI * n).ln() + n * n.ln() - n;
             assert!((stirling_error(n) - (factorial.ln() - stirling)).abs() < 1e-14);
         }
+    }
+
+    #[test]
+    fn with_one_degree_above_f_is_the_square_of_t() {
+        for df in [1.0, 2.0, 7.5, 39.0, 4_000.0] {
+            for t in [1e-3, 0.5, 1.0, 2.0, 4.734239, 30.0] {
+                close(f_upper_tail(t * t, 1.0, df), t_two_sided_p(t, df), 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn with_two_degrees_above_the_tail_is_a_power() {
+        for df in [1.0, 3.0, 20.0, 1e5] {
+            for f in [0.01, 0.7, 1.0, 3.0, 40.0] {
+                let want = (-0.5 * df * f64::ln_1p(2.0 * f / df)).exp();
+                close(f_upper_tail(f, 2.0, df), want, 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn arguments_outside_the_domain_still_give_finite_answers() {
+        let strange = [
+            -1.0,
+            0.0,
+            5e-324,
+            1e-300,
+            1.0,
+            2.0,
+            1e300,
+            f64::MAX,
+            -f64::MAX,
+            f64::NAN,
+        ];
+        for a in strange {
+            for df1 in strange {
+                for df2 in strange {
+                    let tail = f_upper_tail(a, df1, df2);
+                    assert!((0.0..=1.0).contains(&tail), "{a} {df1} {df2}: {tail}");
+                }
+            }
+        }
+        assert_eq!(f_upper_tail(0.0, 3.0, 4.0), 1.0);
     }
 }

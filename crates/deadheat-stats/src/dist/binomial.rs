@@ -1,16 +1,17 @@
-//! The binomial distribution.
+//! The binomial distribution, and the true shares that a count speaks for.
 
 use super::beta::beta_lower;
 use super::normal::normal_cdf;
 
-/// Outcomes this much likelier than the observed one still count as "no more likely": equal probabilities on the two
-/// sides of a symmetric distribution differ by rounding.
+/// Outcomes this much likelier than the observed one still count as "no more likely": equal
+/// probabilities on the two sides of a symmetric distribution differ by rounding.
 const TIE: f64 = 1e-7;
 
 /// Beyond this many trials the normal limit stands in.
 const MANY_TRIALS: u64 = 10_000_000_000;
 
-/// P(X ≤ `k`) for X of Binomial(`n`, `p`): I_{1−p}(n − k, k + 1) (DLMF 8.17.5). `k` above `n` counts as `n`.
+/// P(X ≤ `k`) for X of Binomial(`n`, `p`): I_{1−p}(n − k, k + 1) (DLMF 8.17.5). `k` above `n`
+/// counts as `n`.
 pub fn binomial_cdf(k: u64, n: u64, p: f64) -> f64 {
     if k >= n {
         return 1.0;
@@ -24,11 +25,12 @@ pub fn binomial_cdf(k: u64, n: u64, p: f64) -> f64 {
     beta_lower((n - k) as f64, hits + 1.0, 1.0 - p, p)
 }
 
-/// The two-sided exact binomial p-value: the total probability of all outcomes of Binomial(`n`, `p`) that are no more
-/// likely than `k` (Clopper & Pearson's test as `scipy.stats.binomtest` defines its two-sided form).
+/// The two-sided exact binomial p-value: the total probability of all outcomes of Binomial(`n`,
+/// `p`) that are no more likely than `k` (Clopper & Pearson's test as `scipy.stats.binomtest`
+/// defines its two-sided form).
 ///
-/// Walks outwards from the mode, so it costs O(√n) steps. `k` above `n` counts as `n`. Beyond 10¹⁰ trials the normal
-/// limit is used.
+/// Walks outwards from the mode, so it costs O(√n) steps. `k` above `n` counts as `n`. Beyond 10¹⁰
+/// trials the normal limit is used.
 pub fn binomial_two_sided_p(k: u64, n: u64, p: f64) -> f64 {
     let p = if p.is_nan() { 0.5 } else { p.clamp(0.0, 1.0) };
     let k = k.min(n);
@@ -74,10 +76,60 @@ fn walk_down(mode: u64, n: u64, p: f64) -> impl Iterator<Item = f64> {
     .map(|(_, w)| w)
 }
 
-/// Whether a walk outwards has not yet come to its end: the smallest numbers times a ratio above ½ are themselves again,
-/// and a walk that waits for 0 would go on for a sixth of all trials.
+/// Returns true until a walk outwards has come to its end: the smallest numbers times a ratio above
+/// ½ are themselves again, and a walk that waits for 0 would go on for a sixth of all trials.
 fn goes_on(w: f64, next: f64) -> bool {
     next >= f64::MIN_POSITIVE || (next < w && next > 0.0)
+}
+
+/// So many halvings leave nothing of the unit interval that a double could tell apart.
+const HALVINGS: usize = 64;
+
+/// The exact interval of Clopper & Pearson (1934) for a share of which `hits` of `trials` were
+/// seen.
+///
+/// Below its lower end so many hits or more, above its upper end so many or fewer, come about in no
+/// more than half of 1 − `confidence`; from 0 hits on it begins at 0, and with `trials` hits it
+/// ends at 1. Of no trials it is (0, 1), and so it is for a confidence outside (0, 1). `hits` above
+/// `trials` count as `trials`.
+///
+/// ```
+/// use deadheat_stats::share_bounds;
+///
+/// let (low, high) = share_bounds(5, 100, 0.95);
+/// assert!((low - 0.01643188).abs() < 1e-8 && (high - 0.11283491).abs() < 1e-8);
+/// ```
+pub fn share_bounds(hits: u64, trials: u64, confidence: f64) -> (f64, f64) {
+    if trials == 0 || !(confidence > 0.0 && confidence < 1.0) {
+        return (0.0, 1.0);
+    }
+    let hits = hits.min(trials);
+    let tail = (1.0 - confidence) / 2.0;
+    let low = match hits {
+        0 => 0.0,
+        // P(X ≥ hits), as P(X' ≤ trials − hits) of the misses: small tails keep their digits.
+        _ => last_below(|p| binomial_cdf(trials - hits, trials, 1.0 - p) < tail),
+    };
+    let high = if hits == trials {
+        1.0
+    } else {
+        last_below(|p| binomial_cdf(hits, trials, p) > tail)
+    };
+    (low, high)
+}
+
+/// Where in the unit interval something ceases to hold that holds at its beginning.
+fn last_below(holds: impl Fn(f64) -> bool) -> f64 {
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..HALVINGS {
+        let middle = (low + high) / 2.0;
+        if holds(middle) {
+            low = middle
+        } else {
+            high = middle
+        }
+    }
+    (low + high) / 2.0
 }
 
 #[cfg(test)]
@@ -148,5 +200,37 @@ mod tests {
                 assert!(binomial_cdf(k, n, p).is_finite(), "{k} {n} {p}");
             }
         }
+    }
+
+    fn near(got: f64, want: f64) {
+        assert!((got - want).abs() < 1e-9, "{got} is not {want}");
+    }
+
+    #[test]
+    fn none_and_all_have_bounds_in_closed_form() {
+        // (1 − p)^n = 0.025, and p^n = 0.025.
+        for n in [1_u64, 20, 300] {
+            let root = 0.025_f64.powf(1.0 / n as f64);
+            assert_eq!(share_bounds(0, n, 0.95).0, 0.0);
+            near(share_bounds(0, n, 0.95).1, 1.0 - root);
+            near(share_bounds(n, n, 0.95).0, root);
+            assert_eq!(share_bounds(n, n, 0.95).1, 1.0);
+        }
+    }
+
+    #[test]
+    fn the_bounds_are_those_of_tables() {
+        let (low, high) = share_bounds(1, 300, 0.95);
+        near(low, 8.438_9e-5);
+        assert!((high - 0.018_43).abs() < 1e-5, "{high}");
+        let (low, high) = share_bounds(3, 10, 0.9);
+        assert!((low - 0.087_264).abs() < 1e-6 && (high - 0.606_624).abs() < 1e-6);
+    }
+
+    #[test]
+    fn of_nothing_nothing_is_known() {
+        assert_eq!(share_bounds(0, 0, 0.95), (0.0, 1.0));
+        assert_eq!(share_bounds(1, 2, 1.0), (0.0, 1.0));
+        assert_eq!(share_bounds(9, 2, 0.95), share_bounds(2, 2, 0.95));
     }
 }

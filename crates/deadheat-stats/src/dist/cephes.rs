@@ -1,12 +1,14 @@
-//! The normal distribution as the Cephes library computes it (Moshier 1989), and SciPy with it: the same rational
-//! approximations of the error function in the same order of operations, so that results agree to the last bit.
+//! The normal distribution as the Cephes library computes it (Moshier 1989), and SciPy with it: the
+//! same rational approximations of the error function in the same order of operations, so that
+//! results agree to the last bit.
 
 use std::f64::consts::FRAC_1_SQRT_2;
 
 /// e^−x is no number of double precision from here on.
 const LARGEST_EXPONENT: f64 = 709.782712893384;
 
-// Highest power first. A denominator begins with an x to the power of its length that is not written.
+// Highest power first. A denominator begins with an x to the power of its length that is not
+// written.
 const TAIL_NUMERATOR: [f64; 9] = [
     2.461969814735305e-10,
     0.564_189_564_831_068_9,

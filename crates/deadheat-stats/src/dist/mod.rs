@@ -1,27 +1,26 @@
 //! The distributions every other file leans on: normal, Student's t, F, binomial.
 //!
-//! Accuracy is checked against `scipy.special` to 1e-10 relative, tails included. Arguments outside a function's domain
-//! are moved to its nearest edge, so that every finite input has a finite answer; no function here panics.
+//! Accuracy is checked against `scipy.special` to 1e-10 relative, tails included. Arguments outside
+//! a function's domain are moved to its nearest edge, so that every finite input has a finite
+//! answer; no function here panics.
 
-mod beasley_springer;
 mod beta;
 mod binomial;
 #[cfg(feature = "secondary")]
 mod cephes;
-mod f;
 mod normal;
 mod student;
 
-#[cfg(feature = "secondary")]
-pub(crate) use beasley_springer::{approximate_normal_quantile, polynomial};
-pub use binomial::{binomial_cdf, binomial_two_sided_p};
+pub use beta::f_upper_tail;
+pub use binomial::{binomial_cdf, binomial_two_sided_p, share_bounds};
 #[cfg(feature = "secondary")]
 pub(crate) use cephes::cephes_normal_cdf;
-pub use f::{f_critical, f_upper_tail};
+#[cfg(feature = "secondary")]
+pub(crate) use normal::{approximate_normal_quantile, polynomial};
 pub use normal::{normal_cdf, normal_quantile};
-pub use student::{t_critical, t_quantile, t_two_sided_p};
+pub use student::{t_critical, t_two_sided_p};
 
-/// What the tests of every distribution compare with.
+/// The comparison that the tests of every distribution make.
 #[cfg(test)]
 #[track_caller]
 fn close(got: f64, want: f64, tolerance: f64) {

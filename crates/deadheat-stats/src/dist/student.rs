@@ -3,33 +3,24 @@
 use std::f64::consts::PI;
 
 use super::beta::{beta_fraction, gamma_half_step};
-use super::normal::{clamp_probability, normal_cdf, normal_quantile};
+use super::normal::{normal_cdf, normal_quantile};
 use crate::summary::finite;
 
-/// Above this many degrees of freedom the t tail is taken from Hill's expansion, which is there accurate to
-/// 1e-13 and needs no iteration; below it, from a continued fraction.
+/// Above this many degrees of freedom the t tail is taken from Hill's expansion, which is there
+/// accurate to 1e-13 and needs no iteration; below it, from a continued fraction.
 const LARGE_DF: f64 = 5_000.0;
 
-/// The probability that |T| ≥ |t| for Student's t with `df` degrees of freedom (`df` below 1 counts as 1).
+/// The probability that |T| ≥ |t| for Student's t with `df` degrees of freedom (`df` below 1 counts
+/// as 1).
 pub fn t_two_sided_p(t: f64, df: f64) -> f64 {
     (2.0 * t_upper_tail(t.abs(), clamp_df(df))).min(1.0)
 }
 
-/// The lower-tail quantile: the `t` with P(T ≤ t) = `p`, for `p` in (0, 1) and `df` ≥ 1.
+/// The half-width, in standard errors, of a two-sided interval that misses with probability
+/// `two_sided_level`.
 ///
-/// For upper tails smaller than about 1e-10 use [`t_critical`]: `1 − p` has no digits left there.
-pub fn t_quantile(p: f64, df: f64) -> f64 {
-    let p = clamp_probability(p);
-    if p < 0.5 {
-        -t_from_tail(p, clamp_df(df))
-    } else {
-        t_from_tail(1.0 - p, clamp_df(df))
-    }
-}
-
-/// The half-width, in standard errors, of a two-sided interval that misses with probability `two_sided_level`.
-///
-/// Equals `t_quantile(1 − level/2, df)` but is computed from the upper tail, so that tiny levels keep all their digits.
+/// The quantile at 1 − level/2, computed from the upper tail, so that tiny levels keep all their
+/// digits.
 pub fn t_critical(two_sided_level: f64, df: f64) -> f64 {
     t_from_tail(
         0.5 * two_sided_level.clamp(2.0 * f64::MIN_POSITIVE, 1.0),
@@ -73,8 +64,8 @@ fn t_central(t: f64, df: f64) -> f64 {
     front * gamma_half_step(0.5 * df) / PI.sqrt() * beta_fraction(0.5, 0.5 * df, y)
 }
 
-/// t times the density at `t`: the rate at which the tail falls with ln t. The product underflows no earlier than the
-/// tail itself, which the density alone would.
+/// t times the density at `t`: the rate at which the tail falls with ln t. The product underflows
+/// no earlier than the tail itself, which the density alone would.
 fn t_times_density(t: f64, df: f64) -> f64 {
     let r = t / df.sqrt();
     gamma_half_step(0.5 * df) / PI.sqrt() * (-0.5 * df * ln_1_plus_square(r)).exp()
@@ -127,11 +118,13 @@ fn t_from_central(area: f64, df: f64) -> f64 {
     t
 }
 
-/// Newton on ln(tail) as a function of ln t. That function is concave and falling, so every step but the first lands
-/// right of the root and the rest descend to it; power-law tails are straight lines there, so few are needed.
+/// Newton on ln(tail) as a function of ln t. That function is concave and falling, so every step
+/// but the first lands right of the root and the rest descend to it; power-law tails are straight
+/// lines there, so few are needed.
 fn t_from_small_tail(tail: f64, df: f64) -> f64 {
     let target = tail.ln();
-    // The normal quantile lies left of the root. A first step past the smallest tails (1e-300, 182 degrees) is halved.
+    // The normal quantile lies left of the root. A first step past the smallest tails (1e-300, 182
+    // degrees) is halved.
     let (mut ln_t, mut step) = ((-normal_quantile(tail)).ln(), 0.0);
     for _ in 0..200 {
         let t = ln_t.exp();
@@ -171,7 +164,6 @@ mod tests {
         for df in [1.0, 2.0, 3.5, 5.0, 39.0, 999.0, 1001.0, 1e6, 1e12] {
             for level in [0.9, 0.5, 0.05, 1e-4, 1e-9, 1e-30] {
                 close(t_two_sided_p(t_critical(level, df), df), level, 1e-11);
-                close(t_quantile(level / 2.0, df), -t_critical(level, df), 1e-12);
             }
         }
     }
@@ -187,7 +179,6 @@ mod tests {
 
     #[test]
     fn the_median_is_exactly_zero() {
-        assert_eq!(t_quantile(0.5, 7.0), 0.0);
         assert_eq!(t_critical(1.0, 7.0), 0.0);
         assert_eq!(t_two_sided_p(0.0, 7.0), 1.0);
     }
@@ -197,7 +188,6 @@ mod tests {
         for p in [-1.0, 0.0, 5e-324, 1.0, 2.0, f64::NAN] {
             let p_or = |other| if p.is_nan() { other } else { p };
             for df in [-3.0, 0.0, 1.0, 1e300, f64::NAN] {
-                assert!(t_quantile(p, df).is_finite(), "{p} {df}");
                 assert!(t_critical(p_or(0.5), df).is_finite(), "{p} {df}");
                 assert!(t_two_sided_p(p_or(0.0) * 1e300, df).is_finite(), "{p} {df}");
             }

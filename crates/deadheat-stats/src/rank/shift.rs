@@ -1,58 +1,52 @@
-//! By how much one sample lies above the other, and within which bounds: order statistics of all differences.
+//! By how much one sample lies above the other, and within which bounds: order statistics of all
+//! differences.
 
-use super::arrangements::{arrangements, count_untied};
+use super::mann_whitney::{arrangements, count_untied};
 use super::staircase::Staircase;
 use crate::dist::normal_quantile;
-use crate::summary::{all_finite, finite};
+use crate::summary::{all_finite, ascending, finite};
 
-/// The normal approximation serves samples of at least this many values: with fewer, against however many, it promises
-/// too much at the looser levels.
+/// The normal approximation serves samples of at least this many values: with fewer, against
+/// however many, it promises too much at the looser levels.
 const LEAST_APPROXIMATED: usize = 9;
 
 /// The two-sample Hodges–Lehmann estimate (1963): the median of all differences second_j − first_i.
 ///
-/// Exact, in O((n + m) log(n + m)). `None` when a sample is empty, a value is not finite, or the result is too large to
-/// be a number. Exchanging the samples negates the result to the last bit.
+/// Exact, in O((n + m) log(n + m)). `None` when a sample is empty, a value is not finite, or the
+/// result is too large to be a number. Exchanging the samples negates the result to the last bit.
 pub fn hodges_lehmann_shift(first: &[f64], second: &[f64]) -> Option<f64> {
     let sorted = Sorted::of(first, second)?;
     finite(sorted.differences().median(&mut Vec::new()))
 }
 
-/// The interval for the shift that belongs to the Mann–Whitney test (Moses; Hodges & Lehmann 1963): from the c-th
-/// smallest to the c-th largest of the differences second_j − first_i, with the largest c for which
-/// 2·P(U ≤ c − 1) ≤ `two_sided_level`.
+/// The interval for the shift that belongs to the Mann–Whitney test (Moses; Hodges & Lehmann 1963):
+/// from the c-th smallest to the c-th largest of the differences second_j − first_i, with the
+/// largest c for which 2·P(U ≤ c − 1) ≤ `two_sided_level`.
 ///
-/// It holds the true shift with a probability of at least 1 − `two_sided_level` if both samples come from one
-/// distribution moved by the shift, whatever its shape. The distribution of U is exact where arrangements can be counted
-/// (see [`mann_whitney_exact_p`](super::mann_whitney_exact_p)), beyond that the normal approximation with the fourth
-/// cumulant where that widens. In both cases it is the one without ties, the wider one: values on a grid hold the
-/// promise more than fully, since each tie at the bound counts as inside.
+/// It holds the true shift with a probability of at least 1 − `two_sided_level` if both samples
+/// come from one distribution moved by the shift, whatever its shape. The distribution of U is
+/// exact where arrangements can be counted (see
+/// [`mann_whitney_exact_p`](super::mann_whitney_exact_p)), beyond that the normal approximation
+/// with the fourth cumulant where that widens. In both cases it is the one without ties, the wider
+/// one: values on a grid hold the promise more than fully, since each tie at the bound counts as
+/// inside.
 ///
-/// `None` when a sample is empty, a value or a bound is not finite, the level is not in (0, 1), when samples so small
-/// cannot keep so strict a promise (3 against 3 none above 90 %), or when one sample of fewer than nine values meets
-/// one too large to count.
+/// `None` when a sample is empty, a value or a bound is not finite, the level is not in (0, 1),
+/// when samples so small cannot keep so strict a promise (3 against 3 none above 90 %), or when one
+/// sample of fewer than nine values meets one too large to count.
 pub fn shift_interval(first: &[f64], second: &[f64], two_sided_level: f64) -> Option<(f64, f64)> {
-    shift_interval_at(
-        first,
-        second,
-        shift_order(first.len(), second.len(), two_sided_level)?,
-    )
-}
-
-/// The same with the order c known, which depends on nothing but the sizes of the samples and the level: for many
-/// benchmarks of as many repetitions it is counted once.
-pub fn shift_interval_at(first: &[f64], second: &[f64], order: usize) -> Option<(f64, f64)> {
+    let order = shift_order(first.len(), second.len(), two_sided_level)?;
     let sorted = Sorted::of(first, second)?;
     let (n, m) = (first.len(), second.len());
-    let cut = Some(order).filter(|order| (1..=n * m).contains(order))?;
     let (differences, mut scratch) = (sorted.differences(), Vec::new());
-    let low = differences.nth(cut - 1, &mut scratch);
-    let high = differences.nth(n * m - cut, &mut scratch);
+    let low = differences.nth(order - 1, &mut scratch);
+    let high = differences.nth(n * m - order, &mut scratch);
     Some((finite(low)?, finite(high)?))
 }
 
-/// The order c of [`shift_interval`]: the largest c ≥ 1 with 2·P(U ≤ c − 1) ≤ level, at most the middle of all nm pairs.
-pub fn shift_order(n: usize, m: usize, level: f64) -> Option<usize> {
+/// The order c of [`shift_interval`]: the largest c ≥ 1 with 2·P(U ≤ c − 1) ≤ level, at most the
+/// middle of all nm pairs.
+fn shift_order(n: usize, m: usize, level: f64) -> Option<usize> {
     if !(level > 0.0 && level < 1.0) {
         return None;
     }
@@ -73,7 +67,8 @@ pub fn shift_order(n: usize, m: usize, level: f64) -> Option<usize> {
     (cut >= 1).then_some(cut)
 }
 
-/// nm/2 − z·√(nm(n + m + 1)/12), rounded down, with the z of Cornish & Fisher where its fourth cumulant widens.
+/// nm/2 − z·√(nm(n + m + 1)/12), rounded down, with the z of Cornish & Fisher where its fourth
+/// cumulant widens.
 fn approximate_cut(n: f64, m: f64, level: f64) -> usize {
     let z = -normal_quantile(0.5 * level);
     let sd = (n * m * (n + m + 1.0) / 12.0).sqrt();
@@ -98,10 +93,8 @@ impl Sorted {
         if first.is_empty() || second.is_empty() || !all_finite(first) || !all_finite(second) {
             return None;
         }
-        let (mut first, mut second) = (first.to_vec(), second.to_vec());
-        first.sort_unstable_by(f64::total_cmp);
+        let (mut first, second) = (ascending(first), ascending(second));
         first.reverse();
-        second.sort_unstable_by(f64::total_cmp);
         Some(Self { first, second })
     }
 
@@ -150,8 +143,8 @@ mod tests {
         }
     }
 
-    /// Tables of critical values of U, two-sided: 5 % for 4 against 4 is 0, for 8 against 8 13, for 10 against 10 23;
-    /// 1 % for 10 against 10 is 16.
+    /// Tables of critical values of U, two-sided: 5 % for 4 against 4 is 0, for 8 against 8 13, for
+    /// 10 against 10 23; 1 % for 10 against 10 is 16.
     #[test]
     fn the_bounds_are_the_order_statistics_of_the_printed_tables() {
         for (n, m, level, critical) in [
@@ -213,7 +206,8 @@ mod tests {
             for level in [0.6, 0.4, 0.2, 0.1, 0.05, 0.01, 0.001] {
                 let counted = shift_order(n, m, level).unwrap();
                 let approximate = approximate_cut(n as f64, m as f64, level);
-                // At loose levels the fourth cumulant is all there is; at strict ones leaving it out widens.
+                // At loose levels the fourth cumulant is all there is; at strict ones leaving it
+                // out widens.
                 let closest = if level > 0.09 { 0.9985 } else { 0.92 };
                 let share = approximate as f64 / counted as f64;
                 assert!((closest..=1.0).contains(&share), "{n} {m} {level}: {share}");

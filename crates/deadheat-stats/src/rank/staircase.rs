@@ -5,16 +5,18 @@ use std::cmp::Ordering;
 /// Up to this many entries are written out and selected from directly.
 const FEW: usize = 2_048;
 
-/// A matrix of numbers made from pairs, whose rows and columns both ascend: entry (i, j) = `entry`(`rows[i]`, `columns[j]`).
+/// A matrix of numbers made from pairs, whose rows and columns both ascend: entry (i, j) =
+/// `entry`(`rows[i]`, `columns[j]`).
 ///
-/// A walk from the last entry of the first row, left where entries are too large and down where they are not, finds the
-/// end of what is below a pivot in every row, in as many steps as there are rows and columns.
+/// A walk from the last entry of the first row, left where entries are too large and down where
+/// they are not, finds the end of what is below a pivot in every row, in as many steps as there are
+/// rows and columns.
 pub(super) struct Staircase<'a, F> {
     /// In the order in which entries ascend.
     pub rows: &'a [f64],
     /// In the order in which entries ascend.
     pub columns: &'a [f64],
-    /// Whether only the entries with j ≥ i count.
+    /// True if only the entries with j ≥ i count.
     pub triangular: bool,
     /// Never falls from one row or column to the next.
     pub entry: F,
@@ -60,10 +62,11 @@ impl<F: Fn(f64, f64) -> f64> Staircase<'_, F> {
 
     /// The `k`-th smallest entry, counted from 0; `k` must be less than the number of entries.
     ///
-    /// `low[i]..high[i]` are the columns of row i still in question. A sample of what is left gives two pivots close
-    /// around the wanted rank, and two walks rule out what lies outside them: usually all but one in a hundred. Where
-    /// the sample deceived, the next pivot is the weighted median of the rows' medians, which rules out a quarter at
-    /// least (Johnson & Mizoguchi 1978), so that no input takes more than O(n log n).
+    /// `low[i]..high[i]` are the columns of row i still in question. A sample of what is left gives
+    /// two pivots close around the wanted rank, and two walks rule out what lies outside them:
+    /// usually all but one in a hundred. Where the sample deceived, the next pivot is the weighted
+    /// median of the rows' medians, which rules out a quarter at least (Johnson & Mizoguchi 1978),
+    /// so that no input takes more than O(n log n).
     pub(super) fn nth(&self, k: usize, scratch: &mut Vec<f64>) -> f64 {
         let (rows, columns) = (self.rows.len(), self.columns.len());
         let enough = FEW.max(rows + columns);
@@ -109,7 +112,8 @@ impl<F: Fn(f64, f64) -> f64> Staircase<'_, F> {
             .1
     }
 
-    /// Fills `ends[i]` with the first column of row i whose entry fails `holds`, and returns how many entries pass in all.
+    /// Fills `ends[i]` with the first column of row i whose entry fails `holds`, and returns how
+    /// many entries pass in all.
     pub(super) fn count(&self, ends: &mut [usize], holds: impl Fn(f64) -> bool) -> usize {
         let (mut end, mut total) = (self.columns.len(), 0);
         for (row, row_end) in ends.iter_mut().enumerate() {
@@ -123,8 +127,9 @@ impl<F: Fn(f64, f64) -> f64> Staircase<'_, F> {
         total
     }
 
-    /// Two entries that probably enclose the one of rank `wanted` among the `left` in question: order statistics of as
-    /// many entries as there are rows and columns, taken at even steps through what is left.
+    /// Two entries that probably enclose the one of rank `wanted` among the `left` in question:
+    /// order statistics of as many entries as there are rows and columns, taken at even steps
+    /// through what is left.
     fn bracket(
         &self,
         low: &[usize],

@@ -30,7 +30,6 @@ fn each_row(table: &str, function: impl Fn(&[f64]) -> f64) {
 #[test]
 fn the_t_distribution_agrees_with_scipy_for_one_to_a_million_degrees_of_freedom() {
     each_row("t_critical", |a| dist::t_critical(a[0], a[1]));
-    each_row("t_quantile", |a| dist::t_quantile(a[0], a[1]));
     each_row("t_two_sided_p", |a| dist::t_two_sided_p(a[0], a[1]));
 }
 
@@ -57,5 +56,4 @@ fn the_cumulative_binomial_distribution_agrees_with_scipy() {
 #[test]
 fn the_f_distribution_agrees_with_scipy_far_into_its_tails() {
     each_row("f_upper_tail", |a| dist::f_upper_tail(a[0], a[1], a[2]));
-    each_row("f_critical", |a| dist::f_critical(a[0], a[1], a[2]));
 }

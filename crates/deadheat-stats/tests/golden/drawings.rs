@@ -1,6 +1,6 @@
 //! Bins, box plots and smooth densities against NumPy and SciPy.
 
-use deadheat_stats::bins::{count, edges, freedman_diaconis_width};
+use deadheat_stats::drawing::{count, edges, freedman_diaconis_width};
 use deadheat_stats::{bandwidth, density, tukey};
 
 use crate::recipe::{Case, cases};

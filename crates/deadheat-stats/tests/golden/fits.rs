@@ -1,11 +1,13 @@
-//! Maximum-likelihood fits against SciPy's, and the Gumbel fit against its own equation solved to the last digit.
+//! Maximum-likelihood fits against SciPy's, and the Gumbel fit against its own equation solved to
+//! the last digit.
 
 use deadheat_stats::{Family, fit};
 
 use crate::close;
 use crate::recipe::cases;
 
-/// Location and scale are compared on the scale of the sample's spread and magnitude, the likelihood on that of its terms.
+/// Location and scale are compared on the scale of the sample's spread and magnitude, the
+/// likelihood on that of its terms.
 fn each_fit(key: &str, family: Family, prepare: impl Fn(&[f64]) -> Vec<f64>) {
     let mut compared = 0;
     for case in cases(include_str!("fits.json")) {

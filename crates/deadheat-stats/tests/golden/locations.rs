@@ -133,7 +133,8 @@ fn in_a_balanced_design_that_is_the_standard_deviation_of_replicate_means_over_r
         }
         balanced += 1;
         let got = case.unclamped();
-        // Centred first: means of effects that differ in the eighth digit only would carry rounding of their own.
+        // Centred first: means of effects that differ in the eighth digit only would carry rounding
+        // of their own.
         let centred: Vec<f64> = case.effects.iter().map(|d| d - got.theta).collect();
         let means: Vec<f64> = centred
             .chunks(case.sizes[0])

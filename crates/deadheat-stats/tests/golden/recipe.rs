@@ -1,4 +1,5 @@
-//! The samples behind the reference values, made by the same recipe as in `recipe.py` to the last bit.
+//! The samples behind the reference values, made by the same recipe as in `recipe.py` to the last
+//! bit.
 
 use serde_json::Value;
 

@@ -61,7 +61,8 @@ fn the_shapiro_wilk_test_agrees_with_scipy() {
         compared += 1;
         let got = got.unwrap();
         relatively_close(got.w, want.0, 1e-12, &case.name);
-        // Of three values p is the difference of two arcs, all rounding where W is its least, ¾; SciPy's as well.
+        // Of three values p is the difference of two arcs, all rounding where W is its least, ¾;
+        // SciPy's as well.
         let rounding = if case.first.len() == 3 { 2e-15 } else { 0.0 };
         close(got.p, want.1, 1e-9 * want.1 + rounding, &case.name);
     }

@@ -1,34 +1,17 @@
-//! What the engine hands over after each block, and who takes it.
+//! The two seams that keep the engine ignorant: what it hands over after each block, and when it is
+//! to stop.
 
+use crate::analysis::Standing;
 use crate::placement::Placed;
 use crate::run::{BenchmarkFailure, RunEnd};
-use crate::samples::Sample;
-
-/// One completed block as measured. The buffers are reused between blocks.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct BlockRecord {
-    /// Index of the benchmark in the plan.
-    pub benchmark: usize,
-    /// The replicate, counted from 0.
-    pub replicate: u32,
-    /// The block within the replicate, counted from 0.
-    pub index: u32,
-    /// Whether a discarded launch preceded the first slot.
-    pub primed: bool,
-    /// Nanoseconds from the start of the run to the end of this block.
-    pub elapsed_ns: u64,
-    /// One entry per slot, in the order run.
-    pub samples: Vec<Sample>,
-    /// Metric values, slot by slot; within a slot in the run's column order.
-    pub values: Vec<f64>,
-}
+use crate::samples::{BlockRecord, Samples};
 
 /// The record could not be kept.
 #[derive(Debug)]
 pub struct SinkError {
     /// The file or device, in words.
     pub place: String,
-    /// What the system said.
+    /// The error of the system.
     pub source: std::io::Error,
 }
 
@@ -45,8 +28,8 @@ impl std::error::Error for SinkError {
     }
 }
 
-/// Takes raw samples as they are measured. The engine starts the next block
-/// only after `block` has returned.
+/// Takes raw samples as they are measured. The engine starts the next block only after `block` has
+/// returned.
 pub trait RecordSink {
     /// Keeps one completed block.
     fn block(&mut self, block: &BlockRecord) -> Result<(), SinkError>;
@@ -78,4 +61,25 @@ impl RecordSink for Unrecorded {
     fn end(&mut self, _end: &RunEnd) -> Result<(), SinkError> {
         Ok(())
     }
+}
+
+/// The answer to "shall we go on?".
+#[derive(Clone, Debug, PartialEq)]
+pub enum Decision {
+    /// Another replicate is needed.
+    GoOn,
+    /// The verdict of this benchmark is settled, or no replicate is left.
+    Stop,
+}
+
+/// Judges the data after every completed replicate.
+///
+/// The engine calls this and knows no statistics itself.
+pub trait StoppingRule {
+    /// Decides whether the benchmark needs more replicates; `samples` holds everything measured for
+    /// it so far.
+    fn decide(&mut self, benchmark: usize, samples: &Samples) -> Decision;
+
+    /// Where the race stands, for people watching. Never used to stop.
+    fn standing(&mut self, benchmark: usize, samples: &Samples) -> Option<Standing>;
 }

@@ -1,0 +1,244 @@
+//! The answer about one benchmark, before it pays for the others.
+
+use deadheat_model::{BlockDiagnostics, Comparison, ContenderId, LogRatio, Origin, Scope, Verdict};
+use deadheat_stats::{minimum_detectable_effect, replicates_to_settle, sign_flip_p};
+use rand_core::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::decision::{ControlComparison, FinalDecision};
+use crate::effect_estimate::{EffectEstimate, estimate, excludes_zero, verdict};
+use crate::effects::Effects;
+use crate::figures::Figured;
+use crate::metrics::{metric_rows, on_the_same_pairs};
+use crate::placement::{Placement, spreads};
+use crate::raced::{Members, Options, Part, Raced, side};
+#[cfg(feature = "recordings")]
+use crate::unpaired::unpaired;
+use crate::warnings;
+use crate::warnings::Traces;
+
+/// Beyond so many replicates the sign-flip test says nothing new and its 9,999 draws take longer
+/// than everything else together.
+const MOST_SIGN_FLIP_REPLICATES: usize = 2_048;
+
+/// Every comparison of one benchmark, and for each its p-value before it pays for the suite; and
+/// that of its control.
+pub(crate) fn benchmark(raced: &Raced<'_>, options: Options) -> Part {
+    let Raced {
+        run,
+        index,
+        samples,
+        ..
+    } = *raced;
+    let header = &run.header;
+    let plan = &header.plan;
+    let benchmark = &plan.benchmarks[index];
+    let judged = plan.judged(index);
+    let name = |id: ContenderId| benchmark.contenders[id.index()].name.as_str();
+    let members = Members::of(samples, benchmark.contenders.len());
+    let mut baseline_values = members.values(samples, judged, ContenderId::BASELINE);
+    let Some(baseline) = side(name(ContenderId::BASELINE), &mut baseline_values) else {
+        // Nothing was measured, or not this metric: no row can be filled in.
+        return Part::default();
+    };
+    let saved = benchmark.saved.as_ref();
+    let empty = Comparison {
+        margin: plan.margin(index),
+        alpha: plan.alpha(index),
+        plots: None,
+        gate: None,
+        benchmark: benchmark.name.clone(),
+        parameters: benchmark.parameters.clone(),
+        label: saved.and_then(|saved| saved.label.clone()),
+        threads: saved.and_then(|saved| saved.threads),
+        throughput: benchmark.throughput,
+        metric: judged.clone(),
+        baseline,
+        candidate: None,
+        verdict: None,
+        excludes_zero: false,
+        provisional: false,
+        scope: Scope::Binary,
+        estimate: None,
+        p_adjusted: None,
+        p_sign_flip: None,
+        minimum_detectable_effect: None,
+        own_link: None,
+        control: None,
+        spreads: None,
+        replicates_to_settle: None,
+        seconds_to_settle: None,
+        dropped_blocks: 0,
+        effect_with_dropped: None,
+        diagnostics: None,
+        figures: None,
+        metrics: Vec::new(),
+        warnings: Vec::new(),
+    };
+    // What is drawn is made of what the figures were worked out from.
+    let figured = if options.without_figures && options.plots.is_none() {
+        None
+    } else {
+        Figured::of(header, index, samples, &members)
+    };
+    if benchmark.rivals() == 1 {
+        let metrics = metric_rows(run, samples, index, &members, None, |_| None);
+        let (figures, plots) = figured.map(|figured| figured.alone(options.plots)).unzip();
+        let mut alone = Comparison {
+            metrics,
+            figures: figures.filter(|_| !options.without_figures),
+            plots: plots.flatten(),
+            ..empty
+        };
+        let final_decision = benchmark
+            .control()
+            .map(|_| FinalDecision::of(run, index, samples, options));
+        let control_comparison = final_decision
+            .and_then(|(_, final_decision)| ControlComparison::new(raced, &final_decision));
+        alone.control = control_comparison.as_ref().map(ControlComparison::control);
+        alone.warnings = warnings::about_the_race(&alone, header, benchmark, 0, false, false);
+        let counters = warnings::about_the_counters(header);
+        let code = warnings::about_the_code(&alone, header, benchmark);
+        alone.warnings.extend(counters.into_iter().chain(code));
+        return Part {
+            comparisons: vec![alone],
+            p_values: vec![None],
+            control: control_comparison.and_then(|control_comparison| control_comparison.p_value),
+        };
+    }
+    #[cfg(feature = "recordings")]
+    if header.origin == Origin::UnpairedRecording {
+        let figured = figured.as_ref();
+        let (comparisons, p_values) = unpaired(
+            run,
+            (index, samples, &members),
+            empty,
+            &baseline_values,
+            (figured, options),
+        );
+        return Part {
+            comparisons,
+            p_values,
+            control: None,
+        };
+    }
+    let (benchmark_state, final_decision) = FinalDecision::of(run, index, samples, options);
+    let control_comparison = ControlComparison::new(raced, &final_decision);
+    let empty = Comparison {
+        control: control_comparison.as_ref().map(ControlComparison::control),
+        ..empty
+    };
+    let placement = Placement::of(raced);
+    let mut comparisons = Vec::new();
+    for (place, id) in benchmark.candidates().enumerate() {
+        let effects = &benchmark_state.candidates[place];
+        let effect_estimate = final_decision.effect_estimates[place].as_ref();
+        let mut candidate_values = members.values(samples, judged, id);
+        let Some(candidate) = side(name(id), &mut candidate_values) else {
+            continue;
+        };
+        let mut comparison = Comparison {
+            candidate: Some(candidate),
+            metrics: metric_rows(run, samples, index, &members, Some(id), |metric| {
+                on_the_same_pairs(header, samples, (index, id), metric, effect_estimate?)
+            }),
+            ..empty.clone()
+        };
+        if let Some(effect_estimate) = effect_estimate {
+            fill_in(&mut comparison, effect_estimate);
+            comparison.p_sign_flip = confirm(effects, effect_estimate, plan.seed);
+        }
+        let judged = effect_estimate.map_or(effects.replicates(), |j| j.replicates);
+        comparison.scope = placement.scope(samples, id, judged);
+        comparison.own_link = placement.own_link(place);
+        if header.origin == Origin::Race {
+            let effects = (place, effects);
+            let scope = comparison.scope;
+            comparison.spreads = spreads(&placement, benchmark, samples, effects, judged, scope);
+        }
+        if let Some(figured) = &figured {
+            let paired = Some((effects, judged));
+            let (figures, plots) = figured.against(id, paired, options.plots);
+            comparison.figures = Some(figures).filter(|_| !options.without_figures);
+            comparison.plots = plots.map(|mut plots| {
+                plots.looks = final_decision.looks_at(place);
+                plots
+            });
+        }
+        comparison.diagnostics = effects.order_effects().map(|d| BlockDiagnostics {
+            drift: d.drift,
+            carry_over: d.carry_over,
+            second_position: d.second_position,
+        });
+        let margin = comparison.margin;
+        let mut warnings = warnings::about_the_estimate(effects, samples, effect_estimate, margin);
+        warnings.extend(warnings::about_the_tails(
+            &baseline_values,
+            &candidate_values,
+            &comparison,
+            margin,
+        ));
+        let traces = Traces {
+            benchmark,
+            samples,
+            members: &members,
+            candidate: id,
+        };
+        warnings.extend(traces.doubts(&comparison, margin));
+        warnings.extend(warnings::about_the_code(&comparison, header, benchmark));
+        warnings.extend(warnings::about_the_race(
+            &comparison,
+            header,
+            benchmark,
+            final_decision.used,
+            final_decision.anytime,
+            final_decision.budget_spent,
+        ));
+        warnings.extend(placement.doubts(&comparison));
+        warnings.extend(warnings::about_the_counters(header));
+        comparison.warnings = warnings;
+        comparisons.push(comparison);
+    }
+    Part {
+        comparisons,
+        p_values: final_decision.p_values,
+        control: control_comparison.and_then(|control_comparison| control_comparison.p_value),
+    }
+}
+
+/// Copies what was judged into the answer.
+fn fill_in(comparison: &mut Comparison, effect_estimate: &EffectEstimate) {
+    let pooled = &effect_estimate.pooled;
+    comparison.estimate = Some(estimate(effect_estimate));
+    comparison.dropped_blocks = effect_estimate.dropped;
+    let with_dropped = effect_estimate.with_dropped;
+    comparison.effect_with_dropped = with_dropped.map(|all| LogRatio(all.theta));
+    comparison.provisional = pooled.replicates == 1 && effect_estimate.call.is_some();
+    comparison.excludes_zero = excludes_zero(effect_estimate.interval);
+    comparison.verdict = effect_estimate.call.map(verdict);
+    if pooled.replicates < 2 || pooled.se <= 0.0 {
+        return;
+    }
+    let detectable = minimum_detectable_effect(pooled.se, pooled.df, effect_estimate.plain_level);
+    // A change too large for a number is no change anyone looks for.
+    comparison.minimum_detectable_effect =
+        Some(LogRatio(detectable)).filter(|effect| effect.change().is_finite());
+    if comparison.verdict == Some(Verdict::Inconclusive) {
+        comparison.replicates_to_settle = replicates_to_settle(
+            pooled.theta,
+            pooled.se,
+            pooled.replicates,
+            LogRatio::from_change(comparison.margin).0,
+            effect_estimate.plain_level,
+        );
+    }
+}
+
+/// The sign-flip test, drawn from the seed of the run.
+fn confirm(effects: &Effects, effect_estimate: &EffectEstimate, seed: u64) -> Option<f64> {
+    let clusters = effects.clusters(effect_estimate.replicates);
+    if clusters.replicates() > MOST_SIGN_FLIP_REPLICATES {
+        return None;
+    }
+    sign_flip_p(&clusters, &mut Xoshiro256PlusPlus::seed_from_u64(seed))
+}

@@ -1,0 +1,163 @@
+//! The effects of one benchmark so far, and the looks taken at them.
+
+use deadheat_model::{Estimate, Looks, RunHeader, Samples};
+
+use crate::effect_estimate::{EffectEstimate, Formula, Level, estimate, estimate_effect};
+use crate::effects::Effects;
+
+/// Everything a rule must know of a run to judge one of its benchmarks.
+#[derive(Clone, Debug)]
+pub(crate) struct BenchmarkState {
+    /// One series per candidate.
+    pub(crate) candidates: Vec<Effects>,
+    pub(crate) margin: f64,
+    pub(crate) formula: Formula,
+    pub(crate) blocks_per_replicate: usize,
+}
+
+impl BenchmarkState {
+    pub(crate) fn new(header: &RunHeader, benchmark: usize) -> Self {
+        let plan = &header.plan;
+        let candidates = plan.benchmarks[benchmark]
+            .candidates()
+            .map(|id| Effects::new(plan.judged(benchmark), id, header).with_diagnostics())
+            .collect();
+        Self {
+            candidates,
+            margin: plan.margin(benchmark),
+            formula: Formula::of(header, benchmark),
+            blocks_per_replicate: plan.blocks_per_replicate(benchmark) as usize,
+        }
+    }
+
+    pub(crate) fn extend(&mut self, samples: &Samples) {
+        for effects in &mut self.candidates {
+            effects.extend(samples);
+        }
+    }
+
+    /// Complete replicates of a race.
+    pub(crate) fn complete_replicates(&self, samples: &Samples) -> usize {
+        samples.blocks().len() / self.blocks_per_replicate
+    }
+
+    /// Judges every candidate after so many replicates.
+    ///
+    /// With k candidates each interval is held at a k-th of the level, so that all of them hold
+    /// together. (Holm's step-down, which the adjusted p-values use, protects the decision "not
+    /// zero" but not an interval, and "equivalent" is read from the interval.)
+    pub(crate) fn estimate_effects(
+        &self,
+        samples: &Samples,
+        replicates: usize,
+        level: Level,
+    ) -> Vec<Option<EffectEstimate>> {
+        let share = self.candidates.len().max(1) as f64;
+        let level = match level {
+            Level::Nominal(level) => Level::Nominal(level / share),
+            Level::Anytime(alpha) => Level::Anytime(alpha / share),
+        };
+        self.candidates
+            .iter()
+            .map(|effects| {
+                estimate_effect(
+                    effects,
+                    samples,
+                    replicates,
+                    level,
+                    self.formula,
+                    self.margin,
+                )
+            })
+            .collect()
+    }
+
+    /// The looks as they would have been taken, judged one by one, up to and including the one that
+    /// ends the race.
+    pub(crate) fn looks<'a>(
+        &'a self,
+        samples: &'a Samples,
+        replicates: usize,
+        looks: &'a Looks,
+    ) -> impl Iterator<Item = (usize, Vec<Option<EffectEstimate>>)> + 'a {
+        let mut over = false;
+        let planned = looks.at.iter().zip(&looks.levels);
+        planned.map_while(move |(at, level)| {
+            let at = *at as usize;
+            if over || at > replicates {
+                return None;
+            }
+            let effect_estimates = self.estimate_effects(samples, at, Level::Nominal(*level));
+            over = all_conclusive(&effect_estimates);
+            Some((at, effect_estimates))
+        })
+    }
+
+    /// The outcome of the looks; `None` when not even the first was reached.
+    pub(crate) fn scan(&self, samples: &Samples, replicates: usize, looks: &Looks) -> Option<Scan> {
+        let mut scan: Option<Scan> = None;
+        for (at, effect_estimates) in self.looks(samples, replicates, looks) {
+            let scan = scan.get_or_insert_with(|| Scan {
+                at,
+                conclusive: false,
+                effect_estimates: Vec::new(),
+                p_values: vec![Vec::new(); effect_estimates.len()],
+                looks: Vec::new(),
+            });
+            for (list, effect_estimate) in scan.p_values.iter_mut().zip(&effect_estimates) {
+                // A look without a p-value is no evidence.
+                list.push(
+                    effect_estimate
+                        .as_ref()
+                        .and_then(|j| j.p_value)
+                        .unwrap_or(1.0),
+                );
+            }
+            scan.looks.push(LookTaken::of(at, &effect_estimates));
+            scan.at = at;
+            scan.conclusive = all_conclusive(&effect_estimates);
+            scan.effect_estimates = effect_estimates;
+        }
+        scan
+    }
+}
+
+/// The look a race ended with.
+#[derive(Clone, Debug)]
+pub(crate) struct Scan {
+    /// Replicates at that look.
+    pub(crate) at: usize,
+    pub(crate) conclusive: bool,
+    /// One per candidate.
+    pub(crate) effect_estimates: Vec<Option<EffectEstimate>>,
+    /// Per candidate, the p-values of all looks taken.
+    pub(crate) p_values: Vec<Vec<f64>>,
+    /// All looks taken, this one included.
+    pub(crate) looks: Vec<LookTaken>,
+}
+
+pub(crate) fn all_conclusive(effect_estimates: &[Option<EffectEstimate>]) -> bool {
+    !effect_estimates.is_empty()
+        && effect_estimates
+            .iter()
+            .all(|j| j.as_ref().is_some_and(EffectEstimate::conclusive))
+}
+
+/// A planned look that a race took, judged again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LookTaken {
+    /// Replicates looked at.
+    pub replicates: usize,
+    /// One per candidate; `None` when there was nothing to form an effect from.
+    pub estimates: Vec<Option<Estimate>>,
+}
+
+impl LookTaken {
+    pub(crate) fn of(replicates: usize, effect_estimates: &[Option<EffectEstimate>]) -> Self {
+        let estimates = effect_estimates.iter().map(|j| j.as_ref().map(estimate));
+        LookTaken {
+            replicates,
+            estimates: estimates.collect(),
+        }
+    }
+}

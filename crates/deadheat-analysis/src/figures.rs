@@ -1,0 +1,622 @@
+//! Secondary figures of the judged metric, which inform and never decide; and histograms of all
+//! wall times.
+//!
+//! Figures are worked out once, when the answer is given; the stopping rules never see them.
+
+use deadheat_model::{
+    BetweenFigures, Change, ContenderHistogram, ContenderId, Family, Figures, FirstHalf, Fit,
+    HistogramUnit, Histograms, Interval, LogRatio, Metric, OppositePeaks, PairSigns, Plots,
+    RankSums, Run, RunHeader, Samples, SideFigures, SignedRanks, Spread, StabilityFigures, TTested,
+    Tested,
+};
+use deadheat_stats::rank::signed_ranks;
+use deadheat_stats::summary::{mean, median_in_place, min};
+use deadheat_stats::{
+    Clusters, Floor, Histogram, TTest, best_fits, clamped_components, count_signs, excess_kurtosis,
+    hodges_lehmann_shift, kolmogorov_smirnov, mann_whitney_p, mean_over_min, opposite_peaks,
+    pooled_huber, rank_sum, rank_sum_p, shapiro_wilk, shift_interval, sigma_distances,
+    signed_rank_asymptotic_p, signed_rank_exact_p, skewness, student, student_paired,
+    wasserstein_1, welch, z_test,
+};
+
+use crate::distribution::Sorted;
+use crate::effects::{Effects, MOST_ZEROS, tick, zero_as};
+use crate::plots::{Material, Paired, Rival, plots};
+use crate::raced::Members;
+
+/// The judged metric of a benchmark.
+pub(crate) struct Figured<'a> {
+    /// The level of one candidate: each figure speaks for itself.
+    level: f64,
+    samples: &'a Samples,
+    members: &'a Members,
+    measured: Measured,
+    baseline: SideData,
+}
+
+impl<'a> Figured<'a> {
+    /// `None` when the judged metric was not recorded.
+    pub(crate) fn of(
+        header: &RunHeader,
+        benchmark: usize,
+        samples: &'a Samples,
+        members: &'a Members,
+    ) -> Option<Self> {
+        let judged = header.plan.judged(benchmark);
+        let measured = Measured::of(header, samples, judged)?;
+        let baseline = SideData::of(&measured, members.indices(ContenderId::BASELINE));
+        Some(Self {
+            level: header.plan.alpha(benchmark),
+            samples,
+            members,
+            measured,
+            baseline,
+        })
+    }
+
+    /// The figures of a contender without a rival, and its plots with at most so many points.
+    pub(crate) fn alone(self, points: Option<usize>) -> (Figures, Option<Box<Plots>>) {
+        let plots = points.map(|points| Box::new(plots(&self.material(None), points)));
+        let figures = Figures {
+            baseline: self.baseline.figures,
+            candidate: None,
+            between: None,
+            stability: None,
+        };
+        (figures, plots)
+    }
+
+    /// The figures of one candidate, and its plots with at most so many points. `judged` are its
+    /// effects and the number of replicates that were judged; `None` where nothing is paired.
+    pub(crate) fn against(
+        &self,
+        candidate: ContenderId,
+        judged: Option<(&Effects, usize)>,
+        points: Option<usize>,
+    ) -> (Figures, Option<Box<Plots>>) {
+        let data = SideData::of(&self.measured, self.members.indices(candidate));
+        let plots = points.map(|points| {
+            let paired = judged.map(|(effects, judged)| Paired {
+                effects,
+                judged,
+                pairs: Measured::pairs(self.samples, candidate),
+            });
+            let rival = Rival {
+                side: (sorted(&data), self.members.indices(candidate)),
+                paired,
+            };
+            Box::new(plots(&self.material(Some(rival)), points))
+        });
+        let clusters = judged.map(|(effects, replicates)| effects.clusters(replicates));
+        let between = between(
+            &self.measured,
+            self.samples,
+            &self.baseline,
+            (candidate, &data),
+            clusters.map(|clusters| clusters.effects()),
+            self.level,
+        );
+        let figures = Figures {
+            baseline: self.baseline.figures.clone(),
+            candidate: Some(data.figures),
+            between: Some(between),
+            stability: judged
+                .map(|(effects, replicates)| stability(effects, self.samples, replicates)),
+        };
+        (figures, plots)
+    }
+
+    fn material<'b>(&'b self, candidate: Option<Rival<'b>>) -> Material<'b> {
+        Material {
+            samples: self.samples,
+            values: &self.measured.values,
+            logs: &self.measured.logs,
+            baseline: (
+                sorted(&self.baseline),
+                self.members.indices(ContenderId::BASELINE),
+            ),
+            candidate,
+        }
+    }
+}
+
+fn sorted(side: &SideData) -> Sorted<'_> {
+    Sorted {
+        values: &side.values,
+        logs: &side.logs,
+        fits: &side.figures.fits,
+    }
+}
+
+/// Compares the candidate with the baseline. `effects` are the block effects that were judged;
+/// `None` where nothing is paired. Intervals are at the two-sided `level`.
+pub(super) fn between(
+    measured: &Measured,
+    samples: &Samples,
+    baseline: &SideData,
+    candidate: (ContenderId, &SideData),
+    effects: Option<&[f64]>,
+    level: f64,
+) -> BetweenFigures {
+    let (id, candidate) = candidate;
+    let mut figures = BetweenFigures::default();
+    samples_apart(&mut figures, baseline, candidate, level);
+    if let Some(effects) = effects {
+        let logs = !(baseline.logs.is_empty() || candidate.logs.is_empty());
+        let pairs = Measured::pairs(samples, id);
+        pairs_together(&mut figures, measured, &pairs, logs, level);
+        figures.signed_rank = signed_rank(effects).filter(|_| logs);
+    }
+    figures
+}
+
+/// Fills in the figures that need no pairs.
+fn samples_apart(
+    figures: &mut BetweenFigures,
+    baseline: &SideData,
+    candidate: &SideData,
+    level: f64,
+) {
+    let (first, second) = (&baseline.values, &candidate.values);
+    figures.min = log_ratio(min(first), min(second));
+    figures.mean = log_ratio(mean(first), mean(second));
+    let median = |values: &[f64]| median_in_place(&mut values.to_vec());
+    figures.median = log_ratio(median(first), median(second));
+    figures.mann_whitney = rank_sum(first, second)
+        .zip(mann_whitney_p(first, second))
+        .map(|(found, p)| RankSums {
+            u_baseline: found.u_first,
+            u_candidate: found.u_second,
+            p,
+        });
+    figures.rank_sum_p = rank_sum_p(first, second);
+    figures.kolmogorov_smirnov = kolmogorov_smirnov(first, second).map(|found| Tested {
+        statistic: found.statistic,
+        p: found.p,
+    });
+    let both = median_in_place(&mut [first.as_slice(), second].concat());
+    figures.wasserstein = wasserstein_1(first, second)
+        .zip(both.filter(|median| *median > 0.0))
+        .map(|(distance, median)| distance / median)
+        .filter(|share| share.is_finite());
+
+    let (first, second) = (&baseline.logs, &candidate.logs);
+    figures.shift = hodges_lehmann_shift(first, second)
+        .map(|shift| change(shift, shift_interval(first, second, level), level));
+    figures.welch = welch(first, second).map(|found| t_tested(found, level));
+    figures.student = student(first, second).map(|found| t_tested(found, level));
+}
+
+/// Fills in the figures made of pairs: neighbours in time within a block.
+fn pairs_together(
+    figures: &mut BetweenFigures,
+    measured: &Measured,
+    pairs: &[(usize, usize)],
+    logs: bool,
+    level: f64,
+) {
+    let differences = |column: &[f64]| -> Vec<f64> {
+        let difference = |(first, second): &(usize, usize)| column[*second] - column[*first];
+        pairs.iter().map(difference).collect()
+    };
+    if pairs.is_empty() {
+        return;
+    }
+    // The values themselves: two of them may share a logarithm.
+    figures.pairs = count_signs(&differences(&measured.values)).map(|signs| PairSigns {
+        less: signs.less,
+        equal: signs.equal,
+        greater: signs.greater,
+        p: signs.sign_test_p(),
+    });
+    if !logs {
+        return;
+    }
+    let differences = differences(&measured.logs);
+    figures.student_paired = student_paired(&differences).map(|found| t_tested(found, level));
+    figures.z_paired = z_test(&differences).map(|found| Tested {
+        statistic: found.z,
+        p: found.p,
+    });
+    figures.opposite_peaks = opposite_peaks(&differences).map(|found| OppositePeaks {
+        below: found.below,
+        above: found.above,
+        p: found.p,
+    });
+}
+
+fn signed_rank(effects: &[f64]) -> Option<SignedRanks> {
+    let ranks = signed_ranks(effects)?;
+    Some(SignedRanks {
+        less: ranks.negative,
+        greater: ranks.positive,
+        p: signed_rank_exact_p(effects).or_else(|| signed_rank_asymptotic_p(effects))?,
+    })
+}
+
+/// As a difference of logarithms, so that changing the roles changes the sign and nothing else;
+/// `None` beside a zero.
+fn log_ratio(baseline: Option<f64>, candidate: Option<f64>) -> Option<LogRatio> {
+    let log = |value: Option<f64>| value.filter(|v| *v > 0.0).map(f64::ln);
+    Some(LogRatio(log(candidate)? - log(baseline)?))
+}
+
+fn change(effect: f64, interval: Option<(f64, f64)>, level: f64) -> Change {
+    Change {
+        effect: LogRatio(effect),
+        interval: interval.map(|(low, high)| Interval {
+            low: LogRatio(low),
+            high: LogRatio(high),
+            confidence: 1.0 - level,
+        }),
+    }
+}
+
+fn t_tested(found: TTest, level: f64) -> TTested {
+    TTested {
+        change: change(found.difference, found.interval(level), level),
+        t: found.t,
+        df: found.df,
+        p: found.p_value(),
+    }
+}
+
+/// Values and their logarithms, parallel to the samples.
+pub(super) struct Measured {
+    pub(super) values: Vec<f64>,
+    /// ln of the values; a zero counts as half a tick. Always finite.
+    pub(super) logs: Vec<f64>,
+}
+
+impl Measured {
+    /// `None` when the metric was not recorded.
+    pub(super) fn of(header: &RunHeader, samples: &Samples, metric: &Metric) -> Option<Measured> {
+        let column = samples.column(metric)?;
+        let zero_as = zero_as(column, tick(metric, header));
+        let mut measured = Measured {
+            values: Vec::with_capacity(column.len()),
+            logs: Vec::with_capacity(column.len()),
+        };
+        for (whole, sample) in column.iter().zip(samples.samples()) {
+            let calls = if metric.adds_up() {
+                sample.iterations as f64
+            } else {
+                1.0
+            };
+            measured.values.push(whole / calls);
+            let ticking = if *whole > 0.0 { *whole } else { zero_as };
+            // The quotient of the smallest numbers would be zero again.
+            measured.logs.push(match ticking / calls {
+                quotient if quotient > 0.0 => quotient.ln(),
+                _ => ticking.ln() - calls.ln(),
+            });
+        }
+        Some(measured)
+    }
+
+    /// Indices of the pairs of a block, baseline first: the i-th sample of the baseline with the
+    /// i-th of the candidate. Of ABBA these are (x₁, x₂) and (x₄, x₃), of BAAB (x₂, x₁) and (x₃,
+    /// x₄): neighbours in time.
+    pub(super) fn pairs(samples: &Samples, candidate: ContenderId) -> Vec<(usize, usize)> {
+        let mut pairs = Vec::new();
+        for block in samples.blocks() {
+            let of = |id: ContenderId| {
+                let slots = &samples.samples()[block.range()];
+                let mine = slots.iter().enumerate();
+                mine.filter(move |(_, sample)| sample.contender == id)
+                    .map(|(slot, _)| block.first + slot)
+            };
+            pairs.extend(of(ContenderId::BASELINE).zip(of(candidate)));
+        }
+        pairs
+    }
+}
+
+/// Significant decimal digits that histograms keep; the custom among histogram logs.
+const DIGITS: u8 = 3;
+
+/// Steps of the histogram in the smallest value above zero. From 1,024 steps on a bucket is
+/// narrower than a thousandth of its values.
+const STEPS: f64 = 2_048.0;
+
+/// The largest number of steps; what lies beyond, 2⁵⁰ times the smallest value, counts as this.
+const MOST_STEPS: u64 = 1 << 61;
+
+/// Percentiles 1 to 99 of values that are finite and not negative, within .05 % of an order
+/// statistic; empty when there are none.
+///
+/// The smallest value above zero sets the unit, so that times far below a nanosecond keep their
+/// digits.
+pub(super) fn percentiles(values: &[f64]) -> Vec<f64> {
+    let (mut least, mut most, mut unit) = (f64::INFINITY, 0.0f64, f64::INFINITY);
+    for value in values {
+        least = least.min(*value);
+        most = most.max(*value);
+        if *value > 0.0 {
+            unit = unit.min(*value);
+        }
+    }
+    if values.is_empty() || !most.is_finite() {
+        return Vec::new();
+    }
+    if most == 0.0 {
+        return vec![0.0; 99];
+    }
+    // Saturates where the quotient is too large.
+    let steps = |value: f64| ((value / unit * STEPS).round() as u64).min(MOST_STEPS);
+    let Ok(mut histogram) = Histogram::new(steps(most), DIGITS) else {
+        return Vec::new();
+    };
+    for value in values {
+        histogram.record(steps(*value));
+    }
+    // One walk for all of them: of values far apart there are 100,000 buckets.
+    let mut found = Vec::with_capacity(99);
+    let (mut seen, mut percent) = (0, 1);
+    for bucket in histogram.iter_recorded() {
+        seen += bucket.count;
+        let middle = histogram.median_equivalent(bucket.lowest) as f64;
+        // The smallest bucket with so many per cent of the values at or below it.
+        while percent < 100 && 100 * seen >= percent * histogram.len() {
+            found.push((middle / STEPS * unit).clamp(least, most));
+            percent += 1;
+        }
+    }
+    found
+}
+
+/// One side's samples, sorted once for all figures.
+pub(super) struct SideData {
+    /// Ascending.
+    pub(super) values: Vec<f64>,
+    /// Ascending; empty where zeros forbid logarithms.
+    pub(super) logs: Vec<f64>,
+    /// The figures that are shown.
+    pub(super) figures: SideFigures,
+}
+
+impl SideData {
+    /// The samples at these places, which are in the order taken.
+    pub(super) fn of(measured: &Measured, members: &[u32]) -> SideData {
+        let at = |column: &[f64]| -> Vec<f64> {
+            let value = |index: &u32| column[*index as usize];
+            members.iter().map(value).collect()
+        };
+        let mut values = at(&measured.values);
+        let halves = first_half(&values);
+        let zeros = values.iter().filter(|value| **value <= 0.0).count();
+        let mut logs = if zeros as f64 <= MOST_ZEROS * values.len() as f64 {
+            at(&measured.logs)
+        } else {
+            Vec::new()
+        };
+        // Sorted input makes the sorting inside the tests below nearly free.
+        values.sort_unstable_by(f64::total_cmp);
+        if zeros == 0 {
+            // The order of the logarithms is that of the values.
+            logs.clone_from(&values);
+            logs.iter_mut().for_each(|log| *log = log.ln());
+        } else {
+            logs.sort_unstable_by(f64::total_cmp);
+        }
+        let sigmas = sigma_distances(&values);
+        let figures = SideFigures {
+            percentiles: percentiles(&values),
+            log_skewness: skewness(&logs),
+            log_excess_kurtosis: excess_kurtosis(&logs),
+            shapiro_wilk: shapiro_wilk(&logs).map(|found| Tested {
+                statistic: found.w,
+                p: found.p,
+            }),
+            fits: best_fits(&values).into_iter().map(fit).collect(),
+            mean_over_min: mean_over_min(&values),
+            min_sigmas: sigmas.map(|sigmas| sigmas.0),
+            max_sigmas: sigmas.map(|sigmas| sigmas.1),
+            first_half: halves,
+        };
+        SideData {
+            values,
+            logs,
+            figures,
+        }
+    }
+}
+
+fn fit(fit: deadheat_stats::Fit) -> Fit {
+    Fit {
+        family: match fit.family {
+            deadheat_stats::Family::Normal => Family::Normal,
+            deadheat_stats::Family::LogNormal => Family::LogNormal,
+            deadheat_stats::Family::Gumbel => Family::Gumbel,
+        },
+        location: fit.location,
+        scale: fit.scale,
+        log_likelihood: fit.log_likelihood,
+    }
+}
+
+/// The first half of values in the order taken; of an odd number the smaller half.
+fn first_half(values: &[f64]) -> Option<FirstHalf> {
+    let (first, second) = values.split_at(values.len() / 2);
+    Some(FirstHalf {
+        percentiles: percentiles(first),
+        against_second: kolmogorov_smirnov(first, second).map(|found| Tested {
+            statistic: found.statistic,
+            p: found.p,
+        }),
+        median: median_in_place(&mut first.to_vec())?,
+    })
+}
+
+/// The estimate of each half of the first `replicates` replicates, and where the scatter of the
+/// blocks comes from. Disturbed blocks are not left out.
+pub(super) fn stability(
+    effects: &Effects,
+    samples: &Samples,
+    replicates: usize,
+) -> StabilityFigures {
+    if effects.too_many_zeros(replicates) {
+        return StabilityFigures::default();
+    }
+    let floor = effects.floor(samples, replicates);
+    let clusters = effects.clusters(replicates);
+    let (first, second) = halves(clusters.effects(), effects.sizes(replicates));
+    let spread = pooled_huber(&clusters, floor)
+        .ok()
+        .and_then(|pooled| clamped_components(&clusters, &pooled))
+        .map(|components| Spread {
+            within: components.within.sqrt(),
+            between: components.between.sqrt(),
+        });
+    StabilityFigures {
+        first_half: location(first, floor),
+        second_half: location(second, floor),
+        spread,
+    }
+}
+
+/// The effects of the first half of the replicates and of the rest; of a single replicate the
+/// halves of its blocks.
+fn halves<'a>(effects: &'a [f64], sizes: &[usize]) -> (&'a [f64], &'a [f64]) {
+    let at = match sizes.len() {
+        0 | 1 => effects.len() / 2,
+        several => sizes[..several / 2].iter().sum(),
+    };
+    effects.split_at(at)
+}
+
+/// θ̂, which does not depend on how the blocks are grouped.
+fn location(effects: &[f64], floor: Floor) -> Option<LogRatio> {
+    let pooled = pooled_huber(&Clusters::singletons(effects), floor).ok()?;
+    Some(LogRatio(pooled.theta))
+}
+
+/// Below so many nanoseconds three digits need a finer unit.
+const FINE_BELOW_NS: f64 = 1_000.0;
+
+/// Larger values count as this one: readers take them for signed, and the bounds of their buckets
+/// must be so as well.
+const MOST: u64 = 1 << 62;
+
+/// The wall times per iteration of every contender that ran, one count per sample, to three
+/// significant digits, without controls. Empty when no wall time was recorded.
+///
+/// The unit is the nanosecond, unless a time above zero lies below a microsecond: whole nanoseconds
+/// would not keep its digits, so then all values of the run are picoseconds. Only a run that also
+/// holds times of 53 days and more, which picoseconds could not count, stays with nanoseconds.
+pub fn histograms(run: &Run) -> Histograms {
+    let mut all: Vec<(usize, ContenderId, Vec<f64>)> = Vec::new();
+    let plans = &run.header.plan.benchmarks;
+    for (benchmark, (plan, samples)) in plans.iter().zip(&run.benchmarks).enumerate() {
+        for (contender, times) in wall_times(samples, plan.rivals()) {
+            all.push((benchmark, contender, times));
+        }
+    }
+    let times = || all.iter().flat_map(|(_, _, times)| times.iter().copied());
+    let smallest = times().filter(|ns| *ns > 0.0).fold(f64::INFINITY, f64::min);
+    let largest = times().fold(0.0, f64::max);
+    let fine = smallest < FINE_BELOW_NS && largest < MOST as f64 / 1e3;
+    let (unit, per_ns) = if fine {
+        (HistogramUnit::Picoseconds, 1e3)
+    } else {
+        (HistogramUnit::Nanoseconds, 1.0)
+    };
+    // The cast saturates.
+    let steps = |ns: f64| ((ns * per_ns).round() as u64).min(MOST);
+    let highest = steps(largest).max(2);
+    let count = |(benchmark, contender, times): (usize, ContenderId, Vec<f64>)| {
+        let mut histogram = Histogram::new(highest, DIGITS).ok()?;
+        let mut largest = 0;
+        for ns in times {
+            histogram.record(steps(ns));
+            largest = largest.max(steps(ns));
+        }
+        Some(ContenderHistogram {
+            benchmark,
+            contender,
+            largest,
+            counts: histogram.counts().to_vec(),
+        })
+    };
+    Histograms {
+        unit,
+        significant_digits: DIGITS,
+        highest,
+        contenders: all.into_iter().filter_map(count).collect(),
+    }
+}
+
+/// Nanoseconds per iteration of every contender that ran.
+fn wall_times(
+    samples: &Samples,
+    contenders: usize,
+) -> impl Iterator<Item = (ContenderId, Vec<f64>)> {
+    let members = Members::of(samples, contenders);
+    (0..contenders).filter_map(move |index| {
+        let contender = ContenderId(index as u8);
+        let times = members.values(samples, &Metric::Wall, contender);
+        (!times.is_empty()).then_some((contender, times))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exact(sorted: &[f64], percent: usize) -> f64 {
+        sorted[(sorted.len() * percent).div_ceil(100) - 1]
+    }
+
+    #[test]
+    fn percentiles_agree_with_order_statistics_to_a_thousandth() {
+        for (n, base) in [(99, 0.003), (1_000, 1.0), (20_000, 1e9), (5_000, 1e-250)] {
+            // A long tail over six orders of magnitude, and no two values alike.
+            let sorted: Vec<f64> = (0..n)
+                .map(|i| base * (f64::from(i) / f64::from(n) * 14.0).exp())
+                .collect();
+            let found = percentiles(&sorted);
+            assert_eq!(found.len(), 99);
+            for (index, found) in found.iter().enumerate() {
+                let exact = exact(&sorted, index + 1);
+                assert!(
+                    (found / exact - 1.0).abs() < 1e-3,
+                    "{n} {index}: {found} {exact}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn equal_values_and_few_values_are_their_own_percentiles() {
+        assert_eq!(percentiles(&[7.25; 12]), vec![7.25; 99]);
+        assert_eq!(percentiles(&[0.0; 3]), vec![0.0; 99]);
+        assert_eq!(percentiles(&[3.5]), vec![3.5; 99]);
+        let two = percentiles(&[1.0, 2.0]);
+        assert!((two[49] - 1.0).abs() < 1e-3 && (two[50] - 2.0).abs() < 1e-3);
+        assert!(percentiles(&[]).is_empty());
+    }
+
+    #[test]
+    fn extreme_values_saturate_and_stay_numbers() {
+        for values in [
+            &[5e-324, 1e300][..],
+            &[0.0, 5e-324],
+            &[0.0, 1e300, f64::MAX],
+            &[f64::MIN_POSITIVE, 1.0],
+        ] {
+            let found = percentiles(values);
+            assert_eq!(found.len(), 99);
+            assert!(found.windows(2).all(|pair| pair[0] <= pair[1]), "{found:?}");
+            assert!(found.iter().all(|p| *p >= values[0] && p.is_finite()));
+        }
+    }
+
+    #[test]
+    fn a_run_is_halved_between_replicates_and_one_replicate_between_blocks() {
+        let effects = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+        assert_eq!(halves(&effects, &[1, 3, 2]).0, [1.0]);
+        assert_eq!(halves(&effects, &[2, 2, 1, 1]).0, [1.0, 2.0, 3.0, 4.0]);
+        assert_eq!(halves(&effects, &[6]).1, [4.0, 5.0, 6.0]);
+        assert_eq!(halves(&[], &[]).0, []);
+    }
+}
