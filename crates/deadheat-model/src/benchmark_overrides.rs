@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::metric::Metric;
 use crate::plan::{BenchmarkOverrides, LevelOverride, Looks, Plan, PlanError};
-use crate::settings::ShareRange;
+use crate::quantities::ShareRange;
 
 impl Plan {
     fn own(&self, benchmark: usize) -> Option<&BenchmarkOverrides> {

@@ -63,7 +63,7 @@ pub use plots::{
     BoxPlot, DensityCurve, Difference, DifferenceSeries, Distribution, LookEstimate, PairCloud,
     PairPoint, Plots, ReplicateEstimate,
 };
-pub use quantities::{Day, byte_size, duration, fraction};
+pub use quantities::{Day, ShareRange, byte_size, duration, fraction};
 pub use results::{ResultBenchmark, ResultFacts, ResultSide, ResultSource, ResultState, Results};
 pub use rules::{Excuse, GateHit, Gates, Glob, Idle, IdleIgnore, Ignore, RulesFile, RulesOfSome};
 pub use run::{
@@ -73,7 +73,7 @@ pub use samples::{BlockRecord, BlockSpan, Flags, Sample, SampleError, Samples};
 pub use schedule::{Block, ContenderId, Role, Slot};
 pub use seams::{Decision, RecordSink, SinkError, StoppingRule, Unrecorded};
 pub use settings::{
-    FailOn, FileScope, Front, Placement, RaceSettings, Setting, ShareRange, TimeLimit, ValueKind,
+    FailOn, FileScope, Front, Placement, RaceSettings, Setting, TimeLimit, ValueKind,
 };
 pub use warning::{ClockCause, Observation, Warning};
 pub use workload::{

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::metric::Metric;
+use crate::quantities::ShareRange;
 use crate::schedule::ContenderId;
-use crate::settings::ShareRange;
 use crate::workload::Workload;
 
 /// Everything that is decided before the first sample is taken.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::estimate::Verdict;
 use crate::metric::Metric;
 use crate::plan::{Design, Looks, Pinning};
-use crate::quantities::{duration, fraction};
+use crate::quantities::{ShareRange, duration, fraction};
 
 /// A command line on which settings are written as options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,35 +54,6 @@ pub enum ValueKind {
     Text(&'static str),
     /// Verdicts that fail a run, separated by commas; several options add up.
     Verdicts,
-}
-
-/// The shares that make sense for a setting.
-#[derive(Debug)]
-pub struct ShareRange {
-    /// The range in words.
-    pub words: &'static str,
-    most: f64,
-    includes_most: bool,
-}
-
-impl ShareRange {
-    /// Margins.
-    pub const MARGIN: ShareRange = ShareRange {
-        words: "above 0 and below 1 (100 %)",
-        most: 1.0,
-        includes_most: false,
-    };
-    /// Accepted chances of a wrong verdict.
-    pub const ALPHA: ShareRange = ShareRange {
-        words: "above 0 and at most 0.5",
-        most: 0.5,
-        includes_most: true,
-    };
-
-    /// Returns whether the range holds a share; it holds no NaN.
-    pub fn holds(&self, share: f64) -> bool {
-        share > 0.0 && (share < self.most || (self.includes_most && share == self.most))
-    }
 }
 
 /// Where in `deadheat.toml` a setting may stand.
