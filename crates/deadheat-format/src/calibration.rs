@@ -12,7 +12,7 @@ use deadheat_model::{
 
 use crate::bounded::open_plain;
 use crate::error::{FormatError, cannot_read, cannot_write};
-use crate::replace::replace;
+use crate::output::replace;
 use crate::wire::{Fields, Wire, WireError, names, object, required, tool};
 
 /// The schema written, and the latest that is read.
@@ -54,12 +54,11 @@ pub fn read_calibration(path: impl AsRef<Path>) -> Result<Option<Calibration>, F
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(cannot_read(path)(error)),
     }
-    calibration(&text)
-        .map(Some)
-        .map_err(|problem| FormatError::Calibration {
-            file: path.to_owned(),
-            problem,
-        })
+    let read = calibration(&text).map(Some);
+    read.map_err(|problem| {
+        let advice = "`deadheat calibrate` makes a new one";
+        FormatError::whole(path, format!("{problem}; {advice}"))
+    })
 }
 
 /// The calibration in a text. `Err` says in words why there is none.

@@ -1,6 +1,7 @@
 //! A run file, read line by line.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
@@ -13,7 +14,7 @@ use super::block::{decode_compact, decode_json};
 use super::header::{SCHEMA, read_header_line};
 use crate::bounded::{self, read_line};
 use crate::error::{FormatError, cannot_read};
-use crate::wire::{Wire, WireError};
+use crate::wire::Wire;
 
 /// Bytes asked of the system at once.
 pub(crate) const BUFFER: usize = 1 << 16;
@@ -57,9 +58,7 @@ pub(super) fn scan(mut reader: impl BufRead, name: &Path) -> Result<Scan, Format
     let mut line = Vec::new();
     let mut len = next_line(&mut reader, &mut line).map_err(cannot_read(name))?;
     if len == 0 {
-        return Err(FormatError::Empty {
-            file: name.to_owned(),
-        });
+        return Err(FormatError::empty(name));
     }
     let mut unterminated = !line.ends_with(b"\n");
     let mut reading = Reading::begin(name, &line)?;
@@ -169,19 +168,16 @@ impl<'a> Reading<'a> {
     /// From the first line.
     pub(super) fn begin(name: &'a Path, first: &[u8]) -> Result<Self, FormatError> {
         let json = read_header_line(name, first)?;
-        let header = RunHeader::from_json(&json).map_err(|error| FormatError::Line {
-            file: name.to_owned(),
-            line: 1,
-            problem: if error.is_sentence() {
-                error.to_string()
+        let header = RunHeader::from_json(&json).map_err(|error| {
+            let said = if error.is_sentence() {
+                ""
             } else {
-                format!("the header does not hold: {error}")
-            },
+                "the header does not hold: "
+            };
+            FormatError::at(name, 1, format!("{said}{error}"))
         })?;
-        header.plan.validate().map_err(|source| FormatError::Plan {
-            file: name.to_owned(),
-            source,
-        })?;
+        let sound = header.plan.validate();
+        sound.map_err(|error| FormatError::whole(name, error))?;
         Ok(Reading {
             name,
             line: 1,
@@ -193,12 +189,8 @@ impl<'a> Reading<'a> {
         })
     }
 
-    fn error(&self, problem: String) -> FormatError {
-        FormatError::Line {
-            file: self.name.to_owned(),
-            line: self.line,
-            problem,
-        }
+    fn error(&self, problem: impl fmt::Display) -> FormatError {
+        FormatError::at(self.name, self.line, problem)
     }
 
     /// Takes the line that `ahead` begins with, when it is a block as deadheat
@@ -234,23 +226,22 @@ impl<'a> Reading<'a> {
     /// Takes the fields of a line, whose first known name says what it is about. Others are kinds
     /// of a later minor version.
     fn take_fields(&mut self, fields: &Object) -> Result<(), FormatError> {
-        let wrong = |reading: &Self, error: WireError| reading.error(error.to_string());
         if fields.get("block").is_some() {
             decode_json(fields, |of| self.widths.in_benchmark(of), &mut self.block)
-                .map_err(|error| wrong(self, error))?;
+                .map_err(|error| self.error(error))?;
             self.take_block()?;
         } else if fields.get("resume").is_some() {
             self.run.resume();
             self.placed_on.clear();
         } else if let Some(json) = fields.get("placed") {
-            let placed = Placed::from_json(json).map_err(|error| wrong(self, error))?;
+            let placed = Placed::from_json(json).map_err(|error| self.error(error))?;
             self.take_placed(placed)?;
         } else if let Some(json) = fields.get("failed") {
-            let failure = BenchmarkFailure::from_json(json).map_err(|error| wrong(self, error))?;
+            let failure = BenchmarkFailure::from_json(json).map_err(|error| self.error(error))?;
             self.check_benchmark(failure.benchmark, "a failure")?;
             self.run.failures.push(failure);
         } else if let Some(json) = fields.get("end") {
-            let end = RunEnd::from_json(json).map_err(|error| wrong(self, error))?;
+            let end = RunEnd::from_json(json).map_err(|error| self.error(error))?;
             self.run.launches = end.launches;
             self.launches = 0;
             self.run.end = Some(end);
@@ -321,12 +312,10 @@ impl<'a> Reading<'a> {
             }
             None => block.samples.len() as u64 + u64::from(block.primed),
         };
-        samples.push(block).map_err(|source| FormatError::Sample {
-            file: self.name.to_owned(),
-            line: self.line,
-            benchmark: benchmark.name.clone(),
-            source,
-        })?;
+        let name = &benchmark.name;
+        samples
+            .push(block)
+            .map_err(|error| self.error(format!("benchmark '{name}': {error}")))?;
         let elapsed_ns = block.elapsed_ns;
         self.count(launched, elapsed_ns);
         Ok(())

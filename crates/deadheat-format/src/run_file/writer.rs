@@ -80,10 +80,8 @@ impl RunFileWriter {
 
     /// Writes the header to an empty file.
     fn begin(file: File, path: &Path, header: &RunHeader) -> Result<Self, FormatError> {
-        header.plan.validate().map_err(|source| FormatError::Plan {
-            file: path.to_owned(),
-            source,
-        })?;
+        let sound = header.plan.validate();
+        sound.map_err(|error| FormatError::whole(path, error))?;
         let mut writer = Self::new(Journal::new(file, 0, false), path, header);
         writer
             .append_json(&header_line(header))
@@ -249,7 +247,8 @@ fn lock(file: &File, path: &Path) -> Result<(), FormatError> {
     Ok(())
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use super::*;
     use deadheat_model::{Benchmark, Contender, Design, Environment, Looks, Origin, Pinning, Plan};

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::json::{Number, from_json};
-use super::rows::Rows;
+use super::rows::{Rows, tool};
 use crate::error::FormatError;
 
 /// What is told about a run, free in its words. What all runs of a benchmark
@@ -41,20 +41,16 @@ struct WireRun {
 /// per iteration already.
 pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
     let wire: WireSuite = from_json(file, text)?;
-    let problem = |place: String, problem: String| FormatError::Saved {
-        file: file.to_owned(),
-        place,
-        problem,
-    };
     if !is_known(&wire.version) {
         let told = format!(
             "version {} of pyperf's format is not known here; known are 5, 6 and \"1.0\"",
             wire.version
         );
-        return Err(problem("version".to_owned(), told));
+        return Err(FormatError::at(file, "version", told));
     }
     let suite = wire.metadata.as_ref();
-    let mut results = Results::new(file.display().to_string(), tool(&wire));
+    let version = first(&wire).text("perf_version");
+    let mut results = Results::new(file.display().to_string(), tool("pyperf", version));
     results.facts = facts(&wire);
     for (index, benchmark) in wire.benchmarks.iter().enumerate() {
         let place = format!("benchmarks[{index}]");
@@ -63,13 +59,13 @@ pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
         let told = Told([first, benchmark.metadata.as_ref(), suite]);
         let name = told
             .text("name")
-            .ok_or_else(|| problem(place.clone(), "the benchmark has no name".to_owned()))?;
+            .ok_or_else(|| FormatError::at(file, &*place, "the benchmark has no name"))?;
         let unit = told.text("unit").unwrap_or("second");
         let (metric, factor) = metric_of(unit).ok_or_else(|| {
             let told = format!(
                 "benchmark '{name}' has the unit '{unit}'; known are second, byte and integer"
             );
-            problem(place.clone(), told)
+            FormatError::at(file, &*place, told)
         })?;
         let mut rows = Rows::default();
         let measured = benchmark.runs.iter().enumerate();
@@ -80,7 +76,7 @@ pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
             let own = told.text("unit").unwrap_or("second");
             if own != unit {
                 let told = format!("benchmark '{name}' has the unit '{unit}', but here '{own}'");
-                return Err(problem(place, told));
+                return Err(FormatError::at(file, place, told));
             }
             for (value, number) in run.values.iter().enumerate() {
                 let at = || format!("{place}.values[{value}], of benchmark '{name}'");
@@ -154,13 +150,6 @@ fn first(wire: &WireSuite) -> Told<'_> {
         benchmark.and_then(|benchmark| benchmark.metadata.as_ref()),
         wire.metadata.as_ref(),
     ])
-}
-
-fn tool(wire: &WireSuite) -> String {
-    match first(wire).text("perf_version") {
-        Some(version) => format!("pyperf {version}"),
-        None => "pyperf".to_owned(),
-    }
 }
 
 fn facts(wire: &WireSuite) -> ResultFacts {

@@ -5,13 +5,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::rc::Rc;
 
-use deadheat_model::{ResultBenchmark, ResultFacts, ResultState, Results};
+use deadheat_model::{Better, Metric, ResultBenchmark, ResultFacts, ResultState, Results, Unit};
 
-use super::line::{Line, Values, parse};
-use super::unit::{Directions, time};
+use super::json::{Number, without_mark};
+use super::rows::{Rows, with_pairs};
 use crate::error::FormatError;
-use crate::import::saved::json::{Number, without_mark};
-use crate::import::saved::rows::Rows;
 
 /// Keys of configuration lines that tell benchmarks apart. Whatever a program
 /// prints may look like such a line, so there must be an end to them.
@@ -20,29 +18,22 @@ const MOST_KEYS: usize = 32;
 /// Reads the lines of the Go benchmark format; others are passed over. What one
 /// process printed begins with its header (`goos:`, `pkg:`) or behind the
 /// `PASS`, `FAIL` or `ok` of the one before.
-pub(in crate::import::saved) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
+pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
     let mut reader = Reader::default();
     let mut before = Cow::Borrowed("");
     let mut lines = 0;
     for line in without_mark(text).split(|byte| *byte == b'\n') {
         lines += 1;
         let line = String::from_utf8_lossy(line);
-        let parsed = parse(&line).map_err(|problem| FormatError::Line {
-            file: file.to_owned(),
-            line: lines,
-            problem,
-        })?;
+        let parsed = parse(&line).map_err(|problem| FormatError::at(file, lines, problem))?;
         reader.take(parsed, &line, &before);
         before = line;
     }
     if reader.groups.is_empty() && reader.faults.is_empty() {
-        return Err(FormatError::Saved {
-            file: file.to_owned(),
-            place: format!("lines 1 to {lines}"),
-            problem: "none of them is the result of a benchmark, \
-                      such as 'BenchmarkSort-8 1000 2045 ns/op'"
-                .to_owned(),
-        });
+        let problem = "none of them is the result of a benchmark, \
+                       such as 'BenchmarkSort-8 1000 2045 ns/op'";
+        let place = format!("lines 1 to {lines}");
+        return Err(FormatError::at(file, place, problem));
     }
     Ok(reader.results(file))
 }
@@ -255,10 +246,7 @@ impl Reader {
                     key => pairs.push(format!("{key}={value}")),
                 }
             }
-            match pairs.is_empty() {
-                true => name,
-                false => format!("{name} ({})", pairs.join(", ")),
-            }
+            with_pairs(&name, &pairs)
         };
         self.groups.iter().map(name).collect()
     }
@@ -381,6 +369,192 @@ fn indented(line: &str) -> Option<&str> {
     logged.then_some(said)
 }
 
+/// What a line says.
+#[derive(Debug, PartialEq)]
+enum Line<'a> {
+    /// A result: the name without `Benchmark`, and value and unit in turn.
+    Result { name: &'a str, values: Values<'a> },
+    /// `key: value`; an empty value takes the key back.
+    Config { key: &'a str, value: &'a str },
+    /// What follows the word `Unit`.
+    Unit(&'a str),
+    /// The last word of a process.
+    End,
+    /// A benchmark that failed, or else was skipped.
+    Fault { name: &'a str, failed: bool },
+    /// Anything else.
+    Other,
+}
+
+/// Values with their units.
+type Values<'a> = Vec<(f64, &'a str)>;
+
+/// Understands a line; the error says what is wrong with the numbers of a
+/// result.
+fn parse(line: &str) -> Result<Line<'_>, String> {
+    let line = line.trim_end_matches('\r');
+    if let Some(rest) = line.strip_prefix("Benchmark") {
+        return result(rest).map_err(|problem| problem.into_owned());
+    }
+    if let Some(rest) = line.strip_prefix("Unit")
+        && rest.starts_with([' ', '\t'])
+    {
+        return Ok(Line::Unit(rest));
+    }
+    if matches!(line, "PASS" | "FAIL") || line.starts_with("ok  \t") || line.starts_with("FAIL\t") {
+        return Ok(Line::End);
+    }
+    Ok(fault(line).or_else(|| config(line)).unwrap_or(Line::Other))
+}
+
+/// The line of a result, after `Benchmark`. With `-v` the name stands alone as
+/// well, and whatever a program prints may begin with that word: it is a result
+/// when a number follows.
+fn result(rest: &str) -> Result<Line<'_>, Cow<'static, str>> {
+    let mut fields = rest.split_whitespace();
+    let name = if rest.starts_with(char::is_whitespace) {
+        ""
+    } else {
+        fields.next().unwrap_or_default()
+    };
+    let Some(iterations) = fields.next() else {
+        return Ok(Line::Other);
+    };
+    let numeric = iterations.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
+    // A word such as `Benchmarking` is prose.
+    if name.starts_with(char::is_lowercase) && values(fields.clone()).is_err() || !numeric {
+        return Ok(Line::Other);
+    }
+    if iterations.parse::<u64>().is_err() {
+        return Err(format!("'{iterations}' is no number of iterations").into());
+    }
+    let values = values(fields)?;
+    if values.is_empty() {
+        return Err(format!("Benchmark{name} has no measurement").into());
+    }
+    let name = if name.is_empty() { "Benchmark" } else { name };
+    Ok(Line::Result { name, values })
+}
+
+fn values<'a>(mut fields: impl Iterator<Item = &'a str>) -> Result<Values<'a>, Cow<'static, str>> {
+    let mut values = Vec::new();
+    while let Some(number) = fields.next() {
+        let value: f64 = match number.parse() {
+            Ok(value) => value,
+            Err(_) => return Err(format!("'{number}' is no number").into()),
+        };
+        let Some(unit) = fields.next() else {
+            return Err(format!("the number {number} has no unit").into());
+        };
+        let time = time(unit);
+        if time.is_some_and(|factor| !(value * factor).is_finite() || value < 0.0) {
+            return Err(format!("{number} {unit} is no time").into());
+        }
+        values.push((value, unit));
+    }
+    Ok(values)
+}
+
+/// `--- FAIL: BenchmarkSort`, and the same of `SKIP`.
+fn fault(line: &str) -> Option<Line<'_>> {
+    let rest = line.trim_start().strip_prefix("--- ")?;
+    let (word, rest) = rest.split_once(": Benchmark")?;
+    let failed = match word {
+        "FAIL" => true,
+        "SKIP" => false,
+        _ => return None,
+    };
+    let name = rest.split_whitespace().next()?;
+    Some(Line::Fault { name, failed })
+}
+
+/// A key begins with a small letter and has neither capitals nor blanks; a
+/// value is set off by a blank.
+fn config(line: &str) -> Option<Line<'_>> {
+    let (key, value) = line.split_once(':')?;
+    let sound = key.starts_with(char::is_lowercase)
+        && !key.contains(|c: char| c.is_whitespace() || c.is_uppercase());
+    let apart = value.is_empty() || value.starts_with([' ', '\t']);
+    let value = value.trim_start_matches([' ', '\t']);
+    (sound && apart).then_some(Line::Config { key, value })
+}
+
+/// Directions that a file declares: `Unit hits/op better=higher`.
+#[derive(Debug, Default)]
+struct Directions(HashMap<String, Better>);
+
+impl Directions {
+    /// Takes in what follows the word `Unit`. Of two declarations of a unit the
+    /// first counts, and what is no `better=…` says nothing of its direction.
+    fn declare(&mut self, line: &str) {
+        let mut fields = line.split_whitespace();
+        let Some(unit) = fields.next() else { return };
+        let better = fields.find_map(|field| match field {
+            "better=higher" => Some(Better::More),
+            "better=lower" => Some(Better::Less),
+            _ => None,
+        });
+        if let Some(better) = better {
+            self.0.entry(tidy(unit).0).or_insert(better);
+        }
+    }
+
+    /// The metric of a unit, and the factor to deadheat's unit. Rates are
+    /// better when they are higher; of other units only a declaration tells.
+    fn metric(&self, unit: &str) -> (Metric, f64) {
+        if let Some(factor) = time(unit) {
+            return (Metric::Wall, factor);
+        }
+        let (name, factor) = tidy(unit);
+        let metric = match name.as_str() {
+            "B/op" => Metric::AllocatedBytes,
+            "allocs/op" => Metric::Allocations,
+            _ => {
+                let rate = name.ends_with("/s");
+                let default = if rate { Better::More } else { Better::Unknown };
+                let better = self.0.get(&name).copied().unwrap_or(default);
+                let unit = dimension(&name);
+                Metric::foreign(name, unit, better)
+            }
+        };
+        (metric, factor)
+    }
+}
+
+/// Nanoseconds in the unit, where it is that of the time of an iteration.
+fn time(unit: &str) -> Option<f64> {
+    match unit {
+        "ns/op" => Some(1.0),
+        // What programs write that bring units to their base.
+        "sec/op" => Some(1e9),
+        _ => None,
+    }
+}
+
+/// Megabytes become bytes, in name and value.
+fn tidy(unit: &str) -> (String, f64) {
+    match unit.strip_prefix("MB") {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => (format!("B{rest}"), 1e6),
+        _ => (unit.to_owned(), 1.0),
+    }
+}
+
+/// What the name of a unit tells: its last word before the `/op`.
+fn dimension(name: &str) -> Unit {
+    if name == "B/s" {
+        return Unit::BytesPerSecond;
+    }
+    if name.ends_with("/s") {
+        return Unit::PerSecond;
+    }
+    let total = name.strip_suffix("/op").unwrap_or(name);
+    match total.rsplit('-').next() {
+        Some("ns") => Unit::Nanoseconds,
+        Some("B" | "bytes") => Unit::Bytes,
+        _ => Unit::Count,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -397,5 +571,147 @@ mod tests {
         ];
         let expected = [Some(8), Some(16), None, None, None, None];
         assert_eq!(told.map(threads), expected);
+    }
+
+    fn error(line: &str) -> String {
+        parse(line).unwrap_err()
+    }
+
+    #[test]
+    fn a_result_is_a_name_iterations_and_values_with_units() {
+        let parsed = parse("BenchmarkSort/n=3-8 \t 1000\t  2045 ns/op\t 1e3 B/op\r");
+        let expected = Line::Result {
+            name: "Sort/n=3-8",
+            values: vec![(2045.0, "ns/op"), (1000.0, "B/op")],
+        };
+        assert_eq!(parsed, Ok(expected));
+        let parsed = parse("Benchmark 1 NaN hits/op -2 x");
+        let Ok(Line::Result { name, values }) = parsed else {
+            panic!("{parsed:?}");
+        };
+        assert_eq!((name, values.len()), ("Benchmark", 2));
+    }
+
+    #[test]
+    fn a_result_with_a_broken_number_is_an_error() {
+        for (line, told) in [
+            ("BenchmarkA 10x 5 ns/op", "'10x' is no number of iterations"),
+            ("BenchmarkA -1 5 ns/op", "'-1' is no number of iterations"),
+            ("BenchmarkA 10", "BenchmarkA has no measurement"),
+            ("BenchmarkA 10 5", "the number 5 has no unit"),
+            ("BenchmarkA 10 5,2 ns/op", "'5,2' is no number"),
+            ("BenchmarkA 10 5 ns/op x B/op", "'x' is no number"),
+            ("BenchmarkA 10 NaN ns/op", "NaN ns/op is no time"),
+            ("BenchmarkA 10 -5 ns/op", "-5 ns/op is no time"),
+            ("BenchmarkA 10 +Inf ns/op", "+Inf ns/op is no time"),
+            ("BenchmarkA 10 1e305 sec/op", "1e305 sec/op is no time"),
+        ] {
+            assert_eq!(error(line), told, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_only_begins_like_a_result_is_passed_over() {
+        for line in [
+            "BenchmarkSort",
+            "BenchmarkSort-8   \t",
+            "BenchmarkSort: starting",
+            "Benchmarks 5 done",
+            "Benchmarking 3 things took long",
+            "Benchmark",
+            "Benchmark of sorting",
+        ] {
+            assert_eq!(parse(line), Ok(Line::Other), "{line}");
+        }
+    }
+
+    #[test]
+    fn other_lines_are_told_apart() {
+        let config = |key, value| Ok(Line::Config { key, value });
+        assert_eq!(parse("pkg: a/b"), config("pkg", "a/b"));
+        assert_eq!(parse("contender:"), config("contender", ""));
+        assert_eq!(parse("äh: \t x: y "), config("äh", "x: y "));
+        for line in [
+            "Pkg: a", "a b: c", "aB: c", "a:b", ": a", "", "x", "http://a",
+        ] {
+            assert_eq!(parse(line), Ok(Line::Other), "{line}");
+        }
+        assert_eq!(
+            parse("Unit x better=lower"),
+            Ok(Line::Unit(" x better=lower"))
+        );
+        assert_eq!(parse("Units"), Ok(Line::Other));
+        for line in ["PASS", "FAIL", "ok  \ta/b\t0.1s", "FAIL\ta/b\t0.1s"] {
+            assert_eq!(parse(line), Ok(Line::End), "{line}");
+        }
+        for (line, failed) in [
+            ("--- FAIL: BenchmarkA/b", true),
+            ("    --- SKIP: BenchmarkA/b (0.00s)", false),
+        ] {
+            assert_eq!(
+                parse(line),
+                Ok(Line::Fault {
+                    name: "A/b",
+                    failed
+                })
+            );
+        }
+        assert_eq!(parse("--- BENCH: BenchmarkA"), Ok(Line::Other));
+        assert_eq!(parse("--- FAIL: TestA (0.00s)"), Ok(Line::Other));
+    }
+
+    fn foreign(name: &str, unit: Unit, better: Better) -> Metric {
+        Metric::foreign(name, unit, better)
+    }
+
+    #[test]
+    fn units_become_metrics() {
+        let told = Directions::default();
+        let none = Better::Unknown;
+        for (unit, metric, factor) in [
+            ("ns/op", Metric::Wall, 1.0),
+            ("sec/op", Metric::Wall, 1e9),
+            ("B/op", Metric::AllocatedBytes, 1.0),
+            ("MB/op", Metric::AllocatedBytes, 1e6),
+            ("allocs/op", Metric::Allocations, 1.0),
+            (
+                "MB/s",
+                foreign("B/s", Unit::BytesPerSecond, Better::More),
+                1e6,
+            ),
+            (
+                "hits/s",
+                foreign("hits/s", Unit::PerSecond, Better::More),
+                1.0,
+            ),
+            (
+                "p99-ns/op",
+                foreign("p99-ns/op", Unit::Nanoseconds, none),
+                1.0,
+            ),
+            (
+                "peak-RSS-bytes",
+                foreign("peak-RSS-bytes", Unit::Bytes, none),
+                1.0,
+            ),
+            ("MBps", foreign("MBps", Unit::Count, none), 1.0),
+            ("hits/op", foreign("hits/op", Unit::Count, none), 1.0),
+        ] {
+            assert_eq!(told.metric(unit), (metric, factor), "{unit}");
+        }
+    }
+
+    #[test]
+    fn a_declared_direction_counts_and_the_first_one_stays() {
+        let mut told = Directions::default();
+        told.declare(" hits/op assume=exact better=higher");
+        told.declare(" hits/op better=lower");
+        told.declare(" MB/s better=lower");
+        told.declare(" misses/s better=sideways");
+        told.declare("");
+        let better = |unit| told.metric(unit).0.better();
+        assert_eq!(better("hits/op"), Better::More);
+        assert_eq!(better("B/s"), Better::Less);
+        assert_eq!(better("misses/s"), Better::More);
     }
 }
