@@ -11,17 +11,16 @@ use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 use crate::bounded::{self, Bounded};
 use crate::error::{FormatError, cannot_read};
 
-/// How a compressed file begins.
+/// The first bytes of compressed files.
 const GZIP: &[u8] = b"\x1f\x8b";
 const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
 
-/// How an executable of this system begins.
+/// The first bytes of an executable of this system.
 const ELF: &[u8] = b"\x7fELF";
 
 /// Reads a file to its end, `-` being standard input; what is packed by gzip or
 /// zstd is unpacked, whatever it is called.
-pub fn read_content(path: impl AsRef<Path>) -> Result<Vec<u8>, FormatError> {
-    let path = path.as_ref();
+pub(crate) fn read_content(path: &Path) -> Result<Vec<u8>, FormatError> {
     let mut bytes = Vec::new();
     if path == Path::new("-") {
         let input = Bounded::new(io::stdin().lock());
@@ -33,7 +32,7 @@ pub fn read_content(path: impl AsRef<Path>) -> Result<Vec<u8>, FormatError> {
     unpacked(path, bytes)
 }
 
-/// Whether a file that begins like this is packed.
+/// Returns true for a file that begins as packed ones do.
 pub(crate) fn is_packed(beginning: &[u8]) -> bool {
     beginning.starts_with(GZIP) || beginning.starts_with(ZSTD)
 }
@@ -89,7 +88,7 @@ impl Read for Frames<'_> {
     }
 }
 
-/// What stands under a name.
+/// A kind of thing that stands under a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
     /// A folder.
@@ -135,7 +134,7 @@ fn first_bytes(path: &Path) -> Result<Vec<u8>, FormatError> {
     Ok(bytes)
 }
 
-/// What a path leads to, symbolic links followed.
+/// The target of a path, symbolic links followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileKind {
     /// Nothing, or nothing that may be seen.

@@ -1,4 +1,4 @@
-//! What can go wrong with a file, and where.
+//! Errors of files, and their places.
 
 use std::fmt;
 use std::fs;
@@ -14,14 +14,14 @@ pub enum FormatError {
     CannotRead {
         /// The file.
         file: PathBuf,
-        /// What the system said.
+        /// The cause, from the system.
         source: io::Error,
     },
     /// A file that the system would not let us write.
     CannotWrite {
         /// The file or folder.
         file: PathBuf,
-        /// What the system said.
+        /// The cause, from the system.
         source: io::Error,
     },
     /// A new run file that would replace an older file.
@@ -48,7 +48,7 @@ pub enum FormatError {
     Unknown {
         /// The file.
         file: PathBuf,
-        /// What it is, in words that follow its name.
+        /// The description that follows its name.
         found: String,
     },
     /// JSON of another shape than its format asks for.
@@ -62,7 +62,7 @@ pub enum FormatError {
         /// The place in the tree, such as `benchmarks[3].real_time`; empty
         /// where it is no tree.
         path: String,
-        /// What is wrong there.
+        /// The problem, in words.
         problem: String,
     },
     /// Content that cannot be what its format says.
@@ -71,7 +71,7 @@ pub enum FormatError {
         file: PathBuf,
         /// Where in the file.
         place: Place,
-        /// What is wrong there.
+        /// The problem, in words.
         problem: String,
     },
     /// A rules file that does not say what it could.
@@ -218,9 +218,8 @@ impl FormatError {
         }
     }
 
-    /// Whether it is a mistake in a path that it cannot be written, and no fault
-    /// of the disk or of its rights: there is no such folder, or a folder is in
-    /// its place.
+    /// Returns true for a mistake in a path that cannot be written, which is no fault of the disk
+    /// or of its rights: there is no such folder, or a folder is in its place.
     pub fn is_of_the_path(&self) -> bool {
         use io::ErrorKind::{
             AlreadyExists, InvalidFilename, IsADirectory, NotADirectory, NotFound,
@@ -234,7 +233,7 @@ impl FormatError {
         }
     }
 
-    /// Whether something could not be written. Every other error is about
+    /// Returns true where something could not be written. Every other error is about
     /// data that cannot be read or does not hold.
     pub fn is_write_error(&self) -> bool {
         matches!(
@@ -256,9 +255,9 @@ pub struct RulesError {
     pub line: u64,
     /// The column in characters, counted from 1.
     pub column: u64,
-    /// What is wrong there.
+    /// The problem, in words.
     pub problem: String,
-    /// What to do about it; empty where that is plain.
+    /// Advice; empty where it is plain.
     pub advice: String,
 }
 

@@ -9,7 +9,7 @@
 //! | run file, `deadheat.run/1` | `read_run`, `IndexedRun`, feature `read` | [`RunFileWriter`] |
 //! | what a machine showed of itself, `deadheat.calibration/1` | [`read_calibration`] | [`write_calibration`] |
 //! | rules of a project, `deadheat.toml` | [`find_rules`], [`read_rules`] | |
-//! | tidy CSV, feature `csv` | `read_csv` | `write_csv` |
+//! | tidy CSV, feature `csv` | `read_csv_from` | `write_csv` |
 //! | hyperfine's JSON, feature `hyperfine` | | `write_hyperfine` |
 //! | Go benchmark text, feature `saved` | `read_results` | `write_go` |
 //! | HDR histogram log | | [`write_hdr`] |
@@ -41,11 +41,9 @@ mod temporary;
 mod wire;
 
 #[cfg(feature = "reports")]
-pub use calibration::{CALIBRATION_SCHEMA, calibration_json, read_calibration, write_calibration};
+pub use calibration::{calibration_json, read_calibration, write_calibration};
 #[cfg(feature = "saved")]
-pub use content::{
-    FileKind, Found, ensure_readable, file_kind, found_at, read_bytes, read_content,
-};
+pub use content::{FileKind, Found, ensure_readable, file_kind, found_at, read_bytes};
 pub use default_path::{create_run_folder, default_run_path, is_default_run_name};
 pub use error::{FormatError, Place, RulesError};
 #[cfg(feature = "trackers")]
@@ -67,7 +65,7 @@ pub use import::{
     read_results, read_results_from, saved_format,
 };
 #[cfg(feature = "csv")]
-pub use import::{RecordingPlan, read_csv, read_csv_from};
+pub use import::{RecordingPlan, read_csv_from};
 pub use output::{
     ensure_folder, ensure_writable, is_same_file, write_bytes, write_text, write_text_by,
 };

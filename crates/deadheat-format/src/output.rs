@@ -23,8 +23,8 @@ pub fn write_text_by(
     let path = path.as_ref();
     replace(path, |out| {
         let mut out = TextWriter { out, problem: None };
-        let told = text(&mut out);
-        let written = match (told, out.problem) {
+        let made = text(&mut out);
+        let written = match (made, out.problem) {
             (Err(fmt::Error), Some(problem)) => Err(problem),
             (Err(fmt::Error), None) => Err(io::Error::other("the text could not be made")),
             (Ok(()), _) => Ok(()),
@@ -73,7 +73,7 @@ pub fn ensure_writable(path: impl AsRef<Path>) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// Whether two paths lead to one file that is there.
+/// Returns true where two paths lead to one file that is there.
 pub fn is_same_file(one: impl AsRef<Path>, other: impl AsRef<Path>) -> bool {
     match (fs::canonicalize(one), fs::canonicalize(other)) {
         (Ok(one), Ok(other)) => one == other,

@@ -89,8 +89,8 @@ fn write_rows(run: &Run, out: impl Write, cells: TextCells) -> io::Result<()> {
         let control = benchmark.control();
         for block in samples.blocks() {
             // A control would be a candidate to whoever reads this.
-            let told = |at: &usize| Some(samples.samples()[*at].contender) != control;
-            for (slot, at) in block.range().filter(told).enumerate() {
+            let shown = |at: &usize| Some(samples.samples()[*at].contender) != control;
+            for (slot, at) in block.range().filter(shown).enumerate() {
                 let sample = &samples.samples()[at];
                 table.text(&cells.cell(name))?;
                 table.integer(block.replicate.into())?;

@@ -35,7 +35,7 @@ pub fn write_go_to(
         .map_err(cannot_write(name.as_ref()))
 }
 
-/// What is in the file of one benchmark.
+/// A benchmark as it stands in the file.
 struct Raced {
     index: usize,
     name: String,
@@ -149,15 +149,15 @@ fn configure(out: &mut Vec<u8>, key: &str, value: &str) {
 
 /// Says which way the units improve of which `benchstat` cannot know it.
 fn directions(out: &mut Vec<u8>, raced: &[Raced]) {
-    let mut told: Vec<&str> = vec!["ns/op", "B/op", "allocs/op"];
+    let mut known: Vec<&str> = vec!["ns/op", "B/op", "allocs/op"];
     for (metric, unit) in raced.iter().flat_map(|raced| &raced.units) {
         let better = match metric.better() {
             Better::Less => "lower",
             Better::More => "higher",
             Better::Unknown => continue,
         };
-        if !told.contains(&unit.as_str()) {
-            told.push(unit);
+        if !known.contains(&unit.as_str()) {
+            known.push(unit);
             out.extend(format!("Unit {unit} better={better}\n").bytes());
         }
     }
@@ -203,7 +203,7 @@ fn one_line(text: &str) -> String {
     text.trim().replace(char::is_control, "_")
 }
 
-/// What a metric is called per iteration. Names that Go's own tools use come
+/// The name of a metric per iteration. Names that Go's own tools use come
 /// first.
 fn unit(metric: &Metric) -> String {
     match metric {

@@ -126,7 +126,7 @@ fn iso_date(seconds: u64) -> String {
     )
 }
 
-/// Whether every benchmark has one.
+/// Returns true where every benchmark has CPU times.
 fn has_cpu_time(run: &Run) -> bool {
     let both = [Metric::User, Metric::System];
     (0..run.header.plan.benchmarks.len()).all(|benchmark| {
@@ -216,7 +216,7 @@ impl Source<'_> {
         Ok(())
     }
 
-    /// What all rows begin with.
+    /// The fields that all rows begin with.
     fn row(&self, name: &str, run_type: &str, repetitions: usize, at: Option<usize>) -> Object {
         Object::new()
             .with("name", name)
@@ -232,7 +232,7 @@ impl Source<'_> {
             .with("threads", threads(self.benchmark, self.contender))
     }
 
-    /// What all rows end with.
+    /// A row with the fields that all rows end with.
     fn timed(
         &self,
         row: Object,
@@ -277,9 +277,9 @@ const FIELDS: [&str; 19] = [
 ];
 
 fn threads(benchmark: &Benchmark, contender: ContenderId) -> u32 {
-    let told = benchmark.saved.as_ref().and_then(|saved| saved.threads);
+    let saved = benchmark.saved.as_ref().and_then(|saved| saved.threads);
     let workload = &benchmark.contenders[contender.index()].workload;
-    told.unwrap_or_else(|| match workload {
+    saved.unwrap_or_else(|| match workload {
         Workload::GoogleBenchmark(calls) => calls.threads,
         other => other.calls().map_or(1, |calls| calls.threads),
     })
@@ -353,7 +353,7 @@ fn counters<'a>(
     all
 }
 
-/// What Google Benchmark makes of more than one repetition: name, unit, and real and CPU time.
+/// The statistics of more than one repetition, as Google Benchmark makes them: name, unit, and real and CPU time.
 fn aggregates(repetitions: &[Repetition]) -> Vec<(&'static str, &'static str, (f64, f64))> {
     if repetitions.len() < 2 {
         return Vec::new();

@@ -77,7 +77,7 @@ fn write_log(run: &Run, histograms: &Histograms, mut out: impl Write) -> io::Res
     out.flush()
 }
 
-/// How long the run took. A recording does not say; what its samples took is
+/// The seconds that the run took. A recording does not say; what its samples took is
 /// the least it can have been.
 fn seconds_of(run: &Run) -> f64 {
     let nanoseconds = match run.elapsed_ns {

@@ -15,7 +15,7 @@ use crate::error::FormatError;
 /// the file held: one result per benchmark and contender, times in seconds per
 /// iteration, memory in bytes. What was not recorded is `null` or left out.
 ///
-/// What was raced once more as the user linked it is left out too: a script
+/// A benchmark raced once more as the user linked it is left out too: a script
 /// that looks for a command finds one result of it.
 pub fn write_hyperfine(run: &Run, path: impl AsRef<Path>) -> Result<(), FormatError> {
     let path = path.as_ref();
@@ -44,7 +44,7 @@ pub fn write_hyperfine_to(
     write_json(out, &Json::tagged("results", results), file)
 }
 
-/// What stands for the command: the name of the contender, which for anything
+/// The text in place of the command: the name of the contender, which for anything
 /// but commands tells too little without its benchmark.
 fn command(benchmark: &Benchmark, index: usize) -> String {
     let contender = &benchmark.contenders[index];

@@ -1,4 +1,4 @@
-//! What all exports share: files that are replaced as a whole, and names that tell apart what only
+//! Helpers of all exports: files that are replaced as a whole, and names that tell apart what only
 //! a name can tell apart in a file.
 
 use std::collections::{HashMap, HashSet};

@@ -7,7 +7,6 @@ use csv::{ErrorKind, ReaderBuilder, StringRecord};
 use deadheat_model::{FIXED_COLUMNS, Flags, Metric, Role, Run, metric_of_column, text_of_cell};
 
 use super::recording::{Kept, Place, Recording, RecordingPlan, Row};
-use crate::bounded;
 use crate::error::{FormatError, cannot_read, nearest};
 
 /// Reads tidy CSV.
@@ -17,14 +16,8 @@ use crate::error::{FormatError, cannot_read, nearest};
 /// the rows come; without any of them it is unpaired. Other numeric columns
 /// are kept as metrics; one that is empty in all rows of a benchmark is a
 /// counter of the others alone. A last block of a benchmark that was cut off is left
-/// out; anything else that does not fit is an error that names its place.
-pub fn read_csv(path: impl AsRef<Path>, plan: &RecordingPlan) -> Result<Run, FormatError> {
-    let path = path.as_ref();
-    let file = bounded::open(path).map_err(cannot_read(path))?;
-    read_csv_from(file, path, plan)
-}
-
-/// Reads tidy CSV from anywhere; `name` stands for the file in errors.
+/// out; anything else that does not fit is an error that names its place, `name`
+/// standing for the file.
 pub fn read_csv_from(
     reader: impl Read,
     name: impl AsRef<Path>,
@@ -132,7 +125,7 @@ fn read_row(
     Ok(())
 }
 
-/// What was seen in the columns beside `wall_ns`. Whether such a column is a
+/// Statistics of the columns beside `wall_ns`. Whether such a column is a
 /// metric at all is only known at the end.
 struct ForeignColumns(Vec<Seen>);
 
@@ -268,7 +261,7 @@ struct MetricColumn {
 }
 
 impl MetricColumn {
-    /// Whether the column promises numbers. Of a column with a name of its own
+    /// Returns true where the column promises numbers. Of a column with a name of its own
     /// nobody knows, until all its cells were seen.
     fn must_be_numeric(&self) -> bool {
         !matches!(self.metric, Metric::Custom(_))
@@ -318,7 +311,7 @@ impl Columns {
         })
     }
 
-    /// Whether every sample has its place in a block.
+    /// Returns true where every sample has its place in a block.
     fn are_paired(&self) -> bool {
         self.replicate.is_some() && self.block.is_some() && self.slot.is_some()
     }
@@ -377,7 +370,7 @@ fn parse_value(cell: &str) -> Option<f64> {
     cell.trim().parse().ok()
 }
 
-/// What is wrong with a value of a metric.
+/// The problem with a value of a metric, if any.
 fn unsound(cell: &str, value: f64) -> Option<String> {
     if !value.is_finite() {
         Some(format!("'{cell}' is not finite"))

@@ -5,7 +5,7 @@ mod recording;
 #[cfg(feature = "saved")]
 mod saved;
 
-pub use csv::{read_csv, read_csv_from};
+pub use csv::read_csv_from;
 pub use recording::RecordingPlan;
 #[cfg(feature = "saved")]
 pub use saved::{

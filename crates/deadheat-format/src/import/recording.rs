@@ -11,7 +11,7 @@ use deadheat_model::{
 
 use crate::error::FormatError;
 
-/// What a recording, which carries no plan, is to be judged by.
+/// The plan of a recording, which carries none.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordingPlan {
     /// Smallest relative change worth acting on; 0.01 is 1 %.
@@ -48,7 +48,7 @@ pub(super) struct Kept {
 /// All rows of a table, before anything is known of their order.
 #[derive(Debug)]
 pub(super) struct Recording {
-    /// Whether every row names its block and slot.
+    /// Every row names its block and slot.
     pub(super) paired: bool,
     pub(super) benchmarks: Vec<RecordedBenchmark>,
     pub(super) rows: Vec<Row>,
@@ -100,7 +100,7 @@ impl Recording {
         file: &Path,
         metrics: Vec<Metric>,
         kept: &Kept,
-        judged_by: &RecordingPlan,
+        given: &RecordingPlan,
     ) -> Result<Run, FormatError> {
         if self.rows.is_empty() {
             return Err(FormatError::unknown(file, "has a header line but no rows"));
@@ -118,7 +118,7 @@ impl Recording {
         let metrics_at = |places: &[usize]| -> Vec<Metric> {
             places.iter().map(|place| metrics[*place].clone()).collect()
         };
-        let mut plan = self.plan(&ids, &blocks, judged_by);
+        let mut plan = self.plan(&ids, &blocks, given);
         for (benchmark, counters) in plan.benchmarks.iter_mut().zip(&kept.counters) {
             benchmark.counters = metrics_at(counters);
         }
@@ -248,7 +248,7 @@ impl Recording {
         &self,
         ids: &[Vec<ContenderId>],
         blocks: &[RecordedBlock<'_>],
-        judged_by: &RecordingPlan,
+        given: &RecordingPlan,
     ) -> Plan {
         let mut blocks_of = HashMap::new();
         for block in blocks {
@@ -263,17 +263,17 @@ impl Recording {
         let planned = self.benchmarks.iter().zip(ids);
         Plan {
             design: Design {
-                margin: judged_by.margin,
-                alpha: judged_by.alpha,
+                margin: given.margin,
+                alpha: given.alpha,
                 looks: Looks {
                     at: vec![replicates.into_iter().max().unwrap_or(0)],
-                    levels: vec![judged_by.alpha],
+                    levels: vec![given.alpha],
                     weights: vec![1.0],
                 },
                 blocks_per_replicate: blocks_of.into_values().max().unwrap_or(0),
                 warmup: 0,
                 budget: None,
-                judged: judged_by.judged.clone(),
+                judged: given.judged.clone(),
                 pinning: Pinning::Inherit,
             },
             seed: 0,
@@ -435,7 +435,7 @@ impl RecordedBenchmark {
     }
 }
 
-/// What is known of a row while its cells are read, for errors.
+/// The place of a row as far as its cells were read, for errors.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place<'a> {
     pub(super) file: &'a Path,

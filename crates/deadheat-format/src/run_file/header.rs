@@ -5,7 +5,7 @@ use deadheat_model::{
     NeutralLinks, Object, Origin, RaceKind, RunHeader, Share,
 };
 
-use crate::wire::{Fields, Wire, choice, object, tool};
+use crate::wire::{Fields, Wire, choice, object};
 #[cfg(feature = "decode")]
 use crate::wire::{WireError, inside, object_of, required};
 
@@ -21,7 +21,7 @@ pub(super) fn header_line(header: &RunHeader) -> Json {
 }
 
 object! { RunHeader {
-    tool_version = "tool": via(tool),
+    tool_version = "tool": within("version"),
     started_at,
     origin: or(Origin::Race),
     plan: inline,
@@ -91,7 +91,7 @@ impl Fields for Option<CalibrationNote> {
 }
 
 object! { CalibrationNote {
-    tool_version = "tool": via(tool),
+    tool_version = "tool": within("version"),
     started_at,
     kind,
     false_calls,
@@ -161,7 +161,7 @@ mod declared {
     const FAMILY: &str = "deadheat.run/";
     const MAJOR: u64 = 1;
 
-    /// What the schema a header declares means to this reader.
+    /// The schema that a header declares, as this reader sees it.
     #[derive(Debug, PartialEq, Eq)]
     pub(super) enum Declared {
         /// A run of this major version, whatever its minor.

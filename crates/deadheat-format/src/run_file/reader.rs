@@ -49,7 +49,7 @@ pub(super) struct Scan {
     pub(super) run: Run,
     /// Bytes up to the end of the last line that could be read.
     pub(super) len: u64,
-    /// Whether that line lacks its newline.
+    /// That line lacks its newline.
     pub(super) unterminated: bool,
 }
 
@@ -117,8 +117,11 @@ pub(super) enum Refusal {
     Error(FormatError),
 }
 
-/// A sample of somebody who does not race in this benchmark.
-pub(super) fn stranger<'a>(block: &'a BlockRecord, benchmark: &Benchmark) -> Option<&'a Sample> {
+/// A sample of a contender that the benchmark does not have.
+pub(super) fn unknown_contender<'a>(
+    block: &'a BlockRecord,
+    benchmark: &Benchmark,
+) -> Option<&'a Sample> {
     let racing = benchmark.contenders.len();
     let mut samples = block.samples.iter();
     samples.find(|sample| sample.contender.index() >= racing)
@@ -141,7 +144,7 @@ pub(super) struct Reading<'a> {
     launches: u64,
 }
 
-/// How many values the samples of each benchmark have.
+/// The number of values that the samples of each benchmark have.
 #[derive(Debug)]
 pub(super) struct Widths {
     of: Vec<usize>,
@@ -169,12 +172,12 @@ impl<'a> Reading<'a> {
     pub(super) fn begin(name: &'a Path, first: &[u8]) -> Result<Self, FormatError> {
         let json = read_header_line(name, first)?;
         let header = RunHeader::from_json(&json).map_err(|error| {
-            let said = if error.is_sentence() {
+            let prefix = if error.is_sentence() {
                 ""
             } else {
                 "the header does not hold: "
             };
-            FormatError::at(name, 1, format!("{said}{error}"))
+            FormatError::at(name, 1, format!("{prefix}{error}"))
         })?;
         let sound = header.plan.validate();
         sound.map_err(|error| FormatError::whole(name, error))?;
@@ -276,7 +279,7 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
-    /// Whether the plan has the benchmark that `what` speaks of.
+    /// Refuses a benchmark that the plan does not have; `what` names it.
     fn check_benchmark(&self, index: usize, what: &str) -> Result<(), FormatError> {
         let known = self.run.header.plan.benchmarks.len();
         if index < known {
@@ -291,7 +294,7 @@ impl<'a> Reading<'a> {
         let block = &self.block;
         self.check_benchmark(block.benchmark, "a block")?;
         let benchmark = &self.run.header.plan.benchmarks[block.benchmark];
-        if let Some(sample) = stranger(block, benchmark) {
+        if let Some(sample) = unknown_contender(block, benchmark) {
             return Err(self.error(format!(
                 "benchmark '{}', replicate {}, block {}: a sample of contender {}, \
                  but the plan has {}, counted from 0",

@@ -21,8 +21,6 @@ use crate::error::cannot_read;
 use crate::error::{FormatError, cannot_write, create_folder_of};
 use crate::wire::Wire;
 #[cfg(feature = "read")]
-use crate::wire::tool;
-#[cfg(feature = "read")]
 use deadheat_model::Object;
 
 /// Keeps every block on disk before the next one starts.
@@ -222,7 +220,7 @@ impl RunFileWriter {
             writer.line.push(b'\n');
         }
         let note = Object::new()
-            .with("tool", tool::to_json(tool_version))
+            .with("tool", Json::tagged("version", tool_version))
             .with("started_at", started_at);
         writer
             .append_json(&Json::tagged("resume", note))

@@ -107,14 +107,14 @@ struct Measurement {
 }
 
 impl Measurement {
-    /// What the report itself speaks of: times less the overhead of the loop.
+    /// A measurement that the report itself speaks of: times less the overhead of the loop.
     /// Before 0.11 one word told both mode and stage.
     fn is_result(&self) -> bool {
         let words = (self.iteration_mode.as_str(), self.iteration_stage.as_str());
         matches!(words, ("Workload", "Result") | ("Result", ""))
     }
 
-    /// What was measured, with the overhead.
+    /// A measurement with the overhead.
     fn is_actual(&self) -> bool {
         let words = (self.iteration_mode.as_str(), self.iteration_stage.as_str());
         matches!(
@@ -217,7 +217,7 @@ impl Case {
     }
 }
 
-/// How the benchmarks of a report are called: by class and method, with
+/// The names of the benchmarks of a report: by class and method, with
 /// namespace or job only where those do not tell them apart.
 #[derive(Default)]
 struct Names<'a> {
@@ -260,7 +260,7 @@ impl Case {
         }
     }
 
-    /// What tells it apart from others but for its job.
+    /// The key that tells it apart from others but for its job.
     fn key(&self) -> String {
         let namespace = self.namespace.as_deref().unwrap_or_default();
         let parameters = self.parameters.as_deref().unwrap_or_default();

@@ -104,7 +104,7 @@ impl Set {
     }
 }
 
-/// What lies below a folder.
+/// The sets below a folder.
 #[derive(Default)]
 struct Found {
     sets: Vec<Set>,
@@ -214,7 +214,7 @@ struct Texts {
     estimates: (PathBuf, Option<Vec<u8>>),
 }
 
-/// What `benchmark.json` says.
+/// The content of `benchmark.json`.
 #[derive(Debug, Deserialize)]
 struct Id {
     #[serde(default)]
@@ -326,7 +326,7 @@ fn samples(file: &Path, text: &[u8]) -> Result<Vec<f64>, FormatError> {
     Ok(samples)
 }
 
-/// What one iteration gets done, as rates.
+/// The amounts that one iteration gets done, for rates.
 #[derive(Default)]
 struct Rates(Vec<(Metric, f64)>);
 

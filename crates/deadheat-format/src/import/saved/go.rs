@@ -1,4 +1,4 @@
-//! What Go's `testing` prints, the input of `benchstat`.
+//! The text that Go's `testing` prints, the input of `benchstat`.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -49,7 +49,7 @@ struct Reader {
     directions: Directions,
     /// Counts processes in the order of the file.
     section: usize,
-    /// Whether this process has printed a result.
+    /// This process has printed a result.
     begun: bool,
     groups: Vec<Group>,
     places: HashMap<(Rc<str>, usize), usize>,
@@ -67,7 +67,7 @@ struct Group {
     sections: Vec<usize>,
     columns: Vec<Column>,
     by_unit: HashMap<String, usize>,
-    /// How many faults were seen before it.
+    /// The number of faults before it.
     faults_before: usize,
 }
 
@@ -178,19 +178,19 @@ impl Reader {
             let mut next = all.range(parts.clone()..);
             !next.next().is_some_and(|name| name.starts_with(&parts))
         });
-        let mut told = 0;
+        let mut reported = 0;
         for (group, name) in self.groups.into_iter().zip(names) {
-            while told < group.faults_before {
+            while reported < group.faults_before {
                 failed
-                    .remove_entry(&order[told])
+                    .remove_entry(&order[reported])
                     .into_iter()
                     .for_each(|(name, fault)| results.push(fault.benchmark(name)));
-                told += 1;
+                reported += 1;
             }
             let fault = failed.remove(&*group.name).filter(|fault| fault.failed);
             results.push(group.benchmark(name, &self.directions, fault));
         }
-        for name in &order[told..] {
+        for name in &order[reported..] {
             failed
                 .remove_entry(name)
                 .into_iter()
@@ -219,7 +219,7 @@ impl Reader {
         all.all(|threads| threads == Some(first)).then_some(first)
     }
 
-    /// What each group is called: its name as it stands, with whatever of its
+    /// The name of each group: its name as it stands, with whatever of its
     /// configuration is needed to tell it from others of that name.
     fn names(&self) -> Vec<String> {
         let mut of_name: HashMap<&str, Vec<&Group>> = HashMap::new();
@@ -292,20 +292,20 @@ impl Group {
             benchmark.state = fault.state();
             return benchmark;
         }
-        let judged = self
+        let main = self
             .columns
             .iter()
             .position(|one| time(&one.unit).is_some());
-        let judged = judged.unwrap_or(0);
-        let processes = &self.columns[judged].processes;
+        let main = main.unwrap_or(0);
+        let processes = &self.columns[main].processes;
         // Columns of another length are other lines: nobody says which of them
         // belong together.
-        let mut kept = vec![&self.columns[judged]];
+        let mut kept = vec![&self.columns[main]];
         let others = self
             .columns
             .iter()
             .enumerate()
-            .filter(|(at, _)| *at != judged);
+            .filter(|(at, _)| *at != main);
         kept.extend(
             others
                 .map(|(_, column)| column)
@@ -362,21 +362,21 @@ fn threads(name: &str) -> Option<u32> {
     digits?.parse().ok()
 }
 
-/// What a benchmark logged.
+/// The text of a line that a benchmark logged.
 fn indented(line: &str) -> Option<&str> {
     let said = line.trim();
     let logged = line.starts_with([' ', '\t']) && !said.is_empty() && !said.starts_with("--- ");
     logged.then_some(said)
 }
 
-/// What a line says.
+/// The meaning of a line.
 #[derive(Debug, PartialEq)]
 enum Line<'a> {
     /// A result: the name without `Benchmark`, and value and unit in turn.
     Result { name: &'a str, values: Values<'a> },
     /// `key: value`; an empty value takes the key back.
     Config { key: &'a str, value: &'a str },
-    /// What follows the word `Unit`.
+    /// The rest behind the word `Unit`.
     Unit(&'a str),
     /// The last word of a process.
     End,
@@ -539,7 +539,7 @@ fn tidy(unit: &str) -> (String, f64) {
     }
 }
 
-/// What the name of a unit tells: its last word before the `/op`.
+/// The dimension that the name of a unit tells: its last word before the `/op`.
 fn dimension(name: &str) -> Unit {
     if name == "B/s" {
         return Unit::BytesPerSecond;

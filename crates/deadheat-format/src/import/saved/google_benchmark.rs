@@ -234,7 +234,7 @@ impl Family {
     }
 }
 
-/// What a counter measures, and which way it improves where that is known.
+/// The metric of a counter, and which way it improves where that is known.
 fn counter(name: String) -> Metric {
     let (unit, better) = match name.as_str() {
         "bytes_per_second" => (Unit::BytesPerSecond, Better::More),
@@ -255,7 +255,7 @@ fn counter(name: String) -> Metric {
     Metric::foreign(name, unit, better)
 }
 
-/// Whether a row was measured or sums up others.
+/// A kind of row: measured, or summing up others.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 enum RunType {
@@ -263,7 +263,7 @@ enum RunType {
     Aggregate,
 }
 
-/// What a row sums others up to; what comes later says more.
+/// A statistic that a row sums others up to; what comes later says more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Aggregate {
     /// A spread, a complexity, or a statistic of the user's own.
@@ -305,7 +305,7 @@ struct Row {
 }
 
 impl Row {
-    /// What it sums up, if it does.
+    /// The statistic that it is of others, if it is.
     fn aggregate(&self) -> Option<Aggregate> {
         if self.run_type != Some(RunType::Aggregate) {
             return None;

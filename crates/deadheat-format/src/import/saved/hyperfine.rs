@@ -40,7 +40,7 @@ struct WireResult {
     name: Option<String>,
     #[serde(default)]
     parameters: BTreeMap<String, WireParameter>,
-    // Of the first versions that had parameters; its name is not told.
+    // Of the first versions that had parameters; its name is not known.
     parameter: Option<String>,
     // Versions 1: times in seconds, and means of what else was measured.
     times: Option<Vec<Number>>,
@@ -99,8 +99,8 @@ const SCHEMA: u64 = 2;
 pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
     let wire: WireFile = from_json(file, text)?;
     if let Some(version) = wire.schema_version.filter(|version| *version > SCHEMA) {
-        let told = format!("schema {version} is newer than {SCHEMA}, the last one known here");
-        return Err(FormatError::at(file, "schema_version", told));
+        let problem = format!("schema {version} is newer than {SCHEMA}, the last one known here");
+        return Err(FormatError::at(file, "schema_version", problem));
     }
     let metadata = wire.metadata.as_ref();
     let version = metadata.and_then(|metadata| metadata.hyperfine_version.as_ref());
@@ -123,11 +123,11 @@ pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
         };
         // Parameters that the command does not show tell its likes apart.
         if times_named[name(result)] > 1 && !parameters.is_empty() {
-            let told = parameters
+            let pairs = parameters
                 .iter()
                 .map(|(name, value)| format!("{name}={value}"));
-            let told: Vec<String> = told.collect();
-            read.name = format!("{} [{}]", read.name, told.join(", "));
+            let pairs: Vec<String> = pairs.collect();
+            read.name = format!("{} [{}]", read.name, pairs.join(", "));
         }
         read.parameters = parameters;
         let (rows, codes) = match &result.measurements {
@@ -239,7 +239,7 @@ fn measured(
     Ok(rows)
 }
 
-/// What may be measured of a launch beside its wall time.
+/// The quantities that may be measured of a launch beside its wall time.
 fn others(launch: &WireMeasurement) -> [(&'static str, Metric, &Option<WireQuantity>); 9] {
     let references = Metric::foreign("cache-references", Unit::Count, Better::Less);
     [
@@ -259,7 +259,7 @@ fn others(launch: &WireMeasurement) -> [(&'static str, Metric, &Option<WireQuant
     ]
 }
 
-/// What brings a quantity to the unit of its metric. hyperfine writes all times
+/// The factor that brings a quantity to the unit of its metric. hyperfine writes all times
 /// in one unit, and counts in none.
 fn factor(
     quantity: &WireQuantity,
@@ -277,8 +277,8 @@ fn factor(
         return Ok(factor);
     }
     let word = |unit: Option<&str>| unit.map_or("none".to_owned(), |unit| format!("'{unit}'"));
-    let told = format!("the unit is {}; known is {}", word(found), word(unit));
-    Err(FormatError::at(file, place(), told))
+    let problem = format!("the unit is {}; known is {}", word(found), word(unit));
+    Err(FormatError::at(file, place(), problem))
 }
 
 /// The middle of the launches, where they themselves were not kept.
@@ -295,12 +295,12 @@ fn summary(place: &Place<'_>) -> Result<(&'static str, f64), FormatError> {
         ("median", "median", result.median),
         ("mean", "mean", result.mean),
     ];
-    let told = candidates
+    let found = candidates
         .into_iter()
         .find_map(|(statistic, field, time)| Some((statistic, field, time?)));
-    let Some((statistic, field, time)) = told else {
-        let told = "there are neither times of launches nor a median of them".to_owned();
-        return Err(FormatError::at(place.file, place.of("times"), told));
+    let Some((statistic, field, time)) = found else {
+        let problem = "there are neither times of launches nor a median of them";
+        return Err(FormatError::at(place.file, place.of("times"), problem));
     };
     let time = time.measured(1e9, place.file, || place.of(field))?;
     Ok((statistic, time))
@@ -312,17 +312,17 @@ fn exits(codes: &BTreeSet<Option<i64>>) -> Option<String> {
     if codes.iter().all(|code| *code == Some(0)) {
         return None;
     }
-    let told = codes.iter().map(|code| match code {
+    let codes = codes.iter().map(|code| match code {
         Some(code) => code.to_string(),
         None => "none".to_owned(),
     });
-    let told: Vec<String> = told.collect();
-    let word = if told.len() == 1 {
+    let codes: Vec<String> = codes.collect();
+    let word = if codes.len() == 1 {
         "exit code"
     } else {
         "exit codes"
     };
-    Some(format!("{word} {}", told.join(", ")))
+    Some(format!("{word} {}", codes.join(", ")))
 }
 
 fn facts(metadata: &WireMetadata) -> ResultFacts {

@@ -51,7 +51,7 @@ struct Entry {
     secondary_metrics: BTreeMap<String, Secondary>,
 }
 
-/// What the mode measures.
+/// The metric of the mode.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Primary {
@@ -65,7 +65,7 @@ struct Primary {
     raw_data_histogram: Vec<Vec<Vec<(Number, Number)>>>,
 }
 
-/// What a profiler or the benchmark itself counted.
+/// A metric that a profiler or the benchmark itself counted.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Secondary {
@@ -120,7 +120,7 @@ impl Entry {
 
     fn benchmark(&self, name: String, place: &Place<'_>) -> Result<ResultBenchmark, FormatError> {
         let primary = &self.primary_metric;
-        let (metric, factor) = judged(&primary.score_unit).ok_or_else(|| {
+        let (metric, factor) = primary_metric(&primary.score_unit).ok_or_else(|| {
             let problem = format!(
                 "the unit '{}' is unknown; deadheat knows ops/T and T/op, \
                  T being ns, us, ms, s, min, hr or day",
@@ -190,7 +190,7 @@ impl Entry {
 }
 
 impl Secondary {
-    /// Whether it has a value for each iteration of the primary metric: what a
+    /// Returns true where it has a value for each iteration of the primary metric: what a
     /// profiler saw now and then, such as pauses, has not.
     fn has_shape_of(&self, forks: &[Vec<Number>]) -> bool {
         let own = self.raw_data.iter().map(Vec::len);
@@ -258,7 +258,7 @@ fn spread(mut calls: Vec<(f64, f64)>, most: usize) -> Vec<f64> {
     values
 }
 
-/// How the entries of a file are called: by class and method, with whatever
+/// The names of the entries of a file: by class and method, with whatever
 /// else is needed to tell them apart.
 #[derive(Default)]
 struct Names<'a> {
@@ -334,7 +334,7 @@ fn nanoseconds(unit: &str) -> Option<f64> {
     }
 }
 
-/// How often in a second, for once in one of JMH's units of time.
+/// The number of times in a second, for once in one of JMH's units of time.
 fn per_second(unit: &str) -> Option<f64> {
     match unit {
         "ns" => Some(1e9),
@@ -344,8 +344,8 @@ fn per_second(unit: &str) -> Option<f64> {
     }
 }
 
-/// What a primary metric of this unit is, and the factor to deadheat's unit.
-fn judged(unit: &str) -> Option<(Metric, f64)> {
+/// The primary metric of this unit, and the factor to deadheat's unit.
+fn primary_metric(unit: &str) -> Option<(Metric, f64)> {
     match unit.split_once('/')? {
         ("ops", time) => Some((
             Metric::foreign("ops/s", Unit::PerSecond, Better::More),
@@ -373,7 +373,7 @@ fn counted(name: &str, unit: &str) -> (Metric, f64) {
         ("gc.count", _) => return (own(Unit::Count, Better::Less), 1.0),
         _ => {}
     }
-    if let Some((metric, factor)) = judged(unit) {
+    if let Some((metric, factor)) = primary_metric(unit) {
         let better = metric.better();
         return (own(metric.unit(), better), factor);
     }
@@ -434,7 +434,7 @@ mod tests {
             ("s", 1.0),
             ("min", 1.0 / 60.0),
         ] {
-            let (metric, per_second) = judged(&format!("ops/{unit}")).unwrap();
+            let (metric, per_second) = primary_metric(&format!("ops/{unit}")).unwrap();
             assert_eq!((metric.name(), per_second), ("ops/s", factor));
         }
         for (unit, factor) in [
@@ -444,10 +444,13 @@ mod tests {
             ("s", 1e9),
             ("day", 86_400e9),
         ] {
-            assert_eq!(judged(&format!("{unit}/op")), Some((Metric::Wall, factor)));
+            assert_eq!(
+                primary_metric(&format!("{unit}/op")),
+                Some((Metric::Wall, factor))
+            );
         }
         for unit in ["", "ns", "ops/", "/op", "ops/week", "B/op", "ops/op"] {
-            assert_eq!(judged(unit), None, "{unit}");
+            assert_eq!(primary_metric(unit), None, "{unit}");
         }
     }
 

@@ -119,7 +119,7 @@ pub(super) fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
 }
 
-/// What is wrong with a text that could not be read, and where.
+/// The problem of a text that could not be read, and its place.
 fn with_place(file: &Path, text: &[u8], error: &serde_json::Error) -> FormatError {
     let problem = error.to_string();
     let mut way = way_to(text, error.line(), error.column());
@@ -129,14 +129,14 @@ fn with_place(file: &Path, text: &[u8], error: &serde_json::Error) -> FormatErro
         // It is missed in all of the object that ends there.
         *last = Step::Field(b"");
     }
-    // The place is told in front, as of every other file.
-    let told = format!(" at line {} column {}", error.line(), error.column());
+    // The place stands in front, as for every other file.
+    let place = format!(" at line {} column {}", error.line(), error.column());
     FormatError::Json {
         file: file.to_owned(),
         line: error.line().max(1) as u64,
         column: error.column().max(1) as u64,
         path: written_out(&way),
-        problem: problem.strip_suffix(&told).unwrap_or(&problem).to_owned(),
+        problem: problem.strip_suffix(&place).unwrap_or(&problem).to_owned(),
     }
 }
 

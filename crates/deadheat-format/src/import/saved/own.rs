@@ -17,7 +17,7 @@ pub(super) fn read_run(file: &Path, text: &[u8]) -> Result<Results, FormatError>
 
 /// Reads tidy CSV.
 pub(super) fn read_table(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
-    // Nothing is judged here.
+    // Nothing is decided here.
     let plan = RecordingPlan {
         margin: 0.01,
         alpha: 0.05,
@@ -36,7 +36,7 @@ fn results(file: &Path, run: &Run, tool: &str) -> Results {
     let version = Some(&run.header.tool_version).filter(|version| !version.is_empty());
     let mut results = Results::new(file.to_string_lossy(), self::tool(tool, version));
     let environment = &run.header.environment;
-    results.facts.system = Some(environment.system.clone()).filter(|told| !told.is_empty());
+    results.facts.system = Some(environment.system.clone()).filter(|system| !system.is_empty());
     results.facts.cpu.clone_from(&environment.cpu);
     results.facts.cores = environment.cores;
     results.facts.debug_build = environment.debug_build.then_some(true);

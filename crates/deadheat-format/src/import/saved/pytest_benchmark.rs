@@ -114,7 +114,7 @@ fn parameters(benchmark: &WireBenchmark) -> Vec<(String, String)> {
     }
 }
 
-/// What the timer of the test measures: wall time, unless it is one of CPU time.
+/// The metric of the timer of the test: wall time, unless it is one of CPU time.
 fn metric(options: &Value) -> Metric {
     match options.get("timer").and_then(Value::as_str) {
         Some("process_time" | "process_time_ns" | "thread_time" | "thread_time_ns") => Metric::Cpu,

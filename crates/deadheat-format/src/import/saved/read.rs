@@ -18,7 +18,7 @@ use crate::import::csv::read_csv_from;
 use crate::import::recording::RecordingPlan;
 use crate::run_file::{BUFFER, read_run_from};
 
-/// Reads a file of results, told by its content; `-` is standard input, and
+/// Reads a file of results, known by its content; `-` is standard input, and
 /// what gzip or zstd packed is unpacked.
 pub fn read_results(path: impl AsRef<Path>) -> Result<Results, FormatError> {
     let path = path.as_ref();
@@ -52,7 +52,7 @@ pub fn read_results_from(file: &Path, text: &[u8]) -> Result<Results, FormatErro
     }
 }
 
-/// What a file holds.
+/// The contents of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Recording {
     /// A run, or a table that was made one.
@@ -61,7 +61,7 @@ pub enum Recording {
     Results(Box<Results>),
 }
 
-/// Reads a file, told by its content; `-` is standard input, and what gzip or
+/// Reads a file, known by its content; `-` is standard input, and what gzip or
 /// zstd packed is unpacked. `plan` is for tables, which carry none.
 ///
 /// Run files and tables are read as they come and need no more memory than
@@ -80,7 +80,7 @@ pub fn read_recording(
     }
 }
 
-/// Whether the first line is that of a table for certain: a comma may also
+/// Returns true where the first line is that of a table for certain: a comma may also
 /// stand in the first line of Go's text, whose benchmarks come later.
 fn begins_a_table(beginning: &[u8]) -> bool {
     let mut lines = beginning.split(|byte| *byte == b'\n');
@@ -101,7 +101,7 @@ fn from(
             Ok(SavedFormat::TidyCsv) if begins_a_table(beginning) => {
                 Some(read_csv_from(reader.by_ref(), path, plan)?)
             }
-            // Of another tool, or told only by what comes later.
+            // Of another tool, or known only by what comes later.
             _ => None,
         };
         if let Some(run) = run {
@@ -137,14 +137,14 @@ pub enum SavedFormat {
     PytestBenchmark,
     /// The JSON of the Java Microbenchmark Harness.
     Jmh,
-    /// What Go's `testing` prints.
+    /// The text that Go's `testing` prints.
     Go,
     /// The full JSON of BenchmarkDotNet.
     BenchmarkDotNet,
 }
 
 impl SavedFormat {
-    /// What people call it.
+    /// Its usual name.
     pub fn name(self) -> &'static str {
         match self {
             SavedFormat::RunFile => "a run file of deadheat",
@@ -185,7 +185,7 @@ pub(super) fn unknown(file: &Path, found: &str) -> FormatError {
 }
 
 /// An object, by its fields in the order in which they come. What has been cut
-/// off is told by what is left.
+/// off is known by what is left.
 fn of_object(text: &[u8]) -> Option<SavedFormat> {
     let mut benchmarks = false;
     for key in Keys::of(text) {

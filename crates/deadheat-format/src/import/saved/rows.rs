@@ -1,4 +1,4 @@
-//! What the readers of all tools share: rows that need not all measure the same, and names.
+//! Helpers of the readers of all tools: rows that need not all measure the same, and names.
 
 use std::fmt::Display;
 
@@ -52,7 +52,7 @@ impl Rows {
         }
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub(super) fn len(&self) -> usize {
         self.processes.len()
     }
