@@ -4,7 +4,9 @@
 //! memory was full. So a reader stops at a limit, unpacked bytes counted, and opens no device.
 
 use std::fs::{self, File};
-use std::io::{self, BufRead, Read};
+#[cfg(feature = "read")]
+use std::io::BufRead;
+use std::io::{self, Read};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
@@ -18,6 +20,7 @@ const VARIABLE: &str = "DEADHEAT_MAX_INPUT";
 const MOST_BYTES: u64 = 1 << 30;
 
 /// Bytes of a line of a run file: the longest is its header, with some kB a benchmark.
+#[cfg(feature = "read")]
 const MOST_OF_A_LINE: u64 = 64 << 20;
 
 /// Opens a file that the user named. A pipe is read as it comes; a device is refused.

@@ -1,4 +1,4 @@
-//! What a machine showed of itself, kept in a file: `deadheat.calibration/1`,
+//! The calibration of a machine, kept in a file: `deadheat.calibration/1`,
 //! described by `docs/schema/calibration-1.schema.json`.
 
 use std::fs;
@@ -12,11 +12,11 @@ use deadheat_model::{
 
 use crate::bounded::open_plain;
 use crate::error::{FormatError, cannot_read, cannot_write};
-use crate::replace::replace;
-use crate::wire::{Fields, Wire, WireError, names, object, required, tool};
+use crate::output::replace;
+use crate::wire::{Fields, Wire, WireError, names, object, required};
 
 /// The schema written, and the latest that is read.
-pub const CALIBRATION_SCHEMA: &str = "deadheat.calibration/1";
+const CALIBRATION_SCHEMA: &str = "deadheat.calibration/1";
 
 /// The calibration as JSON, indented by two spaces, with a line break at its
 /// end. The same calibration gives the same bytes.
@@ -54,12 +54,11 @@ pub fn read_calibration(path: impl AsRef<Path>) -> Result<Option<Calibration>, F
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(cannot_read(path)(error)),
     }
-    calibration(&text)
-        .map(Some)
-        .map_err(|problem| FormatError::Calibration {
-            file: path.to_owned(),
-            problem,
-        })
+    let read = calibration(&text).map(Some);
+    read.map_err(|problem| {
+        let advice = "`deadheat calibrate` makes a new one";
+        FormatError::whole(path, format!("{problem}; {advice}"))
+    })
 }
 
 /// The calibration in a text. `Err` says in words why there is none.
@@ -79,7 +78,7 @@ fn calibration(text: &str) -> Result<Calibration, String> {
 }
 
 object! { Calibration {
-    tool_version = "tool": via(tool),
+    tool_version = "tool": within("version"),
     started_at,
     machine,
     seed,

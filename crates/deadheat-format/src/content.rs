@@ -1,4 +1,5 @@
-//! All bytes of a file, of standard input or of a pipe, unpacked.
+//! Files of any kind: what stands under a name, and all bytes of a file, of standard input or of a
+//! pipe, unpacked.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -10,14 +11,16 @@ use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 use crate::bounded::{self, Bounded};
 use crate::error::{FormatError, cannot_read};
 
-/// How a compressed file begins.
+/// The first bytes of compressed files.
 const GZIP: &[u8] = b"\x1f\x8b";
 const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
 
+/// The first bytes of an executable of this system.
+const ELF: &[u8] = b"\x7fELF";
+
 /// Reads a file to its end, `-` being standard input; what is packed by gzip or
 /// zstd is unpacked, whatever it is called.
-pub fn read_content(path: impl AsRef<Path>) -> Result<Vec<u8>, FormatError> {
-    let path = path.as_ref();
+pub(crate) fn read_content(path: &Path) -> Result<Vec<u8>, FormatError> {
     let mut bytes = Vec::new();
     if path == Path::new("-") {
         let input = Bounded::new(io::stdin().lock());
@@ -29,7 +32,7 @@ pub fn read_content(path: impl AsRef<Path>) -> Result<Vec<u8>, FormatError> {
     unpacked(path, bytes)
 }
 
-/// Whether a file that begins like this is packed.
+/// Returns true for a file that begins as packed ones do.
 pub(crate) fn is_packed(beginning: &[u8]) -> bool {
     beginning.starts_with(GZIP) || beginning.starts_with(ZSTD)
 }
@@ -85,7 +88,7 @@ impl Read for Frames<'_> {
     }
 }
 
-/// What stands under a name.
+/// A kind of thing that stands under a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
     /// A folder.
@@ -117,23 +120,78 @@ pub fn found_at(path: impl AsRef<Path>) -> Result<Found, FormatError> {
     if !about.is_file() {
         return Ok(Found::Data);
     }
-    let mut beginning = Vec::new();
-    let opened = File::open(path).map_err(cannot_read(path))?;
-    let read = opened.take(4).read_to_end(&mut beginning);
+    let beginning = first_bytes(path)?;
+    let programs: [&[u8]; 5] = [ELF, b"#!", b"MZ", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"];
+    let program = programs.iter().any(|sign| beginning.starts_with(sign));
+    Ok(if program { Found::Program } else { Found::Data })
+}
+
+/// The first four bytes of a file, or all where there are fewer.
+fn first_bytes(path: &Path) -> Result<Vec<u8>, FormatError> {
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(4).read_to_end(&mut bytes));
     read.map_err(cannot_read(path))?;
-    let programs: [&[u8]; 5] = [
-        b"\x7fELF",
-        b"#!",
-        b"MZ",
-        b"\xcf\xfa\xed\xfe",
-        b"\xca\xfe\xba\xbe",
-    ];
-    Ok(
-        match programs.iter().any(|sign| beginning.starts_with(sign)) {
-            true => Found::Program,
-            false => Found::Data,
-        },
-    )
+    Ok(bytes)
+}
+
+/// The target of a path, symbolic links followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileKind {
+    /// Nothing, or nothing that may be seen.
+    Missing,
+    /// A folder, a pipe, a device.
+    NotAFile,
+    /// A file that begins as executables of this system do.
+    Executable,
+    /// Any other file.
+    Plain,
+}
+
+/// Looks at a path, and at the first bytes of the file there.
+///
+/// # Errors
+///
+/// A file that cannot be read.
+pub fn file_kind(path: impl AsRef<Path>) -> Result<FileKind, FormatError> {
+    let path = path.as_ref();
+    let Ok(metadata) = fs::metadata(path) else {
+        return Ok(FileKind::Missing);
+    };
+    if !metadata.is_file() {
+        return Ok(FileKind::NotAFile);
+    }
+    Ok(if first_bytes(path)? == ELF {
+        FileKind::Executable
+    } else {
+        FileKind::Plain
+    })
+}
+
+/// Finds out whether a file can be read; a folder cannot, and a pipe is not opened.
+///
+/// # Errors
+///
+/// What the system says when the file is opened.
+pub fn ensure_readable(path: impl AsRef<Path>) -> Result<(), FormatError> {
+    let path = path.as_ref();
+    let metadata = fs::metadata(path).map_err(cannot_read(path))?;
+    if metadata.is_dir() {
+        return Err(cannot_read(path)(io::ErrorKind::IsADirectory.into()));
+    }
+    if metadata.is_file() {
+        File::open(path).map_err(cannot_read(path))?;
+    }
+    Ok(())
+}
+
+/// All bytes of a file.
+///
+/// # Errors
+///
+/// A file that cannot be read.
+pub fn read_bytes(path: impl AsRef<Path>) -> Result<Vec<u8>, FormatError> {
+    let path = path.as_ref();
+    bounded::read(path).map_err(cannot_read(path))
 }
 
 #[cfg(test)]
@@ -155,5 +213,26 @@ mod tests {
         assert_eq!(found_at(folder.path()).unwrap(), Found::Folder);
         assert_eq!(found_at(folder.path().join("e")).unwrap(), Found::Nothing);
         assert_eq!(found_at("-").unwrap(), Found::Data);
+    }
+
+    #[test]
+    fn a_file_is_what_its_first_bytes_say() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x");
+        assert_eq!(file_kind(&path).unwrap(), FileKind::Missing);
+        assert!(ensure_readable(&path).is_err());
+        for (bytes, kind) in [
+            (b"\x7fELF\x02".as_slice(), FileKind::Executable),
+            (b"\x7fEL", FileKind::Plain),
+            (b"", FileKind::Plain),
+        ] {
+            fs::write(&path, bytes).unwrap();
+            assert_eq!(file_kind(&path).unwrap(), kind);
+            assert_eq!(read_bytes(&path).unwrap(), bytes);
+            ensure_readable(&path).unwrap();
+        }
+        assert_eq!(file_kind(folder.path()).unwrap(), FileKind::NotAFile);
+        let error = ensure_readable(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("directory"), "{error}");
     }
 }

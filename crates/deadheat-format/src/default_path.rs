@@ -1,4 +1,4 @@
-//! Where runs go when nobody says where.
+//! The default place of runs.
 
 use std::fs;
 use std::path::{Path, PathBuf};

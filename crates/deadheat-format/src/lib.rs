@@ -9,7 +9,7 @@
 //! | run file, `deadheat.run/1` | `read_run`, `IndexedRun`, feature `read` | [`RunFileWriter`] |
 //! | what a machine showed of itself, `deadheat.calibration/1` | [`read_calibration`] | [`write_calibration`] |
 //! | rules of a project, `deadheat.toml` | [`find_rules`], [`read_rules`] | |
-//! | tidy CSV, feature `csv` | `read_csv` | `write_csv` |
+//! | tidy CSV, feature `csv` | `read_csv_from` | `write_csv` |
 //! | hyperfine's JSON, feature `hyperfine` | | `write_hyperfine` |
 //! | Go benchmark text, feature `saved` | `read_results` | `write_go` |
 //! | HDR histogram log | | [`write_hdr`] |
@@ -18,9 +18,8 @@
 //! | `customSmallerIsBetter` of github-action-benchmark, feature `trackers` | | `write_smaller_is_better` |
 //! | Bencher Metric Format, feature `trackers` | | `write_bmf` |
 //!
-//! `read_any` tells them apart by their content. No feature is on by default:
-//! who only records a run builds nothing that reads one. With `read` but not
-//! `csv` tables are answered with [`FormatError::CsvLeftOut`].
+//! `read_recording` tells them apart by their content. No feature is on by
+//! default: a program that only records a run builds nothing that reads one.
 
 #[cfg(any(feature = "read", feature = "reports"))]
 mod bounded;
@@ -29,33 +28,24 @@ mod calibration;
 #[cfg(feature = "saved")]
 mod content;
 mod default_path;
-#[cfg(feature = "read")]
-mod detect;
 mod error;
 mod export;
-#[cfg(feature = "saved")]
-mod foreign_file;
-#[cfg(feature = "read")]
+#[cfg(feature = "csv")]
 mod import;
-mod nearest;
 mod number;
-mod replace;
+mod output;
 mod rules;
 mod run_file;
 #[cfg(feature = "saved")]
-mod scratch;
-mod text;
+mod temporary;
 mod wire;
 
 #[cfg(feature = "reports")]
-pub use calibration::{CALIBRATION_SCHEMA, calibration_json, read_calibration, write_calibration};
+pub use calibration::{calibration_json, read_calibration, write_calibration};
 #[cfg(feature = "saved")]
-pub use content::{Found, found_at, read_content};
-pub use deadheat_model::{column_name, metric_of_column};
+pub use content::{FileKind, Found, ensure_readable, file_kind, found_at, read_bytes};
 pub use default_path::{create_run_folder, default_run_path, is_default_run_name};
-#[cfg(feature = "read")]
-pub use detect::{Source, detect, read_any};
-pub use error::{CellError, FormatError};
+pub use error::{FormatError, Place, RulesError};
 #[cfg(feature = "trackers")]
 pub use export::{
     GoogleSide, write_bmf, write_bmf_to, write_google_benchmark, write_google_benchmark_to,
@@ -70,22 +60,18 @@ pub use export::{write_hdr, write_hdr_to};
 #[cfg(feature = "hyperfine")]
 pub use export::{write_hyperfine, write_hyperfine_to};
 #[cfg(feature = "saved")]
-pub use foreign_file::{FileKind, TemporaryFile, ensure_readable, file_kind, read_bytes};
-#[cfg(feature = "read")]
-pub use import::RecordingPlan;
-#[cfg(feature = "saved")]
 pub use import::{
-    Recording, SavedFormat, criterion_baselines, files_in, read_criterion, read_criterion_set,
-    read_recording, read_results, read_results_from, saved_format,
+    Recording, SavedFormat, files_in, read_criterion, read_criterion_set, read_recording,
+    read_results, read_results_from, saved_format,
 };
 #[cfg(feature = "csv")]
-pub use import::{read_csv, read_csv_from};
-pub use rules::{RULES_FILE, RulesError, find_rules, read_rules, read_rules_from};
+pub use import::{RecordingPlan, read_csv_from};
+pub use output::{
+    ensure_folder, ensure_writable, is_same_file, write_bytes, write_text, write_text_by,
+};
+pub use rules::{RULES_FILE, find_rules, read_rules, read_rules_from};
 #[cfg(feature = "read")]
 pub use run_file::{IndexedRun, read_header, read_run, read_run_from};
 pub use run_file::{RunFileWriter, SCHEMA};
 #[cfg(feature = "saved")]
-pub use scratch::ScratchFolder;
-pub use text::{
-    ensure_folder, ensure_writable, is_same_file, write_bytes, write_text, write_text_by,
-};
+pub use temporary::{ScratchFolder, TemporaryFile};

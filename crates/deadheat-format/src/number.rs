@@ -47,7 +47,7 @@ const POWERS_OF_TEN: [f64; 20] = [
 #[cfg(feature = "read")]
 const LARGEST_EXACT: u64 = 1 << 53;
 
-/// What is left of the bytes while they are read from the front.
+/// The rest of some bytes that are read from the front.
 #[cfg(feature = "read")]
 pub(crate) struct Scanner<'a> {
     pub(crate) rest: &'a [u8],

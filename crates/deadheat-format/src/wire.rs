@@ -48,7 +48,7 @@ pub(crate) trait Fields: Sized {
 /// - `: or(value)`: it is always written, and this value where it is missing;
 /// - `: omit`: it is left out where it has its default;
 /// - `: inline`: its fields stand among the others;
-/// - `: via(module)`: `to_json` and `from_json` of this module write and read it.
+/// - `: within("name")`: it is the only field, of that name, of an object.
 ///
 /// `..value` at the end gives the fields that are not in the file; `ensure check` behind the braces
 /// refuses what cannot be.
@@ -149,8 +149,11 @@ macro_rules! name {
 }
 
 macro_rules! put {
-    ($object:ident, $value:expr, [$($name:tt)*] via $codec:ident) => {
-        $object.with($crate::wire::name!($($name)*), $codec::to_json($value))
+    ($object:ident, $value:expr, [$($name:tt)*] within $inner:literal) => {
+        $object.with(
+            $crate::wire::name!($($name)*),
+            deadheat_model::Json::tagged($inner, $crate::wire::Wire::to_json($value)),
+        )
     };
     ($object:ident, $value:expr, [$($name:tt)*] inline) => {
         $crate::wire::Fields::put($value, $object)
@@ -171,10 +174,11 @@ macro_rules! take {
     ($object:ident, [$($name:tt)*]) => {
         $crate::wire::required($object, $crate::wire::name!($($name)*))
     };
-    ($object:ident, [$($name:tt)*] via $codec:ident) => {{
-        let name = $crate::wire::name!($($name)*);
-        $crate::wire::or_missing($object, name, $codec::from_json)
-    }};
+    ($object:ident, [$($name:tt)*] within $inner:literal) => {
+        $crate::wire::or_missing($object, $crate::wire::name!($($name)*), |json| {
+            $crate::wire::required($crate::wire::object_of(json)?, $inner)
+        })
+    };
     ($object:ident, [$($name:tt)*] inline) => {
         $crate::wire::Fields::take($object)
     };
@@ -215,20 +219,11 @@ macro_rules! scalar {
 
 scalar! {
     bool: "true or false", |value| (*value).into(), Json::as_bool;
-    i32: "a whole number", |value| (*value).into(), |json| match json {
-        Json::Integer(integer) => (*integer).try_into().ok(),
-        _ => None,
-    };
-    u8: "a whole number that fits", |value| u32::from(*value).into(), |json| {
-        json.as_u64()?.try_into().ok()
-    };
-    u32: "a whole number that fits", |value| (*value).into(), |json| {
-        json.as_u64()?.try_into().ok()
-    };
-    u64: "a whole number that fits", |value| (*value).into(), Json::as_u64;
-    usize: "a whole number that fits", |value| (*value).into(), |json| {
-        json.as_u64()?.try_into().ok()
-    };
+    i32: "a whole number", |value| (*value).into(), reading::integer;
+    u8: "a whole number that fits", |value| u32::from(*value).into(), reading::integer;
+    u32: "a whole number that fits", |value| (*value).into(), reading::integer;
+    u64: "a whole number that fits", |value| (*value).into(), reading::integer;
+    usize: "a whole number that fits", |value| (*value).into(), reading::integer;
     f64: "a number", |value| (*value).into(), Json::as_number;
     String: "a text", |text| text.into(), |json| Some(json.as_text()?.to_owned());
     // What exceeds 584 years is written as 584 years.
@@ -247,7 +242,10 @@ scalar! {
     PathBuf: "a path, as text or as an object of hex",
         |path| match path.to_str() {
             Some(text) => text.into(),
-            None => Json::tagged("hex", hex_of(path.as_os_str().as_encoded_bytes())),
+            None => {
+                let bytes = path.as_os_str().as_encoded_bytes().iter();
+                Json::tagged("hex", bytes.map(|byte| format!("{byte:02x}")).collect::<String>())
+            }
         },
         |json| match json {
             Json::Text(text) => Some(text.into()),
@@ -304,29 +302,6 @@ impl<T: Wire> Wire for Box<T> {
     #[cfg(feature = "decode")]
     fn from_json(json: &Json) -> Result<Self, WireError> {
         T::from_json(json).map(Box::new)
-    }
-}
-
-fn hex_of(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    let mut hex = String::new();
-    for byte in bytes {
-        write!(hex, "{byte:02x}").expect("a String takes every write");
-    }
-    hex
-}
-
-/// The version of a tool, as `{"version":…}`.
-pub(crate) mod tool {
-    use super::*;
-
-    pub(crate) fn to_json(version: &str) -> Json {
-        Json::tagged("version", version)
-    }
-
-    #[cfg(feature = "decode")]
-    pub(crate) fn from_json(json: &Json) -> Result<String, WireError> {
-        required(object_of(json)?, "version")
     }
 }
 
@@ -396,7 +371,7 @@ mod reading {
             last.split('[').next().unwrap_or_default()
         }
 
-        /// Whether it says all there is to say.
+        /// Returns true where the text says all there is to say.
         #[cfg(feature = "read")]
         pub(crate) fn is_sentence(&self) -> bool {
             matches!(self.problem, Problem::Sentence(_))
@@ -467,6 +442,13 @@ mod reading {
         default: impl FnOnce() -> T,
     ) -> Result<T, WireError> {
         inside(object, name, T::from_json).unwrap_or_else(|| Ok(default()))
+    }
+
+    pub(super) fn integer<T: TryFrom<i128>>(json: &Json) -> Option<T> {
+        match json {
+            Json::Integer(integer) => T::try_from(*integer).ok(),
+            _ => None,
+        }
     }
 
     pub(super) fn path_of_hex(hex: &str) -> Option<PathBuf> {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use common::{blocks, header};
 use deadheat_format::{
-    FormatError, RecordingPlan, RunFileWriter, Source, detect, read_any, read_csv_from, read_run,
+    FormatError, Recording, RecordingPlan, RunFileWriter, read_csv_from, read_recording, read_run,
     write_csv, write_csv_to,
 };
 use deadheat_model::TextCells;
@@ -378,17 +378,17 @@ fn a_format_is_told_by_its_content() {
     let path = folder.path().join("anything");
     let put = |content: &str| std::fs::write(&path, content).unwrap();
 
+    let run = |path| match read_recording(path, &plan()).unwrap() {
+        Recording::Run(run) => run,
+        Recording::Results(results) => panic!("{results:?}"),
+    };
+
     put(PAIRED);
-    assert_eq!(detect(&path).unwrap(), Source::TidyCsv);
-    assert_eq!(
-        read_any(&path, &plan()).unwrap().header.origin,
-        Origin::PairedRecording
-    );
+    assert_eq!(run(&path).header.origin, Origin::PairedRecording);
 
     std::fs::remove_file(&path).unwrap();
     drop(deadheat_format::RunFileWriter::create(&path, &header()).unwrap());
-    assert_eq!(detect(&path).unwrap(), Source::RunFile);
-    assert_eq!(read_any(&path, &plan()).unwrap().header, header());
+    assert_eq!(run(&path).header, header());
 
     for foreign in [
         "{\n  \"context\": {}\n}\n",
@@ -396,20 +396,17 @@ fn a_format_is_told_by_its_content() {
         "{\"schema\":\"deadheat.analysis/1\"}",
     ] {
         put(foreign);
-        for error in [
-            detect(&path).unwrap_err(),
-            read_any(&path, &plan()).unwrap_err(),
-        ] {
-            let text = error.to_string();
-            assert!(text.contains("not yet a format deadheat reads"), "{text}");
-            assert!(text.contains("tidy CSV"), "{text}");
-        }
+        let text = read_run(&path).unwrap_err().to_string();
+        assert!(text.contains("not yet a format deadheat reads"), "{text}");
+        assert!(text.contains("tidy CSV"), "{text}");
     }
     put("");
-    assert!(matches!(
-        detect(&path).unwrap_err(),
-        FormatError::Empty { .. }
-    ));
+    for error in [
+        read_run(&path).unwrap_err(),
+        read_recording(&path, &plan()).unwrap_err(),
+    ] {
+        assert!(matches!(error, FormatError::Empty { .. }), "{error}");
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use deadheat_format::{FormatError, criterion_baselines, read_criterion, read_criterion_set};
+use deadheat_format::{FormatError, read_criterion, read_criterion_set};
 use deadheat_model::{Metric, ResultBenchmark, ResultState, Results, Unit};
 
 fn golden(version: &str) -> PathBuf {
@@ -134,8 +134,15 @@ fn every_version_of_the_layout_is_read() {
 
 #[test]
 fn the_sets_of_a_folder_are_listed_without_what_is_none() {
-    let names = criterion_baselines(golden("0.8")).unwrap();
-    assert_eq!(names, ["base", "head", "main", "new"]);
+    let error = read_criterion(golden("0.8"), Some("gone")).unwrap_err();
+    let told = error.to_string();
+    assert!(told.ends_with("there are base, head, main"), "{told}");
+    assert!(
+        !read_criterion(golden("0.8"), None)
+            .unwrap()
+            .benchmarks
+            .is_empty()
+    );
 }
 
 #[test]

@@ -7,8 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use deadheat::analysis::{Options, analyse};
-use deadheat::format::{FormatError, RecordingPlan, Source, detect, read_any};
-use deadheat::model::Metric;
+use deadheat::format::{FormatError, read_run};
 use deadheat::report::{TextOptions, to_text};
 
 /// A run file of commands, one benchmark of which launches nothing but `true`.
@@ -16,30 +15,20 @@ fn run_file() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../deadheat-format/tests/golden/run.jsonl")
 }
 
-fn recording_plan() -> RecordingPlan {
-    RecordingPlan {
-        margin: 0.01,
-        alpha: 0.05,
-        judged: Metric::Wall,
-    }
-}
-
 #[test]
 fn a_run_file_is_read_analysed_and_told() {
-    let run = read_any(run_file(), &recording_plan()).unwrap();
+    let run = read_run(run_file()).unwrap();
     let text = to_text(&analyse(&run, Options::default()), &TextOptions::default());
     assert!(text.contains("sort"), "{text}");
 }
 
 #[test]
-fn a_table_is_known_as_one_and_the_error_names_the_feature_that_reads_it() {
+fn a_table_is_no_run_file_and_the_error_names_what_it_is() {
     let table = tempfile::NamedTempFile::new().unwrap();
     fs::write(table.path(), "benchmark,contender,wall_ns\nb,old,1\n").unwrap();
-    assert_eq!(detect(table.path()).unwrap(), Source::TidyCsv);
-    let Err(error) = read_any(table.path(), &recording_plan()) else {
-        return deadheat_testing::skip!("another crate of this build asks for tables");
-    };
-    assert!(matches!(error, FormatError::CsvLeftOut { .. }), "{error}");
+    let error = read_run(table.path()).unwrap_err();
+    assert!(matches!(error, FormatError::Unknown { .. }), "{error}");
     assert_eq!(error.file(), table.path());
-    assert!(error.to_string().contains("feature `csv`"), "{error}");
+    let told = error.to_string();
+    assert!(told.contains("text without the header of a run"), "{told}");
 }

@@ -6,12 +6,11 @@ use std::path::Path;
 use csv::Writer;
 use deadheat_model::{Flags, Metric, Origin, Run, TextCells};
 
-use crate::error::{FormatError, cannot_write, create_folder_of};
+use crate::error::{FormatError, cannot_write};
 use crate::number::{push_integer, push_value};
-use crate::replace::replace;
 use deadheat_model::column_name;
 
-use super::names::{benchmark_names, told_apart};
+use super::shared::{benchmark_names, distinct_names, ensure_wall_times, write_file};
 
 /// Writes a run as tidy CSV, replacing what the file held.
 ///
@@ -23,8 +22,7 @@ use super::names::{benchmark_names, told_apart};
 /// spreadsheet would run is written.
 pub fn write_csv(run: &Run, path: impl AsRef<Path>, names: TextCells) -> Result<(), FormatError> {
     let path = path.as_ref();
-    create_folder_of(path)?;
-    replace(path, |out| write_csv_to(run, out, path, names))
+    write_file(path, |out| write_csv_to(run, out, path, names))
 }
 
 /// Writes a run as tidy CSV anywhere; `name` stands for the file in errors.
@@ -35,11 +33,7 @@ pub fn write_csv_to(
     names: TextCells,
 ) -> Result<(), FormatError> {
     let file = name.as_ref();
-    if !run.header.records(&Metric::Wall) {
-        return Err(FormatError::NoWallTimes {
-            file: file.to_owned(),
-        });
-    }
+    ensure_wall_times(run, file)?;
     write_rows(run, out, names).map_err(cannot_write(file))
 }
 
@@ -84,7 +78,7 @@ fn write_rows(run: &Run, out: impl Write, cells: TextCells) -> io::Result<()> {
 
     let names = benchmark_names(benchmarks);
     for ((benchmark, samples), name) in benchmarks.iter().zip(&run.benchmarks).zip(&names) {
-        let contenders = told_apart(benchmark.contenders.iter().map(|c| c.name.clone()), " #");
+        let contenders = distinct_names(benchmark.contenders.iter().map(|c| c.name.clone()), " #");
         // Saved results need not be of times.
         let Some(wall) = samples.column(&Metric::Wall) else {
             continue;
@@ -95,8 +89,8 @@ fn write_rows(run: &Run, out: impl Write, cells: TextCells) -> io::Result<()> {
         let control = benchmark.control();
         for block in samples.blocks() {
             // A control would be a candidate to whoever reads this.
-            let told = |at: &usize| Some(samples.samples()[*at].contender) != control;
-            for (slot, at) in block.range().filter(told).enumerate() {
+            let shown = |at: &usize| Some(samples.samples()[*at].contender) != control;
+            for (slot, at) in block.range().filter(shown).enumerate() {
                 let sample = &samples.samples()[at];
                 table.text(&cells.cell(name))?;
                 table.integer(block.replicate.into())?;

@@ -6,10 +6,9 @@ use std::path::Path;
 
 use deadheat_model::{Benchmark, Better, Metric, Run, Unit};
 
-use super::names::told_apart;
-use crate::error::{FormatError, cannot_write, create_folder_of};
+use super::shared::{distinct_names, write_file};
+use crate::error::{FormatError, cannot_write};
 use crate::number::{push_integer, push_value};
-use crate::replace::replace;
 
 /// Writes a run in the Go benchmark format, replacing what the file held: a
 /// line for every sample, with values per iteration. The contenders are told
@@ -20,8 +19,7 @@ use crate::replace::replace;
 /// is what was raced once more as the user linked it.
 pub fn write_go(run: &Run, path: impl AsRef<Path>) -> Result<(), FormatError> {
     let path = path.as_ref();
-    create_folder_of(path)?;
-    replace(path, |out| write_go_to(run, out, path))
+    write_file(path, |out| write_go_to(run, out, path))
 }
 
 /// Writes the Go benchmark format anywhere; `name` stands for the file in
@@ -37,7 +35,7 @@ pub fn write_go_to(
         .map_err(cannot_write(name.as_ref()))
 }
 
-/// What is in the file of one benchmark.
+/// A benchmark as it stands in the file.
 struct Raced {
     index: usize,
     name: String,
@@ -90,18 +88,18 @@ fn text(run: &Run) -> Vec<u8> {
 fn raced(run: &Run) -> Vec<Raced> {
     let all = run.header.plan.benchmarks.iter().enumerate();
     let all: Vec<(usize, &Benchmark)> = all.filter(|(_, b)| b.own_link.is_none()).collect();
-    let names = told_apart(all.iter().map(|(_, benchmark)| name(benchmark)), "#");
+    let names = distinct_names(all.iter().map(|(_, benchmark)| name(benchmark)), "#");
     let raced = all.into_iter().zip(names);
     raced
         .map(|((index, benchmark), name)| {
             let metrics = run.header.metrics_of(index);
-            let units = told_apart(metrics.iter().map(unit), "-again");
+            let units = distinct_names(metrics.iter().map(unit), "-again");
             let contenders = benchmark.contenders[..benchmark.rivals()].iter();
             Raced {
                 index,
                 name,
                 units: metrics.into_iter().zip(units).collect(),
-                contenders: told_apart(contenders.map(|c| one_line(&c.name)), " #"),
+                contenders: distinct_names(contenders.map(|c| one_line(&c.name)), " #"),
             }
         })
         .collect()
@@ -127,9 +125,10 @@ fn samples(out: &mut Vec<u8>, run: &Run, raced: &Raced, contender: usize) {
         out.push(b'\t');
         push_integer(out, sample.iterations);
         for (values, metric, unit) in &columns {
-            let iterations = match metric.adds_up() {
-                true => sample.iterations as f64,
-                false => 1.0,
+            let iterations = if metric.adds_up() {
+                sample.iterations as f64
+            } else {
+                1.0
             };
             out.push(b'\t');
             push_value(out, values[at] / iterations);
@@ -150,15 +149,15 @@ fn configure(out: &mut Vec<u8>, key: &str, value: &str) {
 
 /// Says which way the units improve of which `benchstat` cannot know it.
 fn directions(out: &mut Vec<u8>, raced: &[Raced]) {
-    let mut told: Vec<&str> = vec!["ns/op", "B/op", "allocs/op"];
+    let mut known: Vec<&str> = vec!["ns/op", "B/op", "allocs/op"];
     for (metric, unit) in raced.iter().flat_map(|raced| &raced.units) {
         let better = match metric.better() {
             Better::Less => "lower",
             Better::More => "higher",
             Better::Unknown => continue,
         };
-        if !told.contains(&unit.as_str()) {
-            told.push(unit);
+        if !known.contains(&unit.as_str()) {
+            known.push(unit);
             out.extend(format!("Unit {unit} better={better}\n").bytes());
         }
     }
@@ -204,7 +203,7 @@ fn one_line(text: &str) -> String {
     text.trim().replace(char::is_control, "_")
 }
 
-/// What a metric is called per iteration. Names that Go's own tools use come
+/// The name of a metric per iteration. Names that Go's own tools use come
 /// first.
 fn unit(metric: &Metric) -> String {
     match metric {

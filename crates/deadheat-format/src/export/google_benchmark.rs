@@ -1,17 +1,17 @@
 //! A run as Google Benchmark writes its results, for `compare.py` and other
 //! scripts made for it.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
-use deadheat_model::{Benchmark, ContenderId, Metric, Run, Samples, Throughput, Workload};
-use serde_json::{Map, Value};
+use deadheat_model::{
+    Benchmark, ContenderId, Json, Metric, Object, Run, Samples, Throughput, Workload,
+};
 
-use super::google_benchmark_row::{Context, Repetition, Report, Row, RowKind, aggregates};
-use super::names::{benchmark_names, told_apart};
+use super::shared::{benchmark_names, distinct_names, ensure_wall_times, write_file};
 use crate::default_path::time_stamp;
-use crate::error::{FormatError, cannot_write, create_folder_of};
-use crate::replace::replace;
+use crate::error::{FormatError, cannot_write};
 
 /// Whose samples go into a file of Google Benchmark: its rows know no sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,8 +46,7 @@ pub fn write_google_benchmark(
     path: impl AsRef<Path>,
 ) -> Result<(), FormatError> {
     let path = path.as_ref();
-    create_folder_of(path)?;
-    replace(path, |out| write_google_benchmark_to(run, side, out, path))
+    write_file(path, |out| write_google_benchmark_to(run, side, out, path))
 }
 
 /// Writes the same anywhere; `name` stands for the file in errors.
@@ -58,35 +57,57 @@ pub fn write_google_benchmark_to(
     name: impl AsRef<Path>,
 ) -> Result<(), FormatError> {
     let file = name.as_ref();
-    if !run.header.records(&Metric::Wall) {
-        return Err(FormatError::NoWallTimes {
-            file: file.to_owned(),
-        });
-    }
-    let report = Report {
-        context: context(run),
-        benchmarks: rows(run, side),
-    };
-    serde_json::to_writer_pretty(&mut out, &report)
-        .map_err(io::Error::from)
-        .and_then(|()| out.write_all(b"\n"))
-        .and_then(|()| out.flush())
-        .map_err(cannot_write(file))
+    ensure_wall_times(run, file)?;
+    let report = Object::new()
+        .with("context", context(run))
+        .with("benchmarks", Json::List(Vec::new()));
+    write_report(run, side, &Json::from(report), &mut out).map_err(cannot_write(file))
 }
 
-fn context(run: &Run) -> Context {
+/// Writes a report whose rows are still missing, and the rows one by one: of a long run they are
+/// many.
+fn write_report(run: &Run, side: GoogleSide, report: &Json, out: &mut dyn Write) -> io::Result<()> {
+    let report = format!("{report:#}\n");
+    let (begin, end) = report.rsplit_once("[]").expect("the list is empty");
+    out.write_all(begin.as_bytes())?;
+    let mut written = 0;
+    rows(run, side, &mut |row| {
+        let sign = if written == 0 { '[' } else { ',' };
+        written += 1;
+        let row = format!("{:#}", Json::from(row)).replace('\n', "\n    ");
+        write!(out, "{sign}\n    {row}")
+    })?;
+    out.write_all(if written == 0 { b"[]" } else { b"\n  ]" })?;
+    out.write_all(end.as_bytes())?;
+    out.flush()
+}
+
+fn context(run: &Run) -> Object {
     let environment = &run.header.environment;
     let governor = environment.governor.as_deref();
-    Context {
-        date: run.header.started_at.map(iso_date),
-        num_cpus: environment.cores,
-        cpu_scaling_enabled: governor.map(|governor| governor != "performance"),
-        caches: [],
-        library_version: format!("deadheat {}", run.header.tool_version),
-        library_build_type: environment.debug_build.then_some("debug"),
-        cpu_time: (!has_cpu_time(run)).then_some("not measured, repeats real_time"),
-        json_schema_version: 1,
-    }
+    Object::new()
+        .with_some("date", run.header.started_at.map(iso_date))
+        .with_some("num_cpus", environment.cores)
+        .with_some(
+            "cpu_scaling_enabled",
+            governor.map(|governor| governor != "performance"),
+        )
+        // Readers expect the list; nobody looked at the caches.
+        .with("caches", Json::List(Vec::new()))
+        .with(
+            "library_version",
+            format!("deadheat {}", run.header.tool_version),
+        )
+        .with_some(
+            "library_build_type",
+            environment.debug_build.then_some("debug"),
+        )
+        // A note of ours.
+        .with_some(
+            "cpu_time",
+            (!has_cpu_time(run)).then_some("not measured, repeats real_time"),
+        )
+        .with("json_schema_version", 1)
 }
 
 /// `2024-02-29T12:34:56+00:00`.
@@ -105,7 +126,7 @@ fn iso_date(seconds: u64) -> String {
     )
 }
 
-/// Whether every benchmark has one.
+/// Returns true where every benchmark has CPU times.
 fn has_cpu_time(run: &Run) -> bool {
     let both = [Metric::User, Metric::System];
     (0..run.header.plan.benchmarks.len()).all(|benchmark| {
@@ -114,7 +135,12 @@ fn has_cpu_time(run: &Run) -> bool {
     })
 }
 
-fn rows(run: &Run, side: GoogleSide) -> Vec<Row> {
+/// Hands over the rows one by one.
+fn rows(
+    run: &Run,
+    side: GoogleSide,
+    take: &mut dyn FnMut(Object) -> io::Result<()>,
+) -> io::Result<()> {
     let benchmarks = &run.header.plan.benchmarks;
     let names = benchmark_names(benchmarks);
     let mut sources = Vec::new();
@@ -132,68 +158,145 @@ fn rows(run: &Run, side: GoogleSide) -> Vec<Row> {
         }
     }
     // In one go: a name with a contender may be that of another benchmark.
-    let distinct = told_apart(sources.iter().map(|(name, ..)| name.clone()), " #");
-    let mut rows = Vec::new();
+    let distinct = distinct_names(sources.iter().map(|(name, ..)| name.clone()), " #");
     for (name, (_, index, contender)) in distinct.into_iter().zip(sources) {
-        let benchmark = &benchmarks[index];
-        let row = |kind| Row {
-            name: name.clone(),
-            family_index: index,
-            per_family_instance_index: contender.index().saturating_sub(1),
-            run_name: name.clone(),
-            threads: threads(benchmark, contender),
-            label: benchmark
-                .saved
-                .as_ref()
-                .and_then(|saved| saved.label.clone()),
-            kind,
+        let source = Source {
+            name,
+            index,
+            benchmark: &benchmarks[index],
+            contender,
         };
-        let failure = run
-            .failures
-            .iter()
-            .find(|failure| failure.benchmark == index);
-        if let Some(failure) = failure {
-            rows.push(row(RowKind::Error(failure.message.clone())));
-            continue;
-        }
-        let repetitions = repetitions(benchmark, &run.benchmarks[index], contender);
-        let count = repetitions.len();
-        let aggregates = aggregates(&repetitions);
-        for (at, repetition) in repetitions.into_iter().enumerate() {
-            rows.push(row(RowKind::Iteration {
-                repetitions: count,
-                at,
-                repetition,
-            }));
-        }
-        for aggregate in aggregates {
-            rows.push(Row {
-                name: format!("{name}_{}", aggregate.name),
-                ..row(RowKind::Aggregate {
-                    repetitions: count,
-                    aggregate,
-                })
-            });
+        let mut failures = run.failures.iter();
+        match failures.find(|failure| failure.benchmark == index) {
+            Some(failure) => take(source.failed(&failure.message))?,
+            None => source.measured(&run.benchmarks[index], take)?,
         }
     }
-    rows
+    Ok(())
 }
 
+/// A contender of a benchmark, under the name of its rows.
+struct Source<'a> {
+    name: String,
+    index: usize,
+    benchmark: &'a Benchmark,
+    contender: ContenderId,
+}
+
+impl Source<'_> {
+    /// Nothing but what went wrong.
+    fn failed(&self, message: &str) -> Object {
+        let row = self.row(&self.name, "iteration", 1, Some(0));
+        let row = row
+            .with("error_occurred", true)
+            .with("error_message", message);
+        self.timed(row, 0, (0.0, 0.0), &BTreeMap::new())
+    }
+
+    /// Every sample, then the statistics of all.
+    fn measured(
+        &self,
+        samples: &Samples,
+        take: &mut dyn FnMut(Object) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let repetitions = repetitions(samples, self.contender);
+        let count = repetitions.len();
+        for (at, repetition) in repetitions.iter().enumerate() {
+            let row = self.row(&self.name, "iteration", count, Some(at));
+            let counters = counters(self.benchmark, samples, repetition);
+            take(self.timed(row, repetition.iterations, repetition.times, &counters))?;
+        }
+        for (name, unit, times) in aggregates(&repetitions) {
+            let row = self.row(&format!("{}_{name}", self.name), "aggregate", count, None);
+            let row = row
+                .with("aggregate_name", name)
+                .with("aggregate_unit", unit);
+            take(self.timed(row, count as u64, times, &BTreeMap::new()))?;
+        }
+        Ok(())
+    }
+
+    /// The fields that all rows begin with.
+    fn row(&self, name: &str, run_type: &str, repetitions: usize, at: Option<usize>) -> Object {
+        Object::new()
+            .with("name", name)
+            .with("family_index", self.index)
+            .with(
+                "per_family_instance_index",
+                self.contender.index().saturating_sub(1),
+            )
+            .with("run_name", &self.name)
+            .with("run_type", run_type)
+            .with("repetitions", repetitions)
+            .with_some("repetition_index", at)
+            .with("threads", threads(self.benchmark, self.contender))
+    }
+
+    /// A row with the fields that all rows end with.
+    fn timed(
+        &self,
+        row: Object,
+        iterations: u64,
+        (real, cpu): (f64, f64),
+        counters: &BTreeMap<&str, f64>,
+    ) -> Object {
+        let mut row = row
+            .with("iterations", iterations)
+            .with("real_time", real)
+            .with("cpu_time", cpu)
+            .with("time_unit", "ns");
+        for (name, value) in counters {
+            row.push((*name).to_owned().into(), Json::Number(*value));
+        }
+        let saved = self.benchmark.saved.as_ref();
+        row.with_some("label", saved.and_then(|saved| saved.label.as_ref()))
+    }
+}
+
+/// Fields of a row, so that no counter can be called like one.
+const FIELDS: [&str; 19] = [
+    "name",
+    "family_index",
+    "per_family_instance_index",
+    "run_name",
+    "run_type",
+    "repetitions",
+    "repetition_index",
+    "threads",
+    "aggregate_name",
+    "aggregate_unit",
+    "error_occurred",
+    "error_message",
+    "skipped",
+    "skip_message",
+    "iterations",
+    "real_time",
+    "cpu_time",
+    "time_unit",
+    "label",
+];
+
 fn threads(benchmark: &Benchmark, contender: ContenderId) -> u32 {
-    let told = benchmark.saved.as_ref().and_then(|saved| saved.threads);
+    let saved = benchmark.saved.as_ref().and_then(|saved| saved.threads);
     let workload = &benchmark.contenders[contender.index()].workload;
-    told.unwrap_or_else(|| match workload {
+    saved.unwrap_or_else(|| match workload {
         Workload::GoogleBenchmark(calls) => calls.threads,
         other => other.calls().map_or(1, |calls| calls.threads),
     })
 }
 
-/// Every sample of a contender, per iteration.
-fn repetitions(
-    benchmark: &Benchmark,
-    samples: &Samples,
-    contender: ContenderId,
-) -> Vec<Repetition> {
+/// A sample, in nanoseconds per iteration.
+#[derive(Debug)]
+struct Repetition {
+    /// Its place among the samples of the benchmark.
+    at: usize,
+    iterations: u64,
+    /// Real and CPU time.
+    times: (f64, f64),
+}
+
+/// Every sample of a contender.
+fn repetitions(samples: &Samples, contender: ContenderId) -> Vec<Repetition> {
     let column = |metric: &Metric| samples.column(metric);
     let Some(wall) = column(&Metric::Wall) else {
         return Vec::new();
@@ -203,54 +306,103 @@ fn repetitions(
         column(&Metric::User),
         column(&Metric::System),
     );
-    let of_contender = |(at, sample): (usize, &deadheat_model::Sample)| {
-        if sample.contender != contender {
-            return None;
-        }
+    let all = samples.samples().iter().enumerate();
+    let own = all.filter(|(_, sample)| sample.contender == contender);
+    own.map(|(at, sample)| {
         let each = |value: f64| value / sample.iterations as f64;
-        let real_time = each(wall[at]);
-        let cpu_time = match (cpu, user, system) {
+        let real = each(wall[at]);
+        let cpu = match (cpu, user, system) {
             (Some(cpu), ..) => each(cpu[at]),
             (None, Some(user), Some(system)) => each(user[at] + system[at]),
-            _ => real_time,
+            _ => real,
         };
-        Some(Repetition {
+        Repetition {
+            at,
             iterations: sample.iterations,
-            real_time,
-            cpu_time,
-            counters: counters(benchmark, samples, at, real_time),
-        })
-    };
-    samples
-        .samples()
-        .iter()
-        .enumerate()
-        .filter_map(of_contender)
-        .collect()
+            times: (real, cpu),
+        }
+    })
+    .collect()
 }
 
-/// The rates and counters of a sample.
-fn counters(benchmark: &Benchmark, samples: &Samples, at: usize, wall: f64) -> Map<String, Value> {
-    let mut all = Map::new();
+/// The rates and counters of a sample, by name.
+fn counters<'a>(
+    benchmark: &'a Benchmark,
+    samples: &Samples,
+    repetition: &Repetition,
+) -> BTreeMap<&'a str, f64> {
+    let mut all = BTreeMap::new();
     let (name, amount) = match benchmark.throughput {
         Some(Throughput::Bytes(bytes)) => ("bytes_per_second", bytes),
         Some(Throughput::Items(items)) => ("items_per_second", items),
         None => ("", 0),
     };
-    let rate = amount as f64 * 1e9 / wall;
+    let rate = amount as f64 * 1e9 / repetition.times.0;
     if !name.is_empty() && rate.is_finite() {
-        all.insert(name.to_owned(), Value::from(rate));
+        all.insert(name, rate);
     }
     // A recording has its times among them.
     let times = [Metric::Wall, Metric::Cpu, Metric::User, Metric::System];
     let own = benchmark.counters.iter();
     for metric in own.filter(|metric| !times.contains(metric)) {
         // Nothing keeps a counter from being called like a field of its row.
-        if let (Some(column), false) = (samples.column(metric), Row::is_field(metric.name())) {
-            all.insert(metric.name().to_owned(), Value::from(column[at]));
+        if let (Some(column), false) = (samples.column(metric), FIELDS.contains(&metric.name())) {
+            all.insert(metric.name(), column[repetition.at]);
         }
     }
     all
+}
+
+/// The statistics of more than one repetition, as Google Benchmark makes them: name, unit, and real and CPU time.
+fn aggregates(repetitions: &[Repetition]) -> Vec<(&'static str, &'static str, (f64, f64))> {
+    if repetitions.len() < 2 {
+        return Vec::new();
+    }
+    let real = Statistics::of(repetitions.iter().map(|repetition| repetition.times.0));
+    let cpu = Statistics::of(repetitions.iter().map(|repetition| repetition.times.1));
+    let statistics: [Statistic; 4] = [
+        ("mean", "time", |of| of.mean),
+        ("median", "time", |of| of.median),
+        ("stddev", "time", |of| of.deviation),
+        ("cv", "percentage", Statistics::variation),
+    ];
+    let all = statistics.map(|(name, unit, of)| (name, unit, (of(&real), of(&cpu))));
+    // Sums of times beyond all reason, which only a recording has, overflow.
+    let sound = |(_, _, (real, cpu)): &(_, _, (f64, f64))| real.is_finite() && cpu.is_finite();
+    all.into_iter().filter(sound).collect()
+}
+
+/// Its name, its unit, and how to get it.
+type Statistic = (&'static str, &'static str, fn(&Statistics) -> f64);
+
+struct Statistics {
+    mean: f64,
+    median: f64,
+    deviation: f64,
+}
+
+impl Statistics {
+    /// Of at least two values.
+    fn of(values: impl Iterator<Item = f64>) -> Statistics {
+        let mut values: Vec<f64> = values.collect();
+        values.sort_by(f64::total_cmp);
+        let count = values.len();
+        let mean = values.iter().sum::<f64>() / count as f64;
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        Statistics {
+            mean,
+            median: f64::midpoint(values[(count - 1) / 2], values[count / 2]),
+            deviation: (squares / (count - 1) as f64).sqrt(),
+        }
+    }
+
+    /// The coefficient of variation; none of what takes no time.
+    fn variation(&self) -> f64 {
+        match self.mean {
+            0.0 => 0.0,
+            mean => self.deviation / mean,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -261,5 +413,34 @@ mod tests {
     fn dates_are_those_of_iso_8601() {
         assert_eq!(iso_date(951_782_399), "2000-02-28T23:59:59+00:00");
         assert_eq!(iso_date(253_402_300_800), "10000-01-01T00:00:00+00:00");
+    }
+
+    fn repetition(real_time: f64) -> Repetition {
+        Repetition {
+            at: 0,
+            iterations: 1,
+            times: (real_time, 0.0),
+        }
+    }
+
+    #[test]
+    fn aggregates_are_those_of_a_sample() {
+        let all = aggregates(&[1.0, 2.0, 6.0].map(repetition));
+        let real: Vec<f64> = all.iter().map(|(.., times)| times.0).collect();
+        let deviation = 7f64.sqrt();
+        assert_eq!(real, [3.0, 2.0, deviation, deviation / 3.0]);
+        assert!(all.iter().all(|(.., times)| times.1 == 0.0));
+    }
+
+    #[test]
+    fn a_sum_that_overflows_is_left_out() {
+        let all = aggregates(&[1e308, 1.2e308].map(repetition));
+        let names: Vec<&str> = all.iter().map(|(name, ..)| *name).collect();
+        assert_eq!(names, ["median"]);
+    }
+
+    #[test]
+    fn one_repetition_has_no_aggregates() {
+        assert_eq!(aggregates(&[repetition(1.0)]), []);
     }
 }

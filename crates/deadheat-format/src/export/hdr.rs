@@ -5,11 +5,9 @@ use std::path::Path;
 
 use deadheat_model::{ContenderHistogram, HistogramUnit, Histograms, Metric, Run};
 
-use super::hdr_encoding::encoded;
-use super::names::{benchmark_names, told_apart};
+use super::shared::{benchmark_names, distinct_names, ensure_wall_times, write_file};
 use crate::default_path::time_stamp;
-use crate::error::{FormatError, cannot_write, create_folder_of};
-use crate::replace::replace;
+use crate::error::{FormatError, cannot_write};
 
 /// Writes the histograms of a run as an HDR histogram log, replacing what the
 /// file held: one line per benchmark and contender, which its tag names. The
@@ -22,8 +20,7 @@ pub fn write_hdr(
     path: impl AsRef<Path>,
 ) -> Result<(), FormatError> {
     let path = path.as_ref();
-    create_folder_of(path)?;
-    replace(path, |out| write_hdr_to(run, histograms, out, path))
+    write_file(path, |out| write_hdr_to(run, histograms, out, path))
 }
 
 /// Writes the log anywhere; `name` stands for the file in errors.
@@ -34,11 +31,7 @@ pub fn write_hdr_to(
     name: impl AsRef<Path>,
 ) -> Result<(), FormatError> {
     let file = name.as_ref();
-    if !run.header.records(&Metric::Wall) {
-        return Err(FormatError::NoWallTimes {
-            file: file.to_owned(),
-        });
-    }
+    ensure_wall_times(run, file)?;
     write_log(run, histograms, out).map_err(cannot_write(file))
 }
 
@@ -84,7 +77,7 @@ fn write_log(run: &Run, histograms: &Histograms, mut out: impl Write) -> io::Res
     out.flush()
 }
 
-/// How long the run took. A recording does not say; what its samples took is
+/// The seconds that the run took. A recording does not say; what its samples took is
 /// the least it can have been.
 fn seconds_of(run: &Run) -> f64 {
     let nanoseconds = match run.elapsed_ns {
@@ -115,7 +108,7 @@ fn tags(run: &Run) -> Vec<Vec<String>> {
         contenders.map(move |contender| tag(&format!("{name}/{}", contender.name)))
     });
     // In one go: what was two names may have become one tag.
-    let mut distinct = told_apart(every, "_#").into_iter();
+    let mut distinct = distinct_names(every, "_#").into_iter();
     let mut own = |count| distinct.by_ref().take(count).collect();
     benchmarks.iter().map(|b| own(b.contenders.len())).collect()
 }
@@ -130,6 +123,121 @@ fn tag(name: &str) -> String {
 /// Text that stays on the line of its comment.
 fn one_line(text: &str) -> String {
     text.replace(char::is_control, "_")
+}
+
+/// "V2", with the sign that counts take one byte at least.
+const PAYLOAD_COOKIE: u32 = 0x1c84_9313;
+
+/// The compressed envelope of the same.
+const ENVELOPE_COOKIE: u32 = 0x1c84_9314;
+
+/// The smallest value that is told apart from 0.
+const LOWEST: u64 = 1;
+
+/// The histogram as text: its counts in the V2 encoding, in the compressed envelope, in base64. All
+/// numbers are big-endian. The envelope asks for a zlib stream, which may hold its bytes as they
+/// are; runs of empty buckets have shrunk before. `highest` is the largest value it has a bucket for.
+fn encoded(significant_digits: u8, highest: u64, counts: &[u64]) -> String {
+    base64(&envelope(&payload(significant_digits, highest, counts)))
+}
+
+fn payload(significant_digits: u8, highest: u64, counts: &[u64]) -> Vec<u8> {
+    let body = counts_as_bytes(counts);
+    let mut bytes = Vec::with_capacity(40 + body.len());
+    bytes.extend(PAYLOAD_COOKIE.to_be_bytes());
+    bytes.extend((body.len() as u32).to_be_bytes());
+    // The counts begin at the bucket of zero, not shifted.
+    bytes.extend(0u32.to_be_bytes());
+    bytes.extend(u32::from(significant_digits).to_be_bytes());
+    bytes.extend(LOWEST.to_be_bytes());
+    bytes.extend(highest.to_be_bytes());
+    // What to multiply a whole number by to get the value it stands for.
+    bytes.extend(1f64.to_be_bytes());
+    bytes.extend(body);
+    bytes
+}
+
+/// Every count as a signed number of as few bytes as it takes. A run of empty
+/// buckets is one number, the negative of its length, except that a single one
+/// is a plain 0.
+fn counts_as_bytes(counts: &[u64]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for run in counts.chunk_by(|a, b| *a == 0 && *b == 0) {
+        match run {
+            [count] => push_signed(&mut bytes, (*count).min(i64::MAX as u64) as i64),
+            zeros => push_signed(&mut bytes, -(zeros.len() as i64)),
+        }
+    }
+    bytes
+}
+
+/// Seven bits a byte, the lowest first, the eighth bit set where more follow;
+/// the sign is the lowest bit of all, so that small negative numbers are short
+/// too. A ninth byte, of which 8 bits are left, has no bit to spare.
+fn push_signed(bytes: &mut Vec<u8>, number: i64) {
+    let mut rest = ((number << 1) ^ (number >> 63)).cast_unsigned();
+    for _ in 0..8 {
+        if rest < 0x80 {
+            bytes.push(rest as u8);
+            return;
+        }
+        bytes.push(rest as u8 | 0x80);
+        rest >>= 7;
+    }
+    bytes.push(rest as u8);
+}
+
+fn envelope(payload: &[u8]) -> Vec<u8> {
+    let stream = zlib(payload);
+    let mut bytes = Vec::with_capacity(8 + stream.len());
+    bytes.extend(ENVELOPE_COOKIE.to_be_bytes());
+    bytes.extend((stream.len() as u32).to_be_bytes());
+    bytes.extend(stream);
+    bytes
+}
+
+/// A zlib stream whose blocks are stored as they are.
+fn zlib(data: &[u8]) -> Vec<u8> {
+    // Deflate with a window of 32 KiB, made with the least effort.
+    let mut stream = vec![0x78, 0x01];
+    let mut blocks = data.chunks(usize::from(u16::MAX)).peekable();
+    while let Some(block) = blocks.next() {
+        let len = block.len() as u16;
+        stream.push(u8::from(blocks.peek().is_none()));
+        stream.extend(len.to_le_bytes());
+        stream.extend((!len).to_le_bytes());
+        stream.extend(block);
+    }
+    stream.extend(adler32(data).to_be_bytes());
+    stream
+}
+
+fn adler32(data: &[u8]) -> u32 {
+    const MODULUS: u32 = 65_521;
+    let (mut sum, mut sums) = (1u32, 0u32);
+    for byte in data {
+        sum = (sum + u32::from(*byte)) % MODULUS;
+        sums = (sums + sum) % MODULUS;
+    }
+    sums << 16 | sum
+}
+
+fn base64(data: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(data.len().div_ceil(3) * 4);
+    for three in data.chunks(3) {
+        let byte = |at: usize| u32::from(three.get(at).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for digit in 0..4 {
+            // Two digits for one byte, three for two; then padding.
+            text.push(if digit <= three.len() {
+                char::from(DIGITS[(bits >> (18 - 6 * digit) & 63) as usize])
+            } else {
+                '='
+            });
+        }
+    }
+    text
 }
 
 #[cfg(test)]
@@ -156,5 +264,72 @@ mod tests {
         assert_eq!(shown(0, ns), "0.000000");
         assert_eq!(shown(12_345_678, ns), "12.345678");
         assert_eq!(shown(12_345_678, ps), "0.012345678");
+    }
+
+    #[test]
+    fn base64_pads_to_four_digits() {
+        for (data, text) in [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foobar", "Zm9vYmFy"),
+        ] {
+            assert_eq!(base64(data.as_bytes()), text);
+        }
+        assert_eq!(base64(&[0xfb, 0xff]), "+/8=");
+    }
+
+    #[test]
+    fn the_check_sum_is_that_of_the_standard() {
+        assert_eq!(adler32(b""), 1);
+        assert_eq!(adler32(b"Wikipedia"), 0x11e6_0398);
+    }
+
+    #[test]
+    fn small_numbers_of_either_sign_are_short_and_the_largest_has_nine_bytes() {
+        let bytes = |number| {
+            let mut bytes = Vec::new();
+            push_signed(&mut bytes, number);
+            bytes
+        };
+        assert_eq!(bytes(0), [0]);
+        assert_eq!(bytes(-1), [1]);
+        assert_eq!(bytes(1), [2]);
+        assert_eq!(bytes(-64), [0x7f]);
+        assert_eq!(bytes(64), [0x80, 1]);
+        assert_eq!(bytes(i64::MIN), [0xff; 9]);
+        assert_eq!(
+            bytes(i64::MAX),
+            [0xfe, 255, 255, 255, 255, 255, 255, 255, 255]
+        );
+    }
+
+    #[test]
+    fn a_run_of_empty_buckets_is_one_number() {
+        assert_eq!(counts_as_bytes(&[0, 0, 0, 5, 0, 7, 7]), [5, 10, 0, 14, 14]);
+        assert!(counts_as_bytes(&[]).is_empty());
+    }
+
+    #[test]
+    fn the_payload_is_that_of_another_writer_byte_by_byte() {
+        use hdrhistogram::serialization::{Serializer, V2Serializer};
+        let mut other = hdrhistogram::Histogram::<u64>::new_with_bounds(1, 5_000, 3).unwrap();
+        let mut counts = vec![0; 2_049];
+        for (value, count) in [(0, 1), (1, 300), (3, 2), (2_047, 1 << 40), (2_049, 9)] {
+            other.record_n(value, count).unwrap();
+            counts[value.min(2_048) as usize] = count;
+        }
+        let mut bytes = Vec::new();
+        V2Serializer::new().serialize(&other, &mut bytes).unwrap();
+        assert_eq!(payload(3, 5_000, &counts), bytes);
+    }
+
+    #[test]
+    fn data_too_long_for_one_block_go_on_in_another() {
+        let data = vec![7; 65_536];
+        let stream = zlib(&data);
+        assert_eq!(stream[2..7], [0, 0xff, 0xff, 0, 0]);
+        assert_eq!(stream[7 + 65_535..][..6], [1, 1, 0, 0xfe, 0xff, 7]);
     }
 }

@@ -1,39 +1,35 @@
 //! A run as hyperfine 1.x writes its results, for scripts made for those.
 
-use std::io::{self, Write};
+use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::Path;
 
-use deadheat_model::{Benchmark, ContenderId, Metric, Nanoseconds, Run, Samples, Workload};
-use serde::Serialize;
-use serde_json::{Map, Value};
+use deadheat_model::{
+    Benchmark, ContenderId, Json, Metric, Nanoseconds, Object, Run, Samples, Workload,
+};
 
-use crate::error::{FormatError, cannot_write, create_folder_of};
-use crate::replace::replace;
+use super::shared::{ensure_wall_times, write_file, write_json};
+use crate::error::FormatError;
 
 /// Writes a run in the shape of hyperfine's `--export-json`, replacing what
 /// the file held: one result per benchmark and contender, times in seconds per
 /// iteration, memory in bytes. What was not recorded is `null` or left out.
 ///
-/// What was raced once more as the user linked it is left out too: a script
+/// A benchmark raced once more as the user linked it is left out too: a script
 /// that looks for a command finds one result of it.
 pub fn write_hyperfine(run: &Run, path: impl AsRef<Path>) -> Result<(), FormatError> {
     let path = path.as_ref();
-    create_folder_of(path)?;
-    replace(path, |out| write_hyperfine_to(run, out, path))
+    write_file(path, |out| write_hyperfine_to(run, out, path))
 }
 
 /// Writes hyperfine's JSON anywhere; `name` stands for the file in errors.
 pub fn write_hyperfine_to(
     run: &Run,
-    mut out: impl Write,
+    out: impl Write,
     name: impl AsRef<Path>,
 ) -> Result<(), FormatError> {
     let file = name.as_ref();
-    if !run.header.records(&Metric::Wall) {
-        return Err(FormatError::NoWallTimes {
-            file: file.to_owned(),
-        });
-    }
+    ensure_wall_times(run, file)?;
     let mut results = Vec::new();
     let raced = run.header.plan.benchmarks.iter().zip(&run.benchmarks);
     for (benchmark, samples) in raced.filter(|(benchmark, _)| benchmark.own_link.is_none()) {
@@ -42,17 +38,13 @@ pub fn write_hyperfine_to(
                 samples,
                 contender: ContenderId(index as u8),
             };
-            results.extend(Outcome::of(&command(benchmark, index), benchmark, &own));
+            results.extend(outcome(&command(benchmark, index), benchmark, &own).map(Json::from));
         }
     }
-    serde_json::to_writer_pretty(&mut out, &Results { results })
-        .map_err(io::Error::from)
-        .and_then(|()| out.write_all(b"\n"))
-        .and_then(|()| out.flush())
-        .map_err(cannot_write(file))
+    write_json(out, &Json::tagged("results", results), file)
 }
 
-/// What stands for the command: the name of the contender, which for anything
+/// The text in place of the command: the name of the contender, which for anything
 /// but commands tells too little without its benchmark.
 fn command(benchmark: &Benchmark, index: usize) -> String {
     let contender = &benchmark.contenders[index];
@@ -64,56 +56,37 @@ fn command(benchmark: &Benchmark, index: usize) -> String {
     }
 }
 
-#[derive(Serialize)]
-struct Results {
-    results: Vec<Outcome>,
-}
-
-/// The order of the fields is hyperfine's.
-#[derive(Serialize)]
-struct Outcome {
-    command: String,
-    mean: f64,
-    stddev: Option<f64>,
-    median: f64,
-    user: Option<f64>,
-    system: Option<f64>,
-    min: f64,
-    max: f64,
-    times: Vec<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    memory_usage_byte: Option<Vec<u64>>,
-    exit_codes: Vec<Option<i32>>,
-    #[serde(skip_serializing_if = "Map::is_empty")]
-    parameters: Map<String, Value>,
-}
-
-impl Outcome {
-    /// `None` when the contender never ran.
-    fn of(command: &str, benchmark: &Benchmark, own: &OwnSamples<'_>) -> Option<Self> {
-        let times = own.seconds(&Metric::Wall)?;
-        let mean = mean(&times)?;
-        Some(Outcome {
-            command: command.to_owned(),
-            mean,
-            stddev: standard_deviation(&times, mean),
-            median: median(&times)?,
-            user: own.seconds(&Metric::User).and_then(|t| self::mean(&t)),
-            system: own.seconds(&Metric::System).and_then(|t| self::mean(&t)),
-            min: times.iter().copied().reduce(f64::min)?,
-            max: times.iter().copied().reduce(f64::max)?,
-            times,
-            memory_usage_byte: own
-                .values(&Metric::PeakRss)
-                .map(|bytes| bytes.map(|(_, bytes)| bytes as u64).collect()),
-            exit_codes: own.all().map(|(_, sample)| sample.exit_code).collect(),
-            parameters: benchmark
-                .parameters
-                .iter()
-                .map(|(name, value)| (name.clone(), Value::from(value.as_str())))
-                .collect(),
-        })
+/// A result, its fields in the order of hyperfine's; `None` when the contender never ran.
+fn outcome(command: &str, benchmark: &Benchmark, own: &OwnSamples<'_>) -> Option<Object> {
+    let times = own.seconds(&Metric::Wall)?;
+    let mean = mean(&times)?;
+    let mean_of = |metric| own.seconds(metric).and_then(|times| self::mean(&times));
+    let memory = own.values(&Metric::PeakRss);
+    let memory = memory.map(|bytes| bytes.map(|(_, bytes)| bytes as u64).collect::<Json>());
+    let exit_codes = own.all().map(|(_, sample)| sample.exit_code);
+    let parameters: BTreeMap<&String, &String> = benchmark
+        .parameters
+        .iter()
+        .map(|(name, value)| (name, value))
+        .collect();
+    let mut named = Object::new();
+    for (name, value) in &parameters {
+        named.push((*name).clone().into(), Json::from(*value));
     }
+    let outcome = Object::new()
+        .with("command", command)
+        .with("mean", mean)
+        .with("stddev", standard_deviation(&times, mean))
+        .with("median", median(&times)?)
+        .with("user", mean_of(&Metric::User))
+        .with("system", mean_of(&Metric::System))
+        .with("min", times.iter().copied().reduce(f64::min)?)
+        .with("max", times.iter().copied().reduce(f64::max)?)
+        .with("times", times.iter().copied().collect::<Json>())
+        .with_some("memory_usage_byte", memory)
+        .with("exit_codes", exit_codes.collect::<Json>())
+        .with_some("parameters", (!parameters.is_empty()).then_some(named));
+    Some(outcome)
 }
 
 /// The samples of one contender.

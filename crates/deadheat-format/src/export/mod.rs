@@ -1,30 +1,30 @@
 //! Runs in shapes other programs understand.
 
-#[cfg(feature = "trackers")]
-mod bmf;
 #[cfg(feature = "csv")]
 mod csv;
 #[cfg(feature = "saved")]
 mod go;
 #[cfg(feature = "trackers")]
 mod google_benchmark;
-#[cfg(feature = "trackers")]
-mod google_benchmark_row;
 #[cfg(feature = "reports")]
 mod hdr;
-#[cfg(feature = "reports")]
-mod hdr_encoding;
 #[cfg(feature = "hyperfine")]
 mod hyperfine;
-#[cfg(feature = "reports")]
-mod names;
+#[cfg(any(
+    feature = "csv",
+    feature = "hyperfine",
+    feature = "reports",
+    feature = "trackers"
+))]
+// A build with one of the exports alone needs a part of it.
+#[cfg_attr(
+    not(all(feature = "saved", feature = "trackers")),
+    allow(dead_code, unused_imports)
+)]
+mod shared;
 #[cfg(feature = "trackers")]
-mod smaller_is_better;
-#[cfg(feature = "trackers")]
-mod tracked;
+mod trackers;
 
-#[cfg(feature = "trackers")]
-pub use bmf::{write_bmf, write_bmf_to};
 #[cfg(feature = "csv")]
 pub use csv::{write_csv, write_csv_to};
 #[cfg(feature = "saved")]
@@ -36,4 +36,4 @@ pub use hdr::{write_hdr, write_hdr_to};
 #[cfg(feature = "hyperfine")]
 pub use hyperfine::{write_hyperfine, write_hyperfine_to};
 #[cfg(feature = "trackers")]
-pub use smaller_is_better::{write_smaller_is_better, write_smaller_is_better_to};
+pub use trackers::{write_bmf, write_bmf_to, write_smaller_is_better, write_smaller_is_better_to};

@@ -4,16 +4,10 @@ use std::io::Read;
 use std::path::Path;
 
 use csv::{ErrorKind, ReaderBuilder, StringRecord};
-use deadheat_model::{Flags, Metric, Run, text_of_cell};
+use deadheat_model::{FIXED_COLUMNS, Flags, Metric, Role, Run, metric_of_column, text_of_cell};
 
-use super::recording::{Kept, Recording, Row};
-use super::recording_plan::RecordingPlan;
-use super::table::{
-    Columns, MetricColumn, Place, parse_flags, parse_iterations, parse_number, parse_role,
-    parse_value, unsound,
-};
-use crate::bounded;
-use crate::error::{FormatError, cannot_read};
+use super::recording::{Kept, Place, Recording, RecordingPlan, Row};
+use crate::error::{FormatError, cannot_read, nearest};
 
 /// Reads tidy CSV.
 ///
@@ -22,14 +16,8 @@ use crate::error::{FormatError, cannot_read};
 /// the rows come; without any of them it is unpaired. Other numeric columns
 /// are kept as metrics; one that is empty in all rows of a benchmark is a
 /// counter of the others alone. A last block of a benchmark that was cut off is left
-/// out; anything else that does not fit is an error that names its place.
-pub fn read_csv(path: impl AsRef<Path>, plan: &RecordingPlan) -> Result<Run, FormatError> {
-    let path = path.as_ref();
-    let file = bounded::open(path).map_err(cannot_read(path))?;
-    read_csv_from(file, path, plan)
-}
-
-/// Reads tidy CSV from anywhere; `name` stands for the file in errors.
+/// out; anything else that does not fit is an error that names its place, `name`
+/// standing for the file.
 pub fn read_csv_from(
     reader: impl Read,
     name: impl AsRef<Path>,
@@ -39,9 +27,7 @@ pub fn read_csv_from(
     let mut reader = ReaderBuilder::new().from_reader(reader);
     let header = reader.headers().map_err(|error| explain(file, error))?;
     if header.is_empty() {
-        return Err(FormatError::Empty {
-            file: file.to_owned(),
-        });
+        return Err(FormatError::empty(file));
     }
     let header: Vec<&str> = header.iter().map(text_of_cell).collect();
     let columns = Columns::find(file, &header)?;
@@ -82,7 +68,7 @@ fn read_row(
         column
             .map(|column| parse_number(&record[column]))
             .transpose()
-            .map_err(|problem| place.error(name, problem))
+            .map_err(|problem| place.cell(name, problem))
     };
     place.replicate = number(&place, columns.replicate, "replicate")?;
     if recording.paired {
@@ -91,25 +77,25 @@ fn read_row(
     }
     let iterations = match columns.iterations {
         Some(column) => parse_iterations(&record[column])
-            .map_err(|problem| place.error("iterations", problem))?,
+            .map_err(|problem| place.cell("iterations", problem))?,
         None => 1,
     };
     let flags = match columns.flags {
         Some(column) => {
-            parse_flags(&record[column]).map_err(|problem| place.error("flags", problem))?
+            parse_flags(&record[column]).map_err(|problem| place.cell("flags", problem))?
         }
         None => Flags::NONE,
     };
     let role = match columns.role {
         Some(column) => {
-            parse_role(&record[column]).map_err(|problem| place.error("role", problem))?
+            parse_role(&record[column]).map_err(|problem| place.cell("role", problem))?
         }
         None => None,
     };
     let benchmark = recording.benchmark(place.benchmark);
     let contender = recording.benchmarks[benchmark]
         .contender(text_of_cell(&record[columns.contender]), role)
-        .map_err(|(column, problem)| place.error(column, problem))?;
+        .map_err(|(column, problem)| place.cell(column, problem))?;
     for (index, column) in columns.metrics.iter().enumerate() {
         let cell = &record[column.place];
         let value = parse_value(cell);
@@ -119,7 +105,7 @@ fn read_row(
                 None => Some(format!("'{cell}' is not a number")),
             };
             if let Some(problem) = problem {
-                return Err(place.error(&column.name, problem));
+                return Err(place.cell(&column.name, problem));
             }
         } else {
             foreign.note(index, benchmark, cell, value, recording.rows.len());
@@ -139,7 +125,7 @@ fn read_row(
     Ok(())
 }
 
-/// What was seen in the columns beside `wall_ns`. Whether such a column is a
+/// Statistics of the columns beside `wall_ns`. Whether such a column is a
 /// metric at all is only known at the end.
 struct ForeignColumns(Vec<Seen>);
 
@@ -218,7 +204,7 @@ impl ForeignColumns {
                 None => seen.unsound,
             };
             if let Some((row, problem)) = problem {
-                return Err(recording.place(file, row).error(&column.name, problem));
+                return Err(recording.place(file, row).cell(&column.name, problem));
             }
             let has = |(numbers, _): &(bool, Option<usize>)| *numbers;
             if column.metric == Metric::Wall || seen.of_benchmarks.iter().all(has) {
@@ -249,9 +235,180 @@ fn explain(file: &Path, error: csv::Error) -> FormatError {
         } => format!("the row has {len} cells where the header has {expected_len}"),
         _ => text,
     };
-    FormatError::Line {
-        file: file.to_owned(),
-        line,
-        problem,
+    FormatError::at(file, line, problem)
+}
+
+/// Where each column of tidy CSV stands; what is `None` is not there.
+#[derive(Debug)]
+struct Columns {
+    benchmark: usize,
+    contender: usize,
+    replicate: Option<usize>,
+    block: Option<usize>,
+    slot: Option<usize>,
+    role: Option<usize>,
+    iterations: Option<usize>,
+    flags: Option<usize>,
+    metrics: Vec<MetricColumn>,
+}
+
+/// A column that may be a metric.
+#[derive(Debug)]
+struct MetricColumn {
+    place: usize,
+    name: String,
+    metric: Metric,
+}
+
+impl MetricColumn {
+    /// Returns true where the column promises numbers. Of a column with a name of its own
+    /// nobody knows, until all its cells were seen.
+    fn must_be_numeric(&self) -> bool {
+        !matches!(self.metric, Metric::Custom(_))
+    }
+}
+
+impl Columns {
+    /// Finds the columns by the names in the header.
+    fn find(file: &Path, header: &[&str]) -> Result<Self, FormatError> {
+        for (place, name) in header.iter().enumerate() {
+            if let Some(first) = header[..place].iter().position(|other| other == name) {
+                let (first, place) = (first + 1, place + 1);
+                let problem = format!("columns {first} and {place} are both named '{name}'");
+                return Err(FormatError::at(file, 1, problem));
+            }
+        }
+        let optional = |name: &str| header.iter().position(|other| *other == name);
+        let required = |name: &'static str| {
+            optional(name).ok_or_else(|| {
+                let nearest = nearest(name, header).map_or("", |(name, _)| name);
+                let problem =
+                    format!("column {name} is missing; the nearest column present is '{nearest}'");
+                FormatError::at(file, 1, problem)
+            })
+        };
+        required("wall_ns")?;
+        let metrics = header
+            .iter()
+            .enumerate()
+            .filter(|(_, name)| !FIXED_COLUMNS.contains(name))
+            .map(|(place, name)| MetricColumn {
+                place,
+                name: (*name).to_owned(),
+                metric: metric_of_column(name),
+            })
+            .collect();
+        Ok(Columns {
+            benchmark: required("benchmark")?,
+            contender: required("contender")?,
+            replicate: optional("replicate"),
+            block: optional("block"),
+            slot: optional("slot"),
+            role: optional("role"),
+            iterations: optional("iterations"),
+            flags: optional("flags"),
+            metrics,
+        })
+    }
+
+    /// Returns true where every sample has its place in a block.
+    fn are_paired(&self) -> bool {
+        self.replicate.is_some() && self.block.is_some() && self.slot.is_some()
+    }
+}
+
+/// The number of a replicate, block or slot.
+fn parse_number(cell: &str) -> Result<u32, String> {
+    let max = u32::MAX;
+    cell.trim()
+        .parse()
+        .map_err(|_| format!("'{cell}' is not a whole number from 0 to {max}"))
+}
+
+/// Calls in a batch.
+fn parse_iterations(cell: &str) -> Result<u64, String> {
+    match cell.trim().parse() {
+        Ok(0) => Err("a sample needs at least one iteration".to_owned()),
+        Ok(iterations) => Ok(iterations),
+        Err(_) => Err(format!("'{cell}' is not a whole number")),
+    }
+}
+
+/// Nothing, a number whose bits are the flags, or their names joined by `|`.
+fn parse_flags(cell: &str) -> Result<Flags, String> {
+    let cell = cell.trim();
+    if let Ok(bits) = cell.parse::<u64>() {
+        return Ok(Flags::from_bits((bits & 0xff) as u8));
+    }
+    let mut bits = 0;
+    for word in cell
+        .split('|')
+        .map(str::trim)
+        .filter(|word| !word.is_empty())
+    {
+        bits |= match word {
+            "preempted" => Flags::PREEMPTED.bits(),
+            "migrated" => Flags::MIGRATED.bits(),
+            _ => return Err(format!("'{word}' is neither 'preempted' nor 'migrated'")),
+        };
+    }
+    Ok(Flags::from_bits(bits))
+}
+
+/// A role; an empty cell leaves it open.
+fn parse_role(cell: &str) -> Result<Option<Role>, String> {
+    match cell.trim() {
+        "" => Ok(None),
+        "baseline" => Ok(Some(Role::Baseline)),
+        "candidate" => Ok(Some(Role::Candidate)),
+        other => Err(format!("'{other}' is neither 'baseline' nor 'candidate'")),
+    }
+}
+
+/// Any number, sound or not; `None` when the cell is not one.
+fn parse_value(cell: &str) -> Option<f64> {
+    cell.trim().parse().ok()
+}
+
+/// The problem with a value of a metric, if any.
+fn unsound(cell: &str, value: f64) -> Option<String> {
+    if !value.is_finite() {
+        Some(format!("'{cell}' is not finite"))
+    } else if value < 0.0 {
+        Some(format!("'{cell}' is negative"))
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_are_read_from_bits_and_from_words() {
+        let both = Flags::from_bits(3);
+        for (cell, expected) in [
+            ("", Flags::NONE),
+            ("0", Flags::NONE),
+            ("1", Flags::PREEMPTED),
+            ("3", both),
+            ("259", both),
+            ("migrated", Flags::MIGRATED),
+            ("preempted|migrated", both),
+        ] {
+            assert_eq!(parse_flags(cell), Ok(expected), "{cell}");
+        }
+        assert!(parse_flags("preempt").is_err());
+    }
+
+    #[test]
+    fn two_columns_of_one_name_are_refused() {
+        let header = ["benchmark", "contender", "wall_ns", "x", "x"];
+        let error = Columns::find(Path::new("a.csv"), &header).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "a.csv:1: columns 4 and 5 are both named 'x'"
+        );
     }
 }

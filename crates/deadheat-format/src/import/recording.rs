@@ -1,17 +1,26 @@
-//! From rows in any order to blocks in theirs.
+//! From the rows of a table, in any order, to a run.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::path::Path;
 
 use deadheat_model::{
-    BlockRecord, ContenderId, Design, Environment, Flags, Looks, Metric, Origin, Pinning, Plan,
-    Run, RunHeader, Sample,
+    Benchmark, BlockRecord, Contender, ContenderId, Design, Environment, Flags, Looks, Metric,
+    Origin, Pinning, Plan, Role, Run, RunHeader, Sample, Workload,
 };
 
-use super::benchmark::RecordedBenchmark;
-use super::recording_plan::RecordingPlan;
-use super::table::Place;
 use crate::error::FormatError;
+
+/// The plan of a recording, which carries none.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordingPlan {
+    /// Smallest relative change worth acting on; 0.01 is 1 %.
+    pub margin: f64,
+    /// Chance of any wrong verdict that the user accepts.
+    pub alpha: f64,
+    /// The metric the verdict speaks of.
+    pub judged: Metric,
+}
 
 /// One sample, its values aside.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +48,7 @@ pub(super) struct Kept {
 /// All rows of a table, before anything is known of their order.
 #[derive(Debug)]
 pub(super) struct Recording {
-    /// Whether every row names its block and slot.
+    /// Every row names its block and slot.
     pub(super) paired: bool,
     pub(super) benchmarks: Vec<RecordedBenchmark>,
     pub(super) rows: Vec<Row>,
@@ -91,27 +100,25 @@ impl Recording {
         file: &Path,
         metrics: Vec<Metric>,
         kept: &Kept,
-        judged_by: &RecordingPlan,
+        given: &RecordingPlan,
     ) -> Result<Run, FormatError> {
         if self.rows.is_empty() {
-            return Err(FormatError::NoRows {
-                file: file.to_owned(),
-            });
+            return Err(FormatError::unknown(file, "has a header line but no rows"));
         }
         if !self.paired {
             self.number_unpaired_rows();
         }
         let order = self.order(file)?;
         let blocks = self.blocks(file, &order)?;
-        let seats: Vec<Vec<ContenderId>> = self
+        let ids: Vec<Vec<ContenderId>> = self
             .benchmarks
             .iter()
-            .map(|benchmark| benchmark.seats(file))
+            .map(|benchmark| benchmark.ids(file))
             .collect::<Result<_, _>>()?;
         let metrics_at = |places: &[usize]| -> Vec<Metric> {
             places.iter().map(|place| metrics[*place].clone()).collect()
         };
-        let mut plan = self.plan(&seats, &blocks, judged_by);
+        let mut plan = self.plan(&ids, &blocks, given);
         for (benchmark, counters) in plan.benchmarks.iter_mut().zip(&kept.counters) {
             benchmark.counters = metrics_at(counters);
         }
@@ -130,21 +137,17 @@ impl Recording {
             tick_ns: None,
             left_out: Vec::new(),
         };
-        header.plan.validate().map_err(|source| FormatError::Plan {
-            file: file.to_owned(),
-            source,
-        })?;
+        let sound = header.plan.validate();
+        sound.map_err(|error| FormatError::whole(file, error))?;
         let mut run = Run::new(header);
         for block in &blocks {
-            let record = self.record(block, &seats[block.benchmark], kept);
-            run.benchmarks[block.benchmark]
-                .push(&record)
-                .map_err(|source| FormatError::Sample {
-                    file: file.to_owned(),
-                    line: self.row(block.rows[0]).line,
-                    benchmark: self.benchmarks[block.benchmark].name.clone(),
-                    source,
-                })?;
+            let record = self.record(block, &ids[block.benchmark], kept);
+            let taken = run.benchmarks[block.benchmark].push(&record);
+            taken.map_err(|error| {
+                let name = &self.benchmarks[block.benchmark].name;
+                let line = self.row(block.rows[0]).line;
+                FormatError::at(file, line, format!("benchmark '{name}': {error}"))
+            })?;
         }
         Ok(run)
     }
@@ -181,16 +184,9 @@ impl Recording {
         match order.windows(2).find(|pair| key(&pair[0]) == key(&pair[1])) {
             None => Ok(order),
             Some(pair) => {
-                let (first, row) = (self.row(pair[0]), self.row(pair[1]));
-                Err(FormatError::DuplicateRow {
-                    file: file.to_owned(),
-                    line: row.line,
-                    first_line: first.line,
-                    benchmark: self.benchmarks[row.benchmark as usize].name.clone(),
-                    replicate: row.replicate.unwrap_or(0),
-                    block: row.block,
-                    slot: row.slot,
-                })
+                let place = self.place(file, pair[1] as usize);
+                let first = self.row(pair[0]).line;
+                Err(place.error(format!("{place} was already given on line {first}")))
             }
         }
     }
@@ -227,14 +223,9 @@ impl Recording {
                         continue;
                     }
                     if let Some(contender) = missing {
-                        return Err(FormatError::IncompleteBlock {
-                            file: file.to_owned(),
-                            line: self.row(rows[0]).line,
-                            benchmark: self.benchmarks[block.benchmark].name.clone(),
-                            replicate,
-                            block: index,
-                            contender: contender.to_owned(),
-                        });
+                        let mut place = self.place(file, rows[0] as usize);
+                        place.slot = None;
+                        return Err(place.error(format!("{place} has no sample of '{contender}'")));
                     }
                 }
                 blocks.push(block);
@@ -255,9 +246,9 @@ impl Recording {
     /// The plan a recording would have had: one look, at all of it.
     fn plan(
         &self,
-        seats: &[Vec<ContenderId>],
+        ids: &[Vec<ContenderId>],
         blocks: &[RecordedBlock<'_>],
-        judged_by: &RecordingPlan,
+        given: &RecordingPlan,
     ) -> Plan {
         let mut blocks_of = HashMap::new();
         for block in blocks {
@@ -269,35 +260,35 @@ impl Recording {
         for (benchmark, _) in blocks_of.keys() {
             replicates[*benchmark] += 1;
         }
-        let planned = self.benchmarks.iter().zip(seats);
+        let planned = self.benchmarks.iter().zip(ids);
         Plan {
             design: Design {
-                margin: judged_by.margin,
-                alpha: judged_by.alpha,
+                margin: given.margin,
+                alpha: given.alpha,
                 looks: Looks {
                     at: vec![replicates.into_iter().max().unwrap_or(0)],
-                    levels: vec![judged_by.alpha],
+                    levels: vec![given.alpha],
                     weights: vec![1.0],
                 },
                 blocks_per_replicate: blocks_of.into_values().max().unwrap_or(0),
                 warmup: 0,
                 budget: None,
-                judged: judged_by.judged.clone(),
+                judged: given.judged.clone(),
                 pinning: Pinning::Inherit,
             },
             seed: 0,
             benchmarks: planned
-                .map(|(recorded, seats)| recorded.planned(seats))
+                .map(|(recorded, ids)| recorded.planned(ids))
                 .collect(),
         }
     }
 
     /// A block as the model takes it, with the values that are kept.
-    fn record(&self, block: &RecordedBlock<'_>, seats: &[ContenderId], kept: &Kept) -> BlockRecord {
+    fn record(&self, block: &RecordedBlock<'_>, ids: &[ContenderId], kept: &Kept) -> BlockRecord {
         let sample = |row: &u32| {
             let row = self.row(*row);
             Sample {
-                contender: seats[usize::from(row.contender)],
+                contender: ids[usize::from(row.contender)],
                 flags: row.flags,
                 exit_code: None,
                 iterations: row.iterations,
@@ -327,4 +318,212 @@ struct RecordedBlock<'a> {
     replicate: u32,
     index: u32,
     rows: &'a [u32],
+}
+
+/// A benchmark as far as its rows tell.
+#[derive(Debug)]
+pub(super) struct RecordedBenchmark {
+    pub(super) name: String,
+    contenders: Vec<RecordedContender>,
+}
+
+#[derive(Debug)]
+struct RecordedContender {
+    name: String,
+    role: Option<Role>,
+}
+
+impl RecordedBenchmark {
+    pub(super) fn new(name: &str) -> Self {
+        RecordedBenchmark {
+            name: name.to_owned(),
+            contenders: Vec::new(),
+        }
+    }
+
+    /// The contender of that name, new or known, by order of appearance.
+    /// `Err` names the column that does not fit and says why.
+    pub(super) fn contender(
+        &mut self,
+        name: &str,
+        role: Option<Role>,
+    ) -> Result<usize, (&'static str, String)> {
+        let known = self.contenders.iter().position(|c| c.name == name);
+        let max = Plan::MAX_CONTENDERS;
+        if known.is_none() && self.contenders.len() == max {
+            let problem = format!("'{name}' is one more than the {max} that can race");
+            return Err(("contender", problem));
+        }
+        let index = known.unwrap_or_else(|| {
+            self.contenders.push(RecordedContender {
+                name: name.to_owned(),
+                role,
+            });
+            self.contenders.len() - 1
+        });
+        let contender = &mut self.contenders[index];
+        match (contender.role, role) {
+            (Some(before), Some(now)) if before != now => {
+                let (now, before) = (now.name(), before.name());
+                let problem = format!("'{name}' is {now} here and {before} in an earlier row");
+                Err(("role", problem))
+            }
+            _ => {
+                contender.role = contender.role.or(role);
+                Ok(index)
+            }
+        }
+    }
+
+    /// The contender all others are compared against, by order of appearance.
+    fn baseline(&self, file: &Path) -> Result<usize, FormatError> {
+        if self.contenders.iter().all(|c| c.role.is_none()) {
+            return Ok(0);
+        }
+        let is_baseline = |c: &RecordedContender| c.role == Some(Role::Baseline);
+        let claims: Vec<usize> = (0..self.contenders.len())
+            .filter(|index| is_baseline(&self.contenders[*index]))
+            .collect();
+        let found = match claims[..] {
+            [one] => return Ok(one),
+            [] => "no row has the role 'baseline'".to_owned(),
+            [one, other, ..] => format!(
+                "both '{}' and '{}' have the role 'baseline'",
+                self.contenders[one].name, self.contenders[other].name
+            ),
+        };
+        Err(FormatError::whole(
+            file,
+            format!("benchmark '{}' needs one baseline; {found}", self.name),
+        ))
+    }
+
+    /// The id of each contender in the plan, by order of appearance: the
+    /// baseline first, the others after it as they came.
+    pub(super) fn ids(&self, file: &Path) -> Result<Vec<ContenderId>, FormatError> {
+        let baseline = self.baseline(file)?;
+        let id = |index: usize| match index {
+            index if index == baseline => ContenderId::BASELINE,
+            index if index < baseline => ContenderId(index as u8 + 1),
+            index => ContenderId(index as u8),
+        };
+        Ok((0..self.contenders.len()).map(id).collect())
+    }
+
+    /// The name of a contender that is not in `present`, a set of bits by
+    /// order of appearance.
+    pub(super) fn missing_from(&self, present: u64) -> Option<&str> {
+        let absent = |index: &usize| present & 1 << index == 0;
+        let index = (0..self.contenders.len()).find(absent)?;
+        Some(&self.contenders[index].name)
+    }
+
+    /// The benchmark of the plan, its contenders in the order of their ids.
+    pub(super) fn planned(&self, ids: &[ContenderId]) -> Benchmark {
+        let mut in_order: Vec<_> = ids.iter().zip(&self.contenders).collect();
+        in_order.sort_by_key(|(id, _)| **id);
+        let contender = |(_, recorded): (&ContenderId, &RecordedContender)| Contender {
+            name: recorded.name.clone(),
+            workload: Workload::Recording,
+        };
+        Benchmark {
+            name: self.name.clone(),
+            parameters: Vec::new(),
+            contenders: in_order.into_iter().map(contender).collect(),
+            ..Benchmark::default()
+        }
+    }
+}
+
+/// The place of a row as far as its cells were read, for errors.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place<'a> {
+    pub(super) file: &'a Path,
+    pub(super) line: u64,
+    pub(super) benchmark: &'a str,
+    pub(super) replicate: Option<u32>,
+    pub(super) block: Option<u32>,
+    pub(super) slot: Option<u32>,
+}
+
+impl Place<'_> {
+    /// A cell that does not hold what its column promises.
+    pub(super) fn cell(&self, column: &str, problem: impl fmt::Display) -> FormatError {
+        self.error(format!("{column} of {self}: {problem}"))
+    }
+
+    fn error(&self, problem: String) -> FormatError {
+        FormatError::at(self.file, self.line, problem)
+    }
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "benchmark '{}'", self.benchmark)?;
+        let numbers = [
+            ("replicate", self.replicate),
+            ("block", self.block),
+            ("slot", self.slot),
+        ];
+        for (word, number) in numbers {
+            if let Some(number) = number {
+                write!(f, ", {word} {number}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_baseline_sits_first_and_the_others_keep_their_order() {
+        let mut benchmark = RecordedBenchmark::new("b");
+        for (name, role) in [
+            ("x", Role::Candidate),
+            ("y", Role::Baseline),
+            ("z", Role::Candidate),
+        ] {
+            benchmark.contender(name, Some(role)).unwrap();
+        }
+        let ids = benchmark.ids(Path::new("a.csv")).unwrap();
+        assert_eq!(ids, [1, 0, 2].map(ContenderId));
+        let planned = benchmark.planned(&ids);
+        let names: Vec<_> = planned.contenders.iter().map(|c| c.name.as_str()).collect();
+        assert_eq!(names, ["y", "x", "z"]);
+    }
+
+    #[test]
+    fn a_contender_that_is_missing_is_named() {
+        let mut benchmark = RecordedBenchmark::new("b");
+        for name in ["x", "y"] {
+            benchmark.contender(name, None).unwrap();
+        }
+        assert_eq!(benchmark.missing_from(0b01), Some("y"));
+        assert_eq!(benchmark.missing_from(0b11), None);
+    }
+
+    #[test]
+    fn a_place_is_named_as_far_as_it_is_known() {
+        let mut place = Place {
+            file: Path::new("a.csv"),
+            line: 7,
+            benchmark: "sort",
+            replicate: Some(3),
+            block: Some(0),
+            slot: Some(2),
+        };
+        let error = |place: &Place<'_>| place.cell("wall_ns", "'-1' is negative").to_string();
+        assert_eq!(
+            error(&place),
+            "a.csv:7: wall_ns of benchmark 'sort', replicate 3, block 0, slot 2: '-1' is negative"
+        );
+        (place.replicate, place.block, place.slot) = (None, None, None);
+        assert_eq!(
+            error(&place),
+            "a.csv:7: wall_ns of benchmark 'sort': '-1' is negative"
+        );
+    }
 }

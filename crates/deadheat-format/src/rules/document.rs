@@ -5,8 +5,7 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::error::RulesError;
-use crate::nearest::nearest;
+use crate::error::{RulesError, nearest};
 
 /// The text that errors point into.
 pub(super) struct Document<'t> {

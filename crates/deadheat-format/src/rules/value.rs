@@ -4,7 +4,7 @@ use deadheat_model::{Day, FailOn, Glob, RaceSettings, Setting, ShareRange, Value
 use toml::de::DeValue;
 
 use super::document::{Document, Entry};
-use super::error::RulesError;
+use crate::error::RulesError;
 
 /// The kind of a value, in words.
 fn kind(value: &DeValue<'_>) -> &'static str {

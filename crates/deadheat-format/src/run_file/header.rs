@@ -5,12 +5,12 @@ use deadheat_model::{
     NeutralLinks, Object, Origin, RaceKind, RunHeader, Share,
 };
 
-use crate::wire::{Fields, Wire, choice, object, tool};
+use crate::wire::{Fields, Wire, choice, object};
 #[cfg(feature = "decode")]
 use crate::wire::{WireError, inside, object_of, required};
 
 #[cfg(feature = "read")]
-pub(crate) use declared::read_header_line;
+pub(super) use declared::read_header_line;
 
 /// The schema written, and the latest that is read.
 pub const SCHEMA: &str = "deadheat.run/1";
@@ -21,7 +21,7 @@ pub(super) fn header_line(header: &RunHeader) -> Json {
 }
 
 object! { RunHeader {
-    tool_version = "tool": via(tool),
+    tool_version = "tool": within("version"),
     started_at,
     origin: or(Origin::Race),
     plan: inline,
@@ -91,7 +91,7 @@ impl Fields for Option<CalibrationNote> {
 }
 
 object! { CalibrationNote {
-    tool_version = "tool": via(tool),
+    tool_version = "tool": within("version"),
     started_at,
     kind,
     false_calls,
@@ -161,7 +161,7 @@ mod declared {
     const FAMILY: &str = "deadheat.run/";
     const MAJOR: u64 = 1;
 
-    /// What the schema a header declares means to this reader.
+    /// The schema that a header declares, as this reader sees it.
     #[derive(Debug, PartialEq, Eq)]
     pub(super) enum Declared {
         /// A run of this major version, whatever its minor.
@@ -186,8 +186,10 @@ mod declared {
     }
 
     /// The JSON of a first line, when it declares a schema that can be read.
-    pub(crate) fn read_header_line(name: &Path, first: &[u8]) -> Result<Json, FormatError> {
-        let file = name.to_owned();
+    pub(in crate::run_file) fn read_header_line(
+        name: &Path,
+        first: &[u8],
+    ) -> Result<Json, FormatError> {
         let json = std::str::from_utf8(first).ok().and_then(Json::parse);
         let schema = json.as_ref().and_then(Json::as_object);
         let schema = schema.and_then(|header| header.get("schema")?.as_text());
@@ -195,32 +197,35 @@ mod declared {
             // A run that was killed while its header was written is still known by
             // how it begins.
             if first.starts_with(b"{\"schema\":\"deadheat.run/") {
-                return Err(FormatError::Line {
-                    file,
-                    line: 1,
-                    problem: "the header is cut off, so there is no run".to_owned(),
-                });
+                let problem = "the header is cut off, so there is no run";
+                return Err(FormatError::at(name, 1, problem));
             }
-            let found = match first.trim_ascii_start().first() {
-                Some(b'{' | b'[') => "JSON without the header of a run",
-                _ => "text without the header of a run",
-            };
-            return Err(FormatError::UnknownFormat {
-                file,
-                found: found.to_owned(),
-            });
+            return Err(foreign(
+                name,
+                match first.trim_ascii_start().first() {
+                    Some(b'{' | b'[') => "JSON without the header of a run",
+                    _ => "text without the header of a run",
+                },
+            ));
         };
         match declared(schema) {
             Declared::Readable => Ok(json.clone()),
-            Declared::Newer => Err(FormatError::NewerSchema {
-                file,
-                schema: schema.to_owned(),
-            }),
-            Declared::Foreign => Err(FormatError::UnknownFormat {
-                file,
-                found: format!("JSON of schema {schema}"),
-            }),
+            Declared::Newer => Err(FormatError::unknown(
+                name,
+                format!("has schema {schema}: it needs a later deadheat; this one reads {SCHEMA}"),
+            )),
+            Declared::Foreign => Err(foreign(name, &format!("JSON of schema {schema}"))),
         }
+    }
+
+    fn foreign(file: &Path, found: &str) -> FormatError {
+        FormatError::unknown(
+            file,
+            format!(
+                "is {found}, not yet a format deadheat reads; it reads run files (JSON Lines, \
+                 schema {SCHEMA}) and tidy CSV (columns benchmark, contender, wall_ns, …)"
+            ),
+        )
     }
 }
 

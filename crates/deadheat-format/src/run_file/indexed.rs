@@ -12,7 +12,7 @@ use deadheat_model::{BlockRecord, Run, Samples};
 use memchr::{memchr, memchr_iter};
 
 use super::block::{decode_compact, decode_head};
-use super::reader::{Reading, Refusal, Widths, stranger};
+use super::reader::{Reading, Refusal, Widths, unknown_contender};
 use crate::bounded::read_line;
 
 /// Parts of a file smaller than this are not worth a thread.
@@ -21,7 +21,7 @@ const LEAST_PART: u64 = 1 << 20;
 /// Bytes that are read at once, unless a line is longer.
 const STEP: u64 = 1 << 18;
 
-/// How a run file begins when deadheat wrote it.
+/// The beginning of a run file as deadheat writes it.
 const BEGINNING: &[u8] = b"{\"schema\":\"deadheat.run/";
 
 /// A run file that was looked through once and whose samples are read when
@@ -29,7 +29,7 @@ const BEGINNING: &[u8] = b"{\"schema\":\"deadheat.run/";
 ///
 /// It knows files as deadheat writes them, whole or cut short. Where it does
 /// not know what to make of a file, or a line of it cannot hold, it says
-/// `None`, and [`read_run`](crate::read_run) tells what is to be told.
+/// `None`, and [`read_run`](crate::read_run) says what is wrong.
 #[derive(Debug)]
 pub struct IndexedRun {
     file: File,
@@ -68,18 +68,20 @@ impl IndexedRun {
         read_line(&mut reader, &mut header).ok()?;
         let reading = Reading::begin(path, &header).ok()?;
         let benchmarks = &reading.run.header.plan.benchmarks;
-        let each_sample: Vec<EachSample> = benchmarks
+        let each_sample: Vec<bool> = benchmarks
             .iter()
             .map(|benchmark| benchmark.processes_per_replicate().is_none())
             .collect();
         let parts = threads.max(1) as u64;
         let parts = in_parts(&file, header.len() as u64, size, parts, &each_sample)?;
-        let found = Gathering::of(reading).all(parts)?;
+        let mut gathering = Gathering::of(reading);
+        gathering.all(parts)?;
+        let run = gathering.reading.finish();
         Some(Self {
-            widths: Widths::of(&found.run.header),
-            run: found.run,
-            stretches: found.stretches,
-            blocks: found.blocks,
+            widths: Widths::of(&run.header),
+            run,
+            stretches: gathering.stretches,
+            blocks: gathering.blocks,
             file,
         })
     }
@@ -109,7 +111,8 @@ impl IndexedRun {
                 self.file.read_exact_at(&mut bytes, at).ok()?;
                 let mut rest = &bytes[..];
                 while let Some(len) = decode_compact(rest, |_| width, &mut block) {
-                    if block.benchmark != benchmark || stranger(&block, planned).is_some() {
+                    if block.benchmark != benchmark || unknown_contender(&block, planned).is_some()
+                    {
                         return None;
                     }
                     samples.push(&block).ok()?;
@@ -130,13 +133,13 @@ impl IndexedRun {
 
 /// Looks through a file in so many parts at once, behind a header of so many
 /// bytes.
-fn in_parts(
+fn in_parts<'a>(
     file: &File,
     header: u64,
     size: u64,
     parts: u64,
-    benchmarks: &[EachSample],
-) -> Option<Vec<Index>> {
+    each_sample: &'a [bool],
+) -> Option<Vec<Index<'a>>> {
     let border = |part: u64| match part {
         0 => Some(header),
         part if part == parts => Some(size),
@@ -146,7 +149,7 @@ fn in_parts(
         let mut found = Vec::new();
         for part in 0..parts {
             let lines = (border(part)?, border(part + 1)?);
-            found.push(scope.spawn(move || index(file, lines, size, benchmarks)));
+            found.push(scope.spawn(move || index(file, lines, size, each_sample)));
         }
         found.into_iter().map(|part| part.join().ok()?).collect()
     })
@@ -163,13 +166,6 @@ struct Gathering<'a> {
     garbage: bool,
 }
 
-/// The run without its samples, and where they stand.
-struct Found {
-    run: Run,
-    stretches: Vec<Vec<Stretch>>,
-    blocks: Vec<usize>,
-}
-
 impl<'a> Gathering<'a> {
     fn of(reading: Reading<'a>) -> Self {
         let benchmarks = reading.run.benchmarks.len();
@@ -183,7 +179,7 @@ impl<'a> Gathering<'a> {
     }
 
     /// Takes all parts, in the order of the file.
-    fn all(mut self, parts: Vec<Index>) -> Option<Found> {
+    fn all(&mut self, parts: Vec<Index<'_>>) -> Option<()> {
         for part in parts {
             for (all, some) in self.stretches.iter_mut().zip(part.stretches) {
                 some.into_iter().for_each(|stretch| push(all, stretch));
@@ -192,11 +188,7 @@ impl<'a> Gathering<'a> {
                 self.segment(segment)?;
             }
         }
-        Some(Found {
-            run: self.reading.finish(),
-            stretches: self.stretches,
-            blocks: self.blocks,
-        })
+        Some(())
     }
 
     fn segment(&mut self, segment: Segment) -> Option<()> {
@@ -288,7 +280,7 @@ struct Seen {
     /// The replicates of the first and of the last block.
     first: u32,
     last: u32,
-    /// How often a block was of another replicate than the one before it.
+    /// The number of blocks of another replicate than the block before.
     turns: u64,
     /// Launches that are no block's but its samples' and its priming's; not
     /// counted where a process serves a replicate.
@@ -308,33 +300,34 @@ struct Segment {
     cut: Option<Vec<u8>>,
 }
 
-/// What stands in a part of a run file.
+/// The contents of a part of a run file.
 #[derive(Debug)]
-struct Index {
+struct Index<'a> {
+    /// Of each benchmark, whether each of its samples is a launch.
+    each_sample: &'a [bool],
     segments: Vec<Segment>,
+    /// The segment that the next line belongs to.
+    segment: Segment,
     /// By benchmark.
     stretches: Vec<Vec<Stretch>>,
+    /// Reused for every line.
+    head: BlockRecord,
 }
-
-/// How to count the launches of a benchmark: whether each sample was one.
-type EachSample = bool;
 
 /// Looks through the lines that begin at `from` or later and before `to`, in a
 /// file of so many bytes. `None` when it cannot be read.
-fn index(
+fn index<'a>(
     file: &File,
     (from, to): (u64, u64),
     size: u64,
-    benchmarks: &[EachSample],
-) -> Option<Index> {
+    each_sample: &'a [bool],
+) -> Option<Index<'a>> {
     let mut reader = BufReader::with_capacity(BUFFER, Part::new(file, from, size));
-    let mut indexing = Indexing {
-        index: Index {
-            segments: Vec::new(),
-            stretches: vec![Vec::new(); benchmarks.len()],
-        },
+    let mut index = Index {
+        each_sample,
+        segments: Vec::new(),
         segment: Segment::default(),
-        benchmarks,
+        stretches: vec![Vec::new(); each_sample.len()],
         head: BlockRecord::default(),
     };
     let (mut at, mut long) = (from, Vec::new());
@@ -342,14 +335,14 @@ fn index(
         let ahead = reader.fill_buf().ok()?;
         let bytes = match memchr(b'\n', ahead) {
             Some(end) => {
-                indexing.take(&ahead[..=end], at);
+                index.take(&ahead[..=end], at);
                 reader.consume(end + 1);
                 end + 1
             }
             None => {
                 long.clear();
                 let bytes = read_line(&mut reader, &mut long).ok()?;
-                indexing.take(&long, at);
+                index.take(&long, at);
                 bytes
             }
         };
@@ -358,10 +351,7 @@ fn index(
         }
         at += bytes as u64;
     }
-    let Indexing {
-        mut index, segment, ..
-    } = indexing;
-    index.segments.push(segment);
+    index.segments.push(std::mem::take(&mut index.segment));
     Some(index)
 }
 
@@ -373,26 +363,19 @@ fn next_line(file: &File, place: u64, size: u64) -> Option<u64> {
     Some(before + reader.skip_until(b'\n').ok()? as u64)
 }
 
-struct Indexing<'a> {
-    index: Index,
-    segment: Segment,
-    benchmarks: &'a [EachSample],
-    head: BlockRecord,
-}
-
-impl Indexing<'_> {
+impl Index<'_> {
     /// Takes a line that begins at `at`.
     fn take(&mut self, line: &[u8], at: u64) {
         if self.take_block(line, at).is_some() || line.trim_ascii().is_empty() {
             return;
         }
-        let told = [&b"{\"placed\":"[..], b"{\"failed\":"];
+        let heads = [&b"{\"placed\":"[..], b"{\"failed\":"];
         // What lacks its newline may be torn.
-        if line.ends_with(b"}\n") && told.iter().any(|head| line.starts_with(head)) {
+        if line.ends_with(b"}\n") && heads.iter().any(|head| line.starts_with(head)) {
             self.segment.lines.push(line.to_vec());
         } else {
             self.segment.cut = Some(line.to_vec());
-            self.index.segments.push(std::mem::take(&mut self.segment));
+            self.segments.push(std::mem::take(&mut self.segment));
         }
     }
 
@@ -406,7 +389,7 @@ impl Indexing<'_> {
             primed,
             ..
         } = self.head;
-        let each_sample = *self.benchmarks.get(benchmark)?;
+        let each_sample = *self.each_sample.get(benchmark)?;
         if !rest.ends_with(b"]]}\n") {
             return None;
         }
@@ -414,7 +397,7 @@ impl Indexing<'_> {
             at,
             len: u32::try_from(line.len()).ok()?,
         };
-        push(&mut self.index.stretches[benchmark], stretch);
+        push(&mut self.stretches[benchmark], stretch);
         let seen = self.segment.seen.entry(benchmark).or_insert(Seen {
             first: replicate,
             last: replicate,

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Write};
 
-/// What a journal needs of its file.
+/// The operations that a journal needs of its file.
 pub(super) trait Disk: Write {
     /// Cuts the file to `len` bytes.
     fn cut(&mut self, len: u64) -> io::Result<()>;
@@ -29,7 +29,7 @@ pub(super) struct Journal<D = File> {
     disk: D,
     /// Bytes up to the end of the last whole line.
     len: u64,
-    /// Whether something may stand behind `len`.
+    /// Something may stand behind `len`.
     torn: bool,
 }
 

@@ -18,7 +18,5 @@ pub use indexed::IndexedRun;
 pub use reader::{read_header, read_run, read_run_from};
 pub use writer::RunFileWriter;
 
-#[cfg(feature = "read")]
-pub(crate) use header::read_header_line;
-#[cfg(feature = "read")]
+#[cfg(feature = "saved")]
 pub(crate) use reader::BUFFER;

@@ -1,6 +1,7 @@
 //! A run file, read line by line.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
@@ -13,7 +14,7 @@ use super::block::{decode_compact, decode_json};
 use super::header::{SCHEMA, read_header_line};
 use crate::bounded::{self, read_line};
 use crate::error::{FormatError, cannot_read};
-use crate::wire::{Wire, WireError};
+use crate::wire::Wire;
 
 /// Bytes asked of the system at once.
 pub(crate) const BUFFER: usize = 1 << 16;
@@ -48,7 +49,7 @@ pub(super) struct Scan {
     pub(super) run: Run,
     /// Bytes up to the end of the last line that could be read.
     pub(super) len: u64,
-    /// Whether that line lacks its newline.
+    /// That line lacks its newline.
     pub(super) unterminated: bool,
 }
 
@@ -57,9 +58,7 @@ pub(super) fn scan(mut reader: impl BufRead, name: &Path) -> Result<Scan, Format
     let mut line = Vec::new();
     let mut len = next_line(&mut reader, &mut line).map_err(cannot_read(name))?;
     if len == 0 {
-        return Err(FormatError::Empty {
-            file: name.to_owned(),
-        });
+        return Err(FormatError::empty(name));
     }
     let mut unterminated = !line.ends_with(b"\n");
     let mut reading = Reading::begin(name, &line)?;
@@ -118,8 +117,11 @@ pub(super) enum Refusal {
     Error(FormatError),
 }
 
-/// A sample of somebody who does not race in this benchmark.
-pub(super) fn stranger<'a>(block: &'a BlockRecord, benchmark: &Benchmark) -> Option<&'a Sample> {
+/// A sample of a contender that the benchmark does not have.
+pub(super) fn unknown_contender<'a>(
+    block: &'a BlockRecord,
+    benchmark: &Benchmark,
+) -> Option<&'a Sample> {
     let racing = benchmark.contenders.len();
     let mut samples = block.samples.iter();
     samples.find(|sample| sample.contender.index() >= racing)
@@ -142,7 +144,7 @@ pub(super) struct Reading<'a> {
     launches: u64,
 }
 
-/// How many values the samples of each benchmark have.
+/// The number of values that the samples of each benchmark have.
 #[derive(Debug)]
 pub(super) struct Widths {
     of: Vec<usize>,
@@ -169,19 +171,16 @@ impl<'a> Reading<'a> {
     /// From the first line.
     pub(super) fn begin(name: &'a Path, first: &[u8]) -> Result<Self, FormatError> {
         let json = read_header_line(name, first)?;
-        let header = RunHeader::from_json(&json).map_err(|error| FormatError::Line {
-            file: name.to_owned(),
-            line: 1,
-            problem: if error.is_sentence() {
-                error.to_string()
+        let header = RunHeader::from_json(&json).map_err(|error| {
+            let prefix = if error.is_sentence() {
+                ""
             } else {
-                format!("the header does not hold: {error}")
-            },
+                "the header does not hold: "
+            };
+            FormatError::at(name, 1, format!("{prefix}{error}"))
         })?;
-        header.plan.validate().map_err(|source| FormatError::Plan {
-            file: name.to_owned(),
-            source,
-        })?;
+        let sound = header.plan.validate();
+        sound.map_err(|error| FormatError::whole(name, error))?;
         Ok(Reading {
             name,
             line: 1,
@@ -193,12 +192,8 @@ impl<'a> Reading<'a> {
         })
     }
 
-    fn error(&self, problem: String) -> FormatError {
-        FormatError::Line {
-            file: self.name.to_owned(),
-            line: self.line,
-            problem,
-        }
+    fn error(&self, problem: impl fmt::Display) -> FormatError {
+        FormatError::at(self.name, self.line, problem)
     }
 
     /// Takes the line that `ahead` begins with, when it is a block as deadheat
@@ -234,23 +229,22 @@ impl<'a> Reading<'a> {
     /// Takes the fields of a line, whose first known name says what it is about. Others are kinds
     /// of a later minor version.
     fn take_fields(&mut self, fields: &Object) -> Result<(), FormatError> {
-        let wrong = |reading: &Self, error: WireError| reading.error(error.to_string());
         if fields.get("block").is_some() {
             decode_json(fields, |of| self.widths.in_benchmark(of), &mut self.block)
-                .map_err(|error| wrong(self, error))?;
+                .map_err(|error| self.error(error))?;
             self.take_block()?;
         } else if fields.get("resume").is_some() {
             self.run.resume();
             self.placed_on.clear();
         } else if let Some(json) = fields.get("placed") {
-            let placed = Placed::from_json(json).map_err(|error| wrong(self, error))?;
+            let placed = Placed::from_json(json).map_err(|error| self.error(error))?;
             self.take_placed(placed)?;
         } else if let Some(json) = fields.get("failed") {
-            let failure = BenchmarkFailure::from_json(json).map_err(|error| wrong(self, error))?;
+            let failure = BenchmarkFailure::from_json(json).map_err(|error| self.error(error))?;
             self.check_benchmark(failure.benchmark, "a failure")?;
             self.run.failures.push(failure);
         } else if let Some(json) = fields.get("end") {
-            let end = RunEnd::from_json(json).map_err(|error| wrong(self, error))?;
+            let end = RunEnd::from_json(json).map_err(|error| self.error(error))?;
             self.run.launches = end.launches;
             self.launches = 0;
             self.run.end = Some(end);
@@ -285,7 +279,7 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
-    /// Whether the plan has the benchmark that `what` speaks of.
+    /// Refuses a benchmark that the plan does not have; `what` names it.
     fn check_benchmark(&self, index: usize, what: &str) -> Result<(), FormatError> {
         let known = self.run.header.plan.benchmarks.len();
         if index < known {
@@ -300,7 +294,7 @@ impl<'a> Reading<'a> {
         let block = &self.block;
         self.check_benchmark(block.benchmark, "a block")?;
         let benchmark = &self.run.header.plan.benchmarks[block.benchmark];
-        if let Some(sample) = stranger(block, benchmark) {
+        if let Some(sample) = unknown_contender(block, benchmark) {
             return Err(self.error(format!(
                 "benchmark '{}', replicate {}, block {}: a sample of contender {}, \
                  but the plan has {}, counted from 0",
@@ -321,12 +315,10 @@ impl<'a> Reading<'a> {
             }
             None => block.samples.len() as u64 + u64::from(block.primed),
         };
-        samples.push(block).map_err(|source| FormatError::Sample {
-            file: self.name.to_owned(),
-            line: self.line,
-            benchmark: benchmark.name.clone(),
-            source,
-        })?;
+        let name = &benchmark.name;
+        samples
+            .push(block)
+            .map_err(|error| self.error(format!("benchmark '{name}': {error}")))?;
         let elapsed_ns = block.elapsed_ns;
         self.count(launched, elapsed_ns);
         Ok(())

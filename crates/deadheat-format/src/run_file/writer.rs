@@ -21,8 +21,6 @@ use crate::error::cannot_read;
 use crate::error::{FormatError, cannot_write, create_folder_of};
 use crate::wire::Wire;
 #[cfg(feature = "read")]
-use crate::wire::tool;
-#[cfg(feature = "read")]
 use deadheat_model::Object;
 
 /// Keeps every block on disk before the next one starts.
@@ -80,10 +78,8 @@ impl RunFileWriter {
 
     /// Writes the header to an empty file.
     fn begin(file: File, path: &Path, header: &RunHeader) -> Result<Self, FormatError> {
-        header.plan.validate().map_err(|source| FormatError::Plan {
-            file: path.to_owned(),
-            source,
-        })?;
+        let sound = header.plan.validate();
+        sound.map_err(|error| FormatError::whole(path, error))?;
         let mut writer = Self::new(Journal::new(file, 0, false), path, header);
         writer
             .append_json(&header_line(header))
@@ -224,7 +220,7 @@ impl RunFileWriter {
             writer.line.push(b'\n');
         }
         let note = Object::new()
-            .with("tool", tool::to_json(tool_version))
+            .with("tool", Json::tagged("version", tool_version))
             .with("started_at", started_at);
         writer
             .append_json(&Json::tagged("resume", note))
@@ -249,7 +245,8 @@ fn lock(file: &File, path: &Path) -> Result<(), FormatError> {
     Ok(())
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use super::*;
     use deadheat_model::{Benchmark, Contender, Design, Environment, Looks, Origin, Pinning, Plan};

@@ -226,15 +226,14 @@ const LARGE: f64 = 1e16;
 impl Json {
     /// The text on many lines, indented by two spaces. The last line is not ended.
     pub fn pretty(&self) -> String {
-        let mut text = String::new();
-        write(&mut text, self, Some(0)).expect("a String takes every write");
-        text
+        format!("{self:#}")
     }
 }
 
 impl fmt::Display for Json {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write(f, self, None)
+        let depth = f.alternate().then_some(0);
+        write(f, self, depth)
     }
 }
 

@@ -7,17 +7,14 @@ use deadheat_model::{Metric, ResultBenchmark, ResultFacts, ResultState, Results}
 use serde::Deserialize;
 
 use super::json::{Number, from_json};
-use super::rows::Rows;
+use super::rows::{Rows, summarised, tool, with_pairs};
 use crate::error::FormatError;
 
 /// Reads a report of BenchmarkDotNet, full or brief. Each launch is a process.
 pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
     let report: Report = from_json(file, text)?;
     let host = report.host_environment_info.unwrap_or_default();
-    let tool = match &host.benchmark_dot_net_version {
-        Some(version) => format!("BenchmarkDotNet {version}"),
-        None => "BenchmarkDotNet".to_owned(),
-    };
+    let tool = tool("BenchmarkDotNet", host.benchmark_dot_net_version.as_ref());
     let mut results = Results::new(file.display().to_string(), tool);
     results.facts = host.facts();
     results.facts.date = report.title.as_deref().and_then(date);
@@ -110,14 +107,14 @@ struct Measurement {
 }
 
 impl Measurement {
-    /// What the report itself speaks of: times less the overhead of the loop.
+    /// A measurement that the report itself speaks of: times less the overhead of the loop.
     /// Before 0.11 one word told both mode and stage.
     fn is_result(&self) -> bool {
         let words = (self.iteration_mode.as_str(), self.iteration_stage.as_str());
         matches!(words, ("Workload", "Result") | ("Result", ""))
     }
 
-    /// What was measured, with the overhead.
+    /// A measurement with the overhead.
     fn is_actual(&self) -> bool {
         let words = (self.iteration_mode.as_str(), self.iteration_stage.as_str());
         matches!(
@@ -174,9 +171,10 @@ impl Case {
             times = self.measured(measured, Measurement::is_actual, file, index)?;
         }
         let Some(statistics) = self.statistics.as_ref().filter(|_| times.is_empty()) else {
-            let state = match times.is_empty() {
-                true => ResultState::Failed("BenchmarkDotNet measured nothing of it".to_owned()),
-                false => ResultState::Measured,
+            let state = if times.is_empty() {
+                ResultState::Failed("BenchmarkDotNet measured nothing of it".to_owned())
+            } else {
+                ResultState::Measured
             };
             return Ok((times, state));
         };
@@ -189,8 +187,7 @@ impl Case {
         }
         let field = "Statistics.Mean".to_owned();
         let mean = statistics.mean.measured(1.0, file, place(field))?;
-        let statistic = "mean".to_owned();
-        Ok((vec![(0, mean)], ResultState::Summarised { statistic }))
+        Ok((vec![(0, mean)], summarised("mean")))
     }
 
     fn measured(
@@ -206,11 +203,8 @@ impl Case {
             let place = |field| format!("Benchmarks[{index}].Measurements[{at}].{field}");
             let operations = one.operations.measured(1.0, file, || place("Operations"))?;
             if operations < 1.0 {
-                return Err(FormatError::Saved {
-                    file: file.to_owned(),
-                    place: place("Operations"),
-                    problem: "a measurement needs at least one operation".to_owned(),
-                });
+                let problem = "a measurement needs at least one operation";
+                return Err(FormatError::at(file, place("Operations"), problem));
             }
             let total = one
                 .nanoseconds
@@ -223,7 +217,7 @@ impl Case {
     }
 }
 
-/// How the benchmarks of a report are called: by class and method, with
+/// The names of the benchmarks of a report: by class and method, with
 /// namespace or job only where those do not tell them apart.
 #[derive(Default)]
 struct Names<'a> {
@@ -249,15 +243,12 @@ impl<'a> Names<'a> {
             name = format!("{namespace}.{name}");
         }
         let parameters = case.parameters.as_deref().unwrap_or_default();
-        let mut pairs = parameters.replace('&', ", ");
+        let pairs = parameters.split('&').filter(|_| !parameters.is_empty());
+        let mut pairs: Vec<String> = pairs.map(str::to_owned).collect();
         if let (true, Some(job)) = (self.jobs[&case.key()].len() > 1, case.job()) {
-            let comma = if pairs.is_empty() { "" } else { ", " };
-            pairs = format!("{pairs}{comma}job={job}");
+            pairs.push(format!("job={job}"));
         }
-        match pairs.is_empty() {
-            true => name,
-            false => format!("{name} ({pairs})"),
-        }
+        with_pairs(&name, &pairs)
     }
 }
 
@@ -269,7 +260,7 @@ impl Case {
         }
     }
 
-    /// What tells it apart from others but for its job.
+    /// The key that tells it apart from others but for its job.
     fn key(&self) -> String {
         let namespace = self.namespace.as_deref().unwrap_or_default();
         let parameters = self.parameters.as_deref().unwrap_or_default();

@@ -4,11 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
-use deadheat_model::{Better, Metric, ResultBenchmark, ResultFacts, ResultState, Results, Unit};
+use deadheat_model::{Better, Metric, ResultBenchmark, ResultFacts, Results, Unit};
 use serde::Deserialize;
 
 use super::json::{Number, from_json};
-use super::rows::Rows;
+use super::rows::{Rows, summarised, tool};
 use crate::error::FormatError;
 
 #[derive(Deserialize)]
@@ -40,7 +40,7 @@ struct WireResult {
     name: Option<String>,
     #[serde(default)]
     parameters: BTreeMap<String, WireParameter>,
-    // Of the first versions that had parameters; its name is not told.
+    // Of the first versions that had parameters; its name is not known.
     parameter: Option<String>,
     // Versions 1: times in seconds, and means of what else was measured.
     times: Option<Vec<Number>>,
@@ -99,15 +99,12 @@ const SCHEMA: u64 = 2;
 pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
     let wire: WireFile = from_json(file, text)?;
     if let Some(version) = wire.schema_version.filter(|version| *version > SCHEMA) {
-        let told = format!("schema {version} is newer than {SCHEMA}, the last one known here");
-        return Err(problem(file, "schema_version".to_owned(), told));
+        let problem = format!("schema {version} is newer than {SCHEMA}, the last one known here");
+        return Err(FormatError::at(file, "schema_version", problem));
     }
     let metadata = wire.metadata.as_ref();
-    let tool = match metadata.and_then(|metadata| metadata.hyperfine_version.as_ref()) {
-        Some(version) => format!("hyperfine {version}"),
-        None => "hyperfine".to_owned(),
-    };
-    let mut results = Results::new(file.display().to_string(), tool);
+    let version = metadata.and_then(|metadata| metadata.hyperfine_version.as_ref());
+    let mut results = Results::new(file.display().to_string(), tool("hyperfine", version));
     results.facts = metadata.map(facts).unwrap_or_default();
     let mut times_named: HashMap<&str, usize> = HashMap::new();
     for result in &wire.results {
@@ -126,11 +123,11 @@ pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
         };
         // Parameters that the command does not show tell its likes apart.
         if times_named[name(result)] > 1 && !parameters.is_empty() {
-            let told = parameters
+            let pairs = parameters
                 .iter()
                 .map(|(name, value)| format!("{name}={value}"));
-            let told: Vec<String> = told.collect();
-            read.name = format!("{} [{}]", read.name, told.join(", "));
+            let pairs: Vec<String> = pairs.collect();
+            read.name = format!("{} [{}]", read.name, pairs.join(", "));
         }
         read.parameters = parameters;
         let (rows, codes) = match &result.measurements {
@@ -151,9 +148,7 @@ pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
             read.metrics = vec![Metric::Wall];
             read.processes = vec![0];
             read.values = vec![time];
-            read.state = ResultState::Summarised {
-                statistic: statistic.to_owned(),
-            };
+            read.state = summarised(statistic);
         }
         results.push(read);
     }
@@ -171,14 +166,6 @@ impl Place<'_> {
     fn of(&self, field: &str) -> String {
         let (index, name) = (self.index, name(self.result));
         format!("results[{index}].{field}, of command '{name}'")
-    }
-}
-
-fn problem(file: &Path, place: String, problem: String) -> FormatError {
-    FormatError::Saved {
-        file: file.to_owned(),
-        place,
-        problem,
     }
 }
 
@@ -252,43 +239,27 @@ fn measured(
     Ok(rows)
 }
 
-/// What may be measured of a launch beside its wall time.
-fn others(launch: &WireMeasurement) -> [(&'static str, Metric, Option<&WireQuantity>); 9] {
+/// The quantities that may be measured of a launch beside its wall time.
+fn others(launch: &WireMeasurement) -> [(&'static str, Metric, &Option<WireQuantity>); 9] {
     let references = Metric::foreign("cache-references", Unit::Count, Better::Less);
     [
-        ("time_cpu", Metric::Cpu, launch.time_cpu.as_ref()),
-        ("time_user", Metric::User, launch.time_user.as_ref()),
-        ("time_system", Metric::System, launch.time_system.as_ref()),
+        ("time_cpu", Metric::Cpu, &launch.time_cpu),
+        ("time_user", Metric::User, &launch.time_user),
+        ("time_system", Metric::System, &launch.time_system),
         (
             "memory_peak_resident",
             Metric::PeakRss,
-            launch.memory_peak_resident.as_ref(),
+            &launch.memory_peak_resident,
         ),
-        ("cpu_cycles", Metric::Cycles, launch.cpu_cycles.as_ref()),
-        (
-            "instructions",
-            Metric::Instructions,
-            launch.instructions.as_ref(),
-        ),
-        (
-            "cache_references",
-            references,
-            launch.cache_references.as_ref(),
-        ),
-        (
-            "cache_misses",
-            Metric::CacheMisses,
-            launch.cache_misses.as_ref(),
-        ),
-        (
-            "branch_misses",
-            Metric::BranchMisses,
-            launch.branch_misses.as_ref(),
-        ),
+        ("cpu_cycles", Metric::Cycles, &launch.cpu_cycles),
+        ("instructions", Metric::Instructions, &launch.instructions),
+        ("cache_references", references, &launch.cache_references),
+        ("cache_misses", Metric::CacheMisses, &launch.cache_misses),
+        ("branch_misses", Metric::BranchMisses, &launch.branch_misses),
     ]
 }
 
-/// What brings a quantity to the unit of its metric. hyperfine writes all times
+/// The factor that brings a quantity to the unit of its metric. hyperfine writes all times
 /// in one unit, and counts in none.
 fn factor(
     quantity: &WireQuantity,
@@ -306,8 +277,8 @@ fn factor(
         return Ok(factor);
     }
     let word = |unit: Option<&str>| unit.map_or("none".to_owned(), |unit| format!("'{unit}'"));
-    let told = format!("the unit is {}; known is {}", word(found), word(unit));
-    Err(problem(file, place(), told))
+    let problem = format!("the unit is {}; known is {}", word(found), word(unit));
+    Err(FormatError::at(file, place(), problem))
 }
 
 /// The middle of the launches, where they themselves were not kept.
@@ -324,12 +295,12 @@ fn summary(place: &Place<'_>) -> Result<(&'static str, f64), FormatError> {
         ("median", "median", result.median),
         ("mean", "mean", result.mean),
     ];
-    let told = candidates
+    let found = candidates
         .into_iter()
         .find_map(|(statistic, field, time)| Some((statistic, field, time?)));
-    let Some((statistic, field, time)) = told else {
-        let told = "there are neither times of launches nor a median of them".to_owned();
-        return Err(problem(place.file, place.of("times"), told));
+    let Some((statistic, field, time)) = found else {
+        let problem = "there are neither times of launches nor a median of them";
+        return Err(FormatError::at(place.file, place.of("times"), problem));
     };
     let time = time.measured(1e9, place.file, || place.of(field))?;
     Ok((statistic, time))
@@ -341,17 +312,17 @@ fn exits(codes: &BTreeSet<Option<i64>>) -> Option<String> {
     if codes.iter().all(|code| *code == Some(0)) {
         return None;
     }
-    let told = codes.iter().map(|code| match code {
+    let codes = codes.iter().map(|code| match code {
         Some(code) => code.to_string(),
         None => "none".to_owned(),
     });
-    let told: Vec<String> = told.collect();
-    let word = if told.len() == 1 {
+    let codes: Vec<String> = codes.collect();
+    let word = if codes.len() == 1 {
         "exit code"
     } else {
         "exit codes"
     };
-    Some(format!("{word} {}", told.join(", ")))
+    Some(format!("{word} {}", codes.join(", ")))
 }
 
 fn facts(metadata: &WireMetadata) -> ResultFacts {
@@ -368,6 +339,7 @@ fn facts(metadata: &WireMetadata) -> ResultFacts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use deadheat_model::ResultState;
 
     fn read_text(text: &str) -> Result<Results, String> {
         read(Path::new("a.json"), text.as_bytes()).map_err(|error| error.to_string())

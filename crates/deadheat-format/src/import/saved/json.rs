@@ -12,7 +12,7 @@ use crate::error::FormatError;
 /// A number, or one of the words that programs write where they have none:
 /// `NaN`, `Infinity`, `null`, which are `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Number(pub(crate) Option<f64>);
+pub(super) struct Number(pub(super) Option<f64>);
 
 /// Stands for a word that is no JSON, as long as that word: the character of
 /// deletion, as often as it takes.
@@ -58,9 +58,10 @@ impl<'de> Deserialize<'de> for Number {
             }
 
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Number, E> {
-                match !text.is_empty() && text.bytes().all(|byte| byte == MARK) {
-                    true => Ok(Number(None)),
-                    false => Err(E::invalid_type(de::Unexpected::Str(text), &self)),
+                if !text.is_empty() && text.bytes().all(|byte| byte == MARK) {
+                    Ok(Number(None))
+                } else {
+                    Err(E::invalid_type(de::Unexpected::Str(text), &self))
                 }
             }
         }
@@ -71,7 +72,7 @@ impl<'de> Deserialize<'de> for Number {
 impl Number {
     /// The number times `factor`, where a measurement must be: finite and not
     /// negative. `place` is where it stands, such as `benchmarks[3].real_time`.
-    pub(crate) fn measured(
+    pub(super) fn measured(
         self,
         factor: f64,
         file: &Path,
@@ -83,15 +84,11 @@ impl Number {
             Some(_) => "the number is too large".to_owned(),
             None => "there is no number".to_owned(),
         };
-        Err(FormatError::Saved {
-            file: file.to_owned(),
-            place: place(),
-            problem,
-        })
+        Err(FormatError::at(file, place(), problem))
     }
 
     /// The same where nothing depends on it: `None` for what is no measurement.
-    pub(crate) fn optional(self, factor: f64) -> Option<f64> {
+    pub(super) fn optional(self, factor: f64) -> Option<f64> {
         let value = self.0? * factor;
         (value.is_finite() && value >= 0.0).then_some(value)
     }
@@ -99,7 +96,7 @@ impl Number {
 
 /// Reads JSON of this shape. A byte-order mark is passed over; the words for
 /// no number are understood where a [`Number`] stands.
-pub(crate) fn from_json<T: DeserializeOwned>(file: &Path, text: &[u8]) -> Result<T, FormatError> {
+pub(super) fn from_json<T: DeserializeOwned>(file: &Path, text: &[u8]) -> Result<T, FormatError> {
     let text = without_mark(text);
     let error = match serde_json::from_slice(text) {
         Ok(value) => return Ok(value),
@@ -118,11 +115,11 @@ pub(crate) fn from_json<T: DeserializeOwned>(file: &Path, text: &[u8]) -> Result
 }
 
 /// The same text without a byte-order mark.
-pub(crate) fn without_mark(text: &[u8]) -> &[u8] {
+pub(super) fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
 }
 
-/// What is wrong with a text that could not be read, and where.
+/// The problem of a text that could not be read, and its place.
 fn with_place(file: &Path, text: &[u8], error: &serde_json::Error) -> FormatError {
     let problem = error.to_string();
     let mut way = way_to(text, error.line(), error.column());
@@ -132,14 +129,14 @@ fn with_place(file: &Path, text: &[u8], error: &serde_json::Error) -> FormatErro
         // It is missed in all of the object that ends there.
         *last = Step::Field(b"");
     }
-    // The place is told in front, as of every other file.
-    let told = format!(" at line {} column {}", error.line(), error.column());
+    // The place stands in front, as for every other file.
+    let place = format!(" at line {} column {}", error.line(), error.column());
     FormatError::Json {
         file: file.to_owned(),
         line: error.line().max(1) as u64,
         column: error.column().max(1) as u64,
         path: written_out(&way),
-        problem: problem.strip_suffix(&told).unwrap_or(&problem).to_owned(),
+        problem: problem.strip_suffix(&place).unwrap_or(&problem).to_owned(),
     }
 }
 
@@ -232,7 +229,7 @@ fn with_marks(text: &[u8]) -> Cow<'_, [u8]> {
 }
 
 /// The place behind the string that begins at `at`.
-pub(crate) fn end_of_string(text: &[u8], at: usize) -> usize {
+pub(super) fn end_of_string(text: &[u8], at: usize) -> usize {
     let mut at = at + 1;
     while at < text.len() {
         match text[at] {

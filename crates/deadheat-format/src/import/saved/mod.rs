@@ -2,7 +2,6 @@
 
 mod benchmark_dotnet;
 mod criterion;
-mod format;
 mod go;
 mod google_benchmark;
 mod hyperfine;
@@ -12,10 +11,9 @@ mod own;
 mod pyperf;
 mod pytest_benchmark;
 mod read;
-mod recording;
 mod rows;
 
-pub use criterion::{criterion_baselines, files_in, read_criterion, read_criterion_set};
-pub use format::{SavedFormat, saved_format};
-pub use read::{read_results, read_results_from};
-pub use recording::{Recording, read_recording};
+pub use criterion::{files_in, read_criterion, read_criterion_set};
+pub use read::{
+    Recording, SavedFormat, read_recording, read_results, read_results_from, saved_format,
+};

@@ -4,8 +4,10 @@ use std::path::Path;
 
 use deadheat_model::{Benchmark, Metric, ResultBenchmark, ResultState, Results, Run};
 
+use super::rows::tool;
 use crate::error::FormatError;
-use crate::import::{RecordingPlan, read_csv_from};
+use crate::import::csv::read_csv_from;
+use crate::import::recording::RecordingPlan;
 use crate::run_file::read_run_from;
 
 /// Reads a run file.
@@ -15,7 +17,7 @@ pub(super) fn read_run(file: &Path, text: &[u8]) -> Result<Results, FormatError>
 
 /// Reads tidy CSV.
 pub(super) fn read_table(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
-    // Nothing is judged here.
+    // Nothing is decided here.
     let plan = RecordingPlan {
         margin: 0.01,
         alpha: 0.05,
@@ -31,14 +33,10 @@ pub(super) fn read_table(file: &Path, text: &[u8]) -> Result<Results, FormatErro
 /// Every contender by itself. Which samples were taken together is forgotten:
 /// it means nothing beside another file.
 fn results(file: &Path, run: &Run, tool: &str) -> Results {
-    let version = &run.header.tool_version;
-    let tool = match version.is_empty() {
-        true => tool.to_owned(),
-        false => format!("{tool} {version}"),
-    };
-    let mut results = Results::new(file.to_string_lossy(), tool);
+    let version = Some(&run.header.tool_version).filter(|version| !version.is_empty());
+    let mut results = Results::new(file.to_string_lossy(), self::tool(tool, version));
     let environment = &run.header.environment;
-    results.facts.system = Some(environment.system.clone()).filter(|told| !told.is_empty());
+    results.facts.system = Some(environment.system.clone()).filter(|system| !system.is_empty());
     results.facts.cpu.clone_from(&environment.cpu);
     results.facts.cores = environment.cores;
     results.facts.debug_build = environment.debug_build.then_some(true);
@@ -89,9 +87,10 @@ fn rows(run: &Run, index: usize, contender: usize) -> ResultBenchmark {
             rows.processes.push(block.replicate);
             for metric in samples.metrics() {
                 let value = samples.column(metric).map_or(0.0, |column| column[at]);
-                rows.values.push(match metric.adds_up() {
-                    true => value / sample.iterations as f64,
-                    false => value,
+                rows.values.push(if metric.adds_up() {
+                    value / sample.iterations as f64
+                } else {
+                    value
                 });
             }
         }

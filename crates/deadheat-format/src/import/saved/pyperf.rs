@@ -7,10 +7,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::json::{Number, from_json};
-use super::rows::Rows;
+use super::rows::{Rows, tool};
 use crate::error::FormatError;
 
-/// What is told about a run, free in its words. What all runs of a benchmark
+/// Facts about a run, free in their words. Those that all runs of a benchmark
 /// share stands at the benchmark, what all benchmarks share at the suite.
 type Metadata = Map<String, Value>;
 
@@ -41,52 +41,48 @@ struct WireRun {
 /// per iteration already.
 pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
     let wire: WireSuite = from_json(file, text)?;
-    let problem = |place: String, problem: String| FormatError::Saved {
-        file: file.to_owned(),
-        place,
-        problem,
-    };
     if !is_known(&wire.version) {
-        let told = format!(
+        let problem = format!(
             "version {} of pyperf's format is not known here; known are 5, 6 and \"1.0\"",
             wire.version
         );
-        return Err(problem("version".to_owned(), told));
+        return Err(FormatError::at(file, "version", problem));
     }
     let suite = wire.metadata.as_ref();
-    let mut results = Results::new(file.display().to_string(), tool(&wire));
+    let version = first(&wire).text("perf_version");
+    let mut results = Results::new(file.display().to_string(), tool("pyperf", version));
     results.facts = facts(&wire);
     for (index, benchmark) in wire.benchmarks.iter().enumerate() {
         let place = format!("benchmarks[{index}]");
-        let shared = Told([None, benchmark.metadata.as_ref(), suite]);
+        let shared = Nearest([None, benchmark.metadata.as_ref(), suite]);
         let first = benchmark.runs.first().and_then(|run| run.metadata.as_ref());
-        let told = Told([first, benchmark.metadata.as_ref(), suite]);
-        let name = told
+        let metadata = Nearest([first, benchmark.metadata.as_ref(), suite]);
+        let name = metadata
             .text("name")
-            .ok_or_else(|| problem(place.clone(), "the benchmark has no name".to_owned()))?;
-        let unit = told.text("unit").unwrap_or("second");
+            .ok_or_else(|| FormatError::at(file, &*place, "the benchmark has no name"))?;
+        let unit = metadata.text("unit").unwrap_or("second");
         let (metric, factor) = metric_of(unit).ok_or_else(|| {
-            let told = format!(
+            let problem = format!(
                 "benchmark '{name}' has the unit '{unit}'; known are second, byte and integer"
             );
-            problem(place.clone(), told)
+            FormatError::at(file, &*place, problem)
         })?;
         let mut rows = Rows::default();
         let measured = benchmark.runs.iter().enumerate();
         let measured = measured.filter(|(_, run)| !run.values.is_empty());
         for (process, (index, run)) in measured.enumerate() {
             let place = format!("{place}.runs[{index}]");
-            let told = shared.of_run(run);
-            let own = told.text("unit").unwrap_or("second");
+            let metadata = shared.of_run(run);
+            let own = metadata.text("unit").unwrap_or("second");
             if own != unit {
-                let told = format!("benchmark '{name}' has the unit '{unit}', but here '{own}'");
-                return Err(problem(place, told));
+                let problem = format!("benchmark '{name}' has the unit '{unit}', but here '{own}'");
+                return Err(FormatError::at(file, place, problem));
             }
             for (value, number) in run.values.iter().enumerate() {
                 let at = || format!("{place}.values[{value}], of benchmark '{name}'");
                 rows.begin(process as u32);
                 rows.set(metric.clone(), number.measured(factor, file, at)?);
-                if let Some(bytes) = told.peak() {
+                if let Some(bytes) = metadata.peak() {
                     rows.set(Metric::PeakRss, bytes);
                 }
             }
@@ -104,17 +100,20 @@ pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
     Ok(results)
 }
 
-/// What a run, its benchmark and its suite tell, the nearest first.
+/// The metadata of a run, its benchmark and its suite, the nearest first.
 #[derive(Clone, Copy)]
-struct Told<'a>([Option<&'a Metadata>; 3]);
+struct Nearest<'a>([Option<&'a Metadata>; 3]);
 
-impl<'a> Told<'a> {
-    fn of_run(self, run: &'a WireRun) -> Told<'a> {
-        Told([run.metadata.as_ref(), self.0[1], self.0[2]])
+impl<'a> Nearest<'a> {
+    fn of_run(self, run: &'a WireRun) -> Nearest<'a> {
+        Nearest([run.metadata.as_ref(), self.0[1], self.0[2]])
     }
 
     fn get(self, key: &str) -> Option<&'a Value> {
-        self.0.into_iter().flatten().find_map(|told| told.get(key))
+        self.0
+            .into_iter()
+            .flatten()
+            .find_map(|metadata| metadata.get(key))
     }
 
     fn text(self, key: &str) -> Option<&'a str> {
@@ -129,13 +128,13 @@ impl<'a> Told<'a> {
     }
 }
 
-/// Whether the fields of this version are those that are read here.
+/// Returns true for a version with the fields that are read here.
 fn is_known(version: &Value) -> bool {
     version.as_str() == Some("1.0") || matches!(version.as_u64(), Some(5 | 6))
 }
 
-/// What values of this unit are, and the factor that brings them to ours. Of
-/// bytes it is not told whether Python's allocator or the system counted them.
+/// The metric of values of this unit, and the factor that brings them to ours. Of
+/// bytes it is not known whether Python's allocator or the system counted them.
 fn metric_of(unit: &str) -> Option<(Metric, f64)> {
     match unit {
         "second" => Some((Metric::Wall, 1e9)),
@@ -145,28 +144,21 @@ fn metric_of(unit: &str) -> Option<(Metric, f64)> {
     }
 }
 
-/// What is told of the first run, which stands for all.
-fn first(wire: &WireSuite) -> Told<'_> {
+/// The metadata of the first run, which stands for all.
+fn first(wire: &WireSuite) -> Nearest<'_> {
     let benchmark = wire.benchmarks.first();
     let run = benchmark.and_then(|benchmark| benchmark.runs.first());
-    Told([
+    Nearest([
         run.and_then(|run| run.metadata.as_ref()),
         benchmark.and_then(|benchmark| benchmark.metadata.as_ref()),
         wire.metadata.as_ref(),
     ])
 }
 
-fn tool(wire: &WireSuite) -> String {
-    match first(wire).text("perf_version") {
-        Some(version) => format!("pyperf {version}"),
-        None => "pyperf".to_owned(),
-    }
-}
-
 fn facts(wire: &WireSuite) -> ResultFacts {
-    let told = first(wire);
-    let text = |key| told.text(key).map(str::to_owned);
-    let cores = told.get("cpu_count").and_then(Value::as_u64);
+    let metadata = first(wire);
+    let text = |key| metadata.text(key).map(str::to_owned);
+    let cores = metadata.get("cpu_count").and_then(Value::as_u64);
     let runtime = [text("python_implementation"), text("python_version")];
     let runtime: Vec<String> = runtime.into_iter().flatten().collect();
     ResultFacts {
@@ -176,13 +168,13 @@ fn facts(wire: &WireSuite) -> ResultFacts {
         cores: cores.and_then(|cores| u32::try_from(cores).ok()),
         runtime: (!runtime.is_empty()).then(|| runtime.join(" ")),
         date: text("date"),
-        cpu_scaling: told.text("cpu_config").and_then(scaled),
+        cpu_scaling: metadata.text("cpu_config").and_then(scaled),
         debug_build: None,
         modified: None,
     }
 }
 
-/// Whether a governor scales the frequency of some core. They stand among other
+/// Returns true where a governor scales the frequency of some core. They stand among other
 /// words: "0-1=driver:intel_pstate, governor:powersave; idle:intel_idle".
 fn scaled(config: &str) -> Option<bool> {
     let mut governors = config.split("governor:").skip(1).peekable();

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::json::{Number, from_json};
-use super::rows::Rows;
+use super::rows::{Rows, summarised, tool};
 use crate::error::FormatError;
 
 #[derive(Deserialize)]
@@ -43,10 +43,7 @@ struct WireStats {
 /// Reads a session. All rounds of a test are of one process.
 pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
     let wire: WireSession = from_json(file, text)?;
-    let tool = match &wire.version {
-        Some(version) => format!("pytest-benchmark {version}"),
-        None => "pytest-benchmark".to_owned(),
-    };
+    let tool = tool("pytest-benchmark", wire.version.as_ref());
     let mut results = Results::new(file.display().to_string(), tool);
     results.facts = facts(&wire);
     for (index, benchmark) in wire.benchmarks.iter().enumerate() {
@@ -66,22 +63,17 @@ pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
                 (Some(median), _) => ("median", median),
                 (None, Some(mean)) => ("mean", mean),
                 (None, None) => {
-                    return Err(FormatError::Saved {
-                        file: file.to_owned(),
-                        place,
-                        problem: format!(
-                            "benchmark '{name}' has neither the times of its rounds ('data') \
-                             nor their median"
-                        ),
-                    });
+                    let problem = format!(
+                        "benchmark '{name}' has neither the times of its rounds ('data') nor \
+                         their median"
+                    );
+                    return Err(FormatError::at(file, place, problem));
                 }
             };
             let at = || format!("{place}.{statistic}, of benchmark '{name}'");
             rows.begin(0);
             rows.set(metric, time.measured(1e9, file, at)?);
-            state = ResultState::Summarised {
-                statistic: statistic.to_owned(),
-            };
+            state = summarised(statistic);
         }
         let mut read = ResultBenchmark {
             label: benchmark.group.clone(),
@@ -122,7 +114,7 @@ fn parameters(benchmark: &WireBenchmark) -> Vec<(String, String)> {
     }
 }
 
-/// What the timer of the test measures: wall time, unless it is one of CPU time.
+/// The metric of the timer of the test: wall time, unless it is one of CPU time.
 fn metric(options: &Value) -> Metric {
     match options.get("timer").and_then(Value::as_str) {
         Some("process_time" | "process_time_ns" | "thread_time" | "thread_time_ns") => Metric::Cpu,

@@ -1,24 +1,47 @@
-//! Rows of one benchmark that need not all measure the same.
+//! Helpers of the readers of all tools: rows that need not all measure the same, and names.
 
-use deadheat_model::{Metric, ResultBenchmark};
+use std::fmt::Display;
+
+use deadheat_model::{Metric, ResultBenchmark, ResultState};
+
+/// A tool with its version, where that is known.
+pub(super) fn tool(name: &str, version: Option<impl Display>) -> String {
+    version.map_or(name.to_owned(), |version| format!("{name} {version}"))
+}
+
+/// A name with what else tells it from others, as `sort (n=3, k=x)`.
+pub(super) fn with_pairs(name: &str, pairs: &[String]) -> String {
+    if pairs.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{name} ({})", pairs.join(", "))
+    }
+}
+
+/// The state of a benchmark of which only this statistic was kept.
+pub(super) fn summarised(statistic: &str) -> ResultState {
+    ResultState::Summarised {
+        statistic: statistic.to_owned(),
+    }
+}
 
 /// Gathers values row by row. A metric that is missing in any row is left out
 /// in the end: what was measured now and then cannot be compared.
 #[derive(Debug, Default)]
-pub(crate) struct Rows {
+pub(super) struct Rows {
     columns: Vec<(Metric, Vec<f64>)>,
     processes: Vec<u32>,
 }
 
 impl Rows {
     /// Begins a row that came from this process.
-    pub(crate) fn begin(&mut self, process: u32) {
+    pub(super) fn begin(&mut self, process: u32) {
         self.processes.push(process);
     }
 
     /// A value of the row begun last, in the unit of the metric, finite and not
     /// negative. Of two of one metric the first counts.
-    pub(crate) fn set(&mut self, metric: Metric, value: f64) {
+    pub(super) fn set(&mut self, metric: Metric, value: f64) {
         let row = self.processes.len() - 1;
         let known = self.columns.iter_mut().find(|(known, _)| *known == metric);
         match known {
@@ -29,14 +52,14 @@ impl Rows {
         }
     }
 
-    /// How many rows there are.
-    pub(crate) fn len(&self) -> usize {
+    /// The number of rows.
+    pub(super) fn len(&self) -> usize {
         self.processes.len()
     }
 
     /// Gives the rows to their benchmark, the metrics in the order in which
     /// they came up.
-    pub(crate) fn give_to(mut self, benchmark: &mut ResultBenchmark) {
+    pub(super) fn give_to(mut self, benchmark: &mut ResultBenchmark) {
         let rows = self.len();
         self.columns.retain(|(_, values)| values.len() == rows);
         let mut values = Vec::with_capacity(rows * self.columns.len());

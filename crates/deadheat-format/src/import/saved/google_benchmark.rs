@@ -1,15 +1,16 @@
 //! The JSON of Google Benchmark, of all releases so far.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::fmt;
 use std::path::Path;
 
 use deadheat_model::{Better, Metric, ResultBenchmark, ResultState, Results, Unit};
 use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 
-use super::row::{Aggregate, Row};
+use super::json::{Number, from_json};
+use super::rows::{Rows, summarised, tool};
 use crate::error::FormatError;
-use crate::import::saved::json::from_json;
-use crate::import::saved::rows::Rows;
 
 /// The version of the JSON that is known. Files before it had one say nothing.
 const SCHEMA_VERSION: i64 = 1;
@@ -34,25 +35,24 @@ struct Wire {
 }
 
 /// Reads a file.
-pub(in crate::import::saved) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
+pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
     let Wire {
         context,
         benchmarks: rows,
     } = from_json(file, text)?;
     if let Some(version) = context.json_schema_version.filter(|v| *v != SCHEMA_VERSION) {
-        return Err(FormatError::Saved {
-            file: file.to_owned(),
-            place: "context.json_schema_version".to_owned(),
-            problem: format!("version {version} is not known; deadheat reads {SCHEMA_VERSION}"),
-        });
+        let problem = format!("version {version} is not known; deadheat reads {SCHEMA_VERSION}");
+        return Err(FormatError::at(
+            file,
+            "context.json_schema_version",
+            problem,
+        ));
     }
     let version = context.library_version.as_deref().unwrap_or_default();
-    let version = version.trim_start_matches('v');
-    let tool = match version.starts_with(|c: char| c.is_ascii_digit()) {
-        true => format!("Google Benchmark {version}"),
+    let version = Some(version.trim_start_matches('v'))
         // None, or not its own: other programs, this one too, write the format.
-        false => "Google Benchmark".to_owned(),
-    };
+        .filter(|version| version.starts_with(|c: char| c.is_ascii_digit()));
+    let tool = tool("Google Benchmark", version);
     let mut results = Results::new(file.to_string_lossy(), tool);
     results.facts.host = context.host_name;
     results.facts.cores = context.num_cpus;
@@ -75,7 +75,7 @@ pub(in crate::import::saved) fn read(file: &Path, text: &[u8]) -> Result<Results
 /// how their names end, where the rows they sum up are there, or the mean
 /// beside the standard deviation.
 struct OldSummaries {
-    names: std::collections::HashSet<String>,
+    names: HashSet<String>,
 }
 
 impl OldSummaries {
@@ -100,7 +100,7 @@ impl OldSummaries {
         if known.contains(&statistic) && (summed || matches!(statistic, "BigO" | "RMS")) {
             row.run_name = Some(base.to_owned());
             row.aggregate_name = Some(statistic.to_owned());
-            row.run_type = Some(super::row::RunType::Aggregate);
+            row.run_type = Some(RunType::Aggregate);
         }
     }
 }
@@ -162,11 +162,8 @@ impl Families {
                 &mut family.summary.insert((aggregate, Rows::default())).1
             }
         };
-        let fail = |field: &str, problem: String| FormatError::Saved {
-            file: file.to_owned(),
-            place: format!("benchmarks[{index}].{field}"),
-            problem,
-        };
+        let place = |field: &str| format!("benchmarks[{index}].{field}");
+        let missing = |field: &str| FormatError::at(file, place(field), "the field is missing");
         let factor = match row.time_unit.as_deref() {
             Some("ns") => 1.0,
             Some("us") => 1e3,
@@ -174,9 +171,9 @@ impl Families {
             Some("s") => 1e9,
             Some(other) => {
                 let problem = format!("'{other}' is no unit of time; they are ns, us, ms, s");
-                return Err(fail("time_unit", problem));
+                return Err(FormatError::at(file, place("time_unit"), problem));
             }
-            None => return Err(fail("time_unit", "the field is missing".to_owned())),
+            None => return Err(missing("time_unit")),
         };
         // All repetitions of a launch share one process.
         rows.begin(0);
@@ -184,9 +181,8 @@ impl Families {
             ("real_time", row.real_time, Metric::Wall),
             ("cpu_time", row.cpu_time, Metric::Cpu),
         ] {
-            let place = || format!("benchmarks[{index}].{field}");
-            let value = value.ok_or_else(|| fail(field, "the field is missing".to_owned()))?;
-            rows.set(metric, value.measured(factor, file, place)?);
+            let value = value.ok_or_else(|| missing(field))?;
+            rows.set(metric, value.measured(factor, file, || place(field))?);
         }
         for (name, value) in row.counters {
             if let Some(value) = value.optional(1.0) {
@@ -230,8 +226,7 @@ impl Family {
         match summary {
             Some((aggregate, rows)) => {
                 rows.give_to(&mut self.benchmark);
-                let statistic = aggregate.name().to_owned();
-                self.benchmark.state = ResultState::Summarised { statistic };
+                self.benchmark.state = summarised(aggregate.name());
             }
             None => self.rows.give_to(&mut self.benchmark),
         }
@@ -239,7 +234,7 @@ impl Family {
     }
 }
 
-/// What a counter measures, and which way it improves where that is known.
+/// The metric of a counter, and which way it improves where that is known.
 fn counter(name: String) -> Metric {
     let (unit, better) = match name.as_str() {
         "bytes_per_second" => (Unit::BytesPerSecond, Better::More),
@@ -258,4 +253,135 @@ fn counter(name: String) -> Metric {
         _ => (Unit::Count, Better::Unknown),
     };
     Metric::foreign(name, unit, better)
+}
+
+/// A kind of row: measured, or summing up others.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+enum RunType {
+    Iteration,
+    Aggregate,
+}
+
+/// A statistic that a row sums others up to; what comes later says more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Aggregate {
+    /// A spread, a complexity, or a statistic of the user's own.
+    Other,
+    Mean,
+    Median,
+}
+
+impl Aggregate {
+    fn name(self) -> &'static str {
+        match self {
+            Aggregate::Other => "other",
+            Aggregate::Mean => "mean",
+            Aggregate::Median => "median",
+        }
+    }
+}
+
+/// A row. What it measured beside the times are counters, under any name that
+/// is not one of the others.
+#[derive(Debug, Default)]
+struct Row {
+    name: String,
+    run_name: Option<String>,
+    run_type: Option<RunType>,
+    aggregate_name: Option<String>,
+    family_index: Option<u64>,
+    per_family_instance_index: Option<u64>,
+    threads: Option<u32>,
+    label: Option<String>,
+    error_occurred: bool,
+    error_message: Option<String>,
+    skipped: bool,
+    skip_message: Option<String>,
+    real_time: Option<Number>,
+    cpu_time: Option<Number>,
+    time_unit: Option<String>,
+    counters: Vec<(String, Number)>,
+}
+
+impl Row {
+    /// The statistic that it is of others, if it is.
+    fn aggregate(&self) -> Option<Aggregate> {
+        if self.run_type != Some(RunType::Aggregate) {
+            return None;
+        }
+        Some(match self.aggregate_name.as_deref() {
+            Some("mean") => Aggregate::Mean,
+            Some("median") => Aggregate::Median,
+            _ => Aggregate::Other,
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Row {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Reader)
+    }
+}
+
+struct Reader;
+
+impl<'de> Visitor<'de> for Reader {
+    type Value = Row;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a benchmark")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Row, M::Error> {
+        let mut row = Row::default();
+        let mut name = None;
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                "name" => name = Some(map.next_value()?),
+                "run_name" => row.run_name = map.next_value()?,
+                "run_type" => row.run_type = map.next_value()?,
+                "aggregate_name" => row.aggregate_name = map.next_value()?,
+                "family_index" => row.family_index = map.next_value()?,
+                "per_family_instance_index" => row.per_family_instance_index = map.next_value()?,
+                "threads" => row.threads = map.next_value()?,
+                "label" => row.label = map.next_value()?,
+                "error_occurred" => row.error_occurred = map.next_value()?,
+                "error_message" => row.error_message = map.next_value()?,
+                "skipped" => row.skipped = map.next_value()?,
+                "skip_message" => row.skip_message = map.next_value()?,
+                "real_time" => row.real_time = Some(map.next_value()?),
+                "cpu_time" => row.cpu_time = Some(map.next_value()?),
+                "time_unit" => row.time_unit = map.next_value()?,
+                "iterations" | "repetitions" | "repetition_index" | "aggregate_unit" => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+                _ => {
+                    if let Counter(Some(value)) = map.next_value()? {
+                        row.counters.push((key, value));
+                    }
+                }
+            }
+        }
+        row.name = name.ok_or_else(|| serde::de::Error::missing_field("name"))?;
+        Ok(row)
+    }
+}
+
+/// The value of a field that nobody knows: a counter where it is a number.
+struct Counter(Option<Number>);
+
+impl<'de> Deserialize<'de> for Counter {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Any {
+            Number(Number),
+            Other(IgnoredAny),
+        }
+        Ok(match Any::deserialize(deserializer)? {
+            Any::Number(number) => Counter(Some(number)),
+            Any::Other(IgnoredAny) => Counter(None),
+        })
+    }
 }

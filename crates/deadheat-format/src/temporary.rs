@@ -1,9 +1,9 @@
-//! A folder for what nobody keeps.
+//! Files and folders that go when their owner does.
 
-use std::fs::{self, DirBuilder};
+use std::fs::{self, DirBuilder, OpenOptions};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::error::{FormatError, cannot_write};
@@ -31,18 +31,11 @@ impl ScratchFolder {
     ///
     /// When no folder can be made there.
     pub fn create_in(folder: impl AsRef<Path>) -> Result<Self, FormatError> {
-        let folder = std::path::absolute(&folder).map_err(cannot_write(folder.as_ref()))?;
-        for attempt in 0_u8..=u8::MAX {
-            // Every one of these hashers begins with keys of its own.
-            let random = RandomState::new().hash_one(attempt) as u32;
-            let path = folder.join(format!("deadheat-{random:08x}"));
-            match DirBuilder::new().mode(0o700).create(&path) {
-                Ok(()) => return Ok(Self { path }),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(cannot_write(&path)(error)),
-            }
-        }
-        Err(cannot_write(&folder)(io::ErrorKind::AlreadyExists.into()))
+        let name = |random: u64| format!("deadheat-{:08x}", random as u32);
+        let path = create_under_new_name(folder.as_ref(), name, |path| {
+            DirBuilder::new().mode(0o700).create(path)
+        })?;
+        Ok(Self { path })
     }
 
     /// Where it is.
@@ -75,6 +68,69 @@ impl Drop for ScratchFolder {
         // Nobody is left to be told that it cannot be removed.
         let _ = fs::remove_dir_all(&self.path);
     }
+}
+
+/// An empty file for another program to write to; removed when this is dropped.
+#[derive(Debug)]
+pub struct TemporaryFile {
+    path: PathBuf,
+}
+
+impl TemporaryFile {
+    /// Creates a file that only this user may read, `tmp` and eight characters, in a folder.
+    ///
+    /// # Errors
+    ///
+    /// A folder in which no file can be created.
+    pub fn create_in(folder: impl AsRef<Path>) -> Result<Self, FormatError> {
+        const LETTERS: &[u8; 37] = b"abcdefghijklmnopqrstuvwxyz0123456789_";
+        let name = |mut random: u64| {
+            let mut name = String::from("tmp");
+            for _ in 0..8 {
+                name.push(char::from(LETTERS[(random % 37) as usize]));
+                random /= 37;
+            }
+            name
+        };
+        let path = create_under_new_name(folder.as_ref(), name, |path| {
+            let mut options = OpenOptions::new();
+            options.write(true).create_new(true).mode(0o600);
+            options.open(path).map(drop)
+        })?;
+        Ok(Self { path })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for TemporaryFile {
+    fn drop(&mut self) {
+        // Whoever wrote to it may have removed it as well.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Creates something in a folder under a name made of a random number, and tries other numbers
+/// where there is something of that name.
+fn create_under_new_name(
+    folder: &Path,
+    name: impl Fn(u64) -> String,
+    create: impl Fn(&Path) -> io::Result<()>,
+) -> Result<PathBuf, FormatError> {
+    let folder = std::path::absolute(folder).map_err(cannot_write(folder))?;
+    for attempt in 0_u8..=u8::MAX {
+        // Every one of these hashers begins with keys of its own.
+        let path = folder.join(name(RandomState::new().hash_one(attempt)));
+        match create(&path) {
+            Ok(()) => return Ok(path),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(cannot_write(&path)(error)),
+        }
+    }
+    Err(cannot_write(&folder)(io::ErrorKind::AlreadyExists.into()))
 }
 
 #[cfg(test)]
@@ -112,5 +168,18 @@ mod tests {
         assert_eq!(mode & 0o777, 0o755);
         let missing = scratch.copy(Path::new("/no/such/file"), "a", "x");
         assert!(missing.unwrap_err().to_string().contains("a/x"));
+    }
+
+    #[test]
+    fn a_temporary_file_goes_with_its_owner() {
+        let folder = tempfile::tempdir().unwrap();
+        let one = TemporaryFile::create_in(folder.path()).unwrap();
+        let other = TemporaryFile::create_in(folder.path()).unwrap();
+        assert_ne!(one.path(), other.path());
+        assert!(one.path().is_absolute() && one.path().exists());
+        let path = one.path().to_owned();
+        drop(one);
+        assert!(!path.exists());
+        assert!(TemporaryFile::create_in("/no/such/folder").is_err());
     }
 }

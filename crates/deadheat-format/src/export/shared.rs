@@ -1,8 +1,41 @@
-//! Names that tell apart what only a name can tell apart in a file.
+//! Helpers of all exports: files that are replaced as a whole, and names that tell apart what only
+//! a name can tell apart in a file.
 
 use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
 
-use deadheat_model::Benchmark;
+use deadheat_model::{Benchmark, Json, Metric, Run};
+
+use crate::error::{FormatError, cannot_write, create_folder_of};
+use crate::output::replace;
+
+/// Writes a file by `write`, replacing an older one, and makes the folder it goes to.
+pub(super) fn write_file(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> Result<(), FormatError>,
+) -> Result<(), FormatError> {
+    create_folder_of(path)?;
+    replace(path, write)
+}
+
+/// Writes JSON on indented lines; `file` is for errors.
+pub(super) fn write_json(mut out: impl Write, json: &Json, file: &Path) -> Result<(), FormatError> {
+    writeln!(out, "{json:#}")
+        .and_then(|()| out.flush())
+        .map_err(cannot_write(file))
+}
+
+/// Refuses a run without the wall times that a format needs.
+pub(super) fn ensure_wall_times(run: &Run, file: &Path) -> Result<(), FormatError> {
+    if run.header.records(&Metric::Wall) {
+        return Ok(());
+    }
+    Err(FormatError::NoWallTimes {
+        file: file.to_owned(),
+    })
+}
 
 /// The names of the benchmarks, for files that have no place for parameters:
 /// those are added where the name alone is not enough. What was raced once more
@@ -28,13 +61,13 @@ pub(super) fn benchmark_names(benchmarks: &[Benchmark]) -> Vec<String> {
             format!("{} (own link)", named(beside))
         }
     });
-    told_apart(all, " #")
+    distinct_names(all, " #")
 }
 
 /// The names, each distinct; those that come again get the sign and a number.
 /// Nothing keeps two contenders from sharing a name: racing a command against
 /// itself is the usual way to see the noise floor.
-pub(super) fn told_apart(names: impl Iterator<Item = String>, sign: &str) -> Vec<String> {
+pub(super) fn distinct_names(names: impl Iterator<Item = String>, sign: &str) -> Vec<String> {
     let names: Vec<String> = names.collect();
     let mut taken: HashSet<String> = HashSet::new();
     let distinct = |name: &String| {
@@ -68,7 +101,7 @@ mod tests {
     fn names_that_are_shared_are_numbered() {
         let names = ["a", "b", "a", "a #2", "a"].map(str::to_owned);
         assert_eq!(
-            told_apart(names.into_iter(), " #"),
+            distinct_names(names.into_iter(), " #"),
             ["a", "b", "a #2", "a #2 #2", "a #3"]
         );
     }

@@ -3,14 +3,13 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
-use deadheat_model::{Metric, ResultBenchmark, ResultFacts, ResultState, Results};
+use deadheat_model::{Better, Metric, ResultBenchmark, ResultFacts, ResultState, Results, Unit};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::unit::{counted, judged};
+use super::json::{Number, from_json};
+use super::rows::{Rows, summarised, tool, with_pairs};
 use crate::error::FormatError;
-use crate::import::saved::json::{Number, from_json};
-use crate::import::saved::rows::Rows;
 
 /// Single calls that are kept of one iteration in sample mode: of more, so many
 /// are taken at even steps of their order.
@@ -19,11 +18,10 @@ const CALLS_OF_ITERATION: usize = 1_000;
 const CALLS_OF_BENCHMARK: usize = 100_000;
 
 /// Reads what JMH wrote with `-rf json`. Each fork is a process.
-pub(in crate::import::saved) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
+pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
     let entries: Vec<Entry> = from_json(file, text)?;
     let version = entries.iter().find_map(|entry| entry.jmh_version.as_ref());
-    let tool = version.map_or("JMH".to_owned(), |version| format!("JMH {version}"));
-    let mut results = Results::new(file.display().to_string(), tool);
+    let mut results = Results::new(file.display().to_string(), tool("JMH", version));
     results.facts = ResultFacts {
         runtime: entries.first().and_then(Entry::runtime),
         ..ResultFacts::default()
@@ -53,7 +51,7 @@ struct Entry {
     secondary_metrics: BTreeMap<String, Secondary>,
 }
 
-/// What the mode measures.
+/// The metric of the mode.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Primary {
@@ -67,7 +65,7 @@ struct Primary {
     raw_data_histogram: Vec<Vec<Vec<(Number, Number)>>>,
 }
 
-/// What a profiler or the benchmark itself counted.
+/// A metric that a profiler or the benchmark itself counted.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Secondary {
@@ -102,11 +100,7 @@ struct Place<'a> {
 
 impl Place<'_> {
     fn error(&self, field: &str, problem: String) -> FormatError {
-        FormatError::Saved {
-            file: self.file.to_owned(),
-            place: self.of(field),
-            problem,
-        }
+        FormatError::at(self.file, self.of(field), problem)
     }
 
     fn of(&self, field: &str) -> String {
@@ -126,7 +120,7 @@ impl Entry {
 
     fn benchmark(&self, name: String, place: &Place<'_>) -> Result<ResultBenchmark, FormatError> {
         let primary = &self.primary_metric;
-        let (metric, factor) = judged(&primary.score_unit).ok_or_else(|| {
+        let (metric, factor) = primary_metric(&primary.score_unit).ok_or_else(|| {
             let problem = format!(
                 "the unit '{}' is unknown; deadheat knows ops/T and T/op, \
                  T being ns, us, ms, s, min, hr or day",
@@ -150,9 +144,7 @@ impl Entry {
                 Some(score) => {
                     rows.begin(0);
                     rows.set(metric, score);
-                    benchmark.state = ResultState::Summarised {
-                        statistic: "mean".to_owned(),
-                    };
+                    benchmark.state = summarised("mean");
                 }
                 None => benchmark.state = ResultState::Failed("JMH kept no score of it".to_owned()),
             }
@@ -198,7 +190,7 @@ impl Entry {
 }
 
 impl Secondary {
-    /// Whether it has a value for each iteration of the primary metric: what a
+    /// Returns true where it has a value for each iteration of the primary metric: what a
     /// profiler saw now and then, such as pauses, has not.
     fn has_shape_of(&self, forks: &[Vec<Number>]) -> bool {
         let own = self.raw_data.iter().map(Vec::len);
@@ -266,7 +258,7 @@ fn spread(mut calls: Vec<(f64, f64)>, most: usize) -> Vec<f64> {
     values
 }
 
-/// How the entries of a file are called: by class and method, with whatever
+/// The names of the entries of a file: by class and method, with whatever
 /// else is needed to tell them apart.
 #[derive(Default)]
 struct Names<'a> {
@@ -300,10 +292,7 @@ impl<'a> Names<'a> {
         if let (true, Some(threads)) = (self.threads[full].len() > 1, entry.threads) {
             pairs.push(format!("threads={threads}"));
         }
-        match pairs.is_empty() {
-            true => name,
-            false => format!("{name} ({})", pairs.join(", ")),
-        }
+        with_pairs(&name, &pairs)
     }
 }
 
@@ -319,6 +308,86 @@ fn short(full: &str) -> &str {
     }
     let mut dots = full.rmatch_indices('.').map(|(at, _)| at + 1);
     dots.nth(1).map_or(full, |at| &full[at..])
+}
+
+/// Seconds in one of JMH's units of time.
+fn seconds(unit: &str) -> Option<f64> {
+    Some(match unit {
+        "ns" => 1e-9,
+        "us" => 1e-6,
+        "ms" => 1e-3,
+        "s" => 1.0,
+        "min" => 60.0,
+        "hr" => 3_600.0,
+        "day" => 86_400.0,
+        _ => return None,
+    })
+}
+
+/// Nanoseconds in one of JMH's units of time, without a rounded factor.
+fn nanoseconds(unit: &str) -> Option<f64> {
+    match unit {
+        "ns" => Some(1.0),
+        "us" => Some(1e3),
+        "ms" => Some(1e6),
+        unit => Some(seconds(unit)? * 1e9),
+    }
+}
+
+/// The number of times in a second, for once in one of JMH's units of time.
+fn per_second(unit: &str) -> Option<f64> {
+    match unit {
+        "ns" => Some(1e9),
+        "us" => Some(1e6),
+        "ms" => Some(1e3),
+        unit => Some(1.0 / seconds(unit)?),
+    }
+}
+
+/// The primary metric of this unit, and the factor to deadheat's unit.
+fn primary_metric(unit: &str) -> Option<(Metric, f64)> {
+    match unit.split_once('/')? {
+        ("ops", time) => Some((
+            Metric::foreign("ops/s", Unit::PerSecond, Better::More),
+            per_second(time)?,
+        )),
+        (time, "op") => Some((Metric::Wall, nanoseconds(time)?)),
+        _ => None,
+    }
+}
+
+/// The same of a secondary metric. Before JMH 1.30 their names began with a
+/// dot in the middle of the line.
+fn counted(name: &str, unit: &str) -> (Metric, f64) {
+    let name = name.trim_start_matches('·');
+    let own = |unit, better| Metric::foreign(name, unit, better);
+    match (name, unit) {
+        ("gc.alloc.rate.norm", "B/op") => return (Metric::AllocatedBytes, 1.0),
+        (_, "B/op") => return (own(Unit::Bytes, Better::Less), 1.0),
+        (_, "#/op") => return (own(Unit::Count, Better::Less), 1.0),
+        // The profiler divides by 1024 twice.
+        (_, "MB/sec") => {
+            let mebibyte = 1_048_576.0;
+            return (own(Unit::BytesPerSecond, Better::Unknown), mebibyte);
+        }
+        ("gc.count", _) => return (own(Unit::Count, Better::Less), 1.0),
+        _ => {}
+    }
+    if let Some((metric, factor)) = primary_metric(unit) {
+        let better = metric.better();
+        return (own(metric.unit(), better), factor);
+    }
+    match nanoseconds(unit) {
+        Some(factor) => (own(Unit::Nanoseconds, Better::Less), factor),
+        None if matches!(unit, "" | "#" | "counts" | "---") => {
+            (own(Unit::Count, Better::Unknown), 1.0)
+        }
+        // A unit of which nothing is known becomes part of the name.
+        None => {
+            let name = format!("{name} ({unit})");
+            (Metric::foreign(name, Unit::Count, Better::Unknown), 1.0)
+        }
+    }
 }
 
 #[cfg(test)]
@@ -354,5 +423,63 @@ mod tests {
         assert!(spread(vec![(1.0, 0.0)], 4).is_empty());
         assert_eq!(spread(vec![(1.0, 1e300), (2.0, 1e300)], 2), [1.0, 2.0]);
         assert!(spread(vec![(1.0, f64::MAX), (2.0, f64::MAX)], 2).is_empty());
+    }
+
+    #[test]
+    fn every_unit_of_time_is_known() {
+        for (unit, factor) in [
+            ("ns", 1e9),
+            ("us", 1e6),
+            ("ms", 1e3),
+            ("s", 1.0),
+            ("min", 1.0 / 60.0),
+        ] {
+            let (metric, per_second) = primary_metric(&format!("ops/{unit}")).unwrap();
+            assert_eq!((metric.name(), per_second), ("ops/s", factor));
+        }
+        for (unit, factor) in [
+            ("ns", 1.0),
+            ("us", 1e3),
+            ("ms", 1e6),
+            ("s", 1e9),
+            ("day", 86_400e9),
+        ] {
+            assert_eq!(
+                primary_metric(&format!("{unit}/op")),
+                Some((Metric::Wall, factor))
+            );
+        }
+        for unit in ["", "ns", "ops/", "/op", "ops/week", "B/op", "ops/op"] {
+            assert_eq!(primary_metric(unit), None, "{unit}");
+        }
+    }
+
+    #[test]
+    fn a_secondary_metric_says_which_way_it_improves() {
+        for (name, unit, expected, better, factor) in [
+            (
+                "·gc.alloc.rate",
+                "MB/sec",
+                Unit::BytesPerSecond,
+                Better::Unknown,
+                1_048_576.0,
+            ),
+            ("gc.time", "ms", Unit::Nanoseconds, Better::Less, 1e6),
+            ("gc.count", "counts", Unit::Count, Better::Less, 1.0),
+            ("instructions", "#/op", Unit::Count, Better::Less, 1.0),
+            ("IPC", "insns/clk", Unit::Count, Better::Unknown, 1.0),
+            ("pages", "ops/ms", Unit::PerSecond, Better::More, 1e3),
+            ("take", "us/op", Unit::Nanoseconds, Better::Less, 1e3),
+        ] {
+            let (metric, scale) = counted(name, unit);
+            assert_eq!(
+                (metric.unit(), metric.better(), scale),
+                (expected, better, factor),
+                "{name}"
+            );
+            assert!(metric.name().starts_with(name.trim_start_matches('·')));
+        }
+        let allocated = counted("·gc.alloc.rate.norm", "B/op");
+        assert_eq!(allocated, (Metric::AllocatedBytes, 1.0));
     }
 }

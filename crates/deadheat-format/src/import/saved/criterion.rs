@@ -1,0 +1,375 @@
+//! A folder of criterion: the sets of results in it, and what each says.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use deadheat_model::{Better, Metric, ResultBenchmark, ResultState, Results, Unit};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::json::{Number, from_json, without_mark};
+use super::read::{modified, unknown};
+use super::rows::{Rows, summarised};
+use crate::bounded;
+use crate::error::{FormatError, cannot_read};
+
+/// The set that the last measurement left.
+const NEWEST: &str = "new";
+
+/// Folders below the one that was named: group, function, parameter and set,
+/// and a few above them. Whoever names the root of a disk is answered in time.
+const DEEPEST: usize = 8;
+
+/// Reads a set of results from `target/criterion`, from a folder below it, or
+/// from the folder of a single set. Without a name the set is `new`, what was
+/// measured last; otherwise the baseline of that name.
+///
+/// Links to folders are not followed. A benchmark that is gone from the source
+/// stays in the folder until somebody removes it.
+pub fn read_criterion(
+    folder: impl AsRef<Path>,
+    baseline: Option<&str>,
+) -> Result<Results, FormatError> {
+    let folder = folder.as_ref();
+    let found = Found::below(folder)?;
+    let wanted = baseline.unwrap_or(NEWEST);
+    let of_name: Vec<&Set> = found.sets.iter().filter(|set| set.name == wanted).collect();
+    let chosen = match (&found.sets[..], &of_name[..]) {
+        // The folder of a set that was named itself needs no second name.
+        ([only], []) if baseline.is_none() && only.folder == folder => vec![only],
+        ([], _) => return Err(found.nothing(folder)),
+        (_, []) => return Err(no_such(folder, wanted, &found.names())),
+        _ => of_name,
+    };
+    let written = chosen.iter().filter_map(|set| modified(&set.folder));
+    let modified = written.reduce(f64::max);
+    let mut read_sets = Vec::with_capacity(chosen.len());
+    for set in chosen {
+        read_sets.push(read(&set.texts()?)?);
+    }
+    read_sets.sort_by(|(a, _), (b, _)| in_order(a, b));
+    let mut results = Results::new(folder.display().to_string(), "criterion");
+    results.facts.modified = modified;
+    for (_, benchmark) in read_sets {
+        results.push(benchmark);
+    }
+    Ok(results)
+}
+
+/// The files of a folder in which criterion kept nothing, by name; hidden ones
+/// and what lies further below are left out. `None` where criterion did, or
+/// where there are no files.
+pub fn files_in(folder: impl AsRef<Path>) -> Result<Option<Vec<PathBuf>>, FormatError> {
+    let folder = folder.as_ref();
+    if !Found::below(folder)?.sets.is_empty() {
+        return Ok(None);
+    }
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).map_err(cannot_read(folder))? {
+        let entry = entry.map_err(cannot_read(folder))?;
+        let hidden = entry.file_name().to_string_lossy().starts_with('.');
+        if !hidden && entry.path().is_file() {
+            files.push(entry.path());
+        }
+    }
+    files.sort();
+    Ok((!files.is_empty()).then_some(files))
+}
+
+/// A folder in which criterion left the results of one benchmark.
+struct Set {
+    name: String,
+    folder: PathBuf,
+}
+
+impl Set {
+    /// The texts of its files, those that are there.
+    fn texts(&self) -> Result<Texts, FormatError> {
+        let read = |name: &str| {
+            let file = self.folder.join(name);
+            match bounded::read(&file) {
+                Ok(text) => Ok((file, Some(text))),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok((file, None)),
+                Err(error) => Err(cannot_read(&file)(error)),
+            }
+        };
+        Ok(Texts {
+            benchmark: read("benchmark.json")?,
+            sample: read("sample.json")?,
+            estimates: read("estimates.json")?,
+        })
+    }
+}
+
+/// The sets below a folder.
+#[derive(Default)]
+struct Found {
+    sets: Vec<Set>,
+    /// cargo-criterion was here, which keeps CBOR.
+    cbor: bool,
+}
+
+impl Found {
+    /// Looks through a folder. Nothing else is in the folder of a set that is
+    /// called after it than what was measured: `report` and `change` have no
+    /// `benchmark.json`.
+    fn below(folder: &Path) -> Result<Found, FormatError> {
+        let mut found = Found::default();
+        // The name that counts is that of the folder itself, `.` or not.
+        let name = match folder.file_name() {
+            Some(name) => Some(name.to_owned()),
+            None => fs::canonicalize(folder)
+                .ok()
+                .and_then(|folder| folder.file_name().map(ToOwned::to_owned)),
+        };
+        let name = name.unwrap_or_default().to_string_lossy().into_owned();
+        found.look(folder, name, 0)?;
+        Ok(found)
+    }
+
+    fn look(&mut self, folder: &Path, name: String, depth: usize) -> Result<(), FormatError> {
+        let mut folders = BTreeSet::new();
+        let mut set = false;
+        for entry in fs::read_dir(folder).map_err(cannot_read(folder))? {
+            let entry = entry.map_err(cannot_read(folder))?;
+            let name = entry.file_name();
+            let kind = entry.file_type().map_err(cannot_read(&entry.path()))?;
+            if kind.is_dir() {
+                folders.insert(name);
+            } else if name == "benchmark.json" {
+                set = entry.path().is_file();
+            } else {
+                self.cbor |= Path::new(&name).extension().is_some_and(|it| it == "cbor");
+            }
+        }
+        if set {
+            self.sets.push(Set {
+                name,
+                folder: folder.to_owned(),
+            });
+        }
+        if depth < DEEPEST {
+            for name in folders {
+                let below = folder.join(&name);
+                self.look(&below, name.to_string_lossy().into_owned(), depth + 1)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn names(&self) -> Vec<&str> {
+        let names: BTreeSet<&str> = self.sets.iter().map(|set| set.name.as_str()).collect();
+        names.into_iter().collect()
+    }
+
+    fn nothing(&self, folder: &Path) -> FormatError {
+        let found = if self.cbor {
+            "a folder of cargo-criterion, whose CBOR is not read (run the benchmarks by `cargo bench`)"
+        } else {
+            "a folder without files, in which criterion left no results either"
+        };
+        unknown(folder, found)
+    }
+}
+
+fn no_such(folder: &Path, wanted: &str, names: &[&str]) -> FormatError {
+    let others: Vec<&str> = names.iter().copied().filter(|it| *it != NEWEST).collect();
+    let problem = match (wanted, &others[..]) {
+        (_, []) => "criterion saved none under any name".to_owned(),
+        (NEWEST, _) => format!(
+            "nothing was measured since the last `cargo clean`; there are {}",
+            others.join(", ")
+        ),
+        _ => format!(
+            "criterion saved none of this name; there are {}",
+            others.join(", ")
+        ),
+    };
+    FormatError::at(folder, format!("baseline '{wanted}'"), problem)
+}
+
+/// Groups and functions by name, parameters that are numbers by size.
+fn in_order(a: &Id, b: &Id) -> Ordering {
+    let number = |id: &Id| id.value_str.as_ref()?.parse::<f64>().ok();
+    let by_size = match (number(a), number(b)) {
+        (Some(a), Some(b)) => a.total_cmp(&b),
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        (None, None) => Ordering::Equal,
+    };
+    a.group_id
+        .cmp(&b.group_id)
+        .then_with(|| a.function_id.cmp(&b.function_id))
+        .then(by_size)
+        .then_with(|| a.full_id.cmp(&b.full_id))
+}
+
+/// The files of a set, by name, with their texts where they are there.
+struct Texts {
+    benchmark: (PathBuf, Option<Vec<u8>>),
+    sample: (PathBuf, Option<Vec<u8>>),
+    estimates: (PathBuf, Option<Vec<u8>>),
+}
+
+/// The content of `benchmark.json`.
+#[derive(Debug, Deserialize)]
+struct Id {
+    #[serde(default)]
+    group_id: String,
+    function_id: Option<String>,
+    value_str: Option<String>,
+    full_id: String,
+    throughput: Option<Value>,
+}
+
+/// Nanoseconds that so many iterations took, since 0.3.
+#[derive(Deserialize)]
+struct Sample {
+    iters: Vec<Number>,
+    times: Vec<Number>,
+}
+
+#[derive(Deserialize)]
+struct Estimates {
+    // With a capital before 0.3.
+    #[serde(alias = "Median")]
+    median: Estimate,
+}
+
+#[derive(Deserialize)]
+struct Estimate {
+    point_estimate: Number,
+}
+
+/// Reads the results of one benchmark from the texts of its files; `folder`
+/// stands for the set in errors. Without samples the median of the estimates is
+/// all there is; without either the benchmark was never measured to its end.
+pub fn read_criterion_set(
+    folder: &Path,
+    benchmark: &[u8],
+    sample: Option<&[u8]>,
+    estimates: Option<&[u8]>,
+) -> Result<ResultBenchmark, FormatError> {
+    let text = |name: &str, text: Option<&[u8]>| (folder.join(name), text.map(<[u8]>::to_vec));
+    let texts = Texts {
+        benchmark: text("benchmark.json", Some(benchmark)),
+        sample: text("sample.json", sample),
+        estimates: text("estimates.json", estimates),
+    };
+    read(&texts).map(|(_, benchmark)| benchmark)
+}
+
+fn read(texts: &Texts) -> Result<(Id, ResultBenchmark), FormatError> {
+    let (file, text) = &texts.benchmark;
+    let id: Id = from_json(file, text.as_deref().unwrap_or_default())?;
+    let mut benchmark = ResultBenchmark {
+        name: id.full_id.clone(),
+        ..ResultBenchmark::default()
+    };
+    let rates = Rates::of(id.throughput.as_ref());
+    let mut rows = Rows::default();
+    match (&texts.sample, &texts.estimates) {
+        ((file, Some(text)), _) => {
+            for nanoseconds in samples(file, text)? {
+                rates.add_row(&mut rows, nanoseconds);
+            }
+        }
+        (_, (file, Some(text))) => {
+            let estimates: Estimates = from_json(file, text)?;
+            let place = || "median.point_estimate".to_owned();
+            let median = estimates.median.point_estimate.measured(1.0, file, place)?;
+            rates.add_row(&mut rows, median);
+            benchmark.state = summarised("median");
+        }
+        _ => {
+            let problem = "criterion left neither sample.json nor estimates.json";
+            benchmark.state = ResultState::Failed(problem.to_owned());
+        }
+    }
+    rows.give_to(&mut benchmark);
+    Ok((id, benchmark))
+}
+
+/// Nanoseconds per iteration of each sample.
+fn samples(file: &Path, text: &[u8]) -> Result<Vec<f64>, FormatError> {
+    // Before 0.3 it was a list of the two lists.
+    let old = without_mark(text).trim_ascii_start().starts_with(b"[");
+    let (Sample { iters, times }, [iters_at, times_at]) = if old {
+        let (iters, times) = from_json(file, text)?;
+        (Sample { iters, times }, ["[0]", "[1]"])
+    } else {
+        (from_json(file, text)?, ["iters", "times"])
+    };
+    if iters.len() != times.len() {
+        let (iters, times) = (iters.len(), times.len());
+        let problem = format!("there are {times} times of {iters} numbers of iterations");
+        return Err(FormatError::at(file, times_at, problem));
+    }
+    if times.is_empty() {
+        return Err(FormatError::at(file, times_at, "there are no samples"));
+    }
+    let mut samples = Vec::with_capacity(times.len());
+    for (at, (iters, time)) in iters.into_iter().zip(times).enumerate() {
+        let iterations_at = || format!("{iters_at}[{at}]");
+        let iterations = iters.measured(1.0, file, iterations_at)?;
+        let time = time.measured(1.0, file, || format!("{times_at}[{at}]"))?;
+        let each = time / iterations;
+        if !each.is_finite() {
+            let problem = format!("{iterations} iterations cannot have taken {time} ns");
+            return Err(FormatError::at(file, iterations_at(), problem));
+        }
+        samples.push(each);
+    }
+    Ok(samples)
+}
+
+/// The amounts that one iteration gets done, for rates.
+#[derive(Default)]
+struct Rates(Vec<(Metric, f64)>);
+
+impl Rates {
+    /// From the throughput that a group was given, of which there are more
+    /// kinds with every release; those that are unknown are passed over.
+    fn of(throughput: Option<&Value>) -> Rates {
+        let mut rates = Rates::default();
+        for (kind, amount) in throughput.and_then(Value::as_object).into_iter().flatten() {
+            match kind.as_str() {
+                "Bytes" | "BytesDecimal" => rates.bytes(amount.as_f64()),
+                "Bits" => rates.bytes(amount.as_f64().map(|bits| bits / 8.0)),
+                "Elements" => rates.elements(amount.as_f64()),
+                "ElementsAndBytes" => {
+                    rates.elements(amount.get("elements").and_then(Value::as_f64));
+                    rates.bytes(amount.get("bytes").and_then(Value::as_f64));
+                }
+                _ => {}
+            }
+        }
+        rates
+    }
+
+    fn bytes(&mut self, amount: Option<f64>) {
+        let metric = Metric::foreign("bytes_per_second", Unit::BytesPerSecond, Better::More);
+        self.0.extend(amount.map(|amount| (metric, amount)));
+    }
+
+    fn elements(&mut self, amount: Option<f64>) {
+        let metric = Metric::foreign("elements_per_second", Unit::PerSecond, Better::More);
+        self.0.extend(amount.map(|amount| (metric, amount)));
+    }
+
+    /// A row of the time, and of the rates that it makes. All were taken in one
+    /// process.
+    fn add_row(&self, rows: &mut Rows, nanoseconds: f64) {
+        rows.begin(0);
+        rows.set(Metric::Wall, nanoseconds);
+        for (metric, amount) in &self.0 {
+            let rate = amount * 1e9 / nanoseconds;
+            if rate.is_finite() && rate >= 0.0 {
+                rows.set(metric.clone(), rate);
+            }
+        }
+    }
+}

@@ -1,6 +1,0 @@
-//! The JSON of the Java Microbenchmark Harness.
-
-mod file;
-mod unit;
-
-pub(super) use file::read;
