@@ -18,7 +18,7 @@ pub struct ContenderFailure {
     /// When it happened.
     pub moment: Moment,
     /// What happened.
-    pub cause: Cause,
+    pub cause: CommandError,
     /// The neutral link it was started from, if it was one.
     pub link: Option<Variant>,
 }
@@ -44,7 +44,7 @@ impl std::error::Error for ContenderFailure {}
 
 /// What a contender did wrong.
 #[derive(Debug)]
-pub enum Cause {
+pub enum CommandError {
     /// There is no such program, or it may not be executed.
     NotStarted(io::Error),
     /// It exited with a code that does not count as success.
@@ -100,7 +100,7 @@ pub enum Cause {
     },
 }
 
-impl fmt::Display for Cause {
+impl fmt::Display for CommandError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotStarted(inner) => write!(f, "cannot be started: {inner}"),
@@ -159,7 +159,7 @@ impl fmt::Display for Cause {
     }
 }
 
-impl std::error::Error for Cause {}
+impl std::error::Error for CommandError {}
 
 fn reads(line: &Option<String>) -> String {
     line.as_ref()
@@ -182,7 +182,7 @@ const QUOTED: usize = 80;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GoogleBenchmarkCause {
     /// What happened.
-    pub what: GoogleBenchmarkProblem,
+    pub what: GoogleBenchmarkError,
     /// The command line that launches the same benchmark.
     pub launch: String,
 }
@@ -196,7 +196,7 @@ impl fmt::Display for GoogleBenchmarkCause {
 /// What happened in a launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum GoogleBenchmarkProblem {
+pub enum GoogleBenchmarkError {
     /// It never began.
     NotStarted(String),
     /// It took too long.
@@ -268,7 +268,7 @@ pub enum GoogleBenchmarkProblem {
     },
 }
 
-impl fmt::Display for GoogleBenchmarkProblem {
+impl fmt::Display for GoogleBenchmarkError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
 Self::NotStarted(inner) => write!(f, "cannot be started: {inner}"),
@@ -296,9 +296,9 @@ Self::Counter { counter, repetition, found } => write!(f, "gives no usable numbe
     }
 }
 
-impl std::error::Error for GoogleBenchmarkProblem {}
+impl std::error::Error for GoogleBenchmarkError {}
 
-impl GoogleBenchmarkProblem {
+impl GoogleBenchmarkError {
     /// A report that nobody can read.
     pub(crate) fn garbled(text: &str) -> Self {
         Self::Garbled(text.trim().chars().take(QUOTED).collect())
@@ -324,7 +324,7 @@ mod tests {
     #[test]
     fn a_cause_ends_with_how_to_see_it_again() {
         let cause = GoogleBenchmarkCause {
-            what: GoogleBenchmarkProblem::Exited {
+            what: GoogleBenchmarkError::Exited {
                 code: 3,
                 stderr_tail: "no disk".to_owned(),
             },
@@ -339,12 +339,12 @@ mod tests {
 
     #[test]
     fn the_same_failure_is_known_again_whatever_it_says() {
-        let exited = |code, stderr_tail: &str| GoogleBenchmarkProblem::Exited {
+        let exited = |code, stderr_tail: &str| GoogleBenchmarkError::Exited {
             code,
             stderr_tail: stderr_tail.to_owned(),
         };
         assert!(exited(1, "at 0x17").is_like(&exited(1, "at 0x18")));
         assert!(!exited(1, "").is_like(&exited(2, "")));
-        assert!(!exited(1, "").is_like(&GoogleBenchmarkProblem::Missing));
+        assert!(!exited(1, "").is_like(&GoogleBenchmarkError::Missing));
     }
 }

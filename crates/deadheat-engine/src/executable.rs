@@ -92,9 +92,12 @@ pub(crate) fn program_paths(program: &Path) -> Vec<PathBuf> {
         return vec![program.to_owned()];
     }
     let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
-    let files = std::env::split_paths(&path).map(|folder| match folder.as_os_str().is_empty() {
-        true => Path::new(".").join(program),
-        false => folder.join(program),
+    let files = std::env::split_paths(&path).map(|folder| {
+        if folder.as_os_str().is_empty() {
+            Path::new(".").join(program)
+        } else {
+            folder.join(program)
+        }
     });
     let (mut found, mut missing): (Vec<PathBuf>, Vec<PathBuf>) = files.partition(|f| f.is_file());
     found.append(&mut missing);

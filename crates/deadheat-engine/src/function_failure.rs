@@ -20,7 +20,7 @@ pub struct FunctionFailure {
     /// When it happened.
     pub moment: Moment,
     /// What happened.
-    pub cause: FunctionCause,
+    pub cause: FunctionError,
     /// The neutral link it ran on, if it was one.
     pub link: Option<Variant>,
     /// What the process printed on standard error last, in one line, where
@@ -49,7 +49,7 @@ impl FunctionFailure {
         };
         let who = match (&self.contender, &self.cause) {
             (Some(contender), _) => format!("'{contender}'"),
-            (None, FunctionCause::NeitherCameBack(_)) => "the worker processes".to_owned(),
+            (None, FunctionError::NeitherCameBack(_)) => "the worker processes".to_owned(),
             (None, _) => "the worker process".to_owned(),
         };
         let link = on_link(&self.link);
@@ -65,7 +65,7 @@ pub struct InspectionFailure {
     /// The program.
     pub program: String,
     /// What is wrong with it.
-    pub cause: FunctionCause,
+    pub cause: FunctionError,
     /// What it printed on standard error last, in one line, where nobody saw
     /// it.
     pub stderr_tail: Option<String>,
@@ -92,7 +92,7 @@ impl std::error::Error for InspectionFailure {}
 
 /// What happened to the code under test or to its process.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FunctionCause {
+pub enum FunctionError {
     /// It panicked.
     Panicked(String),
     /// The process ended in the middle of the work.
@@ -146,7 +146,7 @@ pub enum FunctionCause {
     GoogleBenchmark(Box<GoogleBenchmarkCause>),
 }
 
-impl fmt::Display for FunctionCause {
+impl fmt::Display for FunctionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
 Self::Panicked(inner) => write!(f, "panicked {inner}"),
@@ -173,23 +173,23 @@ Self::GoogleBenchmark(inner) => write!(f, "{inner}"),
     }
 }
 
-impl std::error::Error for FunctionCause {}
+impl std::error::Error for FunctionError {}
 
-impl FunctionCause {
+impl FunctionError {
     /// Whether the process ended by itself.
     pub(crate) fn is_death(&self) -> bool {
-        matches!(self, FunctionCause::Exited(_) | FunctionCause::Signalled(_))
+        matches!(self, FunctionError::Exited(_) | FunctionError::Signalled(_))
     }
 
     /// What the process printed last, where that may say more than the cause.
     pub(crate) fn with_last_words(&self, stderr_tail: Option<&str>) -> String {
         match (self, stderr_tail) {
             (
-                FunctionCause::Panicked(_)
-                | FunctionCause::OutputDiffers { .. }
-                | FunctionCause::OutputVaries
-                | FunctionCause::NotStarted(_)
-                | FunctionCause::OtherProtocol { .. },
+                FunctionError::Panicked(_)
+                | FunctionError::OutputDiffers { .. }
+                | FunctionError::OutputVaries
+                | FunctionError::NotStarted(_)
+                | FunctionError::OtherProtocol { .. },
                 _,
             )
             | (_, None) => String::new(),
@@ -206,7 +206,7 @@ fn printing(printed: &str) -> String {
 }
 
 /// Why a program cannot be started, and what to do about it.
-pub(crate) fn not_started(error: &io::Error, program: &Path) -> FunctionCause {
+pub(crate) fn not_started(error: &io::Error, program: &Path) -> FunctionError {
     let advice = match error.raw_os_error() {
         Some(libc::ENOENT) if program.exists() => {
             "; the interpreter that its first line names is not there"
@@ -221,7 +221,7 @@ pub(crate) fn not_started(error: &io::Error, program: &Path) -> FunctionCause {
         Some(libc::ETXTBSY) => "; it is being written: start again when that is over",
         _ => "",
     };
-    FunctionCause::NotStarted(format!("{error}{advice}"))
+    FunctionError::NotStarted(format!("{error}{advice}"))
 }
 
 #[cfg(test)]
@@ -239,7 +239,7 @@ mod tests {
                 block: 7,
                 slot: None,
             },
-            cause: FunctionCause::Panicked("at src/sort.rs:5:9: index out of bounds".to_owned()),
+            cause: FunctionError::Panicked("at src/sort.rs:5:9: index out of bounds".to_owned()),
             link: None,
             stderr_tail: Some("thread main panicked".to_owned()),
         };
@@ -269,7 +269,7 @@ mod tests {
             benchmark: "sum".to_owned(),
             contender: Some("new".to_owned()),
             moment: Moment::WarmUp,
-            cause: FunctionCause::Exited(1),
+            cause: FunctionError::Exited(1),
             link: None,
             stderr_tail: Some("ValueError: no".to_owned()),
         };
@@ -280,7 +280,7 @@ mod tests {
         );
         let neither = FunctionFailure {
             contender: None,
-            cause: FunctionCause::NeitherCameBack(Duration::from_secs(2)),
+            cause: FunctionError::NeitherCameBack(Duration::from_secs(2)),
             stderr_tail: None,
             ..failure
         };

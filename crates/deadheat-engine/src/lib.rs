@@ -32,10 +32,12 @@ pub use affinity::AffinityError;
 pub use clock::SimulatedClock;
 pub use clock::{Clock, ClockCheck, ClockSource, OsClock, SampleClock, unix_seconds};
 #[cfg(feature = "commands")]
-pub use command_failure::{Cause, ContenderFailure, GoogleBenchmarkCause, GoogleBenchmarkProblem};
+pub use command_failure::{
+    CommandError, ContenderFailure, GoogleBenchmarkCause, GoogleBenchmarkError,
+};
 #[cfg(feature = "commands")]
 pub use contender::{
-    ArgumentProblem, CommandContenders, CommandOptions, GoogleBenchmarkArguments,
+    ArgumentError, CommandContenders, CommandOptions, GoogleBenchmarkArguments,
     GoogleBenchmarkContenders, GoogleBenchmarkOptions, GoogleBenchmarkPilot, GoogleBenchmarkSide,
     inspect,
 };
@@ -57,7 +59,7 @@ pub use function::{
 };
 #[cfg(feature = "commands")]
 pub use function_failure::InspectionFailure;
-pub use function_failure::{FunctionCause, FunctionFailure};
+pub use function_failure::{FunctionError, FunctionFailure};
 pub use interrupt::Interrupts;
 #[cfg(feature = "commands")]
 pub use launcher::{ImageError, LauncherError};

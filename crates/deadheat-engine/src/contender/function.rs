@@ -15,7 +15,7 @@ use super::workers::{FunctionOptions, Workers};
 use crate::error::EngineError;
 use crate::executable::{Executable, Variant};
 use crate::function::fill;
-use crate::function_failure::{FunctionCause, FunctionFailure};
+use crate::function_failure::{FunctionError, FunctionFailure};
 use crate::interrupt::Interrupts;
 use crate::order::Moment;
 use crate::placement::{Helper, Links, Placements};
@@ -472,9 +472,9 @@ impl FunctionContenders<'_> {
 
 /// Whether two causes are the same failure: what a panic says may hold numbers
 /// that are different every time.
-fn alike(one: &FunctionCause, other: &FunctionCause) -> bool {
+fn alike(one: &FunctionError, other: &FunctionError) -> bool {
     match (one, other) {
-        (FunctionCause::Panicked(_), FunctionCause::Panicked(_)) => true,
+        (FunctionError::Panicked(_), FunctionError::Panicked(_)) => true,
         (one, other) => one == other,
     }
 }

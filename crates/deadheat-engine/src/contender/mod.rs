@@ -23,7 +23,7 @@ pub use function::FunctionContenders;
 pub use function_pilot::Piloted;
 #[cfg(feature = "commands")]
 pub use google_benchmark::{
-    ArgumentProblem, GoogleBenchmarkArguments, GoogleBenchmarkContenders, GoogleBenchmarkOptions,
+    ArgumentError, GoogleBenchmarkArguments, GoogleBenchmarkContenders, GoogleBenchmarkOptions,
     GoogleBenchmarkPilot, GoogleBenchmarkSide,
 };
 #[cfg(feature = "commands")]

@@ -3,7 +3,7 @@
 use deadheat_model::{Benchmark, ContenderId, Program, Workload};
 
 use crate::executable::Executable;
-use crate::function_failure::FunctionCause;
+use crate::function_failure::FunctionError;
 use crate::worker::WorkerProgram;
 
 /// Who races in a benchmark, and how it is called.
@@ -88,9 +88,10 @@ impl Programs {
         if let Some(known) = self.known.iter().position(same) {
             return known;
         }
-        let file = match self.is_own(&program) {
-            true => None,
-            false => Executable::at(&program.executable).ok(),
+        let file = if self.is_own(&program) {
+            None
+        } else {
+            Executable::at(&program.executable).ok()
         };
         self.known.push(Known {
             program,
@@ -102,10 +103,10 @@ impl Programs {
 
     /// `Err` when another file lies there now: replicates of two builds would
     /// be compared as if they were one.
-    pub(super) fn check(&self, index: usize) -> Result<(), FunctionCause> {
+    pub(super) fn check(&self, index: usize) -> Result<(), FunctionError> {
         match &self.known[index].file {
             None => Ok(()),
-            Some(file) => file.check().map_err(FunctionCause::NotStarted),
+            Some(file) => file.check().map_err(FunctionError::NotStarted),
         }
     }
 
@@ -189,9 +190,10 @@ impl ProcessLayout {
 
     /// Contenders that each process knows.
     pub(super) fn called(&self) -> usize {
-        match self.takes_turns() {
-            true => 1,
-            false => self.contenders.len() - usize::from(self.copy.is_some()),
+        if self.takes_turns() {
+            1
+        } else {
+            self.contenders.len() - usize::from(self.copy.is_some())
         }
     }
 
@@ -234,10 +236,14 @@ impl ProcessLayout {
 
     /// An order of contenders, as one of the processes is told of it.
     pub(super) fn turns_of(&self, process_slot: usize, order: &[usize]) -> Vec<Option<usize>> {
-        let turn = |contender: &usize| match self.takes_turns() {
-            false if self.copy == Some(*contender) => Some(0),
-            false => Some(*contender),
-            true => (*contender == process_slot).then_some(0),
+        let turn = |contender: &usize| {
+            if self.takes_turns() {
+                (*contender == process_slot).then_some(0)
+            } else if self.copy == Some(*contender) {
+                Some(0)
+            } else {
+                Some(*contender)
+            }
         };
         order.iter().map(turn).collect()
     }

@@ -44,7 +44,7 @@ const TAKING_TURNS: Duration = Duration::from_micros(200);
 const PRIMES_SHORTER: u64 = 10;
 /// Samples that a pilot or a warm-up takes at most, where workers take no notes
 /// by which they are seen to go on.
-const UNTOLD: u32 = 10;
+const WITHOUT_NOTES: u32 = 10;
 
 /// How far, relatively, the clock of the samples may stray from the system's.
 const CLOCKS_APART: f64 = 0.01;
@@ -119,9 +119,10 @@ impl<'a> Workers<'a> {
     /// Whether the clock of the samples still keeps the pace of the system's.
     pub(super) fn check_clock(&self) -> Result<(), EngineError> {
         let apart = self.check.disagreement();
-        match apart > CLOCKS_APART {
-            true => Err(EngineError::Clock(apart)),
-            false => Ok(()),
+        if apart > CLOCKS_APART {
+            Err(EngineError::Clock(apart))
+        } else {
+            Ok(())
         }
     }
 
@@ -180,7 +181,7 @@ impl<'a> Workers<'a> {
         baton: Option<&Baton>,
     ) -> Result<WorkerSession, EngineError> {
         let layout = position.layout;
-        let sitting = &layout.process_slots[process_slot];
+        let slot = &layout.process_slots[process_slot];
         let [benchmark, replicate, more] = position.place;
         let place = [benchmark, replicate, more + ((process_slot as u64) << 32)];
         let mut rng = self.stream(Purpose::Process, place);
@@ -189,9 +190,9 @@ impl<'a> Workers<'a> {
                 position.failure(layout.only_contender(process_slot), cause, variant.cloned());
             EngineError::Function(Box::new(failed))
         };
-        self.programs.check(sitting.program).map_err(fail)?;
+        self.programs.check(slot.program).map_err(fail)?;
         let start = WorkerStart {
-            program: self.programs.get(sitting.program),
+            program: self.programs.get(slot.program),
             variant: variant.map(|variant| variant.executable.as_path()),
             path_padding: self.path_padding(position),
             padding: below(&mut rng, MOST_PADDING) as usize,
@@ -206,13 +207,14 @@ impl<'a> Workers<'a> {
             each: self.options.timeout.map(|timeout| timeout.max(START_UP)),
             ..self.patience(1)
         };
-        let hello = self.hear(std::slice::from_mut(&mut session), None, position, patience)?;
+        let hello =
+            self.await_replies(std::slice::from_mut(&mut session), None, position, patience)?;
         session
             .handshake(&hello[0], &self.options.metrics)
             .map_err(|cause| session.failure(position, None, cause))?;
         let request = Request::Prepare(PrepareRequest {
-            benchmark: sitting.benchmark.clone(),
-            contender: sitting.contender.clone(),
+            benchmark: slot.benchmark.clone(),
+            contender: slot.contender.clone(),
             clock: self.gauge.clock().to_words(),
             cpu_overhead_ns: self.gauge.cpu_overhead_ns(),
             heap_bytes: below(&mut rng, MOST_HEAP) as usize,
@@ -233,12 +235,12 @@ impl<'a> Workers<'a> {
         request: &Request,
     ) -> Result<Reply, EngineError> {
         let samples = match request {
-            Request::Calibrate { .. } | Request::WarmUp { .. } => UNTOLD,
+            Request::Calibrate { .. } | Request::WarmUp { .. } => WITHOUT_NOTES,
             _ => 1,
         };
         session.worker.ask(request);
         let team = std::slice::from_mut(session);
-        let mut replies = self.hear(team, None, position, self.patience(samples))?;
+        let mut replies = self.await_replies(team, None, position, self.patience(samples))?;
         Ok(replies.remove(0))
     }
 
@@ -251,7 +253,7 @@ impl<'a> Workers<'a> {
     }
 
     /// Waits for an answer of each process.
-    fn hear(
+    fn await_replies(
         &self,
         team: &mut [WorkerSession],
         relay: Option<&mut Relay>,
@@ -260,8 +262,8 @@ impl<'a> Workers<'a> {
     ) -> Result<Vec<Reply>, EngineError> {
         let mut workers: Vec<&mut WorkerProcess> =
             team.iter_mut().map(|session| &mut session.worker).collect();
-        let captured = await_all(&mut workers, relay, patience, self.interrupts);
-        let replies = captured.map_err(|wait_error| match wait_error {
+        let replies = await_all(&mut workers, relay, patience, self.interrupts);
+        let replies = replies.map_err(|wait_error| match wait_error {
             WaitError::Interrupted => EngineError::Interrupted,
             WaitError::Cause { worker, cause } => team[worker].failure(position, None, cause),
         })?;
@@ -288,9 +290,10 @@ impl<'a> Workers<'a> {
     ) -> Result<Vec<f64>, EngineError> {
         let layout = position.layout;
         let renewed = team.iter().any(|session| session.renews_input);
-        let unrecorded_iterations = match layout.takes_turns() {
-            false => iterations,
-            true => iterations / PRIMES_SHORTER,
+        let unrecorded_iterations = if layout.takes_turns() {
+            iterations / PRIMES_SHORTER
+        } else {
+            iterations
         };
         let seed = self.input_seed(position.place);
         let mut known = true;
@@ -298,9 +301,10 @@ impl<'a> Workers<'a> {
             // What is ready is ready for one block.
             known &= session.ready.take() == Some(seed);
         }
-        let mut order: Vec<usize> = match known || unrecorded_iterations == 0 {
-            true => Vec::new(),
-            false => primes(renewed, prime, slots).collect(),
+        let mut order: Vec<usize> = if known || unrecorded_iterations == 0 {
+            Vec::new()
+        } else {
+            primes(renewed, prime, slots).collect()
         };
         let unrecorded = order.len();
         order.extend_from_slice(slots);
@@ -322,7 +326,7 @@ impl<'a> Workers<'a> {
         }
         // The input, and everybody's turns.
         let samples = order.len() as u32 + 1;
-        let replies = self.hear(team, relay, position, self.patience(samples))?;
+        let replies = self.await_replies(team, relay, position, self.patience(samples))?;
         let mut taken = Vec::new();
         for (session, reply) in team.iter_mut().zip(replies) {
             let own = |slot: &&usize| layout.process_slot_of(**slot) == session.process_slot;
@@ -338,7 +342,7 @@ impl<'a> Workers<'a> {
             let at = team
                 .iter()
                 .position(|session| session.process_slot == process_slot);
-            let at = at.expect("every seat is taken");
+            let at = at.expect("every process slot is taken");
             let sample: Vec<f64> = taken[at].by_ref().take(team[at].width()).collect();
             values.extend(team[at].of_the_run(&sample));
         }

@@ -35,9 +35,10 @@ impl<I, O, F: Fn(&I) -> O + Send + Sync> SharedCall<I, O> for F {
         start: &Barrier,
         answer: bool,
     ) -> (Ended, Option<O>) {
-        let mut outputs = match answer {
-            true => Outputs::keeping(),
-            false => Outputs::new(),
+        let mut outputs = if answer {
+            Outputs::keeping()
+        } else {
+            Outputs::new()
         };
         let room = outputs.make_room(iterations);
         start.wait();

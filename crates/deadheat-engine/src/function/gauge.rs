@@ -45,9 +45,10 @@ impl Reading {
 
     /// The metrics that can be measured in this program.
     pub fn metrics(allocations_counted: bool) -> &'static [Metric] {
-        match allocations_counted {
-            true => &Self::METRICS,
-            false => &Self::METRICS[..7],
+        if allocations_counted {
+            &Self::METRICS
+        } else {
+            &Self::METRICS[..7]
         }
     }
 
@@ -215,9 +216,10 @@ pub(crate) fn fill(
 fn evidence(values: &[f64], metrics: &[Metric], threads: u32) -> Flags {
     let seen = |metric: &Metric, flag: Flags| {
         let mut measured = metrics.iter().zip(values);
-        match measured.any(|(other, count)| other == metric && *count > 0.0) && threads == 1 {
-            true => flag,
-            false => Flags::NONE,
+        if measured.any(|(other, count)| other == metric && *count > 0.0) && threads == 1 {
+            flag
+        } else {
+            Flags::NONE
         }
     };
     let preempted = seen(&Metric::InvoluntarySwitches, Flags::PREEMPTED);

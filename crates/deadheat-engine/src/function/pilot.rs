@@ -155,11 +155,11 @@ const LONG_ROUND_NS: f64 = 1e7;
 
 /// Rounds that a warm-up takes at least, when one takes so many nanoseconds.
 pub fn least_warm_up_rounds(round_ns: f64) -> u32 {
-    match round_ns > LONG_ROUND_NS {
-        true => 1,
-        // The first is faster than none before it.
-        false => IDLE_ROUNDS + 1,
+    if round_ns > LONG_ROUND_NS {
+        return 1;
     }
+    // The first is faster than none before it.
+    IDLE_ROUNDS + 1
 }
 
 /// Calls every contender in turn, in `order`, with a new input each round.

@@ -48,7 +48,7 @@ impl WorkerPipes {
         })
     }
 
-    pub(super) fn hear(&mut self, line: &mut String) -> Option<Request> {
+    pub(super) fn next_request(&mut self, line: &mut String) -> Option<Request> {
         line.clear();
         // An end of the pipe is the end of the work, and so is anything that
         // cannot be understood: the coordinator sees the pipe close.
@@ -58,7 +58,7 @@ impl WorkerPipes {
         }
     }
 
-    pub(super) fn say(&mut self, reply: &Reply) -> Option<()> {
+    pub(super) fn send(&mut self, reply: &Reply) -> Option<()> {
         self.replies.write_all(reply.to_line().as_bytes()).ok()
     }
 }

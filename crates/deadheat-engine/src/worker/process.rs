@@ -17,7 +17,7 @@ use super::pipes::{BATON_VARIABLE, VARIABLE};
 use super::protocol::{Reply, Request};
 use super::trace::Trace;
 use crate::executable::PLACEMENTS_VARIABLE;
-use crate::function_failure::{FunctionCause, not_started};
+use crate::function_failure::{FunctionError, not_started};
 use crate::memory_layout::PathPadding;
 use crate::subprocess::{BatonPipes, ProcessGroup, StderrTail, is_stopped};
 
@@ -48,7 +48,7 @@ pub(crate) struct WorkerProcess {
     /// So many of them are no end of the line.
     searched: usize,
     /// Whether it said something before it was asked the last question.
-    hasty: bool,
+    spoke_early: bool,
     /// What it printed on standard error last, where nobody saw it.
     pub(crate) stderr_tail: StderrTail,
     /// Its ends of the pipes to another, where the system tells of them.
@@ -57,7 +57,7 @@ pub(crate) struct WorkerProcess {
 
 impl WorkerProcess {
     /// Starts a worker on the cores of the calling thread.
-    pub(crate) fn start(start: WorkerStart<'_>) -> Result<Self, FunctionCause> {
+    pub(crate) fn start(start: WorkerStart<'_>) -> Result<Self, FunctionError> {
         let own = &start.program.executable;
         let image = start.variant.unwrap_or(own);
         let not_started = |error: std::io::Error| not_started(&error, image);
@@ -128,7 +128,7 @@ impl WorkerProcess {
             printed: (printed, Vec::new()),
             received: Vec::new(),
             searched: 0,
-            hasty: false,
+            spoke_early: false,
             stderr_tail,
             baton: start
                 .baton
@@ -139,7 +139,7 @@ impl WorkerProcess {
     /// Asks; the answer comes by [`WorkerProcess::attend`].
     pub(crate) fn ask(&mut self, request: &Request) {
         // An answer given twice would be taken for that to the next question.
-        self.hasty |= !self.received.is_empty() || matches!(self.read(), Ok(Some(1..)));
+        self.spoke_early |= !self.received.is_empty() || matches!(self.read(), Ok(Some(1..)));
         let requests = self
             .requests
             .as_mut()
@@ -150,24 +150,24 @@ impl WorkerProcess {
 
     /// The next line of the worker, if it is there. `Err` says why there will
     /// be none, or none that makes sense.
-    pub(crate) fn attend(&mut self) -> Result<Option<Reply>, FunctionCause> {
+    pub(crate) fn attend(&mut self) -> Result<Option<Reply>, FunctionError> {
         self.read_printed();
-        if self.hasty {
+        if self.spoke_early {
             let said = quoted(&self.received);
             let problem = format!("it says {said} before it is asked");
-            return Err(FunctionCause::Protocol(problem));
+            return Err(FunctionError::Protocol(problem));
         }
         loop {
             if let Some(line) = self.line() {
                 let reply = Reply::from_line(&line);
                 return reply
                     .map(Some)
-                    .ok_or_else(|| FunctionCause::Protocol(format!("it says {}", quoted(&line))));
+                    .ok_or_else(|| FunctionError::Protocol(format!("it says {}", quoted(&line))));
             }
             if self.received.len() > LONGEST_LINE {
                 let said = quoted(&self.received);
                 let problem = format!("it goes on without an end of line, from {said}");
-                return Err(FunctionCause::Protocol(problem));
+                return Err(FunctionError::Protocol(problem));
             }
             match self.read()? {
                 Some(0) => return Err(self.cause_of_death()),
@@ -222,7 +222,7 @@ impl WorkerProcess {
 
     /// Reads what is there: how many bytes, 0 at the end of the pipe; `None`
     /// when there is nothing yet.
-    fn read(&mut self) -> Result<Option<usize>, FunctionCause> {
+    fn read(&mut self) -> Result<Option<usize>, FunctionError> {
         let mut buffer = [0; 4096];
         loop {
             match self.replies.read(&mut buffer) {
@@ -232,7 +232,7 @@ impl WorkerProcess {
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(None),
-                Err(error) => return Err(FunctionCause::Protocol(error.to_string())),
+                Err(error) => return Err(FunctionError::Protocol(error.to_string())),
             }
         }
     }
@@ -267,22 +267,22 @@ impl WorkerProcess {
     }
 
     /// How a worker ended without being asked to leave.
-    fn cause_of_death(&mut self) -> FunctionCause {
+    fn cause_of_death(&mut self) -> FunctionError {
         // The pipe is closed a moment before the process is gone.
         self.process.ended_within(LEAVE);
         match self.end() {
             Some(end) => end,
             None => {
-                FunctionCause::Protocol("it closed the pipe of its replies and goes on".to_owned())
+                FunctionError::Protocol("it closed the pipe of its replies and goes on".to_owned())
             }
         }
     }
 
     /// How it ended, if it has.
-    pub(super) fn end(&self) -> Option<FunctionCause> {
+    pub(super) fn end(&self) -> Option<FunctionError> {
         match self.process.ended()? {
-            WaitStatus::Exited(_, code) => Some(FunctionCause::Exited(code)),
-            WaitStatus::Signaled(_, signal, _) => Some(FunctionCause::Signalled(signal as i32)),
+            WaitStatus::Exited(_, code) => Some(FunctionError::Exited(code)),
+            WaitStatus::Signaled(_, signal, _) => Some(FunctionError::Signalled(signal as i32)),
             _ => None,
         }
     }

@@ -35,20 +35,20 @@ pub fn serve(mut pipes: WorkerPipes, suite: impl WorkerSuite) {
         worker: concat!("deadheat ", env!("CARGO_PKG_VERSION")).to_owned(),
         metrics: metrics.to_vec(),
     };
-    if pipes.say(&hello).is_none() {
+    if pipes.send(&hello).is_none() {
         return;
     }
     let prepare = loop {
-        match pipes.hear(&mut line) {
+        match pipes.next_request(&mut line) {
             Some(Request::List) => {
-                if pipes.say(&Reply::Listed(suite.list())).is_none() {
+                if pipes.send(&Reply::Listed(suite.list())).is_none() {
                     return;
                 }
             }
             Some(Request::Prepare(prepare)) => break prepare,
             None | Some(Request::Bye) => return,
             Some(_) => {
-                pipes.say(&failed(Problem::OutOfTurn));
+                pipes.send(&failed(Problem::OutOfTurn));
                 return;
             }
         }
@@ -61,7 +61,7 @@ pub fn serve(mut pipes: WorkerPipes, suite: impl WorkerSuite) {
         prepare.contender,
     ));
     let Some((clock, (benchmark, only))) = found else {
-        pipes.say(&failed(Problem::Unknown));
+        pipes.send(&failed(Problem::Unknown));
         return;
     };
     with_stack_offset(prepare.stack_bytes, || {
@@ -121,10 +121,10 @@ impl Worker {
         let mut reply = Reply::Prepared { renews_input };
         loop {
             let over = matches!(reply, Reply::Failed { .. });
-            if pipes.say(&reply).is_none() || over {
+            if pipes.send(&reply).is_none() || over {
                 return;
             }
-            let request = match pipes.hear(&mut line) {
+            let request = match pipes.next_request(&mut line) {
                 None | Some(Request::Bye) => return,
                 Some(request) => request,
             };

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use deadheat_analysis::PlannedRule;
 use deadheat_engine::{
-    CommandContenders, CommandOptions, Placements, Contenders, Interrupts, LinkProgram,
-    OsClock, Session, Watcher, environment, unix_seconds,
+    CommandContenders, CommandOptions, Contenders, Interrupts, LinkProgram, OsClock, Placements,
+    Session, Watcher, environment, unix_seconds,
 };
 use deadheat_model::{
     CounterAccess, Environment, Metric, NeutralLinks, Origin, Plan, Run, RunHeader,

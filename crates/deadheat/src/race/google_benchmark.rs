@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use deadheat_engine::{
-    Contenders, EngineError, FunctionCause, GoogleBenchmarkArguments, GoogleBenchmarkContenders,
-    GoogleBenchmarkOptions, GoogleBenchmarkPilot, GoogleBenchmarkProblem, GoogleBenchmarkSide,
+    Contenders, EngineError, FunctionError, GoogleBenchmarkArguments, GoogleBenchmarkContenders,
+    GoogleBenchmarkError, GoogleBenchmarkOptions, GoogleBenchmarkPilot, GoogleBenchmarkSide,
     OsClock, Watcher, environment, unix_seconds,
 };
 use deadheat_model::{
@@ -279,12 +279,12 @@ fn reason_to_leave_out(error: &EngineError) -> Option<LeftOutReason> {
     let EngineError::Function(failure) = error else {
         return None;
     };
-    let FunctionCause::GoogleBenchmark(cause) = &failure.cause else {
+    let FunctionError::GoogleBenchmark(cause) = &failure.cause else {
         return None;
     };
     match &cause.what {
-        GoogleBenchmarkProblem::Skipped(message) => Some(LeftOutReason::Skipped(message.clone())),
-        GoogleBenchmarkProblem::NotAlike { .. } => {
+        GoogleBenchmarkError::Skipped(message) => Some(LeftOutReason::Skipped(message.clone())),
+        GoogleBenchmarkError::NotAlike { .. } => {
             let contender = failure.contender.as_deref().unwrap_or_default();
             Some(LeftOutReason::NotAlike(format!(
                 "'{contender}' {}",

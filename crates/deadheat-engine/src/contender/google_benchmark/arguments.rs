@@ -32,21 +32,21 @@ pub struct GoogleBenchmarkOptions {
 
 /// An argument that a race cannot do with.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ArgumentProblem {
+pub struct ArgumentError {
     /// The argument.
     pub flag: String,
     /// What is wrong with it, and what to do.
     pub problem: &'static str,
 }
 
-impl std::fmt::Display for ArgumentProblem {
+impl std::fmt::Display for ArgumentError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { flag, problem } = self;
         write!(f, "{flag}: {problem}")
     }
 }
 
-impl std::error::Error for ArgumentProblem {}
+impl std::error::Error for ArgumentError {}
 
 const OUR_REPORT: &str = "deadheat reads the report itself; leave this away, and look at the run \
                           file or at `deadheat analyze --json` for what was measured";
@@ -58,7 +58,7 @@ const RUNS_NOTHING: &str = "a dry run measures nothing; leave this away";
 impl GoogleBenchmarkArguments {
     /// Reads the arguments that the user gave; those that Google Benchmark
     /// does not know are none of our business. Of several, the last counts.
-    pub fn read(arguments: &[String]) -> Result<Self, ArgumentProblem> {
+    pub fn read(arguments: &[String]) -> Result<Self, ArgumentError> {
         let mut read = Self::default();
         for argument in arguments {
             let Some(flag) = argument.strip_prefix("--benchmark_") else {
@@ -69,7 +69,7 @@ impl GoogleBenchmarkArguments {
                 None => (flag, None),
             };
             let problem = |problem| {
-                Err(ArgumentProblem {
+                Err(ArgumentError {
                     flag: argument.clone(),
                     problem,
                 })
@@ -129,7 +129,7 @@ fn length(value: &str) -> Option<RepetitionLength> {
 mod tests {
     use super::*;
 
-    fn read(arguments: &[&str]) -> Result<GoogleBenchmarkArguments, ArgumentProblem> {
+    fn read(arguments: &[&str]) -> Result<GoogleBenchmarkArguments, ArgumentError> {
         let arguments: Vec<String> = arguments.iter().map(|a| (*a).to_owned()).collect();
         GoogleBenchmarkArguments::read(&arguments)
     }

@@ -9,7 +9,7 @@ use super::arguments::GoogleBenchmarkOptions;
 use super::launch::{Launch, Launcher, Who, failure, problem_of};
 use super::pilot::{GoogleBenchmarkPilot, GoogleBenchmarkSide, IterationSupport, Piloting};
 use super::report::Repetition;
-use crate::command_failure::GoogleBenchmarkProblem as Problem;
+use crate::command_failure::GoogleBenchmarkError;
 use crate::error::EngineError;
 use crate::executable::Variant;
 use crate::interrupt::Interrupts;
@@ -209,7 +209,7 @@ impl<'a> GoogleBenchmarkContenders<'a> {
         let found = repetitions.len();
         if found != calls.repetitions as usize {
             let expected = calls.repetitions;
-            let problem = Problem::Repetitions { found, expected };
+            let problem = GoogleBenchmarkError::Repetitions { found, expected };
             return Err(failure(who, &launch, problem));
         }
         for (repetition, row) in repetitions.iter().enumerate() {
@@ -217,7 +217,7 @@ impl<'a> GoogleBenchmarkContenders<'a> {
                 let counter = counter.name();
                 row.counter(counter).map_err(|found| {
                     let counter = counter.to_owned();
-                    let problem = Problem::Counter {
+                    let problem = GoogleBenchmarkError::Counter {
                         counter,
                         repetition,
                         found,

@@ -13,10 +13,10 @@ use rand_core::Rng;
 use super::arguments::GoogleBenchmarkOptions;
 use super::report::{Repetition, repetitions};
 use crate::affinity::Cores;
-use crate::command_failure::{GoogleBenchmarkCause, GoogleBenchmarkProblem as Problem};
+use crate::command_failure::{GoogleBenchmarkCause, GoogleBenchmarkError};
 use crate::error::EngineError;
 use crate::executable::{PLACEMENTS_VARIABLE, Variant};
-use crate::function_failure::{FunctionCause, FunctionFailure};
+use crate::function_failure::{FunctionError, FunctionFailure};
 use crate::interrupt::Interrupts;
 use crate::memory_layout::PathPadding;
 use crate::order::Moment;
@@ -109,7 +109,8 @@ impl<'a> Launcher<'a> {
         launch: &Launch<'_>,
     ) -> Result<Vec<Repetition>, EngineError> {
         let failure = |problem| failure(who, launch, problem);
-        let not_started = |error: std::io::Error| failure(Problem::NotStarted(error.to_string()));
+        let not_started =
+            |error: std::io::Error| failure(GoogleBenchmarkError::NotStarted(error.to_string()));
         let (here, there) = pipe().map_err(not_started)?;
         fcntl(&there, FcntlArg::F_SETFD(FdFlag::empty()))
             .map_err(|errno| not_started(errno.into()))?;
@@ -145,35 +146,38 @@ impl<'a> Launcher<'a> {
         if text.trim().is_empty() {
             let stderr_tail = captured.stderr_tail;
             // Older releases begin no report at all then.
-            return Err(failure(
-                match stderr_tail.contains("match any benchmarks") {
-                    true => Problem::Missing,
-                    false => Problem::NoReport { stderr_tail },
-                },
-            ));
+            return Err(failure(if stderr_tail.contains("match any benchmarks") {
+                GoogleBenchmarkError::Missing
+            } else {
+                GoogleBenchmarkError::NoReport { stderr_tail }
+            }));
         }
         repetitions(&text, launch.benchmark).map_err(failure)
     }
 }
 
 /// What a process that ended badly did.
-fn problem_of_process(problem: subprocess::Problem) -> Problem {
+fn problem_of_process(problem: subprocess::Problem) -> GoogleBenchmarkError {
     let stderr_tail = problem.stderr_tail;
     match problem.ending {
-        Ending::NotStarted(reason) => Problem::NotStarted(reason),
-        Ending::Silent(time) => Problem::TimedOut(time),
-        Ending::Endless => Problem::Endless,
-        Ending::Exited(code) => Problem::Exited { code, stderr_tail },
-        Ending::Signalled(signal) => Problem::Signalled {
+        Ending::NotStarted(reason) => GoogleBenchmarkError::NotStarted(reason),
+        Ending::Silent(time) => GoogleBenchmarkError::TimedOut(time),
+        Ending::Endless => GoogleBenchmarkError::Endless,
+        Ending::Exited(code) => GoogleBenchmarkError::Exited { code, stderr_tail },
+        Ending::Signalled(signal) => GoogleBenchmarkError::Signalled {
             signal,
             stderr_tail,
         },
-        Ending::Odd(status) => Problem::Ended(status),
+        Ending::Odd(status) => GoogleBenchmarkError::Ended(status),
     }
 }
 
 /// What went wrong with a launch, and for whom.
-pub(super) fn failure(who: Who<'_>, launch: &Launch<'_>, problem: Problem) -> EngineError {
+pub(super) fn failure(
+    who: Who<'_>,
+    launch: &Launch<'_>,
+    problem: GoogleBenchmarkError,
+) -> EngineError {
     let cause = GoogleBenchmarkCause {
         what: problem,
         launch: again(launch),
@@ -182,17 +186,17 @@ pub(super) fn failure(who: Who<'_>, launch: &Launch<'_>, problem: Problem) -> En
         benchmark: who.benchmark.to_owned(),
         contender: Some(who.contender.to_owned()),
         moment: who.moment,
-        cause: FunctionCause::GoogleBenchmark(Box::new(cause)),
+        cause: FunctionError::GoogleBenchmark(Box::new(cause)),
         link: launch.variant.cloned(),
         stderr_tail: None,
     }))
 }
 
 /// What went wrong, if it was a launch that failed.
-pub(super) fn problem_of(error: &EngineError) -> Option<&Problem> {
+pub(super) fn problem_of(error: &EngineError) -> Option<&GoogleBenchmarkError> {
     match error {
         EngineError::Function(failure) => match &failure.cause {
-            FunctionCause::GoogleBenchmark(cause) => Some(&cause.what),
+            FunctionError::GoogleBenchmark(cause) => Some(&cause.what),
             _ => None,
         },
         _ => None,
@@ -241,9 +245,10 @@ fn again(launch: &Launch<'_>) -> String {
 /// A word as a shell reads it.
 fn quoted(word: &str) -> String {
     let plain = |sign: char| sign.is_ascii_alphanumeric() || "_-./=:,+@%".contains(sign);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
     }
 }
 

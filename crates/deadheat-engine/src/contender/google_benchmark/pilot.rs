@@ -11,7 +11,7 @@ use super::launch::{
     startable,
 };
 use super::report::Repetition;
-use crate::command_failure::GoogleBenchmarkProblem as Problem;
+use crate::command_failure::GoogleBenchmarkError;
 use crate::error::EngineError;
 use crate::order::Moment;
 
@@ -61,9 +61,10 @@ impl IterationSupport {
             known.map(|(_, understands)| *understands)
         });
         let known: Vec<Option<bool>> = known.collect();
-        match known.contains(&Some(false)) {
-            true => Some(false),
-            false => known.into_iter().try_fold(true, |_, one| one),
+        if known.contains(&Some(false)) {
+            Some(false)
+        } else {
+            known.into_iter().try_fold(true, |_, one| one)
         }
     }
 
@@ -172,13 +173,13 @@ impl<'p> Piloting<'p, '_> {
     /// How long the repetitions of each side are: as their source says, or
     /// else this.
     fn lengths(&self, free: RepetitionLength) -> Vec<RepetitionLength> {
-        let lengths = self
-            .sides
-            .iter()
-            .map(|side| match has_own_length(side.benchmark) {
-                true => RepetitionLength::Own,
-                false => free,
-            });
+        let lengths = self.sides.iter().map(|side| {
+            if has_own_length(side.benchmark) {
+                RepetitionLength::Own
+            } else {
+                free
+            }
+        });
         lengths.collect()
     }
 
@@ -239,7 +240,11 @@ impl<'p> Piloting<'p, '_> {
             match all {
                 Some(baseline) if baseline != found => {
                     let (who, launch) = self.launch_of(side, lengths[side], 1);
-                    return Err(failure(who, &launch, Problem::NotAlike { found, baseline }));
+                    return Err(failure(
+                        who,
+                        &launch,
+                        GoogleBenchmarkError::NotAlike { found, baseline },
+                    ));
                 }
                 _ => all = Some(found),
             }
@@ -261,11 +266,11 @@ impl<'p> Piloting<'p, '_> {
             let tried = match self.attempt(side, *length, repetitions) {
                 Ok(tried) => tried,
                 Err(error) => match problem_of(&error) {
-                    Some(Problem::Exited { .. }) if counted && known.is_none() => {
+                    Some(GoogleBenchmarkError::Exited { .. }) if counted && known.is_none() => {
                         self.iteration_support.note(program, false);
                         return Ok(Rehearsed::NotCounting);
                     }
-                    Some(Problem::OnlyAggregates) if repetitions > 1 => {
+                    Some(GoogleBenchmarkError::OnlyAggregates) if repetitions > 1 => {
                         return Ok(Rehearsed::OnlyAggregates);
                     }
                     _ => return Err(error),
@@ -287,7 +292,7 @@ impl<'p> Piloting<'p, '_> {
             if found != repetitions as usize {
                 let (who, launch) = self.launch_of(side, *length, repetitions);
                 let expected = repetitions;
-                let problem = Problem::Repetitions { found, expected };
+                let problem = GoogleBenchmarkError::Repetitions { found, expected };
                 return Err(failure(who, &launch, problem));
             }
             rehearsed.push(tried);
