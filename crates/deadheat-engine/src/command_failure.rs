@@ -1,4 +1,4 @@
-//! What a command, or the launch of a Google Benchmark executable, did wrong, and where.
+//! Failures of commands, and of launches of Google Benchmark executables.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -17,7 +17,7 @@ pub struct ContenderFailure {
     pub command: String,
     /// When it happened.
     pub moment: Moment,
-    /// What happened.
+    /// The error.
     pub cause: CommandError,
     /// The neutral link it was started from, if it was one.
     pub link: Option<Variant>,
@@ -42,7 +42,7 @@ impl fmt::Display for ContenderFailure {
 
 impl std::error::Error for ContenderFailure {}
 
-/// What a contender did wrong.
+/// An error of a command.
 #[derive(Debug)]
 pub enum CommandError {
     /// There is no such program, or it may not be executed.
@@ -57,14 +57,14 @@ pub enum CommandError {
     NoInput {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         error: io::Error,
     },
     /// Its output cannot be opened.
     NoOutput {
         /// The file, when it is one.
         path: Option<PathBuf>,
-        /// What the system said.
+        /// The error of the system.
         error: io::Error,
     },
     /// A hook failed.
@@ -73,7 +73,7 @@ pub enum CommandError {
         flag: &'static str,
         /// The hook's words.
         hook: String,
-        /// How it ended, in words.
+        /// Its end, in words.
         ended: String,
         /// The end of what it wrote to its standard error.
         errors: String,
@@ -166,7 +166,7 @@ fn reads(line: &Option<String>) -> String {
         .map_or("is missing".to_owned(), |line| format!("is {line}"))
 }
 
-/// What a process said last, behind these words; nothing where it said nothing.
+/// The end of a standard error, behind these words; nothing where there is none.
 fn said(before: &str, stderr_tail: &str) -> String {
     if stderr_tail.is_empty() {
         String::new()
@@ -178,10 +178,10 @@ fn said(before: &str, stderr_tail: &str) -> String {
 /// Characters of what an executable wrote that a message quotes.
 const QUOTED: usize = 80;
 
-/// What went wrong, and how to see it again.
+/// The error of a launch, and how to see it again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GoogleBenchmarkCause {
-    /// What happened.
+    /// The error.
     pub what: GoogleBenchmarkError,
     /// The command line that launches the same benchmark.
     pub launch: String,
@@ -193,7 +193,7 @@ impl fmt::Display for GoogleBenchmarkCause {
     }
 }
 
-/// What happened in a launch.
+/// An error of a launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GoogleBenchmarkError {
@@ -207,21 +207,21 @@ pub enum GoogleBenchmarkError {
     Exited {
         /// The code.
         code: i32,
-        /// What it said last on standard error.
+        /// The end of its standard error.
         stderr_tail: String,
     },
     /// A signal killed it.
     Signalled {
         /// The signal.
         signal: i32,
-        /// What it said last on standard error.
+        /// The end of its standard error.
         stderr_tail: String,
     },
     /// It ended in another way.
     Ended(String),
     /// It wrote nothing where its report belongs.
     NoReport {
-        /// What it said last on standard error.
+        /// The end of its standard error.
         stderr_tail: String,
     },
     /// It wrote something else than a report.
@@ -254,7 +254,7 @@ pub enum GoogleBenchmarkError {
         field: &'static str,
         /// The repetition, counted from 0.
         repetition: usize,
-        /// What stands there.
+        /// The text that stands there.
         found: String,
     },
     /// A counter that the pilot found is not there any more.
@@ -263,7 +263,7 @@ pub enum GoogleBenchmarkError {
         counter: String,
         /// The repetition, counted from 0.
         repetition: usize,
-        /// What stands there.
+        /// The text that stands there.
         found: String,
     },
 }
@@ -304,7 +304,7 @@ impl GoogleBenchmarkError {
         Self::Garbled(text.trim().chars().take(QUOTED).collect())
     }
 
-    /// Whether two launches failed in the same way: numbers and last words may
+    /// Returns whether two launches failed in the same way: numbers and last words may
     /// be different every time.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         match (self, other) {

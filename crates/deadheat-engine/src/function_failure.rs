@@ -1,4 +1,4 @@
-//! What a benchmark of functions, or a program that holds some, did wrong, and where.
+//! Failures of benchmarks of functions, and of programs that hold some.
 
 use std::path::Path;
 use std::time::Duration;
@@ -19,11 +19,11 @@ pub struct FunctionFailure {
     pub contender: Option<String>,
     /// When it happened.
     pub moment: Moment,
-    /// What happened.
+    /// The error.
     pub cause: FunctionError,
     /// The neutral link it ran on, if it was one.
     pub link: Option<Variant>,
-    /// What the process printed on standard error last, in one line, where
+    /// The end of its standard error, in one line, where
     /// nobody saw it.
     pub stderr_tail: Option<String>,
 }
@@ -64,9 +64,9 @@ impl FunctionFailure {
 pub struct InspectionFailure {
     /// The program.
     pub program: String,
-    /// What is wrong with it.
+    /// The error.
     pub cause: FunctionError,
-    /// What it printed on standard error last, in one line, where nobody saw
+    /// The end of its standard error, in one line, where nobody saw
     /// it.
     pub stderr_tail: Option<String>,
 }
@@ -90,7 +90,7 @@ impl fmt::Display for InspectionFailure {
 #[cfg(feature = "commands")]
 impl std::error::Error for InspectionFailure {}
 
-/// What happened to the code under test or to its process.
+/// An error of the code under test or of its process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FunctionError {
     /// It panicked.
@@ -103,9 +103,9 @@ pub enum FunctionError {
     TimedOut(Duration),
     /// The same, of one that does not tell when it goes on.
     TimedOutInAll {
-        /// What a single sample may take.
+        /// Time that a single sample may take.
         each: Duration,
-        /// How many there are to take.
+        /// The number of samples to take.
         samples: u32,
     },
     /// Of two processes that take turns each waits for the other, for all that
@@ -131,11 +131,11 @@ pub enum FunctionError {
     },
     /// It neither says hello nor lists benchmarks.
     Neither {
-        /// How it ended.
+        /// Its end, in words.
         ended: String,
-        /// What it printed.
+        /// The beginning of its output.
         printed: String,
-        /// What it is instead, and how that is raced, where it is known by
+        /// The harness it belongs to, and how that is raced, where it is known by
         /// what it says.
         instead: Option<&'static str>,
     },
@@ -176,12 +176,12 @@ Self::GoogleBenchmark(inner) => write!(f, "{inner}"),
 impl std::error::Error for FunctionError {}
 
 impl FunctionError {
-    /// Whether the process ended by itself.
+    /// Returns whether the process ended by itself.
     pub(crate) fn is_death(&self) -> bool {
         matches!(self, FunctionError::Exited(_) | FunctionError::Signalled(_))
     }
 
-    /// What the process printed last, where that may say more than the cause.
+    /// The end of its standard error, where that may say more than the error.
     pub(crate) fn with_last_words(&self, stderr_tail: Option<&str>) -> String {
         match (self, stderr_tail) {
             (

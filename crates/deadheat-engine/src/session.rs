@@ -41,9 +41,9 @@ pub struct Progress<'a> {
     pub benchmark: &'a str,
     /// Its place among all, or that of the benchmark it stands beside.
     pub index: usize,
-    /// How many benchmarks there are, without those that stand beside another.
+    /// The number of benchmarks, without those that stand beside another.
     pub benchmarks: usize,
-    /// Whether it is a benchmark once more, as the user linked it.
+    /// True if it is a benchmark once more, as the user linked it.
     pub own_link: bool,
     /// Blocks completed in this benchmark.
     pub blocks: u64,
@@ -59,9 +59,9 @@ pub struct Progress<'a> {
 
 /// Someone who watches the race, between blocks.
 pub trait Watcher {
-    /// Whether anyone looks: a standing is only worked out for those who do.
+    /// Returns whether anyone looks: a standing is only worked out for those who do.
     fn watching(&self) -> bool;
-    /// Whether it is time to look again, so many nanoseconds into the run.
+    /// Returns whether it is time to look again, so many nanoseconds into the run.
     fn due(&self, _elapsed_ns: u64) -> bool {
         true
     }
@@ -94,15 +94,15 @@ pub struct Session<'a> {
     pub rule: &'a mut dyn StoppingRule,
     /// Where raw samples go.
     pub sink: &'a mut dyn RecordSink,
-    /// Who watches.
+    /// The watcher.
     pub watcher: &'a mut dyn Watcher,
-    /// Who may ask to stop.
+    /// The source of requests to stop.
     pub stop: &'a dyn StopRequest,
     /// Replicates per benchmark at most, those already in the run included.
     pub max_replicates: u32,
     /// No block starts when this much time has passed in this session.
     pub budget: Option<Duration>,
-    /// Whether the race goes on with the next benchmark when a contender of
+    /// True if the race goes on with the next benchmark when a contender of
     /// one fails.
     pub outlive_failures: bool,
 }
@@ -339,7 +339,7 @@ fn in_order(plan: &Plan) -> impl Iterator<Item = usize> + '_ {
     of_kind(false).chain(of_kind(true))
 }
 
-/// How many benchmarks of its kind are still to come, itself included.
+/// The number of benchmarks of its kind still to come, itself included.
 fn alike_to_come(plan: &Plan, benchmark: usize) -> usize {
     let kind = plan.benchmarks[benchmark].own_link.is_some();
     let to_come = plan.benchmarks[benchmark..].iter();

@@ -29,7 +29,7 @@ use crate::session::Contenders;
 pub struct CommandOptions {
     /// Descriptor that the standard output of shown commands goes to.
     pub shown: RawFd,
-    /// Whether to read hardware counters where there are any.
+    /// Reads hardware counters where there are any.
     pub counters: bool,
 }
 
@@ -148,7 +148,7 @@ impl<'a> CommandContenders<'a> {
         &self.pinned
     }
 
-    /// Whether hardware counters are recorded, or why not.
+    /// Returns whether hardware counters are recorded, or why not.
     pub fn counters(&self) -> &Result<(), String> {
         self.launcher.counters()
     }
@@ -189,7 +189,7 @@ impl<'a> CommandContenders<'a> {
         Ok(())
     }
 
-    /// Whether every slot printed what the block's first baseline printed.
+    /// Returns whether every slot printed what the block's first baseline printed.
     fn check_outputs(&self, block: &Block, record: &BlockRecord) -> Result<(), EngineError> {
         let images = &self.benchmarks[block.benchmark];
         if !images

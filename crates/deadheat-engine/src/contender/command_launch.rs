@@ -1,5 +1,5 @@
-//! Commands as the launcher knows them, by number, and what becomes of a launch: its exit code, its output, or what is
-//! wrong with it.
+//! Commands as the launcher knows them, by number, and what becomes of a launch: its exit code, its
+//! output, or what is wrong with it.
 
 use std::fs::File;
 use std::io;
@@ -109,7 +109,7 @@ pub(super) fn launch(images: &[ContenderImages], slot: &Slot) -> Launch {
     }
 }
 
-/// What is wrong with a launch that did not do its work; `None` when deadheat was
+/// The error of a launch that did not do its work; `None` when deadheat was
 /// asked to stop.
 pub(super) fn cause_of(
     outcome: Outcome,
@@ -168,7 +168,7 @@ fn not_started(errno: i32, command: &CommandLine) -> io::Error {
     }
 }
 
-/// How a hook ended, in words.
+/// The end of a hook, in words.
 pub(super) fn hook_end(end: HookEnd) -> String {
     match end {
         HookEnd::Exited(code) => format!("exited with code {code}"),

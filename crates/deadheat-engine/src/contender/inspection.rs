@@ -1,4 +1,4 @@
-//! What kind of program it is, and what it can race: found out by starting it
+//! The kind of a program, and the benchmarks it can race: found out by starting it
 //! once.
 
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::worker::{
     WorkerProgram, WorkerStart, await_all,
 };
 
-/// What makes a Google Benchmark executable print its benchmarks and leave.
+/// The argument that makes a Google Benchmark executable print its benchmarks and leave.
 /// Workers pay no attention to arguments.
 const LIST_TESTS: &str = "--benchmark_list_tests=true";
 /// Bytes shown of what a program prints that is neither.
@@ -167,7 +167,7 @@ fn other_harness(words: &str) -> Option<&'static str> {
     )
 }
 
-/// What is wrong with a list of benchmarks, if anything.
+/// Returns an error that says what is wrong with a list of benchmarks.
 fn makes_sense(benchmarks: &[ListedBenchmark]) -> Result<(), String> {
     if let Some(name) = twice(benchmarks.iter().map(|b| b.name.as_str())) {
         return Err(format!("it lists two benchmarks named '{name}'"));
@@ -202,7 +202,7 @@ fn twice<'a>(names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     Some(twice[0])
 }
 
-/// Whether these are the names of benchmarks, and not what another program
+/// Returns whether these are the names of benchmarks, and not what another program
 /// makes of an argument it does not know.
 fn looks_like_names(lines: &[String]) -> bool {
     let odd = |line: &String| line.trim().is_empty() || line.contains(LIST_TESTS);

@@ -1,4 +1,4 @@
-//! Who races in a benchmark of functions, and in which process each is called.
+//! The contenders of a benchmark of functions, and the process in which each is called.
 
 use deadheat_model::{Benchmark, ContenderId, Program, Workload};
 
@@ -6,7 +6,7 @@ use crate::executable::Executable;
 use crate::function_failure::FunctionError;
 use crate::worker::WorkerProgram;
 
-/// Who races in a benchmark, and how it is called.
+/// The contenders of a benchmark, and the processes they are called in.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ProcessLayout {
     /// The benchmark's name.
@@ -20,7 +20,7 @@ pub(super) struct ProcessLayout {
     pub(super) iterations: u64,
     /// Threads that call at the same time.
     pub(super) threads: u32,
-    /// Whether it runs as the user linked it, whatever links there are.
+    /// True if it runs as the user linked it, whatever links there are.
     pub(super) own_link: bool,
     /// The contender that is the baseline once more, called in the same
     /// process.
@@ -72,7 +72,7 @@ impl Programs {
         self.known.iter().map(|known| &known.program)
     }
 
-    /// Whether a program is the one that races, and not one that it names.
+    /// Returns whether a program is the one that races, and not one that it names.
     pub(super) fn is_own(&self, program: &WorkerProgram) -> bool {
         self.own.as_ref() == Some(program)
     }
@@ -120,7 +120,7 @@ impl Programs {
 }
 
 impl ProcessLayout {
-    /// Who races in a planned benchmark; `None` when that is not one of
+    /// The layout of a planned benchmark; `None` when that is not one of
     /// functions.
     pub(super) fn of(benchmark: &Benchmark, programs: &mut Programs) -> Option<Self> {
         let calls = benchmark
@@ -183,7 +183,7 @@ impl ProcessLayout {
         })
     }
 
-    /// Whether each contender has a process of its own.
+    /// Returns whether each contender has a process of its own.
     pub(super) fn takes_turns(&self) -> bool {
         self.process_slots.len() > 1
     }

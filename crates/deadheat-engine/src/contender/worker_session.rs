@@ -43,7 +43,7 @@ pub(super) struct WorkerSession {
     columns: Vec<usize>,
     /// The metrics of its samples.
     measured: Vec<Metric>,
-    /// Whether every block of it has an input of its own.
+    /// True if every block of it has an input of its own.
     pub(super) renews_input: bool,
     /// The seed of the input that a warm-up has left ready for the first block,
     /// with the contender of its first slot the last to have run.
@@ -87,7 +87,7 @@ impl WorkerSession {
         Ok(())
     }
 
-    /// The values of so many samples, if that is what it answers.
+    /// The metrics of the run, of so many samples, if that is what it answers.
     pub(super) fn samples(&self, reply: &Reply, turns: usize) -> Result<Vec<f64>, FunctionError> {
         let wrong = |said: String| Err(FunctionError::Protocol(said));
         let Reply::Block { values } = reply else {
@@ -111,17 +111,9 @@ impl WorkerSession {
                 values[at]
             ));
         }
-        Ok(values.clone())
-    }
-
-    /// Values of one of its samples.
-    pub(super) fn width(&self) -> usize {
-        self.measured.len()
-    }
-
-    /// The metrics of the run, of one of its samples.
-    pub(super) fn of_the_run<'a>(&'a self, sample: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
-        self.columns.iter().map(|column| sample[*column])
+        let samples = values.chunks_exact(width);
+        let of_the_run = samples.flat_map(|sample| self.columns.iter().map(|at| sample[*at]));
+        Ok(of_the_run.collect())
     }
 
     /// An answer to something else.
@@ -130,7 +122,7 @@ impl WorkerSession {
         self.failure(position, None, cause)
     }
 
-    /// What went wrong in this process; `called` is the contender, as the
+    /// The failure of this process; `called` is the contender, as the
     /// process numbers them, where it says so.
     pub(super) fn failure(
         &mut self,
@@ -177,7 +169,7 @@ pub(super) struct RunPosition<'a> {
 pub(super) struct Batons {
     /// One per process; none where there is one process only.
     pub(super) ends: Vec<Baton>,
-    /// Who passes it on where there are more than two.
+    /// The relay that passes it on where there are more than two.
     pub(super) relay: Option<Relay>,
 }
 
@@ -197,7 +189,7 @@ impl RunPosition<'_> {
         Ok(Batons { ends, relay })
     }
 
-    /// What went wrong with this contender, or with all of them.
+    /// The failure of this contender, or of all of them.
     pub(super) fn failure(
         &self,
         contender: Option<usize>,

@@ -1,4 +1,4 @@
-//! How worker processes come to be, and what becomes of their answers.
+//! Worker processes: their start, and the way from their answers to values.
 
 use std::time::Duration;
 
@@ -29,11 +29,11 @@ const MOST_STACK: u64 = 4_096;
 /// Bytes of the heap that a replicate may hold before anything else lies there.
 const MOST_HEAP: u64 = 64 << 10;
 
-/// What a process may take until its `main` has made the suite, however little
+/// Time that a process may take until its `main` has made the suite, however little
 /// a sample may take.
 pub(super) const START_UP: Duration = Duration::from_secs(10);
 
-/// What a sample lasts at least where processes take turns: handing over and
+/// Time that a sample lasts at least where processes take turns: handing over and
 /// finding the caches again are then a small part of it.
 const TAKING_TURNS: Duration = Duration::from_micros(200);
 
@@ -46,29 +46,29 @@ const PRIMES_SHORTER: u64 = 10;
 /// by which they are seen to go on.
 const WITHOUT_NOTES: u32 = 10;
 
-/// How far, relatively, the clock of the samples may stray from the system's.
+/// The part by which the clock of the samples may stray from the system's.
 const CLOCKS_APART: f64 = 0.01;
 
-/// How functions are raced.
+/// The way in which functions are raced.
 #[derive(Clone, Debug)]
 pub struct FunctionOptions {
-    /// What a worker process runs where the plan names no program: the program
+    /// The program of a worker process where the plan names none: the one
     /// that races functions of its own.
     pub program: Option<WorkerProgram>,
-    /// Whether what the programs of the plan print is shown.
+    /// True if what the programs of the plan print is shown.
     pub shown: bool,
     /// The metrics of every sample; each worker must have them all.
     pub metrics: Vec<Metric>,
-    /// What a sample should last at least, where it may be short for the
+    /// Time that a sample should last at least, where it may be short for the
     /// clock: the default is longer for processes that take turns.
     pub sample_time: Option<Duration>,
-    /// What one sample may take, and making an input; forever when `None`.
+    /// Time that one sample may take, and making an input; forever when `None`.
     pub timeout: Option<Duration>,
     /// Cores to draw from.
     pub pinning: Pinning,
     /// The seed of the run.
     pub seed: u64,
-    /// Who makes neutral links of the programs, if anybody is to.
+    /// The program that makes neutral links of the programs, if any is to.
     pub placements: Option<LinkProgram>,
 }
 
@@ -116,7 +116,7 @@ impl<'a> Workers<'a> {
         self.stream(purpose, place).next_u64()
     }
 
-    /// Whether the clock of the samples still keeps the pace of the system's.
+    /// Returns whether the clock of the samples still keeps the pace of the system's.
     pub(super) fn check_clock(&self) -> Result<(), EngineError> {
         let apart = self.check.disagreement();
         if apart > CLOCKS_APART {
@@ -144,14 +144,9 @@ impl<'a> Workers<'a> {
     /// Settles on the core of a replicate, which is drawn for all its
     /// processes.
     pub(super) fn settle(&self, position: RunPosition<'_>) -> Result<(), EngineError> {
-        match position.layout.threads {
-            // Shared with the workers that are started now.
-            1 => self
-                .cores
-                .settle(self.draw(Purpose::Core, position.place))?,
-            _ => self.cores.release(),
-        }
-        Ok(())
+        // Shared with the workers that are started now.
+        let draw = self.draw(Purpose::Core, position.place);
+        Ok(self.cores.settle(draw, position.layout.threads)?)
     }
 
     /// The padding of the paths of a replicate's programs, where it has several.
@@ -336,15 +331,15 @@ impl<'a> Workers<'a> {
                 .map_err(|cause| session.failure(position, None, cause))?;
             taken.push(values.into_iter());
         }
-        let mut values = Vec::with_capacity(slots.len() * self.options.metrics.len());
+        let width = self.options.metrics.len();
+        let mut values = Vec::with_capacity(slots.len() * width);
         for slot in slots {
             let process_slot = layout.process_slot_of(*slot);
             let at = team
                 .iter()
                 .position(|session| session.process_slot == process_slot);
             let at = at.expect("every process slot is taken");
-            let sample: Vec<f64> = taken[at].by_ref().take(team[at].width()).collect();
-            values.extend(team[at].of_the_run(&sample));
+            values.extend(taken[at].by_ref().take(width));
         }
         Ok(values)
     }

@@ -76,7 +76,7 @@ struct Job<I, O> {
     iterations: u64,
     gauge: Gauge,
     start: Arc<Barrier>,
-    /// Whether the last output is asked for: keeping outputs that need no
+    /// True if the last output is asked for: keeping outputs that need no
     /// dropping would be timed with them.
     answer: bool,
 }

@@ -1,4 +1,4 @@
-//! What is read before and after a timed batch of calls, and how it is recorded.
+//! The readings before and after a timed batch of calls, and their record.
 
 use deadheat_model::{Block, BlockRecord, Flags, Metric, Sample};
 
@@ -20,7 +20,7 @@ pub struct Reading {
     pub voluntary_switches: u64,
     /// Context switches forced by others.
     pub involuntary_switches: u64,
-    /// Whether the thread came back on another core (threads that did).
+    /// True if the thread came back on another core (threads that did).
     pub migrations: u64,
     /// Allocations from the heap, where they are counted.
     pub allocations: u64,
@@ -125,7 +125,7 @@ impl Gauge {
         }
     }
 
-    /// What reading the CPU clock shows of itself, in nanoseconds.
+    /// Nanoseconds that reading the CPU clock shows of itself.
     pub fn cpu_overhead_ns(&self) -> f64 {
         self.cpu_overhead_ns
     }

@@ -1,5 +1,5 @@
-//! One process of the launcher: started in the cheapest way there is, waited for without losing sight of deadheat, and
-//! nothing of it left behind.
+//! One process of the launcher: started in the cheapest way there is, waited for without losing
+//! sight of deadheat, and nothing of it left behind.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
@@ -37,7 +37,7 @@ pub(crate) struct Child {
     pub(crate) pidfd: OwnedFd,
 }
 
-/// What the child reads, in memory it shares with its parent.
+/// The arguments that the child reads, in memory it shares with its parent.
 struct SpawnArgs {
     programs: *const std::ffi::CString,
     program_count: usize,

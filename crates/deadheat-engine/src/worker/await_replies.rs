@@ -1,4 +1,5 @@
-//! Waiting for the answers of workers, of one or of several at the same time, and the one to blame when none comes.
+//! Waiting for the answers of workers, of one or of several at the same time, and the one to blame
+//! when none comes.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +12,7 @@ use super::protocol::{Problem, Reply};
 use crate::function_failure::FunctionError;
 use crate::interrupt::Interrupts;
 
-/// How long after one says that the other is gone it is waited for news of
+/// Time after one says that the other is gone in which it is waited for news of
 /// that one.
 const NEWS: Duration = Duration::from_secs(2);
 
@@ -23,30 +24,30 @@ pub(crate) enum WaitError {
         /// Which, by its place among those waited for; one of them where it cannot
         /// be known which.
         worker: usize,
-        /// What is wrong.
+        /// The error.
         cause: FunctionError,
     },
     /// A signal asks deadheat to stop.
     Interrupted,
 }
 
-/// How long workers are waited for.
+/// The time that workers are waited for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
-    /// What making an input or taking a sample may take, each for itself;
+    /// Time that making an input or taking a sample may take, each for itself;
     /// forever when `None`.
     pub(crate) each: Option<Duration>,
-    /// How many of them an answer takes at most: for workers that do not note
+    /// Samples that an answer takes at most: for workers that do not note
     /// when they go on.
     pub(crate) samples: u32,
-    /// Whether notes of a worker do not count: it has this long and no longer.
+    /// True if notes of a worker do not count: it has this long and no longer.
     pub(crate) whatever_is_noted: bool,
 }
 
 /// Waits for one line of each worker, and meanwhile passes the baton on where
 /// it goes by way of deadheat.
 ///
-/// Who says that it failed ends the waiting for all others: then `Ok` holds the
+/// A worker that says that it failed ends the waiting for all others: then `Ok` holds the
 /// replies that are there, and this one among them.
 pub(crate) fn await_all(
     workers: &mut [&mut WorkerProcess],
@@ -207,7 +208,7 @@ impl Limit {
         }
     }
 
-    /// What is left. The traces are only looked at when the time is up, so a
+    /// The time left. The traces are only looked at when the time is up, so a
     /// sample gets at least what it may take and at most twice that.
     fn left(
         &mut self,
@@ -258,7 +259,7 @@ impl Limit {
     }
 }
 
-/// Who is to blame when none of these workers comes back; `None` where that
+/// The worker to blame when none of these comes back; `None` where that
 /// cannot be known. Of two that take turns, one may only wait for the other.
 fn blame_for_silence(workers: &mut [&mut WorkerProcess], silent: &[usize]) -> Option<usize> {
     if let [only] = silent {
@@ -333,7 +334,7 @@ fn blame_for_death(
     found
 }
 
-/// How likely it is that a process ended by its own fault, and not because the
+/// A rank of how likely a process ended by its own fault, and not because the
 /// other was gone.
 fn suspicion(end: &FunctionError, called: bool) -> u32 {
     match end {
@@ -344,7 +345,7 @@ fn suspicion(end: &FunctionError, called: bool) -> u32 {
     }
 }
 
-/// Who is to blame when the worker at `place` says that the other is gone, and
+/// The worker to blame when the one at `place` says that the other is gone, and
 /// none is known to have ended.
 fn blame_for_lost_peer(workers: &[&mut WorkerProcess], place: usize) -> (usize, FunctionError) {
     let other = (0..workers.len()).find(|other| *other != place);

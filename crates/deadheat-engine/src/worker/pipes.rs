@@ -19,7 +19,7 @@ pub(super) const BATON_VARIABLE: &str = "DEADHEAT_BATON";
 pub struct WorkerPipes {
     requests: BufReader<PipeReader>,
     pub(super) replies: PipeWriter,
-    /// Who is being called.
+    /// Notes of the contender that is called.
     pub(super) notes: PipeWriter,
     /// Of a worker that takes turns with another.
     pub(super) baton: Option<Baton>,

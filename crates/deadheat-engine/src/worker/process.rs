@@ -21,7 +21,7 @@ use crate::function_failure::{FunctionError, not_started};
 use crate::memory_layout::PathPadding;
 use crate::subprocess::{BatonPipes, ProcessGroup, StderrTail, is_stopped};
 
-/// How long a worker that was told to leave may take, and one that closed its
+/// Time that a worker that was told to leave may take, and one that closed its
 /// pipe until it is gone.
 const LEAVE: Duration = Duration::from_secs(2);
 /// Bytes of a line at most: the list of some hundred thousand benchmarks.
@@ -38,7 +38,7 @@ pub(crate) struct WorkerProcess {
     process: ProcessGroup,
     requests: Option<PipeWriter>,
     replies: PipeReader,
-    /// What it noted of whom it called.
+    /// Its notes of which contender it called.
     pub(crate) trace: Trace,
     /// Its standard output, until that ends, and what was read of it, where that
     /// is kept.
@@ -47,9 +47,9 @@ pub(crate) struct WorkerProcess {
     received: Vec<u8>,
     /// So many of them are no end of the line.
     searched: usize,
-    /// Whether it said something before it was asked the last question.
+    /// True if it said something before it was asked the last question.
     spoke_early: bool,
-    /// What it printed on standard error last, where nobody saw it.
+    /// The end of its standard error, where that is not shown.
     pub(crate) stderr_tail: StderrTail,
     /// Its ends of the pipes to another, where the system tells of them.
     baton: Option<BatonPipes>,
@@ -204,17 +204,17 @@ impl WorkerProcess {
         (ends.into_iter().flatten(), self.process.pause())
     }
 
-    /// Whether somebody stopped it.
+    /// Returns whether somebody stopped it.
     pub(super) fn is_stopped(&self) -> bool {
         is_stopped(self.process.pid())
     }
 
-    /// Whether it waits for the baton; `None` when that cannot be known.
+    /// Returns whether it waits for the baton; `None` when that cannot be known.
     pub(super) fn awaits_baton(&self) -> Option<bool> {
         self.baton.as_ref()?.is_awaited_by(self.process.pid())
     }
 
-    /// Whether it can still take the baton and hand it over; `None` when that
+    /// Returns whether it can still take the baton and hand it over; `None` when that
     /// cannot be known.
     pub(super) fn holds_baton(&self) -> Option<bool> {
         self.baton.as_ref()?.are_held_by(self.process.pid())
@@ -266,7 +266,7 @@ impl WorkerProcess {
         &self.printed.1
     }
 
-    /// How a worker ended without being asked to leave.
+    /// The end of a worker that was not asked to leave.
     fn cause_of_death(&mut self) -> FunctionError {
         // The pipe is closed a moment before the process is gone.
         self.process.ended_within(LEAVE);
@@ -278,7 +278,7 @@ impl WorkerProcess {
         }
     }
 
-    /// How it ended, if it has.
+    /// Its end, if it has ended.
     pub(super) fn end(&self) -> Option<FunctionError> {
         match self.process.ended()? {
             WaitStatus::Exited(_, code) => Some(FunctionError::Exited(code)),
@@ -320,11 +320,11 @@ pub struct WorkerProgram {
     pub executable: PathBuf,
     /// Its arguments.
     pub arguments: Vec<OsString>,
-    /// Whether what the functions print is shown on standard error.
+    /// True if what the functions print is shown on standard error.
     pub shown: bool,
 }
 
-/// How one worker is started.
+/// The start of one worker.
 pub(crate) struct WorkerStart<'a> {
     pub(crate) program: &'a WorkerProgram,
     /// A neutral link of it, started instead under the same name.
@@ -335,7 +335,7 @@ pub(crate) struct WorkerStart<'a> {
     pub(crate) padding: usize,
     /// Its ends of the pipes to another worker that it takes turns with.
     pub(crate) baton: Option<&'a Baton>,
-    /// What it is told beside its own arguments, to find out what it is: then
+    /// An argument beside its own, by which it is found out what it is: then
     /// what it prints is kept.
     pub(crate) probe: Option<&'a str>,
     /// The signals that are held back from it: those that were held back from

@@ -241,7 +241,7 @@ fn take_turns(
     Ok(values)
 }
 
-/// What the last panic said, until somebody asks.
+/// The message of the last panic, until somebody asks.
 static LAST_PANIC: Mutex<Option<String>> = Mutex::new(None);
 
 /// Keeps what a panic says instead of printing it. Where a panic aborts, it is
@@ -276,7 +276,7 @@ fn keep_panics(replies: &PipeWriter) {
     }));
 }
 
-/// What a panic said, with its place when the hook saw it.
+/// The message of a panic, with its place when the hook saw it.
 fn panic_message(panic: Box<dyn Any + Send>) -> String {
     let last = LAST_PANIC.lock().ok().and_then(|mut last| last.take());
     last.unwrap_or_else(|| text_of(&*panic).to_owned())

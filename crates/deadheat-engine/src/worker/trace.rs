@@ -1,4 +1,4 @@
-//! Who is being called: noted by the worker, read by the coordinator when it
+//! The contender that is called: noted by the worker, read by the coordinator when it
 //! has to explain why no answer comes.
 
 use std::io::{PipeReader, PipeWriter, Read, Write};
@@ -106,7 +106,7 @@ impl Trace {
         moved
     }
 
-    /// Whether anything was ever found noted.
+    /// Returns whether anything was ever found noted.
     pub(super) fn was_used(&self) -> bool {
         self.used
     }

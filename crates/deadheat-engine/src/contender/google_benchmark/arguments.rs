@@ -1,32 +1,33 @@
-//! How Google Benchmark executables are raced, and what the user tells them as far as it concerns the race.
+//! Options of races of Google Benchmark executables, and the user's own arguments as far as
+//! they concern the race.
 
 use std::time::Duration;
 
 use deadheat_model::{Pinning, RepetitionLength};
 
-/// What the user's own arguments of a Google Benchmark executable ask for.
+/// The wishes in the user's own arguments of a Google Benchmark executable.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GoogleBenchmarkArguments {
     /// Which benchmarks to race, in Google Benchmark's own dialect.
     pub filter: Option<String>,
-    /// How long a repetition is.
+    /// The length of a repetition.
     pub length: Option<RepetitionLength>,
     /// Repetitions in a launch.
     pub repetitions: Option<u32>,
 }
 
-/// How Google Benchmark executables are raced.
+/// The way in which Google Benchmark executables are raced.
 #[derive(Clone, Debug)]
 pub struct GoogleBenchmarkOptions {
-    /// What one launch may take; forever when `None`.
+    /// Time that one launch may take; forever when `None`.
     pub timeout: Option<Duration>,
     /// Cores to draw from.
     pub pinning: Pinning,
     /// The seed of the run.
     pub seed: u64,
-    /// Whether what the executables print is shown on standard error.
+    /// True if what the executables print is shown on standard error.
     pub shown: bool,
-    /// What the user wants instead of what the pilot finds.
+    /// The wishes of the user, which win over the findings of the pilot.
     pub wanted: GoogleBenchmarkArguments,
 }
 
@@ -35,7 +36,7 @@ pub struct GoogleBenchmarkOptions {
 pub struct ArgumentError {
     /// The argument.
     pub flag: String,
-    /// What is wrong with it, and what to do.
+    /// The problem with it, and what to do.
     pub problem: &'static str,
 }
 
@@ -109,7 +110,7 @@ impl GoogleBenchmarkArguments {
     }
 }
 
-/// Whether Google Benchmark takes this for yes.
+/// Returns whether Google Benchmark takes this for yes.
 fn is_true(value: Option<&str>) -> bool {
     let no = ["0", "f", "n", "false", "no", "off"];
     value.is_none_or(|value| !no.iter().any(|no| no.eq_ignore_ascii_case(value)))

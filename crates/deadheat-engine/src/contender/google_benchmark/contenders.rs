@@ -19,7 +19,7 @@ use crate::placement::{Placements, StartsFrom};
 use crate::random::{Purpose, below};
 use crate::session::Contenders;
 
-/// What is reported of every repetition.
+/// The metrics that are reported of every repetition.
 const METRICS: [Metric; 2] = [Metric::Wall, Metric::Cpu];
 
 /// A benchmark of the plan.
@@ -122,7 +122,7 @@ impl<'a> GoogleBenchmarkContenders<'a> {
         Ok(())
     }
 
-    /// What is known of neutral links; empty when there was nobody to ask.
+    /// All that is known of neutral links; empty when there was nobody to ask.
     pub fn neutral_links(&self) -> &[NeutralLinks] {
         self.placements.neutral_links()
     }

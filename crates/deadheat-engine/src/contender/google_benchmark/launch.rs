@@ -35,7 +35,7 @@ const VARIABLES: [&str; 3] = [
 const WARM_UP_SECONDS: f64 = 0.003;
 const WARM_UP_FLAG: &str = "--benchmark_min_warmup_time=";
 
-/// What is launched.
+/// The program, the benchmark and the surroundings of a launch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Launch<'a> {
     pub(super) program: &'a Program,
@@ -89,16 +89,8 @@ impl<'a> Launcher<'a> {
     /// Settles on the core of this place, or on none when several threads need
     /// more than one.
     pub(super) fn settle(&self, place: [u64; 3], threads: u32) -> Result<(), EngineError> {
-        match threads {
-            1 => {
-                let draw = self.stream(Purpose::Core, place).next_u64();
-                Ok(self.cores.settle(draw)?)
-            }
-            _ => {
-                self.cores.release();
-                Ok(())
-            }
-        }
+        let draw = self.stream(Purpose::Core, place).next_u64();
+        Ok(self.cores.settle(draw, threads)?)
     }
 
     /// Launches it and reads its report: all repetitions of the benchmark, at
@@ -156,7 +148,7 @@ impl<'a> Launcher<'a> {
     }
 }
 
-/// What a process that ended badly did.
+/// The error of a process that ended badly.
 fn problem_of_process(problem: subprocess::Problem) -> GoogleBenchmarkError {
     let stderr_tail = problem.stderr_tail;
     match problem.ending {
@@ -172,7 +164,7 @@ fn problem_of_process(problem: subprocess::Problem) -> GoogleBenchmarkError {
     }
 }
 
-/// What went wrong with a launch, and for whom.
+/// The failure of a launch, and for whom.
 pub(super) fn failure(
     who: Who<'_>,
     launch: &Launch<'_>,
@@ -192,7 +184,7 @@ pub(super) fn failure(
     }))
 }
 
-/// What went wrong, if it was a launch that failed.
+/// The error, if it was a launch that failed.
 pub(super) fn problem_of(error: &EngineError) -> Option<&GoogleBenchmarkError> {
     match error {
         EngineError::Function(failure) => match &failure.cause {
@@ -269,17 +261,17 @@ fn filter(name: &str) -> String {
     pattern
 }
 
-/// Whether the source of the benchmark says how long a repetition is.
+/// Returns whether the source of the benchmark says how long a repetition is.
 pub(super) fn has_own_length(name: &str) -> bool {
     number(name, "iterations:").is_some() || part(name, "min_time:").is_some()
 }
 
-/// How often the source of the benchmark says that it is repeated.
+/// The repetitions that the source of the benchmark sets.
 pub(super) fn own_repetitions(name: &str) -> Option<u32> {
     number(name, "repeats:")
 }
 
-/// How many threads the benchmark runs on, as far as its name says.
+/// The number of threads the benchmark runs on, as far as its name says.
 pub(super) fn named_threads(name: &str) -> u32 {
     number(name, "threads:").unwrap_or(1)
 }
@@ -288,7 +280,7 @@ fn number(name: &str, key: &str) -> Option<u32> {
     part(name, key)?.parse().ok().filter(|number| *number > 0)
 }
 
-/// What stands behind a key in the part of the name that begins with it.
+/// The text behind a key in the part of the name that begins with it.
 fn part<'a>(name: &'a str, key: &str) -> Option<&'a str> {
     let mut parts = name.split('/').skip(1);
     parts.find_map(|part| part.strip_prefix(key))

@@ -15,16 +15,16 @@ use crate::command_failure::GoogleBenchmarkError;
 use crate::error::EngineError;
 use crate::order::Moment;
 
-/// What a repetition takes at least, in seconds, unless one iteration takes
+/// Seconds that a repetition takes at least, unless one iteration takes
 /// longer: a few thousand times the step of any clock.
 const REPETITION_SECONDS: f64 = 0.003;
-/// What a repetition of the slower side should take at most, in nanoseconds.
+/// Nanoseconds that a repetition of the slower side should take at most.
 const LONGEST_REPETITION_NS: f64 = 50e6;
 /// Repetitions of a launch at most. What differs from launch to launch counts
 /// more than what more of them would tell: with eight the intervals of six
 /// benchmarks were as wide as with three, and took 2.4 times as long.
 const MOST_REPETITIONS: f64 = 4.0;
-/// What all repetitions of a launch should take at most, in nanoseconds.
+/// Nanoseconds that all repetitions of a launch should take at most.
 const LAUNCH_NS: f64 = 200e6;
 
 /// One side of a benchmark.
@@ -32,16 +32,16 @@ const LAUNCH_NS: f64 = 200e6;
 pub struct GoogleBenchmarkSide<'a> {
     /// The contender's name.
     pub contender: &'a str,
-    /// Who is launched.
+    /// The program that is launched.
     pub program: &'a Program,
     /// The benchmark, by which the program knows it.
     pub benchmark: &'a str,
 }
 
-/// What the pilot of one benchmark found.
+/// The findings of the pilot of one benchmark.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GoogleBenchmarkPilot {
-    /// How each side is launched, in the order asked for.
+    /// The launches of each side, in the order asked for.
     pub calls: Vec<GoogleBenchmarkCalls>,
     /// Counters that all sides give.
     pub counters: Vec<Metric>,
@@ -53,7 +53,7 @@ pub struct GoogleBenchmarkPilot {
 pub(super) struct IterationSupport(Vec<(PathBuf, bool)>);
 
 impl IterationSupport {
-    /// Whether all of these do; `None` when that is not known.
+    /// Returns whether all of these do; `None` when that is not known.
     fn of_all(&self, sides: &[GoogleBenchmarkSide<'_>]) -> Option<bool> {
         let known = sides.iter().map(|side| {
             let mut known = self.0.iter();
@@ -75,7 +75,7 @@ impl IterationSupport {
     }
 }
 
-/// What came of launching a side.
+/// The launch of a side.
 struct Tried {
     repetitions: Vec<Repetition>,
     took_ns: f64,
@@ -170,7 +170,7 @@ impl<'p> Piloting<'p, '_> {
         })
     }
 
-    /// How long the repetitions of each side are: as their source says, or
+    /// The length of the repetitions of each side: as their source says, or
     /// else this.
     fn lengths(&self, free: RepetitionLength) -> Vec<RepetitionLength> {
         let lengths = self.sides.iter().map(|side| {
@@ -223,7 +223,7 @@ impl<'p> Piloting<'p, '_> {
         (who, launch)
     }
 
-    /// How often the source of the benchmark repeats it, whatever is asked
+    /// The repetitions that the source of the benchmark sets, whatever is asked
     /// for.
     fn own_repetitions(
         &self,
@@ -301,7 +301,7 @@ impl<'p> Piloting<'p, '_> {
     }
 }
 
-/// What came of launching every side as in the race.
+/// The launch of every side as in the race.
 enum Rehearsed {
     Well(Vec<Tried>),
     /// Somebody does not understand a fixed number of iterations.
@@ -326,7 +326,7 @@ fn repetitions_that_fit(repetition_ns: f64) -> u32 {
     fit.clamp(1.0, MOST_REPETITIONS) as u32
 }
 
-/// What one more repetition costs a launch, in nanoseconds: more than it
+/// Nanoseconds that one more repetition costs a launch: more than it
 /// reports where it makes its input anew or stops its clock.
 fn cost_of_repetition(single: &[Tried], several: &[Tried]) -> f64 {
     let costs = single.iter().zip(several).map(|(single, several)| {

@@ -59,7 +59,7 @@ impl Repetition {
         }
     }
 
-    /// What the whole repetition took, in nanoseconds.
+    /// Nanoseconds that the whole repetition took.
     pub(super) fn took_ns(&self) -> f64 {
         self.wall_ns * self.iterations as f64
     }
