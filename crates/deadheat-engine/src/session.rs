@@ -12,6 +12,39 @@ use crate::error::EngineError;
 use crate::interrupt::Interrupts;
 use crate::order::Schedule;
 
+/// The contenders of a plan, ready to be run. The session drives them; it
+/// does not know what they are.
+pub trait Contenders {
+    /// The metrics of every sample, in column order.
+    fn metrics(&self) -> &[Metric];
+    /// Gets a benchmark ready: its setup hooks.
+    fn open(&mut self, _benchmark: usize) -> Result<(), EngineError> {
+        Ok(())
+    }
+    /// Runs these slots and forgets what they took; nothing where every process
+    /// warms up for itself.
+    fn warm_up(&mut self, _benchmark: usize, _slots: &[Slot]) -> Result<(), EngineError> {
+        Ok(())
+    }
+    /// Runs a block and fills in the samples and values of `record`, whose
+    /// buffers are empty. The session fills in the rest.
+    fn run(&mut self, block: &Block, record: &mut BlockRecord) -> Result<(), EngineError>;
+    /// Where the code lies in the replicate that has just begun, once for each
+    /// replicate whose placement was drawn. Asked after its first block.
+    fn placed(&mut self) -> Option<Placed> {
+        None
+    }
+    /// Processes launched since this was last asked.
+    fn launched(&mut self) -> u64 {
+        0
+    }
+    /// Leaves a benchmark: its cleanup hooks. Called once for every `open`,
+    /// also after a failure.
+    fn close(&mut self, _benchmark: usize) -> Result<(), EngineError> {
+        Ok(())
+    }
+}
+
 /// Asked before every block whether a signal wants the run to end.
 pub trait StopRequest {
     /// The signal, if one came.
@@ -344,28 +377,4 @@ fn alike_to_come(plan: &Plan, benchmark: usize) -> usize {
     let kind = plan.benchmarks[benchmark].own_link.is_some();
     let to_come = plan.benchmarks[benchmark..].iter();
     to_come.filter(|b| b.own_link.is_some() == kind).count()
-}
-
-/// The contenders of a plan, ready to be run. The session drives them; it
-/// does not know what they are.
-pub trait Contenders {
-    /// The metrics of every sample, in column order.
-    fn metrics(&self) -> &[Metric];
-    /// Gets a benchmark ready: its setup hooks.
-    fn open(&mut self, benchmark: usize) -> Result<(), EngineError>;
-    /// Runs these slots and forgets what they took.
-    fn warm_up(&mut self, benchmark: usize, slots: &[Slot]) -> Result<(), EngineError>;
-    /// Runs a block and fills in the samples and values of `record`, whose
-    /// buffers are empty. The session fills in the rest.
-    fn run(&mut self, block: &Block, record: &mut BlockRecord) -> Result<(), EngineError>;
-    /// Where the code lies in the replicate that has just begun, once for each
-    /// replicate whose placement was drawn. Asked after its first block.
-    fn placed(&mut self) -> Option<Placed> {
-        None
-    }
-    /// Processes launched since this was last asked.
-    fn launched(&mut self) -> u64;
-    /// Leaves a benchmark: its cleanup hooks. Called once for every `open`,
-    /// also after a failure.
-    fn close(&mut self, benchmark: usize) -> Result<(), EngineError>;
 }

@@ -147,15 +147,6 @@ impl Contenders for FunctionContenders<'_> {
         &self.workers.options.metrics
     }
 
-    fn open(&mut self, _benchmark: usize) -> Result<(), EngineError> {
-        Ok(())
-    }
-
-    /// Nothing: every process warms up for itself.
-    fn warm_up(&mut self, _benchmark: usize, _slots: &[Slot]) -> Result<(), EngineError> {
-        Ok(())
-    }
-
     fn run(&mut self, block: &Block, record: &mut BlockRecord) -> Result<(), EngineError> {
         let running = self.running.as_ref().map(|running| running.replicate);
         if running != Some(block.replicate) {

@@ -81,10 +81,6 @@ impl Contenders for LocalContenders<'_> {
         self.metrics
     }
 
-    fn open(&mut self, _benchmark: usize) -> Result<(), EngineError> {
-        Ok(())
-    }
-
     /// As long as it takes, whatever the slots: a warm-up that was planned in
     /// launches says nothing about functions.
     fn warm_up(&mut self, _benchmark: usize, _slots: &[Slot]) -> Result<(), EngineError> {
@@ -139,13 +135,5 @@ impl Contenders for LocalContenders<'_> {
         };
         let checked = self.benchmark.check();
         checked.map_err(|found| self.failure(moment, found))
-    }
-
-    fn launched(&mut self) -> u64 {
-        0
-    }
-
-    fn close(&mut self, _benchmark: usize) -> Result<(), EngineError> {
-        Ok(())
     }
 }

@@ -154,10 +154,6 @@ impl Contenders for SimulatedContenders {
         &[Metric::Wall]
     }
 
-    fn open(&mut self, _benchmark: usize) -> Result<(), EngineError> {
-        Ok(())
-    }
-
     fn warm_up(&mut self, _benchmark: usize, slots: &[Slot]) -> Result<(), EngineError> {
         for slot in slots {
             self.sample_ns(slot.contender, 0);
@@ -189,10 +185,6 @@ impl Contenders for SimulatedContenders {
 
     fn launched(&mut self) -> u64 {
         std::mem::take(&mut self.launched)
-    }
-
-    fn close(&mut self, _benchmark: usize) -> Result<(), EngineError> {
-        Ok(())
     }
 }
 

@@ -264,15 +264,6 @@ impl Contenders for GoogleBenchmarkContenders<'_> {
         &METRICS
     }
 
-    fn open(&mut self, _benchmark: usize) -> Result<(), EngineError> {
-        Ok(())
-    }
-
-    /// Nothing: every launch warms up for itself.
-    fn warm_up(&mut self, _benchmark: usize, _slots: &[Slot]) -> Result<(), EngineError> {
-        Ok(())
-    }
-
     fn run(&mut self, block: &Block, record: &mut BlockRecord) -> Result<(), EngineError> {
         let is_of = |measured: &Measured| {
             (measured.benchmark, measured.replicate) == (block.benchmark, block.replicate)
