@@ -13,9 +13,8 @@ use nix::sys::signal::SigSet;
 use nix::sys::wait::WaitStatus;
 
 use super::baton::{Baton, set_nonblocking};
-use super::pipes::{BATON_VARIABLE, VARIABLE};
+use super::pipes::{BATON_VARIABLE, Trace, VARIABLE};
 use super::protocol::{Reply, Request};
-use super::trace::Trace;
 use crate::executable::PLACEMENTS_VARIABLE;
 use crate::function_failure::{FunctionError, not_started};
 use crate::memory_layout::PathPadding;

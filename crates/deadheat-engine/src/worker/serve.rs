@@ -8,9 +8,8 @@ use std::sync::Mutex;
 use rand_core::Rng;
 
 use super::baton::{Baton, PeerGone};
-use super::pipes::WorkerPipes;
+use super::pipes::{Traced, WorkerPipes};
 use super::protocol::{BlockRequest, ListedBenchmark, PROTOCOL, Problem, Reply, Request};
-use super::trace::Traced;
 use crate::clock::SampleClock;
 use crate::counters::allocations_of_this_thread;
 use crate::function::{Disagreement, FunctionBenchmark, Gauge, Reading, pilot, warm_up};

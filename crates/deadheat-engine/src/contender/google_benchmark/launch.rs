@@ -38,6 +38,9 @@ const WARM_UP_FLAG: &str = "--benchmark_min_warmup_time=";
 /// The program, the benchmark and the surroundings of a launch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Launch<'a> {
+    /// The benchmark, the contender and the moment, for the message should it
+    /// fail.
+    pub(super) position: (&'a str, &'a str, Moment),
     pub(super) program: &'a Program,
     /// By which the program knows it.
     pub(super) benchmark: &'a str,
@@ -49,14 +52,6 @@ pub(super) struct Launch<'a> {
     pub(super) path_padding: Option<PathPadding>,
     /// Bytes of padding in the environment.
     pub(super) padding: usize,
-}
-
-/// For whom, for the message should it fail.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Who<'a> {
-    pub(super) benchmark: &'a str,
-    pub(super) contender: &'a str,
-    pub(super) moment: Moment,
 }
 
 /// Everything it takes to launch.
@@ -95,12 +90,8 @@ impl<'a> Launcher<'a> {
 
     /// Launches it and reads its report: all repetitions of the benchmark, at
     /// least one.
-    pub(super) fn launch(
-        &mut self,
-        who: Who<'_>,
-        launch: &Launch<'_>,
-    ) -> Result<Vec<Repetition>, EngineError> {
-        let failure = |problem| failure(who, launch, problem);
+    pub(super) fn launch(&mut self, launch: &Launch<'_>) -> Result<Vec<Repetition>, EngineError> {
+        let failure = |problem| failure(launch, problem);
         let not_started =
             |error: std::io::Error| failure(GoogleBenchmarkError::NotStarted(error.to_string()));
         let (here, there) = pipe().map_err(not_started)?;
@@ -164,20 +155,17 @@ fn problem_of_process(problem: subprocess::Problem) -> GoogleBenchmarkError {
     }
 }
 
-/// The failure of a launch, and for whom.
-pub(super) fn failure(
-    who: Who<'_>,
-    launch: &Launch<'_>,
-    problem: GoogleBenchmarkError,
-) -> EngineError {
+/// The failure of a launch.
+pub(super) fn failure(launch: &Launch<'_>, problem: GoogleBenchmarkError) -> EngineError {
+    let (benchmark, contender, moment) = launch.position;
     let cause = GoogleBenchmarkCause {
         what: problem,
         launch: again(launch),
     };
     EngineError::Function(Box::new(FunctionFailure {
-        benchmark: who.benchmark.to_owned(),
-        contender: Some(who.contender.to_owned()),
-        moment: who.moment,
+        benchmark: benchmark.to_owned(),
+        contender: Some(contender.to_owned()),
+        moment,
         cause: FunctionError::GoogleBenchmark(Box::new(cause)),
         link: launch.variant.cloned(),
         stderr_tail: None,
@@ -296,6 +284,7 @@ mod tests {
             arguments: own.iter().map(|a| (*a).to_owned()).collect(),
         };
         arguments(&Launch {
+            position: ("", "", Moment::Pilot),
             program: &program,
             benchmark: "a.b",
             length,

@@ -7,7 +7,7 @@ use std::time::Instant;
 use deadheat_model::{GoogleBenchmarkCalls, Metric, Program, RepetitionLength};
 
 use super::launch::{
-    Launch, Launcher, Who, failure, has_own_length, named_threads, own_repetitions, problem_of,
+    Launch, Launcher, failure, has_own_length, named_threads, own_repetitions, problem_of,
     startable,
 };
 use super::report::Repetition;
@@ -190,28 +190,19 @@ impl<'p> Piloting<'p, '_> {
         length: RepetitionLength,
         repetitions: u32,
     ) -> Result<Tried, EngineError> {
-        let (who, launch) = self.launch_of(side, length, repetitions);
+        let launch = self.launch_of(side, length, repetitions);
         let began = Instant::now();
-        let repetitions = self.launcher.launch(who, &launch)?;
+        let repetitions = self.launcher.launch(&launch)?;
         Ok(Tried {
             repetitions,
             took_ns: began.elapsed().as_nanos() as f64,
         })
     }
 
-    fn launch_of(
-        &self,
-        side: usize,
-        length: RepetitionLength,
-        repetitions: u32,
-    ) -> (Who<'p>, Launch<'p>) {
+    fn launch_of(&self, side: usize, length: RepetitionLength, repetitions: u32) -> Launch<'p> {
         let of = &self.sides[side];
-        let who = Who {
-            benchmark: self.benchmark,
-            contender: of.contender,
-            moment: Moment::Pilot,
-        };
-        let launch = Launch {
+        Launch {
+            position: (self.benchmark, of.contender, Moment::Pilot),
             program: of.program,
             benchmark: of.benchmark,
             length,
@@ -219,8 +210,7 @@ impl<'p> Piloting<'p, '_> {
             variant: None,
             path_padding: None,
             padding: 0,
-        };
-        (who, launch)
+        }
     }
 
     /// The repetitions that the source of the benchmark sets, whatever is asked
@@ -239,9 +229,8 @@ impl<'p> Piloting<'p, '_> {
             }
             match all {
                 Some(baseline) if baseline != found => {
-                    let (who, launch) = self.launch_of(side, lengths[side], 1);
+                    let launch = self.launch_of(side, lengths[side], 1);
                     return Err(failure(
-                        who,
                         &launch,
                         GoogleBenchmarkError::NotAlike { found, baseline },
                     ));
@@ -290,10 +279,10 @@ impl<'p> Piloting<'p, '_> {
             }
             let found = tried.repetitions.len();
             if found != repetitions as usize {
-                let (who, launch) = self.launch_of(side, *length, repetitions);
+                let launch = self.launch_of(side, *length, repetitions);
                 let expected = repetitions;
                 let problem = GoogleBenchmarkError::Repetitions { found, expected };
-                return Err(failure(who, &launch, problem));
+                return Err(failure(&launch, problem));
             }
             rehearsed.push(tried);
         }
