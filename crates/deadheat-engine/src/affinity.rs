@@ -58,7 +58,7 @@ pub fn pin_this_thread(core: u32) -> Result<(), Errno> {
     sched_setaffinity(Pid::from_raw(0), &set)
 }
 
-/// Whether deadheat may use all of these cores.
+/// Checks that deadheat may use all of these cores.
 pub fn check_allowed(cores: &[u32], allowed: &[u32]) -> Result<(), AffinityError> {
     match cores.iter().find(|core| !allowed.contains(core)) {
         None => Ok(()),
@@ -193,8 +193,13 @@ impl Cores {
     }
 
     /// Settles the calling thread, and what it starts from now on, on the core
-    /// that `draw` points to; on none when nothing is pinned.
-    pub(crate) fn settle(&self, draw: u64) -> Result<(), AffinityError> {
+    /// that `draw` points to; on none when nothing is pinned, or when several
+    /// threads need more than one.
+    pub(crate) fn settle(&self, draw: u64, threads: u32) -> Result<(), AffinityError> {
+        if threads != 1 {
+            self.release();
+            return Ok(());
+        }
         if self.choices.is_empty() {
             return Ok(());
         }
@@ -263,7 +268,7 @@ mod tests {
         std::thread::spawn(|| {
             let before = sched_getaffinity(Pid::from_raw(0)).unwrap();
             let cores = Cores::new(&Pinning::Auto).unwrap();
-            cores.settle(7).unwrap();
+            cores.settle(7, 1).unwrap();
             let now = sched_getaffinity(Pid::from_raw(0)).unwrap();
             assert_eq!(allowed_cores(&now).len(), 1);
             drop(cores);

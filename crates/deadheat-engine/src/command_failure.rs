@@ -1,4 +1,4 @@
-//! What a command, or the launch of a Google Benchmark executable, did wrong, and where.
+//! Failures of commands, and of launches of Google Benchmark executables.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -17,8 +17,8 @@ pub struct ContenderFailure {
     pub command: String,
     /// When it happened.
     pub moment: Moment,
-    /// What happened.
-    pub cause: Cause,
+    /// The error.
+    pub cause: CommandError,
     /// The neutral link it was started from, if it was one.
     pub link: Option<Variant>,
 }
@@ -42,9 +42,9 @@ impl fmt::Display for ContenderFailure {
 
 impl std::error::Error for ContenderFailure {}
 
-/// What a contender did wrong.
+/// An error of a command.
 #[derive(Debug)]
-pub enum Cause {
+pub enum CommandError {
     /// There is no such program, or it may not be executed.
     NotStarted(io::Error),
     /// It exited with a code that does not count as success.
@@ -57,14 +57,14 @@ pub enum Cause {
     NoInput {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         error: io::Error,
     },
     /// Its output cannot be opened.
     NoOutput {
         /// The file, when it is one.
         path: Option<PathBuf>,
-        /// What the system said.
+        /// The error of the system.
         error: io::Error,
     },
     /// A hook failed.
@@ -73,7 +73,7 @@ pub enum Cause {
         flag: &'static str,
         /// The hook's words.
         hook: String,
-        /// How it ended, in words.
+        /// Its end, in words.
         ended: String,
         /// The end of what it wrote to its standard error.
         errors: String,
@@ -100,7 +100,7 @@ pub enum Cause {
     },
 }
 
-impl fmt::Display for Cause {
+impl fmt::Display for CommandError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotStarted(inner) => write!(f, "cannot be started: {inner}"),
@@ -159,14 +159,14 @@ impl fmt::Display for Cause {
     }
 }
 
-impl std::error::Error for Cause {}
+impl std::error::Error for CommandError {}
 
 fn reads(line: &Option<String>) -> String {
     line.as_ref()
         .map_or("is missing".to_owned(), |line| format!("is {line}"))
 }
 
-/// What a process said last, behind these words; nothing where it said nothing.
+/// The end of a standard error, behind these words; nothing where there is none.
 fn said(before: &str, stderr_tail: &str) -> String {
     if stderr_tail.is_empty() {
         String::new()
@@ -178,11 +178,11 @@ fn said(before: &str, stderr_tail: &str) -> String {
 /// Characters of what an executable wrote that a message quotes.
 const QUOTED: usize = 80;
 
-/// What went wrong, and how to see it again.
+/// The error of a launch, and how to see it again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GoogleBenchmarkCause {
-    /// What happened.
-    pub what: GoogleBenchmarkProblem,
+    /// The error.
+    pub what: GoogleBenchmarkError,
     /// The command line that launches the same benchmark.
     pub launch: String,
 }
@@ -193,10 +193,10 @@ impl fmt::Display for GoogleBenchmarkCause {
     }
 }
 
-/// What happened in a launch.
+/// An error of a launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum GoogleBenchmarkProblem {
+pub enum GoogleBenchmarkError {
     /// It never began.
     NotStarted(String),
     /// It took too long.
@@ -207,21 +207,21 @@ pub enum GoogleBenchmarkProblem {
     Exited {
         /// The code.
         code: i32,
-        /// What it said last on standard error.
+        /// The end of its standard error.
         stderr_tail: String,
     },
     /// A signal killed it.
     Signalled {
         /// The signal.
         signal: i32,
-        /// What it said last on standard error.
+        /// The end of its standard error.
         stderr_tail: String,
     },
     /// It ended in another way.
     Ended(String),
     /// It wrote nothing where its report belongs.
     NoReport {
-        /// What it said last on standard error.
+        /// The end of its standard error.
         stderr_tail: String,
     },
     /// It wrote something else than a report.
@@ -254,7 +254,7 @@ pub enum GoogleBenchmarkProblem {
         field: &'static str,
         /// The repetition, counted from 0.
         repetition: usize,
-        /// What stands there.
+        /// The text that stands there.
         found: String,
     },
     /// A counter that the pilot found is not there any more.
@@ -263,12 +263,12 @@ pub enum GoogleBenchmarkProblem {
         counter: String,
         /// The repetition, counted from 0.
         repetition: usize,
-        /// What stands there.
+        /// The text that stands there.
         found: String,
     },
 }
 
-impl fmt::Display for GoogleBenchmarkProblem {
+impl fmt::Display for GoogleBenchmarkError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
 Self::NotStarted(inner) => write!(f, "cannot be started: {inner}"),
@@ -296,15 +296,15 @@ Self::Counter { counter, repetition, found } => write!(f, "gives no usable numbe
     }
 }
 
-impl std::error::Error for GoogleBenchmarkProblem {}
+impl std::error::Error for GoogleBenchmarkError {}
 
-impl GoogleBenchmarkProblem {
+impl GoogleBenchmarkError {
     /// A report that nobody can read.
     pub(crate) fn garbled(text: &str) -> Self {
         Self::Garbled(text.trim().chars().take(QUOTED).collect())
     }
 
-    /// Whether two launches failed in the same way: numbers and last words may
+    /// Returns whether two launches failed in the same way: numbers and last words may
     /// be different every time.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
@@ -324,7 +324,7 @@ mod tests {
     #[test]
     fn a_cause_ends_with_how_to_see_it_again() {
         let cause = GoogleBenchmarkCause {
-            what: GoogleBenchmarkProblem::Exited {
+            what: GoogleBenchmarkError::Exited {
                 code: 3,
                 stderr_tail: "no disk".to_owned(),
             },
@@ -339,12 +339,12 @@ mod tests {
 
     #[test]
     fn the_same_failure_is_known_again_whatever_it_says() {
-        let exited = |code, stderr_tail: &str| GoogleBenchmarkProblem::Exited {
+        let exited = |code, stderr_tail: &str| GoogleBenchmarkError::Exited {
             code,
             stderr_tail: stderr_tail.to_owned(),
         };
         assert!(exited(1, "at 0x17").is_like(&exited(1, "at 0x18")));
         assert!(!exited(1, "").is_like(&exited(2, "")));
-        assert!(!exited(1, "").is_like(&GoogleBenchmarkProblem::Missing));
+        assert!(!exited(1, "").is_like(&GoogleBenchmarkError::Missing));
     }
 }

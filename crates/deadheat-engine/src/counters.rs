@@ -1,4 +1,4 @@
-//! What is counted beside the time: of a command, and of the calling thread.
+//! Counts beside the time: of a command, and of the calling thread.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -130,7 +130,7 @@ mod hardware {
     }
 }
 
-/// What `wait4` says of one process and the descendants it waited for.
+/// The usage that `wait4` tells of one process and the descendants it waited for.
 #[cfg(feature = "commands")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Usage {
@@ -180,7 +180,7 @@ pub(crate) fn wait(pid: libc::pid_t, options: libc::c_int) -> Option<(libc::c_in
 /// Empty pairs of readings of which the median is the overhead.
 const EMPTY_PAIRS: usize = 401;
 
-/// What the calling thread has used since it began.
+/// The usage of the calling thread since it began.
 ///
 /// A reading makes two system calls, the CPU clock at about 0.2 µs and the
 /// account at about 0.15 µs; the core is known without one. Beside samples of
@@ -205,7 +205,7 @@ pub struct ThreadUsage {
     pub core: Option<u32>,
 }
 
-/// What the calling thread has used between two readings.
+/// The usage of the calling thread between two readings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UsageDifference {
     /// Time on a core, in nanoseconds.
@@ -218,7 +218,7 @@ pub struct UsageDifference {
     pub voluntary_switches: u64,
     /// Times the scheduler took the core away.
     pub involuntary_switches: u64,
-    /// Whether it ended on another core than it began on. A thread that went
+    /// True if it ended on another core than it began on. A thread that went
     /// and came back is not noticed.
     pub migrated: bool,
 }
@@ -242,7 +242,7 @@ impl ThreadUsage {
         usage
     }
 
-    /// What was used since an earlier reading of the same thread.
+    /// The usage since an earlier reading of the same thread.
     pub fn since(&self, earlier: &Self) -> UsageDifference {
         UsageDifference {
             cpu_ns: self.cpu_ns.saturating_sub(earlier.cpu_ns),
@@ -334,7 +334,7 @@ impl CountingAllocator<System> {
     }
 }
 
-/// What a thread has asked of a [`CountingAllocator`] since it began.
+/// The requests of a thread to a [`CountingAllocator`] since it began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Allocations {
     /// Requests for memory: new, zeroed, and each change of size.
@@ -344,7 +344,7 @@ pub struct Allocations {
 }
 
 impl Allocations {
-    /// What was asked for since an earlier reading of the same thread.
+    /// The requests since an earlier reading of the same thread.
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
             count: self.count.wrapping_sub(earlier.count),
@@ -353,7 +353,7 @@ impl Allocations {
     }
 }
 
-/// What the calling thread has asked for so far; `None` in a program whose
+/// The requests of the calling thread so far; `None` in a program whose
 /// global allocator is no [`CountingAllocator`]. Allocates nothing.
 #[inline]
 pub fn allocations_of_this_thread() -> Option<Allocations> {
@@ -362,7 +362,7 @@ pub fn allocations_of_this_thread() -> Option<Allocations> {
         .then(|| OF_THIS_THREAD.with(Cell::get))
 }
 
-/// Whether any memory was ever requested from a counting allocator. A Rust
+/// True if any memory was ever requested from a counting allocator. A Rust
 /// program requests some before its `main`, so this is known in time.
 static INSTALLED: AtomicBool = AtomicBool::new(false);
 

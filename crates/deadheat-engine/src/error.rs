@@ -26,7 +26,7 @@ pub enum EngineError {
     Command {
         /// The command.
         command: String,
-        /// What is wrong with it.
+        /// The error.
         source: ImageError,
     },
     /// The plan holds something other than functions of one program, or of two.
@@ -45,7 +45,7 @@ pub enum EngineError {
     Sample {
         /// The benchmark.
         benchmark: String,
-        /// What is impossible.
+        /// The error of the sample.
         source: SampleError,
     },
     /// The plan holds something this kind of contender cannot do.
@@ -59,9 +59,9 @@ pub enum EngineError {
     /// More commands than one run can tell apart.
     #[cfg(feature = "commands")]
     TooManyCommands {
-        /// How many there are.
+        /// The number there is.
         found: usize,
-        /// How many there may be.
+        /// The number there may be.
         max: usize,
     },
     /// The counter that times samples lost its pace in the middle of the run.
@@ -136,26 +136,6 @@ impl std::error::Error for EngineError {
     }
 }
 
-#[cfg(feature = "commands")]
-impl From<Box<ContenderFailure>> for EngineError {
-    fn from(inner: Box<ContenderFailure>) -> Self {
-        Self::Contender(inner)
-    }
-}
-
-impl From<Box<FunctionFailure>> for EngineError {
-    fn from(inner: Box<FunctionFailure>) -> Self {
-        Self::Function(inner)
-    }
-}
-
-#[cfg(feature = "commands")]
-impl From<Box<InspectionFailure>> for EngineError {
-    fn from(inner: Box<InspectionFailure>) -> Self {
-        Self::Inspection(inner)
-    }
-}
-
 impl From<Interrupted> for EngineError {
     fn from(_: Interrupted) -> Self {
         Self::Interrupted
@@ -182,7 +162,7 @@ impl From<LauncherError> for EngineError {
 }
 
 impl EngineError {
-    /// Whether a contender is to blame, and not deadheat or the machine.
+    /// Returns whether a contender is to blame, and not deadheat or the machine.
     pub fn is_of_a_contender(&self) -> bool {
         match self {
             #[cfg(feature = "commands")]
@@ -192,7 +172,7 @@ impl EngineError {
         }
     }
 
-    /// Whether what was planned cannot be done, here or anywhere.
+    /// Returns whether what was planned cannot be done, here or anywhere.
     pub fn is_of_the_plan(&self) -> bool {
         match self {
             #[cfg(feature = "commands")]

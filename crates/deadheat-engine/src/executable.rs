@@ -59,7 +59,7 @@ impl Executable {
         Self::at(&file).ok()
     }
 
-    /// Whether a record of its link lies beside it.
+    /// Returns whether a record of its link lies beside it.
     pub(crate) fn has_record(&self) -> bool {
         let Some((folder, name)) = self.path.parent().zip(self.path.file_name()) else {
             return false;
@@ -79,7 +79,7 @@ impl Executable {
     }
 }
 
-/// Whether there is a file that may be executed.
+/// Returns whether there is a file that may be executed.
 pub fn is_executable(path: &Path) -> bool {
     metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
@@ -92,9 +92,12 @@ pub(crate) fn program_paths(program: &Path) -> Vec<PathBuf> {
         return vec![program.to_owned()];
     }
     let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
-    let files = std::env::split_paths(&path).map(|folder| match folder.as_os_str().is_empty() {
-        true => Path::new(".").join(program),
-        false => folder.join(program),
+    let files = std::env::split_paths(&path).map(|folder| {
+        if folder.as_os_str().is_empty() {
+            Path::new(".").join(program)
+        } else {
+            folder.join(program)
+        }
     });
     let (mut found, mut missing): (Vec<PathBuf>, Vec<PathBuf>) = files.partition(|f| f.is_file());
     found.append(&mut missing);
@@ -158,7 +161,7 @@ impl fmt::Display for Variant {
     }
 }
 
-/// What a failure adds about the link it happened on.
+/// The words that a failure adds about the link it happened on.
 pub(crate) fn on_link(link: &Option<Variant>) -> String {
     link.as_ref().map_or_else(String::new, |variant| {
         format!(" (on {variant}; --placement own races what was linked before)")

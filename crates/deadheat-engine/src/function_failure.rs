@@ -1,4 +1,4 @@
-//! What a benchmark of functions, or a program that holds some, did wrong, and where.
+//! Failures of benchmarks of functions, and of programs that hold some.
 
 use std::path::Path;
 use std::time::Duration;
@@ -19,11 +19,11 @@ pub struct FunctionFailure {
     pub contender: Option<String>,
     /// When it happened.
     pub moment: Moment,
-    /// What happened.
-    pub cause: FunctionCause,
+    /// The error.
+    pub cause: FunctionError,
     /// The neutral link it ran on, if it was one.
     pub link: Option<Variant>,
-    /// What the process printed on standard error last, in one line, where
+    /// The end of its standard error, in one line, where
     /// nobody saw it.
     pub stderr_tail: Option<String>,
 }
@@ -49,7 +49,7 @@ impl FunctionFailure {
         };
         let who = match (&self.contender, &self.cause) {
             (Some(contender), _) => format!("'{contender}'"),
-            (None, FunctionCause::NeitherCameBack(_)) => "the worker processes".to_owned(),
+            (None, FunctionError::NeitherCameBack(_)) => "the worker processes".to_owned(),
             (None, _) => "the worker process".to_owned(),
         };
         let link = on_link(&self.link);
@@ -64,9 +64,9 @@ impl FunctionFailure {
 pub struct InspectionFailure {
     /// The program.
     pub program: String,
-    /// What is wrong with it.
-    pub cause: FunctionCause,
-    /// What it printed on standard error last, in one line, where nobody saw
+    /// The error.
+    pub cause: FunctionError,
+    /// The end of its standard error, in one line, where nobody saw
     /// it.
     pub stderr_tail: Option<String>,
 }
@@ -90,9 +90,9 @@ impl fmt::Display for InspectionFailure {
 #[cfg(feature = "commands")]
 impl std::error::Error for InspectionFailure {}
 
-/// What happened to the code under test or to its process.
+/// An error of the code under test or of its process.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FunctionCause {
+pub enum FunctionError {
     /// It panicked.
     Panicked(String),
     /// The process ended in the middle of the work.
@@ -103,9 +103,9 @@ pub enum FunctionCause {
     TimedOut(Duration),
     /// The same, of one that does not tell when it goes on.
     TimedOutInAll {
-        /// What a single sample may take.
+        /// Time that a single sample may take.
         each: Duration,
-        /// How many there are to take.
+        /// The number of samples to take.
         samples: u32,
     },
     /// Of two processes that take turns each waits for the other, for all that
@@ -131,11 +131,11 @@ pub enum FunctionCause {
     },
     /// It neither says hello nor lists benchmarks.
     Neither {
-        /// How it ended.
+        /// Its end, in words.
         ended: String,
-        /// What it printed.
+        /// The beginning of its output.
         printed: String,
-        /// What it is instead, and how that is raced, where it is known by
+        /// The harness it belongs to, and how that is raced, where it is known by
         /// what it says.
         instead: Option<&'static str>,
     },
@@ -146,7 +146,7 @@ pub enum FunctionCause {
     GoogleBenchmark(Box<GoogleBenchmarkCause>),
 }
 
-impl fmt::Display for FunctionCause {
+impl fmt::Display for FunctionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
 Self::Panicked(inner) => write!(f, "panicked {inner}"),
@@ -173,23 +173,23 @@ Self::GoogleBenchmark(inner) => write!(f, "{inner}"),
     }
 }
 
-impl std::error::Error for FunctionCause {}
+impl std::error::Error for FunctionError {}
 
-impl FunctionCause {
-    /// Whether the process ended by itself.
+impl FunctionError {
+    /// Returns whether the process ended by itself.
     pub(crate) fn is_death(&self) -> bool {
-        matches!(self, FunctionCause::Exited(_) | FunctionCause::Signalled(_))
+        matches!(self, FunctionError::Exited(_) | FunctionError::Signalled(_))
     }
 
-    /// What the process printed last, where that may say more than the cause.
+    /// The end of its standard error, where that may say more than the error.
     pub(crate) fn with_last_words(&self, stderr_tail: Option<&str>) -> String {
         match (self, stderr_tail) {
             (
-                FunctionCause::Panicked(_)
-                | FunctionCause::OutputDiffers { .. }
-                | FunctionCause::OutputVaries
-                | FunctionCause::NotStarted(_)
-                | FunctionCause::OtherProtocol { .. },
+                FunctionError::Panicked(_)
+                | FunctionError::OutputDiffers { .. }
+                | FunctionError::OutputVaries
+                | FunctionError::NotStarted(_)
+                | FunctionError::OtherProtocol { .. },
                 _,
             )
             | (_, None) => String::new(),
@@ -206,7 +206,7 @@ fn printing(printed: &str) -> String {
 }
 
 /// Why a program cannot be started, and what to do about it.
-pub(crate) fn not_started(error: &io::Error, program: &Path) -> FunctionCause {
+pub(crate) fn not_started(error: &io::Error, program: &Path) -> FunctionError {
     let advice = match error.raw_os_error() {
         Some(libc::ENOENT) if program.exists() => {
             "; the interpreter that its first line names is not there"
@@ -221,7 +221,7 @@ pub(crate) fn not_started(error: &io::Error, program: &Path) -> FunctionCause {
         Some(libc::ETXTBSY) => "; it is being written: start again when that is over",
         _ => "",
     };
-    FunctionCause::NotStarted(format!("{error}{advice}"))
+    FunctionError::NotStarted(format!("{error}{advice}"))
 }
 
 #[cfg(test)]
@@ -239,7 +239,7 @@ mod tests {
                 block: 7,
                 slot: None,
             },
-            cause: FunctionCause::Panicked("at src/sort.rs:5:9: index out of bounds".to_owned()),
+            cause: FunctionError::Panicked("at src/sort.rs:5:9: index out of bounds".to_owned()),
             link: None,
             stderr_tail: Some("thread main panicked".to_owned()),
         };
@@ -269,7 +269,7 @@ mod tests {
             benchmark: "sum".to_owned(),
             contender: Some("new".to_owned()),
             moment: Moment::WarmUp,
-            cause: FunctionCause::Exited(1),
+            cause: FunctionError::Exited(1),
             link: None,
             stderr_tail: Some("ValueError: no".to_owned()),
         };
@@ -280,7 +280,7 @@ mod tests {
         );
         let neither = FunctionFailure {
             contender: None,
-            cause: FunctionCause::NeitherCameBack(Duration::from_secs(2)),
+            cause: FunctionError::NeitherCameBack(Duration::from_secs(2)),
             stderr_tail: None,
             ..failure
         };

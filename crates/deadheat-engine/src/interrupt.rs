@@ -37,14 +37,14 @@ extern "C" fn note(signal: c_int) {
 /// Signals that ask to stop, held back except where someone waits for them.
 /// The old mask and actions come back when this is dropped.
 ///
-/// Who races many times in a row holds one of these all the while: those of the
+/// A program that races many times in a row holds one of these all the while: those of the
 /// single races then leave everything as it is, and no signal between two races
 /// ends the program.
 #[derive(Debug)]
 pub struct Interrupts {
     original: SigSet,
     previous: Vec<(Signal, SigAction)>,
-    /// Whether another one of this thread has taken over already.
+    /// True if another one of this thread has taken over already.
     nested: bool,
 }
 
@@ -89,7 +89,7 @@ impl Interrupts {
         &self.original
     }
 
-    /// How many signals came in so far in this process.
+    /// The number of signals that came in so far in this process.
     #[cfg(feature = "commands")]
     pub(crate) fn count(&self) -> u32 {
         COUNT.load(Ordering::SeqCst)

@@ -32,35 +32,28 @@ pub use affinity::{cores_of_this_thread, pin_this_thread};
 pub use clock::SimulatedClock;
 pub use clock::{Clock, ClockCheck, ClockSource, OsClock, SampleClock, unix_seconds};
 #[cfg(feature = "commands")]
-pub use command_failure::{Cause, ContenderFailure, GoogleBenchmarkCause, GoogleBenchmarkProblem};
+pub use command_failure::GoogleBenchmarkError;
 #[cfg(feature = "commands")]
 pub use contender::{
-    ArgumentProblem, CommandContenders, CommandOptions, GoogleBenchmarkArguments,
-    GoogleBenchmarkContenders, GoogleBenchmarkOptions, GoogleBenchmarkPilot, GoogleBenchmarkSide,
-    inspect,
+    CommandContenders, CommandOptions, GoogleBenchmarkArguments, GoogleBenchmarkContenders,
+    GoogleBenchmarkOptions, GoogleBenchmarkPilot, GoogleBenchmarkSide, inspect,
 };
 pub use contender::{FunctionContenders, FunctionOptions, LocalContenders, Piloted};
 #[cfg(feature = "simulated")]
 pub use contender::{Noise, SimulatedContenders, Simulation};
 #[cfg(feature = "commands")]
 pub use counters::Counters;
-pub use counters::{
-    Allocations, CountingAllocator, ThreadUsage, UsageDifference, allocations_of_this_thread,
-};
+pub use counters::{Allocations, CountingAllocator, ThreadUsage, allocations_of_this_thread};
 pub use error::EngineError;
-pub use executable::{PLACEMENTS_VARIABLE, Variant, is_executable};
+pub use executable::{PLACEMENTS_VARIABLE, is_executable};
 #[cfg(feature = "commands")]
 pub use executable::{find_executable, rewritten_since};
 pub use function::{
     AsyncExecutor, Asynchronous, ByReference, ByValue, ComparesOutputs, Concurrent, Disagreement,
     FunctionBenchmark, Gauge, Pilot, Reading, least_warm_up_rounds, pilot,
 };
-#[cfg(feature = "commands")]
-pub use function_failure::InspectionFailure;
-pub use function_failure::{FunctionCause, FunctionFailure};
+pub use function_failure::{FunctionError, FunctionFailure};
 pub use interrupt::Interrupts;
-#[cfg(feature = "commands")]
-pub use launcher::{ImageError, LauncherError};
 pub use machine::{environment, machine};
 pub use order::{Moment, Schedule};
 pub use placement::LinkProgram;

@@ -4,7 +4,7 @@ use std::fs;
 
 use deadheat_model::{Environment, Machine};
 
-/// What this machine says of itself. A fact that cannot be read is left out:
+/// This machine's account of itself. A fact that cannot be read is left out:
 /// no benchmark should fail because a container hides a file.
 pub fn environment() -> Environment {
     Environment {
@@ -25,7 +25,7 @@ pub fn environment() -> Environment {
     }
 }
 
-/// What tells the machine of these facts apart from others.
+/// The identity that tells the machine of these facts apart from others.
 pub fn machine(environment: &Environment) -> Machine {
     let id = ["/etc/machine-id", "/var/lib/dbus/machine-id"];
     let id = id.into_iter().find_map(line);

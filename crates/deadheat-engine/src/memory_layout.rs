@@ -1,5 +1,5 @@
-//! Where things come to lie in the memory of a worker process, drawn per replicate: a lucky alignment must not belong
-//! to one side for good.
+//! Where things come to lie in the memory of a worker process, drawn per replicate: a lucky
+//! alignment must not belong to one side for good.
 
 use std::ffi::OsString;
 use std::hint::black_box;
@@ -70,12 +70,12 @@ impl PathPadding {
         }
     }
 
-    /// What a program is told that it is called.
+    /// The path that a program is told as its name.
     pub(crate) fn named(&self, path: &Path) -> PathBuf {
         spelled(path, self.named)
     }
 
-    /// What it is started by.
+    /// The path that it is started by.
     pub(crate) fn started(&self, path: &Path) -> PathBuf {
         spelled(path, self.started)
     }

@@ -112,9 +112,10 @@ impl<'a> Schedule<'a> {
 
     fn order(&self, benchmark: usize, replicate: u32, index: u32) -> Vec<ContenderId> {
         let seed = self.plan.seed;
-        let index = match self.plan.benchmarks[benchmark].keeps_order() {
-            true => 0,
-            false => index,
+        let index = if self.plan.benchmarks[benchmark].keeps_order() {
+            0
+        } else {
+            index
         };
         let place = [benchmark as u64, u64::from(replicate), u64::from(index)];
         match self.plan.benchmarks[benchmark].contenders.len() {

@@ -3,7 +3,7 @@
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// What a stream of random numbers is used for. Separate streams keep one
+/// The use of a stream of random numbers. Separate streams keep one
 /// choice from shifting all others when a block is added or left out.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Purpose {

@@ -12,6 +12,39 @@ use crate::error::EngineError;
 use crate::interrupt::Interrupts;
 use crate::order::Schedule;
 
+/// The contenders of a plan, ready to be run. The session drives them; it
+/// does not know what they are.
+pub trait Contenders {
+    /// The metrics of every sample, in column order.
+    fn metrics(&self) -> &[Metric];
+    /// Gets a benchmark ready: its setup hooks.
+    fn open(&mut self, _benchmark: usize) -> Result<(), EngineError> {
+        Ok(())
+    }
+    /// Runs these slots and forgets what they took; nothing where every process
+    /// warms up for itself.
+    fn warm_up(&mut self, _benchmark: usize, _slots: &[Slot]) -> Result<(), EngineError> {
+        Ok(())
+    }
+    /// Runs a block and fills in the samples and values of `record`, whose
+    /// buffers are empty. The session fills in the rest.
+    fn run(&mut self, block: &Block, record: &mut BlockRecord) -> Result<(), EngineError>;
+    /// Where the code lies in the replicate that has just begun, once for each
+    /// replicate whose placement was drawn. Asked after its first block.
+    fn placed(&mut self) -> Option<Placed> {
+        None
+    }
+    /// Processes launched since this was last asked.
+    fn launched(&mut self) -> u64 {
+        0
+    }
+    /// Leaves a benchmark: its cleanup hooks. Called once for every `open`,
+    /// also after a failure.
+    fn close(&mut self, _benchmark: usize) -> Result<(), EngineError> {
+        Ok(())
+    }
+}
+
 /// Asked before every block whether a signal wants the run to end.
 pub trait StopRequest {
     /// The signal, if one came.
@@ -41,9 +74,9 @@ pub struct Progress<'a> {
     pub benchmark: &'a str,
     /// Its place among all, or that of the benchmark it stands beside.
     pub index: usize,
-    /// How many benchmarks there are, without those that stand beside another.
+    /// The number of benchmarks, without those that stand beside another.
     pub benchmarks: usize,
-    /// Whether it is a benchmark once more, as the user linked it.
+    /// True if it is a benchmark once more, as the user linked it.
     pub own_link: bool,
     /// Blocks completed in this benchmark.
     pub blocks: u64,
@@ -59,9 +92,9 @@ pub struct Progress<'a> {
 
 /// Someone who watches the race, between blocks.
 pub trait Watcher {
-    /// Whether anyone looks: a standing is only worked out for those who do.
+    /// Returns whether anyone looks: a standing is only worked out for those who do.
     fn watching(&self) -> bool;
-    /// Whether it is time to look again, so many nanoseconds into the run.
+    /// Returns whether it is time to look again, so many nanoseconds into the run.
     fn due(&self, _elapsed_ns: u64) -> bool {
         true
     }
@@ -94,15 +127,15 @@ pub struct Session<'a> {
     pub rule: &'a mut dyn StoppingRule,
     /// Where raw samples go.
     pub sink: &'a mut dyn RecordSink,
-    /// Who watches.
+    /// The watcher.
     pub watcher: &'a mut dyn Watcher,
-    /// Who may ask to stop.
+    /// The source of requests to stop.
     pub stop: &'a dyn StopRequest,
     /// Replicates per benchmark at most, those already in the run included.
     pub max_replicates: u32,
     /// No block starts when this much time has passed in this session.
     pub budget: Option<Duration>,
-    /// Whether the race goes on with the next benchmark when a contender of
+    /// True if the race goes on with the next benchmark when a contender of
     /// one fails.
     pub outlive_failures: bool,
 }
@@ -339,33 +372,9 @@ fn in_order(plan: &Plan) -> impl Iterator<Item = usize> + '_ {
     of_kind(false).chain(of_kind(true))
 }
 
-/// How many benchmarks of its kind are still to come, itself included.
+/// The number of benchmarks of its kind still to come, itself included.
 fn alike_to_come(plan: &Plan, benchmark: usize) -> usize {
     let kind = plan.benchmarks[benchmark].own_link.is_some();
     let to_come = plan.benchmarks[benchmark..].iter();
     to_come.filter(|b| b.own_link.is_some() == kind).count()
-}
-
-/// The contenders of a plan, ready to be run. The session drives them; it
-/// does not know what they are.
-pub trait Contenders {
-    /// The metrics of every sample, in column order.
-    fn metrics(&self) -> &[Metric];
-    /// Gets a benchmark ready: its setup hooks.
-    fn open(&mut self, benchmark: usize) -> Result<(), EngineError>;
-    /// Runs these slots and forgets what they took.
-    fn warm_up(&mut self, benchmark: usize, slots: &[Slot]) -> Result<(), EngineError>;
-    /// Runs a block and fills in the samples and values of `record`, whose
-    /// buffers are empty. The session fills in the rest.
-    fn run(&mut self, block: &Block, record: &mut BlockRecord) -> Result<(), EngineError>;
-    /// Where the code lies in the replicate that has just begun, once for each
-    /// replicate whose placement was drawn. Asked after its first block.
-    fn placed(&mut self) -> Option<Placed> {
-        None
-    }
-    /// Processes launched since this was last asked.
-    fn launched(&mut self) -> u64;
-    /// Leaves a benchmark: its cleanup hooks. Called once for every `open`,
-    /// also after a failure.
-    fn close(&mut self, benchmark: usize) -> Result<(), EngineError>;
 }

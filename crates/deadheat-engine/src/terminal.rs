@@ -1,4 +1,5 @@
-//! The terminal: how wide it is, whether there is a standard output, and programs that have both for a while.
+//! The terminal: how wide it is, whether there is a standard output, and programs that have both
+//! for a while.
 #![allow(unsafe_code)]
 
 use std::ffi::{OsStr, OsString};
@@ -25,7 +26,7 @@ extern "C" fn look() {
     STDOUT_WAS_CLOSED.store(flags == -1, Ordering::Relaxed);
 }
 
-/// Whether this program was started with standard output closed.
+/// Returns whether this program was started with standard output closed.
 pub fn stdout_was_closed() -> bool {
     STDOUT_WAS_CLOSED.load(Ordering::Relaxed)
 }
@@ -45,7 +46,7 @@ pub fn terminal_width(fd: RawFd) -> Option<u16> {
     (done == 0 && size.ws_col > 0).then_some(size.ws_col)
 }
 
-/// How a program ended.
+/// The end of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
     /// By itself, with this exit code.
@@ -54,8 +55,8 @@ pub enum Ended {
     Killed(i32),
 }
 
-/// Runs a program to its end. It reads and writes where this program does; a name without a slash is looked up in
-/// `PATH`.
+/// Runs a program to its end. It reads and writes where this program does; a name without a slash
+/// is looked up in `PATH`.
 ///
 /// # Errors
 ///
@@ -64,7 +65,8 @@ pub fn run_in_foreground(program: &OsStr, arguments: &[OsString]) -> io::Result<
     wait_for(Command::new(program).args(arguments))
 }
 
-/// The same, but what the program prints on standard output goes to standard error: this program's is for an answer.
+/// The same, but what the program prints on standard output goes to standard error: this program's
+/// is for an answer.
 ///
 /// # Errors
 ///

@@ -6,7 +6,7 @@ mod common;
 use std::time::Duration;
 
 use deadheat_engine::{
-    Contenders, EngineError, FunctionCause, FunctionFailure, Moment, NeverStop, Progress, Session,
+    Contenders, EngineError, FunctionError, FunctionFailure, Moment, NeverStop, Progress, Session,
     SimulatedClock, Watcher,
 };
 use deadheat_model::{
@@ -41,7 +41,7 @@ impl Contenders for Seconds {
                 benchmark: "broken".to_owned(),
                 contender: None,
                 moment: Moment::WarmUp,
-                cause: FunctionCause::Exited(7),
+                cause: FunctionError::Exited(7),
                 link: None,
                 stderr_tail: None,
             })));

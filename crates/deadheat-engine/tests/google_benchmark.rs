@@ -8,8 +8,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use deadheat_engine::{
-    Contenders, EngineError, FunctionCause, GoogleBenchmarkArguments, GoogleBenchmarkContenders,
-    GoogleBenchmarkOptions, GoogleBenchmarkPilot, GoogleBenchmarkProblem, GoogleBenchmarkSide,
+    Contenders, EngineError, FunctionError, GoogleBenchmarkArguments, GoogleBenchmarkContenders,
+    GoogleBenchmarkError, GoogleBenchmarkOptions, GoogleBenchmarkPilot, GoogleBenchmarkSide,
     Interrupts, LinkProgram, Placements, Schedule,
 };
 use deadheat_model::{
@@ -184,12 +184,12 @@ fn raced(
     Ok((plan, records, placed))
 }
 
-fn problem(error: EngineError) -> (GoogleBenchmarkProblem, String) {
+fn problem(error: EngineError) -> (GoogleBenchmarkError, String) {
     let text = error.to_string();
     let EngineError::Function(failure) = error else {
         panic!("{text}")
     };
-    let FunctionCause::GoogleBenchmark(cause) = failure.cause else {
+    let FunctionError::GoogleBenchmark(cause) = failure.cause else {
         panic!("{text}")
     };
     (cause.what, text)
@@ -358,7 +358,7 @@ fn an_executable_that_is_not_there_says_so() {
     let error = contenders.pilot(0, "a/8", &sides(&programs)).unwrap_err();
     let (what, _) = problem(error);
     assert!(
-        matches!(what, GoogleBenchmarkProblem::NotStarted(_)),
+        matches!(what, GoogleBenchmarkError::NotStarted(_)),
         "{what:?}"
     );
 }

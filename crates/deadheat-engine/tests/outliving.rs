@@ -5,7 +5,7 @@ mod common;
 use std::time::Duration;
 
 use deadheat_engine::{
-    Clock, Contenders, EngineError, FunctionCause, FunctionFailure, Moment, NeverStop, Session,
+    Clock, Contenders, EngineError, FunctionError, FunctionFailure, Moment, NeverStop, Session,
     SimulatedClock, StopRequest, Unwatched,
 };
 use deadheat_model::{
@@ -41,7 +41,7 @@ impl Contenders for OneBroken {
                 benchmark: "broken".to_owned(),
                 contender: None,
                 moment: Moment::WarmUp,
-                cause: FunctionCause::Exited(7),
+                cause: FunctionError::Exited(7),
                 link: None,
                 stderr_tail: None,
             })));

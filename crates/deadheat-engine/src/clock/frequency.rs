@@ -1,4 +1,4 @@
-//! Whether the counter of the processor is a clock, how fast it ticks, and whether it still does.
+//! The counter of the processor: whether it is a clock, and its frequency.
 
 use std::time::Duration;
 

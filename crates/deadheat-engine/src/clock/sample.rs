@@ -1,4 +1,5 @@
-//! The clock that times samples of functions, and the counters behind it, one instruction or one call each.
+//! The clock that times samples of functions, and the counters behind it, one instruction or one
+//! call each.
 #![allow(unsafe_code)]
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -42,7 +43,7 @@ pub struct SampleClock {
     overhead_ns: f64,
 }
 
-/// What a [`SampleClock`] reads.
+/// The counter that a [`SampleClock`] reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockSource {
     /// The time stamp counter of x86-64.
@@ -118,7 +119,7 @@ impl SampleClock {
         (possible && parts.next().is_none()).then_some(clock)
     }
 
-    /// What the clock reads.
+    /// The counter that the clock reads.
     pub fn source(&self) -> ClockSource {
         match self.ticks {
             #[cfg(target_arch = "x86_64")]
@@ -134,7 +135,7 @@ impl SampleClock {
         self.ns_per_tick
     }
 
-    /// What a step amounts to, in nanoseconds: of a counter the time it counts
+    /// The length of a step, in nanoseconds: of a counter the time it counts
     /// by, of the system's clock the smallest step it shows.
     pub fn tick_ns(&self) -> f64 {
         match self.source() {
@@ -150,7 +151,7 @@ impl SampleClock {
         self.resolution_ns
     }
 
-    /// What an empty sample shows, in nanoseconds: the median of some hundred.
+    /// The length of an empty sample, in nanoseconds: the median of some hundred.
     pub fn overhead_ns(&self) -> f64 {
         self.overhead_ns
     }
@@ -222,7 +223,7 @@ const REFERENCE_CLOCK: libc::clockid_t = libc::CLOCK_MONOTONIC_RAW;
 #[cfg(not(any(target_os = "linux", target_os = "android", target_os = "macos")))]
 const REFERENCE_CLOCK: libc::clockid_t = libc::CLOCK_MONOTONIC;
 
-/// How the time is read. Only what this processor family has exists here, so
+/// A way to read the time. Only what this processor family has exists here, so
 /// that a reading never needs a case for "not possible".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ticks {
@@ -358,7 +359,7 @@ fn cntfrq() -> u64 {
     hertz
 }
 
-/// Whether the reading that waits for the work exists.
+/// Returns whether the reading that waits for the work exists.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn has_rdtscp() -> bool {
     extended_leaf(0x8000_0001).is_some_and(|leaf| leaf.edx & (1 << 27) != 0)

@@ -13,7 +13,7 @@ use super::command_launch::{
     BenchmarkImages, Difference, Once, cause_of, compare, hook_end, launch, tail,
 };
 use crate::affinity::AffinityGuard;
-use crate::command_failure::{Cause, ContenderFailure};
+use crate::command_failure::{CommandError, ContenderFailure};
 use crate::counters::Counters;
 use crate::error::EngineError;
 use crate::executable::Variant;
@@ -29,7 +29,7 @@ use crate::session::Contenders;
 pub struct CommandOptions {
     /// Descriptor that the standard output of shown commands goes to.
     pub shown: RawFd,
-    /// Whether to read hardware counters where there are any.
+    /// Reads hardware counters where there are any.
     pub counters: bool,
 }
 
@@ -148,7 +148,7 @@ impl<'a> CommandContenders<'a> {
         &self.pinned
     }
 
-    /// Whether hardware counters are recorded, or why not.
+    /// Returns whether hardware counters are recorded, or why not.
     pub fn counters(&self) -> &Result<(), String> {
         self.launcher.counters()
     }
@@ -178,7 +178,7 @@ impl<'a> CommandContenders<'a> {
                 other => format!("ended unexpectedly ({other:?})"),
             };
             let errors = tail(self.launcher.hook_errors());
-            let cause = Cause::Hook {
+            let cause = CommandError::Hook {
                 flag,
                 hook,
                 ended,
@@ -189,7 +189,7 @@ impl<'a> CommandContenders<'a> {
         Ok(())
     }
 
-    /// Whether every slot printed what the block's first baseline printed.
+    /// Returns whether every slot printed what the block's first baseline printed.
     fn check_outputs(&self, block: &Block, record: &BlockRecord) -> Result<(), EngineError> {
         let images = &self.benchmarks[block.benchmark];
         if !images
@@ -220,7 +220,7 @@ impl<'a> CommandContenders<'a> {
             if codes[0] != codes[1] {
                 let baseline = baseline.clone();
                 let [expected, found] = codes;
-                return Err(fail(Cause::ExitDiffers {
+                return Err(fail(CommandError::ExitDiffers {
                     baseline,
                     expected,
                     found,
@@ -228,9 +228,9 @@ impl<'a> CommandContenders<'a> {
             }
             let difference = self
                 .difference(reference + offset, index + offset)
-                .map_err(|error| fail(Cause::NoOutput { path: None, error }))?;
+                .map_err(|error| fail(CommandError::NoOutput { path: None, error }))?;
             if let Some(difference) = difference {
-                return Err(fail(Cause::OutputDiffers {
+                return Err(fail(CommandError::OutputDiffers {
                     baseline: baseline.clone(),
                     line: difference.line,
                     expected: difference.expected,
@@ -270,7 +270,7 @@ impl CommandContenders<'_> {
         benchmark: usize,
         contender: usize,
         moment: Moment,
-        cause: Cause,
+        cause: CommandError,
     ) -> EngineError {
         let benchmark = &self.benchmarks[benchmark];
         let link = match moment {
@@ -334,7 +334,7 @@ impl CommandContenders<'_> {
             return Ok(None);
         }
         self.difference(0, 1).map_err(|error| {
-            let cause = Cause::NoOutput { path: None, error };
+            let cause = CommandError::NoOutput { path: None, error };
             self.failure(block.benchmark, contender, moment, cause)
         })
     }

@@ -1,5 +1,5 @@
-//! Commands as the launcher knows them, by number, and what becomes of a launch: its exit code, its output, or what is
-//! wrong with it.
+//! Commands as the launcher knows them, by number, and what becomes of a launch: its exit code, its
+//! output, or what is wrong with it.
 
 use std::fs::File;
 use std::io;
@@ -8,7 +8,7 @@ use std::os::unix::fs::FileExt;
 
 use deadheat_model::{CommandLine, Input, Output, Slot};
 
-use crate::command_failure::Cause;
+use crate::command_failure::CommandError;
 use crate::error::EngineError;
 use crate::launcher::image::Image;
 use crate::launcher::wire::{HookEnd, Launch, NO_IMAGE, Outcome};
@@ -109,14 +109,14 @@ pub(super) fn launch(images: &[ContenderImages], slot: &Slot) -> Launch {
     }
 }
 
-/// What is wrong with a launch that did not do its work; `None` when deadheat was
+/// The error of a launch that did not do its work; `None` when deadheat was
 /// asked to stop.
 pub(super) fn cause_of(
     outcome: Outcome,
     command: &CommandLine,
     hook_errors: &OwnedFd,
-) -> Option<Cause> {
-    let hook = |flag: &'static str, words: &Option<Vec<String>>, end: HookEnd| Cause::Hook {
+) -> Option<CommandError> {
+    let hook = |flag: &'static str, words: &Option<Vec<String>>, end: HookEnd| CommandError::Hook {
         flag,
         hook: words
             .as_ref()
@@ -127,18 +127,18 @@ pub(super) fn cause_of(
     };
     Some(match outcome {
         Outcome::Cancelled => return None,
-        Outcome::Exited(code) => Cause::Exited(code),
-        Outcome::Signalled(signal) => Cause::Signalled(signal),
-        Outcome::NotStarted(errno) => Cause::NotStarted(not_started(errno, command)),
-        Outcome::TimedOut => Cause::TimedOut(command.timeout.unwrap_or_default()),
-        Outcome::NoInput(errno) => Cause::NoInput {
+        Outcome::Exited(code) => CommandError::Exited(code),
+        Outcome::Signalled(signal) => CommandError::Signalled(signal),
+        Outcome::NotStarted(errno) => CommandError::NotStarted(not_started(errno, command)),
+        Outcome::TimedOut => CommandError::TimedOut(command.timeout.unwrap_or_default()),
+        Outcome::NoInput(errno) => CommandError::NoInput {
             path: match &command.input {
                 Input::File(path) => path.clone(),
                 Input::Null => "/dev/null".into(),
             },
             error: io::Error::from_raw_os_error(errno),
         },
-        Outcome::NoOutput(errno) => Cause::NoOutput {
+        Outcome::NoOutput(errno) => CommandError::NoOutput {
             path: match &command.output {
                 Output::File(path) => Some(path.clone()),
                 _ => None,
@@ -168,7 +168,7 @@ fn not_started(errno: i32, command: &CommandLine) -> io::Error {
     }
 }
 
-/// How a hook ended, in words.
+/// The end of a hook, in words.
 pub(super) fn hook_end(end: HookEnd) -> String {
     match end {
         HookEnd::Exited(code) => format!("exited with code {code}"),

@@ -15,7 +15,7 @@ use super::workers::{FunctionOptions, Workers};
 use crate::error::EngineError;
 use crate::executable::{Executable, Variant};
 use crate::function::fill;
-use crate::function_failure::{FunctionCause, FunctionFailure};
+use crate::function_failure::{FunctionError, FunctionFailure};
 use crate::interrupt::Interrupts;
 use crate::order::Moment;
 use crate::placement::{Helper, Links, Placements};
@@ -48,7 +48,7 @@ pub struct FunctionContenders<'a> {
 struct Running {
     replicate: u32,
     team: Vec<WorkerSession>,
-    /// Who passes on the baton between more than two.
+    /// The relay that passes on the baton between more than two.
     relay: Option<Relay>,
 }
 
@@ -103,7 +103,7 @@ impl<'a> FunctionContenders<'a> {
         self.workers.smoke(&layout)
     }
 
-    /// What a step of the clock amounts to, in nanoseconds.
+    /// The length of a step of the clock, in nanoseconds.
     pub fn tick_ns(&self) -> f64 {
         self.workers.gauge.clock().tick_ns()
     }
@@ -145,15 +145,6 @@ impl<'a> FunctionContenders<'a> {
 impl Contenders for FunctionContenders<'_> {
     fn metrics(&self) -> &[Metric] {
         &self.workers.options.metrics
-    }
-
-    fn open(&mut self, _benchmark: usize) -> Result<(), EngineError> {
-        Ok(())
-    }
-
-    /// Nothing: every process warms up for itself.
-    fn warm_up(&mut self, _benchmark: usize, _slots: &[Slot]) -> Result<(), EngineError> {
-        Ok(())
     }
 
     fn run(&mut self, block: &Block, record: &mut BlockRecord) -> Result<(), EngineError> {
@@ -212,7 +203,7 @@ impl Contenders for FunctionContenders<'_> {
     }
 }
 
-/// What the input of a block is drawn by.
+/// The place that the input of a block is drawn by.
 fn place_of(block: &Block) -> [u64; 3] {
     [
         block.benchmark as u64,
@@ -311,7 +302,7 @@ impl FunctionContenders<'_> {
         Ok(())
     }
 
-    /// Whether neutral links are raced in a benchmark of the plan to come.
+    /// Returns whether neutral links are raced in a benchmark of the plan to come.
     pub fn has_neutral_links(&mut self, benchmark: &Benchmark) -> bool {
         let layout = ProcessLayout::of(benchmark, &mut self.workers.programs);
         layout.is_some_and(|layout| {
@@ -470,11 +461,11 @@ impl FunctionContenders<'_> {
     }
 }
 
-/// Whether two causes are the same failure: what a panic says may hold numbers
+/// Returns whether two causes are the same failure: what a panic says may hold numbers
 /// that are different every time.
-fn alike(one: &FunctionCause, other: &FunctionCause) -> bool {
+fn alike(one: &FunctionError, other: &FunctionError) -> bool {
     match (one, other) {
-        (FunctionCause::Panicked(_), FunctionCause::Panicked(_)) => true,
+        (FunctionError::Panicked(_), FunctionError::Panicked(_)) => true,
         (one, other) => one == other,
     }
 }

@@ -20,12 +20,12 @@ const LONG_BLOCK_NS: f64 = 1e8;
 /// No trial block starts after this much time.
 const TRIAL: Duration = Duration::from_millis(40);
 
-/// What the pilot of one benchmark found.
+/// The findings of the pilot of one benchmark.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Piloted {
-    /// What the worker found.
+    /// The findings of the worker.
     pub pilot: Pilot,
-    /// What a process costs before its first block, in nanoseconds.
+    /// Nanoseconds that a process costs before its first block.
     pub process_ns: f64,
 }
 
@@ -144,7 +144,7 @@ impl Workers<'_> {
     }
 }
 
-/// Whether a pilot can be planned with.
+/// Returns whether a pilot can be planned with.
 fn makes_sense(pilot: &Pilot, layout: &ProcessLayout) -> bool {
     let called = layout.called();
     let is_time = |ns: &f64| ns.is_finite() && *ns >= 0.0;

@@ -1,4 +1,4 @@
-//! What kind of program it is, and what it can race: found out by starting it
+//! The kind of a program, and the benchmarks it can race: found out by starting it
 //! once.
 
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::worker_session::greeted;
 use super::workers::START_UP;
 use crate::error::EngineError;
-use crate::function_failure::{FunctionCause, InspectionFailure};
+use crate::function_failure::{FunctionError, InspectionFailure};
 use crate::interrupt::Interrupts;
 use crate::subprocess::in_one_line;
 use crate::worker::{
@@ -14,7 +14,7 @@ use crate::worker::{
     WorkerProgram, WorkerStart, await_all,
 };
 
-/// What makes a Google Benchmark executable print its benchmarks and leave.
+/// The argument that makes a Google Benchmark executable print its benchmarks and leave.
 /// Workers pay no attention to arguments.
 const LIST_TESTS: &str = "--benchmark_list_tests=true";
 /// Bytes shown of what a program prints that is neither.
@@ -64,7 +64,7 @@ pub fn inspect(
         Err(WaitError::Interrupted) => Err(EngineError::Interrupted),
         Err(WaitError::Cause { mut cause, .. }) => {
             let stderr_tail = look.worker.stderr_tail.message();
-            if let FunctionCause::Neither { instead, .. } = &mut cause {
+            if let FunctionError::Neither { instead, .. } = &mut cause {
                 *instead = stderr_tail.as_deref().and_then(other_harness);
             }
             Err(failure(cause, stderr_tail))
@@ -86,13 +86,13 @@ impl Look<'_> {
             Err(WaitError::Cause { cause, .. }) if cause.is_death() => {
                 let printed = String::from_utf8_lossy(self.worker.printed());
                 let names: Vec<String> = printed.lines().map(str::to_owned).collect();
-                if cause == FunctionCause::Exited(0) && looks_like_names(&names) {
+                if cause == FunctionError::Exited(0) && looks_like_names(&names) {
                     return Ok(Inspected::GoogleBenchmark(names));
                 }
                 Err(self.neither(cause.to_string()))
             }
             Err(WaitError::Cause {
-                cause: FunctionCause::TimedOut(patience),
+                cause: FunctionError::TimedOut(patience),
                 ..
             }) => Err(self.neither(format!("goes on for {patience:?}"))),
             Err(why) => Err(why),
@@ -102,7 +102,7 @@ impl Look<'_> {
     fn neither(&mut self, ended: String) -> WaitError {
         let printed = self.worker.printed();
         let beginning = &printed[..printed.len().min(SHOWN)];
-        wait_error(FunctionCause::Neither {
+        wait_error(FunctionError::Neither {
             ended,
             printed: in_one_line(&String::from_utf8_lossy(beginning)).unwrap_or_default(),
             instead: None,
@@ -130,9 +130,9 @@ impl Look<'_> {
         let listed = self.reply()?;
         let Reply::Listed(benchmarks) = listed else {
             let said = format!("it says {} when asked for its benchmarks", listed.said());
-            return Err(wait_error(FunctionCause::Protocol(said)));
+            return Err(wait_error(FunctionError::Protocol(said)));
         };
-        makes_sense(&benchmarks).map_err(|said| wait_error(FunctionCause::Protocol(said)))?;
+        makes_sense(&benchmarks).map_err(|said| wait_error(FunctionError::Protocol(said)))?;
         Ok(Inspected::Worker(WorkerListing {
             worker: name.clone(),
             metrics,
@@ -141,7 +141,7 @@ impl Look<'_> {
     }
 }
 
-fn wait_error(cause: FunctionCause) -> WaitError {
+fn wait_error(cause: FunctionError) -> WaitError {
     WaitError::Cause { worker: 0, cause }
 }
 
@@ -167,7 +167,7 @@ fn other_harness(words: &str) -> Option<&'static str> {
     )
 }
 
-/// What is wrong with a list of benchmarks, if anything.
+/// Returns an error that says what is wrong with a list of benchmarks.
 fn makes_sense(benchmarks: &[ListedBenchmark]) -> Result<(), String> {
     if let Some(name) = twice(benchmarks.iter().map(|b| b.name.as_str())) {
         return Err(format!("it lists two benchmarks named '{name}'"));
@@ -202,7 +202,7 @@ fn twice<'a>(names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     Some(twice[0])
 }
 
-/// Whether these are the names of benchmarks, and not what another program
+/// Returns whether these are the names of benchmarks, and not what another program
 /// makes of an argument it does not know.
 fn looks_like_names(lines: &[String]) -> bool {
     let odd = |line: &String| line.trim().is_empty() || line.contains(LIST_TESTS);

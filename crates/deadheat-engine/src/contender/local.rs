@@ -7,7 +7,7 @@ use rand_core::Rng;
 use crate::counters::allocations_of_this_thread;
 use crate::error::EngineError;
 use crate::function::{Disagreement, FunctionBenchmark, Gauge, Reading, fill, primes, warm_up};
-use crate::function_failure::{FunctionCause, FunctionFailure};
+use crate::function_failure::{FunctionError, FunctionFailure};
 use crate::order::Moment;
 use crate::random::{Purpose, stream};
 use crate::session::Contenders;
@@ -57,12 +57,12 @@ impl<'a> LocalContenders<'a> {
         let (contender, cause) = match found {
             Disagreement::WithBaseline { candidate } => (
                 name(candidate),
-                FunctionCause::OutputDiffers {
+                FunctionError::OutputDiffers {
                     baseline: name(0).unwrap_or_default(),
                 },
             ),
             Disagreement::WithItself { contender } => {
-                (name(contender), FunctionCause::OutputVaries)
+                (name(contender), FunctionError::OutputVaries)
             }
         };
         EngineError::Function(Box::new(FunctionFailure {
@@ -79,10 +79,6 @@ impl<'a> LocalContenders<'a> {
 impl Contenders for LocalContenders<'_> {
     fn metrics(&self) -> &[Metric] {
         self.metrics
-    }
-
-    fn open(&mut self, _benchmark: usize) -> Result<(), EngineError> {
-        Ok(())
     }
 
     /// As long as it takes, whatever the slots: a warm-up that was planned in
@@ -139,13 +135,5 @@ impl Contenders for LocalContenders<'_> {
         };
         let checked = self.benchmark.check();
         checked.map_err(|found| self.failure(moment, found))
-    }
-
-    fn launched(&mut self) -> u64 {
-        0
-    }
-
-    fn close(&mut self, _benchmark: usize) -> Result<(), EngineError> {
-        Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! What can be timed, block by block.
+//! Contenders: all that can be timed, block by block.
 
 #[cfg(feature = "commands")]
 mod command;
@@ -23,7 +23,7 @@ pub use function::FunctionContenders;
 pub use function_pilot::Piloted;
 #[cfg(feature = "commands")]
 pub use google_benchmark::{
-    ArgumentProblem, GoogleBenchmarkArguments, GoogleBenchmarkContenders, GoogleBenchmarkOptions,
+    GoogleBenchmarkArguments, GoogleBenchmarkContenders, GoogleBenchmarkOptions,
     GoogleBenchmarkPilot, GoogleBenchmarkSide,
 };
 #[cfg(feature = "commands")]

@@ -1,12 +1,12 @@
-//! Who races in a benchmark of functions, and in which process each is called.
+//! The contenders of a benchmark of functions, and the process in which each is called.
 
 use deadheat_model::{Benchmark, ContenderId, Program, Workload};
 
 use crate::executable::Executable;
-use crate::function_failure::FunctionCause;
+use crate::function_failure::FunctionError;
 use crate::worker::WorkerProgram;
 
-/// Who races in a benchmark, and how it is called.
+/// The contenders of a benchmark, and the processes they are called in.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ProcessLayout {
     /// The benchmark's name.
@@ -20,7 +20,7 @@ pub(super) struct ProcessLayout {
     pub(super) iterations: u64,
     /// Threads that call at the same time.
     pub(super) threads: u32,
-    /// Whether it runs as the user linked it, whatever links there are.
+    /// True if it runs as the user linked it, whatever links there are.
     pub(super) own_link: bool,
     /// The contender that is the baseline once more, called in the same
     /// process.
@@ -72,7 +72,7 @@ impl Programs {
         self.known.iter().map(|known| &known.program)
     }
 
-    /// Whether a program is the one that races, and not one that it names.
+    /// Returns whether a program is the one that races, and not one that it names.
     pub(super) fn is_own(&self, program: &WorkerProgram) -> bool {
         self.own.as_ref() == Some(program)
     }
@@ -88,9 +88,10 @@ impl Programs {
         if let Some(known) = self.known.iter().position(same) {
             return known;
         }
-        let file = match self.is_own(&program) {
-            true => None,
-            false => Executable::at(&program.executable).ok(),
+        let file = if self.is_own(&program) {
+            None
+        } else {
+            Executable::at(&program.executable).ok()
         };
         self.known.push(Known {
             program,
@@ -102,10 +103,10 @@ impl Programs {
 
     /// `Err` when another file lies there now: replicates of two builds would
     /// be compared as if they were one.
-    pub(super) fn check(&self, index: usize) -> Result<(), FunctionCause> {
+    pub(super) fn check(&self, index: usize) -> Result<(), FunctionError> {
         match &self.known[index].file {
             None => Ok(()),
-            Some(file) => file.check().map_err(FunctionCause::NotStarted),
+            Some(file) => file.check().map_err(FunctionError::NotStarted),
         }
     }
 
@@ -119,7 +120,7 @@ impl Programs {
 }
 
 impl ProcessLayout {
-    /// Who races in a planned benchmark; `None` when that is not one of
+    /// The layout of a planned benchmark; `None` when that is not one of
     /// functions.
     pub(super) fn of(benchmark: &Benchmark, programs: &mut Programs) -> Option<Self> {
         let calls = benchmark
@@ -182,16 +183,17 @@ impl ProcessLayout {
         })
     }
 
-    /// Whether each contender has a process of its own.
+    /// Returns whether each contender has a process of its own.
     pub(super) fn takes_turns(&self) -> bool {
         self.process_slots.len() > 1
     }
 
     /// Contenders that each process knows.
     pub(super) fn called(&self) -> usize {
-        match self.takes_turns() {
-            true => 1,
-            false => self.contenders.len() - usize::from(self.copy.is_some()),
+        if self.takes_turns() {
+            1
+        } else {
+            self.contenders.len() - usize::from(self.copy.is_some())
         }
     }
 
@@ -234,10 +236,14 @@ impl ProcessLayout {
 
     /// An order of contenders, as one of the processes is told of it.
     pub(super) fn turns_of(&self, process_slot: usize, order: &[usize]) -> Vec<Option<usize>> {
-        let turn = |contender: &usize| match self.takes_turns() {
-            false if self.copy == Some(*contender) => Some(0),
-            false => Some(*contender),
-            true => (*contender == process_slot).then_some(0),
+        let turn = |contender: &usize| {
+            if self.takes_turns() {
+                (*contender == process_slot).then_some(0)
+            } else if self.copy == Some(*contender) {
+                Some(0)
+            } else {
+                Some(*contender)
+            }
         };
         order.iter().map(turn).collect()
     }

@@ -10,7 +10,7 @@ use crate::error::EngineError;
 use crate::random::{Purpose, below, normal, stream, unit};
 use crate::session::Contenders;
 
-/// How the times of a simulated contender scatter. All spreads are standard
+/// The scatter of the times of a simulated contender. All spreads are standard
 /// deviations of the logarithm; 0 turns a part off.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Noise {
@@ -39,7 +39,7 @@ pub struct Noise {
 }
 
 impl Noise {
-    /// How much of a step of the drift is left at the next sample.
+    /// The part of a step of the drift that is left at the next sample.
     pub const DRIFT_MEMORY: f64 = 0.95;
 
     /// Share of samples that take the slow path.
@@ -66,7 +66,7 @@ pub struct Simulation {
     pub baseline_ns: f64,
     /// True log-ratio of each candidate to the baseline.
     pub effects: Vec<f64>,
-    /// What hides the truth.
+    /// The noise that hides the truth.
     pub noise: Noise,
     /// Seed of the noise; the schedule has its own in the plan.
     pub seed: u64,
@@ -154,10 +154,6 @@ impl Contenders for SimulatedContenders {
         &[Metric::Wall]
     }
 
-    fn open(&mut self, _benchmark: usize) -> Result<(), EngineError> {
-        Ok(())
-    }
-
     fn warm_up(&mut self, _benchmark: usize, slots: &[Slot]) -> Result<(), EngineError> {
         for slot in slots {
             self.sample_ns(slot.contender, 0);
@@ -189,10 +185,6 @@ impl Contenders for SimulatedContenders {
 
     fn launched(&mut self) -> u64 {
         std::mem::take(&mut self.launched)
-    }
-
-    fn close(&mut self, _benchmark: usize) -> Result<(), EngineError> {
-        Ok(())
     }
 }
 

@@ -5,28 +5,28 @@ use deadheat_model::{Metric, column_name};
 use super::process_layout::ProcessLayout;
 use crate::error::EngineError;
 use crate::executable::Variant;
-use crate::function_failure::{FunctionCause, FunctionFailure};
+use crate::function_failure::{FunctionError, FunctionFailure};
 use crate::order::Moment;
 use crate::worker::{Baton, PROTOCOL, Problem, Relay, Reply, WorkerProcess};
 
 /// The metrics of a worker that says hello in this version of the protocol.
-pub(super) fn greeted(hello: &Reply) -> Result<&[Metric], FunctionCause> {
+pub(super) fn greeted(hello: &Reply) -> Result<&[Metric], FunctionError> {
     match hello {
         Reply::Hello {
             protocol: PROTOCOL,
             metrics,
             ..
-        } => match metrics.contains(&Metric::Wall) {
-            true => Ok(metrics),
-            false => Err(FunctionCause::Protocol(
-                "its hello names no metric wall_ns".to_owned(),
-            )),
-        },
-        Reply::Hello { protocol, .. } => Err(FunctionCause::OtherProtocol {
+        } if metrics.contains(&Metric::Wall) => Ok(metrics),
+        Reply::Hello {
+            protocol: PROTOCOL, ..
+        } => Err(FunctionError::Protocol(
+            "its hello names no metric wall_ns".to_owned(),
+        )),
+        Reply::Hello { protocol, .. } => Err(FunctionError::OtherProtocol {
             theirs: *protocol,
             ours: PROTOCOL,
         }),
-        other => Err(FunctionCause::Protocol(format!(
+        other => Err(FunctionError::Protocol(format!(
             "it says {} instead of hello",
             other.said()
         ))),
@@ -43,7 +43,7 @@ pub(super) struct WorkerSession {
     columns: Vec<usize>,
     /// The metrics of its samples.
     measured: Vec<Metric>,
-    /// Whether every block of it has an input of its own.
+    /// True if every block of it has an input of its own.
     pub(super) renews_input: bool,
     /// The seed of the input that a warm-up has left ready for the first block,
     /// with the contender of its first slot the last to have run.
@@ -73,13 +73,13 @@ impl WorkerSession {
         &mut self,
         hello: &Reply,
         wanted: &[Metric],
-    ) -> Result<(), FunctionCause> {
+    ) -> Result<(), FunctionError> {
         let measured = greeted(hello)?;
         let place = |metric: &Metric| {
             let found = measured.iter().position(|other| other == metric);
             found.ok_or_else(|| {
                 let column = column_name(metric);
-                FunctionCause::Protocol(format!("it does not measure {column} any more"))
+                FunctionError::Protocol(format!("it does not measure {column} any more"))
             })
         };
         self.columns = wanted.iter().map(place).collect::<Result<_, _>>()?;
@@ -87,9 +87,9 @@ impl WorkerSession {
         Ok(())
     }
 
-    /// The values of so many samples, if that is what it answers.
-    pub(super) fn samples(&self, reply: &Reply, turns: usize) -> Result<Vec<f64>, FunctionCause> {
-        let wrong = |said: String| Err(FunctionCause::Protocol(said));
+    /// The metrics of the run, of so many samples, if that is what it answers.
+    pub(super) fn samples(&self, reply: &Reply, turns: usize) -> Result<Vec<f64>, FunctionError> {
+        let wrong = |said: String| Err(FunctionError::Protocol(said));
         let Reply::Block { values } = reply else {
             return wrong(format!(
                 "it answers {} when asked for a block",
@@ -111,37 +111,29 @@ impl WorkerSession {
                 values[at]
             ));
         }
-        Ok(values.clone())
-    }
-
-    /// Values of one of its samples.
-    pub(super) fn width(&self) -> usize {
-        self.measured.len()
-    }
-
-    /// The metrics of the run, of one of its samples.
-    pub(super) fn of_the_run<'a>(&'a self, sample: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
-        self.columns.iter().map(|column| sample[*column])
+        let samples = values.chunks_exact(width);
+        let of_the_run = samples.flat_map(|sample| self.columns.iter().map(|at| sample[*at]));
+        Ok(of_the_run.collect())
     }
 
     /// An answer to something else.
     pub(super) fn unexpected(&mut self, position: RunPosition<'_>, reply: &Reply) -> EngineError {
-        let cause = FunctionCause::Protocol(format!("it answers {}", reply.said()));
+        let cause = FunctionError::Protocol(format!("it answers {}", reply.said()));
         self.failure(position, None, cause)
     }
 
-    /// What went wrong in this process; `called` is the contender, as the
+    /// The failure of this process; `called` is the contender, as the
     /// process numbers them, where it says so.
     pub(super) fn failure(
         &mut self,
         position: RunPosition<'_>,
         called: Option<usize>,
-        cause: FunctionCause,
+        cause: FunctionError,
     ) -> EngineError {
         let layout = position.layout;
         let called = called.or_else(|| self.worker.trace.contender());
         let contender = match (&cause, called) {
-            (FunctionCause::NeitherCameBack(_), _) => None,
+            (FunctionError::NeitherCameBack(_), _) => None,
             (_, Some(number)) => Some(layout.contender_of(self.process_slot, number)),
             // Whatever happens there, it happens to this one.
             (_, None) => layout.only_contender(self.process_slot),
@@ -177,7 +169,7 @@ pub(super) struct RunPosition<'a> {
 pub(super) struct Batons {
     /// One per process; none where there is one process only.
     pub(super) ends: Vec<Baton>,
-    /// Who passes it on where there are more than two.
+    /// The relay that passes it on where there are more than two.
     pub(super) relay: Option<Relay>,
 }
 
@@ -191,17 +183,17 @@ impl RunPosition<'_> {
             more => Relay::between(more).map(|(relay, ends)| (Some(relay), ends)),
         };
         let (relay, ends) = made.map_err(|error| {
-            let cause = FunctionCause::NotStarted(error.to_string());
+            let cause = FunctionError::NotStarted(error.to_string());
             EngineError::Function(Box::new(self.failure(None, cause, None)))
         })?;
         Ok(Batons { ends, relay })
     }
 
-    /// What went wrong with this contender, or with all of them.
+    /// The failure of this contender, or of all of them.
     pub(super) fn failure(
         &self,
         contender: Option<usize>,
-        cause: FunctionCause,
+        cause: FunctionError,
         link: Option<Variant>,
     ) -> FunctionFailure {
         let names = &self.layout.contenders;
@@ -217,18 +209,18 @@ impl RunPosition<'_> {
 }
 
 /// A problem that a worker tells, in our words.
-pub(super) fn cause_of(problem: &Problem, layout: &ProcessLayout) -> FunctionCause {
+pub(super) fn cause_of(problem: &Problem, layout: &ProcessLayout) -> FunctionError {
     match problem {
-        Problem::Panicked(message) => FunctionCause::Panicked(message.clone()),
-        Problem::OutputVaries => FunctionCause::OutputVaries,
-        Problem::OutputDiffers => FunctionCause::OutputDiffers {
+        Problem::Panicked(message) => FunctionError::Panicked(message.clone()),
+        Problem::OutputVaries => FunctionError::OutputVaries,
+        Problem::OutputDiffers => FunctionError::OutputDiffers {
             baseline: layout.contenders.first().cloned().unwrap_or_default(),
         },
-        Problem::Unknown => FunctionCause::Protocol(
+        Problem::Unknown => FunctionError::Protocol(
             "it does not know this benchmark; is the suite the same in every process?".to_owned(),
         ),
-        Problem::OutOfTurn => FunctionCause::Protocol("it was asked out of turn".to_owned()),
-        Problem::PeerGone => FunctionCause::Protocol(
+        Problem::OutOfTurn => FunctionError::Protocol("it was asked out of turn".to_owned()),
+        Problem::PeerGone => FunctionError::Protocol(
             "it says that the process it takes turns with is gone, which is not so".to_owned(),
         ),
     }

@@ -1,4 +1,4 @@
-//! How worker processes come to be, and what becomes of their answers.
+//! Worker processes: their start, and the way from their answers to values.
 
 use std::time::Duration;
 
@@ -29,11 +29,11 @@ const MOST_STACK: u64 = 4_096;
 /// Bytes of the heap that a replicate may hold before anything else lies there.
 const MOST_HEAP: u64 = 64 << 10;
 
-/// What a process may take until its `main` has made the suite, however little
+/// Time that a process may take until its `main` has made the suite, however little
 /// a sample may take.
 pub(super) const START_UP: Duration = Duration::from_secs(10);
 
-/// What a sample lasts at least where processes take turns: handing over and
+/// Time that a sample lasts at least where processes take turns: handing over and
 /// finding the caches again are then a small part of it.
 const TAKING_TURNS: Duration = Duration::from_micros(200);
 
@@ -44,31 +44,31 @@ const TAKING_TURNS: Duration = Duration::from_micros(200);
 const PRIMES_SHORTER: u64 = 10;
 /// Samples that a pilot or a warm-up takes at most, where workers take no notes
 /// by which they are seen to go on.
-const UNTOLD: u32 = 10;
+const WITHOUT_NOTES: u32 = 10;
 
-/// How far, relatively, the clock of the samples may stray from the system's.
+/// The part by which the clock of the samples may stray from the system's.
 const CLOCKS_APART: f64 = 0.01;
 
-/// How functions are raced.
+/// The way in which functions are raced.
 #[derive(Clone, Debug)]
 pub struct FunctionOptions {
-    /// What a worker process runs where the plan names no program: the program
+    /// The program of a worker process where the plan names none: the one
     /// that races functions of its own.
     pub program: Option<WorkerProgram>,
-    /// Whether what the programs of the plan print is shown.
+    /// True if what the programs of the plan print is shown.
     pub shown: bool,
     /// The metrics of every sample; each worker must have them all.
     pub metrics: Vec<Metric>,
-    /// What a sample should last at least, where it may be short for the
+    /// Time that a sample should last at least, where it may be short for the
     /// clock: the default is longer for processes that take turns.
     pub sample_time: Option<Duration>,
-    /// What one sample may take, and making an input; forever when `None`.
+    /// Time that one sample may take, and making an input; forever when `None`.
     pub timeout: Option<Duration>,
     /// Cores to draw from.
     pub pinning: Pinning,
     /// The seed of the run.
     pub seed: u64,
-    /// Who makes neutral links of the programs, if anybody is to.
+    /// The program that makes neutral links of the programs, if any is to.
     pub placements: Option<LinkProgram>,
 }
 
@@ -116,12 +116,13 @@ impl<'a> Workers<'a> {
         self.stream(purpose, place).next_u64()
     }
 
-    /// Whether the clock of the samples still keeps the pace of the system's.
+    /// Returns whether the clock of the samples still keeps the pace of the system's.
     pub(super) fn check_clock(&self) -> Result<(), EngineError> {
         let apart = self.check.disagreement();
-        match apart > CLOCKS_APART {
-            true => Err(EngineError::Clock(apart)),
-            false => Ok(()),
+        if apart > CLOCKS_APART {
+            Err(EngineError::Clock(apart))
+        } else {
+            Ok(())
         }
     }
 
@@ -143,14 +144,9 @@ impl<'a> Workers<'a> {
     /// Settles on the core of a replicate, which is drawn for all its
     /// processes.
     pub(super) fn settle(&self, position: RunPosition<'_>) -> Result<(), EngineError> {
-        match position.layout.threads {
-            // Shared with the workers that are started now.
-            1 => self
-                .cores
-                .settle(self.draw(Purpose::Core, position.place))?,
-            _ => self.cores.release(),
-        }
-        Ok(())
+        // Shared with the workers that are started now.
+        let draw = self.draw(Purpose::Core, position.place);
+        Ok(self.cores.settle(draw, position.layout.threads)?)
     }
 
     /// The padding of the paths of a replicate's programs, where it has several.
@@ -180,7 +176,7 @@ impl<'a> Workers<'a> {
         baton: Option<&Baton>,
     ) -> Result<WorkerSession, EngineError> {
         let layout = position.layout;
-        let sitting = &layout.process_slots[process_slot];
+        let slot = &layout.process_slots[process_slot];
         let [benchmark, replicate, more] = position.place;
         let place = [benchmark, replicate, more + ((process_slot as u64) << 32)];
         let mut rng = self.stream(Purpose::Process, place);
@@ -189,9 +185,9 @@ impl<'a> Workers<'a> {
                 position.failure(layout.only_contender(process_slot), cause, variant.cloned());
             EngineError::Function(Box::new(failed))
         };
-        self.programs.check(sitting.program).map_err(fail)?;
+        self.programs.check(slot.program).map_err(fail)?;
         let start = WorkerStart {
-            program: self.programs.get(sitting.program),
+            program: self.programs.get(slot.program),
             variant: variant.map(|variant| variant.executable.as_path()),
             path_padding: self.path_padding(position),
             padding: below(&mut rng, MOST_PADDING) as usize,
@@ -206,13 +202,14 @@ impl<'a> Workers<'a> {
             each: self.options.timeout.map(|timeout| timeout.max(START_UP)),
             ..self.patience(1)
         };
-        let hello = self.hear(std::slice::from_mut(&mut session), None, position, patience)?;
+        let hello =
+            self.await_replies(std::slice::from_mut(&mut session), None, position, patience)?;
         session
             .handshake(&hello[0], &self.options.metrics)
             .map_err(|cause| session.failure(position, None, cause))?;
         let request = Request::Prepare(PrepareRequest {
-            benchmark: sitting.benchmark.clone(),
-            contender: sitting.contender.clone(),
+            benchmark: slot.benchmark.clone(),
+            contender: slot.contender.clone(),
             clock: self.gauge.clock().to_words(),
             cpu_overhead_ns: self.gauge.cpu_overhead_ns(),
             heap_bytes: below(&mut rng, MOST_HEAP) as usize,
@@ -233,12 +230,12 @@ impl<'a> Workers<'a> {
         request: &Request,
     ) -> Result<Reply, EngineError> {
         let samples = match request {
-            Request::Calibrate { .. } | Request::WarmUp { .. } => UNTOLD,
+            Request::Calibrate { .. } | Request::WarmUp { .. } => WITHOUT_NOTES,
             _ => 1,
         };
         session.worker.ask(request);
         let team = std::slice::from_mut(session);
-        let mut replies = self.hear(team, None, position, self.patience(samples))?;
+        let mut replies = self.await_replies(team, None, position, self.patience(samples))?;
         Ok(replies.remove(0))
     }
 
@@ -251,7 +248,7 @@ impl<'a> Workers<'a> {
     }
 
     /// Waits for an answer of each process.
-    fn hear(
+    fn await_replies(
         &self,
         team: &mut [WorkerSession],
         relay: Option<&mut Relay>,
@@ -260,8 +257,8 @@ impl<'a> Workers<'a> {
     ) -> Result<Vec<Reply>, EngineError> {
         let mut workers: Vec<&mut WorkerProcess> =
             team.iter_mut().map(|session| &mut session.worker).collect();
-        let captured = await_all(&mut workers, relay, patience, self.interrupts);
-        let replies = captured.map_err(|wait_error| match wait_error {
+        let replies = await_all(&mut workers, relay, patience, self.interrupts);
+        let replies = replies.map_err(|wait_error| match wait_error {
             WaitError::Interrupted => EngineError::Interrupted,
             WaitError::Cause { worker, cause } => team[worker].failure(position, None, cause),
         })?;
@@ -288,9 +285,10 @@ impl<'a> Workers<'a> {
     ) -> Result<Vec<f64>, EngineError> {
         let layout = position.layout;
         let renewed = team.iter().any(|session| session.renews_input);
-        let unrecorded_iterations = match layout.takes_turns() {
-            false => iterations,
-            true => iterations / PRIMES_SHORTER,
+        let unrecorded_iterations = if layout.takes_turns() {
+            iterations / PRIMES_SHORTER
+        } else {
+            iterations
         };
         let seed = self.input_seed(position.place);
         let mut known = true;
@@ -298,9 +296,10 @@ impl<'a> Workers<'a> {
             // What is ready is ready for one block.
             known &= session.ready.take() == Some(seed);
         }
-        let mut order: Vec<usize> = match known || unrecorded_iterations == 0 {
-            true => Vec::new(),
-            false => primes(renewed, prime, slots).collect(),
+        let mut order: Vec<usize> = if known || unrecorded_iterations == 0 {
+            Vec::new()
+        } else {
+            primes(renewed, prime, slots).collect()
         };
         let unrecorded = order.len();
         order.extend_from_slice(slots);
@@ -322,7 +321,7 @@ impl<'a> Workers<'a> {
         }
         // The input, and everybody's turns.
         let samples = order.len() as u32 + 1;
-        let replies = self.hear(team, relay, position, self.patience(samples))?;
+        let replies = self.await_replies(team, relay, position, self.patience(samples))?;
         let mut taken = Vec::new();
         for (session, reply) in team.iter_mut().zip(replies) {
             let own = |slot: &&usize| layout.process_slot_of(**slot) == session.process_slot;
@@ -332,15 +331,15 @@ impl<'a> Workers<'a> {
                 .map_err(|cause| session.failure(position, None, cause))?;
             taken.push(values.into_iter());
         }
-        let mut values = Vec::with_capacity(slots.len() * self.options.metrics.len());
+        let width = self.options.metrics.len();
+        let mut values = Vec::with_capacity(slots.len() * width);
         for slot in slots {
             let process_slot = layout.process_slot_of(*slot);
             let at = team
                 .iter()
                 .position(|session| session.process_slot == process_slot);
-            let at = at.expect("every seat is taken");
-            let sample: Vec<f64> = taken[at].by_ref().take(team[at].width()).collect();
-            values.extend(team[at].of_the_run(&sample));
+            let at = at.expect("every process slot is taken");
+            values.extend(taken[at].by_ref().take(width));
         }
         Ok(values)
     }

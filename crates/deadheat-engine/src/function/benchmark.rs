@@ -1,4 +1,5 @@
-//! The seam between typed functions and the untyped loop that races them, and what their calls return.
+//! The seam between typed functions and the untyped loop that races them, and what their calls
+//! return.
 
 use std::hint::black_box;
 
@@ -23,10 +24,10 @@ pub enum Disagreement {
 /// One benchmark made of functions, with its input and its contenders behind
 /// it. Types end here: what drives it knows neither input nor output.
 pub trait FunctionBenchmark {
-    /// How many contenders there are.
+    /// The number of contenders.
     fn contenders(&self) -> usize;
 
-    /// How many threads call a contender at the same time.
+    /// The number of threads that call a contender at the same time.
     fn threads(&self) -> u32 {
         1
     }
@@ -37,7 +38,7 @@ pub trait FunctionBenchmark {
         u64::MAX
     }
 
-    /// Whether every block has another input. Then each contender is called on
+    /// Returns whether every block has another input. Then each contender is called on
     /// it once before it is timed: the first to see an input would pay for
     /// what all others find learned (caches, branch predictors), and with one
     /// piece of code behind two contenders that made the slots of a block
@@ -54,7 +55,7 @@ pub trait FunctionBenchmark {
     /// readings: what they return is dropped afterwards.
     fn sample(&mut self, contender: usize, iterations: u64, gauge: &Gauge) -> Reading;
 
-    /// Whether what was returned since [`FunctionBenchmark::prepare`] agrees.
+    /// Returns whether what was returned since [`FunctionBenchmark::prepare`] agrees.
     /// Always, when nobody asked to check.
     fn check(&self) -> Result<(), Disagreement>;
 }
@@ -62,7 +63,7 @@ pub trait FunctionBenchmark {
 /// A benchmark whose contenders all return the same type, so that their
 /// answers can be compared.
 pub trait ComparesOutputs {
-    /// What the contenders return.
+    /// The type that the contenders return.
     type Output;
 
     /// Compares what the contenders return from now on.
@@ -107,12 +108,12 @@ impl<O> Outputs<O> {
         self.equal = Some(equal);
     }
 
-    /// Whether somebody asked to compare answers.
+    /// Returns whether somebody asked to compare answers.
     pub(super) fn are_checked(&self) -> bool {
         self.equal.is_some()
     }
 
-    /// Whether outputs are kept until the sample is over. Those that own
+    /// Returns whether outputs are kept until the sample is over. Those that own
     /// nothing need no room.
     fn keeps(&self) -> bool {
         self.equal.is_some() || std::mem::needs_drop::<O>()
@@ -150,7 +151,7 @@ impl<O> Outputs<O> {
         self.answers.clear();
     }
 
-    /// Whether the answers agree. The baseline's first answer is the measure;
+    /// Returns whether the answers agree. The baseline's first answer is the measure;
     /// a contender that contradicts itself is told as such.
     pub(super) fn check(&self) -> Result<(), Disagreement> {
         let Some(equal) = self.equal else {

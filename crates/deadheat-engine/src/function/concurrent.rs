@@ -35,9 +35,10 @@ impl<I, O, F: Fn(&I) -> O + Send + Sync> SharedCall<I, O> for F {
         start: &Barrier,
         answer: bool,
     ) -> (Ended, Option<O>) {
-        let mut outputs = match answer {
-            true => Outputs::keeping(),
-            false => Outputs::new(),
+        let mut outputs = if answer {
+            Outputs::keeping()
+        } else {
+            Outputs::new()
         };
         let room = outputs.make_room(iterations);
         start.wait();
@@ -75,7 +76,7 @@ struct Job<I, O> {
     iterations: u64,
     gauge: Gauge,
     start: Arc<Barrier>,
-    /// Whether the last output is asked for: keeping outputs that need no
+    /// True if the last output is asked for: keeping outputs that need no
     /// dropping would be timed with them.
     answer: bool,
 }

@@ -1,4 +1,4 @@
-//! What is read before and after a timed batch of calls, and how it is recorded.
+//! The readings before and after a timed batch of calls, and their record.
 
 use deadheat_model::{Block, BlockRecord, Flags, Metric, Sample};
 
@@ -20,7 +20,7 @@ pub struct Reading {
     pub voluntary_switches: u64,
     /// Context switches forced by others.
     pub involuntary_switches: u64,
-    /// Whether the thread came back on another core (threads that did).
+    /// True if the thread came back on another core (threads that did).
     pub migrations: u64,
     /// Allocations from the heap, where they are counted.
     pub allocations: u64,
@@ -45,9 +45,10 @@ impl Reading {
 
     /// The metrics that can be measured in this program.
     pub fn metrics(allocations_counted: bool) -> &'static [Metric] {
-        match allocations_counted {
-            true => &Self::METRICS,
-            false => &Self::METRICS[..7],
+        if allocations_counted {
+            &Self::METRICS
+        } else {
+            &Self::METRICS[..7]
         }
     }
 
@@ -124,7 +125,7 @@ impl Gauge {
         }
     }
 
-    /// What reading the CPU clock shows of itself, in nanoseconds.
+    /// Nanoseconds that reading the CPU clock shows of itself.
     pub fn cpu_overhead_ns(&self) -> f64 {
         self.cpu_overhead_ns
     }
@@ -215,9 +216,10 @@ pub(crate) fn fill(
 fn evidence(values: &[f64], metrics: &[Metric], threads: u32) -> Flags {
     let seen = |metric: &Metric, flag: Flags| {
         let mut measured = metrics.iter().zip(values);
-        match measured.any(|(other, count)| other == metric && *count > 0.0) && threads == 1 {
-            true => flag,
-            false => Flags::NONE,
+        if measured.any(|(other, count)| other == metric && *count > 0.0) && threads == 1 {
+            flag
+        } else {
+            Flags::NONE
         }
     };
     let preempted = seen(&Metric::InvoluntarySwitches, Flags::PREEMPTED);

@@ -1,5 +1,5 @@
-//! What is called before the first slot, unrecorded: the pilot, which finds how many calls make a sample; the warm-up;
-//! and what primes a block.
+//! Calls before the first slot, unrecorded: the pilot, which finds how many calls make a sample;
+//! the warm-up; and what primes a block.
 
 use std::time::Instant;
 
@@ -24,7 +24,7 @@ const TRIES: usize = 3;
 /// A sample longer than this, in nanoseconds, is not taken again.
 const LONG_NS: f64 = 5e6;
 
-/// What the pilot found.
+/// The findings of a pilot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pilot {
     /// Calls in a sample, for all contenders.
@@ -37,7 +37,7 @@ pub struct Pilot {
     /// order, in nanoseconds: how much a block scatters within a process. Of
     /// slow functions there are few or none.
     pub blocks_ns: Vec<[f64; 4]>,
-    /// What a trial block took in all, in nanoseconds: its samples and the
+    /// Nanoseconds that a trial block took in all: its samples and the
     /// making of its input. `None` without trial blocks.
     pub block_cost_ns: Option<f64>,
 }
@@ -155,11 +155,11 @@ const LONG_ROUND_NS: f64 = 1e7;
 
 /// Rounds that a warm-up takes at least, when one takes so many nanoseconds.
 pub fn least_warm_up_rounds(round_ns: f64) -> u32 {
-    match round_ns > LONG_ROUND_NS {
-        true => 1,
-        // The first is faster than none before it.
-        false => IDLE_ROUNDS + 1,
+    if round_ns > LONG_ROUND_NS {
+        return 1;
     }
+    // The first is faster than none before it.
+    IDLE_ROUNDS + 1
 }
 
 /// Calls every contender in turn, in `order`, with a new input each round.

@@ -1,5 +1,5 @@
-//! One process of the launcher: started in the cheapest way there is, waited for without losing sight of deadheat, and
-//! nothing of it left behind.
+//! One process of the launcher: started in the cheapest way there is, waited for without losing
+//! sight of deadheat, and nothing of it left behind.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
@@ -18,7 +18,7 @@ use super::image::{EnvironmentImage, Image};
 use super::wire::{HEAD_BYTES, Head, read_exact};
 use crate::counters::wait;
 
-/// Stack of a child between its birth and its `execve`. It calls a dozen
+/// Stack of a child between its start and its `execve`. It calls a dozen
 /// system calls and nothing else.
 const STACK_BYTES: usize = 64 * 1024;
 
@@ -37,7 +37,7 @@ pub(crate) struct Child {
     pub(crate) pidfd: OwnedFd,
 }
 
-/// What the child reads, in memory it shares with its parent.
+/// The arguments that the child reads, in memory it shares with its parent.
 struct SpawnArgs {
     programs: *const std::ffi::CString,
     program_count: usize,
@@ -78,7 +78,7 @@ impl Spawner {
             .cpus
             .as_ref()
             .map_or(std::ptr::null(), |set| set as *const _);
-        let mut birth = SpawnArgs {
+        let mut args = SpawnArgs {
             programs: image.programs().as_ptr(),
             program_count: image.programs().len(),
             argv: image.argv().as_argv(),
@@ -96,7 +96,7 @@ impl Spawner {
         let top = (self.stack.as_mut_ptr() as usize + self.stack.len()) & !15;
         // SAFETY: `top` is the aligned end of a live 64 KiB buffer used by
         // nobody else. CLONE_VFORK holds this thread until the child has
-        // executed or exited, so `birth` and everything it points to outlive
+        // executed or exited, so `args` and everything it points to outlive
         // the child's use of them, and the two never run at the same time.
         // `exec_in_child` makes only async-signal-safe calls. Signals are
         // blocked in this process (`serve`), so no handler runs on the shared
@@ -106,7 +106,7 @@ impl Spawner {
                 exec_in_child,
                 top as *mut c_void,
                 flags,
-                (&raw mut birth).cast(),
+                (&raw mut args).cast(),
                 &raw mut pidfd,
             )
         };
@@ -116,11 +116,11 @@ impl Spawner {
         // SAFETY: on success the kernel stored a new descriptor that nobody
         // else owns.
         let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
-        if birth.errno != 0 {
+        if args.errno != 0 {
             let mut status = 0;
             // SAFETY: `pid` is our own child, which has exited.
             unsafe { libc::waitpid(pid, &mut status, 0) };
-            return Err(birth.errno);
+            return Err(args.errno);
         }
         Ok(Child { pid, pidfd })
     }
@@ -128,9 +128,9 @@ impl Spawner {
 
 /// Runs in the child, on a stack of its own but in the memory of its parent,
 /// which stands still. Never returns when all goes well.
-extern "C" fn exec_in_child(birth: *mut c_void) -> c_int {
+extern "C" fn exec_in_child(args: *mut c_void) -> c_int {
     // SAFETY: `spawn` passes a pointer to a live `SpawnArgs` and waits.
-    let birth = unsafe { &mut *birth.cast::<SpawnArgs>() };
+    let args = unsafe { &mut *args.cast::<SpawnArgs>() };
     // SAFETY: plain system calls on values that `spawn` keeps alive. Each is
     // async-signal-safe; none touches a lock or allocates.
     unsafe {
@@ -139,23 +139,23 @@ extern "C" fn exec_in_child(birth: *mut c_void) -> c_int {
         libc::setpgid(0, 0);
         // If the launcher dies, so does the command.
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-        if libc::getppid() != birth.parent {
+        if libc::getppid() != args.parent {
             libc::_exit(127);
         }
-        if !birth.cpus.is_null() {
-            libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), birth.cpus);
+        if !args.cpus.is_null() {
+            libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), args.cpus);
         }
-        for (target, source) in birth.streams.iter().enumerate() {
+        for (target, source) in args.streams.iter().enumerate() {
             if libc::dup2(*source, target as c_int) < 0 {
-                birth.errno = nix::errno::Errno::last_raw();
+                args.errno = nix::errno::Errno::last_raw();
                 libc::_exit(127);
             }
         }
-        libc::sigprocmask(libc::SIG_SETMASK, birth.mask, std::ptr::null_mut());
+        libc::sigprocmask(libc::SIG_SETMASK, args.mask, std::ptr::null_mut());
         let mut reason = libc::ENOENT;
-        for index in 0..birth.program_count {
-            let program = &*birth.programs.add(index);
-            libc::execve(program.as_ptr(), birth.argv, birth.envp);
+        for index in 0..args.program_count {
+            let program = &*args.programs.add(index);
+            libc::execve(program.as_ptr(), args.argv, args.envp);
             let errno = nix::errno::Errno::last_raw();
             // Like execvp: go on after "not here", remember "not allowed".
             match errno {
@@ -167,7 +167,7 @@ extern "C" fn exec_in_child(birth: *mut c_void) -> c_int {
                 }
             }
         }
-        birth.errno = reason;
+        args.errno = reason;
         libc::_exit(127)
     }
 }

@@ -33,9 +33,9 @@ const PATIENCE: TimeSpec = TimeSpec::new(1, 0);
 pub enum LauncherError {
     /// A system call it needs was refused.
     Start {
-        /// What was tried.
+        /// The step that was tried.
         step: &'static str,
-        /// What the system said.
+        /// The error of the system.
         errno: Errno,
     },
     /// It has died or talks nonsense.
@@ -55,7 +55,7 @@ impl std::fmt::Display for LauncherError {
 
 impl std::error::Error for LauncherError {}
 
-/// How to set up a launcher.
+/// The set-up of a launcher.
 pub(crate) struct LauncherOptions<'a> {
     pub(crate) images: Vec<Image>,
     /// CPUs of the commands; empty to inherit.
@@ -149,7 +149,7 @@ impl Launcher {
         Ok(launcher)
     }
 
-    /// Whether hardware counters are read, or why not.
+    /// Returns whether hardware counters are read, or why not.
     pub(crate) fn counters(&self) -> &Result<(), String> {
         &self.counters
     }
@@ -160,7 +160,7 @@ impl Launcher {
         &self.captures[index % self.captures.len()]
     }
 
-    /// What the last hook wrote to its standard error.
+    /// The standard error of the last hook.
     pub(crate) fn hook_errors(&self) -> &OwnedFd {
         &self.hook_errors
     }

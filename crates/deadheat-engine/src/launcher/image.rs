@@ -127,7 +127,7 @@ impl Image {
         })
     }
 
-    /// Whether a process of this image that exited so did its work.
+    /// Returns whether a process of this image that exited so did its work.
     pub(crate) fn accepts(&self, exit_code: i32) -> bool {
         self.exit_policy.accepts(exit_code)
     }

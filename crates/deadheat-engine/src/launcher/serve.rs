@@ -34,7 +34,7 @@ pub(super) struct Server {
     pub(super) shown: RawFd,
     /// One memory file per launch of a block, for outputs to be compared.
     pub(super) captures: Vec<OwnedFd>,
-    /// What the last hook wrote to its standard error.
+    /// The standard error of the last hook.
     pub(super) hook_errors: OwnedFd,
     pub(super) want_counters: bool,
 }
@@ -273,7 +273,7 @@ impl Server {
     }
 }
 
-/// What becomes of a launch whose hook ended like this; `None` when well.
+/// The outcome of a launch whose hook ended like this; `None` when well.
 fn hook_failure(outcome: Outcome, failed: fn(HookEnd) -> Outcome) -> Option<Outcome> {
     match outcome {
         Outcome::Exited(0) => None,

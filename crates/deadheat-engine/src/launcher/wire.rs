@@ -1,5 +1,5 @@
-//! What deadheat and its launcher say to each other: fixed-size integers in native order, since both are the same
-//! program.
+//! The messages between deadheat and its launcher: fixed-size integers in native order, since both
+//! are the same program.
 
 use std::os::fd::BorrowedFd;
 
@@ -16,7 +16,7 @@ pub(crate) const HEAD_BYTES: usize = 4;
 /// Size of the largest request.
 pub(crate) const MAX_REQUEST_BYTES: usize = HEAD_BYTES + MAX_LAUNCHES * LAUNCH_BYTES;
 
-/// What deadheat tells its launcher.
+/// The head of a message to the launcher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Head {
     /// Launch so many processes; their [`Launch`]es follow.
@@ -98,7 +98,7 @@ pub(crate) fn encode_request(launches: &[Launch], buffer: &mut [u8; MAX_REQUEST_
     HEAD_BYTES + launches.len() * LAUNCH_BYTES
 }
 
-/// What it takes to start this file for an image from now on; `None` when the
+/// The message to start this file for an image from now on; `None` when the
 /// path is longer than any.
 pub(crate) fn encode_variant(image: u16, path: &[u8]) -> Option<Vec<u8>> {
     let length = path.len().try_into().ok()?;
@@ -125,7 +125,7 @@ pub(crate) fn body_bytes(launches: usize) -> usize {
     launches * LAUNCH_BYTES
 }
 
-/// How one launch ended.
+/// The end of one launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// The process exited with this code.
@@ -148,7 +148,7 @@ pub(crate) enum Outcome {
     ConcludeFailed(HookEnd),
 }
 
-/// How a hook ended that did not do its work.
+/// The end of a hook that did not do its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HookEnd {
     Exited(i32),
@@ -208,7 +208,7 @@ impl Outcome {
     }
 }
 
-/// What was measured of one launch.
+/// The measurements of one launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Measured {
     pub(crate) outcome: Outcome,

@@ -13,7 +13,7 @@ use crate::executable::{Executable, PLACEMENTS_VARIABLE, Variant};
 use crate::interrupt::Interrupts;
 use crate::subprocess::{self, run_captured};
 
-/// How long the links of a large program may take until the first is there.
+/// Time that the links of a large program may take until the first is there.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// A program that understands `placements EXECUTABLE SEED…`.
@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(300);
 pub struct LinkProgram {
     /// Its executable.
     pub executable: PathBuf,
-    /// How long it may say nothing before it is given up.
+    /// Time that it may say nothing before it is given up.
     pub patience: Duration,
 }
 
@@ -35,7 +35,7 @@ impl LinkProgram {
     }
 }
 
-/// What is known of neutral links of an executable.
+/// The facts about neutral links of an executable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Links {
     pub(crate) linker: String,
@@ -45,7 +45,7 @@ pub(crate) struct Links {
 }
 
 impl Links {
-    /// What a run records of neutral links of an executable.
+    /// The record, in a run, of neutral links of an executable.
     pub(crate) fn facts(executable: String, links: Result<Links, String>) -> NeutralLinks {
         let (made_by, unsectioned) = match links {
             Ok(links) => (Ok(links.linker), links.unsectioned),
@@ -59,7 +59,7 @@ impl Links {
     }
 }
 
-/// What came of asking.
+/// The answer of the program.
 #[derive(Debug)]
 pub(crate) struct Answer {
     /// `Err` says why there are no links.

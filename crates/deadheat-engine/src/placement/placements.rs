@@ -78,14 +78,14 @@ impl Placements {
         self.places.push(places);
     }
 
-    /// What is known of neutral links; empty when there was nobody to ask
+    /// All that is known of neutral links; empty when there was nobody to ask
     /// about.
     #[cfg(feature = "commands")]
     pub fn neutral_links(&self) -> &[NeutralLinks] {
         &self.facts
     }
 
-    /// Whether every contender of a benchmark has neutral links.
+    /// Returns whether every contender of a benchmark has neutral links.
     #[cfg(feature = "commands")]
     pub fn possible(&self, benchmark: usize) -> bool {
         let places = self.places.get(benchmark);
@@ -111,7 +111,7 @@ impl Placements {
         }
     }
 
-    /// Whether anybody in this benchmark has links.
+    /// Returns whether anybody in this benchmark has links.
     pub(crate) fn concerns(&self, benchmark: usize) -> bool {
         let places = self.places.get(benchmark);
         places.is_some_and(|places| places.iter().any(Option::is_some))
@@ -307,7 +307,7 @@ impl Placements {
     }
 }
 
-/// Whether this is the control of a benchmark in which somebody launches
+/// Returns whether this is the control of a benchmark in which somebody launches
 /// another executable than the baseline, or nobody else launches any.
 #[cfg(feature = "commands")]
 fn is_a_build_again(benchmark: &Benchmark, contender: usize) -> bool {

@@ -21,12 +21,12 @@ const AT_A_TIME: u32 = 8;
 pub(crate) struct Placer {
     helper: Helper,
     executable: Executable,
-    /// What the links were made from when the race began.
+    /// The record that the links were made from when the race began.
     record: String,
     looks: Vec<u32>,
     seeds: Seeds,
     links: ByReplicate<Variant>,
-    /// How often in a row a replicate's link was refused.
+    /// Refusals in a row of a replicate's link.
     refusals: ByReplicate<u32>,
     /// Refused links that nobody has been told of.
     findings: ByReplicate<Vec<RefusedLink>>,
@@ -107,7 +107,7 @@ impl Placer {
         self.findings.remove(replicate).unwrap_or_default()
     }
 
-    /// What is known from before the run was taken up again: a replicate has
+    /// Takes over from before the run was taken up again that a replicate has
     /// this seed.
     #[cfg(feature = "commands")]
     pub(crate) fn remember(&mut self, replicate: u32, seed: u32) {

@@ -33,15 +33,15 @@ pub(crate) struct Captured {
     pub(crate) problem: Option<Problem>,
 }
 
-/// What went wrong with a process.
+/// The end of a process that did not end well.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Problem {
     pub(crate) ending: Ending,
-    /// What it said last on standard error, in one line.
+    /// The end of its standard error, in one line.
     pub(crate) stderr_tail: String,
 }
 
-/// How a process ended that did not end well.
+/// The end of a process that did not end well.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// It never began.
@@ -191,7 +191,7 @@ struct Running {
     process: ProcessGroup,
     /// Where the answer comes from, until that ends.
     answers: Option<PipeReader>,
-    /// Whether what it says on standard error is shown.
+    /// True if what it says on standard error is shown.
     shown: bool,
     output: Vec<u8>,
     errors: Vec<u8>,

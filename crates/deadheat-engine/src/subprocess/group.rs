@@ -20,9 +20,9 @@ use super::procfs::{children, was_started_with};
 /// The variable by which a process is known that deadheat starts, and all that
 /// descends from it.
 const MARK_VARIABLE: &str = "DEADHEAT_PROCESS";
-/// How often it is asked where the kernel cannot tell by itself.
+/// The interval at which it is asked where the kernel cannot tell by itself.
 const ASKED_EVERY: Duration = Duration::from_millis(200);
-/// How long what was killed may take to be gone.
+/// Time that a process that was killed may take to be gone.
 const GONE_WITHIN: Duration = Duration::from_secs(1);
 
 /// A child that leads a process group. Killed, with all it started, when
@@ -74,13 +74,13 @@ impl ProcessGroup {
         self.notice.as_ref().map(AsFd::as_fd)
     }
 
-    /// How long one may wait before asking again; as long as one likes where
+    /// The time one may wait before asking again; as long as one likes where
     /// there is a notice.
     pub(crate) fn pause(&self) -> Option<Duration> {
         self.notice.is_none().then_some(ASKED_EVERY)
     }
 
-    /// How the child ended, if it has. It is not collected by this: until then
+    /// The end of the child, if it has ended. It is not collected by this: until then
     /// nobody else can have its number, by which its group is killed.
     pub(crate) fn ended(&self) -> Option<WaitStatus> {
         let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT | WaitPidFlag::WNOHANG;
@@ -113,14 +113,14 @@ impl Drop for ProcessGroup {
     }
 }
 
-/// What no other process on this machine is known by, always of one length.
+/// A mark that no other process on this machine has, always of one length.
 fn next_mark() -> String {
     static STARTED: AtomicU64 = AtomicU64::new(0);
     let number = STARTED.fetch_add(1, Ordering::Relaxed);
     format!("{:010}-{number:010}", std::process::id())
 }
 
-/// What `ask` finds within this time, asked more and more rarely.
+/// The finding of `ask` within this time, asked more and more rarely.
 fn within<T>(time: Duration, mut ask: impl FnMut() -> Option<T>) -> Option<T> {
     let end = Instant::now() + time;
     let mut pause = Duration::from_micros(20);

@@ -1,4 +1,4 @@
-//! What the system knows of a process that does not answer: of two that wait
+//! The system's account of a process that does not answer: of two that wait
 //! for each other it tells which is to blame. Where it tells nothing, nobody is
 //! blamed by it.
 
@@ -26,7 +26,7 @@ impl BatonPipes {
         })
     }
 
-    /// Whether a process waits to be handed the baton; `None` when that cannot
+    /// Returns whether a process waits to be handed the baton; `None` when that cannot
     /// be known.
     pub(crate) fn is_awaited_by(&self, pid: Pid) -> Option<bool> {
         let threads = fs::read_dir(format!("/proc/{pid}/task")).ok()?;
@@ -57,7 +57,7 @@ impl BatonPipes {
         read == libc::SYS_read && names(pid, fd) == Some(self.incoming.clone())
     }
 
-    /// Whether a process has both ends still open; `None` when that cannot be
+    /// Returns whether a process has both ends still open; `None` when that cannot be
     /// known, as of one that is ending.
     pub(crate) fn are_held_by(&self, pid: Pid) -> Option<bool> {
         let open: Vec<PathBuf> = fs::read_dir(format!("/proc/{pid}/fd"))
@@ -74,7 +74,7 @@ fn names(pid: Pid, fd: u64) -> Option<PathBuf> {
     fs::read_link(Path::new(&format!("/proc/{pid}/fd/{fd}"))).ok()
 }
 
-/// Whether somebody stopped a process that could go on.
+/// Returns whether somebody stopped a process that could go on.
 pub(crate) fn is_stopped(pid: Pid) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     // The name stands in brackets and may hold anything.
@@ -99,7 +99,7 @@ pub(super) fn children() -> Vec<Pid> {
     found
 }
 
-/// Whether a process was started with this in its environment, or forked from
+/// Returns whether a process was started with this in its environment, or forked from
 /// one that was.
 pub(super) fn was_started_with(pid: Pid, variable: &str) -> bool {
     let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();

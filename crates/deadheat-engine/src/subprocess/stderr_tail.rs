@@ -1,4 +1,4 @@
-//! What a worker printed on standard error last: nobody sees it unless it
+//! The end of a worker's standard error: nobody sees it unless the worker
 //! fails, and then it often says why.
 #![allow(unsafe_code)]
 
@@ -12,7 +12,7 @@ use std::time::Duration;
 const KEPT: u64 = 2_048;
 /// Bytes that may lie there before the first of them are given back.
 const LOOSENED: u64 = 1 << 20;
-/// How soon to look again whether one that prints fills the memory. Looking may
+/// Time until it is looked again whether one that prints fills the memory. Looking may
 /// cost a sample some microseconds, so it is done seldom.
 const LOOK_AT_PRINTERS: Duration = Duration::from_millis(100);
 /// The same for one that has printed nothing since. Looking wakes deadheat on the
@@ -46,7 +46,7 @@ impl StderrTail {
         }
     }
 
-    /// What to make the standard error of a process.
+    /// The stream to make the standard error of a process.
     pub(crate) fn stdio(&self) -> Stdio {
         let copy = self.file.as_ref().and_then(|file| file.try_clone().ok());
         copy.map_or_else(Stdio::null, Stdio::from)

@@ -1,4 +1,5 @@
-//! Waiting for the answers of workers, of one or of several at the same time, and the one to blame when none comes.
+//! Waiting for the answers of workers, of one or of several at the same time, and the one to blame
+//! when none comes.
 
 use std::time::{Duration, Instant};
 
@@ -8,10 +9,10 @@ use nix::sys::time::TimeSpec;
 use super::baton::{Closed, Relay};
 use super::process::WorkerProcess;
 use super::protocol::{Problem, Reply};
-use crate::function_failure::FunctionCause;
+use crate::function_failure::FunctionError;
 use crate::interrupt::Interrupts;
 
-/// How long after one says that the other is gone it is waited for news of
+/// Time after one says that the other is gone in which it is waited for news of
 /// that one.
 const NEWS: Duration = Duration::from_secs(2);
 
@@ -20,33 +21,33 @@ const NEWS: Duration = Duration::from_secs(2);
 pub(crate) enum WaitError {
     /// Something is wrong with one of the workers.
     Cause {
-        /// Which, by its place among those heard; one of them where it cannot
+        /// Which, by its place among those waited for; one of them where it cannot
         /// be known which.
         worker: usize,
-        /// What is wrong.
-        cause: FunctionCause,
+        /// The error.
+        cause: FunctionError,
     },
     /// A signal asks deadheat to stop.
     Interrupted,
 }
 
-/// How long workers are waited for.
+/// The time that workers are waited for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
-    /// What making an input or taking a sample may take, each for itself;
+    /// Time that making an input or taking a sample may take, each for itself;
     /// forever when `None`.
     pub(crate) each: Option<Duration>,
-    /// How many of them an answer takes at most: for workers that do not note
+    /// Samples that an answer takes at most: for workers that do not note
     /// when they go on.
     pub(crate) samples: u32,
-    /// Whether notes of a worker do not count: it has this long and no longer.
+    /// True if notes of a worker do not count: it has this long and no longer.
     pub(crate) whatever_is_noted: bool,
 }
 
 /// Waits for one line of each worker, and meanwhile passes the baton on where
 /// it goes by way of deadheat.
 ///
-/// Who says that it failed ends the waiting for all others: then `Ok` holds the
+/// A worker that says that it failed ends the waiting for all others: then `Ok` holds the
 /// replies that are there, and this one among them.
 pub(crate) fn await_all(
     workers: &mut [&mut WorkerProcess],
@@ -59,7 +60,7 @@ pub(crate) fn await_all(
         worker.trace.moved_on();
     }
     let mut limit = patience.each.map(|each| Limit::new(each, patience));
-    let mut bereft: Option<PeerLost> = None;
+    let mut peer_lost: Option<PeerLost> = None;
     loop {
         for place in 0..workers.len() {
             if replies[place].is_none() {
@@ -79,32 +80,33 @@ pub(crate) fn await_all(
         if failed
             || replies
                 .iter()
-                .all(|reply| matches!(reply, Some(reply) if !is_bereft(reply)))
+                .all(|reply| matches!(reply, Some(reply) if !lost_its_peer(reply)))
         {
             return Ok(replies);
         }
-        if bereft.is_none() {
-            let left_alone = |reply: &Option<Reply>| reply.as_ref().is_some_and(is_bereft);
+        if peer_lost.is_none() {
+            let left_alone = |reply: &Option<Reply>| reply.as_ref().is_some_and(lost_its_peer);
             let found = replies.iter().position(left_alone);
-            bereft = found.map(|place| PeerLost::new(workers, place));
+            peer_lost = found.map(|place| PeerLost::new(workers, place));
         }
-        let passed_on = match (&mut relay, &bereft) {
+        let passed_on = match (&mut relay, &peer_lost) {
             (Some(relay), None) => relay.advance(),
             _ => Ok(()),
         };
         if let Err(Closed(place)) = passed_on {
-            bereft = Some(PeerLost::of_closed(place));
+            peer_lost = Some(PeerLost::of_closed(place));
         }
-        let over =
-            |bereft: &PeerLost| bereft.left().is_zero() || replies.iter().all(Option::is_some);
-        if let Some(bereft) = bereft.as_ref().filter(|bereft| over(bereft)) {
-            return Err(bereft.wait_error());
+        let over = |peer_lost: &PeerLost| {
+            peer_lost.left().is_zero() || replies.iter().all(Option::is_some)
+        };
+        if let Some(peer_lost) = peer_lost.as_ref().filter(|peer_lost| over(peer_lost)) {
+            return Err(peer_lost.wait_error());
         }
         if let Some(limit) = &mut limit {
             pause = sooner(pause, Some(limit.left(workers, &replies)?));
         }
-        pause = sooner(pause, bereft.as_ref().map(PeerLost::left));
-        let relay = relay.as_deref().filter(|_| bereft.is_none());
+        pause = sooner(pause, peer_lost.as_ref().map(PeerLost::left));
+        let relay = relay.as_deref().filter(|_| peer_lost.is_none());
         wait(workers, &replies, relay, pause, interrupts)?;
     }
 }
@@ -141,7 +143,7 @@ fn sooner(one: Option<Duration>, other: Option<Duration>) -> Option<Duration> {
     [one, other].into_iter().flatten().min()
 }
 
-fn is_bereft(reply: &Reply) -> bool {
+fn lost_its_peer(reply: &Reply) -> bool {
     let problem = Problem::PeerGone;
     matches!(reply, Reply::Failed { problem: said, .. } if *said == problem)
 }
@@ -150,7 +152,7 @@ fn is_bereft(reply: &Reply) -> bool {
 struct PeerLost {
     since: Instant,
     worker: usize,
-    cause: FunctionCause,
+    cause: FunctionError,
 }
 
 impl PeerLost {
@@ -169,7 +171,7 @@ impl PeerLost {
         Self {
             since: Instant::now(),
             worker: place,
-            cause: FunctionCause::BatonClosed,
+            cause: FunctionError::BatonClosed,
         }
     }
 
@@ -206,7 +208,7 @@ impl Limit {
         }
     }
 
-    /// What is left. The traces are only looked at when the time is up, so a
+    /// The time left. The traces are only looked at when the time is up, so a
     /// sample gets at least what it may take and at most twice that.
     fn left(
         &mut self,
@@ -227,41 +229,37 @@ impl Limit {
             .filter(|place| replies[*place].is_none())
             .collect();
         // One that takes no notes may be in any of its samples.
-        let untold = silent.iter().any(|place| !workers[*place].trace.was_used());
+        let without_notes = silent.iter().any(|place| !workers[*place].trace.was_used());
         let in_all = self.began + self.each * self.samples;
         let left = in_all.saturating_duration_since(Instant::now());
-        if untold && !left.is_zero() {
+        if without_notes && !left.is_zero() {
             self.end = in_all;
             return Ok(left);
         }
         if let Some(worker) = blame_for_answering_early(workers, &silent) {
-            let cause = FunctionCause::Protocol(
+            let cause = FunctionError::Protocol(
                 "it answered before its turns were over, and the process it takes turns with \
                  still waits for the baton"
                     .to_owned(),
             );
             return Err(WaitError::Cause { worker, cause });
         }
-        let cause = match untold && self.samples > 1 {
-            false => FunctionCause::TimedOut(self.each),
-            true => FunctionCause::TimedOutInAll {
-                each: self.each,
-                samples: self.samples,
-            },
-        };
-        let waited = match untold {
-            false => self.each,
-            true => self.each * self.samples,
+        let (each, samples) = (self.each, self.samples);
+        let (cause, waited) = if without_notes && samples > 1 {
+            let cause = FunctionError::TimedOutInAll { each, samples };
+            (cause, each * samples)
+        } else {
+            (FunctionError::TimedOut(each), each)
         };
         let (worker, cause) = match blame_for_silence(workers, &silent) {
             Some(worker) => (worker, cause),
-            None => (silent[0], FunctionCause::NeitherCameBack(waited)),
+            None => (silent[0], FunctionError::NeitherCameBack(waited)),
         };
         Err(WaitError::Cause { worker, cause })
     }
 }
 
-/// Who is to blame when none of these workers comes back; `None` where that
+/// The worker to blame when none of these comes back; `None` where that
 /// cannot be known. Of two that take turns, one may only wait for the other.
 fn blame_for_silence(workers: &mut [&mut WorkerProcess], silent: &[usize]) -> Option<usize> {
     if let [only] = silent {
@@ -311,7 +309,7 @@ fn blame_for_answering_early(
 fn blame_for_death(
     workers: &mut [&mut WorkerProcess],
     place: usize,
-    cause: FunctionCause,
+    cause: FunctionError,
 ) -> WaitError {
     let mut found = WaitError::Cause {
         worker: place,
@@ -336,28 +334,28 @@ fn blame_for_death(
     found
 }
 
-/// How likely it is that a process ended by its own fault, and not because the
+/// A rank of how likely a process ended by its own fault, and not because the
 /// other was gone.
-fn suspicion(end: &FunctionCause, called: bool) -> u32 {
+fn suspicion(end: &FunctionError, called: bool) -> u32 {
     match end {
-        FunctionCause::Signalled(libc::SIGPIPE) => 0,
+        FunctionError::Signalled(libc::SIGPIPE) => 0,
         _ if called => 3,
-        FunctionCause::Signalled(_) => 2,
+        FunctionError::Signalled(_) => 2,
         _ => 1,
     }
 }
 
-/// Who is to blame when the worker at `place` says that the other is gone, and
-/// no death is heard of.
-fn blame_for_lost_peer(workers: &[&mut WorkerProcess], place: usize) -> (usize, FunctionCause) {
+/// The worker to blame when the one at `place` says that the other is gone, and
+/// none is known to have ended.
+fn blame_for_lost_peer(workers: &[&mut WorkerProcess], place: usize) -> (usize, FunctionError) {
     let other = (0..workers.len()).find(|other| *other != place);
     let holds = other.and_then(|other| workers[other].holds_baton());
     let said = |what: &str| {
         let said = format!("it says that the process it takes turns with is gone, {what}");
-        FunctionCause::Protocol(said)
+        FunctionError::Protocol(said)
     };
     match (other, holds) {
-        (Some(other), Some(false)) => (other, FunctionCause::BatonClosed),
+        (Some(other), Some(false)) => (other, FunctionError::BatonClosed),
         (Some(_), None) => (
             place,
             said("and that goes on: did one of the two close the baton?"),
@@ -379,11 +377,11 @@ mod tests {
 
     #[test]
     fn who_ends_because_the_other_is_gone_is_suspected_least() {
-        let bereft = suspicion(&FunctionCause::Signalled(libc::SIGPIPE), true);
-        let left = suspicion(&FunctionCause::Exited(1), false);
-        let killed = suspicion(&FunctionCause::Signalled(libc::SIGSEGV), false);
-        let called = suspicion(&FunctionCause::Exited(0), true);
-        assert!(bereft < left && left < killed && killed < called);
+        let bystander = suspicion(&FunctionError::Signalled(libc::SIGPIPE), true);
+        let left = suspicion(&FunctionError::Exited(1), false);
+        let killed = suspicion(&FunctionError::Signalled(libc::SIGSEGV), false);
+        let called = suspicion(&FunctionError::Exited(0), true);
+        assert!(bystander < left && left < killed && killed < called);
     }
 
     #[test]

@@ -1,10 +1,11 @@
-//! Taking turns with the processes of other builds, on one core: the baton between two of them, and between more.
+//! Taking turns with the processes of other builds, on one core: the baton between two of them, and
+//! between more.
 #![allow(unsafe_code)]
 
 use std::io::{ErrorKind, PipeReader, PipeWriter, Read, Write, pipe};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
-/// What is handed over. Nobody looks at it.
+/// The byte that is handed over. Nobody looks at it.
 const BATON: u8 = b'|';
 
 /// One process's ends of the two pipes that the baton goes through.
@@ -64,7 +65,7 @@ pub(crate) struct Relay {
     turns: Vec<usize>,
     /// The turn that is taken.
     at: usize,
-    /// Who has yet to say that its input is there.
+    /// Processes that have yet to say that their input is there.
     unready: Vec<usize>,
 }
 

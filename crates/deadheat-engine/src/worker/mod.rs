@@ -12,7 +12,6 @@ mod pipes;
 mod process;
 mod protocol;
 mod serve;
-mod trace;
 
 pub(crate) use await_replies::{Patience, WaitError, await_all};
 pub(crate) use baton::{Baton, Relay};

@@ -13,15 +13,14 @@ use nix::sys::signal::SigSet;
 use nix::sys::wait::WaitStatus;
 
 use super::baton::{Baton, set_nonblocking};
-use super::pipes::{BATON_VARIABLE, VARIABLE};
+use super::pipes::{BATON_VARIABLE, Trace, VARIABLE};
 use super::protocol::{Reply, Request};
-use super::trace::Trace;
 use crate::executable::PLACEMENTS_VARIABLE;
-use crate::function_failure::{FunctionCause, not_started};
+use crate::function_failure::{FunctionError, not_started};
 use crate::memory_layout::PathPadding;
 use crate::subprocess::{BatonPipes, ProcessGroup, StderrTail, is_stopped};
 
-/// How long a worker that was told to leave may take, and one that closed its
+/// Time that a worker that was told to leave may take, and one that closed its
 /// pipe until it is gone.
 const LEAVE: Duration = Duration::from_secs(2);
 /// Bytes of a line at most: the list of some hundred thousand benchmarks.
@@ -38,7 +37,7 @@ pub(crate) struct WorkerProcess {
     process: ProcessGroup,
     requests: Option<PipeWriter>,
     replies: PipeReader,
-    /// What it noted of whom it called.
+    /// Its notes of which contender it called.
     pub(crate) trace: Trace,
     /// Its standard output, until that ends, and what was read of it, where that
     /// is kept.
@@ -47,9 +46,9 @@ pub(crate) struct WorkerProcess {
     received: Vec<u8>,
     /// So many of them are no end of the line.
     searched: usize,
-    /// Whether it said something before it was asked the last question.
-    hasty: bool,
-    /// What it printed on standard error last, where nobody saw it.
+    /// True if it said something before it was asked the last question.
+    spoke_early: bool,
+    /// The end of its standard error, where that is not shown.
     pub(crate) stderr_tail: StderrTail,
     /// Its ends of the pipes to another, where the system tells of them.
     baton: Option<BatonPipes>,
@@ -57,7 +56,7 @@ pub(crate) struct WorkerProcess {
 
 impl WorkerProcess {
     /// Starts a worker on the cores of the calling thread.
-    pub(crate) fn start(start: WorkerStart<'_>) -> Result<Self, FunctionCause> {
+    pub(crate) fn start(start: WorkerStart<'_>) -> Result<Self, FunctionError> {
         let own = &start.program.executable;
         let image = start.variant.unwrap_or(own);
         let not_started = |error: std::io::Error| not_started(&error, image);
@@ -128,7 +127,7 @@ impl WorkerProcess {
             printed: (printed, Vec::new()),
             received: Vec::new(),
             searched: 0,
-            hasty: false,
+            spoke_early: false,
             stderr_tail,
             baton: start
                 .baton
@@ -139,7 +138,7 @@ impl WorkerProcess {
     /// Asks; the answer comes by [`WorkerProcess::attend`].
     pub(crate) fn ask(&mut self, request: &Request) {
         // An answer given twice would be taken for that to the next question.
-        self.hasty |= !self.received.is_empty() || matches!(self.read(), Ok(Some(1..)));
+        self.spoke_early |= !self.received.is_empty() || matches!(self.read(), Ok(Some(1..)));
         let requests = self
             .requests
             .as_mut()
@@ -150,24 +149,24 @@ impl WorkerProcess {
 
     /// The next line of the worker, if it is there. `Err` says why there will
     /// be none, or none that makes sense.
-    pub(crate) fn attend(&mut self) -> Result<Option<Reply>, FunctionCause> {
+    pub(crate) fn attend(&mut self) -> Result<Option<Reply>, FunctionError> {
         self.read_printed();
-        if self.hasty {
+        if self.spoke_early {
             let said = quoted(&self.received);
             let problem = format!("it says {said} before it is asked");
-            return Err(FunctionCause::Protocol(problem));
+            return Err(FunctionError::Protocol(problem));
         }
         loop {
             if let Some(line) = self.line() {
                 let reply = Reply::from_line(&line);
                 return reply
                     .map(Some)
-                    .ok_or_else(|| FunctionCause::Protocol(format!("it says {}", quoted(&line))));
+                    .ok_or_else(|| FunctionError::Protocol(format!("it says {}", quoted(&line))));
             }
             if self.received.len() > LONGEST_LINE {
                 let said = quoted(&self.received);
                 let problem = format!("it goes on without an end of line, from {said}");
-                return Err(FunctionCause::Protocol(problem));
+                return Err(FunctionError::Protocol(problem));
             }
             match self.read()? {
                 Some(0) => return Err(self.cause_of_death()),
@@ -204,17 +203,17 @@ impl WorkerProcess {
         (ends.into_iter().flatten(), self.process.pause())
     }
 
-    /// Whether somebody stopped it.
+    /// Returns whether somebody stopped it.
     pub(super) fn is_stopped(&self) -> bool {
         is_stopped(self.process.pid())
     }
 
-    /// Whether it waits for the baton; `None` when that cannot be known.
+    /// Returns whether it waits for the baton; `None` when that cannot be known.
     pub(super) fn awaits_baton(&self) -> Option<bool> {
         self.baton.as_ref()?.is_awaited_by(self.process.pid())
     }
 
-    /// Whether it can still take the baton and hand it over; `None` when that
+    /// Returns whether it can still take the baton and hand it over; `None` when that
     /// cannot be known.
     pub(super) fn holds_baton(&self) -> Option<bool> {
         self.baton.as_ref()?.are_held_by(self.process.pid())
@@ -222,7 +221,7 @@ impl WorkerProcess {
 
     /// Reads what is there: how many bytes, 0 at the end of the pipe; `None`
     /// when there is nothing yet.
-    fn read(&mut self) -> Result<Option<usize>, FunctionCause> {
+    fn read(&mut self) -> Result<Option<usize>, FunctionError> {
         let mut buffer = [0; 4096];
         loop {
             match self.replies.read(&mut buffer) {
@@ -232,7 +231,7 @@ impl WorkerProcess {
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(None),
-                Err(error) => return Err(FunctionCause::Protocol(error.to_string())),
+                Err(error) => return Err(FunctionError::Protocol(error.to_string())),
             }
         }
     }
@@ -266,23 +265,23 @@ impl WorkerProcess {
         &self.printed.1
     }
 
-    /// How a worker ended without being asked to leave.
-    fn cause_of_death(&mut self) -> FunctionCause {
+    /// The end of a worker that was not asked to leave.
+    fn cause_of_death(&mut self) -> FunctionError {
         // The pipe is closed a moment before the process is gone.
         self.process.ended_within(LEAVE);
         match self.end() {
             Some(end) => end,
             None => {
-                FunctionCause::Protocol("it closed the pipe of its replies and goes on".to_owned())
+                FunctionError::Protocol("it closed the pipe of its replies and goes on".to_owned())
             }
         }
     }
 
-    /// How it ended, if it has.
-    pub(super) fn end(&self) -> Option<FunctionCause> {
+    /// Its end, if it has ended.
+    pub(super) fn end(&self) -> Option<FunctionError> {
         match self.process.ended()? {
-            WaitStatus::Exited(_, code) => Some(FunctionCause::Exited(code)),
-            WaitStatus::Signaled(_, signal, _) => Some(FunctionCause::Signalled(signal as i32)),
+            WaitStatus::Exited(_, code) => Some(FunctionError::Exited(code)),
+            WaitStatus::Signaled(_, signal, _) => Some(FunctionError::Signalled(signal as i32)),
             _ => None,
         }
     }
@@ -320,11 +319,11 @@ pub struct WorkerProgram {
     pub executable: PathBuf,
     /// Its arguments.
     pub arguments: Vec<OsString>,
-    /// Whether what the functions print is shown on standard error.
+    /// True if what the functions print is shown on standard error.
     pub shown: bool,
 }
 
-/// How one worker is started.
+/// The start of one worker.
 pub(crate) struct WorkerStart<'a> {
     pub(crate) program: &'a WorkerProgram,
     /// A neutral link of it, started instead under the same name.
@@ -335,7 +334,7 @@ pub(crate) struct WorkerStart<'a> {
     pub(crate) padding: usize,
     /// Its ends of the pipes to another worker that it takes turns with.
     pub(crate) baton: Option<&'a Baton>,
-    /// What it is told beside its own arguments, to find out what it is: then
+    /// An argument beside its own, by which it is found out what it is: then
     /// what it prints is kept.
     pub(crate) probe: Option<&'a str>,
     /// The signals that are held back from it: those that were held back from

@@ -1,6 +1,6 @@
-//! What a coordinator and its workers say to each other, over pipes of their own: one JSON object of one key a line,
-//! `{"block":{"seed":7,…}}`, or `{"bye":{}}` where there is nothing more to say. `docs/protocol.md` explains it to those
-//! who write a worker in another language.
+//! The messages between a coordinator and its workers, over pipes of their own: one JSON object of
+//! one key a line, `{"block":{"seed":7,…}}`, or `{"bye":{}}` where there is nothing more to say.
+//! `docs/protocol.md` explains it to those who write a worker in another language.
 
 use deadheat_model::{Json, Metric, Object, Throughput, column_name, metric_of_column};
 
@@ -12,7 +12,7 @@ pub(crate) const PROTOCOL: u32 = 2;
 /// Seeds lie below this: every reader of JSON has such an integer exactly.
 pub(crate) const SEEDS: u64 = 1 << 53;
 
-/// What the coordinator asks.
+/// A request of the coordinator.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Request {
     /// Name the benchmarks.
@@ -44,7 +44,7 @@ pub(crate) struct PrepareRequest {
     pub(crate) contender: Option<String>,
     /// The clock as the coordinator measured it.
     pub(crate) clock: String,
-    /// What reading the CPU clock shows of itself, in nanoseconds.
+    /// Nanoseconds that reading the CPU clock shows of itself.
     pub(crate) cpu_overhead_ns: f64,
     /// Bytes of the heap to hold.
     pub(crate) heap_bytes: usize,
@@ -58,7 +58,7 @@ pub(crate) struct BlockRequest {
     pub(crate) seed: u64,
     /// Calls in a recorded sample.
     pub(crate) iterations: u64,
-    /// Who runs when; `None` is somebody in the other process.
+    /// The contender of each turn; `None` is one in another process.
     pub(crate) turns: Vec<Option<usize>>,
     /// So many of the first turns are not recorded.
     pub(crate) unrecorded: usize,
@@ -66,25 +66,25 @@ pub(crate) struct BlockRequest {
     pub(crate) unrecorded_iterations: u64,
 }
 
-/// What a worker answers; the first line comes unasked.
+/// An answer of a worker; the first line comes unasked.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Reply {
     /// The worker is there.
     Hello {
         protocol: u32,
-        /// Who it is, for people.
+        /// Its name, for people.
         worker: String,
         /// The columns of its samples.
         metrics: Vec<Metric>,
     },
-    /// What it can race.
+    /// The benchmarks it can race.
     Listed(Vec<ListedBenchmark>),
     /// The benchmark is ready.
     Prepared {
-        /// Whether every block has an input of its own.
+        /// True if every block has an input of its own.
         renews_input: bool,
     },
-    /// What the pilot found.
+    /// The findings of a pilot.
     Calibrated(Pilot),
     /// Every contender was called and nothing happened.
     Sound,
@@ -121,7 +121,7 @@ pub(crate) enum Problem {
     PeerGone,
 }
 
-/// What kind of program it is, and what it holds.
+/// The kind of a program, and the benchmarks it holds.
 #[cfg(feature = "commands")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Inspected {
@@ -131,7 +131,7 @@ pub enum Inspected {
     GoogleBenchmark(Vec<String>),
 }
 
-/// What a worker says of itself.
+/// A worker's account of itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorkerListing {
     /// Name and version, for people.
@@ -151,11 +151,11 @@ pub struct ListedBenchmark {
     pub contenders: Vec<String>,
     /// Names and values of its parameters.
     pub parameters: Vec<(String, String)>,
-    /// What one iteration gets done.
+    /// The work that one iteration gets done.
     pub throughput: Option<Throughput>,
     /// Threads that call each contender at the same time.
     pub threads: u32,
-    /// Whether it is left out unless somebody asks for it.
+    /// True if it is left out unless somebody asks for it.
     pub ignored: bool,
 }
 

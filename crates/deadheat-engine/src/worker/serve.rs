@@ -8,9 +8,8 @@ use std::sync::Mutex;
 use rand_core::Rng;
 
 use super::baton::{Baton, PeerGone};
-use super::pipes::WorkerPipes;
+use super::pipes::{Traced, WorkerPipes};
 use super::protocol::{BlockRequest, ListedBenchmark, PROTOCOL, Problem, Reply, Request};
-use super::trace::Traced;
 use crate::clock::SampleClock;
 use crate::counters::allocations_of_this_thread;
 use crate::function::{Disagreement, FunctionBenchmark, Gauge, Reading, pilot, warm_up};
@@ -35,20 +34,20 @@ pub fn serve(mut pipes: WorkerPipes, suite: impl WorkerSuite) {
         worker: concat!("deadheat ", env!("CARGO_PKG_VERSION")).to_owned(),
         metrics: metrics.to_vec(),
     };
-    if pipes.say(&hello).is_none() {
+    if pipes.send(&hello).is_none() {
         return;
     }
     let prepare = loop {
-        match pipes.hear(&mut line) {
+        match pipes.next_request(&mut line) {
             Some(Request::List) => {
-                if pipes.say(&Reply::Listed(suite.list())).is_none() {
+                if pipes.send(&Reply::Listed(suite.list())).is_none() {
                     return;
                 }
             }
             Some(Request::Prepare(prepare)) => break prepare,
             None | Some(Request::Bye) => return,
             Some(_) => {
-                pipes.say(&failed(Problem::OutOfTurn));
+                pipes.send(&failed(Problem::OutOfTurn));
                 return;
             }
         }
@@ -61,7 +60,7 @@ pub fn serve(mut pipes: WorkerPipes, suite: impl WorkerSuite) {
         prepare.contender,
     ));
     let Some((clock, (benchmark, only))) = found else {
-        pipes.say(&failed(Problem::Unknown));
+        pipes.send(&failed(Problem::Unknown));
         return;
     };
     with_stack_offset(prepare.stack_bytes, || {
@@ -121,10 +120,10 @@ impl Worker {
         let mut reply = Reply::Prepared { renews_input };
         loop {
             let over = matches!(reply, Reply::Failed { .. });
-            if pipes.say(&reply).is_none() || over {
+            if pipes.send(&reply).is_none() || over {
                 return;
             }
-            let request = match pipes.hear(&mut line) {
+            let request = match pipes.next_request(&mut line) {
                 None | Some(Request::Bye) => return,
                 Some(request) => request,
             };
@@ -241,7 +240,7 @@ fn take_turns(
     Ok(values)
 }
 
-/// What the last panic said, until somebody asks.
+/// The message of the last panic, until somebody asks.
 static LAST_PANIC: Mutex<Option<String>> = Mutex::new(None);
 
 /// Keeps what a panic says instead of printing it. Where a panic aborts, it is
@@ -276,7 +275,7 @@ fn keep_panics(replies: &PipeWriter) {
     }));
 }
 
-/// What a panic said, with its place when the hook saw it.
+/// The message of a panic, with its place when the hook saw it.
 fn panic_message(panic: Box<dyn Any + Send>) -> String {
     let last = LAST_PANIC.lock().ok().and_then(|mut last| last.take());
     last.unwrap_or_else(|| text_of(&*panic).to_owned())

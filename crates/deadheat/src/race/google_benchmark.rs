@@ -1,8 +1,8 @@
 //! Google Benchmark executables, on their way into a race.
 
 use deadheat_engine::{
-    EngineError, FunctionCause, GoogleBenchmarkArguments, GoogleBenchmarkContenders,
-    GoogleBenchmarkOptions, GoogleBenchmarkProblem, GoogleBenchmarkSide, Interrupts, OsClock,
+    EngineError, FunctionError, GoogleBenchmarkArguments, GoogleBenchmarkContenders,
+    GoogleBenchmarkError, GoogleBenchmarkOptions, GoogleBenchmarkSide, Interrupts, OsClock,
 };
 use deadheat_model::{
     Benchmark, Contender, Environment, Front, GoogleBenchmarkCalls, LeftOutReason, NeutralLinks,
@@ -132,14 +132,12 @@ impl PilotedContenders for GoogleBenchmarkContenders<'_> {
         let EngineError::Function(failure) = error else {
             return None;
         };
-        let FunctionCause::GoogleBenchmark(cause) = &failure.cause else {
+        let FunctionError::GoogleBenchmark(cause) = &failure.cause else {
             return None;
         };
         match &cause.what {
-            GoogleBenchmarkProblem::Skipped(message) => {
-                Some(LeftOutReason::Skipped(message.clone()))
-            }
-            GoogleBenchmarkProblem::NotAlike { .. } => {
+            GoogleBenchmarkError::Skipped(message) => Some(LeftOutReason::Skipped(message.clone())),
+            GoogleBenchmarkError::NotAlike { .. } => {
                 let contender = failure.contender.as_deref().unwrap_or_default();
                 let reason = format!("'{contender}' {}", cause.what);
                 Some(LeftOutReason::NotAlike(reason))

@@ -1,52 +1,53 @@
-//! How Google Benchmark executables are raced, and what the user tells them as far as it concerns the race.
+//! Options of races of Google Benchmark executables, and the user's own arguments as far as
+//! they concern the race.
 
 use std::time::Duration;
 
 use deadheat_model::{Pinning, RepetitionLength};
 
-/// What the user's own arguments of a Google Benchmark executable ask for.
+/// The wishes in the user's own arguments of a Google Benchmark executable.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GoogleBenchmarkArguments {
     /// Which benchmarks to race, in Google Benchmark's own dialect.
     pub filter: Option<String>,
-    /// How long a repetition is.
+    /// The length of a repetition.
     pub length: Option<RepetitionLength>,
     /// Repetitions in a launch.
     pub repetitions: Option<u32>,
 }
 
-/// How Google Benchmark executables are raced.
+/// The way in which Google Benchmark executables are raced.
 #[derive(Clone, Debug)]
 pub struct GoogleBenchmarkOptions {
-    /// What one launch may take; forever when `None`.
+    /// Time that one launch may take; forever when `None`.
     pub timeout: Option<Duration>,
     /// Cores to draw from.
     pub pinning: Pinning,
     /// The seed of the run.
     pub seed: u64,
-    /// Whether what the executables print is shown on standard error.
+    /// True if what the executables print is shown on standard error.
     pub shown: bool,
-    /// What the user wants instead of what the pilot finds.
+    /// The wishes of the user, which win over the findings of the pilot.
     pub wanted: GoogleBenchmarkArguments,
 }
 
 /// An argument that a race cannot do with.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ArgumentProblem {
+pub struct ArgumentError {
     /// The argument.
     pub flag: String,
-    /// What is wrong with it, and what to do.
+    /// The problem with it, and what to do.
     pub problem: &'static str,
 }
 
-impl std::fmt::Display for ArgumentProblem {
+impl std::fmt::Display for ArgumentError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { flag, problem } = self;
         write!(f, "{flag}: {problem}")
     }
 }
 
-impl std::error::Error for ArgumentProblem {}
+impl std::error::Error for ArgumentError {}
 
 const OUR_REPORT: &str = "deadheat reads the report itself; leave this away, and look at the run \
                           file or at `deadheat analyze --json` for what was measured";
@@ -58,7 +59,7 @@ const RUNS_NOTHING: &str = "a dry run measures nothing; leave this away";
 impl GoogleBenchmarkArguments {
     /// Reads the arguments that the user gave; those that Google Benchmark
     /// does not know are none of our business. Of several, the last counts.
-    pub fn read(arguments: &[String]) -> Result<Self, ArgumentProblem> {
+    pub fn read(arguments: &[String]) -> Result<Self, ArgumentError> {
         let mut read = Self::default();
         for argument in arguments {
             let Some(flag) = argument.strip_prefix("--benchmark_") else {
@@ -69,7 +70,7 @@ impl GoogleBenchmarkArguments {
                 None => (flag, None),
             };
             let problem = |problem| {
-                Err(ArgumentProblem {
+                Err(ArgumentError {
                     flag: argument.clone(),
                     problem,
                 })
@@ -109,7 +110,7 @@ impl GoogleBenchmarkArguments {
     }
 }
 
-/// Whether Google Benchmark takes this for yes.
+/// Returns whether Google Benchmark takes this for yes.
 fn is_true(value: Option<&str>) -> bool {
     let no = ["0", "f", "n", "false", "no", "off"];
     value.is_none_or(|value| !no.iter().any(|no| no.eq_ignore_ascii_case(value)))
@@ -129,7 +130,7 @@ fn length(value: &str) -> Option<RepetitionLength> {
 mod tests {
     use super::*;
 
-    fn read(arguments: &[&str]) -> Result<GoogleBenchmarkArguments, ArgumentProblem> {
+    fn read(arguments: &[&str]) -> Result<GoogleBenchmarkArguments, ArgumentError> {
         let arguments: Vec<String> = arguments.iter().map(|a| (*a).to_owned()).collect();
         GoogleBenchmarkArguments::read(&arguments)
     }

@@ -6,10 +6,10 @@ use deadheat_model::{
 };
 
 use super::arguments::GoogleBenchmarkOptions;
-use super::launch::{Launch, Launcher, Who, failure, problem_of};
+use super::launch::{Launch, Launcher, failure, problem_of};
 use super::pilot::{GoogleBenchmarkPilot, GoogleBenchmarkSide, IterationSupport, Piloting};
 use super::report::Repetition;
-use crate::command_failure::GoogleBenchmarkProblem as Problem;
+use crate::command_failure::GoogleBenchmarkError;
 use crate::error::EngineError;
 use crate::executable::Variant;
 use crate::interrupt::Interrupts;
@@ -19,7 +19,7 @@ use crate::placement::{Placements, StartsFrom};
 use crate::random::{Purpose, below};
 use crate::session::Contenders;
 
-/// What is reported of every repetition.
+/// The metrics that are reported of every repetition.
 const METRICS: [Metric; 2] = [Metric::Wall, Metric::Cpu];
 
 /// A benchmark of the plan.
@@ -122,7 +122,7 @@ impl<'a> GoogleBenchmarkContenders<'a> {
         Ok(())
     }
 
-    /// What is known of neutral links; empty when there was nobody to ask.
+    /// All that is known of neutral links; empty when there was nobody to ask.
     pub fn neutral_links(&self) -> &[NeutralLinks] {
         self.placements.neutral_links()
     }
@@ -167,13 +167,18 @@ impl<'a> GoogleBenchmarkContenders<'a> {
         padding: usize,
     ) -> Result<(), EngineError> {
         let benchmark = &self.benchmarks[block.benchmark];
-        let (name, calls) = &benchmark.contenders[contender];
+        let path_padding = self.path_padding(block);
         let launch = Launch {
             repetitions: 1,
-            ..launch(calls, variant, self.path_padding(block), padding)
+            ..benchmark.launch(
+                contender,
+                moment(block, None),
+                variant,
+                path_padding,
+                padding,
+            )
         };
-        let who = who(&benchmark.name, name, block, None);
-        self.launcher.launch(who, &launch).map(|_| ())
+        self.launcher.launch(&launch).map(|_| ())
     }
 
     /// The padding of both sides' paths in a replicate.
@@ -196,33 +201,32 @@ impl<'a> GoogleBenchmarkContenders<'a> {
         slot: Slot,
     ) -> Result<Vec<Repetition>, EngineError> {
         let benchmark = &self.benchmarks[block.benchmark];
-        let (name, calls) = &benchmark.contenders[slot.contender.index()];
-        let variant = self.links[slot.contender.index()].as_ref();
-        let launch = launch(
-            calls,
-            variant,
+        let contender = slot.contender.index();
+        let launch = benchmark.launch(
+            contender,
+            moment(block, Some(index)),
+            self.links[contender].as_ref(),
             self.path_padding(block),
             slot.padding.into(),
         );
-        let who = who(&benchmark.name, name, block, Some(index));
-        let repetitions = self.launcher.launch(who, &launch)?;
+        let repetitions = self.launcher.launch(&launch)?;
         let found = repetitions.len();
-        if found != calls.repetitions as usize {
-            let expected = calls.repetitions;
-            let problem = Problem::Repetitions { found, expected };
-            return Err(failure(who, &launch, problem));
+        let expected = launch.repetitions;
+        if found != expected as usize {
+            let problem = GoogleBenchmarkError::Repetitions { found, expected };
+            return Err(failure(&launch, problem));
         }
         for (repetition, row) in repetitions.iter().enumerate() {
             for counter in &benchmark.counters {
                 let counter = counter.name();
                 row.counter(counter).map_err(|found| {
                     let counter = counter.to_owned();
-                    let problem = Problem::Counter {
+                    let problem = GoogleBenchmarkError::Counter {
                         counter,
                         repetition,
                         found,
                     };
-                    failure(who, &launch, problem)
+                    failure(&launch, problem)
                 })?;
             }
         }
@@ -230,47 +234,41 @@ impl<'a> GoogleBenchmarkContenders<'a> {
     }
 }
 
-fn launch<'c>(
-    calls: &'c GoogleBenchmarkCalls,
-    variant: Option<&'c Variant>,
-    path_padding: PathPadding,
-    padding: usize,
-) -> Launch<'c> {
-    Launch {
-        program: &calls.program,
-        benchmark: &calls.benchmark,
-        length: calls.length,
-        repetitions: calls.repetitions,
-        variant,
-        path_padding: Some(path_padding),
-        padding,
+impl Entered {
+    /// A launch of one contender.
+    fn launch<'c>(
+        &'c self,
+        contender: usize,
+        moment: Moment,
+        variant: Option<&'c Variant>,
+        path_padding: PathPadding,
+        padding: usize,
+    ) -> Launch<'c> {
+        let (name, calls) = &self.contenders[contender];
+        Launch {
+            position: (&self.name, name, moment),
+            program: &calls.program,
+            benchmark: &calls.benchmark,
+            length: calls.length,
+            repetitions: calls.repetitions,
+            variant,
+            path_padding: Some(path_padding),
+            padding,
+        }
     }
 }
 
-fn who<'c>(benchmark: &'c str, contender: &'c str, block: &Block, slot: Option<usize>) -> Who<'c> {
-    Who {
-        benchmark,
-        contender,
-        moment: Moment::Block {
-            replicate: block.replicate,
-            block: block.index,
-            slot,
-        },
+fn moment(block: &Block, slot: Option<usize>) -> Moment {
+    Moment::Block {
+        replicate: block.replicate,
+        block: block.index,
+        slot,
     }
 }
 
 impl Contenders for GoogleBenchmarkContenders<'_> {
     fn metrics(&self) -> &[Metric] {
         &METRICS
-    }
-
-    fn open(&mut self, _benchmark: usize) -> Result<(), EngineError> {
-        Ok(())
-    }
-
-    /// Nothing: every launch warms up for itself.
-    fn warm_up(&mut self, _benchmark: usize, _slots: &[Slot]) -> Result<(), EngineError> {
-        Ok(())
     }
 
     fn run(&mut self, block: &Block, record: &mut BlockRecord) -> Result<(), EngineError> {

@@ -13,10 +13,10 @@ use rand_core::Rng;
 use super::arguments::GoogleBenchmarkOptions;
 use super::report::{Repetition, repetitions};
 use crate::affinity::Cores;
-use crate::command_failure::{GoogleBenchmarkCause, GoogleBenchmarkProblem as Problem};
+use crate::command_failure::{GoogleBenchmarkCause, GoogleBenchmarkError};
 use crate::error::EngineError;
 use crate::executable::{PLACEMENTS_VARIABLE, Variant};
-use crate::function_failure::{FunctionCause, FunctionFailure};
+use crate::function_failure::{FunctionError, FunctionFailure};
 use crate::interrupt::Interrupts;
 use crate::memory_layout::PathPadding;
 use crate::order::Moment;
@@ -35,9 +35,12 @@ const VARIABLES: [&str; 3] = [
 const WARM_UP_SECONDS: f64 = 0.003;
 const WARM_UP_FLAG: &str = "--benchmark_min_warmup_time=";
 
-/// What is launched.
+/// The program, the benchmark and the surroundings of a launch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Launch<'a> {
+    /// The benchmark, the contender and the moment, for the message should it
+    /// fail.
+    pub(super) position: (&'a str, &'a str, Moment),
     pub(super) program: &'a Program,
     /// By which the program knows it.
     pub(super) benchmark: &'a str,
@@ -49,14 +52,6 @@ pub(super) struct Launch<'a> {
     pub(super) path_padding: Option<PathPadding>,
     /// Bytes of padding in the environment.
     pub(super) padding: usize,
-}
-
-/// For whom, for the message should it fail.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Who<'a> {
-    pub(super) benchmark: &'a str,
-    pub(super) contender: &'a str,
-    pub(super) moment: Moment,
 }
 
 /// Everything it takes to launch.
@@ -89,27 +84,16 @@ impl<'a> Launcher<'a> {
     /// Settles on the core of this place, or on none when several threads need
     /// more than one.
     pub(super) fn settle(&self, place: [u64; 3], threads: u32) -> Result<(), EngineError> {
-        match threads {
-            1 => {
-                let draw = self.stream(Purpose::Core, place).next_u64();
-                Ok(self.cores.settle(draw)?)
-            }
-            _ => {
-                self.cores.release();
-                Ok(())
-            }
-        }
+        let draw = self.stream(Purpose::Core, place).next_u64();
+        Ok(self.cores.settle(draw, threads)?)
     }
 
     /// Launches it and reads its report: all repetitions of the benchmark, at
     /// least one.
-    pub(super) fn launch(
-        &mut self,
-        who: Who<'_>,
-        launch: &Launch<'_>,
-    ) -> Result<Vec<Repetition>, EngineError> {
-        let failure = |problem| failure(who, launch, problem);
-        let not_started = |error: std::io::Error| failure(Problem::NotStarted(error.to_string()));
+    pub(super) fn launch(&mut self, launch: &Launch<'_>) -> Result<Vec<Repetition>, EngineError> {
+        let failure = |problem| failure(launch, problem);
+        let not_started =
+            |error: std::io::Error| failure(GoogleBenchmarkError::NotStarted(error.to_string()));
         let (here, there) = pipe().map_err(not_started)?;
         fcntl(&there, FcntlArg::F_SETFD(FdFlag::empty()))
             .map_err(|errno| not_started(errno.into()))?;
@@ -145,54 +129,54 @@ impl<'a> Launcher<'a> {
         if text.trim().is_empty() {
             let stderr_tail = captured.stderr_tail;
             // Older releases begin no report at all then.
-            return Err(failure(
-                match stderr_tail.contains("match any benchmarks") {
-                    true => Problem::Missing,
-                    false => Problem::NoReport { stderr_tail },
-                },
-            ));
+            return Err(failure(if stderr_tail.contains("match any benchmarks") {
+                GoogleBenchmarkError::Missing
+            } else {
+                GoogleBenchmarkError::NoReport { stderr_tail }
+            }));
         }
         repetitions(&text, launch.benchmark).map_err(failure)
     }
 }
 
-/// What a process that ended badly did.
-fn problem_of_process(problem: subprocess::Problem) -> Problem {
+/// The error of a process that ended badly.
+fn problem_of_process(problem: subprocess::Problem) -> GoogleBenchmarkError {
     let stderr_tail = problem.stderr_tail;
     match problem.ending {
-        Ending::NotStarted(reason) => Problem::NotStarted(reason),
-        Ending::Silent(time) => Problem::TimedOut(time),
-        Ending::Endless => Problem::Endless,
-        Ending::Exited(code) => Problem::Exited { code, stderr_tail },
-        Ending::Signalled(signal) => Problem::Signalled {
+        Ending::NotStarted(reason) => GoogleBenchmarkError::NotStarted(reason),
+        Ending::Silent(time) => GoogleBenchmarkError::TimedOut(time),
+        Ending::Endless => GoogleBenchmarkError::Endless,
+        Ending::Exited(code) => GoogleBenchmarkError::Exited { code, stderr_tail },
+        Ending::Signalled(signal) => GoogleBenchmarkError::Signalled {
             signal,
             stderr_tail,
         },
-        Ending::Odd(status) => Problem::Ended(status),
+        Ending::Odd(status) => GoogleBenchmarkError::Ended(status),
     }
 }
 
-/// What went wrong with a launch, and for whom.
-pub(super) fn failure(who: Who<'_>, launch: &Launch<'_>, problem: Problem) -> EngineError {
+/// The failure of a launch.
+pub(super) fn failure(launch: &Launch<'_>, problem: GoogleBenchmarkError) -> EngineError {
+    let (benchmark, contender, moment) = launch.position;
     let cause = GoogleBenchmarkCause {
         what: problem,
         launch: again(launch),
     };
     EngineError::Function(Box::new(FunctionFailure {
-        benchmark: who.benchmark.to_owned(),
-        contender: Some(who.contender.to_owned()),
-        moment: who.moment,
-        cause: FunctionCause::GoogleBenchmark(Box::new(cause)),
+        benchmark: benchmark.to_owned(),
+        contender: Some(contender.to_owned()),
+        moment,
+        cause: FunctionError::GoogleBenchmark(Box::new(cause)),
         link: launch.variant.cloned(),
         stderr_tail: None,
     }))
 }
 
-/// What went wrong, if it was a launch that failed.
-pub(super) fn problem_of(error: &EngineError) -> Option<&Problem> {
+/// The error, if it was a launch that failed.
+pub(super) fn problem_of(error: &EngineError) -> Option<&GoogleBenchmarkError> {
     match error {
         EngineError::Function(failure) => match &failure.cause {
-            FunctionCause::GoogleBenchmark(cause) => Some(&cause.what),
+            FunctionError::GoogleBenchmark(cause) => Some(&cause.what),
             _ => None,
         },
         _ => None,
@@ -241,9 +225,10 @@ fn again(launch: &Launch<'_>) -> String {
 /// A word as a shell reads it.
 fn quoted(word: &str) -> String {
     let plain = |sign: char| sign.is_ascii_alphanumeric() || "_-./=:,+@%".contains(sign);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
     }
 }
 
@@ -264,17 +249,17 @@ fn filter(name: &str) -> String {
     pattern
 }
 
-/// Whether the source of the benchmark says how long a repetition is.
+/// Returns whether the source of the benchmark says how long a repetition is.
 pub(super) fn has_own_length(name: &str) -> bool {
     number(name, "iterations:").is_some() || part(name, "min_time:").is_some()
 }
 
-/// How often the source of the benchmark says that it is repeated.
+/// The repetitions that the source of the benchmark sets.
 pub(super) fn own_repetitions(name: &str) -> Option<u32> {
     number(name, "repeats:")
 }
 
-/// How many threads the benchmark runs on, as far as its name says.
+/// The number of threads the benchmark runs on, as far as its name says.
 pub(super) fn named_threads(name: &str) -> u32 {
     number(name, "threads:").unwrap_or(1)
 }
@@ -283,7 +268,7 @@ fn number(name: &str, key: &str) -> Option<u32> {
     part(name, key)?.parse().ok().filter(|number| *number > 0)
 }
 
-/// What stands behind a key in the part of the name that begins with it.
+/// The text behind a key in the part of the name that begins with it.
 fn part<'a>(name: &'a str, key: &str) -> Option<&'a str> {
     let mut parts = name.split('/').skip(1);
     parts.find_map(|part| part.strip_prefix(key))
@@ -299,6 +284,7 @@ mod tests {
             arguments: own.iter().map(|a| (*a).to_owned()).collect(),
         };
         arguments(&Launch {
+            position: ("", "", Moment::Pilot),
             program: &program,
             benchmark: "a.b",
             length,

@@ -7,6 +7,6 @@ mod launch;
 mod pilot;
 mod report;
 
-pub use arguments::{ArgumentProblem, GoogleBenchmarkArguments, GoogleBenchmarkOptions};
+pub use arguments::{GoogleBenchmarkArguments, GoogleBenchmarkOptions};
 pub use contenders::GoogleBenchmarkContenders;
 pub use pilot::{GoogleBenchmarkPilot, GoogleBenchmarkSide};

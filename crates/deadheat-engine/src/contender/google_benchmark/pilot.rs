@@ -7,24 +7,24 @@ use std::time::Instant;
 use deadheat_model::{GoogleBenchmarkCalls, Metric, Program, RepetitionLength};
 
 use super::launch::{
-    Launch, Launcher, Who, failure, has_own_length, named_threads, own_repetitions, problem_of,
+    Launch, Launcher, failure, has_own_length, named_threads, own_repetitions, problem_of,
     startable,
 };
 use super::report::Repetition;
-use crate::command_failure::GoogleBenchmarkProblem as Problem;
+use crate::command_failure::GoogleBenchmarkError;
 use crate::error::EngineError;
 use crate::order::Moment;
 
-/// What a repetition takes at least, in seconds, unless one iteration takes
+/// Seconds that a repetition takes at least, unless one iteration takes
 /// longer: a few thousand times the step of any clock.
 const REPETITION_SECONDS: f64 = 0.003;
-/// What a repetition of the slower side should take at most, in nanoseconds.
+/// Nanoseconds that a repetition of the slower side should take at most.
 const LONGEST_REPETITION_NS: f64 = 50e6;
 /// Repetitions of a launch at most. What differs from launch to launch counts
 /// more than what more of them would tell: with eight the intervals of six
 /// benchmarks were as wide as with three, and took 2.4 times as long.
 const MOST_REPETITIONS: f64 = 4.0;
-/// What all repetitions of a launch should take at most, in nanoseconds.
+/// Nanoseconds that all repetitions of a launch should take at most.
 const LAUNCH_NS: f64 = 200e6;
 
 /// One side of a benchmark.
@@ -32,16 +32,16 @@ const LAUNCH_NS: f64 = 200e6;
 pub struct GoogleBenchmarkSide<'a> {
     /// The contender's name.
     pub contender: &'a str,
-    /// Who is launched.
+    /// The program that is launched.
     pub program: &'a Program,
     /// The benchmark, by which the program knows it.
     pub benchmark: &'a str,
 }
 
-/// What the pilot of one benchmark found.
+/// The findings of the pilot of one benchmark.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GoogleBenchmarkPilot {
-    /// How each side is launched, in the order asked for.
+    /// The launches of each side, in the order asked for.
     pub calls: Vec<GoogleBenchmarkCalls>,
     /// Counters that all sides give.
     pub counters: Vec<Metric>,
@@ -53,7 +53,7 @@ pub struct GoogleBenchmarkPilot {
 pub(super) struct IterationSupport(Vec<(PathBuf, bool)>);
 
 impl IterationSupport {
-    /// Whether all of these do; `None` when that is not known.
+    /// Returns whether all of these do; `None` when that is not known.
     fn of_all(&self, sides: &[GoogleBenchmarkSide<'_>]) -> Option<bool> {
         let known = sides.iter().map(|side| {
             let mut known = self.0.iter();
@@ -61,9 +61,10 @@ impl IterationSupport {
             known.map(|(_, understands)| *understands)
         });
         let known: Vec<Option<bool>> = known.collect();
-        match known.contains(&Some(false)) {
-            true => Some(false),
-            false => known.into_iter().try_fold(true, |_, one| one),
+        if known.contains(&Some(false)) {
+            Some(false)
+        } else {
+            known.into_iter().try_fold(true, |_, one| one)
         }
     }
 
@@ -74,7 +75,7 @@ impl IterationSupport {
     }
 }
 
-/// What came of launching a side.
+/// The launch of a side.
 struct Tried {
     repetitions: Vec<Repetition>,
     took_ns: f64,
@@ -169,16 +170,16 @@ impl<'p> Piloting<'p, '_> {
         })
     }
 
-    /// How long the repetitions of each side are: as their source says, or
+    /// The length of the repetitions of each side: as their source says, or
     /// else this.
     fn lengths(&self, free: RepetitionLength) -> Vec<RepetitionLength> {
-        let lengths = self
-            .sides
-            .iter()
-            .map(|side| match has_own_length(side.benchmark) {
-                true => RepetitionLength::Own,
-                false => free,
-            });
+        let lengths = self.sides.iter().map(|side| {
+            if has_own_length(side.benchmark) {
+                RepetitionLength::Own
+            } else {
+                free
+            }
+        });
         lengths.collect()
     }
 
@@ -189,28 +190,19 @@ impl<'p> Piloting<'p, '_> {
         length: RepetitionLength,
         repetitions: u32,
     ) -> Result<Tried, EngineError> {
-        let (who, launch) = self.launch_of(side, length, repetitions);
+        let launch = self.launch_of(side, length, repetitions);
         let began = Instant::now();
-        let repetitions = self.launcher.launch(who, &launch)?;
+        let repetitions = self.launcher.launch(&launch)?;
         Ok(Tried {
             repetitions,
             took_ns: began.elapsed().as_nanos() as f64,
         })
     }
 
-    fn launch_of(
-        &self,
-        side: usize,
-        length: RepetitionLength,
-        repetitions: u32,
-    ) -> (Who<'p>, Launch<'p>) {
+    fn launch_of(&self, side: usize, length: RepetitionLength, repetitions: u32) -> Launch<'p> {
         let of = &self.sides[side];
-        let who = Who {
-            benchmark: self.benchmark,
-            contender: of.contender,
-            moment: Moment::Pilot,
-        };
-        let launch = Launch {
+        Launch {
+            position: (self.benchmark, of.contender, Moment::Pilot),
             program: of.program,
             benchmark: of.benchmark,
             length,
@@ -218,11 +210,10 @@ impl<'p> Piloting<'p, '_> {
             variant: None,
             path_padding: None,
             padding: 0,
-        };
-        (who, launch)
+        }
     }
 
-    /// How often the source of the benchmark repeats it, whatever is asked
+    /// The repetitions that the source of the benchmark sets, whatever is asked
     /// for.
     fn own_repetitions(
         &self,
@@ -238,8 +229,11 @@ impl<'p> Piloting<'p, '_> {
             }
             match all {
                 Some(baseline) if baseline != found => {
-                    let (who, launch) = self.launch_of(side, lengths[side], 1);
-                    return Err(failure(who, &launch, Problem::NotAlike { found, baseline }));
+                    let launch = self.launch_of(side, lengths[side], 1);
+                    return Err(failure(
+                        &launch,
+                        GoogleBenchmarkError::NotAlike { found, baseline },
+                    ));
                 }
                 _ => all = Some(found),
             }
@@ -261,11 +255,11 @@ impl<'p> Piloting<'p, '_> {
             let tried = match self.attempt(side, *length, repetitions) {
                 Ok(tried) => tried,
                 Err(error) => match problem_of(&error) {
-                    Some(Problem::Exited { .. }) if counted && known.is_none() => {
+                    Some(GoogleBenchmarkError::Exited { .. }) if counted && known.is_none() => {
                         self.iteration_support.note(program, false);
                         return Ok(Rehearsed::NotCounting);
                     }
-                    Some(Problem::OnlyAggregates) if repetitions > 1 => {
+                    Some(GoogleBenchmarkError::OnlyAggregates) if repetitions > 1 => {
                         return Ok(Rehearsed::OnlyAggregates);
                     }
                     _ => return Err(error),
@@ -285,10 +279,10 @@ impl<'p> Piloting<'p, '_> {
             }
             let found = tried.repetitions.len();
             if found != repetitions as usize {
-                let (who, launch) = self.launch_of(side, *length, repetitions);
+                let launch = self.launch_of(side, *length, repetitions);
                 let expected = repetitions;
-                let problem = Problem::Repetitions { found, expected };
-                return Err(failure(who, &launch, problem));
+                let problem = GoogleBenchmarkError::Repetitions { found, expected };
+                return Err(failure(&launch, problem));
             }
             rehearsed.push(tried);
         }
@@ -296,7 +290,7 @@ impl<'p> Piloting<'p, '_> {
     }
 }
 
-/// What came of launching every side as in the race.
+/// The launch of every side as in the race.
 enum Rehearsed {
     Well(Vec<Tried>),
     /// Somebody does not understand a fixed number of iterations.
@@ -321,7 +315,7 @@ fn repetitions_that_fit(repetition_ns: f64) -> u32 {
     fit.clamp(1.0, MOST_REPETITIONS) as u32
 }
 
-/// What one more repetition costs a launch, in nanoseconds: more than it
+/// Nanoseconds that one more repetition costs a launch: more than it
 /// reports where it makes its input anew or stops its clock.
 fn cost_of_repetition(single: &[Tried], several: &[Tried]) -> f64 {
     let costs = single.iter().zip(several).map(|(single, several)| {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use deadheat_model::{Json, Object};
 
-use crate::command_failure::GoogleBenchmarkProblem as Problem;
+use crate::command_failure::GoogleBenchmarkError;
 
 /// Fields of a repetition that are not counters of the user.
 const KNOWN: [&str; 19] = [
@@ -59,7 +59,7 @@ impl Repetition {
         }
     }
 
-    /// What the whole repetition took, in nanoseconds.
+    /// Nanoseconds that the whole repetition took.
     pub(super) fn took_ns(&self) -> f64 {
         self.wall_ns * self.iterations as f64
     }
@@ -67,11 +67,14 @@ impl Repetition {
 
 /// The repetitions of one benchmark in a report, in the order they ran; never
 /// none.
-pub(super) fn repetitions(text: &str, benchmark: &str) -> Result<Vec<Repetition>, Problem> {
+pub(super) fn repetitions(
+    text: &str,
+    benchmark: &str,
+) -> Result<Vec<Repetition>, GoogleBenchmarkError> {
     let report = Json::parse(&without_odd_numbers(text));
     let report = report.as_ref().and_then(Json::as_object);
     let rows = report.and_then(|report| report.get("benchmarks")?.as_list());
-    let rows = rows.ok_or_else(|| Problem::garbled(text))?;
+    let rows = rows.ok_or_else(|| GoogleBenchmarkError::garbled(text))?;
     let rows: Vec<&Object> = rows.iter().filter_map(Json::as_object).collect();
     let is_of_it = |row: &&&Object| {
         let named = |field| row.get(field).and_then(Json::as_text) == Some(benchmark);
@@ -85,31 +88,35 @@ pub(super) fn repetitions(text: &str, benchmark: &str) -> Result<Vec<Repetition>
                 .is_none_or(|kind| kind.as_text() == Some("iteration"))
         });
     if single.is_empty() {
-        return Err(match aggregates.is_empty() {
-            true => Problem::Missing,
-            false => Problem::OnlyAggregates,
+        return Err(if aggregates.is_empty() {
+            GoogleBenchmarkError::Missing
+        } else {
+            GoogleBenchmarkError::OnlyAggregates
         });
     }
     let read = single.iter().enumerate();
     read.map(|(index, row)| repetition(row, index)).collect()
 }
 
-fn repetition(row: &Object, index: usize) -> Result<Repetition, Problem> {
+fn repetition(row: &Object, index: usize) -> Result<Repetition, GoogleBenchmarkError> {
     let message = |flag, text| {
         let set = row.get(flag) == Some(&Json::Bool(true));
         let message = row.get(text).and_then(Json::as_text).unwrap_or_default();
-        set.then(|| match message.is_empty() {
-            true => "it gives no reason".to_owned(),
-            false => message.to_owned(),
+        set.then(|| {
+            if message.is_empty() {
+                "it gives no reason".to_owned()
+            } else {
+                message.to_owned()
+            }
         })
     };
     if let Some(message) = message("error_occurred", "error_message") {
-        return Err(Problem::Error(message));
+        return Err(GoogleBenchmarkError::Error(message));
     }
     if let Some(message) = message("skipped", "skip_message") {
-        return Err(Problem::Skipped(message));
+        return Err(GoogleBenchmarkError::Skipped(message));
     }
-    let no = |field: &'static str| Problem::Number {
+    let no = |field: &'static str| GoogleBenchmarkError::Number {
         field,
         repetition: index,
         found: row.get(field).map_or_else(
@@ -265,9 +272,9 @@ mod tests {
         assert_eq!(repetitions(&text, "a").unwrap().len(), 2);
         assert_eq!(
             repetitions(&report(&[mean]), "a"),
-            Err(Problem::OnlyAggregates)
+            Err(GoogleBenchmarkError::OnlyAggregates)
         );
-        assert_eq!(repetitions(&text, "c"), Err(Problem::Missing));
+        assert_eq!(repetitions(&text, "c"), Err(GoogleBenchmarkError::Missing));
     }
 
     #[test]
@@ -286,10 +293,10 @@ mod tests {
             )])
         };
         let error = row(r#""error_occurred": true, "error_message": "no \"db\"""#);
-        let expected = Problem::Error("no \"db\"".to_owned());
+        let expected = GoogleBenchmarkError::Error("no \"db\"".to_owned());
         assert_eq!(repetitions(&error, "a"), Err(expected));
         let skipped = row(r#""skipped": true, "skip_message": "too old""#);
-        let expected = Problem::Skipped("too old".to_owned());
+        let expected = GoogleBenchmarkError::Skipped("too old".to_owned());
         assert_eq!(repetitions(&skipped, "a"), Err(expected));
     }
 
@@ -336,7 +343,7 @@ mod tests {
     fn what_is_no_report_is_quoted() {
         for text in ["hello", "{}", r#"{"benchmarks": 1}"#, r#"{"benchmarks": ["#] {
             let problem = repetitions(text, "a").unwrap_err();
-            assert_eq!(problem, Problem::Garbled(text.to_owned()));
+            assert_eq!(problem, GoogleBenchmarkError::Garbled(text.to_owned()));
         }
     }
 
