@@ -94,7 +94,7 @@ fn shared(analysis: &Analysis) -> Vec<WarningText> {
     let told: Vec<Vec<WarningText>> = comparisons
         .map(|one| told(one, None, Source::of(analysis)))
         .collect();
-    warnings::shared_doubts(&told)
+    warnings::shared_warnings(&told)
 }
 
 fn compared(analysis: &Analysis, shared: &[WarningText]) -> Vec<Test> {

@@ -57,7 +57,7 @@ fn sentence(reason: &LeftOutReason, names: &[String], glyphs: Glyphs) -> String 
     }
 }
 
-/// What stands for the verdict of a benchmark in a table, where it has a row:
+/// The words in place of the verdict of a benchmark in a table, where it has a row:
 /// what only one side has is named below the table instead.
 pub(crate) fn cell(reason: &LeftOutReason) -> Option<&'static str> {
     match reason {

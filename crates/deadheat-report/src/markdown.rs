@@ -12,7 +12,7 @@ const NAME_AT_MOST: usize = 100;
 /// Characters kept free for the sentence about what is missing.
 const RESERVE: usize = 400;
 
-/// What a block becomes: items between an opening and a close, so that some of them can be left
+/// The Markdown of a block: items between an opening and a close, so that some of them can be left
 /// out.
 struct Piece {
     open: String,
@@ -71,7 +71,7 @@ fn length(text: &str) -> usize {
     text.encode_utf16().count()
 }
 
-/// How many items of a piece find room, which they take.
+/// The number of items of a piece that find room, which they take.
 fn fitting(piece: &Piece, room: &mut usize) -> usize {
     // The line between two pieces counts as well.
     let around = length(&piece.open) + length(&piece.close) + 1;
@@ -223,9 +223,10 @@ fn summarised(summary: &str) -> String {
 
 /// A verdict behind the names it is about, and below it what one needs to believe it.
 fn verdict(one: &VerdictLine) -> String {
-    let names = match one.names.is_empty() {
-        true => String::new(),
-        false => format!("{}: ", codes(&one.names)),
+    let names = if one.names.is_empty() {
+        String::new()
+    } else {
+        format!("{}: ", codes(&one.names))
     };
     let details = one.details.iter().chain(&one.aside);
     let details = details.map(|detail| format!("\n  - {}", prose(detail)));

@@ -120,7 +120,7 @@ pub(crate) fn apart(apart: f64, glyphs: Glyphs) -> String {
     )
 }
 
-/// What somebody else said, fit to stand in a sentence.
+/// Words of others, fit to stand in a sentence.
 fn quoted(reason: &str, glyphs: Glyphs) -> String {
     let reason = names::shorten(&names::escape(reason, glyphs), REASON, glyphs);
     reason.trim_end_matches('.').to_owned()

@@ -124,9 +124,10 @@ impl Terminal {
     /// A verdict behind its mark, with the counts to its right where there is room, else below it.
     fn verdict(&self, one: &VerdictLine) -> String {
         let (mark, sentence) = (one.mark, one.sentence.as_str());
-        let sentence = match sentence.contains(". ") {
-            true => sentence,
-            false => sentence.trim_end_matches('.'),
+        let sentence = if sentence.contains(". ") {
+            sentence
+        } else {
+            sentence.trim_end_matches('.')
         };
         let mut text = self.wrapped(&format!("{mark} "), sentence);
         if let Some(aside) = &one.aside {
@@ -274,9 +275,10 @@ impl Terminal {
                 Some(tone) => self.painted(&cell.text, tone.code()),
                 None => cell.text.clone(),
             };
-            line += &match column.kind.to_the_left() {
-                true => shown + &fill,
-                false => fill + &shown,
+            line += &if column.kind.to_the_left() {
+                shown + &fill
+            } else {
+                fill + &shown
             };
         }
         line.truncate(line.trim_end().len());
@@ -316,9 +318,10 @@ impl Terminal {
             verdict,
         };
         let (baseline, candidates) = (&plot.labels[0], &plot.labels[1..]);
-        let mut text = match plot.intervals {
-            true => intervals(plot.group, candidates, &scenery(None)),
-            false => String::new(),
+        let mut text = if plot.intervals {
+            intervals(plot.group, candidates, &scenery(None))
+        } else {
+            String::new()
         };
         for (comparison, candidate) in plot.group.iter().zip(candidates) {
             text += &pictures(

@@ -83,7 +83,7 @@ impl<'a> Labels<'a> {
     }
 }
 
-/// What the tables of a comparison have in common.
+/// The scene that all tables of a comparison share.
 pub(super) struct Scene<'a> {
     pub(super) analysis: &'a Analysis,
     pub(super) labels: Labels<'a>,
@@ -91,13 +91,13 @@ pub(super) struct Scene<'a> {
 }
 
 impl Scene<'_> {
-    /// Whether any benchmark has a candidate; else there is nothing but a
+    /// True where any benchmark has a candidate; else there is nothing but a
     /// contender alone.
     pub(super) fn compares(&self) -> bool {
         !self.labels.candidates().is_empty()
     }
 
-    /// Whether rows must say of which candidate they speak.
+    /// True where rows must say of which candidate they speak.
     pub(super) fn several(&self) -> bool {
         self.labels.candidates().len() > 1
     }
@@ -134,7 +134,7 @@ impl Scene<'_> {
         line
     }
 
-    /// How many benchmarks the side takes part in, and how many nobody else
+    /// The number of benchmarks the side takes part in, and of those that nobody else
     /// has.
     fn benchmarks(&self, side: &ResultSide) -> Vec<String> {
         let names = self.analysis.comparisons.iter();
@@ -143,10 +143,7 @@ impl Scene<'_> {
             one.baseline.name == side.name || candidate.is_some_and(|one| one.name == side.name)
         });
         let compared: HashSet<_> = here.map(|one| (&one.benchmark, &one.parameters)).collect();
-        let word = match self.compares() {
-            true => " compared",
-            false => "",
-        };
+        let word = if self.compares() { " compared" } else { "" };
         let compared = counted(compared.len() as u64, "benchmark", "benchmarks");
         let only = LeftOutReason::OnlyIn(side.name.clone());
         let left_out = self.analysis.left_out.iter();
@@ -166,7 +163,7 @@ impl Scene<'_> {
         self.each(side, |file| fact(&file.facts))
     }
 
-    /// What the files of a side tell, each thing once: the first of it, and
+    /// The facts that the files of a side tell, each once: the first of it, and
     /// how many more there are.
     fn each<'s>(
         &self,

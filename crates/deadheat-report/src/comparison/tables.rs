@@ -81,9 +81,10 @@ impl<'a> Scene<'a> {
         // there is to see.
         let spreads = intervals.peek().is_none() && raced().next().is_some();
         if spreads {
-            let candidate = match self.several() {
-                true => "candidate",
-                false => &self.labels.candidates()[0],
+            let candidate = if self.several() {
+                "candidate"
+            } else {
+                &self.labels.candidates()[0]
             };
             for side in [self.labels.baseline(), candidate] {
                 table.column(Kind::Number, format!("{side} sd"));
@@ -100,9 +101,10 @@ impl<'a> Scene<'a> {
         let provisional = judged.peek().is_some() && judged.all(|one| one.provisional);
         table.column(
             Kind::Words,
-            match provisional {
-                true => "provisional verdict",
-                false => "verdict",
+            if provisional {
+                "provisional verdict"
+            } else {
+                "verdict"
             },
         );
         if mixed {
@@ -174,9 +176,10 @@ impl<'a> Scene<'a> {
 
     /// All cells of a comparison but its name and its metric.
     fn cells(&self, comparison: &Comparison, provisional: bool, spreads: bool) -> Vec<Cell> {
-        let word = match provisional {
-            true => sentences::verdict_word(comparison).to_owned(),
-            false => sentences::verdict_cell(comparison),
+        let word = if provisional {
+            sentences::verdict_word(comparison).to_owned()
+        } else {
+            sentences::verdict_cell(comparison)
         };
         let mark = self.glyphs.mark(comparison.verdict);
         let tone = comparison.verdict.map(Tone::Verdict);
@@ -308,9 +311,10 @@ impl<'a> Scene<'a> {
                 .collect();
             let name = words::metric_title(gathered.metric, self.glyphs);
             if !shown.is_empty() {
-                let title = match self.compares() {
-                    true => format!("{name}: {count} of {whole} moved"),
-                    false => name,
+                let title = if self.compares() {
+                    format!("{name}: {count} of {whole} moved")
+                } else {
+                    name
                 };
                 let table = self.table(&shown, gathered.metric).folded(OPEN);
                 others.tables.push((title, table));
@@ -410,7 +414,7 @@ fn beside(comparison: &Comparison) -> impl Iterator<Item = &MetricComparison> {
     })
 }
 
-/// Whether a metric is shown without being asked for: it is faster or slower;
+/// True where a metric is shown without being asked for: it is faster or slower;
 /// nobody knows which way is better and its interval lies to one side of zero,
 /// the change beyond the margin; or it is exact, as counts may be.
 fn moved(row: &MetricComparison, margin: f64) -> bool {
@@ -428,7 +432,7 @@ fn moved(row: &MetricComparison, margin: f64) -> bool {
     }
 }
 
-/// Whether all samples of a side have one value, and the sides differ in it:
+/// True where all samples of a side have one value, and the sides differ in it:
 /// without scatter there is no interval, and nothing to doubt either.
 fn exact(row: &MetricComparison) -> bool {
     let one_value = |side: &Side| side.samples > 1 && side.min == side.max;
@@ -448,9 +452,10 @@ fn word(metric: &Metric, verdict: Option<Verdict>) -> &'static str {
     let more = metric.better() == Better::More;
     match verdict {
         Some(Verdict::Faster | Verdict::Slower) if amount => {
-            match (verdict == Some(Verdict::Slower)) != more {
-                true => "more",
-                false => "less",
+            if (verdict == Some(Verdict::Slower)) != more {
+                "more"
+            } else {
+                "less"
             }
         }
         verdict => sentences::verdict_word_of(verdict),

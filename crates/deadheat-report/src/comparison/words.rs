@@ -1,20 +1,23 @@
-//! What a comparison of saved results says in words of its own: heads of
-//! columns, what is counted, and whether the data can answer at all.
+//! A comparison of saved results in words of its own: heads of columns, what is counted, whether
+//! the data can answer at all, and the doubts, each once with the benchmarks it concerns.
 
 use std::collections::HashMap;
 
 use deadheat_model::{
-    Analysis, Better, FailedBenchmark, LeftOut, LeftOutReason, Metric, Overall, Verdict, Warning,
+    Analysis, Better, FailedBenchmark, LeftOut, LeftOutReason, Metric, Overall, Warning,
 };
 
-use super::sides::Labels;
+use super::rows;
+use super::sides::{Labels, Scene};
 use crate::enumeration::first_of;
 use crate::glyphs::Glyphs;
 use crate::left_out;
 use crate::names::{escape, shorten};
-use crate::sentences;
+use crate::sentences::{self, Source};
 use crate::suite;
+use crate::tally::tally_with;
 use crate::units::{counted, two_digits};
+use crate::warnings::{WarningText, is_information, sentence, warnings_first};
 
 /// So many names stand in a sentence.
 const NAMED: usize = 10;
@@ -45,13 +48,14 @@ pub(super) fn metric_title(metric: &Metric, glyphs: Glyphs) -> String {
     }
 }
 
-/// How the mean over all benchmarks is called. It is one of costs, so where
+/// The name of the mean over all benchmarks. It is one of costs, so where
 /// more of something is better it reads the other way round.
 pub(super) fn overall_title(analysis: &Analysis) -> &'static str {
     let mut judged = analysis.comparisons.iter();
-    match judged.any(|one| one.metric.better() == Better::More) {
-        true => "geometric mean of costs",
-        false => "geometric mean",
+    if judged.any(|one| one.metric.better() == Better::More) {
+        "geometric mean of costs"
+    } else {
+        "geometric mean"
     }
 }
 
@@ -69,30 +73,8 @@ pub(super) fn only_in(reason: &LeftOutReason, labels: &Labels<'_>) -> String {
     }
 }
 
-/// How many came to which verdict, and what became of the others.
+/// The number that came to each verdict, and what became of the others.
 pub(super) fn tally(analysis: &Analysis, labels: &Labels<'_>) -> String {
-    let comparisons = &analysis.comparisons;
-    let count = |verdict| {
-        let raced = comparisons.iter().filter(|one| one.candidate.is_some());
-        raced.filter(|one| one.verdict == verdict).count()
-    };
-    let alone = comparisons.iter().filter(|one| one.candidate.is_none());
-    let even = count(Some(Verdict::Equivalent));
-    let mut told = vec![
-        (count(Some(Verdict::Faster)), "faster".to_owned()),
-        (count(Some(Verdict::Slower)), "slower".to_owned()),
-        (
-            even,
-            if even == 1 { "dead heat" } else { "dead heats" }.to_owned(),
-        ),
-        (
-            count(Some(Verdict::Inconclusive)),
-            "too close to call".to_owned(),
-        ),
-        (count(None), "without a verdict".to_owned()),
-        (alone.count(), "alone".to_owned()),
-        (analysis.failures.len(), sentences::FAILED_CELL.to_owned()),
-    ];
     let mut left_out: Vec<(usize, String)> = Vec::new();
     for one in &analysis.left_out {
         let word = match left_out::cell(&one.reason) {
@@ -104,15 +86,7 @@ pub(super) fn tally(analysis: &Analysis, labels: &Labels<'_>) -> String {
             None => left_out.push((1, word)),
         }
     }
-    told.extend(left_out);
-    let told = told.iter().filter(|(count, _)| *count > 0);
-    let told: Vec<String> = told
-        .map(|(count, word)| format!("{count} {word}"))
-        .collect();
-    match told.is_empty() {
-        true => "nothing was compared.".to_owned(),
-        false => format!("{}.", told.join(", ")),
-    }
+    tally_with(&analysis.comparisons, &analysis.failures, left_out)
 }
 
 /// That rows were left away; `None` where none was.
@@ -144,7 +118,7 @@ pub(super) fn listed<'n>(names: impl Iterator<Item = &'n str>, glyphs: Glyphs) -
     )
 }
 
-/// What happened to the benchmarks that failed: those that failed in the same
+/// Sentences about the benchmarks that failed: those that failed in the same
 /// words together.
 pub(super) fn failures(failures: &[FailedBenchmark], glyphs: Glyphs) -> Vec<String> {
     let mut groups: Vec<Vec<&FailedBenchmark>> = Vec::new();
@@ -190,7 +164,7 @@ pub(super) fn reasons(left_out: &[LeftOut], glyphs: Glyphs) -> Vec<String> {
     sentences::left_out(&with_words, glyphs)
 }
 
-/// Whether the data can answer at all, and what speaks against it; `None`
+/// Says whether the data can answer at all, and what speaks against it; `None`
 /// where nothing is compared.
 pub(super) fn answers(analysis: &Analysis) -> Option<String> {
     let raced = || {
@@ -214,9 +188,12 @@ pub(super) fn answers(analysis: &Analysis) -> Option<String> {
     };
     let concerned = |kind: fn(&Warning) -> bool| {
         let count = raced().filter(|one| one.warnings.iter().any(kind)).count();
-        (count > 0).then(|| match count == all {
-            true => String::new(),
-            false => format!(" in {count} of {all} rows"),
+        (count > 0).then(|| {
+            if count == all {
+                String::new()
+            } else {
+                format!(" in {count} of {all} rows")
+            }
         })
     };
     let mut because: Vec<String> = Vec::new();
@@ -280,7 +257,7 @@ pub(super) fn answers(analysis: &Analysis) -> Option<String> {
     })
 }
 
-/// What would give the verdicts that are missing; `None` where none is missing
+/// The remedy that would give the verdicts that are missing; `None` where none is missing
 /// for want of recordings.
 pub(super) fn remedy(analysis: &Analysis) -> Option<String> {
     let few = |one: &Warning| matches!(one, Warning::FewObservations { .. });
@@ -302,6 +279,116 @@ pub(super) fn remedy(analysis: &Analysis) -> Option<String> {
         "A verdict takes six files a side, recorded in turns: deadheat compare old/*.json \
          --against new/*.json{race}."
     ))
+}
+
+/// So many doubts of one kind are told in full where their numbers differ.
+const OF_A_KIND: usize = 3;
+
+/// Doubts that differ in nothing but numbers, which are of one code.
+struct Kind {
+    information: bool,
+    code: &'static str,
+    /// The sentences, and the comparisons they are about by their indices.
+    said: Vec<(String, Vec<usize>)>,
+}
+
+impl Scene<'_> {
+    /// The doubts: of the files as a whole, then those of the benchmarks, and
+    /// last what only helps to read the result.
+    pub(super) fn doubts(&self) -> Vec<WarningText> {
+        let source = Source::of(self.analysis);
+        let warnings = self.analysis.warnings.iter();
+        let whole = warnings.map(|one| WarningText::new(one, sentence(one, source, self.glyphs)));
+        let mut told: Vec<WarningText> = whole.collect();
+        for kind in self.kinds(source) {
+            let text = |text| WarningText {
+                information: kind.information,
+                code: kind.code,
+                text,
+            };
+            if kind.said.len() <= OF_A_KIND {
+                let said = kind.said.iter();
+                told.extend(said.map(|(said, of)| text(self.concerning(said, of))));
+                continue;
+            }
+            // One stands for all: nobody reads two thousand of them.
+            let (first, of) = &kind.said[0];
+            let rest = kind.said[1..].iter().flat_map(|(_, of)| of.iter().copied());
+            let rest: Vec<usize> = rest.collect();
+            let first = self.concerning(first, of);
+            let rest = self.named(&rest);
+            told.push(text(format!(
+                "{first} Likewise, in other numbers, in {rest}."
+            )));
+        }
+        warnings_first(told, |told| told.information)
+    }
+
+    /// The doubts of all comparisons, by their kind.
+    fn kinds(&self, source: Source) -> Vec<Kind> {
+        let mut kinds: Vec<Kind> = Vec::new();
+        let mut kind_of: HashMap<&'static str, usize> = HashMap::new();
+        let mut place_of: HashMap<String, (usize, usize)> = HashMap::new();
+        for (index, comparison) in self.analysis.comparisons.iter().enumerate() {
+            let single = comparison.warnings.iter().any(Warning::is_one_a_side);
+            for warning in &comparison.warnings {
+                // What stands above, where it is said whether the data can
+                // answer.
+                let told = matches!(
+                    warning,
+                    Warning::Unpaired { .. } | Warning::FewObservations { .. }
+                );
+                if single && told {
+                    continue;
+                }
+                let text = sentence(warning, source, self.glyphs);
+                if let Some((kind, place)) = place_of.get(&text) {
+                    let concerned = &mut kinds[*kind].said[*place].1;
+                    if concerned.last() != Some(&index) {
+                        concerned.push(index);
+                    }
+                    continue;
+                }
+                let kind = *kind_of.entry(warning.code()).or_insert_with(|| {
+                    kinds.push(Kind {
+                        information: is_information(warning),
+                        code: warning.code(),
+                        said: Vec::new(),
+                    });
+                    kinds.len() - 1
+                });
+                let said = &mut kinds[kind].said;
+                place_of.insert(text.clone(), (kind, said.len()));
+                said.push((text, vec![index]));
+            }
+        }
+        kinds
+    }
+
+    /// The sentence, and the benchmarks it is about unless that is all of them.
+    fn concerning(&self, said: &str, of: &[usize]) -> String {
+        if of.len() == self.analysis.comparisons.len() {
+            said.to_owned()
+        } else {
+            format!("In {}: {said}", self.named(of))
+        }
+    }
+
+    fn named(&self, of: &[usize]) -> String {
+        let Analysis { comparisons, .. } = self.analysis;
+        let name = |index: &usize| {
+            let one = &comparisons[*index];
+            let title = rows::title(one, self.glyphs);
+            match one.candidate.as_ref().filter(|_| self.several()) {
+                Some(candidate) => {
+                    format!("{title} of '{}'", self.labels.candidate(&candidate.name))
+                }
+                None => title,
+            }
+        };
+        let names: Vec<String> = of.iter().map(name).collect();
+        listed(names.iter().map(String::as_str), self.glyphs)
+    }
 }
 
 #[cfg(test)]

@@ -113,9 +113,10 @@ pub(super) fn fact(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Stri
             tickless,
             reachable,
         } => {
-            let mut told = match isolated.is_empty() {
-                true => "No core is set apart from other tasks.".to_owned(),
-                false => format!("Set apart from other tasks: {}.", cores(isolated)),
+            let mut told = if isolated.is_empty() {
+                "No core is set apart from other tasks.".to_owned()
+            } else {
+                format!("Set apart from other tasks: {}.", cores(isolated))
             };
             if !tickless.is_empty() {
                 told += &format!(" Without a timer while one task runs: {}.", cores(tickless));
@@ -243,10 +244,13 @@ pub(super) fn fact(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Stri
                 }
             }
         }
-        Facts::Build { debug_assertions } => match debug_assertions {
-            true => "deadheat itself was built with debug assertions.".to_owned(),
-            false => "deadheat itself was built without debug assertions.".to_owned(),
-        },
+        Facts::Build { debug_assertions } => {
+            if *debug_assertions {
+                "deadheat itself was built with debug assertions.".to_owned()
+            } else {
+                "deadheat itself was built without debug assertions.".to_owned()
+            }
+        }
     }
 }
 

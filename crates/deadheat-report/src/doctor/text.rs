@@ -2,10 +2,9 @@
 
 use deadheat_model::doctor::{Checkup, Finding, State};
 
-use super::findings::{describe, title};
+use super::findings::{advice, describe, example, headline, measured, title};
 use super::mends::{Mend, mend};
 use super::numbers::{count, share, time};
-use super::summary::{advice, example, headline, measured};
 use crate::glyphs::Glyphs;
 use crate::layout::{table, wrap};
 use crate::units::counted;
@@ -13,14 +12,14 @@ use crate::units::counted;
 /// Columns before the words of a finding: its mark and its title.
 const MARGIN: usize = 18;
 
-/// How a page is shown.
+/// The look of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DoctorTextOptions {
     /// Columns to keep to; commands that are longer are not broken within.
     pub width: usize,
-    /// Whether marks and titles are coloured.
+    /// True where marks and titles are coloured.
     pub color: bool,
-    /// Whether the reader can see more than ASCII.
+    /// True where the reader can see more than ASCII.
     pub unicode: bool,
 }
 
@@ -74,7 +73,7 @@ impl Page<'_> {
         text + &wrap("", &measured(self.checkup), self.width)
     }
 
-    /// What to do first: the mend of the gravest thing that has one.
+    /// The first thing to do: the mend of the gravest thing that has one.
     fn first(&self) -> Option<Mend> {
         let mut disturbing = self.checkup.in_state(State::Disturbs);
         disturbing.find_map(|finding| mend(finding, self.checkup))
@@ -208,9 +207,10 @@ impl Page<'_> {
     /// The text with its first occurrence of `words` in a colour, painted
     /// after wrapping: escape sequences have no width.
     fn painted(&self, text: &str, words: &str, color: u8) -> String {
-        match self.color {
-            true => text.replacen(words, &format!("\u{1b}[{color}m{words}\u{1b}[0m"), 1),
-            false => text.to_owned(),
+        if self.color {
+            text.replacen(words, &format!("\u{1b}[{color}m{words}\u{1b}[0m"), 1)
+        } else {
+            text.to_owned()
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::gates::breach;
 use crate::glyphs::Glyphs;
 use crate::names::escape;
 
-/// What the page can show.
+/// The characters that a page can show.
 pub(super) const GLYPHS: Glyphs = Glyphs::Unicode;
 
 /// The signs between which a text has a reading direction of its own.
@@ -159,7 +159,7 @@ fn block(out: &mut dyn Write, content: &Content<'_>) -> fmt::Result {
     }
 }
 
-/// Whether the gates are open, and every rule that is broken.
+/// Writes whether the gates are open, and every rule that is broken.
 fn gate(
     out: &mut dyn Write,
     is_open: bool,

@@ -1,4 +1,4 @@
-//! What is known of a run beside its answer: the machine, the plan, the builds, the files, and the
+//! A run beside its answer: the machine, the plan, the builds, the files, and the
 //! command that runs the race again.
 
 use deadheat_model::{
@@ -120,7 +120,7 @@ fn cores(cores: &[u32]) -> String {
     format!("{word} {}", cores.join(", "))
 }
 
-/// What was planned before the first sample.
+/// The plan, frozen before the first sample.
 pub(super) fn plan(header: &RunHeader) -> FactGroup {
     let design = &header.plan.design;
     let mut facts = FactGroup::new("Plan");
@@ -206,7 +206,7 @@ fn builds(header: &RunHeader) -> FactGroup {
     facts
 }
 
-/// What a contender does; `None` where its name says all there is.
+/// The work of a contender; `None` where its name says all there is.
 fn workload(workload: &Workload) -> Option<String> {
     let program = |program: &deadheat_model::Program| {
         let executable = program.executable.to_string_lossy().into_owned();
@@ -244,7 +244,7 @@ fn files(analysis: &Analysis) -> FactGroup {
     facts
 }
 
-/// Who wrote a file, and what it says of the machine.
+/// The tool that wrote a file, and what it says of the machine.
 fn origin(file: &ResultSource) -> String {
     let facts = &file.facts;
     let cores = facts

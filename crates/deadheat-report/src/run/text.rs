@@ -17,22 +17,22 @@ use crate::warnings::{self, WarningText};
 pub struct TextOptions {
     /// Columns of the terminal.
     pub width: usize,
-    /// Whether colours may be used.
+    /// True where colours may be used.
     pub color: bool,
-    /// Whether the terminal shows more than ASCII.
+    /// True where the terminal shows more than ASCII.
     pub unicode: bool,
-    /// How much is shown.
+    /// The amount that is shown.
     pub detail: Detail,
-    /// Whether the secondary figures follow, in a build with the feature
+    /// True where the secondary figures follow, in a build with the feature
     /// `reports`.
     pub figures: bool,
-    /// Whether pictures follow every verdict, of what there is to draw, in a
+    /// True where pictures follow every verdict, of what there is to draw, in a
     /// build with the same feature.
     pub plot: bool,
 }
 
 impl Default for TextOptions {
-    /// What suits a file: 80 columns of ASCII without colour.
+    /// The look that suits a file: 80 columns of ASCII without colour.
     fn default() -> Self {
         Self {
             width: 80,
@@ -155,7 +155,7 @@ impl<'a> Run<'a> {
         blocks
     }
 
-    /// What was asked for beside verdicts: pictures, metrics, figures.
+    /// Everything asked for beside verdicts: pictures, metrics, figures.
     fn below(&self, group: &'a [Comparison]) -> Vec<Block<'a>> {
         let labels = self.called(group);
         let against = |index: usize| format!("'{}' against '{}'", labels[index + 1], labels[0]);
@@ -196,11 +196,11 @@ impl<'a> Run<'a> {
         let titled: Vec<(String, Vec<WarningText>)> = (self.groups.iter())
             .map(|group| (self.title(group), self.warnings(group)))
             .collect();
-        let told = warnings::told_together(&titled).into_iter();
+        let told = warnings::merged_by_kind(&titled).into_iter();
         told.map(Note::from).collect()
     }
 
-    /// Whether what is known of the machine is worth a line. It changes no verdict, so briefly it
+    /// True where the calibration is worth a line. It changes no verdict, so briefly it
     /// is told only where it says that this one is to be doubted.
     fn quotes_calibration(&self) -> bool {
         let Some(note) = &self.analysis.calibration else {
