@@ -108,11 +108,11 @@ mod tests {
     fn of_very_many_the_first_are_named_and_all_are_counted() {
         let only = |number| one(&format!("n{number}"), LeftOutReason::OnlyIn("o".to_owned()));
         let all: Vec<LeftOut> = (0..NAMED + 3).map(only).collect();
-        let told = left_out(&all, Glyphs::Ascii).swap_remove(0);
+        let text = left_out(&all, Glyphs::Ascii).swap_remove(0);
         assert!(
-            told.starts_with("53 benchmarks only in 'o': n0, "),
-            "{told}"
+            text.starts_with("53 benchmarks only in 'o': n0, "),
+            "{text}"
         );
-        assert!(told.ends_with("n49 and 3 more."), "{told}");
+        assert!(text.ends_with("n49 and 3 more."), "{text}");
     }
 }

@@ -28,7 +28,11 @@
 
 #![cfg_attr(
     not(feature = "commands"),
-    allow(dead_code, unused_imports, reason = "only reports and the command line say it")
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "only reports and the command line say it"
+    )
 )]
 
 mod calibration;

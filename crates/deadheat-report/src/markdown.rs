@@ -159,7 +159,7 @@ fn of_block(block: &Block<'_>, folded: bool) -> Vec<Piece> {
                 Severity::Warning => "**warning:** ",
                 Severity::Note => "**note:** ",
             };
-            let told = |note: &crate::document::Note| {
+            let line_of = |note: &crate::document::Note| {
                 let place = note.place.iter().map(|place| format!("{}: ", code(place)));
                 let place: String = place.collect();
                 format!("{}{place}{}", word(note.severity), prose(&note.text))
@@ -167,10 +167,10 @@ fn of_block(block: &Block<'_>, folded: bool) -> Vec<Piece> {
             let (alarms, others): (Vec<_>, Vec<_>) = notes
                 .iter()
                 .partition(|note| folded || note.severity == Severity::Alarm);
-            let mut pieces = list(&mut alarms.into_iter().map(told));
+            let mut pieces = list(&mut alarms.into_iter().map(line_of));
             let quoted = others.iter().enumerate().map(|(index, note)| {
                 let gap = if index > 0 { ">\n" } else { "" };
-                format!("{gap}> {}\n", told(note))
+                format!("{gap}> {}\n", line_of(note))
             });
             pieces.push(piece(String::new(), quoted.collect()));
             pieces

@@ -51,13 +51,13 @@ impl WarningText {
 }
 
 impl From<WarningText> for Note {
-    fn from(told: WarningText) -> Note {
-        let severity = if told.information {
+    fn from(one: WarningText) -> Note {
+        let severity = if one.information {
             Severity::Note
         } else {
             Severity::Warning
         };
-        Note::of(severity, told.text)
+        Note::of(severity, one.text)
     }
 }
 
@@ -188,26 +188,26 @@ fn messages_in(
             let Some(text) = words(comparison, warning) else {
                 continue;
             };
-            let told = WarningText::new(warning, text);
-            match said.iter_mut().find(|(other, ..)| *other == told) {
+            let one = WarningText::new(warning, text);
+            match said.iter_mut().find(|(other, ..)| *other == one) {
                 Some((_, concerned, _)) if concerned.last() == Some(candidate) => {}
                 Some((_, concerned, _)) => concerned.push(candidate),
                 None => {
                     let named = matches!(warning, Warning::OptimisedAway { .. });
-                    said.push((told, vec![candidate], named));
+                    said.push((one, vec![candidate], named));
                 }
             }
         }
     }
-    warnings_first(said, |(told, ..)| told.information)
+    warnings_first(said, |(one, ..)| one.information)
         .into_iter()
-        .map(|(told, concerned, named)| {
+        .map(|(one, concerned, named)| {
             if named || concerned.len() == comparisons.len() {
-                return told;
+                return one;
             }
             WarningText {
-                text: format!("'{}': {}", concerned.join("', '"), told.text),
-                ..told
+                text: format!("'{}': {}", concerned.join("', '"), one.text),
+                ..one
             }
         })
         .collect()
@@ -580,17 +580,17 @@ fn control_separated(
 /// doubt that some benchmarks are free of stays with those it concerns.
 pub(crate) fn shared_warnings(doubts: &[Vec<WarningText>]) -> Vec<WarningText> {
     let mut shared: Vec<WarningText> = Vec::new();
-    for told in doubts.iter().flatten() {
-        if shared.contains(told) {
+    for one in doubts.iter().flatten() {
+        if shared.contains(one) {
             continue;
         }
-        let times = doubts.iter().filter(|group| group.contains(told)).count();
-        let common = times > 1 && (told.information || times == doubts.len());
+        let times = doubts.iter().filter(|group| group.contains(one)).count();
+        let common = times > 1 && (one.information || times == doubts.len());
         if common {
-            shared.push(told.clone());
+            shared.push(one.clone());
         }
     }
-    warnings_first(shared, |told| told.information)
+    warnings_first(shared, |one| one.information)
 }
 
 /// Benchmarks named where something holds for several.
@@ -602,8 +602,8 @@ const NAMED: usize = 4;
 /// benchmark the first is told, and whom else it concerns.
 pub(crate) fn merged_by_kind(benchmarks: &[(String, Vec<WarningText>)]) -> Vec<WarningText> {
     let mut together: Vec<(WarningText, Vec<&str>, bool)> = Vec::new();
-    for (title, told) in benchmarks {
-        for one in told {
+    for (title, texts) in benchmarks {
+        for one in texts {
             match together
                 .iter_mut()
                 .find(|(first, ..)| first.code == one.code)
@@ -618,21 +618,21 @@ pub(crate) fn merged_by_kind(benchmarks: &[(String, Vec<WarningText>)]) -> Vec<W
             }
         }
     }
-    let together = warnings_first(together, |(told, ..)| told.information);
+    let together = warnings_first(together, |(one, ..)| one.information);
     let all = benchmarks.len();
-    let words = together.into_iter().map(|(told, titles, differ)| {
+    let words = together.into_iter().map(|(one, titles, differ)| {
         let text = match (differ, &titles[..]) {
-            (false, titles) if titles.len() == all || told.information => told.text,
+            (false, titles) if titles.len() == all || one.information => one.text,
             (true, [first, others @ ..]) if !others.is_empty() => {
                 let others = named(others);
                 format!(
                     "'{first}': {} The like holds for {others} (-v tells).",
-                    told.text
+                    one.text
                 )
             }
-            (_, titles) => format!("{}: {}", named(titles), told.text),
+            (_, titles) => format!("{}: {}", named(titles), one.text),
         };
-        WarningText { text, ..told }
+        WarningText { text, ..one }
     });
     words.collect()
 }
@@ -666,7 +666,7 @@ mod tests {
         let suite = |told: [Vec<WarningText>; 3]| {
             let titles = ["a", "b", "c"].map(str::to_owned);
             let told = merged_by_kind(&titles.into_iter().zip(told).collect::<Vec<_>>());
-            told.into_iter().map(|told| told.text).collect::<Vec<_>>()
+            told.into_iter().map(|one| one.text).collect::<Vec<_>>()
         };
         let mixed = suite([vec![note.clone()], vec![doubt.clone(), note], vec![]]);
         assert_eq!(mixed, ["'b': Groups disagree.", "Linked once."]);

@@ -120,16 +120,16 @@ impl Scene<'_> {
         let host = self.fact(side, |facts| facts.host.as_ref());
         let place = host.or_else(|| self.fact(side, |facts| facts.cpu.as_ref()));
         let date = self.fact(side, |facts| facts.date.as_ref());
-        let mut told: Vec<String> = tool.into_iter().chain(runtime).collect();
-        match (told.last_mut(), place) {
+        let mut parts: Vec<String> = tool.into_iter().chain(runtime).collect();
+        match (parts.last_mut(), place) {
             (Some(last), Some(place)) => *last += &format!(" on {place}"),
-            (None, Some(place)) => told.push(format!("on {place}")),
+            (None, Some(place)) => parts.push(format!("on {place}")),
             (_, None) => {}
         }
-        told.extend(date);
-        told.extend(self.benchmarks(side));
-        if !told.is_empty() {
-            line += &format!(": {}", told.join(", "));
+        parts.extend(date);
+        parts.extend(self.benchmarks(side));
+        if !parts.is_empty() {
+            line += &format!(": {}", parts.join(", "));
         }
         line
     }
@@ -148,11 +148,11 @@ impl Scene<'_> {
         let only = LeftOutReason::OnlyIn(side.name.clone());
         let left_out = self.analysis.left_out.iter();
         let only = left_out.filter(|one| one.reason == only).count();
-        let mut told = vec![format!("{compared}{word}")];
+        let mut parts = vec![format!("{compared}{word}")];
         if only > 0 {
-            told.push(format!("{only} only here"));
+            parts.push(format!("{only} only here"));
         }
-        told
+        parts
     }
 
     fn fact(
@@ -171,11 +171,11 @@ impl Scene<'_> {
         tell: impl Fn(&'s ResultSource) -> Option<&'s String>,
     ) -> Option<String> {
         let mut seen = HashSet::new();
-        let told = side.files.iter().filter_map(tell);
-        let told = told.filter(|told| !told.is_empty() && seen.insert(*told));
-        let told: Vec<&String> = told.collect();
-        let first = shorten(&escape(told.first()?, self.glyphs), FACT, self.glyphs);
-        Some(match told.len() - 1 {
+        let facts = side.files.iter().filter_map(tell);
+        let facts = facts.filter(|fact| !fact.is_empty() && seen.insert(*fact));
+        let facts: Vec<&String> = facts.collect();
+        let first = shorten(&escape(facts.first()?, self.glyphs), FACT, self.glyphs);
+        Some(match facts.len() - 1 {
             0 => first,
             more => format!("{first} and {more} more"),
         })

@@ -97,7 +97,7 @@ pub(super) fn hidden(rows: usize) -> Option<String> {
 
 /// The metrics of which no row is shown.
 pub(super) fn quiet(metrics: &[(String, usize)], analysis: &Analysis) -> Option<String> {
-    let told: Vec<String> = metrics
+    let parts: Vec<String> = metrics
         .iter()
         .map(|(name, rows)| format!("{name} in {}", counted(*rows as u64, "row", "rows")))
         .collect();
@@ -107,7 +107,7 @@ pub(super) fn quiet(metrics: &[(String, usize)], analysis: &Analysis) -> Option<
         // Without verdicts nothing is.
         false => ("Measured beside it", " (--all-metrics)"),
     };
-    (!told.is_empty()).then(|| format!("{head}: {}{tail}.", told.join("; ")))
+    (!parts.is_empty()).then(|| format!("{head}: {}{tail}.", parts.join("; ")))
 }
 
 /// "a, b and 3 more".
@@ -148,13 +148,13 @@ pub(super) fn failures(failures: &[FailedBenchmark], glyphs: Glyphs) -> Vec<Stri
             )
         }
     };
-    let mut told: Vec<String> = groups.iter().take(FAILURES).map(sentence).collect();
+    let mut lines: Vec<String> = groups.iter().take(FAILURES).map(sentence).collect();
     let rest: usize = groups.iter().skip(FAILURES).map(Vec::len).sum();
     if rest > 0 {
         let rest = counted(rest as u64, "benchmark", "benchmarks");
-        told.push(format!("{rest} more failed; the JSON and the CSV say how."));
+        lines.push(format!("{rest} more failed; the JSON and the CSV say how."));
     }
-    told
+    lines
 }
 
 /// Why benchmarks were left out, as far as their rows do not say it.
@@ -299,7 +299,7 @@ impl Scene<'_> {
         let source = Source::of(self.analysis);
         let warnings = self.analysis.warnings.iter();
         let whole = warnings.map(|one| WarningText::new(one, sentence(one, source, self.glyphs)));
-        let mut told: Vec<WarningText> = whole.collect();
+        let mut texts: Vec<WarningText> = whole.collect();
         for kind in self.kinds(source) {
             let text = |text| WarningText {
                 information: kind.information,
@@ -308,7 +308,7 @@ impl Scene<'_> {
             };
             if kind.said.len() <= OF_A_KIND {
                 let said = kind.said.iter();
-                told.extend(said.map(|(said, of)| text(self.concerning(said, of))));
+                texts.extend(said.map(|(said, of)| text(self.concerning(said, of))));
                 continue;
             }
             // One stands for all: nobody reads two thousand of them.
@@ -317,11 +317,11 @@ impl Scene<'_> {
             let rest: Vec<usize> = rest.collect();
             let first = self.concerning(first, of);
             let rest = self.named(&rest);
-            told.push(text(format!(
+            texts.push(text(format!(
                 "{first} Likewise, in other numbers, in {rest}."
             )));
         }
-        warnings_first(told, |told| told.information)
+        warnings_first(texts, |one| one.information)
     }
 
     /// The doubts of all comparisons, by their kind.
@@ -334,11 +334,11 @@ impl Scene<'_> {
             for warning in &comparison.warnings {
                 // What stands above, where it is said whether the data can
                 // answer.
-                let told = matches!(
+                let is_above = matches!(
                     warning,
                     Warning::Unpaired { .. } | Warning::FewObservations { .. }
                 );
-                if single && told {
+                if single && is_above {
                     continue;
                 }
                 let text = sentence(warning, source, self.glyphs);
@@ -407,10 +407,10 @@ mod tests {
     #[test]
     fn of_many_names_the_first_ten_are_told() {
         let names: Vec<String> = (0..13).map(|number| format!("n{number}")).collect();
-        let told = |count: usize| listed(names[..count].iter().map(String::as_str), Glyphs::Ascii);
-        assert_eq!(told(1), "n0");
-        assert_eq!(told(2), "n0 and n1");
-        assert!(told(10).ends_with("n8 and n9"), "{}", told(10));
-        assert!(told(13).ends_with("n8, n9 and 3 more"), "{}", told(13));
+        let named = |count: usize| listed(names[..count].iter().map(String::as_str), Glyphs::Ascii);
+        assert_eq!(named(1), "n0");
+        assert_eq!(named(2), "n0 and n1");
+        assert!(named(10).ends_with("n8 and n9"), "{}", named(10));
+        assert!(named(13).ends_with("n8, n9 and 3 more"), "{}", named(13));
     }
 }

@@ -281,8 +281,10 @@ impl<'a> Run<'a> {
         }
         for (name, cell) in self.unanswered() {
             let mut cells = vec![Cell::from(nothing()); table.columns.len()];
+            if apart {
+                cells[1] = "".into();
+            }
             cells[0] = name.into();
-            cells[usize::from(apart)] = if apart { "".into() } else { cells[0].clone() };
             cells[1 + usize::from(apart)] = cell;
             table.rows.push(cells.into());
         }
@@ -347,9 +349,9 @@ impl<'a> Run<'a> {
         if self.detail == Detail::Full {
             return warnings::messages(group, &candidates, self.source, self.glyphs);
         }
-        let mut told = warnings::brief_messages(group, &candidates, self.source, self.glyphs);
-        told.retain(|told| self.detail == Detail::Brief || !told.information);
-        told
+        let mut texts = warnings::brief_messages(group, &candidates, self.source, self.glyphs);
+        texts.retain(|one| self.detail == Detail::Brief || !one.information);
+        texts
     }
 
     pub(crate) fn notes(&self, group: &[Comparison]) -> Vec<Note> {
@@ -362,8 +364,8 @@ impl<'a> Run<'a> {
             .map(|group| self.warnings(group))
             .collect();
         let shared = warnings::shared_warnings(&all);
-        let own = all.into_iter().map(|told| {
-            let own = told.into_iter().filter(|told| !shared.contains(told));
+        let own = all.into_iter().map(|texts| {
+            let own = texts.into_iter().filter(|one| !shared.contains(one));
             own.map(Note::from).collect()
         });
         let own = own.collect();
