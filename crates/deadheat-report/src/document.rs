@@ -46,6 +46,8 @@ pub(crate) enum Content<'a> {
     Table(Table<'a>),
     /// Doubts and other remarks.
     Notes(Vec<Note>),
+    /// Words and commands behind a lead, as in a dictionary.
+    Entry(Entry),
     /// Sentences that stand beside each other.
     List(Vec<String>),
     /// Facts about a thing, name by name, under a title.
@@ -72,6 +74,24 @@ pub(crate) struct VerdictLine {
     pub(crate) details: Vec<String>,
     /// Counts that stand to its right where there is room, else below it.
     pub(crate) aside: Option<String>,
+}
+
+/// Words and commands behind a lead.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub(crate) lead: String,
+    pub(crate) tone: Tone,
+    /// Columns of a terminal in front of the words, which the lead has to itself.
+    pub(crate) margin: usize,
+    pub(crate) parts: Vec<Part>,
+}
+
+/// A part of an entry.
+#[derive(Clone, Debug)]
+pub(crate) enum Part {
+    Words(String),
+    /// A command to type.
+    Command(String),
 }
 
 /// A rule that is broken: by which benchmark and candidate, and what excuses it.

@@ -1,7 +1,9 @@
 //! An answer in GitHub-flavoured Markdown, as a document of any length or as a comment that must
 //! not become longer than GitHub takes.
 
-use crate::document::{Block, Cell, Content, Kind, Row, Severity, Table, Tone, VerdictLine};
+use crate::document::{
+    Block, Cell, Content, Entry, Kind, Part, Row, Severity, Table, Tone, VerdictLine,
+};
 use crate::glyphs::Glyphs;
 use crate::names::shorten;
 use crate::units::counted;
@@ -175,6 +177,7 @@ fn of_block(block: &Block<'_>, folded: bool) -> Vec<Piece> {
             pieces.push(piece(String::new(), quoted.collect()));
             pieces
         }
+        Content::Entry(entry) => list(&mut std::iter::once(self::entry(entry))),
         Content::List(items) => list(&mut items.iter().map(|item| prose(item))),
         Content::Facts(_, facts) => {
             let facts = facts.iter();
@@ -235,6 +238,15 @@ fn verdict(one: &VerdictLine) -> String {
         prose(&one.sentence),
         details.collect::<String>()
     )
+}
+
+/// Words and commands behind their lead.
+fn entry(entry: &Entry) -> String {
+    let parts = entry.parts.iter().map(|part| match part {
+        Part::Words(words) => format!(" {}", prose(words)),
+        Part::Command(command) => format!(" {}", code(command)),
+    });
+    format!("**{}**{}", prose(&entry.lead), parts.collect::<String>())
 }
 
 fn codes(names: &[String]) -> String {

@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Write};
 
 use deadheat_model::Comparison;
 
-use crate::document::{Block, Broken, Content, Note, Severity, Table, Tone, VerdictLine};
+use crate::document::{Block, Broken, Content, Note, Part, Severity, Table, Tone, VerdictLine};
 use crate::gates::breach;
 use crate::glyphs::Glyphs;
 use crate::names::escape;
@@ -118,6 +118,16 @@ fn block(out: &mut dyn Write, content: &Content<'_>) -> fmt::Result {
         Content::Verdicts(verdicts) => verdicts.iter().try_for_each(|one| verdict(out, one)),
         Content::Table(table) => self::table(out, table),
         Content::Notes(notes) => self::notes(out, notes),
+        Content::Entry(entry) => {
+            write!(out, "<p><b>{}</b>", Text(&entry.lead))?;
+            for part in &entry.parts {
+                match part {
+                    Part::Words(words) => write!(out, " {}", Text(words))?,
+                    Part::Command(command) => write!(out, " <code>{}</code>", Text(command))?,
+                }
+            }
+            out.write_str("</p>")
+        }
         Content::List(items) => {
             out.write_str("<ul>")?;
             for item in items {
