@@ -24,7 +24,7 @@ fn cells(unit: Unit, values: &[Option<f64>], glyphs: Glyphs) -> Vec<String> {
         .collect()
 }
 
-/// What is typical of both sides, which agrees with the change between them;
+/// The typical values of both sides, which agree with the change between them;
 /// the medians where zeros leave nothing typical. One value for a side alone.
 pub(crate) fn typical(baseline: &Side, candidate: Option<&Side>) -> Vec<f64> {
     let sides: Vec<&Side> = std::iter::once(baseline).chain(candidate).collect();
@@ -137,7 +137,7 @@ pub(crate) fn metrics<'a>(comparison: &Comparison, glyphs: Glyphs) -> Option<Tab
     Some(table)
 }
 
-/// Whether any sample of either side was above zero. A function that neither
+/// True where any sample of either side was above zero. A function that neither
 /// faults nor waits would have a line of noughts for every metric that counts
 /// such things.
 pub(crate) fn seen(row: &MetricComparison) -> bool {

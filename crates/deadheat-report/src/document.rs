@@ -21,14 +21,14 @@ pub(crate) struct Block<'a> {
     pub(crate) nouns: (&'static str, &'static str),
 }
 
-/// What a block holds.
+/// The contents of a block.
 #[derive(Clone, Debug)]
 pub(crate) enum Content<'a> {
     /// A title of this level; 1 is that of the whole answer.
     Heading(u8, String),
-    /// How many came to which verdict, and what the run took.
+    /// The tally of verdicts, and what the run took.
     Headline(String, Option<String>),
-    /// Whether the gates of a run are open: the title, what is said of it, and who breaks which
+    /// The gates of a run: whether they are open, in words, and the benchmarks that break which
     /// rule.
     Gate {
         is_open: bool,
@@ -46,15 +46,17 @@ pub(crate) enum Content<'a> {
     Table(Table<'a>),
     /// Doubts and other remarks.
     Notes(Vec<Note>),
+    /// Words and commands behind a lead, as in a dictionary.
+    Entry(Entry),
     /// Sentences that stand beside each other.
     List(Vec<String>),
-    /// What is known of a thing, name by name, under a title.
+    /// Facts about a thing, name by name, under a title.
     Facts(&'static str, Vec<(String, String)>),
-    /// What is said of one benchmark; nothing of it where its blocks show nothing.
+    /// One benchmark; nothing of it is shown where its blocks show nothing.
     Section(String, Vec<Block<'a>>),
-    /// What unfolds behind a summary, where a medium can fold.
+    /// Blocks that unfold behind a summary, where a medium can fold.
     Fold(String, Vec<Block<'a>>),
-    /// What there is to draw, where a medium can draw.
+    /// A drawing, where a medium can draw.
     Plot(Plot<'a>),
     /// A command to type.
     Code(String),
@@ -68,10 +70,28 @@ pub(crate) struct VerdictLine {
     pub(crate) mark: &'static str,
     pub(crate) tone: Option<Tone>,
     pub(crate) sentence: String,
-    /// What one needs to believe it: placement, design, noise floor, counts.
+    /// Sentences one needs to believe it: placement, design, noise floor, counts.
     pub(crate) details: Vec<String>,
     /// Counts that stand to its right where there is room, else below it.
     pub(crate) aside: Option<String>,
+}
+
+/// Words and commands behind a lead.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub(crate) lead: String,
+    pub(crate) tone: Tone,
+    /// Columns of a terminal in front of the words, which the lead has to itself.
+    pub(crate) margin: usize,
+    pub(crate) parts: Vec<Part>,
+}
+
+/// A part of an entry.
+#[derive(Clone, Debug)]
+pub(crate) enum Part {
+    Words(String),
+    /// A command to type.
+    Command(String),
 }
 
 /// A rule that is broken: by which benchmark and candidate, and what excuses it.
@@ -82,7 +102,7 @@ pub(crate) struct Broken {
     pub(crate) excuse: Option<String>,
 }
 
-/// How grave a remark is.
+/// The gravity of a remark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Severity {
     /// A run fails for it, or a benchmark did.
@@ -112,17 +132,17 @@ impl Note {
     }
 }
 
-/// What is drawn of a benchmark's comparisons.
+/// The comparisons of a benchmark, to be drawn.
 #[derive(Clone, Debug)]
 pub(crate) struct Plot<'a> {
     pub(crate) group: &'a [Comparison],
     /// The labels of the contenders, the baseline first.
     pub(crate) labels: Vec<String>,
-    /// Whether the intervals are drawn too, which a table may have beside it.
+    /// True where the intervals are drawn too, which a table may have beside it.
     pub(crate) intervals: bool,
 }
 
-/// What stands in a column, which decides how it is set and what becomes of it where there is
+/// The contents of a column, which decide how it is set and what becomes of it where there is
 /// little room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {

@@ -1,4 +1,4 @@
-//! What the gates say, in words: which rules are broken by what, what excuses
+//! Gates in words: which rules are broken by what, what excuses
 //! them, and which excuses are idle.
 
 use deadheat_model::{Analysis, Comparison, Excuse, GateHit, Idle, IdleIgnore};
@@ -30,7 +30,7 @@ pub(crate) fn gates(analysis: &Analysis, glyphs: Glyphs) -> Vec<Note> {
     notes
 }
 
-/// What is said of the rules file: excuses that excuse nothing, and that the rules are its.
+/// Sentences about the rules file: excuses that excuse nothing, and that the rules are its.
 pub(crate) fn about_the_file(analysis: &Analysis, glyphs: Glyphs) -> Vec<Note> {
     let gates = &analysis.gates;
     let file = gates.config.as_deref().unwrap_or("the rules file");
@@ -49,7 +49,7 @@ pub(crate) fn about_the_file(analysis: &Analysis, glyphs: Glyphs) -> Vec<Note> {
     notes
 }
 
-/// What the gates say of the whole run: whether they are open, and every comparison that breaks a
+/// The gates of the whole run: whether they are open, and every comparison that breaks a
 /// rule, those that count first; `None` where there is no rule. `names` gives the names of a
 /// comparison.
 pub(crate) fn gate<'a>(
@@ -114,13 +114,14 @@ pub(crate) fn excuse(excuse: &Excuse, glyphs: Glyphs) -> String {
         Some(day) => format!(" until {}", shown(day)),
         None => String::new(),
     };
-    match excuse.reason.is_empty() {
-        true => format!("excused{until}, without a reason"),
-        false => format!("excused{until}: {}", shown(&excuse.reason)),
+    if excuse.reason.is_empty() {
+        format!("excused{until}, without a reason")
+    } else {
+        format!("excused{until}: {}", shown(&excuse.reason))
     }
 }
 
-/// Which rule a benchmark breaks, and what excuses that.
+/// The rule that a benchmark breaks, and what excuses that.
 #[cfg(feature = "reports")]
 pub(crate) fn breach(rule: &str, excuse: Option<String>) -> String {
     match excuse {

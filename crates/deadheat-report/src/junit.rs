@@ -97,7 +97,7 @@ fn shared(analysis: &Analysis) -> Vec<WarningText> {
     let all: Vec<Vec<WarningText>> = comparisons
         .map(|one| warnings_on(one, None, source))
         .collect();
-    warnings::shared_doubts(&all)
+    warnings::shared_warnings(&all)
 }
 
 fn compared(analysis: &Analysis, shared: &[WarningText]) -> Vec<Test> {

@@ -1,7 +1,5 @@
 //! Lines of text that keep to a width: wrapped sentences and plain tables.
 
-use std::ops::Range;
-
 /// Columns of a terminal that a text takes.
 pub(crate) trait Width {
     fn width(&self) -> usize;
@@ -168,16 +166,6 @@ fn broken(cell: &str, width: usize) -> Vec<String> {
         }
     }
     lines
-}
-
-/// The width these columns of a table need, gaps included.
-pub(crate) fn width_of(header: &[&str], rows: &[Vec<String>], columns: Range<usize>) -> usize {
-    columns
-        .map(|column| {
-            let cells = rows.iter().map(|row| row[column].width());
-            GAP + cells.chain([header[column].width()]).max().unwrap_or(0)
-        })
-        .sum()
 }
 
 #[cfg(test)]

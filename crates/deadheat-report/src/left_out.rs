@@ -57,7 +57,7 @@ fn sentence(reason: &LeftOutReason, names: &[String], glyphs: Glyphs) -> String 
     }
 }
 
-/// What stands for the verdict of a benchmark in a table, where it has a row:
+/// The words in place of the verdict of a benchmark in a table, where it has a row:
 /// what only one side has is named below the table instead.
 pub(crate) fn cell(reason: &LeftOutReason) -> Option<&'static str> {
     match reason {
@@ -108,11 +108,11 @@ mod tests {
     fn of_very_many_the_first_are_named_and_all_are_counted() {
         let only = |number| one(&format!("n{number}"), LeftOutReason::OnlyIn("o".to_owned()));
         let all: Vec<LeftOut> = (0..NAMED + 3).map(only).collect();
-        let told = left_out(&all, Glyphs::Ascii).swap_remove(0);
+        let text = left_out(&all, Glyphs::Ascii).swap_remove(0);
         assert!(
-            told.starts_with("53 benchmarks only in 'o': n0, "),
-            "{told}"
+            text.starts_with("53 benchmarks only in 'o': n0, "),
+            "{text}"
         );
-        assert!(told.ends_with("n49 and 3 more."), "{told}");
+        assert!(text.ends_with("n49 and 3 more."), "{text}");
     }
 }

@@ -22,12 +22,17 @@
 //!   `commands`: what a machine showed of itself
 //! - [`progress_line`]: the line to watch while a race goes on
 //!
-//! What is said about results stands in [`sentences`], what is said about
-//! doubts in [`doubts`].
+//! An answer is a tree of blocks (`document`): built once (`run`, `comparison`, `calibration`),
+//! and rendered by `terminal`, `markdown` and `page`. Sentences about results stand in
+//! [`sentences`], those about doubts in [`warnings`].
 
 #![cfg_attr(
-    not(feature = "reports"),
-    allow(dead_code, unused_imports, reason = "what only reports say")
+    not(feature = "commands"),
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "only reports and the command line say it"
+    )
 )]
 
 mod calibration;

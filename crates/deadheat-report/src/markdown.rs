@@ -1,7 +1,9 @@
 //! An answer in GitHub-flavoured Markdown, as a document of any length or as a comment that must
 //! not become longer than GitHub takes.
 
-use crate::document::{Block, Cell, Content, Kind, Row, Severity, Table, Tone, VerdictLine};
+use crate::document::{
+    Block, Cell, Content, Entry, Kind, Part, Row, Severity, Table, Tone, VerdictLine,
+};
 use crate::glyphs::Glyphs;
 use crate::names::shorten;
 use crate::units::counted;
@@ -12,7 +14,7 @@ const NAME_AT_MOST: usize = 100;
 /// Characters kept free for the sentence about what is missing.
 const RESERVE: usize = 400;
 
-/// What a block becomes: items between an opening and a close, so that some of them can be left
+/// The Markdown of a block: items between an opening and a close, so that some of them can be left
 /// out.
 struct Piece {
     open: String,
@@ -71,7 +73,7 @@ fn length(text: &str) -> usize {
     text.encode_utf16().count()
 }
 
-/// How many items of a piece find room, which they take.
+/// The number of items of a piece that find room, which they take.
 fn fitting(piece: &Piece, room: &mut usize) -> usize {
     // The line between two pieces counts as well.
     let around = length(&piece.open) + length(&piece.close) + 1;
@@ -159,7 +161,7 @@ fn of_block(block: &Block<'_>, folded: bool) -> Vec<Piece> {
                 Severity::Warning => "**warning:** ",
                 Severity::Note => "**note:** ",
             };
-            let told = |note: &crate::document::Note| {
+            let line_of = |note: &crate::document::Note| {
                 let place = note.place.iter().map(|place| format!("{}: ", code(place)));
                 let place: String = place.collect();
                 format!("{}{place}{}", word(note.severity), prose(&note.text))
@@ -167,14 +169,15 @@ fn of_block(block: &Block<'_>, folded: bool) -> Vec<Piece> {
             let (alarms, others): (Vec<_>, Vec<_>) = notes
                 .iter()
                 .partition(|note| folded || note.severity == Severity::Alarm);
-            let mut pieces = list(&mut alarms.into_iter().map(told));
+            let mut pieces = list(&mut alarms.into_iter().map(line_of));
             let quoted = others.iter().enumerate().map(|(index, note)| {
                 let gap = if index > 0 { ">\n" } else { "" };
-                format!("{gap}> {}\n", told(note))
+                format!("{gap}> {}\n", line_of(note))
             });
             pieces.push(piece(String::new(), quoted.collect()));
             pieces
         }
+        Content::Entry(entry) => list(&mut std::iter::once(self::entry(entry))),
         Content::List(items) => list(&mut items.iter().map(|item| prose(item))),
         Content::Facts(_, facts) => {
             let facts = facts.iter();
@@ -223,9 +226,10 @@ fn summarised(summary: &str) -> String {
 
 /// A verdict behind the names it is about, and below it what one needs to believe it.
 fn verdict(one: &VerdictLine) -> String {
-    let names = match one.names.is_empty() {
-        true => String::new(),
-        false => format!("{}: ", codes(&one.names)),
+    let names = if one.names.is_empty() {
+        String::new()
+    } else {
+        format!("{}: ", codes(&one.names))
     };
     let details = one.details.iter().chain(&one.aside);
     let details = details.map(|detail| format!("\n  - {}", prose(detail)));
@@ -234,6 +238,15 @@ fn verdict(one: &VerdictLine) -> String {
         prose(&one.sentence),
         details.collect::<String>()
     )
+}
+
+/// Words and commands behind their lead.
+fn entry(entry: &Entry) -> String {
+    let parts = entry.parts.iter().map(|part| match part {
+        Part::Words(words) => format!(" {}", prose(words)),
+        Part::Command(command) => format!(" {}", code(command)),
+    });
+    format!("**{}**{}", prose(&entry.lead), parts.collect::<String>())
 }
 
 fn codes(names: &[String]) -> String {

@@ -38,9 +38,10 @@ pub fn escape_message(text: &str, glyphs: Glyphs) -> String {
     let mut safe = escape(lines.next().unwrap_or_default(), glyphs);
     for line in lines {
         let order = ["::", "##["].map(|order| line.trim_start().starts_with(order));
-        safe += match line.starts_with("  ") && order == [false, false] {
-            true => "\n",
-            false => "\\n",
+        safe += if line.starts_with("  ") && order == [false, false] {
+            "\n"
+        } else {
+            "\\n"
         };
         safe += &escape(line, glyphs);
     }

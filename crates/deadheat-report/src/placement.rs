@@ -120,7 +120,7 @@ pub(crate) fn apart(apart: f64, glyphs: Glyphs) -> String {
     )
 }
 
-/// What somebody else said, fit to stand in a sentence.
+/// Words of others, fit to stand in a sentence.
 fn quoted(reason: &str, glyphs: Glyphs) -> String {
     let reason = names::shorten(&names::escape(reason, glyphs), REASON, glyphs);
     reason.trim_end_matches('.').to_owned()
@@ -149,18 +149,18 @@ mod tests {
 
     #[test]
     fn a_fixed_placement_tells_how_to_draw_it_and_what_went_wrong() {
-        let told = |reason, source| fixed(reason, source, Glyphs::Ascii);
-        assert!(told(None, Source::Functions).contains("cargo deadheat instead of cargo bench"));
-        assert!(told(None, Source::Commands).contains("deadheat link"));
-        assert!(told(None, Source::Programs).contains("deadheat rev"));
-        let recorded = told(None, Source::Recording);
+        let text = |reason, source| fixed(reason, source, Glyphs::Ascii);
+        assert!(text(None, Source::Functions).contains("cargo deadheat instead of cargo bench"));
+        assert!(text(None, Source::Commands).contains("deadheat link"));
+        assert!(text(None, Source::Programs).contains("deadheat rev"));
+        let recorded = text(None, Source::Recording);
         assert!(recorded.contains("record again") && !recorded.contains("deadheat"));
         for source in [Source::Functions, Source::Commands] {
-            let told = told(Some("there is no ld.lld.\u{1b}[2J"), source);
-            assert!(told.contains("(there is no ld.lld.\\e[2J)") || told.contains("no ld.lld"));
+            let text = text(Some("there is no ld.lld.\u{1b}[2J"), source);
+            assert!(text.contains("(there is no ld.lld.\\e[2J)") || text.contains("no ld.lld"));
             assert!(
-                !told.contains('\u{1b}') && told.contains("mend that"),
-                "{told}"
+                !text.contains('\u{1b}') && text.contains("mend that"),
+                "{text}"
             );
         }
     }

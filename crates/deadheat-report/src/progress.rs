@@ -81,7 +81,7 @@ pub fn progress_line(progress: &Progress<'_>, width: usize, glyphs: Glyphs) -> S
 #[cfg(feature = "commands")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CalibrationStanding {
-    /// What is raced.
+    /// The kind of races.
     pub kind: RaceKind,
     /// Races that are over.
     pub done: u64,
@@ -100,9 +100,10 @@ pub fn calibration_line(standing: &CalibrationStanding, width: usize) -> String 
     details.extend(standing.seconds_left.map(|seconds| {
         // Tenths would only flicker.
         let seconds = seconds.max(0.0).ceil();
-        match seconds < 10.0 {
-            true => format!("about {seconds} s left"),
-            false => format!("about {} left", waiting(seconds)),
+        if seconds < 10.0 {
+            format!("about {seconds} s left")
+        } else {
+            format!("about {} left", waiting(seconds))
         }
     }));
     for detail in details {

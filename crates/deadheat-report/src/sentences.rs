@@ -35,7 +35,7 @@ pub fn metric(metric: &Metric, glyphs: Glyphs) -> String {
     }
 }
 
-/// What was found about one candidate, in one sentence.
+/// The finding about one candidate, in one sentence.
 pub fn verdict(
     comparison: &Comparison,
     called: Called<'_>,
@@ -118,9 +118,10 @@ pub fn verdict(
 /// "is slower than 'x'", or what says the same of memory and counts.
 fn than(metric: &Metric, more: bool, called: Called<'_>, glyphs: Glyphs) -> String {
     let baseline = called.baseline;
-    let than = match called.baseline_is_shown {
-        true => String::new(),
-        false => format!(" than '{baseline}'"),
+    let than = if called.baseline_is_shown {
+        String::new()
+    } else {
+        format!(" than '{baseline}'")
     };
     match metric {
         Metric::Wall => format!("is {}{than}", pace_word(more)),
@@ -208,7 +209,7 @@ pub fn level_of_the_look(comparison: &Comparison) -> Option<String> {
     })
 }
 
-/// What the design finds, and what was left out; `None` where there is nothing
+/// The smallest change that the design finds, and what was left out; `None` where there is nothing
 /// to tell.
 pub fn design(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
     let mut parts = Vec::new();
@@ -235,7 +236,7 @@ pub fn design(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
     (!parts.is_empty()).then(|| format!("{}.", parts.join("; ")))
 }
 
-/// What the verdict speaks of where that is the source, what placement alone
+/// The subject of the verdict where that is the source, what placement alone
 /// does, and the estimate as the user's own link placed the code; `None` where
 /// none of it is known.
 pub fn placement(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
@@ -254,7 +255,7 @@ pub fn placement(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
     (!parts.is_empty()).then(|| format!("{}.", parts.join("; ")))
 }
 
-/// How far placement alone moves the benchmark, or that nobody can tell.
+/// The distance that placement alone moves the benchmark, or that nobody can tell.
 fn placement_alone(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
     let found = comparison.spreads.and_then(|spreads| spreads.placement);
     match found.map(LogRatio) {
@@ -276,16 +277,17 @@ pub fn noise_floor(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
     let precision = Precision::of(estimate.interval.as_ref());
     let change = precision.signed(estimate.effect.change(), glyphs);
     let interval = interval_in_words(comparison, estimate, glyphs);
-    let doubt = match control.separated {
-        true => "; this control separated",
-        false => "",
+    let doubt = if control.separated {
+        "; this control separated"
+    } else {
+        ""
     };
     Some(format!(
         "baseline against itself: {change} ({interval}){doubt}."
     ))
 }
 
-/// How much more would settle it, with the option that allows it.
+/// The effort that would settle it, with the option that allows it.
 fn prospects(comparison: &Comparison, source: Source) -> String {
     let more = comparison.replicates_to_settle;
     let Some(more) = more.filter(|more| *more > 0) else {
@@ -364,7 +366,7 @@ pub(crate) fn observations(baseline: usize, candidate: usize, each: Observation)
     format!("{baseline} against {candidate} {what}")
 }
 
-/// What the samples of an unpaired recording were compared by; `None` where
+/// The unit by which samples of an unpaired recording were compared; `None` where
 /// they are paired.
 fn unpaired(comparison: &Comparison) -> Option<Observation> {
     comparison
@@ -376,7 +378,7 @@ fn unpaired(comparison: &Comparison) -> Option<Observation> {
         })
 }
 
-/// What the result of one benchmark rests on: replicates, and for a recording
+/// The base of a benchmark's result: replicates, and for a recording
 /// its samples. Without pairs these are processes, where they are named, and
 /// else nothing but samples.
 pub fn rests_on(comparisons: &[Comparison], source: Source) -> Option<String> {
@@ -407,7 +409,7 @@ pub fn rests_on(comparisons: &[Comparison], source: Source) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// What stands for the verdict of a benchmark that failed, in a table cell.
+/// The word in place of the verdict of a benchmark that failed, in a table cell.
 pub const FAILED_CELL: &str = "failed";
 
 /// The verdict in a table cell; where it holds for more than the binaries as

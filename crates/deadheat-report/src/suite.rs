@@ -6,7 +6,7 @@ use deadheat_model::{Analysis, Comparison, Ending, FailedBenchmark, Processes, S
 use crate::glyphs::Glyphs;
 use crate::names::escape;
 
-/// How the two sides of a comparison are called in its sentences; already
+/// The names of the two sides of a comparison in its sentences; already
 /// fit to be shown.
 #[derive(Clone, Copy, Debug)]
 pub struct Called<'a> {
@@ -19,7 +19,7 @@ pub struct Called<'a> {
     pub baseline_is_shown: bool,
 }
 
-/// Whether advice can ask for another race or only for another recording.
+/// The source of samples: advice can ask for another race, or only for another recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// deadheat raced commands, so the flags of `deadheat run` help.
@@ -102,7 +102,7 @@ pub(crate) fn threads_beside(comparison: &Comparison) -> Option<u32> {
     comparison.threads.filter(|threads| !is_told(threads))
 }
 
-/// Whether a benchmark has no name but what `deadheat run` calls a race of any
+/// True where a benchmark has no name but what `deadheat run` calls a race of any
 /// commands, which then have to tell what it is.
 pub(crate) fn is_any_run(group: &[Comparison], source: Source) -> bool {
     let is_any = |first: &Comparison| first.benchmark == "run" && first.parameters.is_empty();

@@ -54,40 +54,47 @@ pub fn failed(title: &str, failure: &FailedBenchmark, glyphs: Glyphs) -> String 
     }
 }
 
-/// How many comparisons came to which verdict, and how many benchmarks to none
+/// The number of comparisons that came to each verdict, and of benchmarks that came to none
 /// since they failed or were left out.
 pub fn tally(
     comparisons: &[Comparison],
     failures: &[FailedBenchmark],
     left_out: &[LeftOut],
 ) -> String {
+    let left_out = [(left_out.len(), "left out".to_owned())];
+    tally_with(comparisons, failures, left_out)
+}
+
+/// The same with what was left out counted by the caller, each count before its words.
+pub(crate) fn tally_with(
+    comparisons: &[Comparison],
+    failures: &[FailedBenchmark],
+    left_out: impl IntoIterator<Item = (usize, String)>,
+) -> String {
     let count = |verdict| {
         let raced = comparisons.iter().filter(|c| c.candidate.is_some());
-        raced.filter(|c| c.verdict == verdict).count() as u64
+        raced.filter(|c| c.verdict == verdict).count()
     };
-    let alone = comparisons.iter().filter(|c| c.candidate.is_none()).count() as u64;
+    let alone = comparisons.iter().filter(|c| c.candidate.is_none()).count();
+    let even = count(Some(Verdict::Equivalent));
     let phrases = [
-        (count(Some(Verdict::Faster)), "faster", "faster"),
-        (count(Some(Verdict::Slower)), "slower", "slower"),
-        (count(Some(Verdict::Equivalent)), "dead heat", "dead heats"),
-        (
-            count(Some(Verdict::Inconclusive)),
-            "too close to call",
-            "too close to call",
-        ),
-        (count(None), "without a verdict", "without a verdict"),
-        (alone, "measured alone", "measured alone"),
-        (failures.len() as u64, "failed", "failed"),
-        (left_out.len() as u64, "left out", "left out"),
+        (count(Some(Verdict::Faster)), "faster"),
+        (count(Some(Verdict::Slower)), "slower"),
+        (even, if even == 1 { "dead heat" } else { "dead heats" }),
+        (count(Some(Verdict::Inconclusive)), "too close to call"),
+        (count(None), "without a verdict"),
+        (alone, "measured alone"),
+        (failures.len(), "failed"),
     ];
-    let told = phrases.into_iter().filter(|(count, ..)| *count > 0);
-    let told: Vec<String> = told
-        .map(|(count, one, many)| counted(count, one, many))
+    let phrases = phrases.map(|(count, words)| (count, words.to_owned()));
+    let parts: Vec<String> = (phrases.into_iter().chain(left_out))
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, words)| format!("{count} {words}"))
         .collect();
-    if told.is_empty() {
+    if parts.is_empty() {
         "nothing was compared.".to_owned()
     } else {
-        format!("{}.", told.join(", "))
+        format!("{}.", parts.join(", "))
     }
 }
 
@@ -106,7 +113,7 @@ pub fn controls(comparisons: &[Comparison]) -> Option<String> {
         .then(|| format!("baselines against themselves: {found} of {of} separated."))
 }
 
-/// What the whole run took; `None` for a recording, of which nobody knows.
+/// The effort of the whole run; `None` for a recording, of which nobody knows.
 pub fn effort(analysis: &Analysis) -> Option<String> {
     let processes = match Source::of(analysis) {
         Source::Recording => return None,
@@ -128,7 +135,7 @@ pub fn time(analysis: &Analysis) -> Option<String> {
     raced.then(|| waiting(analysis.elapsed_seconds))
 }
 
-/// How the run ended, when that is worth a sentence.
+/// The ending of the run, when that is worth a sentence.
 pub fn ending(ending: &Ending, source: Source, glyphs: Glyphs) -> Option<String> {
     let again = source.resume();
     match ending {

@@ -2,7 +2,7 @@
 //!
 //! Colours are put on after lines were measured: escape sequences have no width.
 
-use crate::document::{Block, Content, Kind, Note, Row, Severity, Table, VerdictLine};
+use crate::document::{Block, Content, Entry, Kind, Note, Part, Row, Severity, Table, VerdictLine};
 use crate::glyphs::Glyphs;
 use crate::layout::{self, Width as _};
 use crate::names::{labels, shorten};
@@ -54,7 +54,13 @@ impl Terminal {
 
     fn block(&self, block: &Block<'_>) -> String {
         match &block.content {
-            Content::Heading(_, title) => self.wrapped("", title),
+            Content::Heading(_, title) => {
+                let lines = self.wrapped("", title);
+                lines
+                    .lines()
+                    .map(|line| self.painted(line, 1) + "\n")
+                    .collect()
+            }
             Content::Headline(tally, Some(effort)) => {
                 self.wrapped("", &format!("{}; {effort}.", tally.trim_end_matches('.')))
             }
@@ -87,7 +93,8 @@ impl Terminal {
             Content::Plot(plot) => self.plot(plot),
             #[cfg(not(feature = "reports"))]
             Content::Plot(_) => String::new(),
-            Content::Code(command) => format!("{}{command}\n", " ".repeat(INDENT)),
+            Content::Entry(entry) => self.entry(entry),
+            Content::Code(command) => self.command(command, INDENT),
         }
     }
 
@@ -121,12 +128,45 @@ impl Terminal {
         }
     }
 
+    /// Words that hang behind their lead, and commands as far to the right.
+    fn entry(&self, entry: &Entry) -> String {
+        let mut text = String::new();
+        for (index, part) in entry.parts.iter().enumerate() {
+            let lead = if index == 0 { entry.lead.as_str() } else { "" };
+            let fill = " ".repeat(entry.margin.saturating_sub(lead.width()));
+            text += &match part {
+                Part::Words(words) => self.wrapped(&format!("{lead}{fill}"), words),
+                Part::Command(command) => self.command(command, entry.margin),
+            };
+        }
+        text.replacen(
+            &entry.lead,
+            &self.painted(&entry.lead, entry.tone.code()),
+            1,
+        )
+    }
+
+    /// A command to paste, after a pipe on a line of its own where one line is
+    /// too narrow.
+    fn command(&self, command: &str, margin: usize) -> String {
+        let line = format!("{}$ {command}\n", " ".repeat(margin));
+        match command.split_once(" | ") {
+            Some((first, rest)) if line.chars().count() > self.width.saturating_add(1) => {
+                let narrow = margin.min(self.width.saturating_sub(rest.len() + 2));
+                let [margin, narrow] = [margin, narrow].map(|columns| " ".repeat(columns));
+                format!("{margin}$ {first} |\n{narrow}  {rest}\n")
+            }
+            _ => line,
+        }
+    }
+
     /// A verdict behind its mark, with the counts to its right where there is room, else below it.
     fn verdict(&self, one: &VerdictLine) -> String {
         let (mark, sentence) = (one.mark, one.sentence.as_str());
-        let sentence = match sentence.contains(". ") {
-            true => sentence,
-            false => sentence.trim_end_matches('.'),
+        let sentence = if sentence.contains(". ") {
+            sentence
+        } else {
+            sentence.trim_end_matches('.')
         };
         let mut text = self.wrapped(&format!("{mark} "), sentence);
         if let Some(aside) = &one.aside {
@@ -274,9 +314,10 @@ impl Terminal {
                 Some(tone) => self.painted(&cell.text, tone.code()),
                 None => cell.text.clone(),
             };
-            line += &match column.kind.to_the_left() {
-                true => shown + &fill,
-                false => fill + &shown,
+            line += &if column.kind.to_the_left() {
+                shown + &fill
+            } else {
+                fill + &shown
             };
         }
         line.truncate(line.trim_end().len());
@@ -316,9 +357,10 @@ impl Terminal {
             verdict,
         };
         let (baseline, candidates) = (&plot.labels[0], &plot.labels[1..]);
-        let mut text = match plot.intervals {
-            true => intervals(plot.group, candidates, &scenery(None)),
-            false => String::new(),
+        let mut text = if plot.intervals {
+            intervals(plot.group, candidates, &scenery(None))
+        } else {
+            String::new()
         };
         for (comparison, candidate) in plot.group.iter().zip(candidates) {
             text += &pictures(

@@ -14,7 +14,7 @@ use crate::units::{Precision, counted, quantity, share, two_digits};
 /// A warning as it is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WarningText {
-    /// Whether it only helps to read the result and casts no doubt on it.
+    /// True where it only helps to read the result and casts no doubt on it.
     pub information: bool,
     /// The kind of warning, by its name in JSON.
     pub code: &'static str,
@@ -41,7 +41,7 @@ impl WarningText {
         }
     }
 
-    /// What helps to read the result and is no warning of the analysis.
+    /// A help to read the result that is no warning of the analysis.
     pub fn note(code: &'static str, text: String) -> Self {
         Self {
             information: true,
@@ -51,12 +51,13 @@ impl WarningText {
 }
 
 impl From<WarningText> for Note {
-    fn from(told: WarningText) -> Note {
-        let severity = match told.information {
-            true => Severity::Note,
-            false => Severity::Warning,
+    fn from(one: WarningText) -> Note {
+        let severity = if one.information {
+            Severity::Note
+        } else {
+            Severity::Warning
         };
-        Note::of(severity, told.text)
+        Note::of(severity, one.text)
     }
 }
 
@@ -64,13 +65,13 @@ impl From<WarningText> for Note {
 /// sum under twelve link orders (docs/validation/placement.md).
 const LARGEST_BY_PLACEMENT: f64 = 0.46;
 
-/// Whether the comparison was called faster, slower or a dead heat.
+/// True where the comparison was called faster, slower or a dead heat.
 pub(crate) fn is_decided(comparison: &Comparison) -> bool {
     let verdict = comparison.verdict;
     verdict.is_some_and(|verdict| verdict != Verdict::Inconclusive)
 }
 
-/// Whether a warning changes how this verdict is read. Doubts always do; a
+/// True where a warning changes how this verdict is read. Doubts always do; a
 /// note about placement does unless the change is beyond what placement was
 /// ever seen to make, or there is no verdict; that a race stopped early, or
 /// that a machine has no counters, never does.
@@ -121,7 +122,7 @@ fn brief_sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
     }
 }
 
-/// Whether the warning only helps to read the result. Nearly every race stops
+/// True where the warning only helps to read the result. Nearly every race stops
 /// early in a binary as linked; that must not drown what is wrong with it.
 pub fn is_information(warning: &Warning) -> bool {
     matches!(
@@ -159,7 +160,7 @@ pub fn messages(
     glyphs: Glyphs,
 ) -> Vec<WarningText> {
     let all = |_: &Comparison, warning: &Warning| Some(sentence(warning, source, glyphs));
-    told_by(comparisons, candidates, all)
+    messages_in(comparisons, candidates, all)
 }
 
 /// The same of those that change how the verdict is read.
@@ -169,13 +170,13 @@ pub(crate) fn brief_messages(
     source: Source,
     glyphs: Glyphs,
 ) -> Vec<WarningText> {
-    told_by(comparisons, candidates, |comparison, warning| {
+    messages_in(comparisons, candidates, |comparison, warning| {
         earns_its_place(warning, comparison).then(|| brief_sentence(warning, source, glyphs))
     })
 }
 
 /// The warnings as `words` has them; those it has no words for are left out.
-fn told_by(
+fn messages_in(
     comparisons: &[Comparison],
     candidates: &[&str],
     words: impl Fn(&Comparison, &Warning) -> Option<String>,
@@ -187,32 +188,32 @@ fn told_by(
             let Some(text) = words(comparison, warning) else {
                 continue;
             };
-            let told = WarningText::new(warning, text);
-            match said.iter_mut().find(|(other, ..)| *other == told) {
+            let one = WarningText::new(warning, text);
+            match said.iter_mut().find(|(other, ..)| *other == one) {
                 Some((_, concerned, _)) if concerned.last() == Some(candidate) => {}
                 Some((_, concerned, _)) => concerned.push(candidate),
                 None => {
                     let named = matches!(warning, Warning::OptimisedAway { .. });
-                    said.push((told, vec![candidate], named));
+                    said.push((one, vec![candidate], named));
                 }
             }
         }
     }
-    warnings_first(said, |(told, ..)| told.information)
+    warnings_first(said, |(one, ..)| one.information)
         .into_iter()
-        .map(|(told, concerned, named)| {
+        .map(|(one, concerned, named)| {
             if named || concerned.len() == comparisons.len() {
-                return told;
+                return one;
             }
             WarningText {
-                text: format!("'{}': {}", concerned.join("', '"), told.text),
-                ..told
+                text: format!("'{}': {}", concerned.join("', '"), one.text),
+                ..one
             }
         })
         .collect()
 }
 
-/// What can be given more work.
+/// The unit that can be given more work.
 fn unit_of_work(source: Source) -> &'static str {
     match source {
         Source::Functions | Source::Programs => "call",
@@ -574,35 +575,35 @@ fn control_separated(
     )
 }
 
-/// What is said once at the end instead of under every benchmark: information
+/// Remarks that are made once at the end instead of under every benchmark: information
 /// that more than one has in common, and doubts that all have in common. A
 /// doubt that some benchmarks are free of stays with those it concerns.
-pub(crate) fn shared_doubts(doubts: &[Vec<WarningText>]) -> Vec<WarningText> {
+pub(crate) fn shared_warnings(doubts: &[Vec<WarningText>]) -> Vec<WarningText> {
     let mut shared: Vec<WarningText> = Vec::new();
-    for told in doubts.iter().flatten() {
-        if shared.contains(told) {
+    for one in doubts.iter().flatten() {
+        if shared.contains(one) {
             continue;
         }
-        let times = doubts.iter().filter(|group| group.contains(told)).count();
-        let common = times > 1 && (told.information || times == doubts.len());
+        let times = doubts.iter().filter(|group| group.contains(one)).count();
+        let common = times > 1 && (one.information || times == doubts.len());
         if common {
-            shared.push(told.clone());
+            shared.push(one.clone());
         }
     }
-    warnings_first(shared, |told| told.information)
+    warnings_first(shared, |one| one.information)
 }
 
 /// Benchmarks named where something holds for several.
 const NAMED: usize = 4;
 
-/// What is said of a suite where every benchmark has a line only: each thing
+/// The remarks on a suite where every benchmark has a line only: each thing
 /// once, doubts first, with the titles of the benchmarks it is about where
 /// these are not all. Of a kind of doubt whose words differ from benchmark to
 /// benchmark the first is told, and whom else it concerns.
-pub(crate) fn told_together(benchmarks: &[(String, Vec<WarningText>)]) -> Vec<WarningText> {
+pub(crate) fn merged_by_kind(benchmarks: &[(String, Vec<WarningText>)]) -> Vec<WarningText> {
     let mut together: Vec<(WarningText, Vec<&str>, bool)> = Vec::new();
-    for (title, told) in benchmarks {
-        for one in told {
+    for (title, texts) in benchmarks {
+        for one in texts {
             match together
                 .iter_mut()
                 .find(|(first, ..)| first.code == one.code)
@@ -617,21 +618,21 @@ pub(crate) fn told_together(benchmarks: &[(String, Vec<WarningText>)]) -> Vec<Wa
             }
         }
     }
-    let together = warnings_first(together, |(told, ..)| told.information);
+    let together = warnings_first(together, |(one, ..)| one.information);
     let all = benchmarks.len();
-    let words = together.into_iter().map(|(told, titles, differ)| {
+    let words = together.into_iter().map(|(one, titles, differ)| {
         let text = match (differ, &titles[..]) {
-            (false, titles) if titles.len() == all || told.information => told.text,
+            (false, titles) if titles.len() == all || one.information => one.text,
             (true, [first, others @ ..]) if !others.is_empty() => {
                 let others = named(others);
                 format!(
                     "'{first}': {} The like holds for {others} (-v tells).",
-                    told.text
+                    one.text
                 )
             }
-            (_, titles) => format!("{}: {}", named(titles), told.text),
+            (_, titles) => format!("{}: {}", named(titles), one.text),
         };
-        WarningText { text, ..told }
+        WarningText { text, ..one }
     });
     words.collect()
 }
@@ -664,8 +665,8 @@ mod tests {
         let other = told(false, "Groups disagree by 3 %.");
         let suite = |told: [Vec<WarningText>; 3]| {
             let titles = ["a", "b", "c"].map(str::to_owned);
-            let told = told_together(&titles.into_iter().zip(told).collect::<Vec<_>>());
-            told.into_iter().map(|told| told.text).collect::<Vec<_>>()
+            let told = merged_by_kind(&titles.into_iter().zip(told).collect::<Vec<_>>());
+            told.into_iter().map(|one| one.text).collect::<Vec<_>>()
         };
         let mixed = suite([vec![note.clone()], vec![doubt.clone(), note], vec![]]);
         assert_eq!(mixed, ["'b': Groups disagree.", "Linked once."]);
@@ -689,12 +690,12 @@ mod tests {
             vec![doubt, note.clone(), all.clone()],
             vec![all.clone()],
         ];
-        assert_eq!(shared_doubts(&groups), [all, note]);
+        assert_eq!(shared_warnings(&groups), [all, note]);
     }
 
     #[test]
     fn one_benchmark_shares_nothing() {
-        assert_eq!(shared_doubts(&[vec![told(true, "linked once")]]), []);
+        assert_eq!(shared_warnings(&[vec![told(true, "linked once")]]), []);
     }
 
     #[test]

@@ -3,10 +3,9 @@
 
 use deadheat_model::{Calibration, Day, Verdict};
 
-use super::note::sentence_case;
 use super::tables::tables;
 use super::words::{Belief, belief, doubts, sizes};
-use crate::document::{Block, Content, Kind, Note, Severity, Table, VerdictLine, mark_of};
+use crate::document::{Block, Content, Note, Severity, VerdictLine, mark_of};
 use crate::glyphs::Glyphs;
 use crate::markdown;
 use crate::names::{escape, shorten};
@@ -18,9 +17,9 @@ use crate::units::{counted, waiting};
 pub struct CalibrationOptions<'a> {
     /// Columns of the terminal.
     pub width: usize,
-    /// Whether colours may be used.
+    /// True where colours may be used.
     pub color: bool,
-    /// Whether the terminal shows more than ASCII.
+    /// True where the terminal shows more than ASCII.
     pub unicode: bool,
     /// In what the machine differs by now, as
     /// [`Calibration::outdated`](deadheat_model::Calibration::outdated) has it.
@@ -71,31 +70,7 @@ fn answer<'a>(
         (None, Some(belief))
     };
     blocks.extend(first);
-    for found in tables(calibration, glyphs) {
-        let (title, after) = match found.title.split_once(": ") {
-            Some((title, after)) => (title, Some(format!("{}.", sentence_case(after)))),
-            None => (found.title.as_str(), None),
-        };
-        blocks.push(Block::of(Content::Heading(2, title.to_owned())));
-        blocks.extend(after.map(|after| Block::paragraph(after).tight()));
-        let mut table = Table::default();
-        for head in found.header {
-            let kind = if is_name(&head) {
-                Kind::Words
-            } else {
-                Kind::Number
-            };
-            table.column(kind, head);
-        }
-        table.rows = found.rows.into_iter().map(Into::into).collect();
-        blocks.push(Block::table(table).tight());
-        blocks.extend(
-            found
-                .below
-                .into_iter()
-                .map(|line| Block::indented(line).tight()),
-        );
-    }
+    blocks.extend(tables(calibration, glyphs));
     blocks.extend(last);
     let doubts = doubts(calibration, outdated, glyphs).into_iter();
     let doubts = doubts.map(|text| Note::of(Severity::Note, text)).collect();
@@ -103,7 +78,7 @@ fn answer<'a>(
     blocks
 }
 
-/// Whether verdicts can be believed, and for what sizes of differences.
+/// Says whether verdicts can be believed, and for what sizes of differences.
 fn verdict<'a>(calibration: &Calibration, glyphs: Glyphs) -> Block<'a> {
     let (belief, sentence) = belief(calibration);
     let verdict = match belief {
@@ -164,13 +139,9 @@ fn machine(calibration: &Calibration, glyphs: Glyphs) -> String {
             .map(|kernel| format!("kernel {}", shown(kernel))),
     ];
     let facts: Vec<String> = facts.into_iter().flatten().collect();
-    match facts.is_empty() {
-        true => "a machine of which nothing is known".to_owned(),
-        false => facts.join(", "),
+    if facts.is_empty() {
+        "a machine of which nothing is known".to_owned()
+    } else {
+        facts.join(", ")
     }
-}
-
-/// Whether a column holds words and no figures.
-fn is_name(header: &str) -> bool {
-    matches!(header, "" | "replicates at most")
 }

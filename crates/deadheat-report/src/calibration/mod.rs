@@ -1,4 +1,4 @@
-//! What a calibration found, in words and tables; and the one sentence of it
+//! A calibration in words and tables; and the one sentence of it
 //! that later answers quote.
 
 #[cfg(feature = "commands")]

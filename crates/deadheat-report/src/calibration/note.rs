@@ -4,7 +4,7 @@ use deadheat_model::{CalibrationNote, Day, Promise, RaceKind};
 
 use crate::units::{decimals, share, two_digits};
 
-/// How races of a kind are called.
+/// The name of races of a kind.
 pub(crate) fn kind(kind: RaceKind) -> &'static str {
     match kind {
         RaceKind::Functions => "functions",
@@ -35,7 +35,7 @@ pub(crate) fn sentence_case(text: &str) -> String {
         .collect()
 }
 
-/// What is known of races like these on this machine, as one sentence without
+/// The outcome for races like these on this machine, as one sentence without
 /// its point.
 pub fn calibrated(note: &CalibrationNote) -> String {
     let when = match note.started_at {

@@ -3,27 +3,58 @@
 use deadheat_model::{CalibratedKind, Calibration, Detectable, Found, LogRatio, NoiseFloor, Unit};
 
 use super::note::{kind, percent};
+use crate::document::{self, Block, Content, Kind};
 use crate::glyphs::Glyphs;
 use crate::units::{counted, quantity, share, spread};
 
 /// A table under a title, and what there is to say below it.
-pub(super) struct Table {
-    pub(super) title: String,
-    pub(super) header: Vec<String>,
-    pub(super) rows: Vec<Vec<String>>,
-    pub(super) below: Vec<String>,
+struct Table {
+    title: &'static str,
+    /// A sentence on how to read it.
+    reading: Option<String>,
+    header: Vec<String>,
+    rows: Vec<Vec<String>>,
+    below: Vec<String>,
+}
+
+impl Table {
+    fn blocks<'a>(self) -> Vec<Block<'a>> {
+        let mut table = document::Table::default();
+        for head in self.header {
+            // Names stand to the left of the figures.
+            let kind = match head.as_str() {
+                "" | "replicates at most" => Kind::Words,
+                _ => Kind::Number,
+            };
+            table.column(kind, head);
+        }
+        table.rows = self.rows.into_iter().map(Into::into).collect();
+        let mut blocks = vec![Block::of(Content::Heading(2, self.title.to_owned()))];
+        blocks.extend(
+            self.reading
+                .map(|reading| Block::paragraph(reading).tight()),
+        );
+        blocks.push(Block::table(table).tight());
+        blocks.extend(
+            self.below
+                .into_iter()
+                .map(|line| Block::indented(line).tight()),
+        );
+        blocks
+    }
 }
 
 /// All tables that have a row.
-pub(super) fn tables(calibration: &Calibration, glyphs: Glyphs) -> Vec<Table> {
+pub(super) fn tables<'a>(calibration: &Calibration, glyphs: Glyphs) -> Vec<Block<'a>> {
     let tables = [
-        same(calibration),
-        noise(calibration, glyphs),
+        Some(same(calibration)),
+        Some(noise(calibration, glyphs)),
         detectable(calibration, glyphs),
-        known(calibration, glyphs),
+        Some(known(calibration, glyphs)),
     ];
-    let filled = tables.into_iter().filter(|table| !table.rows.is_empty());
-    filled.collect()
+    let tables = tables.into_iter().flatten();
+    let filled = tables.filter(|table| !table.rows.is_empty());
+    filled.flat_map(Table::blocks).collect()
 }
 
 fn cells(cells: &[&str]) -> Vec<String> {
@@ -48,10 +79,11 @@ fn same(calibration: &Calibration) -> Table {
         ]
     };
     Table {
-        title: format!(
-            "Raced against themselves: every faster or slower is wrong, {} of them are accepted",
+        title: "Raced against themselves",
+        reading: Some(format!(
+            "Every faster or slower is wrong, {} of them are accepted.",
             share(calibration.alpha)
-        ),
+        )),
         header: cells(&[
             "",
             "races",
@@ -97,7 +129,8 @@ fn noise(calibration: &Calibration, glyphs: Glyphs) -> Table {
         ])
     };
     Table {
-        title: "What remains when nothing differs".to_owned(),
+        title: "What remains when nothing differs",
+        reading: None,
         header: cells(&[
             "",
             "one takes",
@@ -118,16 +151,9 @@ fn noise(calibration: &Calibration, glyphs: Glyphs) -> Table {
     }
 }
 
-fn detectable(calibration: &Calibration, glyphs: Glyphs) -> Table {
+fn detectable(calibration: &Calibration, glyphs: Glyphs) -> Option<Table> {
     let budgets = raced(calibration).map(|one| &one.detectable);
-    let Some(budgets) = budgets.max_by_key(|detectable| detectable.len()) else {
-        return Table {
-            title: String::new(),
-            header: Vec::new(),
-            rows: Vec::new(),
-            below: Vec::new(),
-        };
-    };
+    let budgets = budgets.max_by_key(|detectable| detectable.len())?;
     let mut header = cells(&["", "replicates at most"]);
     header.extend(
         budgets
@@ -161,8 +187,9 @@ fn detectable(calibration: &Calibration, glyphs: Glyphs) -> Table {
                 row("", "as many as fit", &numbered, one),
             ]
         });
-    Table {
-        title: "Smallest difference found in 80 % of races of this work, by budget".to_owned(),
+    Some(Table {
+        title: "Smallest difference found in 80 % of races of this work, by budget",
+        reading: None,
         header,
         rows: rows.collect(),
         below: vec![
@@ -171,7 +198,7 @@ fn detectable(calibration: &Calibration, glyphs: Glyphs) -> Table {
              nothing."
                 .to_owned(),
         ],
-    }
+    })
 }
 
 fn known(calibration: &Calibration, glyphs: Glyphs) -> Table {
@@ -209,14 +236,15 @@ fn known(calibration: &Calibration, glyphs: Glyphs) -> Table {
         share(calibration.margin)
     ));
     Table {
-        title: "Known differences of work: found in the right direction".to_owned(),
+        title: "Known differences of work",
+        reading: Some("Found in the right direction.".to_owned()),
         header,
         rows,
         below,
     }
 }
 
-/// What the intervals of a kind are worth.
+/// The worth of the intervals of a kind.
 fn truth(one: &CalibratedKind, alpha: f64) -> String {
     let wrong: u64 = one.known.iter().map(|known| known.wrong).sum();
     let wrong = match wrong {

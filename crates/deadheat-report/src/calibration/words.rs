@@ -1,4 +1,4 @@
-//! What a calibration comes to, sentence by sentence.
+//! The outcome of a calibration, sentence by sentence.
 
 use deadheat_model::{CalibratedKind, Calibration, CalibrationEnd, Promise, Share};
 
@@ -15,7 +15,7 @@ const REASON: usize = 400;
 /// A difference counts as found from this share of races on.
 const FOUND: f64 = 0.8;
 
-/// Whether verdicts can be believed.
+/// Belief in verdicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Belief {
     /// All promises are kept.
@@ -45,7 +45,7 @@ fn raced(calibration: &Calibration) -> Vec<&CalibratedKind> {
     kinds.filter(|one| one.false_calls.of > 0).collect()
 }
 
-/// Whether verdicts can be believed, in one sentence or two.
+/// Says whether verdicts can be believed, in one sentence or two.
 pub(super) fn belief(calibration: &Calibration) -> (Belief, String) {
     let raced = raced(calibration);
     let alpha = calibration.alpha;
@@ -71,9 +71,10 @@ pub(super) fn belief(calibration: &Calibration) -> (Belief, String) {
     let (open, kept): (Vec<_>, Vec<_>) = sound
         .into_iter()
         .partition(|one| one.promise == Promise::Open);
-    let of_all = match open.is_empty() {
-        true => String::new(),
-        false => format!(" on {}", list(&kept)),
+    let of_all = if open.is_empty() {
+        String::new()
+    } else {
+        format!(" on {}", list(&kept))
     };
     let believed = format!(
         "Verdicts{of_all} can be believed here: of things that raced against themselves {} were \
@@ -123,7 +124,7 @@ fn calls(one: &CalibratedKind) -> String {
     )
 }
 
-/// Which promise is broken, and by how much.
+/// The promise that is broken, and by how much.
 fn breach(one: &CalibratedKind, alpha: f64) -> String {
     let Share { hits, of, low, .. } = one.false_calls;
     let name = kind(one.kind);
@@ -176,7 +177,7 @@ pub(super) fn sizes(calibration: &Calibration) -> Vec<String> {
     raced(calibration).iter().filter_map(size).collect()
 }
 
-/// What else there is to know, each a sentence.
+/// Everything else there is to know, each a sentence.
 pub(super) fn doubts(
     calibration: &Calibration,
     outdated: &[&'static str],
@@ -246,7 +247,7 @@ pub(super) fn doubts(
     doubts
 }
 
-/// How the calibration ended, when that is worth a sentence.
+/// The ending of the calibration, when that is worth a sentence.
 fn ending(calibration: &Calibration) -> Option<String> {
     let raced: u64 = calibration.kinds.iter().map(|one| one.false_calls.of).sum();
     let planned: u64 = calibration.kinds.iter().map(|one| one.planned).sum();

@@ -6,7 +6,6 @@ mod csv;
 mod rows;
 mod sides;
 mod tables;
-mod warnings;
 mod words;
 
 pub use answer::{to_comparison, to_comparison_markdown};

@@ -18,38 +18,38 @@ pub enum Sort {
     File,
     /// By name, numbers by their size.
     Name,
-    /// What became worse the most comes first; what has no change comes last.
+    /// By cost: the worst comes first; what has no change comes last.
     Change,
     /// Slower, faster, inconclusive, equivalent, and what has no verdict.
     Verdict,
 }
 
-/// How a comparison of saved results is shown.
+/// The look of a comparison of saved results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ComparisonOptions {
     /// Columns of the terminal; `usize::MAX` for no limit. Text only.
     pub width: usize,
-    /// Whether colours may be used. Text only.
+    /// True where colours may be used. Text only.
     pub color: bool,
-    /// Whether the reader sees more than ASCII. Text only: Markdown always
+    /// True where the reader sees more than ASCII. Text only: Markdown always
     /// takes it for granted.
     pub unicode: bool,
     /// The order of the rows.
     pub sort: Sort,
-    /// Whether only those are shown that are faster or slower, and those
+    /// True where only those are shown that are faster or slower, and those
     /// without an answer: failed, skipped, missing, added or not alike.
     pub only_changed: bool,
-    /// Whether the metrics beside the judged one are shown for every
+    /// True where the metrics beside the judged one are shown for every
     /// benchmark, and not only where they moved.
     pub all_metrics: bool,
-    /// Whether the secondary figures follow.
+    /// True where the secondary figures follow.
     pub figures: bool,
-    /// Whether pictures of every comparison follow. Text only.
+    /// True where pictures of every comparison follow. Text only.
     pub plot: bool,
 }
 
 impl Default for ComparisonOptions {
-    /// What suits a file: as wide as it takes, ASCII without colour.
+    /// The look that suits a file: as wide as it takes, ASCII without colour.
     fn default() -> Self {
         Self {
             width: usize::MAX,
@@ -64,7 +64,7 @@ impl Default for ComparisonOptions {
     }
 }
 
-/// What a row of the table speaks of.
+/// The subject of a row of the table.
 #[derive(Clone, Copy)]
 pub(super) enum What<'a> {
     /// One candidate against its baseline, or a contender alone.
@@ -77,7 +77,7 @@ pub(super) enum What<'a> {
 
 /// One row of the table.
 pub(super) struct Row<'a> {
-    /// How the benchmark is called, fit to be shown but not shortened.
+    /// The name of the benchmark, fit to be shown but not shortened.
     pub(super) title: String,
     pub(super) what: What<'a>,
 }
@@ -91,7 +91,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Whether it is shown where only what changed is.
+    /// True where it is shown where only what changed is.
     pub(super) fn changed(&self) -> bool {
         match self.what {
             What::Compared(one) => {
@@ -101,7 +101,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// How much more it costs, on the logarithmic scale; `None` where there is
+    /// The cost it adds, on the logarithmic scale; `None` where there is
     /// no change, or nobody knows which way is better.
     fn cost(&self) -> Option<f64> {
         let comparison = self.comparison()?;

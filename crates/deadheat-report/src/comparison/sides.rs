@@ -83,7 +83,7 @@ impl<'a> Labels<'a> {
     }
 }
 
-/// What the tables of a comparison have in common.
+/// The scene that all tables of a comparison share.
 pub(super) struct Scene<'a> {
     pub(super) analysis: &'a Analysis,
     pub(super) labels: Labels<'a>,
@@ -91,13 +91,13 @@ pub(super) struct Scene<'a> {
 }
 
 impl Scene<'_> {
-    /// Whether any benchmark has a candidate; else there is nothing but a
+    /// True where any benchmark has a candidate; else there is nothing but a
     /// contender alone.
     pub(super) fn compares(&self) -> bool {
         !self.labels.candidates().is_empty()
     }
 
-    /// Whether rows must say of which candidate they speak.
+    /// True where rows must say of which candidate they speak.
     pub(super) fn several(&self) -> bool {
         self.labels.candidates().len() > 1
     }
@@ -120,21 +120,21 @@ impl Scene<'_> {
         let host = self.fact(side, |facts| facts.host.as_ref());
         let place = host.or_else(|| self.fact(side, |facts| facts.cpu.as_ref()));
         let date = self.fact(side, |facts| facts.date.as_ref());
-        let mut told: Vec<String> = tool.into_iter().chain(runtime).collect();
-        match (told.last_mut(), place) {
+        let mut parts: Vec<String> = tool.into_iter().chain(runtime).collect();
+        match (parts.last_mut(), place) {
             (Some(last), Some(place)) => *last += &format!(" on {place}"),
-            (None, Some(place)) => told.push(format!("on {place}")),
+            (None, Some(place)) => parts.push(format!("on {place}")),
             (_, None) => {}
         }
-        told.extend(date);
-        told.extend(self.benchmarks(side));
-        if !told.is_empty() {
-            line += &format!(": {}", told.join(", "));
+        parts.extend(date);
+        parts.extend(self.benchmarks(side));
+        if !parts.is_empty() {
+            line += &format!(": {}", parts.join(", "));
         }
         line
     }
 
-    /// How many benchmarks the side takes part in, and how many nobody else
+    /// The number of benchmarks the side takes part in, and of those that nobody else
     /// has.
     fn benchmarks(&self, side: &ResultSide) -> Vec<String> {
         let names = self.analysis.comparisons.iter();
@@ -143,19 +143,16 @@ impl Scene<'_> {
             one.baseline.name == side.name || candidate.is_some_and(|one| one.name == side.name)
         });
         let compared: HashSet<_> = here.map(|one| (&one.benchmark, &one.parameters)).collect();
-        let word = match self.compares() {
-            true => " compared",
-            false => "",
-        };
+        let word = if self.compares() { " compared" } else { "" };
         let compared = counted(compared.len() as u64, "benchmark", "benchmarks");
         let only = LeftOutReason::OnlyIn(side.name.clone());
         let left_out = self.analysis.left_out.iter();
         let only = left_out.filter(|one| one.reason == only).count();
-        let mut told = vec![format!("{compared}{word}")];
+        let mut parts = vec![format!("{compared}{word}")];
         if only > 0 {
-            told.push(format!("{only} only here"));
+            parts.push(format!("{only} only here"));
         }
-        told
+        parts
     }
 
     fn fact(
@@ -166,7 +163,7 @@ impl Scene<'_> {
         self.each(side, |file| fact(&file.facts))
     }
 
-    /// What the files of a side tell, each thing once: the first of it, and
+    /// The facts that the files of a side tell, each once: the first of it, and
     /// how many more there are.
     fn each<'s>(
         &self,
@@ -174,11 +171,11 @@ impl Scene<'_> {
         tell: impl Fn(&'s ResultSource) -> Option<&'s String>,
     ) -> Option<String> {
         let mut seen = HashSet::new();
-        let told = side.files.iter().filter_map(tell);
-        let told = told.filter(|told| !told.is_empty() && seen.insert(*told));
-        let told: Vec<&String> = told.collect();
-        let first = shorten(&escape(told.first()?, self.glyphs), FACT, self.glyphs);
-        Some(match told.len() - 1 {
+        let facts = side.files.iter().filter_map(tell);
+        let facts = facts.filter(|fact| !fact.is_empty() && seen.insert(*fact));
+        let facts: Vec<&String> = facts.collect();
+        let first = shorten(&escape(facts.first()?, self.glyphs), FACT, self.glyphs);
+        Some(match facts.len() - 1 {
             0 => first,
             more => format!("{first} and {more} more"),
         })

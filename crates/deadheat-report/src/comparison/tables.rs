@@ -18,6 +18,9 @@ use crate::units::{quantities, two_digits};
 /// More rows than these are folded away where a medium can, but for those that changed.
 const OPEN: usize = 50;
 
+/// The heads of a table of contenders by themselves.
+const SUMMARY: [&str; 5] = ["benchmark", "median", "mean", "min", "samples"];
+
 /// Columns a name should have before p-values take room.
 const NAME_AT_EASE: usize = 20;
 
@@ -81,9 +84,10 @@ impl<'a> Scene<'a> {
         // there is to see.
         let spreads = intervals.peek().is_none() && raced().next().is_some();
         if spreads {
-            let candidate = match self.several() {
-                true => "candidate",
-                false => &self.labels.candidates()[0],
+            let candidate = if self.several() {
+                "candidate"
+            } else {
+                &self.labels.candidates()[0]
             };
             for side in [self.labels.baseline(), candidate] {
                 table.column(Kind::Number, format!("{side} sd"));
@@ -100,9 +104,10 @@ impl<'a> Scene<'a> {
         let provisional = judged.peek().is_some() && judged.all(|one| one.provisional);
         table.column(
             Kind::Words,
-            match provisional {
-                true => "provisional verdict",
-                false => "verdict",
+            if provisional {
+                "provisional verdict"
+            } else {
+                "verdict"
             },
         );
         if mixed {
@@ -111,19 +116,9 @@ impl<'a> Scene<'a> {
         let width = table.columns.len();
         let mut last = None;
         for row in rows {
-            let mut cells = match row.what {
-                What::Compared(one) => self.cells(one, provisional, spreads),
-                What::Failed(_) => {
-                    let word = format!("! {}", sentences::FAILED_CELL);
-                    self.unanswered(word, Some(Tone::Failure))
-                }
-                What::LeftOut(one) => {
-                    let word = match left_out::cell(&one.reason) {
-                        Some(word) => word.to_owned(),
-                        None => words::only_in(&one.reason, &self.labels),
-                    };
-                    self.unanswered(format!("{} {word}", self.glyphs.mark(None)), None)
-                }
+            let mut cells = match row.comparison() {
+                Some(one) => self.cells(one, provisional, spreads),
+                None => self.unanswered(self.reason(row)),
             };
             if mixed {
                 let metric = row.comparison().map(|one| &one.metric);
@@ -133,14 +128,8 @@ impl<'a> Scene<'a> {
             // Further candidates of a benchmark stand below its name.
             let again = self.several() && last == Some(&row.title) && row.comparison().is_some();
             last = Some(&row.title);
-            cells.insert(
-                0,
-                if again {
-                    "".into()
-                } else {
-                    row.title.clone().into()
-                },
-            );
+            let name = if again { "" } else { row.title.as_str() };
+            cells.insert(0, name.into());
             debug_assert_eq!(cells.len(), width);
             table.rows.push(Line {
                 cells,
@@ -174,9 +163,10 @@ impl<'a> Scene<'a> {
 
     /// All cells of a comparison but its name and its metric.
     fn cells(&self, comparison: &Comparison, provisional: bool, spreads: bool) -> Vec<Cell> {
-        let word = match provisional {
-            true => sentences::verdict_word(comparison).to_owned(),
-            false => sentences::verdict_cell(comparison),
+        let word = if provisional {
+            sentences::verdict_word(comparison).to_owned()
+        } else {
+            sentences::verdict_cell(comparison)
         };
         let mark = self.glyphs.mark(comparison.verdict);
         let tone = comparison.verdict.map(Tone::Verdict);
@@ -184,7 +174,7 @@ impl<'a> Scene<'a> {
         let Some(candidate) = &comparison.candidate else {
             let median = [comparison.baseline.median];
             let median = quantities(comparison.metric.unit(), &median, self.glyphs);
-            let mut cells = self.unanswered(verdict.text, None);
+            let mut cells = self.unanswered(verdict.text.into());
             cells[0] = median.concat().into();
             return cells;
         };
@@ -206,44 +196,46 @@ impl<'a> Scene<'a> {
         cells
     }
 
-    /// A row that holds nothing but why it does.
-    fn unanswered(&self, word: String, tone: Option<Tone>) -> Vec<Cell> {
+    /// The cells of a row that holds nothing but why it does.
+    fn unanswered(&self, reason: Cell) -> Vec<Cell> {
         let before = 5 + usize::from(self.several());
         let mut cells = vec![Cell::from(self.glyphs.nothing()); before];
-        cells.push(Cell::toned(word, tone));
+        cells.push(reason);
         cells
+    }
+
+    /// The word for why a row has no answer; empty where it has one.
+    fn reason(&self, row: &Row<'_>) -> Cell {
+        match row.what {
+            What::Compared(_) => "".into(),
+            What::Failed(_) => {
+                let word = format!("! {}", sentences::FAILED_CELL);
+                Cell::toned(word, Some(Tone::Failure))
+            }
+            What::LeftOut(one) => {
+                let word = match left_out::cell(&one.reason) {
+                    Some(word) => word.to_owned(),
+                    None => words::only_in(&one.reason, &self.labels),
+                };
+                format!("{} {word}", self.glyphs.mark(None)).into()
+            }
+        }
     }
 
     /// Contenders without a candidate, by themselves.
     fn alone(&self, rows: &[&Row<'a>]) -> Table<'a> {
-        let mut table = Table::default();
-        table.column(Kind::Name, "benchmark");
-        for head in ["median", "mean", "min", "samples"] {
-            table.column(Kind::Number, head);
-        }
-        let remarks = rows.iter().any(|row| row.comparison().is_none());
-        if remarks {
+        let mut table = Table::new(Kind::Name, SUMMARY);
+        let reasons = rows.iter().any(|row| row.comparison().is_none());
+        if reasons {
             table.column(Kind::Words, "");
         }
         for row in rows {
-            let word = match row.what {
-                What::Compared(one) => {
-                    let mut cells: Vec<Cell> = vec![row.title.clone().into()];
-                    cells.extend(self.summary(&one.metric, &one.baseline));
-                    cells.extend(remarks.then(|| Cell::from("")));
-                    table.rows.push(cells.into());
-                    continue;
-                }
-                What::Failed(_) => format!("! {}", sentences::FAILED_CELL),
-                What::LeftOut(one) => match left_out::cell(&one.reason) {
-                    Some(word) => word.to_owned(),
-                    None => words::only_in(&one.reason, &self.labels),
-                },
-            };
-            let mut cells = vec![Cell::from(self.glyphs.nothing()); 6];
-            cells[0] = row.title.clone().into();
-            let failed = matches!(row.what, What::Failed(_));
-            cells[5] = Cell::toned(word, failed.then_some(Tone::Failure));
+            let mut cells: Vec<Cell> = vec![row.title.as_str().into()];
+            match row.comparison() {
+                Some(one) => cells.extend(self.summary(&one.metric, &one.baseline)),
+                None => cells.resize(SUMMARY.len(), self.glyphs.nothing().into()),
+            }
+            cells.extend(reasons.then(|| self.reason(row)));
             table.rows.push(cells.into());
         }
         table
@@ -308,9 +300,10 @@ impl<'a> Scene<'a> {
                 .collect();
             let name = words::metric_title(gathered.metric, self.glyphs);
             if !shown.is_empty() {
-                let title = match self.compares() {
-                    true => format!("{name}: {count} of {whole} moved"),
-                    false => name,
+                let title = if self.compares() {
+                    format!("{name}: {count} of {whole} moved")
+                } else {
+                    name
                 };
                 let table = self.table(&shown, gathered.metric).folded(OPEN);
                 others.tables.push((title, table));
@@ -323,11 +316,7 @@ impl<'a> Scene<'a> {
 
     fn table(&self, rows: &[(&Row<'_>, &MetricComparison)], metric: &Metric) -> Table<'a> {
         if !self.compares() {
-            let mut table = Table::default();
-            table.column(Kind::Name, "benchmark");
-            for head in ["median", "mean", "min", "samples"] {
-                table.column(Kind::Number, head);
-            }
+            let mut table = Table::new(Kind::Name, SUMMARY);
             for (of, row) in rows {
                 let mut cells: Vec<Cell> = vec![of.title.clone().into()];
                 cells.extend(self.summary(metric, &row.baseline));
@@ -353,12 +342,8 @@ impl<'a> Scene<'a> {
             };
             let again = self.several() && last == Some(&of.title);
             last = Some(&of.title);
-            let name = if again {
-                "".into()
-            } else {
-                of.title.clone().into()
-            };
-            let mut cells: Vec<Cell> = vec![name];
+            let name = if again { "" } else { of.title.as_str() };
+            let mut cells: Vec<Cell> = vec![name.into()];
             cells.extend(self.typical(metric, [&row.baseline, candidate]));
             let [change, interval] = change_cells(row.estimate.as_ref(), self.glyphs);
             let tone = row.verdict.map(Tone::Verdict);
@@ -410,7 +395,7 @@ fn beside(comparison: &Comparison) -> impl Iterator<Item = &MetricComparison> {
     })
 }
 
-/// Whether a metric is shown without being asked for: it is faster or slower;
+/// True where a metric is shown without being asked for: it is faster or slower;
 /// nobody knows which way is better and its interval lies to one side of zero,
 /// the change beyond the margin; or it is exact, as counts may be.
 fn moved(row: &MetricComparison, margin: f64) -> bool {
@@ -428,7 +413,7 @@ fn moved(row: &MetricComparison, margin: f64) -> bool {
     }
 }
 
-/// Whether all samples of a side have one value, and the sides differ in it:
+/// True where all samples of a side have one value, and the sides differ in it:
 /// without scatter there is no interval, and nothing to doubt either.
 fn exact(row: &MetricComparison) -> bool {
     let one_value = |side: &Side| side.samples > 1 && side.min == side.max;
@@ -448,9 +433,10 @@ fn word(metric: &Metric, verdict: Option<Verdict>) -> &'static str {
     let more = metric.better() == Better::More;
     match verdict {
         Some(Verdict::Faster | Verdict::Slower) if amount => {
-            match (verdict == Some(Verdict::Slower)) != more {
-                true => "more",
-                false => "less",
+            if (verdict == Some(Verdict::Slower)) != more {
+                "more"
+            } else {
+                "less"
             }
         }
         verdict => sentences::verdict_word_of(verdict),

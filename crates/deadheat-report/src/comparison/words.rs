@@ -1,20 +1,23 @@
-//! What a comparison of saved results says in words of its own: heads of
-//! columns, what is counted, and whether the data can answer at all.
+//! A comparison of saved results in words of its own: heads of columns, what is counted, whether
+//! the data can answer at all, and the doubts, each once with the benchmarks it concerns.
 
 use std::collections::HashMap;
 
 use deadheat_model::{
-    Analysis, Better, FailedBenchmark, LeftOut, LeftOutReason, Metric, Overall, Verdict, Warning,
+    Analysis, Better, FailedBenchmark, LeftOut, LeftOutReason, Metric, Overall, Warning,
 };
 
-use super::sides::Labels;
+use super::rows;
+use super::sides::{Labels, Scene};
 use crate::enumeration::first_of;
 use crate::glyphs::Glyphs;
 use crate::left_out;
 use crate::names::{escape, shorten};
-use crate::sentences;
+use crate::sentences::{self, Source};
 use crate::suite;
+use crate::tally::tally_with;
 use crate::units::{counted, two_digits};
+use crate::warnings::{WarningText, is_information, sentence, warnings_first};
 
 /// So many names stand in a sentence.
 const NAMED: usize = 10;
@@ -45,13 +48,14 @@ pub(super) fn metric_title(metric: &Metric, glyphs: Glyphs) -> String {
     }
 }
 
-/// How the mean over all benchmarks is called. It is one of costs, so where
+/// The name of the mean over all benchmarks. It is one of costs, so where
 /// more of something is better it reads the other way round.
 pub(super) fn overall_title(analysis: &Analysis) -> &'static str {
     let mut judged = analysis.comparisons.iter();
-    match judged.any(|one| one.metric.better() == Better::More) {
-        true => "geometric mean of costs",
-        false => "geometric mean",
+    if judged.any(|one| one.metric.better() == Better::More) {
+        "geometric mean of costs"
+    } else {
+        "geometric mean"
     }
 }
 
@@ -69,30 +73,8 @@ pub(super) fn only_in(reason: &LeftOutReason, labels: &Labels<'_>) -> String {
     }
 }
 
-/// How many came to which verdict, and what became of the others.
+/// The number that came to each verdict, and what became of the others.
 pub(super) fn tally(analysis: &Analysis, labels: &Labels<'_>) -> String {
-    let comparisons = &analysis.comparisons;
-    let count = |verdict| {
-        let raced = comparisons.iter().filter(|one| one.candidate.is_some());
-        raced.filter(|one| one.verdict == verdict).count()
-    };
-    let alone = comparisons.iter().filter(|one| one.candidate.is_none());
-    let even = count(Some(Verdict::Equivalent));
-    let mut told = vec![
-        (count(Some(Verdict::Faster)), "faster".to_owned()),
-        (count(Some(Verdict::Slower)), "slower".to_owned()),
-        (
-            even,
-            if even == 1 { "dead heat" } else { "dead heats" }.to_owned(),
-        ),
-        (
-            count(Some(Verdict::Inconclusive)),
-            "too close to call".to_owned(),
-        ),
-        (count(None), "without a verdict".to_owned()),
-        (alone.count(), "alone".to_owned()),
-        (analysis.failures.len(), sentences::FAILED_CELL.to_owned()),
-    ];
     let mut left_out: Vec<(usize, String)> = Vec::new();
     for one in &analysis.left_out {
         let word = match left_out::cell(&one.reason) {
@@ -104,15 +86,7 @@ pub(super) fn tally(analysis: &Analysis, labels: &Labels<'_>) -> String {
             None => left_out.push((1, word)),
         }
     }
-    told.extend(left_out);
-    let told = told.iter().filter(|(count, _)| *count > 0);
-    let told: Vec<String> = told
-        .map(|(count, word)| format!("{count} {word}"))
-        .collect();
-    match told.is_empty() {
-        true => "nothing was compared.".to_owned(),
-        false => format!("{}.", told.join(", ")),
-    }
+    tally_with(&analysis.comparisons, &analysis.failures, left_out)
 }
 
 /// That rows were left away; `None` where none was.
@@ -123,7 +97,7 @@ pub(super) fn hidden(rows: usize) -> Option<String> {
 
 /// The metrics of which no row is shown.
 pub(super) fn quiet(metrics: &[(String, usize)], analysis: &Analysis) -> Option<String> {
-    let told: Vec<String> = metrics
+    let parts: Vec<String> = metrics
         .iter()
         .map(|(name, rows)| format!("{name} in {}", counted(*rows as u64, "row", "rows")))
         .collect();
@@ -133,7 +107,7 @@ pub(super) fn quiet(metrics: &[(String, usize)], analysis: &Analysis) -> Option<
         // Without verdicts nothing is.
         false => ("Measured beside it", " (--all-metrics)"),
     };
-    (!told.is_empty()).then(|| format!("{head}: {}{tail}.", told.join("; ")))
+    (!parts.is_empty()).then(|| format!("{head}: {}{tail}.", parts.join("; ")))
 }
 
 /// "a, b and 3 more".
@@ -144,7 +118,7 @@ pub(super) fn listed<'n>(names: impl Iterator<Item = &'n str>, glyphs: Glyphs) -
     )
 }
 
-/// What happened to the benchmarks that failed: those that failed in the same
+/// Sentences about the benchmarks that failed: those that failed in the same
 /// words together.
 pub(super) fn failures(failures: &[FailedBenchmark], glyphs: Glyphs) -> Vec<String> {
     let mut groups: Vec<Vec<&FailedBenchmark>> = Vec::new();
@@ -174,13 +148,13 @@ pub(super) fn failures(failures: &[FailedBenchmark], glyphs: Glyphs) -> Vec<Stri
             )
         }
     };
-    let mut told: Vec<String> = groups.iter().take(FAILURES).map(sentence).collect();
+    let mut lines: Vec<String> = groups.iter().take(FAILURES).map(sentence).collect();
     let rest: usize = groups.iter().skip(FAILURES).map(Vec::len).sum();
     if rest > 0 {
         let rest = counted(rest as u64, "benchmark", "benchmarks");
-        told.push(format!("{rest} more failed; the JSON and the CSV say how."));
+        lines.push(format!("{rest} more failed; the JSON and the CSV say how."));
     }
-    told
+    lines
 }
 
 /// Why benchmarks were left out, as far as their rows do not say it.
@@ -190,7 +164,7 @@ pub(super) fn reasons(left_out: &[LeftOut], glyphs: Glyphs) -> Vec<String> {
     sentences::left_out(&with_words, glyphs)
 }
 
-/// Whether the data can answer at all, and what speaks against it; `None`
+/// Says whether the data can answer at all, and what speaks against it; `None`
 /// where nothing is compared.
 pub(super) fn answers(analysis: &Analysis) -> Option<String> {
     let raced = || {
@@ -214,9 +188,12 @@ pub(super) fn answers(analysis: &Analysis) -> Option<String> {
     };
     let concerned = |kind: fn(&Warning) -> bool| {
         let count = raced().filter(|one| one.warnings.iter().any(kind)).count();
-        (count > 0).then(|| match count == all {
-            true => String::new(),
-            false => format!(" in {count} of {all} rows"),
+        (count > 0).then(|| {
+            if count == all {
+                String::new()
+            } else {
+                format!(" in {count} of {all} rows")
+            }
         })
     };
     let mut because: Vec<String> = Vec::new();
@@ -280,7 +257,7 @@ pub(super) fn answers(analysis: &Analysis) -> Option<String> {
     })
 }
 
-/// What would give the verdicts that are missing; `None` where none is missing
+/// The remedy that would give the verdicts that are missing; `None` where none is missing
 /// for want of recordings.
 pub(super) fn remedy(analysis: &Analysis) -> Option<String> {
     let few = |one: &Warning| matches!(one, Warning::FewObservations { .. });
@@ -304,6 +281,116 @@ pub(super) fn remedy(analysis: &Analysis) -> Option<String> {
     ))
 }
 
+/// So many doubts of one kind are told in full where their numbers differ.
+const OF_A_KIND: usize = 3;
+
+/// Doubts that differ in nothing but numbers, which are of one code.
+struct Kind {
+    information: bool,
+    code: &'static str,
+    /// The sentences, and the comparisons they are about by their indices.
+    said: Vec<(String, Vec<usize>)>,
+}
+
+impl Scene<'_> {
+    /// The doubts: of the files as a whole, then those of the benchmarks, and
+    /// last what only helps to read the result.
+    pub(super) fn doubts(&self) -> Vec<WarningText> {
+        let source = Source::of(self.analysis);
+        let warnings = self.analysis.warnings.iter();
+        let whole = warnings.map(|one| WarningText::new(one, sentence(one, source, self.glyphs)));
+        let mut texts: Vec<WarningText> = whole.collect();
+        for kind in self.kinds(source) {
+            let text = |text| WarningText {
+                information: kind.information,
+                code: kind.code,
+                text,
+            };
+            if kind.said.len() <= OF_A_KIND {
+                let said = kind.said.iter();
+                texts.extend(said.map(|(said, of)| text(self.concerning(said, of))));
+                continue;
+            }
+            // One stands for all: nobody reads two thousand of them.
+            let (first, of) = &kind.said[0];
+            let rest = kind.said[1..].iter().flat_map(|(_, of)| of.iter().copied());
+            let rest: Vec<usize> = rest.collect();
+            let first = self.concerning(first, of);
+            let rest = self.named(&rest);
+            texts.push(text(format!(
+                "{first} Likewise, in other numbers, in {rest}."
+            )));
+        }
+        warnings_first(texts, |one| one.information)
+    }
+
+    /// The doubts of all comparisons, by their kind.
+    fn kinds(&self, source: Source) -> Vec<Kind> {
+        let mut kinds: Vec<Kind> = Vec::new();
+        let mut kind_of: HashMap<&'static str, usize> = HashMap::new();
+        let mut place_of: HashMap<String, (usize, usize)> = HashMap::new();
+        for (index, comparison) in self.analysis.comparisons.iter().enumerate() {
+            let single = comparison.warnings.iter().any(Warning::is_one_a_side);
+            for warning in &comparison.warnings {
+                // What stands above, where it is said whether the data can
+                // answer.
+                let is_above = matches!(
+                    warning,
+                    Warning::Unpaired { .. } | Warning::FewObservations { .. }
+                );
+                if single && is_above {
+                    continue;
+                }
+                let text = sentence(warning, source, self.glyphs);
+                if let Some((kind, place)) = place_of.get(&text) {
+                    let concerned = &mut kinds[*kind].said[*place].1;
+                    if concerned.last() != Some(&index) {
+                        concerned.push(index);
+                    }
+                    continue;
+                }
+                let kind = *kind_of.entry(warning.code()).or_insert_with(|| {
+                    kinds.push(Kind {
+                        information: is_information(warning),
+                        code: warning.code(),
+                        said: Vec::new(),
+                    });
+                    kinds.len() - 1
+                });
+                let said = &mut kinds[kind].said;
+                place_of.insert(text.clone(), (kind, said.len()));
+                said.push((text, vec![index]));
+            }
+        }
+        kinds
+    }
+
+    /// The sentence, and the benchmarks it is about unless that is all of them.
+    fn concerning(&self, said: &str, of: &[usize]) -> String {
+        if of.len() == self.analysis.comparisons.len() {
+            said.to_owned()
+        } else {
+            format!("In {}: {said}", self.named(of))
+        }
+    }
+
+    fn named(&self, of: &[usize]) -> String {
+        let Analysis { comparisons, .. } = self.analysis;
+        let name = |index: &usize| {
+            let one = &comparisons[*index];
+            let title = rows::title(one, self.glyphs);
+            match one.candidate.as_ref().filter(|_| self.several()) {
+                Some(candidate) => {
+                    format!("{title} of '{}'", self.labels.candidate(&candidate.name))
+                }
+                None => title,
+            }
+        };
+        let names: Vec<String> = of.iter().map(name).collect();
+        listed(names.iter().map(String::as_str), self.glyphs)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -320,10 +407,10 @@ mod tests {
     #[test]
     fn of_many_names_the_first_ten_are_told() {
         let names: Vec<String> = (0..13).map(|number| format!("n{number}")).collect();
-        let told = |count: usize| listed(names[..count].iter().map(String::as_str), Glyphs::Ascii);
-        assert_eq!(told(1), "n0");
-        assert_eq!(told(2), "n0 and n1");
-        assert!(told(10).ends_with("n8 and n9"), "{}", told(10));
-        assert!(told(13).ends_with("n8, n9 and 3 more"), "{}", told(13));
+        let named = |count: usize| listed(names[..count].iter().map(String::as_str), Glyphs::Ascii);
+        assert_eq!(named(1), "n0");
+        assert_eq!(named(2), "n0 and n1");
+        assert!(named(10).ends_with("n8 and n9"), "{}", named(10));
+        assert!(named(13).ends_with("n8, n9 and 3 more"), "{}", named(13));
     }
 }

@@ -14,14 +14,14 @@ const LIKE_SIBLINGS: f64 = 0.2;
 /// Changes below this are none.
 const NO_CHANGE: f64 = 0.005;
 
-/// What was measured of a thing, or why nothing was; `None` where there is
+/// Describes what was measured of a thing, or why nothing was; `None` where there is
 /// nothing to measure.
 pub(super) fn effect(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Option<String> {
     let measured = measured(finding, checkup, glyphs);
     measured.or_else(|| finding.not_measured.map(|why| not_measured(why).to_owned()))
 }
 
-/// What was measured; `None` where nothing was.
+/// Describes what was measured; `None` where nothing was.
 fn measured(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Option<String> {
     let effect = |kind| finding.effect(kind);
     match &finding.facts {
@@ -40,9 +40,10 @@ fn measured(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Option<Stri
         Facts::Turbo { other_core, .. } => {
             let slowdown = effect(EffectKind::OtherSlowdown)?;
             let other = cores(&other_core.iter().copied().collect::<Vec<u32>>());
-            let alike = match slowdown >= LIKE_SIBLINGS {
-                true => ", as if both were threads of one core",
-                false => "",
+            let alike = if slowdown >= LIKE_SIBLINGS {
+                ", as if both were threads of one core"
+            } else {
+                ""
             };
             Some(format!(
                 "With {other} busy as well, the same work takes {}{alike}.",
@@ -59,9 +60,10 @@ fn measured(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Option<Stri
             };
             match effect(EffectKind::SiblingSlowdown) {
                 Some(slowdown) => {
-                    let own = match own.is_empty() {
-                        true => own,
-                        false => format!("; {own}"),
+                    let own = if own.is_empty() {
+                        own
+                    } else {
+                        format!("; {own}")
                     };
                     Some(format!(
                         "With the other thread busy, the same work takes {}{own}.",
@@ -70,25 +72,28 @@ fn measured(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Option<Stri
                 }
                 None => {
                     let why = not_measured(finding.not_measured?);
-                    Some(match own.is_empty() {
-                        true => why.to_owned(),
-                        false => format!("{why} {}.", capital(&own)),
+                    Some(if own.is_empty() {
+                        why.to_owned()
+                    } else {
+                        format!("{why} {}.", capital(&own))
                     })
                 }
             }
         }
         Facts::Steal { .. } => {
             let stolen = effect(EffectKind::Stolen)?;
-            Some(match stolen < 0.000_05 {
-                true => "None was taken while doctor watched.".to_owned(),
-                false => format!("{} was taken while doctor watched.", share(stolen)),
+            Some(if stolen < 0.000_05 {
+                "None was taken while doctor watched.".to_owned()
+            } else {
+                format!("{} was taken while doctor watched.", share(stolen))
             })
         }
         Facts::Load { .. } => Some(format!(
             "{} had {} for {} of the time.",
-            match quota_held_back(checkup) {
-                true => "Other tasks or the quota",
-                false => "Other tasks",
+            if quota_held_back(checkup) {
+                "Other tasks or the quota"
+            } else {
+                "Other tasks"
             },
             this_core(checkup).to_lowercase(),
             share(effect(EffectKind::Waiting)?)
@@ -157,9 +162,10 @@ fn measured(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Option<Stri
         Facts::Container { quota, .. } => {
             let held = effect(EffectKind::QuotaThrottled)?;
             quota.as_ref()?;
-            Some(match held < 0.000_05 {
-                true => "It did not hold doctor back.".to_owned(),
-                false => format!("It held doctor back for {} of the time.", share(held)),
+            Some(if held < 0.000_05 {
+                "It did not hold doctor back.".to_owned()
+            } else {
+                format!("It held doctor back for {} of the time.", share(held))
             })
         }
         Facts::Aslr { .. }
@@ -187,7 +193,7 @@ fn not_measured(why: NotMeasured) -> &'static str {
     }
 }
 
-/// Whether a quota had any part in keeping doctor from running.
+/// True where a quota had any part in keeping doctor from running.
 fn quota_held_back(checkup: &Checkup) -> bool {
     let quota = checkup.finding(Topic::Container);
     let held = quota.and_then(|quota| quota.effect(EffectKind::QuotaThrottled));

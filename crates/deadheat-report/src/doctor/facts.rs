@@ -95,35 +95,36 @@ pub(super) fn fact(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Stri
             cores,
         } => {
             let number = counted(u64::from(*cores), "core", "cores");
-            let mut told = match one_minute {
+            let mut text = match one_minute {
                 Some(load) => format!("Load {load:.2} on {number} over the last minute"),
                 None => format!("The load of {number} is hidden"),
             };
             if let Some(running) = running {
                 let tasks = counted(u64::from(*running), "task", "tasks");
-                told += &format!("; {tasks} ran or wanted to at the start, doctor included");
+                text += &format!("; {tasks} ran or wanted to at the start, doctor included");
             }
             if let Some(waited) = pressure {
-                told += &format!("; in {} of the last 10 s some task waited", share(*waited));
+                text += &format!("; in {} of the last 10 s some task waited", share(*waited));
             }
-            told + "."
+            text + "."
         }
         Facts::Isolation {
             isolated,
             tickless,
             reachable,
         } => {
-            let mut told = match isolated.is_empty() {
-                true => "No core is set apart from other tasks.".to_owned(),
-                false => format!("Set apart from other tasks: {}.", cores(isolated)),
+            let mut text = if isolated.is_empty() {
+                "No core is set apart from other tasks.".to_owned()
+            } else {
+                format!("Set apart from other tasks: {}.", cores(isolated))
             };
             if !tickless.is_empty() {
-                told += &format!(" Without a timer while one task runs: {}.", cores(tickless));
+                text += &format!(" Without a timer while one task runs: {}.", cores(tickless));
             }
             if !isolated.is_empty() && !reachable {
-                told += " deadheat may not use what is set apart.";
+                text += " deadheat may not use what is set apart.";
             }
-            told
+            text
         }
         Facts::Interrupts { busiest, .. } => {
             let Some(all) = finding.effect(EffectKind::Interrupts) else {
@@ -243,10 +244,13 @@ pub(super) fn fact(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Stri
                 }
             }
         }
-        Facts::Build { debug_assertions } => match debug_assertions {
-            true => "deadheat itself was built with debug assertions.".to_owned(),
-            false => "deadheat itself was built without debug assertions.".to_owned(),
-        },
+        Facts::Build { debug_assertions } => {
+            if *debug_assertions {
+                "deadheat itself was built with debug assertions.".to_owned()
+            } else {
+                "deadheat itself was built without debug assertions.".to_owned()
+            }
+        }
     }
 }
 

@@ -1,11 +1,18 @@
-//! Findings of a checkup in words: how a thing is called, what is, what that does here, and what it
-//! means for races in pairs.
+//! A checkup in words: how good the machine is, which cores to race on, and of every finding what
+//! is, what that does here, and what it means for races in pairs.
 
-use deadheat_model::doctor::{Checkup, Facts, Finding, State, Topic};
+use deadheat_model::Pinning;
+use deadheat_model::doctor::{
+    Checkup, CoreWatch, Facts, Finding, Fitness, PinReason, State, Topic,
+};
 
 use super::effects::effect;
 use super::facts::fact;
+use super::mends;
+use super::numbers::{cores, list, share};
+use crate::enumeration::enumerated;
 use crate::glyphs::Glyphs;
+use crate::units::counted;
 
 /// The words about a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +34,7 @@ pub(super) fn describe(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> 
     }
 }
 
-/// How a thing is called.
+/// The name of a topic.
 pub(super) fn title(topic: Topic) -> &'static str {
     match topic {
         Topic::Container => "CPU quota",
@@ -49,15 +56,15 @@ pub(super) fn title(topic: Topic) -> &'static str {
     }
 }
 
-/// Whether the title of a topic takes a verb in the plural.
-pub(super) fn is_plural(topic: Topic) -> bool {
+/// True where the title of a topic takes a verb in the plural.
+fn is_plural(topic: Topic) -> bool {
     matches!(
         topic,
         Topic::Interrupts | Topic::HugePages | Topic::Isolation | Topic::Counters
     )
 }
 
-/// What it means for races in pairs; `None` where there is nothing to say.
+/// The meaning for races in pairs; `None` where there is nothing to say.
 fn meaning(finding: &Finding) -> Option<&'static str> {
     let fine = finding.state == State::Fine;
     let unknown = finding.state == State::Unknown;
@@ -135,3 +142,121 @@ fn meaning(finding: &Finding) -> Option<&'static str> {
 
 const ONE_LAYOUT: &str = "Replicates share addresses: a lucky or unlucky layout looks like a \
                           difference of the code, and pairs do not cancel it.";
+
+/// The fitness of the machine, in one sentence or two.
+pub(super) fn headline(checkup: &Checkup) -> String {
+    let named = disturbing(checkup);
+    let unknown = checkup.in_state(State::Unknown).count();
+    let hidden = match unknown {
+        0 => String::new(),
+        n => format!(
+            " {} could not be found out.",
+            counted(n as u64, "thing", "things")
+        ),
+    };
+    match checkup.fitness() {
+        Fitness::Good => {
+            format!("This machine is good for measuring: nothing disturbs.{hidden}")
+        }
+        Fitness::Fair => format!(
+            "This machine is fair for measuring: {named}. Races in pairs stand it, but take longer \
+             for the same answer.{hidden}"
+        ),
+        Fitness::Poor => {
+            let lost = checkup.watch().map_or(0.0, |watch| watch.lost);
+            let also = if named.is_empty() {
+                String::new()
+            } else {
+                format!("; {named}")
+            };
+            format!(
+                "This machine is poor for measuring: {} of the time is lost to others{also}. Races \
+                 in pairs stand it, but small differences will be too close to call.{hidden}",
+                share(lost)
+            )
+        }
+    }
+}
+
+/// The disturbances as the main clause of a sentence; empty where nothing does.
+fn disturbing(checkup: &Checkup) -> String {
+    let topics: Vec<Topic> = checkup
+        .in_state(State::Disturbs)
+        .map(|one| one.topic())
+        .collect();
+    let titles: Vec<&str> = topics.iter().copied().map(title).collect();
+    match topics.as_slice() {
+        [] => String::new(),
+        [one] if !is_plural(*one) => format!("{} disturbs", title(*one)),
+        _ => format!("{} disturb", enumerated(&titles)),
+    }
+}
+
+/// Where, how long, and that nothing was changed.
+pub(super) fn measured(checkup: &Checkup) -> String {
+    let place = match checkup.measured_on {
+        Some(core) => format!("on core {core}"),
+        None => "wherever the scheduler put it".to_owned(),
+    };
+    format!(
+        "Measured for {:.1} s {place}. Nothing was changed.",
+        checkup.seconds
+    )
+}
+
+/// The cores to race on, and why.
+pub(super) fn advice(checkup: &Checkup) -> String {
+    let advice = &checkup.advice;
+    let option = option(&advice.pinning);
+    let these = cores(&advice.cores);
+    match advice.reason {
+        PinReason::Isolated => format!("Race on {these}, which is set apart: {option}"),
+        PinReason::Quietest => {
+            let lost = |watch: Option<&CoreWatch>| share(watch.map_or(0.0, |watch| watch.lost));
+            let chosen =
+                |watch: &&CoreWatch| watch.core.is_some_and(|core| advice.cores.contains(&core));
+            let others = checkup.cores.iter().filter(|watch| !chosen(watch));
+            let next = others.min_by(|one, other| one.lost.total_cmp(&other.lost));
+            format!(
+                "Race on {these}, which lost {} of the time where others lost {} and more: {option}",
+                lost(checkup.cores.iter().find(chosen)),
+                lost(next),
+            )
+        }
+        PinReason::Alike => match advice.pinning {
+            Pinning::Auto => format!(
+                "No core is clearly quieter than the others: {option}, which holds commands on \
+                 {these} and draws a core for every replicate of functions"
+            ),
+            _ => format!("None of {these} is clearly quieter than the others: {option}"),
+        },
+        PinReason::OnlyOne => {
+            format!("There is only {these}, and nothing to choose: {option}")
+        }
+        PinReason::NotCompared => match advice.pinning {
+            Pinning::Auto => format!(
+                "Cores were not compared; without --pin none, doctor compares them. Until then: {option}"
+            ),
+            _ => format!("Only {these} was looked at: {option}"),
+        },
+    }
+}
+
+/// A race that does as advised.
+pub(super) fn example(checkup: &Checkup) -> String {
+    let started = match mends::start_with(checkup) {
+        Some(taskset) => format!("{taskset} "),
+        None => String::new(),
+    };
+    let option = option(&checkup.advice.pinning);
+    format!("{started}deadheat run {option} -- './old' './new'")
+}
+
+/// The option for these cores.
+pub(super) fn option(pinning: &Pinning) -> String {
+    match pinning {
+        Pinning::Inherit => "--pin none".to_owned(),
+        Pinning::Auto => "--pin auto".to_owned(),
+        Pinning::Cores(cores) => format!("--pin {}", list(cores)),
+    }
+}

@@ -5,10 +5,9 @@ use deadheat_model::doctor::{
 };
 use deadheat_model::{Json, Object, Pinning};
 
-use super::findings::describe;
+use super::findings::{describe, headline, option};
 use super::mends::{mend, start_with};
 use super::numbers::list;
-use super::summary::{headline, option};
 use crate::glyphs::Glyphs;
 
 /// The name and major version of the schema of [`to_doctor_json`].

@@ -1,4 +1,4 @@
-//! What mends a thing: a few words, and the command where there is one.
+//! Mends of what disturbs: a few words, and the command where there is one.
 //! deadheat prints it and leaves running it to its user.
 
 use deadheat_model::doctor::{
@@ -7,18 +7,18 @@ use deadheat_model::doctor::{
 
 use super::numbers::list;
 
-/// How to mend a thing.
+/// A way to mend a thing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Mend {
     pub(super) words: String,
-    /// What to type into a shell.
+    /// The command to type into a shell.
     pub(super) command: Option<String>,
 }
 
 /// Interrupts of a device, per second, that are worth moving elsewhere.
 const WORTH_MOVING: f64 = 20.0;
 
-/// What a kernel has to be set to for hardware counters of one's own.
+/// The setting of a kernel that allows hardware counters of one's own.
 const PARANOID_ENOUGH: i32 = 2;
 
 /// The mend of a finding; `None` where there is nothing to mend.
@@ -170,9 +170,10 @@ pub(super) fn mend(finding: &Finding, checkup: &Checkup) -> Option<Mend> {
         )),
         Facts::Container { kind, quota, .. } => {
             let lift = quota.as_ref().map(|quota| {
-                let none = match quota.file.ends_with("cpu.max") {
-                    true => "max",
-                    false => "-1",
+                let none = if quota.file.ends_with("cpu.max") {
+                    "max"
+                } else {
+                    "-1"
                 };
                 format!("echo {none} | sudo tee {}", quota.file)
             });
@@ -205,7 +206,7 @@ pub(super) fn mend(finding: &Finding, checkup: &Checkup) -> Option<Mend> {
     }
 }
 
-/// How deadheat has to be started to be given the advised cores; `None` when
+/// The command deadheat has to be started by to be given the advised cores; `None` when
 /// it is.
 pub(super) fn start_with(checkup: &Checkup) -> Option<String> {
     let cores = &checkup.advice.start_with;

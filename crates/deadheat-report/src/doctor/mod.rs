@@ -6,7 +6,6 @@ mod findings;
 mod json;
 mod mends;
 mod numbers;
-mod summary;
 mod text;
 
 pub use json::to_doctor_json;

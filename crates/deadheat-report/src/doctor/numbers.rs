@@ -83,9 +83,10 @@ pub(super) fn cores(list: &[u32]) -> String {
             _ => vec![format!("{from} to {to}")],
         })
         .collect();
-    match spoken.is_empty() {
-        true => "no core".to_owned(),
-        false => format!("{word} {}", enumerated(&spoken)),
+    if spoken.is_empty() {
+        "no core".to_owned()
+    } else {
+        format!("{word} {}", enumerated(&spoken))
     }
 }
 
@@ -93,9 +94,12 @@ pub(super) fn cores(list: &[u32]) -> String {
 pub(super) fn list(cores: &[u32]) -> String {
     let parts: Vec<String> = ranges(cores)
         .into_iter()
-        .map(|(from, to)| match from == to {
-            true => from.to_string(),
-            false => format!("{from}-{to}"),
+        .map(|(from, to)| {
+            if from == to {
+                from.to_string()
+            } else {
+                format!("{from}-{to}")
+            }
         })
         .collect();
     parts.join(",")

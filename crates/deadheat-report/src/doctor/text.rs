@@ -1,26 +1,27 @@
 //! A checkup as a page of text.
 
+use deadheat_model::Verdict;
 use deadheat_model::doctor::{Checkup, Finding, State};
 
-use super::findings::{describe, title};
+use super::findings::{advice, describe, example, headline, measured, title};
 use super::mends::{Mend, mend};
 use super::numbers::{count, share, time};
-use super::summary::{advice, example, headline, measured};
+use crate::document::{Block, Content, Entry, Kind, Part, Table, Tone};
 use crate::glyphs::Glyphs;
-use crate::layout::{table, wrap};
+use crate::terminal::Terminal;
 use crate::units::counted;
 
 /// Columns before the words of a finding: its mark and its title.
 const MARGIN: usize = 18;
 
-/// How a page is shown.
+/// The look of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DoctorTextOptions {
     /// Columns to keep to; commands that are longer are not broken within.
     pub width: usize,
-    /// Whether marks and titles are coloured.
+    /// True where marks and titles are coloured.
     pub color: bool,
-    /// Whether the reader can see more than ASCII.
+    /// True where the reader can see more than ASCII.
     pub unicode: bool,
 }
 
@@ -28,189 +29,145 @@ pub struct DoctorTextOptions {
 /// what disturbs, what shows, what is hidden and what is fine, then the cores
 /// and which of them to race on.
 pub fn to_doctor_text(checkup: &Checkup, options: &DoctorTextOptions) -> String {
-    let page = Page {
-        checkup,
+    let terminal = Terminal {
         width: options.width,
         color: options.color,
         glyphs: Glyphs::new(options.unicode),
     };
-    page.text()
+    terminal.render(&answer(checkup, terminal.glyphs))
 }
 
-struct Page<'a> {
-    checkup: &'a Checkup,
-    width: usize,
-    color: bool,
-    glyphs: Glyphs,
+fn answer<'a>(checkup: &Checkup, glyphs: Glyphs) -> Vec<Block<'a>> {
+    let mut blocks = vec![Block::of(Content::Heading(1, headline(checkup)))];
+    blocks.extend(first(checkup).map(|mend| {
+        let lead = "First:".to_owned();
+        let tone = Tone::Verdict(Verdict::Inconclusive);
+        let parts = mend_parts(mend, "");
+        Block::of(Content::Entry(Entry {
+            margin: lead.len() + 1,
+            lead,
+            tone,
+            parts,
+        }))
+        .tight()
+    }));
+    blocks.push(Block::paragraph(machine(checkup, glyphs)));
+    blocks.push(Block::paragraph(measured(checkup)).tight());
+    for state in [State::Disturbs, State::Minor, State::Unknown, State::Fine] {
+        for (index, found) in checkup.in_state(state).enumerate() {
+            let block = Block::of(Content::Entry(entry(found, checkup, glyphs)));
+            blocks.push(if index == 0 { block } else { block.tight() });
+        }
+    }
+    blocks.push(Block::table(cores(checkup, glyphs)));
+    blocks.push(Block::paragraph(format!("{}.", advice(checkup))));
+    blocks.push(Block::of(Content::Code(example(checkup))).tight());
+    blocks
 }
 
-impl Page<'_> {
-    fn text(&self) -> String {
-        let mut text = self.head();
-        for state in [State::Disturbs, State::Minor, State::Unknown, State::Fine] {
-            let findings: Vec<&Finding> = self.checkup.in_state(state).collect();
-            if findings.is_empty() {
-                continue;
-            }
-            text.push('\n');
-            for finding in findings {
-                text += &self.finding(finding);
-            }
-        }
-        text + "\n" + &self.foot()
-    }
+/// The first thing to do: the mend of the gravest thing that has one.
+fn first(checkup: &Checkup) -> Option<Mend> {
+    let mut disturbing = checkup.in_state(State::Disturbs);
+    disturbing.find_map(|finding| mend(finding, checkup))
+}
 
-    fn head(&self) -> String {
-        let headline = wrap("", &headline(self.checkup), self.width);
-        let mut text = self.painted(&headline, "This machine", 1);
-        if let Some(mend) = self.first() {
-            text += &self.painted(&wrap("First: ", &mend.words, self.width), "First:", 33);
-            if let Some(command) = &mend.command {
-                text += &self.command(command, "       ");
-            }
-        }
-        text.push('\n');
-        text += &wrap("", &self.machine(), self.width);
-        text + &wrap("", &measured(self.checkup), self.width)
-    }
+fn mend_parts(mend: Mend, lead: &str) -> Vec<Part> {
+    let words = Part::Words(format!("{lead}{}", mend.words));
+    let command = mend.command.map(Part::Command);
+    std::iter::once(words).chain(command).collect()
+}
 
-    /// What to do first: the mend of the gravest thing that has one.
-    fn first(&self) -> Option<Mend> {
-        let mut disturbing = self.checkup.in_state(State::Disturbs);
-        disturbing.find_map(|finding| mend(finding, self.checkup))
-    }
-
-    fn machine(&self) -> String {
-        let checkup = self.checkup;
-        let separator = format!(" {} ", self.glyphs.separator());
-        let mut parts = vec![
-            format!("deadheat {}", checkup.tool_version),
-            checkup.system.clone(),
-        ];
-        parts.extend(
-            checkup
-                .kernel
-                .iter()
-                .map(|kernel| format!("kernel {kernel}")),
-        );
-        parts.extend(checkup.cpu.clone());
-        let number = |count: usize| counted(count as u64, "core", "cores");
-        let [online, allowed] = [checkup.online.len(), checkup.allowed.len()];
-        parts.push(match (online, allowed) {
-            (0, 0) => "cores hidden".to_owned(),
-            (0, allowed) => format!("{} for deadheat", number(allowed)),
-            (online, 0) => number(online),
-            (online, allowed) if online == allowed => number(online),
-            (online, allowed) => format!("{allowed} of {online} cores for deadheat"),
-        });
-        parts.join(&separator)
-    }
-
-    fn finding(&self, finding: &Finding) -> String {
-        let words = describe(finding, self.checkup, self.glyphs);
-        let (mark, color) = self.mark(finding.state);
-        let name = title(finding.topic());
-        let head = format!("{mark} {name:<width$}", width = MARGIN - 2);
-        let margin = " ".repeat(MARGIN);
-        // What is fine needs no more than a paragraph.
-        let paragraphs = match finding.state {
-            State::Fine => {
-                let parts = [Some(words.fact), words.meaning, words.effect];
-                vec![parts.into_iter().flatten().collect::<Vec<_>>().join(" ")]
-            }
-            _ => [Some(words.fact), words.effect, words.meaning]
-                .into_iter()
-                .flatten()
-                .collect(),
-        };
-        let mut text = String::new();
-        for (index, paragraph) in paragraphs.iter().enumerate() {
-            let prefix = if index == 0 { &head } else { &margin };
-            text += &wrap(prefix, paragraph, self.width);
-        }
-        if let Some(mend) = mend(finding, self.checkup) {
-            text += &wrap(&margin, &format!("Mend: {}", mend.words), self.width);
-            if let Some(command) = mend.command {
-                text += &self.command(&command, &margin);
-            }
-        }
-        self.painted(&text, &format!("{mark} {name}"), color)
-    }
-
-    /// A command to paste, after a pipe on a line of its own where one line is
-    /// too narrow.
-    fn command(&self, command: &str, margin: &str) -> String {
-        let line = format!("{margin}$ {command}\n");
-        match command.split_once(" | ") {
-            Some((first, rest)) if line.chars().count() > self.width + 1 => {
-                let narrow = margin.len().min(self.width.saturating_sub(rest.len() + 2));
-                let narrow = " ".repeat(narrow);
-                format!("{margin}$ {first} |\n{narrow}  {rest}\n")
-            }
-            _ => line,
-        }
-    }
-
-    /// The mark of a state, one column wide, and its colour.
-    fn mark(&self, state: State) -> (&'static str, u8) {
-        let ascii = self.glyphs == Glyphs::Ascii;
-        match state {
-            State::Fine if ascii => ("+", 32),
-            State::Fine => ("✔", 32),
-            State::Minor if ascii => ("~", 36),
-            State::Minor => ("≈", 36),
-            State::Disturbs if ascii => ("x", 31),
-            State::Disturbs => ("✘", 31),
-            State::Unknown => ("?", 33),
-        }
-    }
-
-    /// Cores side by side, and which of them to race on.
-    fn foot(&self) -> String {
-        let mut text = String::new();
-        let nothing = || self.glyphs.nothing().to_owned();
-        let rows: Vec<Vec<String>> = self
-            .checkup
-            .cores
+/// The machine in one line.
+fn machine(checkup: &Checkup, glyphs: Glyphs) -> String {
+    let separator = format!(" {} ", glyphs.separator());
+    let mut parts = vec![
+        format!("deadheat {}", checkup.tool_version),
+        checkup.system.clone(),
+    ];
+    parts.extend(
+        checkup
+            .kernel
             .iter()
-            .map(|watch| {
-                let core = match watch.core {
-                    Some(core) if watch.isolated => format!("{core} (set apart)"),
-                    Some(core) => core.to_string(),
-                    None => "any".to_owned(),
-                };
-                vec![
-                    core,
-                    format!("{} /s", count(watch.taken_away)),
-                    time(watch.longest_ns, self.glyphs),
-                    share(watch.lost),
-                    watch.waiting.map_or_else(nothing, share),
-                    watch
-                        .interrupts
-                        .map_or_else(nothing, |rate| format!("{} /s", count(rate))),
-                ]
-            })
-            .collect();
-        let header = [
-            "core",
-            "taken away",
-            "longest",
-            "time lost",
-            "other tasks",
-            "interrupts",
-        ];
-        text += &table(&header, &rows, "lrrrrr", 2, self.width);
-        text.push('\n');
-        text += &wrap("", &format!("{}.", advice(self.checkup)), self.width);
-        text + &self.command(&example(self.checkup), "  ")
-    }
+            .map(|kernel| format!("kernel {kernel}")),
+    );
+    parts.extend(checkup.cpu.clone());
+    let number = |count: usize| counted(count as u64, "core", "cores");
+    let [online, allowed] = [checkup.online.len(), checkup.allowed.len()];
+    parts.push(match (online, allowed) {
+        (0, 0) => "cores hidden".to_owned(),
+        (0, allowed) => format!("{} for deadheat", number(allowed)),
+        (online, 0) => number(online),
+        (online, allowed) if online == allowed => number(online),
+        (online, allowed) => format!("{allowed} of {online} cores for deadheat"),
+    });
+    parts.join(&separator)
+}
 
-    /// The text with its first occurrence of `words` in a colour, painted
-    /// after wrapping: escape sequences have no width.
-    fn painted(&self, text: &str, words: &str, color: u8) -> String {
-        match self.color {
-            true => text.replacen(words, &format!("\u{1b}[{color}m{words}\u{1b}[0m"), 1),
-            false => text.to_owned(),
-        }
+fn entry(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Entry {
+    let words = describe(finding, checkup, glyphs);
+    // What is fine needs no more than a paragraph.
+    let mut parts: Vec<Part> = if finding.state == State::Fine {
+        let parts = [Some(words.fact), words.meaning, words.effect];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        vec![Part::Words(parts.join(" "))]
+    } else {
+        let parts = [Some(words.fact), words.effect, words.meaning];
+        parts.into_iter().flatten().map(Part::Words).collect()
+    };
+    let mend = mend(finding, checkup).into_iter();
+    parts.extend(mend.flat_map(|mend| mend_parts(mend, "Mend: ")));
+    let (mark, tone) = mark(finding.state, glyphs);
+    Entry {
+        lead: format!("{mark} {}", title(finding.topic())),
+        tone,
+        margin: MARGIN,
+        parts,
     }
+}
+
+/// The mark of a state, one column wide, and its colour.
+fn mark(state: State, glyphs: Glyphs) -> (&'static str, Tone) {
+    let (unicode, ascii, like) = match state {
+        State::Fine => ("✔", "+", Verdict::Faster),
+        State::Minor => ("≈", "~", Verdict::Equivalent),
+        State::Disturbs => ("✘", "x", Verdict::Slower),
+        State::Unknown => ("?", "?", Verdict::Inconclusive),
+    };
+    let mark = match glyphs {
+        Glyphs::Unicode => unicode,
+        Glyphs::Ascii => ascii,
+    };
+    (mark, Tone::Verdict(like))
+}
+
+/// Cores side by side.
+fn cores<'a>(checkup: &Checkup, glyphs: Glyphs) -> Table<'a> {
+    let nothing = || glyphs.nothing().to_owned();
+    let heads = [
+        "core",
+        "taken away",
+        "longest",
+        "time lost",
+        "other tasks",
+        "interrupts",
+    ];
+    let mut table = Table::new(Kind::Words, heads);
+    for watch in &checkup.cores {
+        let core = match watch.core {
+            Some(core) if watch.isolated => format!("{core} (set apart)"),
+            Some(core) => core.to_string(),
+            None => "any".to_owned(),
+        };
+        let interrupts = watch.interrupts.map(|rate| format!("{} /s", count(rate)));
+        let cells = vec![
+            core,
+            format!("{} /s", count(watch.taken_away)),
+            time(watch.longest_ns, glyphs),
+            share(watch.lost),
+            watch.waiting.map_or_else(nothing, share),
+            interrupts.unwrap_or_else(nothing),
+        ];
+        table.rows.push(cells.into());
+    }
+    table
 }

@@ -4,12 +4,12 @@ use std::fmt::{self, Display, Write};
 
 use deadheat_model::Comparison;
 
-use crate::document::{Block, Broken, Content, Note, Severity, Table, Tone, VerdictLine};
+use crate::document::{Block, Broken, Content, Note, Part, Severity, Table, Tone, VerdictLine};
 use crate::gates::breach;
 use crate::glyphs::Glyphs;
 use crate::names::escape;
 
-/// What the page can show.
+/// The characters that a page can show.
 pub(super) const GLYPHS: Glyphs = Glyphs::Unicode;
 
 /// The signs between which a text has a reading direction of its own.
@@ -118,6 +118,16 @@ fn block(out: &mut dyn Write, content: &Content<'_>) -> fmt::Result {
         Content::Verdicts(verdicts) => verdicts.iter().try_for_each(|one| verdict(out, one)),
         Content::Table(table) => self::table(out, table),
         Content::Notes(notes) => self::notes(out, notes),
+        Content::Entry(entry) => {
+            write!(out, "<p><b>{}</b>", Text(&entry.lead))?;
+            for part in &entry.parts {
+                match part {
+                    Part::Words(words) => write!(out, " {}", Text(words))?,
+                    Part::Command(command) => write!(out, " <code>{}</code>", Text(command))?,
+                }
+            }
+            out.write_str("</p>")
+        }
         Content::List(items) => {
             out.write_str("<ul>")?;
             for item in items {
@@ -159,7 +169,7 @@ fn block(out: &mut dyn Write, content: &Content<'_>) -> fmt::Result {
     }
 }
 
-/// Whether the gates are open, and every rule that is broken.
+/// Writes whether the gates are open, and every rule that is broken.
 fn gate(
     out: &mut dyn Write,
     is_open: bool,

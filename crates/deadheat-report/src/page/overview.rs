@@ -17,7 +17,7 @@ use crate::units::{Precision, counted};
 /// Columns that the words of a failure may take in a row.
 const WORDS: usize = 400;
 
-/// What the table has beside what it always has.
+/// The columns that not every table has.
 struct Columns {
     candidate: bool,
     gate: bool,
@@ -381,7 +381,7 @@ fn interval_cells(
     write!(out, "</svg></svg><span>{words}</span></div></td>")
 }
 
-/// How to read the intervals.
+/// Writes how to read the intervals.
 fn legend(out: &mut dyn Write, axis: &Axis, comparisons: &[Comparison]) -> fmt::Result {
     let Some(first) = comparisons.first() else {
         return Ok(());
@@ -395,9 +395,10 @@ fn legend(out: &mut dyn Write, axis: &Axis, comparisons: &[Comparison]) -> fmt::
         }
         false => "the margin of each row".to_owned(),
     };
-    let bent = match axis.is_bent() {
-        true => " The axis draws far changes together.",
-        false => "",
+    let bent = if axis.is_bent() {
+        " The axis draws far changes together."
+    } else {
+        ""
     };
     write!(
         out,

@@ -132,7 +132,7 @@ fn begin(out: &mut dyn Write, analysis: &Analysis) -> fmt::Result {
     )
 }
 
-/// What the page is called: its benchmark, or how many there are and who
+/// The name of the page: its benchmark, or how many there are and who
 /// raced.
 fn title(analysis: &Analysis) -> String {
     let groups = suite::groups(&analysis.comparisons);
@@ -207,7 +207,7 @@ fn head(out: &mut dyn Write, run: &Run<'_>, header: &RunHeader) -> fmt::Result {
     out.write_str("</header>\n")
 }
 
-/// What holds for the whole run, or for more than one benchmark.
+/// Writes remarks on the whole run, or on more than one benchmark.
 fn remarks(out: &mut dyn Write, run: &Run<'_>, shared: &[Note]) -> fmt::Result {
     let left_out = sentences::left_out(&run.analysis.left_out, GLYPHS).into_iter();
     let mut notes = run.whole();
@@ -337,7 +337,7 @@ impl Section<'_, '_> {
         Ok(())
     }
 
-    /// What a file told of the benchmark beside its name.
+    /// Writes the label and the threads of the benchmark, as its file has them.
     fn facts(&self, out: &mut dyn Write) -> fmt::Result {
         let first = &self.group[0];
         let label = first

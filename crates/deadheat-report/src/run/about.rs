@@ -1,4 +1,4 @@
-//! What is known of a run beside its answer: the machine, the plan, the builds, the files, and the
+//! A run beside its answer: the machine, the plan, the builds, the files, and the
 //! command that runs the race again.
 
 use deadheat_model::{
@@ -83,16 +83,16 @@ pub(super) fn machine(analysis: &Analysis, header: &RunHeader) -> FactGroup {
         }),
     );
     if let Some(clock) = &environment.clock {
-        let mut told = format!(
+        let mut text = format!(
             "{}, resolution {} ns, reading it {} ns",
             clock.source,
             two_digits(clock.resolution_ns),
             two_digits(clock.overhead_ns)
         );
         if let Some(reason) = &clock.fallback {
-            told += &format!(" ({reason})");
+            text += &format!(" ({reason})");
         }
-        facts.push("clock", told);
+        facts.push("clock", text);
     } else if let Some(tick) = header.tick_ns {
         facts.push(
             "clock",
@@ -120,7 +120,7 @@ fn cores(cores: &[u32]) -> String {
     format!("{word} {}", cores.join(", "))
 }
 
-/// What was planned before the first sample.
+/// The plan, frozen before the first sample.
 pub(super) fn plan(header: &RunHeader) -> FactGroup {
     let design = &header.plan.design;
     let mut facts = FactGroup::new("Plan");
@@ -170,10 +170,10 @@ fn builds(header: &RunHeader) -> FactGroup {
     let mut known: Vec<(String, String)> = Vec::new();
     for benchmark in &header.plan.benchmarks {
         for contender in &benchmark.contenders {
-            let Some(told) = workload(&contender.workload) else {
+            let Some(text) = workload(&contender.workload) else {
                 continue;
             };
-            let row = (contender.name.clone(), told);
+            let row = (contender.name.clone(), text);
             if !known.contains(&row) {
                 known.push(row);
             }
@@ -189,11 +189,11 @@ fn builds(header: &RunHeader) -> FactGroup {
         facts.push("and", "more, in the run file");
     }
     for links in &header.environment.neutral_links {
-        let told = match &links.made_by {
+        let text = match &links.made_by {
             Ok(linker) => format!("neutral links by {linker}"),
             Err(reason) => format!("no neutral links: {reason}"),
         };
-        facts.push(&links.executable, told);
+        facts.push(&links.executable, text);
         if !links.unsectioned.is_empty() {
             let count = links.unsectioned.len() as u64;
             let objects = counted(count, "object file has", "object files have");
@@ -206,7 +206,7 @@ fn builds(header: &RunHeader) -> FactGroup {
     facts
 }
 
-/// What a contender does; `None` where its name says all there is.
+/// The work of a contender; `None` where its name says all there is.
 fn workload(workload: &Workload) -> Option<String> {
     let program = |program: &deadheat_model::Program| {
         let executable = program.executable.to_string_lossy().into_owned();
@@ -217,15 +217,15 @@ fn workload(workload: &Workload) -> Option<String> {
     };
     match workload {
         Workload::Command(command) => {
-            let mut told = shell(&command.words);
+            let mut text = shell(&command.words);
             match &command.output {
                 Output::Null => {}
-                Output::Pipe => told += " (output read from a pipe)",
-                Output::Inherit => told += " (output shown)",
-                Output::File(path) => told += &format!(" (output to {})", path.display()),
-                Output::Compared => told += " (output compared)",
+                Output::Pipe => text += " (output read from a pipe)",
+                Output::Inherit => text += " (output shown)",
+                Output::File(path) => text += &format!(" (output to {})", path.display()),
+                Output::Compared => text += " (output compared)",
             }
-            Some(told)
+            Some(text)
         }
         Workload::Function(_) | Workload::Recording => None,
         Workload::Worker(calls) => Some(program(&calls.program)),
@@ -244,21 +244,21 @@ fn files(analysis: &Analysis) -> FactGroup {
     facts
 }
 
-/// Who wrote a file, and what it says of the machine.
+/// The tool that wrote a file, and what it says of the machine.
 fn origin(file: &ResultSource) -> String {
     let facts = &file.facts;
     let cores = facts
         .cores
         .map(|cores| counted(cores.into(), "core", "cores"));
     let mut parts = vec![file.tool.clone()];
-    let told = [
+    let described = [
         &facts.runtime,
         &facts.system,
         &facts.cpu,
         &facts.host,
         &facts.date,
     ];
-    parts.extend(told.into_iter().flatten().cloned());
+    parts.extend(described.into_iter().flatten().cloned());
     parts.extend(cores);
     if facts.debug_build == Some(true) {
         parts.push("debug build".to_owned());

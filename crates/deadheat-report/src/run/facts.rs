@@ -18,7 +18,7 @@ use crate::suite;
 use crate::units::quantities;
 use crate::warnings::{self, WarningText};
 
-/// How much of an answer is shown.
+/// The amount of an answer that is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Detail {
     /// A line per comparison, and doubts.
@@ -46,7 +46,7 @@ pub(crate) struct Run<'a> {
     pub(crate) detail: Detail,
     pub(crate) figures: bool,
     pub(crate) plot: bool,
-    /// Whether there is room for every figure of a contender.
+    /// True where there is room for every figure of a contender.
     pub(crate) wide: bool,
     /// Columns a name may take.
     pub(crate) name: usize,
@@ -71,7 +71,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Whether there is more than one row to show.
+    /// True where there is more than one row to show.
     pub(crate) fn is_suite(&self) -> bool {
         let rows = left_out::rows(&self.analysis.left_out, self.glyphs).len();
         self.groups.len() + self.analysis.failures.len() + rows > 1
@@ -132,7 +132,7 @@ impl<'a> Run<'a> {
         table
     }
 
-    /// What was found about each candidate, and below it what one needs to believe it.
+    /// The finding about each candidate, and below it what one needs to believe it.
     pub(crate) fn verdicts(
         &self,
         group: &[Comparison],
@@ -179,7 +179,7 @@ impl<'a> Run<'a> {
         verdicts
     }
 
-    /// What the answer rests on and what it took; of several benchmarks the latter is said once.
+    /// The base of the answer and its effort; of several benchmarks the latter is said once.
     fn counts(&self, group: &[Comparison]) -> Option<String> {
         let mut counts: Vec<String> = Vec::new();
         counts.extend(sentences::rests_on(group, self.source));
@@ -194,7 +194,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// How many comparisons came to which verdict, and what the run took.
+    /// The tally of verdicts, and what the run took.
     pub(crate) fn headline(&self) -> Block<'a> {
         let Analysis {
             comparisons,
@@ -281,8 +281,10 @@ impl<'a> Run<'a> {
         }
         for (name, cell) in self.unanswered() {
             let mut cells = vec![Cell::from(nothing()); table.columns.len()];
+            if apart {
+                cells[1] = "".into();
+            }
             cells[0] = name.into();
-            cells[usize::from(apart)] = if apart { "".into() } else { cells[0].clone() };
             cells[1 + usize::from(apart)] = cell;
             table.rows.push(cells.into());
         }
@@ -291,15 +293,12 @@ impl<'a> Run<'a> {
 
     fn verdict_cell(&self, comparison: &Comparison, brief: bool) -> String {
         let mark = self.glyphs.mark(comparison.verdict);
-        match brief {
-            true => {
-                let provisional = if comparison.provisional { "*" } else { "" };
-                format!(
-                    "{mark} {}{provisional}",
-                    sentences::verdict_word(comparison)
-                )
-            }
-            false => format!("{mark} {}", sentences::verdict_cell(comparison)),
+        if brief {
+            let provisional = if comparison.provisional { "*" } else { "" };
+            let word = sentences::verdict_word(comparison);
+            format!("{mark} {word}{provisional}")
+        } else {
+            format!("{mark} {}", sentences::verdict_cell(comparison))
         }
     }
 
@@ -343,37 +342,37 @@ impl<'a> Run<'a> {
         labels
     }
 
-    /// What is to be said of one benchmark: all of it, or what earns its place.
+    /// The remarks on one benchmark: all of them, or what earns its place.
     pub(crate) fn warnings(&self, group: &[Comparison]) -> Vec<WarningText> {
         let called = self.called(group);
         let candidates: Vec<&str> = called[1..].iter().map(String::as_str).collect();
         if self.detail == Detail::Full {
             return warnings::messages(group, &candidates, self.source, self.glyphs);
         }
-        let mut told = warnings::brief_messages(group, &candidates, self.source, self.glyphs);
-        told.retain(|told| self.detail == Detail::Brief || !told.information);
-        told
+        let mut texts = warnings::brief_messages(group, &candidates, self.source, self.glyphs);
+        texts.retain(|one| self.detail == Detail::Brief || !one.information);
+        texts
     }
 
     pub(crate) fn notes(&self, group: &[Comparison]) -> Vec<Note> {
         self.warnings(group).into_iter().map(Note::from).collect()
     }
 
-    /// What is to be said of each benchmark by itself, and what is said once for all.
+    /// The remarks on each benchmark by itself, and those that are made once for all.
     pub(crate) fn doubts(&self) -> (Vec<Vec<Note>>, Vec<Note>) {
         let all: Vec<Vec<WarningText>> = (self.groups.iter())
             .map(|group| self.warnings(group))
             .collect();
-        let shared = warnings::shared_doubts(&all);
-        let own = all.into_iter().map(|told| {
-            let own = told.into_iter().filter(|told| !shared.contains(told));
+        let shared = warnings::shared_warnings(&all);
+        let own = all.into_iter().map(|texts| {
+            let own = texts.into_iter().filter(|one| !shared.contains(one));
             own.map(Note::from).collect()
         });
         let own = own.collect();
         (own, shared.into_iter().map(Note::from).collect())
     }
 
-    /// What concerns the whole run: how it ended, then doubts about recordings.
+    /// Remarks on the whole run: how it ended, then doubts about recordings.
     pub(crate) fn whole(&self) -> Vec<Note> {
         let warnings = warnings::in_order(&self.analysis.warnings).into_iter();
         let warnings = warnings.map(|one| {
@@ -396,7 +395,7 @@ impl<'a> Run<'a> {
         Some(Note::of(Severity::Warning, text))
     }
 
-    /// What the gates say of the run.
+    /// The gates of the run.
     pub(crate) fn gate(&self) -> Option<Content<'a>> {
         let several = self.groups.iter().any(|group| group.len() > 1);
         let names = |one: &Comparison| {

@@ -1,7 +1,7 @@
 //! A run as a document in Markdown and as a comment on a pull request. Both begin with what was
 //! found, and list by kind what a terminal and a page show benchmark by benchmark.
 
-use deadheat_model::{Analysis, Comparison, RunHeader, Verdict};
+use deadheat_model::{Analysis, Comparison, RunHeader};
 
 use super::about::{command, machine, plan};
 use super::facts::Run;
@@ -20,10 +20,10 @@ const NAME: usize = 100;
 /// GitHub's limit is 65,536 characters; who posts the comment may add a few.
 const AT_MOST: usize = 64_000;
 
-/// What the Markdown depends on beside the analysis.
+/// Everything the Markdown depends on beside the analysis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MarkdownOptions {
-    /// Whether the secondary figures follow.
+    /// True where the secondary figures follow.
     pub figures: bool,
 }
 
@@ -39,10 +39,10 @@ pub fn to_markdown_with(analysis: &Analysis, options: &MarkdownOptions) -> Strin
     markdown::document(&run.as_document(options.figures))
 }
 
-/// What a comment depends on beside the analysis.
+/// Everything a comment depends on beside the analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommentOptions {
-    /// Whether the secondary figures are among what is folded.
+    /// True where the secondary figures are among what is folded.
     pub figures: bool,
     /// Characters it may have (UTF-16 units, at least 400). What finds no room
     /// is counted in a sentence at the end.
@@ -115,7 +115,7 @@ impl<'a> Run<'a> {
             self.gate()
                 .map(|gate| Block::of(gate).called(("rule", "rules")).needed()),
         );
-        blocks.push(Block::table(capital(overview)).needed());
+        blocks.push(Block::table(capital(overview.clone())).needed());
         let reasons = ("reason", "reasons");
         blocks.extend(Block::notes(self.failures()).map(|block| block.called(reasons)));
         blocks.extend(self.left_out().map(|block| block.called(reasons)));
@@ -123,7 +123,7 @@ impl<'a> Run<'a> {
         let mut verdicts = self.all_verdicts();
         if folds {
             // Of many, those whose rows are seen.
-            let mut changed = self.analysis.comparisons.iter().map(is_seen);
+            let mut changed = overview.rows.iter().map(|row| row.changed);
             verdicts.retain(|_| changed.next().unwrap_or(true));
         }
         blocks.push(
@@ -249,7 +249,7 @@ impl<'a> Run<'a> {
         verdicts.collect()
     }
 
-    /// What there is to doubt of the benchmarks, each thing once and with the benchmark it
+    /// The doubts about the benchmarks, each once and with the benchmark it
     /// concerns unless that is all of them.
     fn remarks(&self) -> Vec<Note> {
         let (own, shared) = self.doubts();
@@ -318,12 +318,6 @@ impl<'a> Run<'a> {
             })
         })
     }
-}
-
-/// Whether the row of a comparison is seen among many.
-fn is_seen(comparison: &Comparison) -> bool {
-    let moved = matches!(comparison.verdict, Some(Verdict::Faster | Verdict::Slower));
-    moved || comparison.gate.is_some()
 }
 
 /// The table with heads that begin with a capital.

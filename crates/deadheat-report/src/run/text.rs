@@ -17,22 +17,22 @@ use crate::warnings::{self, WarningText};
 pub struct TextOptions {
     /// Columns of the terminal.
     pub width: usize,
-    /// Whether colours may be used.
+    /// True where colours may be used.
     pub color: bool,
-    /// Whether the terminal shows more than ASCII.
+    /// True where the terminal shows more than ASCII.
     pub unicode: bool,
-    /// How much is shown.
+    /// The amount that is shown.
     pub detail: Detail,
-    /// Whether the secondary figures follow, in a build with the feature
+    /// True where the secondary figures follow, in a build with the feature
     /// `reports`.
     pub figures: bool,
-    /// Whether pictures follow every verdict, of what there is to draw, in a
+    /// True where pictures follow every verdict, of what there is to draw, in a
     /// build with the same feature.
     pub plot: bool,
 }
 
 impl Default for TextOptions {
-    /// What suits a file: 80 columns of ASCII without colour.
+    /// The look that suits a file: 80 columns of ASCII without colour.
     fn default() -> Self {
         Self {
             width: 80,
@@ -76,7 +76,7 @@ impl<'a> Run<'a> {
         let full = self.detail == Detail::Full;
         let failed = Block::notes(self.failures());
         let mut blocks: Vec<Block> = Vec::new();
-        let mut told = Vec::new();
+        let mut notes = Vec::new();
         if is_suite && full {
             let (own, shared) = self.doubts();
             for (group, own) in self.groups.iter().zip(own) {
@@ -86,20 +86,20 @@ impl<'a> Run<'a> {
             }
             let failures = self.failures().into_iter();
             blocks.extend(failures.filter_map(|failure| Block::notes(vec![failure])));
-            told = shared;
+            notes = shared;
         } else if is_suite {
             for group in &self.groups {
                 let section = Content::Section(self.title(group), self.below(group));
                 blocks.push(Block::of(section));
             }
-            told = self.together();
+            notes = self.together();
         } else if let Some(group) = self.groups.first() {
             blocks.extend(self.benchmark(group));
-            told = self.notes(group);
+            notes = self.notes(group);
         } else if failed.is_none() {
             blocks.push(Block::paragraph("nothing was measured."));
         }
-        told.splice(..0, self.whole());
+        notes.splice(..0, self.whole());
         if is_suite {
             blocks.push(Block::table(self.overview(true)));
             if self.analysis.comparisons.iter().any(|one| one.provisional) {
@@ -115,7 +115,7 @@ impl<'a> Run<'a> {
         let attached = |block: Block<'a>| if is_suite { block.tight() } else { block };
         blocks.extend(failed.filter(|_| !is_suite || !full).map(attached));
         blocks.extend(self.left_out().map(attached));
-        blocks.extend(Block::notes(self.few_notes(told, terminal)));
+        blocks.extend(Block::notes(self.few_notes(notes, terminal)));
         let quoted = self
             .analysis
             .calibration
@@ -127,19 +127,19 @@ impl<'a> Run<'a> {
     }
 
     /// The doubts, and of the notes as many as have room; the first one always.
-    fn few_notes(&self, mut told: Vec<Note>, terminal: &Terminal) -> Vec<Note> {
+    fn few_notes(&self, mut notes: Vec<Note>, terminal: &Terminal) -> Vec<Note> {
         if self.detail == Detail::Full {
-            return told;
+            return notes;
         }
         let mut lines = 0;
-        told.retain(|one| {
+        notes.retain(|one| {
             let (is_first, is_note) = (lines == 0, one.severity == Severity::Note);
             if is_note {
                 lines += terminal.note(one).lines().count();
             }
             !is_note || is_first || lines <= NOTE_LINES
         });
-        told
+        notes
     }
 
     /// Contenders, verdicts, and whatever was asked for, of one benchmark.
@@ -155,7 +155,7 @@ impl<'a> Run<'a> {
         blocks
     }
 
-    /// What was asked for beside verdicts: pictures, metrics, figures.
+    /// Everything asked for beside verdicts: pictures, metrics, figures.
     fn below(&self, group: &'a [Comparison]) -> Vec<Block<'a>> {
         let labels = self.called(group);
         let against = |index: usize| format!("'{}' against '{}'", labels[index + 1], labels[0]);
@@ -196,11 +196,11 @@ impl<'a> Run<'a> {
         let titled: Vec<(String, Vec<WarningText>)> = (self.groups.iter())
             .map(|group| (self.title(group), self.warnings(group)))
             .collect();
-        let told = warnings::told_together(&titled).into_iter();
-        told.map(Note::from).collect()
+        let texts = warnings::merged_by_kind(&titled).into_iter();
+        texts.map(Note::from).collect()
     }
 
-    /// Whether what is known of the machine is worth a line. It changes no verdict, so briefly it
+    /// True where the calibration is worth a line. It changes no verdict, so briefly it
     /// is told only where it says that this one is to be doubted.
     fn quotes_calibration(&self) -> bool {
         let Some(note) = &self.analysis.calibration else {
