@@ -37,6 +37,7 @@ mod rules;
 mod run;
 mod samples;
 mod schedule;
+mod setting_values;
 mod settings;
 mod units;
 mod verdict;
@@ -69,9 +70,7 @@ pub use json::{Json, Object};
 pub use metric::{Better, ForeignMetric, Metric, Unit};
 pub use own_rules::{OwnLevel, OwnRules};
 pub use placement::{NeutralLink, NeutralLinks, Placed, Placing, RefusedLink};
-pub use plan::{
-    Benchmark, Contender, Design, Looks, OwnLink, Pinning, Plan, PlanError, Saved, Throughput,
-};
+pub use plan::{Benchmark, Contender, OwnLink, Plan, PlanError, Saved, Throughput};
 pub use plots::{
     BoxPlot, DensityCurve, Difference, DifferenceSeries, Distribution, LookEstimate, PairCloud,
     PairPoint, Plots, ReplicateEstimate,
@@ -86,9 +85,8 @@ pub use run::{
 };
 pub use samples::{BlockSpan, Flags, Sample, SampleError, Samples};
 pub use schedule::{Block, ContenderId, Role, Slot};
-pub use settings::{
-    FileScope, Front, Placement, RaceSettings, Setting, ShareRange, TimeLimit, ValueKind,
-};
+pub use setting_values::{Pinning, Placement, ShareRange, TimeLimit};
+pub use settings::{Design, FileScope, Front, Looks, RaceSettings, Setting, ValueKind};
 pub use units::{LogRatio, Nanoseconds};
 pub use verdict::{Scope, Verdict};
 pub use warning::{ClockCause, Observation, Warning};

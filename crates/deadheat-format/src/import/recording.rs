@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use deadheat_model::{
-    BlockRecord, ContenderId, Design, Environment, Flags, Looks, Metric, Origin, Pinning, Plan,
-    Run, RunHeader, Sample,
+    BlockRecord, ContenderId, Design, Environment, Flags, Looks, Metric, Origin, Plan, Run,
+    RunHeader, Sample,
 };
 
 use super::benchmark::RecordedBenchmark;
@@ -280,10 +280,8 @@ impl Recording {
                     weights: vec![1.0],
                 },
                 blocks_per_replicate: blocks_of.into_values().max().unwrap_or(0),
-                warmup: 0,
-                budget: None,
                 judged: judged_by.judged.clone(),
-                pinning: Pinning::Inherit,
+                ..Design::default()
             },
             seed: 0,
             benchmarks: planned

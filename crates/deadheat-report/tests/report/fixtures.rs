@@ -803,18 +803,13 @@ pub fn header() -> RunHeader {
         command: command.map(str::to_owned).to_vec(),
         plan: Plan {
             design: Design {
-                margin: 0.01,
-                alpha: 0.05,
                 looks: Looks {
                     at: vec![40],
                     levels: vec![0.05],
                     weights: vec![1.0],
                 },
-                blocks_per_replicate: 1,
-                warmup: 0,
-                budget: None,
-                judged: Metric::Wall,
                 pinning: Pinning::Auto,
+                ..Design::default()
             },
             seed: 7,
             benchmarks: vec![],

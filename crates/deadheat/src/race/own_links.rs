@@ -26,7 +26,7 @@ pub(super) fn add(plan: &mut Plan, replicates: u32, possible: impl Fn(usize) -> 
 mod tests {
     use super::*;
     use deadheat_analysis::planned_looks;
-    use deadheat_model::{Contender, Design, Metric, Pinning, Workload};
+    use deadheat_model::{Contender, Design, Pinning, Workload};
 
     fn plan(max_replicates: u32) -> Plan {
         let contender = |name: &str| Contender {
@@ -41,14 +41,10 @@ mod tests {
         };
         Plan {
             design: Design {
-                margin: 0.01,
-                alpha: 0.05,
                 looks: planned_looks(0, max_replicates, 0.05).unwrap(),
                 blocks_per_replicate: 25,
-                warmup: 0,
-                budget: None,
-                judged: Metric::Wall,
                 pinning: Pinning::Auto,
+                ..Design::default()
             },
             seed: 1,
             benchmarks: vec![

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use deadheat_model::{
     Benchmark, BenchmarkFailure, BlockRecord, Contender, ContenderId, Design, Environment, Flags,
-    LeftOut, LeftOutReason, Looks, Metric, Origin, OwnRules, Pinning, Plan, PlanError, Run,
-    RunHeader, Sample, Saved, Workload,
+    LeftOut, LeftOutReason, Looks, Metric, Origin, OwnRules, Plan, PlanError, Run, RunHeader,
+    Sample, Saved, Workload,
 };
 
 use super::matched::{Held, Match, matched, place_of};
@@ -205,14 +205,11 @@ impl<'a> Joined<'a> {
                         levels: vec![terms.alpha],
                         weights: vec![1.0],
                     },
-                    blocks_per_replicate: 1,
-                    warmup: 0,
-                    budget: None,
                     judged: terms
                         .metric
                         .as_deref()
                         .map_or(Metric::Wall, Metric::from_name),
-                    pinning: Pinning::Inherit,
+                    ..Design::default()
                 },
                 seed: 0,
                 benchmarks: self.benchmarks,
