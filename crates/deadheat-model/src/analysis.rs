@@ -154,13 +154,14 @@ pub struct Spreads {
 }
 
 /// How the run behind an analysis came to its end.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum Ending {
     /// As recorded.
     Recorded(EndReason),
     /// The record stops without saying why: deadheat was killed.
     Cut,
     /// A recording has no end of its own.
+    #[default]
     Recording,
 }
 
@@ -191,7 +192,7 @@ pub enum Processes {
 }
 
 /// A run, analysed.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Analysis {
     /// Version of deadheat that analysed.
     pub tool_version: String,

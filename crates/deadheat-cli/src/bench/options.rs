@@ -10,8 +10,7 @@ use deadheat::{RaceOutcome, Resumable, ResumeOptions, WorkerRace};
 
 use crate::exports::ExportArgs;
 use crate::options::{AnswerArgs, SettingsArgs};
-use crate::resume::resume;
-use crate::typed;
+use crate::races::{again, resume};
 
 /// How builds are raced and what becomes of the answer.
 #[derive(Clone, Debug, Args)]
@@ -134,7 +133,7 @@ impl BenchOptions {
     pub fn worker_race(&self) -> WorkerRace {
         let settings = self.settings();
         WorkerRace {
-            command: typed::again(settings.seed()),
+            command: again(settings.seed()),
             program: None,
             shown: self.nocapture,
             settings,

@@ -1,13 +1,9 @@
 //! `deadheat compare`: saved results side by side.
 
-mod answer;
 mod arguments;
 mod compat;
-mod contest;
 mod held_output;
 mod request;
-mod results_of;
-mod same_kind;
 mod sides;
 
 pub use arguments::{CompareArgs, EXAMPLES, compare};

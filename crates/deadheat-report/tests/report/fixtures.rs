@@ -210,17 +210,11 @@ pub fn analysis(comparisons: Vec<Comparison>) -> Analysis {
         alpha: 0.05,
         margin: 0.01,
         comparisons,
-        failures: vec![],
-        left_out: vec![],
-        overall: Vec::new(),
-        warnings: Vec::new(),
-        gates: Gates::default(),
-        sides: Vec::new(),
         processes: Processes::Launches,
         launches: 93,
         elapsed_seconds: 1.94,
         ending: Ending::Recorded(EndReason::Finished),
-        calibration: None,
+        ..Analysis::default()
     }
 }
 
