@@ -4,8 +4,8 @@ use std::path::Path;
 
 use deadheat::model::{
     Benchmark, BlockRecord, Contender, ContenderId, Design, EndReason, Environment, Flags,
-    FunctionCalls, Looks, Metric, Origin, Pinning, Plan, RecordSink, RunEnd, RunHeader, Sample,
-    Throughput, Workload,
+    FunctionCalls, Looks, Metric, Origin, Plan, RecordSink, RunEnd, RunHeader, Sample, Throughput,
+    Workload,
 };
 use deadheat_examples::random::SplitMix64;
 use deadheat_format::RunFileWriter;
@@ -118,14 +118,9 @@ impl MadeRun {
             origin: Origin::Race,
             plan: Plan {
                 design: Design {
-                    margin: 0.01,
-                    alpha: 0.05,
                     looks,
                     blocks_per_replicate: self.blocks,
-                    warmup: 0,
-                    budget: None,
-                    judged: Metric::Wall,
-                    pinning: Pinning::Inherit,
+                    ..Design::default()
                 },
                 seed: 8,
                 benchmarks: (0..self.benchmarks).map(benchmark).collect(),

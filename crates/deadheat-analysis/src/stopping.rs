@@ -171,7 +171,7 @@ mod tests {
     use crate::looks::planned_looks;
     use deadheat_model::{
         Benchmark, BlockRecord, Contender, ContenderId, Design, Environment, Flags, Metric, Origin,
-        OwnLink, Pinning, Sample, Workload,
+        OwnLink, Sample, Workload,
     };
 
     /// A benchmark whose candidate takes twice as long, without any noise.
@@ -187,14 +187,9 @@ mod tests {
             origin: Origin::Race,
             plan: Plan {
                 design: Design {
-                    margin: 0.01,
-                    alpha: 0.05,
                     looks: planned_looks(0, 40, 0.05).unwrap(),
                     blocks_per_replicate: 2,
-                    warmup: 0,
-                    budget: None,
-                    judged: Metric::Wall,
-                    pinning: Pinning::Inherit,
+                    ..Design::default()
                 },
                 seed: 1,
                 benchmarks: vec![Benchmark {

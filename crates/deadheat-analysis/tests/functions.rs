@@ -5,8 +5,8 @@ use deadheat_model::{
     Analysis, Benchmark, BenchmarkFailure, BlockRecord, ClockCause, ClockFacts, CommandLine,
     Comparison, Contender, ContenderId, Decision, Design, EndReason, Environment, ExitPolicy,
     Flags, FunctionCalls, GoogleBenchmarkCalls, Hooks, Input, LeftOut, LeftOutReason, Metric,
-    Origin, Output, Pinning, Plan, Processes, Program, RepetitionLength, Run, RunEnd, RunHeader,
-    Sample, StoppingRule, Throughput, Verdict, Warning, WorkerCalls, Workload,
+    Origin, Output, Plan, Processes, Program, RepetitionLength, Run, RunEnd, RunHeader, Sample,
+    StoppingRule, Throughput, Verdict, Warning, WorkerCalls, Workload,
 };
 
 const ITERATIONS: u64 = 100;
@@ -43,14 +43,9 @@ fn race(workload: &Workload, replicates: u32, blocks: u32, metrics: &[Metric]) -
         origin: Origin::Race,
         plan: Plan {
             design: Design {
-                margin: 0.01,
-                alpha: 0.05,
                 looks: fixed_look(replicates, 0.05).unwrap(),
                 blocks_per_replicate: blocks,
-                warmup: 0,
-                budget: None,
-                judged: Metric::Wall,
-                pinning: Pinning::Inherit,
+                ..Design::default()
             },
             seed: 3,
             benchmarks: vec![Benchmark {

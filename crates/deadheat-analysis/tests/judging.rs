@@ -4,8 +4,8 @@
 use deadheat_analysis::{Options, PlannedRule, analyse, fixed_look, planned_looks};
 use deadheat_model::{
     Analysis, Benchmark, BlockRecord, Comparison, Contender, ContenderId, Decision, Design,
-    EndReason, Ending, Environment, Flags, Metric, Origin, Pinning, Plan, Run, RunEnd, RunHeader,
-    Sample, StoppingRule, Verdict, Warning, Workload,
+    EndReason, Ending, Environment, Flags, Metric, Origin, Plan, Run, RunEnd, RunHeader, Sample,
+    StoppingRule, Verdict, Warning, Workload,
 };
 use proptest::prelude::*;
 
@@ -28,14 +28,8 @@ impl Maker {
         };
         let plan = Plan {
             design: Design {
-                margin: 0.01,
-                alpha: 0.05,
                 looks: planned_looks(0, 40, 0.05).unwrap(),
-                blocks_per_replicate: 1,
-                warmup: 0,
-                budget: None,
-                judged: Metric::Wall,
-                pinning: Pinning::Inherit,
+                ..Design::default()
             },
             seed: 3,
             benchmarks: (0..benchmarks).map(benchmark).collect(),

@@ -5,8 +5,8 @@ use deadheat_analysis::{Options, analyse, fixed_look};
 use deadheat_model::{
     Analysis, Benchmark, BenchmarkFailure, BlockRecord, CommandLine, Comparison, Contender,
     ContenderId, Design, EndReason, Environment, ExitPolicy, Flags, FunctionCalls, Hooks, Input,
-    Metric, NeutralLink, NeutralLinks, Origin, Output, OwnLink, Pinning, Placed, Placing, Plan,
-    RefusedLink, Run, RunEnd, RunHeader, Sample, Scope, Warning, Workload,
+    Metric, NeutralLink, NeutralLinks, Origin, Output, OwnLink, Placed, Placing, Plan, RefusedLink,
+    Run, RunEnd, RunHeader, Sample, Scope, Warning, Workload,
 };
 use proptest::prelude::*;
 use rand_core::{Rng, SeedableRng};
@@ -106,14 +106,9 @@ impl Race {
             origin: Origin::Race,
             plan: Plan {
                 design: Design {
-                    margin: 0.01,
-                    alpha: 0.05,
                     looks: fixed_look(self.neutral.max(1), 0.05).unwrap(),
                     blocks_per_replicate: self.blocks,
-                    warmup: 0,
-                    budget: None,
-                    judged: Metric::Wall,
-                    pinning: Pinning::Inherit,
+                    ..Design::default()
                 },
                 seed: 3,
                 benchmarks,

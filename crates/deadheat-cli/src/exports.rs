@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use deadheat::ReportFiles;
 use deadheat::analysis::histograms;
 use deadheat::answer::Answer;
+use deadheat::exit::Failure;
 use deadheat::format::{
     GoogleSide, ensure_writable, is_same_file, write_bmf, write_csv, write_go,
     write_google_benchmark, write_hdr, write_hyperfine, write_smaller_is_better, write_text,
@@ -13,11 +15,6 @@ use deadheat::model::{Analysis, Run};
 use deadheat::report::{
     ComparisonOptions, MarkdownOptions, to_comparison_markdown, to_markdown_with,
 };
-
-use deadheat::ReportFiles;
-use deadheat::exit::Failure;
-
-use crate::reports::ReportArgs;
 
 /// Which files to write.
 #[derive(Clone, Debug, Args)]
@@ -173,5 +170,44 @@ impl ExportArgs {
         ]
         .into_iter()
         .filter_map(|(flag, path, shape)| Some((flag, path.as_deref()?, shape)))
+    }
+}
+
+/// Which reports to write beside the answer.
+#[derive(Clone, Debug, Args)]
+pub struct ReportArgs {
+    /// Write a page with every plot, figure and warning: one file, nothing loaded
+    #[arg(long, value_name = "FILE", help_heading = "Reports")]
+    html: Option<PathBuf>,
+    /// Write a comment for a pull request [without FILE: print it instead of the answer]
+    #[arg(
+        long,
+        value_name = "FILE",
+        num_args = 0..=1,
+        default_missing_value = "-",
+        help_heading = "Reports"
+    )]
+    markdown: Option<PathBuf>,
+    /// Write test cases as CI services read them; broken rules are failures
+    #[arg(long, value_name = "FILE", help_heading = "Reports")]
+    junit: Option<PathBuf>,
+    /// Write every plot as a picture into this folder
+    #[arg(long, value_name = "DIR", help_heading = "Reports")]
+    svg: Option<PathBuf>,
+    /// The same, made of pixels (where deadheat was built with the feature png)
+    #[arg(long, value_name = "DIR", help_heading = "Reports")]
+    png: Option<PathBuf>,
+}
+
+impl ReportArgs {
+    /// The files these flags ask for.
+    pub fn files(&self) -> ReportFiles {
+        ReportFiles {
+            html: self.html.clone(),
+            markdown: self.markdown.clone(),
+            junit: self.junit.clone(),
+            svg: self.svg.clone(),
+            png: self.png.clone(),
+        }
     }
 }

@@ -1,29 +1,24 @@
 //! The commands `deadheat` and `cargo deadheat`: each of their programs calls
 //! one function here.
 
-mod analyze;
-mod answering;
 pub mod bench;
 mod calibrate;
+mod cargo_arguments;
 mod cargo_deadheat;
 mod clean;
 mod compare;
-mod completions;
 mod doctor;
 mod exports;
 mod link;
-mod man;
+mod manual;
 mod options;
-mod placements;
 mod program;
 mod progress;
+mod races;
 mod recorded;
-mod report;
-mod reports;
-mod resume;
 mod rev;
 mod run;
-mod typed;
+mod rustc;
 
 pub use cargo_deadheat::cargo_deadheat;
 pub use program::deadheat;

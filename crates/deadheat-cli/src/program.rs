@@ -8,8 +8,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 use deadheat::exit::Failure;
 
 use crate::{
-    analyze, bench, calibrate, cargo_deadheat, clean, compare, completions, doctor, link, man,
-    options, placements, report, rev, run,
+    bench, calibrate, cargo_deadheat, clean, compare, doctor, link, manual, options, recorded, rev,
+    run,
 };
 
 /// Races too close to call: is B faster than A, by how much, how sure?
@@ -35,10 +35,10 @@ enum Command {
     #[command(after_help = compare::EXAMPLES)]
     Compare(Box<compare::CompareArgs>),
     /// Analyse a recorded run, a tidy CSV file or results of another tool again
-    Analyze(Box<analyze::AnalyzeArgs>),
+    Analyze(Box<recorded::AnalyzeArgs>),
     /// Make a page, a comment or pictures of a recorded run
-    #[command(after_help = report::EXAMPLES)]
-    Report(Box<report::ReportCommand>),
+    #[command(after_help = recorded::REPORT_EXAMPLES)]
+    Report(Box<recorded::ReportCommand>),
     /// Look at this machine: what disturbs measurements, by how much, and what mends it
     #[command(after_help = doctor::EXAMPLES)]
     Doctor(doctor::DoctorArgs),
@@ -52,14 +52,14 @@ enum Command {
     #[command(after_help = link::EXAMPLES)]
     Link(link::LinkArgs),
     /// Print what makes a shell complete commands and options
-    #[command(after_help = completions::EXAMPLES)]
-    Completions(completions::CompletionsArgs),
+    #[command(after_help = manual::COMPLETIONS_EXAMPLES)]
+    Completions(manual::CompletionsArgs),
     /// Print a manual page, or write all of them into a folder
-    #[command(after_help = man::EXAMPLES)]
-    Man(man::ManArgs),
+    #[command(after_help = manual::MAN_EXAMPLES)]
+    Man(manual::ManArgs),
     /// Make neutral links of an executable, for programs
     #[command(hide = true)]
-    Placements(placements::PlacementsArgs),
+    Placements(link::PlacementsArgs),
 }
 
 /// The command line as users see it: what only programs call is left out.
@@ -122,15 +122,15 @@ pub fn deadheat() -> ExitCode {
         Command::Bench(args) => bench::bench(*args),
         Command::Rev(args) => rev::rev(*args),
         Command::Compare(args) => compare::compare(*args),
-        Command::Analyze(args) => analyze::analyze(*args),
-        Command::Report(args) => report::report(*args),
+        Command::Analyze(args) => recorded::analyze(*args),
+        Command::Report(args) => recorded::report(*args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Calibrate(args) => calibrate::calibrate(&args),
         Command::Clean(args) => clean::clean(&args),
         Command::Link(args) => return link::link(&args).into(),
-        Command::Completions(args) => completions::completions(&args),
-        Command::Man(args) => man::man(&args),
-        Command::Placements(args) => placements::placements(&args),
+        Command::Completions(args) => manual::completions(&args, command()),
+        Command::Man(args) => manual::man(&args, command()),
+        Command::Placements(args) => link::placements(&args),
     };
     match done {
         Ok(status) => status.into(),

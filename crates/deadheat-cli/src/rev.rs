@@ -15,7 +15,7 @@ use deadheat_build::{
 };
 
 use crate::bench::{BenchOptions, Entrants, Target, race};
-use crate::cargo_deadheat::{Arguments, Bench};
+use crate::cargo_arguments::{Arguments, Bench};
 
 /// Shown at the end of `deadheat rev --help`.
 pub const EXAMPLES: &str = "\

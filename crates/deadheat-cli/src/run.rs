@@ -13,12 +13,10 @@ use deadheat::settings::{Front, Placement, RaceSettings, random_seed};
 use deadheat::terminal::to_stderr;
 use deadheat::{RaceOptions, Resumable, ResumeOptions, race_commands};
 
-use crate::answering::tell;
 use crate::exports::ExportArgs;
 use crate::options::{AnswerArgs, SettingsArgs};
 use crate::progress::LiveProgress;
-use crate::resume::resume;
-use crate::typed;
+use crate::races::{again, resume, tell};
 
 /// Shown at the end of `deadheat run --help`.
 pub const EXAMPLES: &str = "Examples:
@@ -191,7 +189,7 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
         None => {
             let spec = args.spec(&rules)?;
             let plan = spec.plan()?;
-            options.command = typed::again(plan.seed);
+            options.command = again(plan.seed);
             if !args.quiet {
                 for hint in spec.hints() {
                     to_stderr("deadheat: hint", &hint.to_string());

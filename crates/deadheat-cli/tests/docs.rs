@@ -367,3 +367,54 @@ fn the_files_that_the_documents_name_exist() {
         }
     }
 }
+
+/// A document from one line that begins so to the next that begins like `end`.
+fn section(document: &str, begin: &str, end: &str) -> String {
+    let whole = text(document);
+    let from = whole.find(&format!("\n{begin}\n"));
+    let rest = &whole[from.unwrap_or_else(|| panic!("{document} lacks {begin}")) + 1..];
+    let to = rest[begin.len()..].find(&format!("\n{end}"));
+    rest[..to.map_or(rest.len(), |to| begin.len() + to)].to_owned()
+}
+
+/// Options that the prose tells of need not be listed in an order, but each as the table of settings
+/// has it, with the same word for its value.
+#[test]
+fn every_setting_of_the_table_is_documented_where_it_may_be_written() {
+    use deadheat::settings::{Front, Setting};
+    let documented = [
+        (Front::Run, section("docs/cli.md", "## deadheat run", "## ")),
+        (
+            Front::Bench,
+            section("docs/cli.md", "## deadheat bench", "## "),
+        ),
+        (
+            Front::Calibrate,
+            section("docs/cli.md", "## deadheat calibrate", "## "),
+        ),
+        (
+            Front::Recording,
+            section("docs/cli.md", "## deadheat analyze", "## "),
+        ),
+        (
+            Front::Answer,
+            section("docs/cli.md", "## deadheat run", "## "),
+        ),
+        (
+            Front::Harness,
+            section("docs/functions.md", "## Options", "## "),
+        ),
+    ];
+    for (front, told) in documented {
+        for setting in Setting::of(front) {
+            let option = format!("--{} {}", setting.name, setting.value);
+            let option = format!("`{}`", option.trim_end());
+            assert!(told.contains(&option), "{front:?} lacks {option}");
+        }
+    }
+    let gates = text("docs/gates.md");
+    for setting in Setting::in_file(false) {
+        let row = format!("\n| `{}` |", setting.name);
+        assert!(gates.contains(&row), "docs/gates.md lacks {row}");
+    }
+}

@@ -129,18 +129,13 @@ fn plan(piloted: GoogleBenchmarkPilot) -> Plan {
     };
     Plan {
         design: Design {
-            margin: 0.01,
-            alpha: 0.05,
             looks: Looks {
                 at: vec![6],
                 levels: vec![0.05],
                 weights: vec![1.0],
             },
-            blocks_per_replicate: 1,
-            warmup: 0,
-            budget: None,
-            judged: Metric::Wall,
             pinning: Pinning::Auto,
+            ..Design::default()
         },
         seed: 7,
         benchmarks: vec![Benchmark {

@@ -30,18 +30,12 @@ fn shell(script: &str) -> CommandLine {
 fn plan(commands: Vec<CommandLine>) -> Plan {
     Plan {
         design: Design {
-            margin: 0.01,
-            alpha: 0.05,
             looks: Looks {
                 at: vec![6],
                 levels: vec![0.05],
                 weights: vec![1.0],
             },
-            blocks_per_replicate: 1,
-            warmup: 0,
-            budget: None,
-            judged: Metric::Wall,
-            pinning: Pinning::Inherit,
+            ..Design::default()
         },
         seed: 7,
         benchmarks: vec![Benchmark {

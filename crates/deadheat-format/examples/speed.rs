@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use deadheat_format::{RunFileWriter, read_run};
 use deadheat_model::{
     Benchmark, BlockRecord, Contender, ContenderId, Design, Environment, Flags, Looks, Metric,
-    Origin, Pinning, Plan, RecordSink, RunHeader, Sample, Workload,
+    Origin, Plan, RecordSink, RunHeader, Sample, Workload,
 };
 
 fn main() {
@@ -87,18 +87,13 @@ fn header(columns: usize) -> RunHeader {
         origin: Origin::Race,
         plan: Plan {
             design: Design {
-                margin: 0.01,
-                alpha: 0.05,
                 looks: Looks {
                     at: vec![40],
                     levels: vec![0.05],
                     weights: vec![1.0],
                 },
                 blocks_per_replicate: 25,
-                warmup: 0,
-                budget: None,
-                judged: Metric::Wall,
-                pinning: Pinning::Inherit,
+                ..Design::default()
             },
             seed: 7,
             benchmarks: vec![Benchmark {

@@ -134,17 +134,11 @@ fn analysis(processes: Processes, comparisons: Vec<Comparison>) -> Analysis {
         alpha: 0.05,
         margin: 0.01,
         comparisons,
-        failures: vec![],
-        left_out: vec![],
-        overall: vec![],
-        warnings: vec![],
-        gates: deadheat_model::Gates::default(),
-        sides: vec![],
         processes,
         launches: 93,
         elapsed_seconds: 1.9,
         ending: Ending::Recorded(EndReason::Finished),
-        calibration: None,
+        ..Analysis::default()
     }
 }
 

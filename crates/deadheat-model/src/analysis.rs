@@ -148,13 +148,14 @@ pub struct Spreads {
 }
 
 /// The end of the run behind an analysis.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum Ending {
     /// As recorded.
     Recorded(EndReason),
     /// The record stops without saying why: deadheat was killed.
     Cut,
     /// A recording has no end of its own.
+    #[default]
     Recording,
 }
 
@@ -184,7 +185,7 @@ pub enum Processes {
 }
 
 /// A run, analysed.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Analysis {
     /// Version of deadheat that analysed.
     pub tool_version: String,

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use crate::metric::Metric;
-use crate::plan::{BenchmarkOverrides, LevelOverride, Looks, Plan, PlanError};
-use crate::quantities::ShareRange;
+use crate::plan::{BenchmarkOverrides, LevelOverride, Plan, PlanError};
+use crate::setting_values::ShareRange;
+use crate::settings::Looks;
 
 impl Plan {
     fn own(&self, benchmark: usize) -> Option<&BenchmarkOverrides> {
@@ -87,7 +88,8 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Benchmark, Contender, Design, Pinning, Saved};
+    use crate::plan::{Benchmark, Contender, Saved};
+    use crate::settings::Design;
     use crate::workload::Workload;
 
     fn looks(at: &[u32]) -> Looks {
@@ -111,14 +113,8 @@ mod tests {
         };
         Plan {
             design: Design {
-                margin: 0.01,
-                alpha: 0.05,
                 looks: looks(&[6, 11]),
-                blocks_per_replicate: 1,
-                warmup: 0,
-                budget: None,
-                judged: Metric::Wall,
-                pinning: Pinning::Inherit,
+                ..Design::default()
             },
             seed: 1,
             benchmarks: vec![

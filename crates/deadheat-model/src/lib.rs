@@ -30,6 +30,7 @@ mod run;
 mod samples;
 mod schedule;
 mod seams;
+mod setting_values;
 mod settings;
 mod warning;
 mod workload;
@@ -56,14 +57,14 @@ pub use json::{Json, JsonError, Object};
 pub use metric::{Better, ForeignMetric, Metric, Unit};
 pub use placement::{NeutralLink, NeutralLinks, Placed, Placing, RefusedLink};
 pub use plan::{
-    Benchmark, BenchmarkOverrides, Contender, Design, LevelOverride, Looks, OwnLink, Pinning, Plan,
-    PlanError, Saved, Throughput,
+    Benchmark, BenchmarkOverrides, Contender, LevelOverride, OwnLink, Plan, PlanError, Saved,
+    Throughput,
 };
 pub use plots::{
     BoxPlot, DensityCurve, Difference, DifferenceSeries, Distribution, LookEstimate, PairCloud,
     PairPoint, Plots, ReplicateEstimate,
 };
-pub use quantities::{Day, ShareRange, byte_size, duration, fraction};
+pub use quantities::{Day, byte_size, duration, fraction};
 pub use results::{ResultBenchmark, ResultFacts, ResultSide, ResultSource, ResultState, Results};
 pub use rules::{Excuse, GateHit, Gates, Glob, Idle, IdleIgnore, Ignore, RulesFile, RulesOfSome};
 pub use run::{
@@ -72,9 +73,8 @@ pub use run::{
 pub use samples::{BlockRecord, BlockSpan, Flags, Sample, SampleError, Samples};
 pub use schedule::{Block, ContenderId, Role, Slot};
 pub use seams::{Decision, RecordSink, SinkError, StoppingRule, Unrecorded};
-pub use settings::{
-    FailOn, FileScope, Front, Placement, RaceSettings, Setting, TimeLimit, ValueKind,
-};
+pub use setting_values::{FailOn, Pinning, Placement, ShareRange, TimeLimit};
+pub use settings::{Design, FileScope, Front, Looks, RaceSettings, Setting, ValueKind};
 pub use warning::{ClockCause, Observation, Warning};
 pub use workload::{
     FunctionCalls, GoogleBenchmarkCalls, Program, RepetitionLength, WorkerCalls, Workload,

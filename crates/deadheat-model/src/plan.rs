@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use crate::metric::Metric;
-use crate::quantities::ShareRange;
 use crate::schedule::ContenderId;
+use crate::setting_values::ShareRange;
+use crate::settings::{Design, Looks};
 use crate::workload::Workload;
 
 /// Everything that is decided before the first sample is taken.
@@ -16,66 +17,6 @@ pub struct Plan {
     pub seed: u64,
     /// Benchmarks, raced one after the other.
     pub benchmarks: Vec<Benchmark>,
-}
-
-/// How a race is run and judged.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Design {
-    /// Smallest relative change worth acting on; 0.01 is 1 %.
-    pub margin: f64,
-    /// Chance of any wrong verdict that the user accepts.
-    pub alpha: f64,
-    /// When the verdict may be called.
-    pub looks: Looks,
-    /// Blocks in a replicate, at least 1, unless a benchmark has a number of its own. For whole
-    /// commands a block is a replicate of its own.
-    pub blocks_per_replicate: u32,
-    /// Discarded launches of each contender before the first block.
-    pub warmup: u32,
-    /// No new block starts after this much time.
-    pub budget: Option<Duration>,
-    /// The metric the verdict speaks of.
-    pub judged: Metric,
-    /// Where the contenders may run.
-    pub pinning: Pinning,
-}
-
-/// The looks at the data and the error each may spend.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Looks {
-    /// Numbers of complete replicates, rising; the last ends the race.
-    pub at: Vec<u32>,
-    /// Two-sided nominal level at each look.
-    pub levels: Vec<f64>,
-    /// Share of α each look spends, for the adjusted p-value; sums to 1.
-    pub weights: Vec<f64>,
-}
-
-impl Looks {
-    /// The largest number of replicates.
-    pub fn max_replicates(&self) -> u32 {
-        self.at.last().copied().unwrap_or(0)
-    }
-
-    /// Whether they rise from a replicate on, each with a level and a weight.
-    pub(crate) fn are_well_formed(&self) -> bool {
-        let rising = self.at.windows(2).all(|pair| pair[0] < pair[1]);
-        let complete = self.levels.len() == self.at.len() && self.weights.len() == self.at.len();
-        self.max_replicates() > 0 && rising && complete
-    }
-}
-
-/// Which cores the contenders run on.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Pinning {
-    /// The affinity deadheat was started with. Commands may be multi-threaded, so this is the
-    /// default.
-    #[default]
-    Inherit,
-    /// One core for the contenders, deadheat elsewhere.
-    Auto,
-    /// These cores.
-    Cores(Vec<u32>),
 }
 
 /// A named workload and the contenders that race on it.
@@ -416,6 +357,7 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::Looks;
 
     fn plan(margin: f64, alpha: f64) -> Plan {
         let contender = |name: &str| Contender {
@@ -431,11 +373,7 @@ mod tests {
                     levels: vec![0.02, 0.03],
                     weights: vec![0.4, 0.6],
                 },
-                blocks_per_replicate: 1,
-                warmup: 0,
-                budget: None,
-                judged: Metric::Wall,
-                pinning: Pinning::Inherit,
+                ..Design::default()
             },
             seed: 1,
             benchmarks: vec![Benchmark {

@@ -138,35 +138,6 @@ fn days_in_month(year: u64, month: u64) -> u64 {
     }
 }
 
-/// The shares that make sense for a setting.
-#[derive(Debug)]
-pub struct ShareRange {
-    /// The range in words.
-    pub words: &'static str,
-    most: f64,
-    includes_most: bool,
-}
-
-impl ShareRange {
-    /// Margins.
-    pub const MARGIN: ShareRange = ShareRange {
-        words: "above 0 and below 1 (100 %)",
-        most: 1.0,
-        includes_most: false,
-    };
-    /// Accepted chances of a wrong verdict.
-    pub const ALPHA: ShareRange = ShareRange {
-        words: "above 0 and at most 0.5",
-        most: 0.5,
-        includes_most: true,
-    };
-
-    /// Returns whether the range holds a share; it holds no NaN.
-    pub fn holds(&self, share: f64) -> bool {
-        share > 0.0 && (share < self.most || (self.includes_most && share == self.most))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,7 +6,8 @@ use std::fmt;
 use std::path::PathBuf;
 
 use crate::quantities::Day;
-use crate::settings::{FailOn, RaceSettings};
+use crate::setting_values::FailOn;
+use crate::settings::RaceSettings;
 
 /// All that a rules file says.
 #[derive(Clone, Debug, Default, PartialEq)]

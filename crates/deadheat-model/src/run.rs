@@ -188,10 +188,11 @@ impl Run {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Benchmark, Design, Looks, Pinning};
+    use crate::plan::Benchmark;
     use crate::samples::BlockRecord;
     use crate::samples::{Flags, Sample};
     use crate::schedule::ContenderId;
+    use crate::settings::{Design, Looks};
 
     fn run() -> Run {
         let benchmark = Benchmark {
@@ -207,18 +208,12 @@ mod tests {
             origin: Origin::Race,
             plan: Plan {
                 design: Design {
-                    margin: 0.01,
-                    alpha: 0.05,
                     looks: Looks {
                         at: vec![6],
                         levels: vec![0.05],
                         weights: vec![1.0],
                     },
-                    blocks_per_replicate: 1,
-                    warmup: 0,
-                    budget: None,
-                    judged: Metric::Wall,
-                    pinning: Pinning::Inherit,
+                    ..Design::default()
                 },
                 seed: 1,
                 benchmarks: vec![benchmark.clone(), benchmark],

@@ -3,10 +3,8 @@
 
 use std::time::Duration;
 
-use crate::estimate::Verdict;
 use crate::metric::Metric;
-use crate::plan::{Design, Looks, Pinning};
-use crate::quantities::{ShareRange, duration, fraction};
+use crate::setting_values::{FailOn, Pinning, Placement, SettingValue, ShareRange, TimeLimit};
 
 /// A command line on which settings are written as options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,185 +132,6 @@ impl Setting {
     /// it, without the name of the setting.
     pub fn set(&self, settings: &mut RaceSettings, text: &str) -> Result<(), String> {
         (self.set)(settings, text)
-    }
-}
-
-/// The limit of a time, or that there is none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TimeLimit(pub Option<Duration>);
-
-/// A condition that makes a run fail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FailOn {
-    /// A candidate is slower.
-    Slower,
-    /// A race is too close to call, or the data allow no verdict.
-    Inconclusive,
-    /// A candidate is not shown to be equivalent.
-    NotEquivalent,
-}
-
-impl FailOn {
-    /// All conditions, in the order they are told.
-    pub const ALL: [Self; 3] = [Self::Slower, Self::Inconclusive, Self::NotEquivalent];
-
-    /// Their names, in the same order.
-    pub const NAMES: [&'static str; 3] = ["slower", "inconclusive", "not-equivalent"];
-
-    /// The condition as it is written.
-    pub fn name(self) -> &'static str {
-        Self::NAMES[self as usize]
-    }
-
-    /// Its meaning, in a few words.
-    pub fn meaning(self) -> &'static str {
-        match self {
-            Self::Slower => "A candidate is slower",
-            Self::Inconclusive => "A race is too close to call, or the data allow no verdict",
-            Self::NotEquivalent => "A candidate is not shown to be equivalent",
-        }
-    }
-
-    /// The condition of this name. The error lists those there are.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let known = Self::ALL.into_iter().find(|rule| rule.name() == text);
-        known.ok_or_else(|| format!("'{text}' is none of {}", Self::NAMES.join(", ")))
-    }
-
-    /// Returns true if a comparison with this verdict fails; `None` stands for data that allow no
-    /// verdict.
-    pub fn holds(self, verdict: Option<Verdict>) -> bool {
-        match self {
-            Self::Slower => verdict == Some(Verdict::Slower),
-            Self::Inconclusive => matches!(verdict, None | Some(Verdict::Inconclusive)),
-            Self::NotEquivalent => verdict != Some(Verdict::Equivalent),
-        }
-    }
-}
-
-/// Which links of an executable are raced.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Placement {
-    /// Neutral ones, another one in every replicate, where there are any.
-    #[default]
-    Neutral,
-    /// The one the user made.
-    Own,
-}
-
-/// A value of a setting, from the text that was typed.
-trait SettingValue: Sized {
-    fn read(text: &str) -> Result<Self, String>;
-
-    /// Takes a value into a setting that may have one already.
-    fn add(to: &mut Option<Self>, text: &str) -> Result<(), String> {
-        *to = Some(Self::read(text)?);
-        Ok(())
-    }
-}
-
-fn whole_number<N: std::str::FromStr>(text: &str) -> Result<N, String> {
-    text.parse()
-        .map_err(|_| format!("'{text}' is no whole number that fits"))
-}
-
-impl SettingValue for bool {
-    fn read(text: &str) -> Result<Self, String> {
-        text.parse()
-            .map_err(|_| format!("'{text}' is none of true, false"))
-    }
-}
-
-impl SettingValue for f64 {
-    fn read(text: &str) -> Result<Self, String> {
-        fraction(text)
-    }
-}
-
-impl SettingValue for u32 {
-    fn read(text: &str) -> Result<Self, String> {
-        whole_number(text)
-    }
-}
-
-impl SettingValue for u64 {
-    fn read(text: &str) -> Result<Self, String> {
-        whole_number(text)
-    }
-}
-
-impl SettingValue for Duration {
-    fn read(text: &str) -> Result<Self, String> {
-        duration(text)
-    }
-}
-
-impl SettingValue for TimeLimit {
-    fn read(text: &str) -> Result<Self, String> {
-        match text {
-            "none" => Ok(TimeLimit(None)),
-            time => duration(time).map(|time| TimeLimit(Some(time))),
-        }
-    }
-}
-
-impl SettingValue for Metric {
-    fn read(text: &str) -> Result<Self, String> {
-        Ok(Metric::from_name(text))
-    }
-}
-
-impl SettingValue for Placement {
-    fn read(text: &str) -> Result<Self, String> {
-        match text {
-            "neutral" => Ok(Placement::Neutral),
-            "own" => Ok(Placement::Own),
-            other => Err(format!("'{other}' is none of neutral, own")),
-        }
-    }
-}
-
-impl SettingValue for Pinning {
-    fn read(text: &str) -> Result<Self, String> {
-        Pinning::parse(text)
-    }
-}
-
-impl Pinning {
-    /// Reads `none`, `auto`, or cores and ranges of them: `2,4-6`.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let list = match text {
-            "none" => return Ok(Pinning::Inherit),
-            "auto" => return Ok(Pinning::Auto),
-            list => list,
-        };
-        let mut cores = Vec::new();
-        for part in list.split(',') {
-            let (from, to) = part.split_once('-').unwrap_or((part, part));
-            match (from.trim().parse::<u32>(), to.trim().parse::<u32>()) {
-                (Ok(from), Ok(to)) if from <= to && to < 4096 => cores.extend(from..=to),
-                _ => {
-                    return Err(format!(
-                        "'{part}' is no core; use none, auto, or a list as 2,4-6"
-                    ));
-                }
-            }
-        }
-        Ok(Pinning::Cores(cores))
-    }
-}
-
-impl SettingValue for Vec<FailOn> {
-    fn read(text: &str) -> Result<Self, String> {
-        text.split(',')
-            .map(|verdict| FailOn::parse(verdict.trim()))
-            .collect()
-    }
-
-    fn add(to: &mut Option<Self>, text: &str) -> Result<(), String> {
-        let verdicts = Self::read(text)?;
-        to.get_or_insert_default().extend(verdicts);
-        Ok(())
     }
 }
 
@@ -593,6 +412,60 @@ settings! {
     }
 }
 
+/// How a race is run and judged.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Design {
+    /// Smallest relative change worth acting on; 0.01 is 1 %.
+    pub margin: f64,
+    /// Chance of any wrong verdict that the user accepts.
+    pub alpha: f64,
+    /// When the verdict may be called.
+    pub looks: Looks,
+    /// Blocks in a replicate, at least 1, unless a benchmark has a number of
+    /// its own. For whole commands a block is a replicate of its own.
+    pub blocks_per_replicate: u32,
+    /// Discarded launches of each contender before the first block.
+    pub warmup: u32,
+    /// No new block starts after this much time.
+    pub budget: Option<Duration>,
+    /// The metric the verdict speaks of.
+    pub judged: Metric,
+    /// Where the contenders may run.
+    pub pinning: Pinning,
+}
+
+/// The looks at the data and the error each may spend.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Looks {
+    /// Numbers of complete replicates, rising; the last ends the race.
+    pub at: Vec<u32>,
+    /// Two-sided nominal level at each look.
+    pub levels: Vec<f64>,
+    /// Share of α each look spends, for the adjusted p-value; sums to 1.
+    pub weights: Vec<f64>,
+}
+
+impl Looks {
+    /// The largest number of replicates.
+    pub fn max_replicates(&self) -> u32 {
+        self.at.last().copied().unwrap_or(0)
+    }
+
+    /// Whether they rise from a replicate on, each with a level and a weight.
+    pub(crate) fn are_well_formed(&self) -> bool {
+        let rising = self.at.windows(2).all(|pair| pair[0] < pair[1]);
+        let complete = self.levels.len() == self.at.len() && self.weights.len() == self.at.len();
+        self.max_replicates() > 0 && rising && complete
+    }
+}
+
+impl Default for Design {
+    /// The design of a race of commands of which nobody says anything, without a look.
+    fn default() -> Self {
+        RaceSettings::default().design(Front::Run, Looks::default())
+    }
+}
+
 impl RaceSettings {
     /// Smallest relative change worth acting on, where a benchmark has none of its own.
     pub fn margin(&self) -> f64 {
@@ -720,34 +593,6 @@ mod tests {
     }
 
     #[test]
-    fn cores_are_none_one_or_a_list_with_ranges() {
-        let pin = |text| read("pin", text).map(|settings| settings.pin.unwrap());
-        assert_eq!(pin("none"), Ok(Pinning::Inherit));
-        assert_eq!(pin("auto"), Ok(Pinning::Auto));
-        assert_eq!(pin("0,2-4"), Ok(Pinning::Cores(vec![0, 2, 3, 4])));
-        for bad in ["", "a", "4-2", "1,,2", "99999"] {
-            assert!(pin(bad).is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn a_placement_is_neutral_or_own() {
-        let placement = |text| read("placement", text).map(|settings| settings.placement.unwrap());
-        assert_eq!(placement("neutral"), Ok(Placement::Neutral));
-        assert_eq!(placement("own"), Ok(Placement::Own));
-        assert!(placement("mine").unwrap_err().contains("'mine'"));
-    }
-
-    #[test]
-    fn a_sample_may_take_a_minute_more_or_less_or_as_long_as_it_likes() {
-        let timeout = |text| read("timeout", text).map(|settings| settings.timeout.unwrap());
-        assert_eq!(timeout("none"), Ok(TimeLimit(None)));
-        let seconds = TimeLimit(Some(Duration::from_secs(5)));
-        assert_eq!(timeout("5s"), Ok(seconds));
-        assert!(timeout("soon").is_err());
-    }
-
-    #[test]
     fn verdicts_that_fail_a_run_add_up() {
         let setting = SETTINGS.iter().find(|setting| setting.name == "fail-on");
         let mut settings = RaceSettings::default();
@@ -756,36 +601,5 @@ mod tests {
         }
         assert_eq!(settings.fail_on, Some(FailOn::ALL.to_vec()));
         assert!(read("fail-on", "faster").is_err());
-    }
-
-    #[test]
-    fn shares_out_of_range_are_none() {
-        for share in [0.0, 1.0, -0.1, f64::NAN, f64::INFINITY] {
-            assert!(!ShareRange::MARGIN.holds(share), "{share}");
-        }
-        assert!(ShareRange::MARGIN.holds(0.999) && ShareRange::ALPHA.holds(0.5));
-        assert!(!ShareRange::ALPHA.holds(0.51) && !ShareRange::ALPHA.holds(f64::NAN));
-    }
-
-    #[test]
-    fn a_missing_verdict_fails_everything_that_asks_for_certainty() {
-        assert!(FailOn::Inconclusive.holds(None));
-        assert!(FailOn::NotEquivalent.holds(None));
-        assert!(!FailOn::Slower.holds(None));
-        assert!(FailOn::NotEquivalent.holds(Some(Verdict::Faster)));
-        assert!(!FailOn::Inconclusive.holds(Some(Verdict::Faster)));
-    }
-
-    #[test]
-    fn every_condition_is_read_by_its_name() {
-        for rule in FailOn::ALL {
-            assert_eq!(FailOn::parse(rule.name()), Ok(rule));
-        }
-        assert_eq!(FailOn::ALL.map(FailOn::name), FailOn::NAMES);
-        let error = FailOn::parse("faster").unwrap_err();
-        assert_eq!(
-            error,
-            "'faster' is none of slower, inconclusive, not-equivalent"
-        );
     }
 }

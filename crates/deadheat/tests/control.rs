@@ -15,7 +15,7 @@ use deadheat::engine::{
 };
 use deadheat::model::{
     Analysis, Benchmark, BlockRecord, Contender, Design, EndReason, Environment, Metric, Origin,
-    Pinning, Plan, Run, RunEnd, RunHeader, Samples, Unrecorded, Verdict, Warning, Workload,
+    Plan, Run, RunEnd, RunHeader, Samples, Unrecorded, Verdict, Warning, Workload,
 };
 
 use simulation::families::{FAMILIES, QUIET, percent};
@@ -91,14 +91,11 @@ impl Setting {
             left_out: Vec::new(),
             plan: Plan {
                 design: Design {
-                    margin: 0.01,
                     alpha: ALPHA,
                     looks: planned_looks(0, 40, ALPHA).unwrap(),
                     blocks_per_replicate: self.blocks,
                     warmup: 1,
-                    budget: None,
-                    judged: Metric::Wall,
-                    pinning: Pinning::Inherit,
+                    ..Design::default()
                 },
                 seed,
                 benchmarks: (0..self.benchmarks).map(benchmark).collect(),

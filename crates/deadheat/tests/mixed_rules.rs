@@ -9,7 +9,7 @@ use deadheat::engine::{
 };
 use deadheat::model::{
     Analysis, Benchmark, BenchmarkOverrides, Comparison, Contender, Design, EndReason, Environment,
-    LevelOverride, Metric, Origin, Pinning, Plan, Run, RunHeader, Unrecorded, Verdict, Workload,
+    LevelOverride, Metric, Origin, Plan, Run, RunHeader, Unrecorded, Verdict, Workload,
 };
 
 const REPLICATES: u32 = 40;
@@ -46,10 +46,7 @@ fn header((margin, alpha): Terms, benchmarks: Vec<BenchmarkOverrides>, seed: u64
             alpha,
             looks: planned_looks(0, REPLICATES, alpha).unwrap(),
             blocks_per_replicate: 4,
-            warmup: 0,
-            budget: None,
-            judged: Metric::Wall,
-            pinning: Pinning::Inherit,
+            ..Design::default()
         },
         seed,
         benchmarks: benchmarks

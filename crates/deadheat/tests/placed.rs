@@ -9,8 +9,8 @@ use deadheat::engine::{
 use deadheat::format::{RunFileWriter, read_run};
 use deadheat::model::{
     Benchmark, Block, BlockRecord, Contender, Design, Environment, Metric, NeutralLink,
-    NeutralLinks, Origin, OwnLink, Pinning, Placed, Placing, Plan, RefusedLink, Run, RunHeader,
-    Scope, Slot, Workload,
+    NeutralLinks, Origin, OwnLink, Placed, Placing, Plan, RefusedLink, Run, RunHeader, Scope, Slot,
+    Workload,
 };
 use deadheat::report::{Detail, TextOptions, to_json, to_text};
 
@@ -97,14 +97,10 @@ fn header(blocks_per_replicate: u32) -> RunHeader {
         origin: Origin::Race,
         plan: Plan {
             design: Design {
-                margin: 0.01,
-                alpha: 0.05,
                 looks: planned_looks(0, 11, 0.05).unwrap(),
                 blocks_per_replicate,
                 warmup: 1,
-                budget: None,
-                judged: Metric::Wall,
-                pinning: Pinning::Inherit,
+                ..Design::default()
             },
             seed: 5,
             benchmarks: vec![benchmark(None), benchmark(Some(own_link))],

@@ -2,9 +2,7 @@
 
 use std::time::Instant;
 
-use deadheat::model::{
-    Benchmark, BlockRecord, Contender, Design, Looks, Metric, Pinning, Plan, Workload,
-};
+use deadheat::model::{Benchmark, BlockRecord, Contender, Design, Looks, Plan, Workload};
 use deadheat_engine::{Contenders, Schedule};
 
 /// A plan of one benchmark under way.
@@ -53,18 +51,13 @@ pub fn plan(
     };
     Plan {
         design: Design {
-            margin: 0.01,
-            alpha: 0.05,
             looks: Looks {
                 at: vec![replicates],
                 levels: vec![0.05],
                 weights: vec![1.0],
             },
             blocks_per_replicate: blocks,
-            warmup: 0,
-            budget: None,
-            judged: Metric::Wall,
-            pinning: Pinning::Inherit,
+            ..Design::default()
         },
         seed: 1,
         benchmarks: vec![Benchmark {

@@ -55,7 +55,15 @@ impl Programs {
     pub fn make(root: &Path, scratch: &Path, orders: usize) -> Self {
         let folder = root.join("validation/peers");
         let of_cli = |bin: &str| {
-            let words = ["build", "--profile", "dist", "-p", "deadheat-cli", "--bin", bin];
+            let words = [
+                "build",
+                "--profile",
+                "dist",
+                "-p",
+                "deadheat-cli",
+                "--bin",
+                bin,
+            ];
             built(root, &words)
         };
         eprintln!("building deadheat ...");

@@ -60,9 +60,7 @@ impl Setting {
 fn main() {
     let wanted = Wanted::from_command_line();
     let shop = Workshop::open("saved_recordings", wanted.quick);
-    let kept = shop
-        .root
-        .join("validation/data/saved_recordings.tar.xz");
+    let kept = shop.root.join("validation/data/saved_recordings.tar.xz");
     let setting = Setting {
         files: shop.scratched("files"),
         recordings: shop.count(RECORDINGS, FEW),

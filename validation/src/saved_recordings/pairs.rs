@@ -53,7 +53,9 @@ fn compared(setting: &Setting, old: &[PathBuf], new: &[PathBuf]) -> Value {
     let mut command = Command::new(&setting.shop.deadheat);
     command.args(["compare", "--json"]);
     command.args(old.iter().map(|path| text(path)));
-    command.arg("--against").args(new.iter().map(|path| text(path)));
+    command
+        .arg("--against")
+        .args(new.iter().map(|path| text(path)));
     let output = command.stdin(Stdio::null()).output().expect("it starts");
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
         let said = String::from_utf8_lossy(&output.stderr);
@@ -133,7 +135,11 @@ pub fn six_a_side(setting: &Setting) -> Section {
         for group in 0..setting.recordings / (2 * A_SIDE) {
             let numbers = group * 2 * A_SIDE..(group + 1) * 2 * A_SIDE;
             let side = |odd: usize| -> Vec<PathBuf> {
-                numbers.clone().filter(|n| n % 2 == odd).map(plain).collect()
+                numbers
+                    .clone()
+                    .filter(|n| n % 2 == odd)
+                    .map(plain)
+                    .collect()
             };
             let analysis = compared(setting, &side(0), &side(1));
             here[0].add(&analysis);

@@ -109,7 +109,13 @@ impl Tool {
             Self::Hyperfine => {
                 let program = shop.scratched("steps");
                 let source = sources.join("command.c");
-                done(Command::new("cc").arg("-O2").arg(source).arg("-o").arg(&program));
+                done(
+                    Command::new("cc")
+                        .arg("-O2")
+                        .arg(source)
+                        .arg("-o")
+                        .arg(&program),
+                );
                 program
             }
             Self::Go => {

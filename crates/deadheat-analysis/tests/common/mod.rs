@@ -3,7 +3,7 @@
 use deadheat_analysis::fixed_look;
 use deadheat_model::{
     Benchmark, BlockRecord, Contender, ContenderId, Design, Environment, Flags, Metric, Origin,
-    Pinning, Plan, Run, RunHeader, Sample, Workload,
+    Plan, Run, RunHeader, Sample, Workload,
 };
 
 /// A block: its replicate, who ran in each slot, and how long.
@@ -22,14 +22,8 @@ pub fn run(origin: Origin, contenders: usize, blocks: &[Block]) -> Run {
         origin,
         plan: Plan {
             design: Design {
-                margin: 0.01,
-                alpha: 0.05,
                 looks: fixed_look(1, 0.05).unwrap(),
-                blocks_per_replicate: 1,
-                warmup: 0,
-                budget: None,
-                judged: Metric::Wall,
-                pinning: Pinning::Inherit,
+                ..Design::default()
             },
             seed: 0,
             benchmarks: vec![Benchmark {

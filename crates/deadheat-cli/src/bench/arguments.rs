@@ -9,10 +9,10 @@ use deadheat::model::Program;
 use deadheat::pairing::side_names;
 use deadheat::settings::{is_program, program};
 
-use super::entrants::{Entrants, Target};
 use super::options::BenchOptions;
+use super::programs::{Entrants, Target};
 use super::race::{race, race_alone};
-use crate::answering::tell;
+use crate::races::tell;
 
 /// Shown at the end of `deadheat bench --help`.
 pub const EXAMPLES: &str = "Examples:

@@ -10,8 +10,7 @@ use deadheat::{BenchmarkRace, RaceOutcome, Resumable, ResumeOptions};
 
 use crate::exports::ExportArgs;
 use crate::options::{AnswerArgs, SettingsArgs};
-use crate::resume::resume;
-use crate::typed;
+use crate::races::{again, resume};
 
 /// How builds are raced and what becomes of the answer.
 #[derive(Clone, Debug, Args)]
@@ -134,7 +133,7 @@ impl BenchOptions {
     pub fn race(&self) -> BenchmarkRace {
         let settings = self.settings();
         BenchmarkRace {
-            command: typed::again(settings.seed()),
+            command: again(settings.seed()),
             program: None,
             shown: self.nocapture,
             settings,

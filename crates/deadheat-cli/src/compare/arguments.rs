@@ -1,19 +1,25 @@
-//! The command line of `deadheat compare`.
+//! The command line of `deadheat compare`, and its answer: a table of saved results, or a race where
+//! both sides are programs.
 
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use deadheat::answer::{Format, to_stdout};
 use deadheat::exit::{Failure, Status};
-use deadheat::format::is_same_file;
-use deadheat::pairing::family;
+use deadheat::format::{ensure_writable, is_same_file, write_text};
+use deadheat::model::{Analysis, Run};
+use deadheat::pairing::{family, side_names};
+use deadheat::report::{
+    ComparisonOptions, Glyphs, Sort, to_comparison, to_comparison_csv, to_comparison_markdown,
+    to_json, to_paired,
+};
 use deadheat::saved::{Side, join};
 use deadheat::settings::Color;
+use deadheat::terminal;
 
-use super::answer::tell;
 use super::request::Request;
-use super::sides::{Sides, read};
-use super::{contest, same_kind};
-use crate::bench::BenchOptions;
+use super::sides::{ProgramSide, Sides, read, refuse_two_tools};
+use crate::bench::{BenchOptions, Entrants, Target, race as race_two, race_alone, race_families};
 
 /// Shown at the end of `deadheat compare --help`.
 pub const EXAMPLES: &str = "Examples:
@@ -163,7 +169,7 @@ pub fn compare(mut args: CompareArgs) -> Result<Status, Failure> {
                 args.options.read_rules()?;
             }
             args.layout.check_for_a_race()?;
-            return contest::race(&programs, &args.names, &args.options);
+            return race_programs(&programs, &args.names, &args.options);
         }
         Sides::Results(sides) => sides,
     };
@@ -174,7 +180,7 @@ pub fn compare(mut args: CompareArgs) -> Result<Status, Failure> {
                 .to_owned(),
         ));
     }
-    same_kind::check(&sides)?;
+    refuse_two_tools(&sides)?;
     if let Some(filter) = &args.filter {
         keep(filter, &mut sides)?;
     }
@@ -247,4 +253,122 @@ fn rename(sides: &mut [Side], names: &[String]) -> Result<(), Failure> {
         sides[index].name.clone_from(name);
     }
     Ok(())
+}
+
+/// Analyses what was joined, writes what was asked for, and answers.
+fn tell(run: &Run, options: &BenchOptions, layout: &LayoutArgs) -> Result<Status, Failure> {
+    const DUMP: &str = "--dump_to_json";
+    if let Some(path) = &layout.dump_to_json {
+        ensure_writable(path).map_err(|error| Failure::unwritable(DUMP, &error))?;
+    }
+    let answer = options.answer.answer();
+    // Of thousands of benchmarks the figures would take longer than all else,
+    // so only who asks for them gets them, in JSON too.
+    let analysis_options = deadheat::analysis::Options {
+        without_figures: !answer.figures,
+        ..answer.analysis_options()
+    };
+    let reports = options.exports.reports();
+    let benchmarks = run.header.plan.benchmarks.len();
+    let analysis =
+        answer.analysis_with(run, reports.analysis_options(analysis_options, benchmarks));
+    let written = options.exports.write(run, &analysis, &answer)?;
+    if let Some(path) = &layout.dump_to_json {
+        let json = to_json(&analysis);
+        write_text(path, &json).map_err(|error| Failure::writing(DUMP, error))?;
+    }
+    if !reports.takes_stdout() {
+        to_stdout(&told(&analysis, options, layout))?;
+        if !answer.is_document() {
+            for line in written {
+                to_stdout(&format!("  {line}\n"))?;
+            }
+        }
+    }
+    nothing_in_common(&analysis)?;
+    Ok(answer.status(&analysis))
+}
+
+fn told(analysis: &Analysis, options: &BenchOptions, layout: &LayoutArgs) -> String {
+    let answer = options.answer.answer();
+    let shown = ComparisonOptions {
+        width: terminal::width_of_stdout().unwrap_or(usize::MAX),
+        color: answer.color.applies(),
+        unicode: terminal::speaks_unicode(),
+        sort: match layout.sort {
+            Order::File => Sort::File,
+            Order::Name => Sort::Name,
+            Order::Change => Sort::Change,
+            Order::Verdict => Sort::Verdict,
+        },
+        only_changed: layout.only_changed,
+        all_metrics: layout.all_metrics,
+        figures: answer.figures,
+        plot: answer.plot,
+    };
+    match answer.format {
+        // It has a line per comparison anyway.
+        Format::Text | Format::Terse => to_comparison(analysis, &shown),
+        Format::Markdown => to_comparison_markdown(analysis, &shown),
+        Format::Csv => to_comparison_csv(analysis, shown.sort, shown.only_changed, answer.cells),
+        Format::Json => to_json(analysis),
+        Format::Paired => {
+            let glyphs = Glyphs::new(shown.unicode);
+            to_paired(analysis, terminal::width_of_tables(), glyphs)
+        }
+    }
+}
+
+/// Sides without a benchmark in common are the wrong files.
+fn nothing_in_common(analysis: &Analysis) -> Result<(), Failure> {
+    if !analysis.comparisons.is_empty() || !analysis.failures.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<String> = analysis
+        .sides
+        .iter()
+        .map(|side| format!("'{}'", side.name))
+        .collect();
+    Err(Failure::Data(format!(
+        "{} have no benchmark in common that could be compared",
+        names.join(" and ")
+    )))
+}
+
+/// Races two programs, or two families of their benchmarks, as `deadheat
+/// bench` does.
+fn race_programs(
+    programs: &[ProgramSide; 2],
+    names: &[String],
+    options: &BenchOptions,
+) -> Result<Status, Failure> {
+    let [old, new] = programs;
+    let filters = old.filter.clone().zip(new.filter.clone());
+    if let (Some((ours, theirs)), true) = (&filters, old.named == new.named) {
+        let mut options = options.clone();
+        options.filters = vec![ours.clone(), theirs.clone()];
+        return race_alone(old.program.clone(), &options);
+    }
+    let names = match names {
+        [] => side_names([&old.named, &new.named]),
+        [old, new] if old != new => [old.clone(), new.clone()],
+        names => {
+            return Err(Failure::Usage(format!(
+                "--name was given {} times for 2 programs; give it twice, with names that differ",
+                names.len()
+            )));
+        }
+    };
+    let entrants = Entrants {
+        targets: vec![Target {
+            name: None,
+            baseline: Some(old.program.clone()),
+            candidate: Some(new.program.clone()),
+        }],
+        names,
+    };
+    match filters {
+        Some((ours, theirs)) => race_families(&entrants, &[ours, theirs], options),
+        None => race_two(&entrants, options),
+    }
 }

@@ -1,17 +1,18 @@
-//! What the sides are: programs that race, or results that are read.
+//! What the words of a comparison stand for: files of one tool, read, or programs.
 
 use std::collections::HashMap;
 use std::path::Path;
 
+use deadheat::engine::{Ended, run_beside_the_answer};
 use deadheat::exit::Failure;
-use deadheat::format::{Found, files_in, found_at, read_criterion, read_results};
+use deadheat::format::{Found, TemporaryFile, files_in, found_at, read_criterion, read_results};
 use deadheat::model::{Program, Results};
 use deadheat::pairing::family;
 use deadheat::saved::{Side, side_names_of};
 use deadheat::settings::program;
+use deadheat::terminal::to_stderr;
 
 use super::request::{Entrant, Request};
-use super::results_of;
 
 /// What was named.
 pub enum Sides {
@@ -94,7 +95,7 @@ pub fn read(
             files.push(match kind {
                 Kind::Folder => read_criterion(named, None).map_err(Failure::reading)?,
                 Kind::Data => read.take(named),
-                Kind::Program(program) => results_of::program(named, program, filter, quiet)?,
+                Kind::Program(program) => results_of_program(named, program, filter, quiet)?,
             });
         }
         sides.push(files);
@@ -283,4 +284,85 @@ fn named(request: &Request, files: Vec<Vec<Results>>) -> Result<Vec<Side>, Failu
         sides.push(Side { name, files });
     }
     Ok(sides)
+}
+
+/// Runs a Google Benchmark executable and reads what it measured. What it
+/// prints goes to standard error: standard output is for the answer.
+fn results_of_program(
+    named: &str,
+    program: &Program,
+    filter: Option<&str>,
+    quiet: bool,
+) -> Result<Results, Failure> {
+    let file = TemporaryFile::create_in(std::env::temp_dir())
+        .map_err(|error| Failure::Internal(error.to_string()))?;
+    let mut arguments = program.arguments.clone();
+    arguments.extend(filter.map(|filter| format!("--benchmark_filter={filter}")));
+    arguments.push(format!("--benchmark_out={}", file.path().display()));
+    arguments.push("--benchmark_out_format=json".to_owned());
+    if !quiet {
+        to_stderr("RUNNING", &format!("{named} {}", arguments.join(" ")));
+    }
+    let failed = |what: String| Failure::Contender(format!("'{named}' {what}"));
+    let arguments: Vec<_> = arguments.into_iter().map(Into::into).collect();
+    let ended = run_beside_the_answer(program.executable.as_os_str(), &arguments)
+        .map_err(|error| failed(format!("cannot be started: {error}")))?;
+    match ended {
+        Ended::Exited(0) => {}
+        Ended::Exited(code) => return Err(failed(format!("exited with code {code}"))),
+        Ended::Killed(signal) => return Err(failed(format!("was killed by signal {signal}"))),
+    }
+    let mut results = read_results(file.path()).map_err(|error| {
+        failed(format!(
+            "left no results ({error}); only Google Benchmark executables can stand beside a file"
+        ))
+    })?;
+    named.clone_into(&mut results.source);
+    Ok(results)
+}
+
+/// Refuses results of two tools: they time differently, whatever their
+/// benchmarks are called.
+pub fn refuse_two_tools(sides: &[Side]) -> Result<(), Failure> {
+    let mut files = sides.iter().flat_map(|side| &side.files);
+    let Some(first) = files.next() else {
+        return Ok(());
+    };
+    match files.find(|file| kind(file) != kind(first)) {
+        None => Ok(()),
+        Some(other) => Err(Failure::Data(format!(
+            "{} was written by {} and {} by {}: results of two tools cannot be compared, for they \
+             do not time the same",
+            first.source, first.tool, other.source, other.tool
+        ))),
+    }
+}
+
+/// The name of the tool without its version.
+fn kind(results: &Results) -> &str {
+    let tool = &results.tool;
+    let version = tool.find(|c: char| c.is_ascii_digit());
+    tool[..version.unwrap_or(tool.len())].trim_end()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn side(tool: &str) -> Side {
+        Side {
+            name: tool.to_owned(),
+            files: vec![Results::new(format!("{tool}.json"), tool)],
+        }
+    }
+
+    #[test]
+    fn versions_may_differ_and_tools_may_not() {
+        assert!(
+            refuse_two_tools(&[side("pyperf 2.0"), side("pyperf 2.6.0"), side("pyperf")]).is_ok()
+        );
+        let error = refuse_two_tools(&[side("pyperf 2.0"), side("hyperfine")]).unwrap_err();
+        assert_eq!(error.code(), 4);
+        assert!(error.to_string().contains("hyperfine.json by hyperfine"));
+    }
 }

@@ -1,8 +1,6 @@
 //! What the tests of the loop race.
 
-use deadheat_model::{
-    Benchmark, Design, Environment, Looks, Metric, Origin, Pinning, Plan, Run, RunHeader,
-};
+use deadheat_model::{Benchmark, Design, Environment, Looks, Metric, Origin, Plan, Run, RunHeader};
 
 /// A run of these benchmarks with one look, after so many replicates of so
 /// many blocks.
@@ -14,18 +12,13 @@ pub fn run(look: u32, blocks_per_replicate: u32, benchmarks: Vec<Benchmark>) -> 
         origin: Origin::Race,
         plan: Plan {
             design: Design {
-                margin: 0.01,
-                alpha: 0.05,
                 looks: Looks {
                     at: vec![look],
                     levels: vec![0.05],
                     weights: vec![1.0],
                 },
                 blocks_per_replicate,
-                warmup: 0,
-                budget: None,
-                judged: Metric::Wall,
-                pinning: Pinning::Inherit,
+                ..Design::default()
             },
             seed: 1,
             benchmarks,

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use deadheat_model::{
     Benchmark, BlockRecord, Contender, ContenderId, Design, Environment, Flags, Looks, Metric,
-    Origin, Pinning, Plan, Role, Run, RunHeader, Sample, Workload,
+    Origin, Plan, Role, Run, RunHeader, Sample, Workload,
 };
 
 use crate::error::FormatError;
@@ -271,10 +271,8 @@ impl Recording {
                     weights: vec![1.0],
                 },
                 blocks_per_replicate: blocks_of.into_values().max().unwrap_or(0),
-                warmup: 0,
-                budget: None,
                 judged: given.judged.clone(),
-                pinning: Pinning::Inherit,
+                ..Design::default()
             },
             seed: 0,
             benchmarks: planned

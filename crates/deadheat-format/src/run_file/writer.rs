@@ -249,7 +249,7 @@ fn lock(file: &File, path: &Path) -> Result<(), FormatError> {
 #[cfg(target_os = "linux")]
 mod tests {
     use super::*;
-    use deadheat_model::{Benchmark, Contender, Design, Environment, Looks, Origin, Pinning, Plan};
+    use deadheat_model::{Benchmark, Contender, Design, Environment, Looks, Origin, Plan};
     use deadheat_model::{ContenderId, EndReason, Flags, Sample, Workload};
 
     fn header() -> RunHeader {
@@ -260,18 +260,12 @@ mod tests {
             origin: Origin::Race,
             plan: Plan {
                 design: Design {
-                    margin: 0.01,
-                    alpha: 0.05,
                     looks: Looks {
                         at: vec![6],
                         levels: vec![0.05],
                         weights: vec![1.0],
                     },
-                    blocks_per_replicate: 1,
-                    warmup: 0,
-                    budget: None,
-                    judged: Metric::Wall,
-                    pinning: Pinning::Inherit,
+                    ..Design::default()
                 },
                 seed: 7,
                 benchmarks: vec![Benchmark {

@@ -70,18 +70,15 @@ pub fn header() -> RunHeader {
         origin: Origin::Race,
         plan: Plan {
             design: Design {
-                margin: 0.01,
-                alpha: 0.05,
                 looks: Looks {
                     at: vec![6, 11],
                     levels: vec![0.02, 0.03],
                     weights: vec![0.4, 0.6],
                 },
-                blocks_per_replicate: 1,
                 warmup: 1,
                 budget: Some(Duration::from_secs(30)),
-                judged: Metric::Wall,
                 pinning: Pinning::Cores(vec![2, 3]),
+                ..Design::default()
             },
             seed: 7,
             benchmarks: vec![

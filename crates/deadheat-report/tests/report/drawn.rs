@@ -145,8 +145,6 @@ pub fn header() -> RunHeader {
         .to_vec(),
         plan: Plan {
             design: Design {
-                margin: 0.01,
-                alpha: 0.05,
                 looks: Looks {
                     at: vec![6, 12, 40],
                     levels: vec![0.01, 0.02, 0.03],
@@ -155,8 +153,8 @@ pub fn header() -> RunHeader {
                 blocks_per_replicate: 25,
                 warmup: 1,
                 budget: Some(Duration::from_secs(90)),
-                judged: Metric::Wall,
                 pinning: Pinning::Cores(vec![2, 3]),
+                ..Design::default()
             },
             seed: 7,
             benchmarks: vec![Benchmark {

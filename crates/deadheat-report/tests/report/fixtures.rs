@@ -210,17 +210,11 @@ pub fn analysis(comparisons: Vec<Comparison>) -> Analysis {
         alpha: 0.05,
         margin: 0.01,
         comparisons,
-        failures: vec![],
-        left_out: vec![],
-        overall: Vec::new(),
-        warnings: Vec::new(),
-        gates: Gates::default(),
-        sides: Vec::new(),
         processes: Processes::Launches,
         launches: 93,
         elapsed_seconds: 1.94,
         ending: Ending::Recorded(EndReason::Finished),
-        calibration: None,
+        ..Analysis::default()
     }
 }
 
@@ -803,18 +797,13 @@ pub fn header() -> RunHeader {
         command: command.map(str::to_owned).to_vec(),
         plan: Plan {
             design: Design {
-                margin: 0.01,
-                alpha: 0.05,
                 looks: Looks {
                     at: vec![40],
                     levels: vec![0.05],
                     weights: vec![1.0],
                 },
-                blocks_per_replicate: 1,
-                warmup: 0,
-                budget: None,
-                judged: Metric::Wall,
                 pinning: Pinning::Auto,
+                ..Design::default()
             },
             seed: 7,
             benchmarks: vec![],

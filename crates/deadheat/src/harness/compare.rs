@@ -8,8 +8,8 @@ use deadheat_engine::{
     Session, Unwatched, environment, pilot, unix_seconds,
 };
 use deadheat_model::{
-    Analysis, Benchmark, ClockFacts, Contender, Design, Environment, FunctionCalls, Metric, Origin,
-    Pinning, Plan, Run, RunHeader, Unrecorded, Workload,
+    Analysis, Benchmark, ClockFacts, Contender, Design, Environment, FunctionCalls, Origin, Plan,
+    Run, RunHeader, Unrecorded, Workload,
 };
 
 use crate::settings::random_seed;
@@ -184,10 +184,7 @@ impl Compare {
                     alpha: self.alpha,
                     looks: fixed_look(ONE, self.alpha).expect("one replicate, and α in range"),
                     blocks_per_replicate: blocks,
-                    warmup: 0,
-                    budget: None,
-                    judged: Metric::Wall,
-                    pinning: Pinning::Inherit,
+                    ..Design::default()
                 },
                 seed: self.seed,
                 benchmarks: vec![Benchmark {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use deadheat_model::{
     Benchmark, BenchmarkFailure, BenchmarkOverrides, BlockRecord, Contender, ContenderId, Design,
-    Environment, Flags, LeftOut, LeftOutReason, Looks, Metric, Origin, Pinning, Plan, PlanError,
+    Environment, Flags, LeftOut, LeftOutReason, Looks, Metric, Origin, Plan, PlanError,
     ResultBenchmark, ResultSide, ResultSource, Results, Run, RunHeader, Sample, Saved, Workload,
 };
 
@@ -245,14 +245,11 @@ impl<'a> Joined<'a> {
                         levels: vec![terms.alpha],
                         weights: vec![1.0],
                     },
-                    blocks_per_replicate: 1,
-                    warmup: 0,
-                    budget: None,
                     judged: terms
                         .metric
                         .as_deref()
                         .map_or(Metric::Wall, Metric::from_name),
-                    pinning: Pinning::Inherit,
+                    ..Design::default()
                 },
                 seed: 0,
                 benchmarks: self.benchmarks,

@@ -5,8 +5,8 @@ use deadheat::engine::{
     NeverStop, Noise, Session, SimulatedClock, SimulatedContenders, Simulation, Unwatched,
 };
 use deadheat::model::{
-    Analysis, Benchmark, Contender, Design, Environment, Metric, Origin, Pinning, Plan, Run,
-    RunHeader, Unrecorded, Workload,
+    Analysis, Benchmark, Contender, Design, Environment, Metric, Origin, Plan, Run, RunHeader,
+    Unrecorded, Workload,
 };
 
 /// What is raced, and what hides the truth.
@@ -96,9 +96,7 @@ fn header(setting: &Setting, seed: u64) -> RunHeader {
             looks: planned_looks(0, setting.max_replicates, ALPHA).expect("a possible plan"),
             blocks_per_replicate: setting.blocks_per_replicate,
             warmup: 1,
-            budget: None,
-            judged: Metric::Wall,
-            pinning: Pinning::Inherit,
+            ..Design::default()
         },
         seed,
         benchmarks: vec![Benchmark {

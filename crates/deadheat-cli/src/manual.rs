@@ -1,8 +1,10 @@
-//! `deadheat man`: the manual pages, made of what `--help` says.
+//! `deadheat man` and `deadheat completions`: manual pages and what makes a shell complete commands
+//! and options, both made of what `--help` says.
 
 use std::path::PathBuf;
 
 use clap::{Args, Command};
+use clap_complete::{Shell, generate};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 use deadheat::answer::to_stdout;
@@ -10,11 +12,10 @@ use deadheat::exit::{Failure, Status};
 use deadheat::format::{ensure_folder, write_text};
 
 use crate::cargo_deadheat::HELP;
-use crate::program;
 use crate::rev::CargoRace;
 
 /// Shown at the end of `deadheat man --help`.
-pub const EXAMPLES: &str = "\
+pub const MAN_EXAMPLES: &str = "\
 Examples:
   deadheat man | man -l -
   deadheat man --out ~/.local/share/man/man1";
@@ -39,8 +40,8 @@ pub struct ManArgs {
 }
 
 /// Prints the page of the program, or writes them all.
-pub fn man(args: &ManArgs) -> Result<Status, Failure> {
-    let pages = pages();
+pub fn man(args: &ManArgs, program: Command) -> Result<Status, Failure> {
+    let pages = pages(program);
     let Some(folder) = &args.out else {
         to_stdout(&pages[0].text)?;
         return Ok(Status::Done);
@@ -61,8 +62,8 @@ struct Page {
 }
 
 /// That of the program first, then those of its commands, then `cargo deadheat`.
-fn pages() -> Vec<Page> {
-    let mut program = program::command().disable_help_subcommand(true);
+fn pages(program: Command) -> Vec<Page> {
+    let mut program = program.disable_help_subcommand(true);
     program.build();
     let commands: Vec<Command> = program.get_subcommands().cloned().collect();
     let named = |command: &Command| format!("deadheat-{}", command.get_name());
@@ -198,13 +199,36 @@ impl Text {
     }
 }
 
+/// Shown at the end of `deadheat completions --help`.
+pub const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  deadheat completions bash > ~/.local/share/bash-completion/completions/deadheat
+  deadheat completions zsh > ~/.zfunc/_deadheat
+  deadheat completions fish > ~/.config/fish/completions/deadheat.fish";
+
+/// Options of `deadheat completions`.
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    /// The shell it is for
+    #[arg(value_name = "SHELL")]
+    shell: Shell,
+}
+
+/// Prints them.
+pub fn completions(args: &CompletionsArgs, mut program: Command) -> Result<Status, Failure> {
+    let mut script = Vec::new();
+    generate(args.shell, &mut program, "deadheat", &mut script);
+    to_stdout(&String::from_utf8_lossy(&script))?;
+    Ok(Status::Done)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn there_is_a_page_for_every_command_that_users_see() {
-        let pages = pages();
+        let pages = pages(crate::program::command());
         let files: Vec<&str> = pages.iter().map(|page| &*page.file).collect();
         assert_eq!(files[0], "deadheat.1");
         for file in ["deadheat-run.1", "deadheat-rev.1", "cargo-deadheat.1"] {
@@ -216,7 +240,11 @@ mod tests {
     #[test]
     fn pages_are_plain_ascii() {
         assert_eq!(ascii("a … é"), "a ... \\[u00E9]");
-        assert!(pages().iter().all(|page| page.text.is_ascii()));
+        assert!(
+            pages(crate::program::command())
+                .iter()
+                .all(|page| page.text.is_ascii())
+        );
     }
 
     #[test]

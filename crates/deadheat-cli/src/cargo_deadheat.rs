@@ -1,17 +1,21 @@
-//! `cargo deadheat`: `cargo bench`, with compiler and linker stood in for.
+//! The `cargo-deadheat` command: `cargo bench` with placements drawn anew. Cargo and rustc start it
+//! again under other names, to compile and to link, and bench programs ask it for neutral links.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
 
+use clap::Parser;
 use deadheat::answer::to_stdout;
 use deadheat::exit::{Failure, Status};
 use deadheat::terminal::to_stderr;
 use deadheat_build::{stand_in, target_dir};
+use deadheat_link::Roles;
 
-use super::arguments::{Arguments, Bench};
-use crate::rev;
+use crate::cargo_arguments::{Arguments, Bench};
+use crate::link::{PlacementsArgs, placements};
+use crate::{rev, rustc};
 
 /// What `cargo deadheat --help` says.
 pub const HELP: &str = "\
@@ -48,7 +52,7 @@ All other options are those of `cargo bench`, see `cargo bench --help`.";
 
 /// Understands `cargo-deadheat deadheat …`, which is what cargo makes of
 /// `cargo deadheat …`, and `cargo-deadheat …`.
-pub fn bench(mut args: Vec<OsString>) -> Result<Status, Failure> {
+fn bench(mut args: Vec<OsString>) -> Result<Status, Failure> {
     if args.first().is_some_and(|first| first == "deadheat") {
         args.remove(0);
     }
@@ -105,4 +109,44 @@ fn prepared(bench: &Bench, cargo: &OsStr) -> Result<Command, Failure> {
         to_stderr("deadheat", &note.to_string());
     }
     Ok(command)
+}
+
+/// Make neutral links of an executable, for programs
+#[derive(Debug, Parser)]
+#[command(name = "cargo-deadheat placements")]
+struct Placements {
+    #[command(flatten)]
+    args: PlacementsArgs,
+}
+
+/// The whole program, from the name and arguments of this process to its exit
+/// code.
+pub fn cargo_deadheat() -> ExitCode {
+    let mut args = std::env::args_os();
+    let name = PathBuf::from(args.next().unwrap_or_default());
+    let args: Vec<OsString> = args.collect();
+    if let Some(code) = role(&name, &args) {
+        return code;
+    }
+    let done = match args.first().is_some_and(|first| first == "placements") {
+        true => placements(&Placements::parse_from(args).args),
+        false => bench(args),
+    };
+    match done {
+        Ok(status) => status.into(),
+        Err(failure) => failure.report().into(),
+    }
+}
+
+/// What a program of ours does that was started by the `name` of a compiler
+/// or linker; `None` when it goes by its own.
+pub fn role(name: &Path, args: &[OsString]) -> Option<ExitCode> {
+    match name.file_name().and_then(OsStr::to_str)? {
+        Roles::COMPILER => Some(match rustc::compile(name, args.to_vec()) {
+            Ok(status) => status.into(),
+            Err(failure) => failure.report().into(),
+        }),
+        Roles::LINKER => Some(rustc::link(args).into()),
+        _ => None,
+    }
 }

@@ -1,0 +1,349 @@
+//! `deadheat calibrate`: this machine's own error rate, found by races of this very program, and
+//! kept.
+
+use std::ffi::OsString;
+use std::hint::black_box;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use deadheat::answer::to_stdout;
+use deadheat::calibration::{
+    CALIBRATION_VARIABLE, CalibrationProgress, CalibrationSpec, CalibrationWatcher, Effort,
+    calibration_file, do_work,
+};
+use deadheat::engine::{environment, machine};
+use deadheat::exit::{Failure, Status};
+use deadheat::format::{
+    calibration_json, ensure_writable, read_calibration, write_calibration, write_text,
+};
+use deadheat::model::{Calibration, CalibrationEnd};
+use deadheat::report::{
+    CalibrationOptions, CalibrationStanding, calibration_line, to_calibration_markdown,
+    to_calibration_text,
+};
+use deadheat::settings::{Color, Front, RaceSettings, random_seed};
+use deadheat::terminal::{self, to_stderr};
+use indicatif::ProgressBar;
+use sha2::block_api::compress256;
+
+use crate::options::{SettingsArgs, color};
+use crate::progress::line;
+
+/// Shown at the end of `deadheat calibrate --help`.
+pub const EXAMPLES: &str = "Examples:
+  deadheat calibrate
+  deadheat calibrate --quick
+  deadheat calibrate --markdown calibration.md
+  deadheat calibrate --show";
+
+/// The variable that leaves as little of a quick calibration as there is: tests
+/// of this program want to see that it works, and soon. It is no option, which
+/// completions would offer to everybody.
+const LEAST_VARIABLE: &str = "DEADHEAT_CALIBRATE_LEAST";
+
+/// Options of `deadheat calibrate`.
+#[derive(Debug, Args)]
+pub struct CalibrateArgs {
+    /// Fewer races, some twenty-five seconds instead of up to five minutes
+    #[arg(long)]
+    quick: bool,
+    /// Print the calibration that was saved, and race nothing
+    #[arg(
+        long,
+        conflicts_with_all = ["quick", "budget", "alpha", "margin", "seed", "pin"]
+    )]
+    show: bool,
+
+    /// How everything is raced and judged.
+    #[command(flatten)]
+    design: SettingsArgs<{ Front::Calibrate as usize }>,
+
+    /// Save it here, or show what was saved here
+    /// [default: ~/.local/state/deadheat/calibration.json]
+    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    save: Option<PathBuf>,
+    /// Write it as a page in Markdown; - prints it instead of the answer
+    #[arg(
+        long,
+        value_name = "FILE",
+        num_args = 0..=1,
+        default_missing_value = "-",
+        help_heading = "Files"
+    )]
+    markdown: Option<PathBuf>,
+
+    /// Print it as JSON instead of text
+    #[arg(long, help_heading = "Answer")]
+    json: bool,
+    /// When to colour the answer
+    #[arg(
+        long,
+        value_name = "WHEN",
+        default_value = "auto",
+        value_parser = color(),
+        help_heading = "Answer"
+    )]
+    color: Color,
+    /// No progress on standard error
+    #[arg(short = 'q', long, help_heading = "Answer")]
+    quiet: bool,
+}
+
+impl CalibrateArgs {
+    /// What is to be raced, by this very program.
+    fn spec(&self) -> Result<CalibrationSpec, Failure> {
+        let program = match cfg!(target_os = "linux") {
+            // Also when its file was replaced meanwhile.
+            true => PathBuf::from("/proc/self/exe"),
+            false => std::env::current_exe()
+                .map_err(|error| Failure::Internal(format!("cannot find this program: {error}")))?,
+        };
+        let least = std::env::var_os(LEAST_VARIABLE).is_some();
+        let effort = match self.quick {
+            true if least => Effort::LEAST,
+            true => Effort::QUICK,
+            false => Effort::FULL,
+        };
+        Ok(CalibrationSpec {
+            program,
+            role: ROLE,
+            work: sha256,
+            effort: Effort {
+                budget: self.design.0.budget.unwrap_or(effort.budget),
+                ..effort
+            },
+            quick: self.quick,
+            settings: RaceSettings {
+                seed: Some(self.design.0.seed.unwrap_or_else(random_seed)),
+                ..self.design.0.clone()
+            },
+        })
+    }
+
+    /// Whether the page takes the place of the answer.
+    fn page_takes_stdout(&self) -> bool {
+        self.markdown
+            .as_deref()
+            .is_some_and(|path| path.as_os_str() == "-")
+    }
+}
+
+/// Calibrates this machine, or shows what was found before.
+pub fn calibrate(args: &CalibrateArgs) -> Result<Status, Failure> {
+    if let Some(path) = args
+        .markdown
+        .as_deref()
+        .filter(|_| !args.page_takes_stdout())
+    {
+        ensure_writable(path).map_err(|error| Failure::unwritable("--markdown", &error))?;
+    }
+    if args.show {
+        return show(args);
+    }
+    let spec = args.spec()?;
+    let mut progress = LiveCalibration::new(args.quiet);
+    let calibration = deadheat::calibration::calibrate(&spec, &mut progress)?;
+    progress.finish();
+    answer(args, &calibration, &[])?;
+    let saved = save(args, &calibration);
+    if !args.json && !args.page_takes_stdout() {
+        to_stdout(&format!("  {saved}\n"))?;
+    }
+    Ok(match calibration.ending {
+        CalibrationEnd::Interrupted(signal) => Status::Interrupted(signal),
+        CalibrationEnd::Finished | CalibrationEnd::Budget => Status::Done,
+    })
+}
+
+/// Prints the calibration that was saved.
+fn show(args: &CalibrateArgs) -> Result<Status, Failure> {
+    let place = args.save.clone().or_else(calibration_file);
+    let nowhere = || {
+        Failure::Data(format!(
+            "there is no place for a calibration; name a file by --save or {CALIBRATION_VARIABLE}"
+        ))
+    };
+    let place = place.ok_or_else(nowhere)?;
+    let saved = read_calibration(&place).map_err(Failure::reading)?;
+    let none = || {
+        Failure::Data(format!(
+            "{} does not exist; `deadheat calibrate` makes it",
+            place.display()
+        ))
+    };
+    let saved = saved.ok_or_else(none)?;
+    let here = machine(&environment());
+    let outdated = saved.outdated(&here, env!("CARGO_PKG_VERSION"));
+    answer(args, &saved, &outdated)?;
+    if !args.json && !args.page_takes_stdout() {
+        to_stdout(&format!("  read from {}\n", place.display()))?;
+    }
+    Ok(Status::Done)
+}
+
+fn answer(
+    args: &CalibrateArgs,
+    calibration: &Calibration,
+    outdated: &[&'static str],
+) -> Result<(), Failure> {
+    if let Some(path) = &args.markdown {
+        let page = to_calibration_markdown(calibration);
+        match args.page_takes_stdout() {
+            true => return to_stdout(&page),
+            false => {
+                write_text(path, &page).map_err(|error| Failure::writing("--markdown", error))?;
+            }
+        }
+    }
+    if args.json {
+        return to_stdout(&calibration_json(calibration));
+    }
+    to_stdout(&to_calibration_text(
+        calibration,
+        &CalibrationOptions {
+            width: terminal::width(),
+            color: args.color.applies(),
+            unicode: terminal::speaks_unicode(),
+            outdated,
+        },
+    ))
+}
+
+/// Keeps the calibration for later races and says where. It was answered
+/// already, so a place that cannot be written to is worth a warning.
+fn save(args: &CalibrateArgs, calibration: &Calibration) -> String {
+    let raced = calibration.kinds.iter().any(|one| one.false_calls.of > 0);
+    if !raced {
+        return "not saved: nothing was raced".to_owned();
+    }
+    let place = args.save.clone().or_else(calibration_file);
+    let problem = match place.as_deref().map(|place| write(place, calibration)) {
+        Some(Ok(told)) => return told,
+        Some(Err(error)) => error.to_string(),
+        None => "there is no place for it".to_owned(),
+    };
+    let text = format!(
+        "the calibration is not saved, and no race will quote it: {problem}; name a file by \
+         --save or {CALIBRATION_VARIABLE}"
+    );
+    to_stderr("deadheat: warning", &text);
+    "not saved".to_owned()
+}
+
+fn write(place: &Path, calibration: &Calibration) -> Result<String, deadheat::format::FormatError> {
+    write_calibration(place, calibration)?;
+    Ok(format!("saved in {}", place.display()))
+}
+
+/// Draws on standard error when that is a terminal; otherwise does nothing.
+pub struct LiveCalibration {
+    bar: ProgressBar,
+}
+
+impl LiveCalibration {
+    /// Nothing was raced yet.
+    pub fn new(quiet: bool) -> Self {
+        let shown = !quiet && std::io::stderr().is_terminal();
+        Self { bar: line(shown) }
+    }
+
+    /// Takes the line away.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl Drop for LiveCalibration {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+impl CalibrationWatcher for LiveCalibration {
+    fn race_done(&mut self, progress: &CalibrationProgress) {
+        let standing = CalibrationStanding {
+            kind: progress.kind,
+            done: progress.done,
+            planned: progress.planned,
+            seconds_left: progress.seconds_left,
+        };
+        // As in races, a few columns are left for what the terminal echoes.
+        let width = terminal::width_of_stderr().saturating_sub(4);
+        self.bar.set_message(calibration_line(&standing, width));
+        self.bar.tick();
+    }
+}
+
+/// The word that makes this program a contender. It is no subcommand: reading
+/// those would take longer than many a command that is raced.
+pub const ROLE: &str = "calibration-work";
+
+/// The state that SHA-256 begins with.
+const BEGINNING: [u32; 8] = [
+    0x6a09_e667,
+    0xbb67_ae85,
+    0x3c6e_f372,
+    0xa54f_f53a,
+    0x510e_527f,
+    0x9b05_688c,
+    0x1f83_d9ab,
+    0x5be0_cd19,
+];
+
+/// Takes the same block into the state of SHA-256 so many times: a chain in
+/// which every round needs the one before, so that time grows in proportion to
+/// the rounds. The block is that of a message without content, so after one
+/// round the state is its digest.
+#[inline(never)]
+pub fn sha256(rounds: u32) -> [u32; 8] {
+    let mut block = [0; 64];
+    block[0] = 0x80;
+    // Unknown to the compiler: else it could do equal work once for all.
+    let mut state = black_box(BEGINNING);
+    for _ in 0..rounds {
+        compress256(&mut state, &[block]);
+    }
+    state
+}
+
+/// Races, if that is what this process was started for.
+pub fn role(mut command_line: impl Iterator<Item = OsString>) -> Option<ExitCode> {
+    let word = command_line.nth(1)?;
+    (word == ROLE).then(|| do_work(&command_line.collect::<Vec<_>>(), sha256))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_round_takes_another_block_into_the_digest() {
+        assert_eq!(sha256(0), BEGINNING);
+        // The published digest of nothing.
+        let digest: Vec<String> = sha256(1).iter().map(|word| format!("{word:08x}")).collect();
+        assert_eq!(
+            digest.concat(),
+            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+        );
+        let mut seen = std::collections::BTreeSet::new();
+        assert!((0..100).all(|rounds| seen.insert(sha256(rounds))));
+    }
+
+    #[test]
+    fn only_its_word_makes_the_program_a_contender() {
+        let line = |words: &[&str]| {
+            role(
+                words
+                    .iter()
+                    .map(OsString::from)
+                    .collect::<Vec<_>>()
+                    .into_iter(),
+            )
+        };
+        assert!(line(&["deadheat", "run", ROLE]).is_none());
+        assert!(line(&["deadheat"]).is_none());
+        assert!(line(&["deadheat", ROLE, "command", "0000000001"]).is_some());
+    }
+}

@@ -1,0 +1,162 @@
+//! What all races share: the words that start one again, resumption, and the answer with the files
+//! beside it.
+
+use std::path::Path;
+
+use deadheat::command_race::SpecError;
+use deadheat::exit::{Failure, Status};
+use deadheat::format::read_header;
+use deadheat::model::{EndReason, RunEnd};
+use deadheat::repetition::{Options, repeating};
+use deadheat::{RaceError, RaceOutcome, Resumable, ResumeOptions, resume_race};
+use deadheat_build::bytes_below;
+
+use crate::clean::size;
+use crate::exports::ExportArgs;
+use crate::options::AnswerArgs;
+use crate::progress::LiveProgress;
+
+/// Analyses, writes what was asked for, and answers.
+pub fn tell(
+    outcome: &RaceOutcome,
+    answer: &AnswerArgs,
+    exports: &ExportArgs,
+) -> Result<Status, Failure> {
+    let answer = answer.answer();
+    let run = &outcome.run;
+    let reports = exports.reports();
+    let benchmarks = run.header.plan.benchmarks.len();
+    let options = reports.analysis_options(answer.analysis_options(), benchmarks);
+    let analysis = answer.analysis_with(run, options);
+    let written = exports.write(run, &analysis, &answer)?;
+    let recorded = answer.recorded_in(&outcome.path);
+    let below = [vec![recorded], room(&outcome.path), written].concat();
+    reports.print_beside(&answer, &analysis, &below)?;
+    if let Some(RunEnd {
+        reason: EndReason::Interrupted(signal),
+        ..
+    }) = outcome.run.end
+    {
+        return Ok(Status::Interrupted(signal));
+    }
+    Ok(answer.status(&analysis))
+}
+
+/// Says how much deadheat keeps, once that is worth a word. Nothing is said of a run file that the
+/// user named.
+fn room(run: &Path) -> Vec<String> {
+    let ours = run.ancestors().nth(2);
+    let ours = ours.filter(|folder| folder.ends_with(".deadheat"));
+    let said = ours.and_then(|folder| holds(folder, bytes_below(folder)));
+    said.into_iter().collect()
+}
+
+/// The line about a folder that holds so much, if it is worth one.
+fn holds(folder: &Path, bytes: u64) -> Option<String> {
+    const WORTH_A_WORD: u64 = 1_000_000_000;
+    let folder = folder.display();
+    let said = || format!("{folder} holds {}; deadheat clean makes room", size(bytes));
+    (bytes >= WORTH_A_WORD).then(said)
+}
+
+/// Goes on with a recorded race of one of these kinds, for `more` replicates at
+/// most: as many as its plan had where nobody says.
+pub fn resume(
+    path: &Path,
+    kinds: &[Resumable],
+    more: Option<u32>,
+    options: ResumeOptions,
+    quiet: bool,
+) -> Result<RaceOutcome, Failure> {
+    let header = read_header(path).map_err(Failure::reading)?;
+    let kind = Resumable::of(path, &header)?;
+    if !kinds.contains(&kind) {
+        let path = path.to_owned();
+        let reason = match kind {
+            Resumable::Commands => "holds a race of commands: go on with deadheat run --resume",
+            Resumable::Workers | Resumable::GoogleBenchmark => {
+                "holds a race of programs with benchmarks: go on with deadheat bench --resume"
+            }
+        };
+        let reason = reason.to_owned();
+        return Err(RaceError::NotResumable { path, reason }.into());
+    }
+    let more = more.unwrap_or(header.plan.design.looks.max_replicates());
+    if more == 0 {
+        let flag = "--max-replicates";
+        return Err(SpecError::Zero { flag }.into());
+    }
+    let mut progress = LiveProgress::new(&header.plan.benchmarks, quiet);
+    let options = ResumeOptions { more, ..options };
+    let outcome = resume_race(path, &options, &mut progress)?;
+    progress.finish();
+    Ok(outcome)
+}
+
+/// The words that run the race of this process again, with the seed it drew.
+pub fn again(seed: u64) -> Vec<String> {
+    let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    let (words, options) = as_typed(words.collect());
+    repeating(&words, options, seed)
+}
+
+/// Programs by their names, without the folder they lie in; `cargo deadheat`
+/// as it is typed, and not as cargo passes it on.
+fn as_typed(mut words: Vec<String>) -> (Vec<String>, Options) {
+    let Some(first) = words.first_mut() else {
+        return (words, Options::BeforeDashes);
+    };
+    let name = Path::new(first).file_name().and_then(|name| name.to_str());
+    if let Some(name) = name {
+        *first = name.to_owned();
+    }
+    if first != "cargo-deadheat" {
+        return (words, Options::BeforeDashes);
+    }
+    words.remove(0);
+    if words.first().is_some_and(|word| word == "deadheat") {
+        words.remove(0);
+    }
+    let cargo = ["cargo", "deadheat"].map(str::to_owned);
+    ([cargo.to_vec(), words].concat(), Options::BehindDashes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_folder_that_has_grown_large_is_worth_a_word() {
+        let said = |bytes| holds(Path::new(".deadheat"), bytes);
+        assert_eq!(said(999_999_999), None);
+        let large = ".deadheat holds 1.4 GB; deadheat clean makes room";
+        assert_eq!(said(1_400_000_000).as_deref(), Some(large));
+        assert_eq!(room(Path::new("elsewhere/run.jsonl")), [""; 0]);
+    }
+
+    #[test]
+    fn programs_are_called_as_they_were_typed() {
+        for (line, expected, options) in [
+            (
+                "/usr/bin/deadheat run -- a",
+                "deadheat run -- a",
+                Options::BeforeDashes,
+            ),
+            (
+                "/x/cargo-deadheat deadheat main",
+                "cargo deadheat main",
+                Options::BehindDashes,
+            ),
+            (
+                "cargo-deadheat main",
+                "cargo deadheat main",
+                Options::BehindDashes,
+            ),
+        ] {
+            let words = line.split(' ').map(str::to_owned).collect();
+            let (words, found) = as_typed(words);
+            assert_eq!((words.join(" ").as_str(), found), (expected, options));
+        }
+        assert_eq!(as_typed(Vec::new()).0, [""; 0]);
+    }
+}

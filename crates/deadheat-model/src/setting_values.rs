@@ -1,0 +1,292 @@
+//! The values of settings, read from the text that was typed.
+
+use std::time::Duration;
+
+use crate::estimate::Verdict;
+use crate::metric::Metric;
+use crate::quantities::{duration, fraction};
+
+/// The shares that make sense for a setting.
+#[derive(Debug)]
+pub struct ShareRange {
+    /// The range in words.
+    pub words: &'static str,
+    most: f64,
+    includes_most: bool,
+}
+
+impl ShareRange {
+    /// Margins.
+    pub const MARGIN: ShareRange = ShareRange {
+        words: "above 0 and below 1 (100 %)",
+        most: 1.0,
+        includes_most: false,
+    };
+    /// Accepted chances of a wrong verdict.
+    pub const ALPHA: ShareRange = ShareRange {
+        words: "above 0 and at most 0.5",
+        most: 0.5,
+        includes_most: true,
+    };
+
+    /// Returns whether the range holds a share; it holds no NaN.
+    pub fn holds(&self, share: f64) -> bool {
+        share > 0.0 && (share < self.most || (self.includes_most && share == self.most))
+    }
+}
+
+/// Which cores the contenders run on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Pinning {
+    /// The affinity deadheat was started with. Commands may be
+    /// multi-threaded, so this is the default.
+    #[default]
+    Inherit,
+    /// One core for the contenders, deadheat elsewhere.
+    Auto,
+    /// These cores.
+    Cores(Vec<u32>),
+}
+
+/// The limit of a time, or that there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeLimit(pub Option<Duration>);
+
+/// A condition that makes a run fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailOn {
+    /// A candidate is slower.
+    Slower,
+    /// A race is too close to call, or the data allow no verdict.
+    Inconclusive,
+    /// A candidate is not shown to be equivalent.
+    NotEquivalent,
+}
+
+impl FailOn {
+    /// All conditions, in the order they are told.
+    pub const ALL: [Self; 3] = [Self::Slower, Self::Inconclusive, Self::NotEquivalent];
+
+    /// Their names, in the same order.
+    pub const NAMES: [&'static str; 3] = ["slower", "inconclusive", "not-equivalent"];
+
+    /// The condition as it is written.
+    pub fn name(self) -> &'static str {
+        Self::NAMES[self as usize]
+    }
+
+    /// Its meaning, in a few words.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Slower => "A candidate is slower",
+            Self::Inconclusive => "A race is too close to call, or the data allow no verdict",
+            Self::NotEquivalent => "A candidate is not shown to be equivalent",
+        }
+    }
+
+    /// The condition of this name. The error lists those there are.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let known = Self::ALL.into_iter().find(|rule| rule.name() == text);
+        known.ok_or_else(|| format!("'{text}' is none of {}", Self::NAMES.join(", ")))
+    }
+
+    /// Returns true if a comparison with this verdict fails; `None` stands for data that allow no
+    /// verdict.
+    pub fn holds(self, verdict: Option<Verdict>) -> bool {
+        match self {
+            Self::Slower => verdict == Some(Verdict::Slower),
+            Self::Inconclusive => matches!(verdict, None | Some(Verdict::Inconclusive)),
+            Self::NotEquivalent => verdict != Some(Verdict::Equivalent),
+        }
+    }
+}
+
+/// Which links of an executable are raced.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Placement {
+    /// Neutral ones, another one in every replicate, where there are any.
+    #[default]
+    Neutral,
+    /// The one the user made.
+    Own,
+}
+
+/// A value of a setting, from the text that was typed.
+pub(crate) trait SettingValue: Sized {
+    fn read(text: &str) -> Result<Self, String>;
+
+    /// Takes a value into a setting that may have one already.
+    fn add(to: &mut Option<Self>, text: &str) -> Result<(), String> {
+        *to = Some(Self::read(text)?);
+        Ok(())
+    }
+}
+
+fn whole_number<N: std::str::FromStr>(text: &str) -> Result<N, String> {
+    text.parse()
+        .map_err(|_| format!("'{text}' is no whole number that fits"))
+}
+
+impl SettingValue for bool {
+    fn read(text: &str) -> Result<Self, String> {
+        text.parse()
+            .map_err(|_| format!("'{text}' is none of true, false"))
+    }
+}
+
+impl SettingValue for f64 {
+    fn read(text: &str) -> Result<Self, String> {
+        fraction(text)
+    }
+}
+
+impl SettingValue for u32 {
+    fn read(text: &str) -> Result<Self, String> {
+        whole_number(text)
+    }
+}
+
+impl SettingValue for u64 {
+    fn read(text: &str) -> Result<Self, String> {
+        whole_number(text)
+    }
+}
+
+impl SettingValue for Duration {
+    fn read(text: &str) -> Result<Self, String> {
+        duration(text)
+    }
+}
+
+impl SettingValue for TimeLimit {
+    fn read(text: &str) -> Result<Self, String> {
+        match text {
+            "none" => Ok(TimeLimit(None)),
+            time => duration(time).map(|time| TimeLimit(Some(time))),
+        }
+    }
+}
+
+impl SettingValue for Metric {
+    fn read(text: &str) -> Result<Self, String> {
+        Ok(Metric::from_name(text))
+    }
+}
+
+impl SettingValue for Placement {
+    fn read(text: &str) -> Result<Self, String> {
+        match text {
+            "neutral" => Ok(Placement::Neutral),
+            "own" => Ok(Placement::Own),
+            other => Err(format!("'{other}' is none of neutral, own")),
+        }
+    }
+}
+
+impl SettingValue for Pinning {
+    fn read(text: &str) -> Result<Self, String> {
+        Pinning::parse(text)
+    }
+}
+
+impl Pinning {
+    /// Reads `none`, `auto`, or cores and ranges of them: `2,4-6`.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let list = match text {
+            "none" => return Ok(Pinning::Inherit),
+            "auto" => return Ok(Pinning::Auto),
+            list => list,
+        };
+        let mut cores = Vec::new();
+        for part in list.split(',') {
+            let (from, to) = part.split_once('-').unwrap_or((part, part));
+            match (from.trim().parse::<u32>(), to.trim().parse::<u32>()) {
+                (Ok(from), Ok(to)) if from <= to && to < 4096 => cores.extend(from..=to),
+                _ => {
+                    return Err(format!(
+                        "'{part}' is no core; use none, auto, or a list as 2,4-6"
+                    ));
+                }
+            }
+        }
+        Ok(Pinning::Cores(cores))
+    }
+}
+
+impl SettingValue for Vec<FailOn> {
+    fn read(text: &str) -> Result<Self, String> {
+        text.split(',')
+            .map(|verdict| FailOn::parse(verdict.trim()))
+            .collect()
+    }
+
+    fn add(to: &mut Option<Self>, text: &str) -> Result<(), String> {
+        let verdicts = Self::read(text)?;
+        to.get_or_insert_default().extend(verdicts);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cores_are_none_one_or_a_list_with_ranges() {
+        let pin = |text| Pinning::read(text);
+        assert_eq!(pin("none"), Ok(Pinning::Inherit));
+        assert_eq!(pin("auto"), Ok(Pinning::Auto));
+        assert_eq!(pin("0,2-4"), Ok(Pinning::Cores(vec![0, 2, 3, 4])));
+        for bad in ["", "a", "4-2", "1,,2", "99999"] {
+            assert!(pin(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_placement_is_neutral_or_own() {
+        let placement = |text| Placement::read(text);
+        assert_eq!(placement("neutral"), Ok(Placement::Neutral));
+        assert_eq!(placement("own"), Ok(Placement::Own));
+        assert!(placement("mine").unwrap_err().contains("'mine'"));
+    }
+
+    #[test]
+    fn a_sample_may_take_a_minute_more_or_less_or_as_long_as_it_likes() {
+        let timeout = |text| TimeLimit::read(text);
+        assert_eq!(timeout("none"), Ok(TimeLimit(None)));
+        let seconds = TimeLimit(Some(Duration::from_secs(5)));
+        assert_eq!(timeout("5s"), Ok(seconds));
+        assert!(timeout("soon").is_err());
+    }
+
+    #[test]
+    fn shares_out_of_range_are_none() {
+        for share in [0.0, 1.0, -0.1, f64::NAN, f64::INFINITY] {
+            assert!(!ShareRange::MARGIN.holds(share), "{share}");
+        }
+        assert!(ShareRange::MARGIN.holds(0.999) && ShareRange::ALPHA.holds(0.5));
+        assert!(!ShareRange::ALPHA.holds(0.51) && !ShareRange::ALPHA.holds(f64::NAN));
+    }
+
+    #[test]
+    fn a_missing_verdict_fails_everything_that_asks_for_certainty() {
+        assert!(FailOn::Inconclusive.holds(None));
+        assert!(FailOn::NotEquivalent.holds(None));
+        assert!(!FailOn::Slower.holds(None));
+        assert!(FailOn::NotEquivalent.holds(Some(Verdict::Faster)));
+        assert!(!FailOn::Inconclusive.holds(Some(Verdict::Faster)));
+    }
+
+    #[test]
+    fn every_condition_is_read_by_its_name() {
+        for rule in FailOn::ALL {
+            assert_eq!(FailOn::parse(rule.name()), Ok(rule));
+        }
+        assert_eq!(FailOn::ALL.map(FailOn::name), FailOn::NAMES);
+        let error = FailOn::parse("faster").unwrap_err();
+        assert_eq!(
+            error,
+            "'faster' is none of slower, inconclusive, not-equivalent"
+        );
+    }
+}
