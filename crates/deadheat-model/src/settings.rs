@@ -123,7 +123,9 @@ impl Setting {
     pub fn help(&self, front: Front) -> String {
         match self.help_on(front) {
             None => String::new(),
-            Some(FrontHelp { help, default, .. }) if default.is_empty() => (*help).to_owned(),
+            Some(FrontHelp {
+                help, default: "", ..
+            }) => (*help).to_owned(),
             Some(FrontHelp { help, default, .. }) => format!("{help} [default: {default}]"),
         }
     }

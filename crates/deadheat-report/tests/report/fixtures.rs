@@ -3,10 +3,10 @@
 use deadheat_model::{
     Analysis, BetweenFigures, BlockDiagnostics, CalibrationNote, Change, ClockCause, Comparison,
     Control, Design, EndReason, Ending, Environment, Estimate, Excuse, FailedBenchmark, Family,
-    Figures, FirstHalf, Fit, GateHit, Gates, Interval, LeftOut, LeftOutReason, LogRatio, Looks,
-    Metric, MetricComparison, Observation, OppositePeaks, Origin, PairSigns, Pinning, Plan,
-    Processes, RaceKind, RankSums, RunHeader, Scope, Share, Side, SideFigures, SignedRanks, Spread,
-    Spreads, StabilityFigures, TTested, Tested, Throughput, Verdict, Warning,
+    Figures, FirstHalf, Fit, GateHit, Interval, LeftOut, LeftOutReason, LogRatio, Looks, Metric,
+    MetricComparison, Observation, OppositePeaks, Origin, PairSigns, Pinning, Plan, Processes,
+    RaceKind, RankSums, RunHeader, Scope, Share, Side, SideFigures, SignedRanks, Spread, Spreads,
+    StabilityFigures, TTested, Tested, Throughput, Verdict, Warning,
 };
 
 pub fn side(name: &str, median: f64, samples: usize) -> Side {

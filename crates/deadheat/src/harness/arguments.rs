@@ -297,19 +297,27 @@ mod tests {
             if !line.starts_with("  -") {
                 continue;
             }
-            let value = match option {
-                "--margin" | "--alpha" => " 1%",
-                "--max-replicates" | "--blocks" | "--seed" => " 7",
-                "--budget" | "--timeout" => " 1s",
-                "--pin" | "--color" => " auto",
-                "--format" => " terse",
-                "--placement" => " own",
-                "--fail-on" => " slower",
-                "--skip" | "--metric" | "--config" | "--save" | "--export-hdr"
-                | "--export-markdown" | "--html" | "--markdown" | "--junit" => " x",
-                _ => "",
+            let setting = Setting::of(Front::Harness).find(|one| named(one, option));
+            let values: &[&str] = match (setting.map(|setting| setting.kind), option) {
+                (Some(ValueKind::Flag), _) => &[""],
+                (Some(ValueKind::Share(_)), _) => &[" 1%"],
+                (Some(ValueKind::Count | ValueKind::Number), _) => &[" 7"],
+                (Some(ValueKind::Time), _) => &[" 1s"],
+                (Some(ValueKind::Verdicts), _) => &[" slower"],
+                (Some(ValueKind::Text(_)), _) => &[" auto", " own", " x"],
+                (None, "--color") => &[" auto"],
+                (None, "--format") => &[" terse"],
+                (
+                    None,
+                    "--skip" | "--config" | "--save" | "--export-hdr" | "--export-markdown"
+                    | "--html" | "--markdown" | "--junit",
+                ) => &[" x"],
+                _ => &[""],
             };
-            let parsed = parse(&format!("{option}{value}"));
+            let mut tried = values
+                .iter()
+                .map(|value| parse(&format!("{option}{value}")));
+            let parsed = tried.find_map(Result::ok).ok_or("no value is understood");
             let needs_reports = OF_REPORTS.iter().any(|one| one.starts_with(option));
             if needs_reports && cfg!(not(feature = "reports")) {
                 continue;
