@@ -3,10 +3,10 @@
 
 use deadheat_analysis::{Options, PlannedRule, analyse, fixed_look, planned_looks};
 use deadheat_model::{
-    Analysis, Benchmark, BlockRecord, Comparison, Contender, ContenderId, Decision, Design,
-    EndReason, Ending, Environment, Flags, Metric, Origin, Pinning, Plan, Run, RunEnd, RunHeader,
-    Sample, StoppingRule, Verdict, Warning, Workload,
+    Analysis, BlockRecord, Comparison, Decision, EndReason, Ending, Flags, Metric, Origin, Run,
+    RunHeader, Sample, StoppingRule, Verdict, Warning, Workload,
 };
+use deadheat_testing::runs::{self, benchmark, design, ended, header, sample};
 use proptest::prelude::*;
 
 /// A run in the making.
@@ -16,41 +16,15 @@ struct Maker {
 
 impl Maker {
     fn new(origin: Origin, contenders: usize, benchmarks: usize, metrics: &[Metric]) -> Self {
-        let contender = |index: usize| Contender {
-            name: format!("c{index}"),
-            workload: Workload::Recording,
-        };
-        let benchmark = |index: usize| Benchmark {
-            name: format!("b{index}"),
-            parameters: vec![],
-            contenders: (0..contenders).map(contender).collect(),
-            ..Benchmark::default()
-        };
-        let plan = Plan {
-            design: Design {
-                margin: 0.01,
-                alpha: 0.05,
-                looks: planned_looks(0, 40, 0.05).unwrap(),
-                blocks_per_replicate: 1,
-                warmup: 0,
-                budget: None,
-                judged: Metric::Wall,
-                pinning: Pinning::Inherit,
-            },
-            seed: 3,
-            benchmarks: (0..benchmarks).map(benchmark).collect(),
-        };
+        let names = || (0..contenders).map(|index| format!("c{index}"));
+        let recorded = || runs::contenders(names(), &Workload::Recording);
+        let benchmark = |index: usize| benchmark(format!("b{index}"), recorded());
+        let design = design(planned_looks(0, 40, 0.05).unwrap());
         Self {
             run: Run::new(RunHeader {
-                command: Vec::new(),
-                tool_version: "test".to_owned(),
-                started_at: None,
                 origin,
-                plan,
-                environment: Environment::default(),
                 metrics: metrics.to_vec(),
-                tick_ns: Some(1.0),
-                left_out: Vec::new(),
+                ..header(design, 3, (0..benchmarks).map(benchmark).collect())
             }),
         }
     }
@@ -79,10 +53,8 @@ impl Maker {
             samples: slots
                 .iter()
                 .map(|(contender, flags, _)| Sample {
-                    contender: ContenderId(*contender),
                     flags: *flags,
-                    exit_code: None,
-                    iterations: 1,
+                    ..sample(*contender)
                 })
                 .collect(),
             values: slots
@@ -116,11 +88,7 @@ impl Maker {
     }
 
     fn ended(mut self, reason: EndReason) -> Self {
-        self.run.end = Some(RunEnd {
-            reason,
-            launches: 9,
-            elapsed_ns: 9,
-        });
+        self.run.end = Some(ended(reason));
         self
     }
 

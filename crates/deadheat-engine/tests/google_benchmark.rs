@@ -13,10 +13,11 @@ use deadheat_engine::{
     GoogleBenchmarkProblem, GoogleBenchmarkSide, Interrupts, LinkProgram, Schedule,
 };
 use deadheat_model::{
-    Benchmark, BlockRecord, Contender, ContenderId, Design, Looks, Metric, Pinning, Placed,
-    Placing, Plan, Program, RepetitionLength, Workload,
+    Benchmark, BlockRecord, Contender, ContenderId, Design, Metric, Pinning, Placed, Placing, Plan,
+    Program, RepetitionLength, Workload,
 };
 use deadheat_testing::kill;
+use deadheat_testing::runs::{design, one_look};
 
 /// What every script begins with: it notes how it was launched and reads its
 /// arguments. `n` is the number of the launch, from 1 on.
@@ -129,18 +130,8 @@ fn plan(piloted: GoogleBenchmarkPilot) -> Plan {
     };
     Plan {
         design: Design {
-            margin: 0.01,
-            alpha: 0.05,
-            looks: Looks {
-                at: vec![6],
-                levels: vec![0.05],
-                weights: vec![1.0],
-            },
-            blocks_per_replicate: 1,
-            warmup: 0,
-            budget: None,
-            judged: Metric::Wall,
             pinning: Pinning::Auto,
+            ..design(one_look(6))
         },
         seed: 7,
         benchmarks: vec![Benchmark {

@@ -2,10 +2,9 @@
 
 use std::time::Instant;
 
-use deadheat::model::{
-    Benchmark, BlockRecord, Contender, Design, Looks, Metric, Pinning, Plan, Workload,
-};
+use deadheat::model::{Benchmark, BlockRecord, Contender, Design, Plan, Workload};
 use deadheat_engine::{Contenders, Schedule};
+use deadheat_testing::runs::{design, one_look};
 
 /// A plan of one benchmark under way.
 pub struct Blocks<'p, C> {
@@ -53,18 +52,8 @@ pub fn plan(
     };
     Plan {
         design: Design {
-            margin: 0.01,
-            alpha: 0.05,
-            looks: Looks {
-                at: vec![replicates],
-                levels: vec![0.05],
-                weights: vec![1.0],
-            },
             blocks_per_replicate: blocks,
-            warmup: 0,
-            budget: None,
-            judged: Metric::Wall,
-            pinning: Pinning::Inherit,
+            ..design(one_look(replicates))
         },
         seed: 1,
         benchmarks: vec![Benchmark {

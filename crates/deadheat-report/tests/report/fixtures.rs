@@ -3,11 +3,12 @@
 use deadheat_model::{
     Analysis, BetweenFigures, BlockDiagnostics, CalibrationNote, Change, ClockCause, Comparison,
     Control, Design, EndReason, Ending, Environment, Estimate, Excuse, FailedBenchmark, Family,
-    Figures, FirstHalf, Fit, GateHit, Gates, Interval, LeftOut, LeftOutReason, LogRatio, Looks,
-    Metric, MetricComparison, Observation, OppositePeaks, Origin, PairSigns, Pinning, Plan,
-    Processes, RaceKind, RankSums, RunHeader, Scope, Share, Side, SideFigures, SignedRanks, Spread,
-    Spreads, StabilityFigures, TTested, Tested, Throughput, Verdict, Warning,
+    Figures, FirstHalf, Fit, GateHit, Gates, Interval, LeftOut, LeftOutReason, LogRatio, Metric,
+    MetricComparison, Observation, OppositePeaks, PairSigns, Pinning, Processes, RaceKind,
+    RankSums, RunHeader, Scope, Share, Side, SideFigures, SignedRanks, Spread, Spreads,
+    StabilityFigures, TTested, Tested, Throughput, Verdict, Warning,
 };
+use deadheat_testing::runs::{self, design, one_look};
 
 pub fn side(name: &str, median: f64, samples: usize) -> Side {
     Side {
@@ -796,29 +797,14 @@ pub fn header() -> RunHeader {
         "./old input",
         "./new input",
     ];
+    let design = Design {
+        pinning: Pinning::Auto,
+        ..design(one_look(40))
+    };
     RunHeader {
         tool_version: "0.1.0".to_owned(),
         started_at: Some(1_790_000_000),
-        origin: Origin::Race,
         command: command.map(str::to_owned).to_vec(),
-        plan: Plan {
-            design: Design {
-                margin: 0.01,
-                alpha: 0.05,
-                looks: Looks {
-                    at: vec![40],
-                    levels: vec![0.05],
-                    weights: vec![1.0],
-                },
-                blocks_per_replicate: 1,
-                warmup: 0,
-                budget: None,
-                judged: Metric::Wall,
-                pinning: Pinning::Auto,
-            },
-            seed: 7,
-            benchmarks: vec![],
-        },
         environment: Environment {
             system: "linux x86_64".to_owned(),
             kernel: Some("6.1.0".to_owned()),
@@ -829,8 +815,6 @@ pub fn header() -> RunHeader {
             pinned: vec![3],
             ..Environment::default()
         },
-        metrics: vec![Metric::Wall],
-        tick_ns: Some(1.0),
-        left_out: vec![],
+        ..runs::header(design, 7, vec![])
     }
 }
