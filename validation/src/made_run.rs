@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use deadheat::model::{
-    Benchmark, BlockRecord, Contender, ContenderId, Design, EndReason, Environment, Flags,
-    FunctionCalls, Looks, Metric, Origin, Plan, RecordSink, RunEnd, RunHeader, Sample, Throughput,
-    Workload,
+    Benchmark, BlockRecord, Design, EndReason, Looks, Metric, RecordSink, RunEnd, RunHeader,
+    Sample, Throughput,
 };
 use deadheat_examples::random::SplitMix64;
 use deadheat_format::RunFileWriter;
+use deadheat_testing::runs::{self, benchmark, contenders, design, function, sample};
 
 /// Replicates of each benchmark.
 pub const REPLICATES: u32 = 40;
@@ -79,10 +79,8 @@ impl MadeRun {
                         let wall = base * [1.0, effect][side] * noise * disturbed;
                         elapsed += wall;
                         block.samples.push(Sample {
-                            contender: ContenderId(contender),
-                            flags: Flags::NONE,
-                            exit_code: None,
                             iterations: 10,
+                            ..sample(contender)
                         });
                         let cpu = (wall * 1.004).round();
                         block.values.extend([wall, cpu, 0.0, 0.0, 0.0, 0.0, 0.0]);
@@ -96,36 +94,21 @@ impl MadeRun {
 
     /// A plan of the defaults.
     pub fn header(self) -> RunHeader {
-        let contender = |name: &str| Contender {
-            name: name.to_owned(),
-            workload: Workload::Function(FunctionCalls {
-                iterations: 10,
-                threads: 1,
-            }),
-        };
         let benchmark = |index: usize| Benchmark {
-            name: format!("group{}/bench_{index}", index / 20),
-            contenders: vec![contender("old"), contender("new")],
             blocks_per_replicate: Some(self.blocks),
             throughput: Some(Throughput::Items(5_000)),
-            ..Benchmark::default()
+            ..benchmark(
+                format!("group{}/bench_{index}", index / 20),
+                contenders(["old", "new"], &function(10)),
+            )
         };
         let looks: Looks = deadheat::analysis::planned_looks(0, REPLICATES, 0.05).expect("looks");
+        let design = Design {
+            blocks_per_replicate: self.blocks,
+            ..design(looks)
+        };
         RunHeader {
-            command: Vec::new(),
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-            started_at: None,
-            origin: Origin::Race,
-            plan: Plan {
-                design: Design {
-                    looks,
-                    blocks_per_replicate: self.blocks,
-                    ..Design::default()
-                },
-                seed: 8,
-                benchmarks: (0..self.benchmarks).map(benchmark).collect(),
-            },
-            environment: Environment::default(),
             metrics: vec![
                 Metric::Wall,
                 Metric::Cpu,
@@ -135,8 +118,7 @@ impl MadeRun {
                 Metric::InvoluntarySwitches,
                 Metric::Allocations,
             ],
-            tick_ns: Some(1.0),
-            left_out: Vec::new(),
+            ..runs::header(design, 8, (0..self.benchmarks).map(benchmark).collect())
         }
     }
 }

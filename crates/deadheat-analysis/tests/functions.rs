@@ -2,73 +2,41 @@
 
 use deadheat_analysis::{Options, PlannedRule, analyse, fixed_look};
 use deadheat_model::{
-    Analysis, Benchmark, BenchmarkFailure, BlockRecord, ClockCause, ClockFacts, CommandLine,
-    Comparison, Contender, ContenderId, Decision, Design, EndReason, Environment, ExitPolicy,
-    Flags, FunctionCalls, GoogleBenchmarkCalls, Hooks, Input, LeftOut, LeftOutReason, Metric,
-    Origin, Output, Plan, Processes, Program, RepetitionLength, Run, RunEnd, RunHeader, Sample,
-    StoppingRule, Throughput, Verdict, Warning, WorkerCalls, Workload,
+    Analysis, BenchmarkFailure, BlockRecord, ClockCause, ClockFacts, Comparison, Decision, Design,
+    EndReason, FunctionCalls, GoogleBenchmarkCalls, LeftOut, LeftOutReason, Metric, Origin,
+    Processes, Program, RepetitionLength, Run, RunEnd, RunHeader, Sample, StoppingRule, Throughput,
+    Verdict, Warning, WorkerCalls, Workload,
 };
+use deadheat_testing::runs::{self, benchmark, contenders, design, ended, header, sample};
 
 const ITERATIONS: u64 = 100;
 
 fn function() -> Workload {
-    Workload::Function(FunctionCalls {
-        iterations: ITERATIONS,
-        threads: 1,
-    })
+    runs::function(ITERATIONS)
 }
 
 fn command() -> Workload {
-    Workload::Command(Box::new(CommandLine {
-        text: "c".to_owned(),
-        words: vec!["c".to_owned()],
-        input: Input::Null,
-        output: Output::Null,
-        timeout: None,
-        exit_policy: ExitPolicy::ZeroOnly,
-        hooks: Hooks::default(),
-    }))
+    Workload::Command(Box::new(runs::command(&["c"])))
 }
 
-/// A finished race of two contenders, looked at once, after so many replicates of so many blocks.
+/// A finished race of two contenders, looked at once, after so many replicates
+/// of so many blocks.
 fn race(workload: &Workload, replicates: u32, blocks: u32, metrics: &[Metric]) -> Run {
-    let contender = |name: &str| Contender {
-        name: name.to_owned(),
-        workload: workload.clone(),
+    let design = Design {
+        blocks_per_replicate: blocks,
+        ..design(fixed_look(replicates, 0.05).unwrap())
     };
+    let benchmarks = vec![benchmark("b", contenders(["old", "new"], workload))];
     let mut run = Run::new(RunHeader {
-        command: Vec::new(),
-        tool_version: "test".to_owned(),
-        started_at: None,
-        origin: Origin::Race,
-        plan: Plan {
-            design: Design {
-                looks: fixed_look(replicates, 0.05).unwrap(),
-                blocks_per_replicate: blocks,
-                ..Design::default()
-            },
-            seed: 3,
-            benchmarks: vec![Benchmark {
-                name: "b".to_owned(),
-                contenders: vec![contender("old"), contender("new")],
-                ..Benchmark::default()
-            }],
-        },
-        environment: Environment::default(),
         metrics: metrics.to_vec(),
-        tick_ns: Some(1.0),
-        left_out: Vec::new(),
+        ..header(design, 3, benchmarks)
     });
-    run.end = Some(RunEnd {
-        reason: EndReason::Finished,
-        launches: 9,
-        elapsed_ns: 9,
-    });
+    run.end = Some(ended(EndReason::Finished));
     run
 }
 
-/// Adds replicates of ABBA blocks; `values` gives a sample its values, by contender, count of
-/// blocks so far and slot.
+/// Adds replicates of ABBA blocks; `values` gives a sample its values, by
+/// contender, count of blocks so far and slot.
 fn fill(
     run: &mut Run,
     benchmark: usize,
@@ -78,11 +46,9 @@ fn fill(
 ) {
     for block in 0..replicates * blocks {
         let order = [0u8, 1, 1, 0];
-        let sample = |contender: u8| Sample {
-            contender: ContenderId(contender),
-            flags: Flags::NONE,
-            exit_code: None,
+        let sample = |contender| Sample {
             iterations: ITERATIONS,
+            ..sample(contender)
         };
         let record = BlockRecord {
             benchmark,
@@ -98,7 +64,8 @@ fn fill(
     }
 }
 
-/// A time that wobbles by half a percent, `ratio` times as long for the candidate.
+/// A time that wobbles by half a percent, `ratio` times as long for the
+/// candidate.
 fn wobbling(contender: u8, block: u32, slot: usize, ratio: f64) -> f64 {
     let noise = f64::from((block * 7 + slot as u32 * 3) % 11) / 5.0 - 1.0;
     let ratio = if contender == 1 { ratio } else { 1.0 };
@@ -270,8 +237,8 @@ fn metrics_of_an_unpaired_recording_have_verdicts_too() {
     assert_eq!(row.metrics[1].verdict, Some(Verdict::Faster));
 }
 
-/// The cause found where the candidate's wall time grew by a half and its CPU time did not, with so
-/// many switches in every sample of the candidate.
+/// The cause found where the candidate's wall time grew by a half and its CPU
+/// time did not, with so many switches in every sample of the candidate.
 fn cause(workload: &Workload, voluntary: f64, involuntary: f64) -> ClockCause {
     let metrics = [
         Metric::Wall,

@@ -1,12 +1,11 @@
-//! Which data get which answer: every rule of the specification's edge-case table that concerns an
-//! analysis, on runs made by hand.
+//! The answer to every kind of data that is out of the ordinary, on runs made by hand.
 
 use deadheat_analysis::{Options, PlannedRule, analyse, fixed_look, planned_looks};
 use deadheat_model::{
-    Analysis, Benchmark, BlockRecord, Comparison, Contender, ContenderId, Decision, Design,
-    EndReason, Ending, Environment, Flags, Metric, Origin, Plan, Run, RunEnd, RunHeader, Sample,
-    StoppingRule, Verdict, Warning, Workload,
+    Analysis, BlockRecord, Comparison, Decision, EndReason, Ending, Flags, Metric, Origin, Run,
+    RunHeader, Sample, StoppingRule, Verdict, Warning, Workload,
 };
+use deadheat_testing::runs::{self, benchmark, design, ended, header, sample};
 use proptest::prelude::*;
 
 /// A run in the making.
@@ -16,35 +15,15 @@ struct Maker {
 
 impl Maker {
     fn new(origin: Origin, contenders: usize, benchmarks: usize, metrics: &[Metric]) -> Self {
-        let contender = |index: usize| Contender {
-            name: format!("c{index}"),
-            workload: Workload::Recording,
-        };
-        let benchmark = |index: usize| Benchmark {
-            name: format!("b{index}"),
-            parameters: vec![],
-            contenders: (0..contenders).map(contender).collect(),
-            ..Benchmark::default()
-        };
-        let plan = Plan {
-            design: Design {
-                looks: planned_looks(0, 40, 0.05).unwrap(),
-                ..Design::default()
-            },
-            seed: 3,
-            benchmarks: (0..benchmarks).map(benchmark).collect(),
-        };
+        let names = || (0..contenders).map(|index| format!("c{index}"));
+        let recorded = || runs::contenders(names(), &Workload::Recording);
+        let benchmark = |index: usize| benchmark(format!("b{index}"), recorded());
+        let design = design(planned_looks(0, 40, 0.05).unwrap());
         Self {
             run: Run::new(RunHeader {
-                command: Vec::new(),
-                tool_version: "test".to_owned(),
-                started_at: None,
                 origin,
-                plan,
-                environment: Environment::default(),
                 metrics: metrics.to_vec(),
-                tick_ns: Some(1.0),
-                left_out: Vec::new(),
+                ..header(design, 3, (0..benchmarks).map(benchmark).collect())
             }),
         }
     }
@@ -73,10 +52,8 @@ impl Maker {
             samples: slots
                 .iter()
                 .map(|(contender, flags, _)| Sample {
-                    contender: ContenderId(*contender),
                     flags: *flags,
-                    exit_code: None,
-                    iterations: 1,
+                    ..sample(*contender)
                 })
                 .collect(),
             values: slots
@@ -110,11 +87,7 @@ impl Maker {
     }
 
     fn ended(mut self, reason: EndReason) -> Self {
-        self.run.end = Some(RunEnd {
-            reason,
-            launches: 9,
-            elapsed_ns: 9,
-        });
+        self.run.end = Some(ended(reason));
         self
     }
 
@@ -289,8 +262,8 @@ fn a_few_zeros_count_as_half_a_tick_and_many_refuse_the_ratio() {
 
 #[test]
 fn a_look_judged_again_later_says_what_it_said_then() {
-    // At the first look 1 value in 24 is zero, too many for a ratio; at the last 1 in 160 is not.
-    // The first look must not come to life afterwards.
+    // At the first look 1 value in 24 is zero, too many for a ratio; at the
+    // last 1 in 160 is not. The first look must not come to life afterwards.
     let mut maker = Maker::race();
     let (none, base, other) = (Flags::NONE, [1e6], [1.2e6]);
     maker.block(
@@ -380,12 +353,9 @@ fn dropped_blocks_are_a_doubt_where_the_answer_would_be_another_one_with_them() 
     let mut maker = Maker::recording();
     for replicate in 0..40 {
         let is_hit = replicate % 7 == 3;
-        let hit = |slot: u32| {
-            if is_hit && (replicate / 7) % 2 == slot {
-                Flags::PREEMPTED
-            } else {
-                Flags::NONE
-            }
+        let hit = |slot: u32| match is_hit && (replicate / 7) % 2 == slot {
+            true => Flags::PREEMPTED,
+            false => Flags::NONE,
         };
         let change = 0.0085 + (f64::from(replicate * 7 % 11) - 5.0) * 0.0008;
         let slow = if is_hit { 0.05 } else { 0.0 };
@@ -420,12 +390,9 @@ fn an_open_race_is_as_open_on_either_side_of_the_margin() {
     let mut maker = Maker::recording();
     for replicate in 0..40 {
         let is_hit = replicate % 7 == 3;
-        let hit = |slot: u32| {
-            if is_hit && (replicate / 7) % 2 == slot {
-                Flags::PREEMPTED
-            } else {
-                Flags::NONE
-            }
+        let hit = |slot: u32| match is_hit && (replicate / 7) % 2 == slot {
+            true => Flags::PREEMPTED,
+            false => Flags::NONE,
         };
         let change = 0.007 + (f64::from(replicate * 7 % 11) - 5.0) * 0.02;
         let slow = if is_hit { 0.05 } else { 0.0 };

@@ -1,13 +1,13 @@
-//! Where the code lay: what a verdict may speak of, the user's own link beside neutral ones, and
-//! what the blocks vary by.
+//! Where the code lay: what a verdict may speak of, the user's own link beside
+//! neutral ones, and what the blocks vary by.
 
 use deadheat_analysis::{Options, analyse, fixed_look};
 use deadheat_model::{
-    Analysis, Benchmark, BenchmarkFailure, BlockRecord, CommandLine, Comparison, Contender,
-    ContenderId, Design, EndReason, Environment, ExitPolicy, Flags, FunctionCalls, Hooks, Input,
-    Metric, NeutralLink, NeutralLinks, Origin, Output, OwnLink, Placed, Placing, Plan, RefusedLink,
-    Run, RunEnd, RunHeader, Sample, Scope, Warning, Workload,
+    Analysis, Benchmark, BenchmarkFailure, BlockRecord, Comparison, Design, EndReason,
+    FunctionCalls, NeutralLink, NeutralLinks, OwnLink, Placed, Placing, RefusedLink, Run,
+    RunHeader, Scope, Warning, Workload,
 };
+use deadheat_testing::runs::{self, benchmark, contenders, design, ended, header, sample};
 use proptest::prelude::*;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -18,15 +18,7 @@ const FUNCTION: Workload = Workload::Function(FunctionCalls {
 });
 
 fn command() -> Workload {
-    Workload::Command(Box::new(CommandLine {
-        text: "c".to_owned(),
-        words: vec!["c".to_owned()],
-        input: Input::Null,
-        output: Output::Null,
-        timeout: None,
-        exit_policy: ExitPolicy::ZeroOnly,
-        hooks: Hooks::default(),
-    }))
+    Workload::Command(Box::new(runs::command(&["c"])))
 }
 
 /// Standard deviations of the effect of a block, as log-ratios.
@@ -43,8 +35,8 @@ const QUIET: Noise = Noise {
     placement: 0.014,
 };
 
-/// What is raced: so many replicates of so many blocks on neutral links, and beside them so many on
-/// the user's own link, whose placement adds something.
+/// What is raced: so many replicates of so many blocks on neutral links, and
+/// beside them so many on the user's own link, whose placement adds something.
 struct Race {
     workload: Workload,
     candidates: usize,
@@ -82,15 +74,10 @@ impl Race {
 
     /// The run. Nothing of it is placed yet.
     fn run(&self) -> Run {
-        let contender = |index: usize| Contender {
-            name: format!("c{index}"),
-            workload: self.workload.clone(),
-        };
+        let names = || (0..=self.candidates).map(|index| format!("c{index}"));
         let benchmark = |own_link| Benchmark {
-            name: "b".to_owned(),
-            contenders: (0..=self.candidates).map(contender).collect(),
             own_link,
-            ..Benchmark::default()
+            ..benchmark("b", contenders(names(), &self.workload))
         };
         let mut benchmarks = vec![benchmark(None)];
         if self.own > 0 {
@@ -99,30 +86,15 @@ impl Race {
                 replicates: self.own,
             })));
         }
+        let design = Design {
+            blocks_per_replicate: self.blocks,
+            ..design(fixed_look(self.neutral.max(1), 0.05).unwrap())
+        };
         let mut run = Run::new(RunHeader {
-            command: Vec::new(),
-            tool_version: "test".to_owned(),
-            started_at: None,
-            origin: Origin::Race,
-            plan: Plan {
-                design: Design {
-                    looks: fixed_look(self.neutral.max(1), 0.05).unwrap(),
-                    blocks_per_replicate: self.blocks,
-                    ..Design::default()
-                },
-                seed: 3,
-                benchmarks,
-            },
-            environment: Environment::default(),
-            metrics: vec![Metric::Wall],
             tick_ns: Some(1e-3),
-            left_out: Vec::new(),
+            ..header(design, 3, benchmarks)
         });
-        run.end = Some(RunEnd {
-            reason: EndReason::Finished,
-            launches: 9,
-            elapsed_ns: 9,
-        });
+        run.end = Some(ended(EndReason::Finished));
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed);
         for replicate in 0..self.neutral {
             let shift = self.noise.process.hypot(self.noise.placement) * normal(&mut rng);
@@ -150,12 +122,7 @@ impl Race {
         for index in 0..self.blocks {
             let effect = (shift + self.noise.block * normal(rng)).clamp(-600.0, 600.0);
             let value = |contender: &u8| 1e6 * if *contender == 0 { 1.0 } else { effect.exp() };
-            let sample = |contender: &u8| Sample {
-                contender: ContenderId(*contender),
-                flags: Flags::NONE,
-                exit_code: None,
-                iterations: 1,
-            };
+            let sample = |contender: &u8| sample(*contender);
             let record = BlockRecord {
                 benchmark,
                 replicate,
@@ -445,8 +412,8 @@ fn median_of(race: impl Fn(u64) -> Run, pick: impl Fn(&Comparison) -> Option<f64
     found.get(found.len() / 2).copied()
 }
 
-/// Whether a spread is what its share of a clamped normal distribution makes of it: .88 of it when
-/// it is nearly all the spread there is.
+/// Whether a spread is what its share of a clamped normal distribution makes
+/// of it: .88 of it when it is nearly all the spread there is.
 fn about(found: Option<f64>, truth: f64) -> bool {
     found.is_some_and(|found| (0.75..1.15).contains(&(found / truth)))
 }

@@ -40,7 +40,7 @@ const ARROWS: [(&str, &[&str]); 13] = [
         ],
     ),
     // No arrow leads to it: only tests use it.
-    ("deadheat-testing", &[]),
+    ("deadheat-testing", &["deadheat-model"]),
 ];
 
 /// Crates at most, ours included, that come with `deadheat = "0.1"`: who adds

@@ -10,9 +10,10 @@ use deadheat_engine::{
     SimulatedClock, Watcher,
 };
 use deadheat_model::{
-    Benchmark, Block, BlockRecord, Contender, Decision, EndReason, Flags, Metric, OwnLink, Placed,
-    Plan, Run, Sample, Samples, Slot, Standing, StoppingRule, Unrecorded, Workload,
+    Benchmark, Block, BlockRecord, Decision, EndReason, Flags, Metric, OwnLink, Placed, Plan, Run,
+    Sample, Samples, Slot, Standing, StoppingRule, Unrecorded, Workload,
 };
+use deadheat_testing::runs::contenders;
 
 /// Every block takes a second.
 struct Seconds {
@@ -114,13 +115,9 @@ impl Watcher for Told {
 /// Two benchmarks of ten replicates and one block each; the first of the plan
 /// stands beside its last.
 fn run() -> Run {
-    let contender = |name: &str| Contender {
-        name: name.to_owned(),
-        workload: Workload::Recording,
-    };
     let benchmark = |name: &str, own_link| Benchmark {
         name: name.to_owned(),
-        contenders: vec![contender("a"), contender("b")],
+        contenders: contenders(["a", "b"], &Workload::Recording),
         own_link,
         ..Benchmark::default()
     };

@@ -13,10 +13,11 @@ use deadheat_engine::{
     Interrupts, LinkProgram, Placements, Schedule,
 };
 use deadheat_model::{
-    Benchmark, BlockRecord, Contender, ContenderId, Design, Looks, Metric, Pinning, Placed,
-    Placing, Plan, Program, RepetitionLength, Workload,
+    Benchmark, BlockRecord, Contender, ContenderId, Design, Metric, Pinning, Placed, Placing, Plan,
+    Program, RepetitionLength, Workload,
 };
 use deadheat_testing::kill;
+use deadheat_testing::runs::{design, one_look};
 
 /// What every script begins with: it notes how it was launched and reads its
 /// arguments. `n` is the number of the launch, from 1 on.
@@ -129,13 +130,8 @@ fn plan(piloted: GoogleBenchmarkPilot) -> Plan {
     };
     Plan {
         design: Design {
-            looks: Looks {
-                at: vec![6],
-                levels: vec![0.05],
-                weights: vec![1.0],
-            },
             pinning: Pinning::Auto,
-            ..Design::default()
+            ..design(one_look(6))
         },
         seed: 7,
         benchmarks: vec![Benchmark {

@@ -9,10 +9,11 @@ use deadheat_engine::{
     SimulatedClock, StopRequest, Unwatched,
 };
 use deadheat_model::{
-    Benchmark, BenchmarkFailure, Block, BlockRecord, Contender, Decision, EndReason, Flags,
-    FunctionCalls, GoogleBenchmarkCalls, Metric, Placed, Program, RecordSink, RepetitionLength,
-    Run, RunEnd, Sample, Samples, SinkError, Slot, Standing, StoppingRule, Workload,
+    Benchmark, BenchmarkFailure, Block, BlockRecord, Decision, EndReason, Flags,
+    GoogleBenchmarkCalls, Metric, Placed, Program, RecordSink, RepetitionLength, Run, RunEnd,
+    Sample, Samples, SinkError, Slot, Standing, StoppingRule, Workload,
 };
+use deadheat_testing::runs::{contenders, function};
 
 /// Every benchmark works but one.
 struct OneBroken {
@@ -107,16 +108,9 @@ impl RecordSink for Failures {
 /// Three benchmarks of two functions, two blocks in each of three replicates;
 /// the last benchmark has one block of its own choosing.
 fn run() -> Run {
-    let contender = |name: &str| Contender {
-        name: name.to_owned(),
-        workload: Workload::Function(FunctionCalls {
-            iterations: 1,
-            threads: 1,
-        }),
-    };
     let benchmark = |name: &str, blocks| Benchmark {
         name: name.to_owned(),
-        contenders: vec![contender("a"), contender("b")],
+        contenders: contenders(["a", "b"], &function(1)),
         blocks_per_replicate: blocks,
         ..Benchmark::default()
     };

@@ -8,9 +8,10 @@ use deadheat_engine::{
     CommandContenders, CommandOptions, Contenders, EngineError, Interrupts, Schedule,
 };
 use deadheat_model::{
-    Benchmark, BlockRecord, CommandLine, Contender, Design, ExitPolicy, Hooks, Input, Looks,
-    Metric, Output, Pinning, Plan, Workload,
+    BlockRecord, CommandLine, Contender, ExitPolicy, Hooks, Input, Metric, Output, Pinning, Plan,
+    Workload,
 };
+use deadheat_testing::runs::{benchmark, command, design, one_look};
 
 /// Signal dispositions belong to the whole process, so one test at a time.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -18,38 +19,20 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 fn shell(script: &str) -> CommandLine {
     CommandLine {
         text: script.to_owned(),
-        words: ["sh", "-c", script].map(str::to_owned).to_vec(),
-        input: Input::Null,
-        output: Output::Null,
-        timeout: None,
-        exit_policy: ExitPolicy::ZeroOnly,
-        hooks: Hooks::default(),
+        ..command(&["sh", "-c", script])
     }
 }
 
 fn plan(commands: Vec<CommandLine>) -> Plan {
+    let contender = |command: CommandLine| Contender {
+        name: command.text.clone(),
+        workload: Workload::Command(Box::new(command)),
+    };
+    let contenders = commands.into_iter().map(contender).collect();
     Plan {
-        design: Design {
-            looks: Looks {
-                at: vec![6],
-                levels: vec![0.05],
-                weights: vec![1.0],
-            },
-            ..Design::default()
-        },
+        design: design(one_look(6)),
         seed: 7,
-        benchmarks: vec![Benchmark {
-            name: "real".to_owned(),
-            parameters: vec![],
-            contenders: commands
-                .into_iter()
-                .map(|command| Contender {
-                    name: command.text.clone(),
-                    workload: Workload::Command(Box::new(command)),
-                })
-                .collect(),
-            ..Benchmark::default()
-        }],
+        benchmarks: vec![benchmark("real", contenders)],
     }
 }
 

@@ -9,10 +9,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use deadheat_format::{RunFileWriter, read_run};
-use deadheat_model::{
-    Benchmark, BlockRecord, Contender, ContenderId, Design, Environment, Flags, Looks, Metric,
-    Origin, Plan, RecordSink, RunHeader, Sample, Workload,
-};
+use deadheat_model::{BlockRecord, Design, Metric, RecordSink, RunHeader, Sample, Workload};
+use deadheat_testing::runs::{self, benchmark, contenders, design, one_look, sample};
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -59,10 +57,9 @@ fn write(path: &Path, blocks: usize, columns: usize) -> Duration {
         record.values.clear();
         for slot in 0..4 {
             record.samples.push(Sample {
-                contender: ContenderId(u8::from(slot == 1 || slot == 2)),
-                flags: Flags::NONE,
                 exit_code: Some(0),
                 iterations: 700,
+                ..sample(u8::from(slot == 1 || slot == 2))
             });
             let wall = 1_000_000 + (block * 7919 + slot * 31) % 100_000;
             let value = |column: usize| (wall / (column * column + 1)) as f64;
@@ -76,37 +73,15 @@ fn write(path: &Path, blocks: usize, columns: usize) -> Duration {
 }
 
 fn header(columns: usize) -> RunHeader {
-    let contender = |name: &str| Contender {
-        name: name.to_owned(),
-        workload: Workload::Recording,
+    let design = Design {
+        blocks_per_replicate: 25,
+        ..design(one_look(40))
     };
+    let contenders = contenders(["a", "b"], &Workload::Recording);
     RunHeader {
-        command: Vec::new(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-        started_at: None,
-        origin: Origin::Race,
-        plan: Plan {
-            design: Design {
-                looks: Looks {
-                    at: vec![40],
-                    levels: vec![0.05],
-                    weights: vec![1.0],
-                },
-                blocks_per_replicate: 25,
-                ..Design::default()
-            },
-            seed: 7,
-            benchmarks: vec![Benchmark {
-                name: "speed".to_owned(),
-                parameters: vec![],
-                contenders: vec![contender("a"), contender("b")],
-                ..Benchmark::default()
-            }],
-        },
-        environment: Environment::default(),
         metrics: Metric::BUILT_IN[..columns].to_vec(),
-        tick_ns: Some(1.0),
-        left_out: Vec::new(),
+        ..runs::header(design, 7, vec![benchmark("speed", contenders)])
     }
 }
 

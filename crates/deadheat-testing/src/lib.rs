@@ -1,6 +1,9 @@
-//! What the tests use beside Rust and a C compiler. A test that misses something says so, by name,
-//! and passes; with `DEADHEAT_REQUIRE_TOOLS=1`, as under `./test`, it fails.
+//! What the tests of several crates share: runs made by hand, and tools.
+//!
+//! A test that misses a tool beside Rust and a C compiler says so, by name, and passes; with
+//! `DEADHEAT_REQUIRE_TOOLS=1`, as under `./test`, it fails.
 
+pub mod runs;
 mod skipping;
 mod tools;
 

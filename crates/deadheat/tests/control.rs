@@ -14,9 +14,10 @@ use deadheat::engine::{
     NeverStop, Noise, Schedule, Session, SimulatedClock, SimulatedContenders, Simulation, Unwatched,
 };
 use deadheat::model::{
-    Analysis, Benchmark, BlockRecord, Contender, Design, EndReason, Environment, Metric, Origin,
-    Plan, Run, RunEnd, RunHeader, Samples, Unrecorded, Verdict, Warning, Workload,
+    Analysis, BlockRecord, Design, EndReason, Metric, Run, RunEnd, RunHeader, Samples, Unrecorded,
+    Verdict, Warning, Workload,
 };
+use deadheat_testing::runs::{self, benchmark, contenders, design};
 
 use simulation::families::{FAMILIES, QUIET, percent};
 use simulation::race::ALPHA;
@@ -67,40 +68,19 @@ impl Setting {
     }
 
     fn header(&self, seed: u64) -> RunHeader {
-        let contender = |index: usize| Contender {
-            name: format!("contender {index}"),
-            workload: Workload::Recording,
-        };
+        let names = || (0..=self.candidates.len()).map(|index| format!("contender {index}"));
         let benchmark = |index: usize| {
-            let mut benchmark = Benchmark {
-                name: format!("benchmark {index}"),
-                contenders: (0..=self.candidates.len()).map(contender).collect(),
-                ..Benchmark::default()
-            };
+            let contenders = contenders(names(), &Workload::Recording);
+            let mut benchmark = benchmark(format!("benchmark {index}"), contenders);
             benchmark.add_control();
             benchmark
         };
-        RunHeader {
-            command: Vec::new(),
-            tool_version: "simulated".to_owned(),
-            started_at: None,
-            origin: Origin::Race,
-            environment: Environment::default(),
-            metrics: vec![Metric::Wall],
-            tick_ns: Some(1.0),
-            left_out: Vec::new(),
-            plan: Plan {
-                design: Design {
-                    alpha: ALPHA,
-                    looks: planned_looks(0, 40, ALPHA).unwrap(),
-                    blocks_per_replicate: self.blocks,
-                    warmup: 1,
-                    ..Design::default()
-                },
-                seed,
-                benchmarks: (0..self.benchmarks).map(benchmark).collect(),
-            },
-        }
+        let design = Design {
+            blocks_per_replicate: self.blocks,
+            warmup: 1,
+            ..design(planned_looks(0, 40, ALPHA).unwrap())
+        };
+        runs::header(design, seed, (0..self.benchmarks).map(benchmark).collect())
     }
 
     fn run(&self, seed: u64) -> Run {

@@ -8,9 +8,10 @@ use deadheat::engine::{
     NeverStop, Noise, Session, SimulatedClock, SimulatedContenders, Simulation, Unwatched,
 };
 use deadheat::model::{
-    Analysis, Benchmark, BenchmarkOverrides, Comparison, Contender, Design, EndReason, Environment,
-    LevelOverride, Metric, Origin, Plan, Run, RunHeader, Unrecorded, Verdict, Workload,
+    Analysis, Benchmark, BenchmarkOverrides, Comparison, Design, EndReason, LevelOverride, Run,
+    RunHeader, Unrecorded, Verdict, Workload,
 };
+use deadheat_testing::runs::{self, benchmark, contenders, design};
 
 const REPLICATES: u32 = 40;
 
@@ -35,41 +36,21 @@ fn own((margin, alpha): Terms) -> BenchmarkOverrides {
 }
 
 fn header((margin, alpha): Terms, benchmarks: Vec<BenchmarkOverrides>, seed: u64) -> RunHeader {
-    let contender = |name: &str| Contender {
-        name: name.to_owned(),
-        workload: Workload::Recording,
-    };
+    let contenders = || contenders(["old", "new"], &Workload::Recording);
     let benchmarks = benchmarks.into_iter().enumerate();
-    let plan = Plan {
-        design: Design {
-            margin,
-            alpha,
-            looks: planned_looks(0, REPLICATES, alpha).unwrap(),
-            blocks_per_replicate: 4,
-            ..Design::default()
-        },
-        seed,
-        benchmarks: benchmarks
-            .map(|(index, rules)| Benchmark {
-                name: format!("b{index}"),
-                contenders: vec![contender("old"), contender("new")],
-                overrides: rules,
-                ..Benchmark::default()
-            })
-            .collect(),
+    let benchmarks = benchmarks.map(|(index, rules)| Benchmark {
+        overrides: rules,
+        ..benchmark(format!("b{index}"), contenders())
+    });
+    let design = Design {
+        margin,
+        alpha,
+        blocks_per_replicate: 4,
+        ..design(planned_looks(0, REPLICATES, alpha).unwrap())
     };
-    plan.validate().unwrap();
-    RunHeader {
-        command: Vec::new(),
-        tool_version: "simulated".to_owned(),
-        started_at: None,
-        origin: Origin::Race,
-        environment: Environment::default(),
-        metrics: vec![Metric::Wall],
-        tick_ns: Some(1.0),
-        left_out: Vec::new(),
-        plan,
-    }
+    let header = runs::header(design, seed, benchmarks.collect());
+    header.plan.validate().unwrap();
+    header
 }
 
 fn race(header: RunHeader, effect: f64) -> Run {

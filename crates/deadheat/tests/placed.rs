@@ -8,11 +8,11 @@ use deadheat::engine::{
 };
 use deadheat::format::{RunFileWriter, read_run};
 use deadheat::model::{
-    Benchmark, Block, BlockRecord, Contender, Design, Environment, Metric, NeutralLink,
-    NeutralLinks, Origin, OwnLink, Placed, Placing, Plan, RefusedLink, Run, RunHeader, Scope, Slot,
-    Workload,
+    Benchmark, Block, BlockRecord, Design, Environment, Metric, NeutralLink, NeutralLinks, OwnLink,
+    Placed, Placing, RefusedLink, Run, RunHeader, Scope, Slot, Workload,
 };
 use deadheat::report::{Detail, TextOptions, to_json, to_text};
+use deadheat_testing::runs::{self, benchmark, contenders, design};
 
 /// Simulated contenders that say where their code lies.
 struct PlacedContenders {
@@ -76,35 +76,21 @@ impl Contenders for PlacedContenders {
 }
 
 fn header(blocks_per_replicate: u32) -> RunHeader {
-    let contender = |name: &str| Contender {
-        name: name.to_owned(),
-        workload: Workload::Recording,
-    };
     let benchmark = |own_link| Benchmark {
-        name: "twins".to_owned(),
-        contenders: vec![contender("old"), contender("new")],
         own_link,
-        ..Benchmark::default()
+        ..benchmark("twins", contenders(["old", "new"], &Workload::Recording))
     };
     let own_link = OwnLink {
         of: 0,
         replicates: 11,
     };
+    let design = Design {
+        blocks_per_replicate,
+        warmup: 1,
+        ..design(planned_looks(0, 11, 0.05).unwrap())
+    };
+    let benchmarks = vec![benchmark(None), benchmark(Some(own_link))];
     RunHeader {
-        command: Vec::new(),
-        tool_version: "test".to_owned(),
-        started_at: None,
-        origin: Origin::Race,
-        plan: Plan {
-            design: Design {
-                looks: planned_looks(0, 11, 0.05).unwrap(),
-                blocks_per_replicate,
-                warmup: 1,
-                ..Design::default()
-            },
-            seed: 5,
-            benchmarks: vec![benchmark(None), benchmark(Some(own_link))],
-        },
         environment: Environment {
             neutral_links: vec![NeutralLinks {
                 executable: "twins".to_owned(),
@@ -113,9 +99,7 @@ fn header(blocks_per_replicate: u32) -> RunHeader {
             }],
             ..Environment::default()
         },
-        metrics: vec![Metric::Wall],
-        tick_ns: Some(1.0),
-        left_out: Vec::new(),
+        ..runs::header(design, 5, benchmarks)
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::time::Instant;
 
-use deadheat::model::{Benchmark, BlockRecord, Contender, Design, Looks, Plan, Workload};
+use deadheat::model::{Benchmark, BlockRecord, Contender, Design, Plan, Workload};
 use deadheat_engine::{Contenders, Schedule};
+use deadheat_testing::runs::{design, one_look};
 
 /// A plan of one benchmark under way.
 pub struct Blocks<'p, C> {
@@ -51,13 +52,8 @@ pub fn plan(
     };
     Plan {
         design: Design {
-            looks: Looks {
-                at: vec![replicates],
-                levels: vec![0.05],
-                weights: vec![1.0],
-            },
             blocks_per_replicate: blocks,
-            ..Design::default()
+            ..design(one_look(replicates))
         },
         seed: 1,
         benchmarks: vec![Benchmark {

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use deadheat::model::{CommandLine, ExitPolicy, Hooks, Input, Output, Workload};
+use deadheat::model::Workload;
 use deadheat_engine::{CommandContenders, CommandOptions, Interrupts};
+use deadheat_testing::runs;
 use deadheat_validation::bare::{BareThread, Way};
 use deadheat_validation::bars::{Bar, Section};
 use deadheat_validation::launches::{by_deadheat, by_hyperfine, hyperfine_version};
@@ -117,13 +118,5 @@ fn by_the_library() -> f64 {
 
 /// `true`, as a race launches it.
 fn command() -> Workload {
-    Workload::Command(Box::new(CommandLine {
-        text: "true".to_owned(),
-        words: vec!["true".to_owned()],
-        input: Input::Null,
-        output: Output::Null,
-        timeout: None,
-        exit_policy: ExitPolicy::ZeroOnly,
-        hooks: Hooks::default(),
-    }))
+    Workload::Command(Box::new(runs::command(&["true"])))
 }

@@ -12,21 +12,14 @@ use deadheat_model::{
     Program, RaceKind, RefusedLink, RepetitionLength, RunEnd, RunHeader, Sample, Share, Throughput,
     WorkerCalls, Workload,
 };
+use deadheat_testing::runs::{self, design, one_look, sample};
 
 fn words(text: &str) -> Vec<String> {
     text.split(' ').map(str::to_owned).collect()
 }
 
 fn command(text: &str) -> CommandLine {
-    CommandLine {
-        text: text.to_owned(),
-        words: words(text),
-        input: Input::Null,
-        output: Output::Null,
-        timeout: None,
-        exit_policy: ExitPolicy::ZeroOnly,
-        hooks: Hooks::default(),
-    }
+    runs::command(&text.split(' ').collect::<Vec<_>>())
 }
 
 fn contender(name: &str, command: CommandLine) -> Contender {
@@ -70,15 +63,14 @@ pub fn header() -> RunHeader {
         origin: Origin::Race,
         plan: Plan {
             design: Design {
-                looks: Looks {
-                    at: vec![6, 11],
-                    levels: vec![0.02, 0.03],
-                    weights: vec![0.4, 0.6],
-                },
                 warmup: 1,
                 budget: Some(Duration::from_secs(30)),
                 pinning: Pinning::Cores(vec![2, 3]),
-                ..Design::default()
+                ..design(Looks {
+                    at: vec![6, 11],
+                    levels: vec![0.02, 0.03],
+                    weights: vec![0.4, 0.6],
+                })
             },
             seed: 7,
             benchmarks: vec![
@@ -143,11 +135,7 @@ pub fn function_header() -> RunHeader {
         plan: Plan {
             design: Design {
                 blocks_per_replicate: 25,
-                looks: Looks {
-                    at: vec![1],
-                    levels: vec![0.05],
-                    weights: vec![1.0],
-                },
+                looks: one_look(1),
                 ..commands.plan.design
             },
             seed: 7,
@@ -291,10 +279,8 @@ pub fn program_block(benchmark: usize) -> BlockRecord {
     };
     for (slot, contender) in [0u8, 1, 1, 0].into_iter().enumerate() {
         block.samples.push(Sample {
-            contender: ContenderId(contender),
-            flags: Flags::NONE,
-            exit_code: None,
             iterations: 120,
+            ..sample(contender)
         });
         let wall = 5_000_000.0 + slot as f64;
         block.values.extend([wall, wall - 0.5]);
@@ -371,10 +357,8 @@ pub fn function_block(replicate: u32, index: u32) -> BlockRecord {
     };
     for (slot, contender) in [0u8, 1, 1, 0].into_iter().enumerate() {
         block.samples.push(Sample {
-            contender: ContenderId(contender),
-            flags: Flags::NONE,
-            exit_code: None,
             iterations: 700,
+            ..sample(contender)
         });
         let wall = 70_000.5 + f64::from(index) + slot as f64;
         block.values.extend([wall, 0.0, 1400.0, 89_600.0]);

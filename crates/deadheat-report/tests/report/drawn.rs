@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use deadheat_model::{
-    Analysis, Benchmark, BoxPlot, ClockFacts, Contender, CounterAccess, DensityCurve, Design,
-    Difference, DifferenceSeries, Distribution, Environment, Family, Flags, FunctionCalls,
-    LogRatio, LookEstimate, Looks, Metric, NeutralLinks, Origin, PairCloud, PairPoint, Pinning,
-    Plan, Plots, ReplicateEstimate, RunHeader, Workload,
+    Analysis, BoxPlot, ClockFacts, CounterAccess, DensityCurve, Design, Difference,
+    DifferenceSeries, Distribution, Environment, Family, Flags, FunctionCalls, LogRatio,
+    LookEstimate, Looks, NeutralLinks, PairCloud, PairPoint, Pinning, Plots, ReplicateEstimate,
+    RunHeader, Workload,
 };
+use deadheat_testing::runs::{self, benchmark, contenders, design};
 
 use crate::fixtures::estimate;
 
@@ -125,14 +126,22 @@ pub fn drawn(mut analysis: Analysis) -> Analysis {
 }
 
 pub fn header() -> RunHeader {
-    let contender = |name: &str| Contender {
-        name: name.to_owned(),
-        workload: Workload::Function(FunctionCalls::default()),
+    let design = Design {
+        blocks_per_replicate: 25,
+        warmup: 1,
+        budget: Some(Duration::from_secs(90)),
+        pinning: Pinning::Cores(vec![2, 3]),
+        ..design(Looks {
+            at: vec![6, 12, 40],
+            levels: vec![0.01, 0.02, 0.03],
+            weights: vec![0.2, 0.3, 0.5],
+        })
     };
+    let functions = Workload::Function(FunctionCalls::default());
+    let sums = benchmark("sums", contenders(["old", "new"], &functions));
     RunHeader {
         tool_version: "0.1.0".to_owned(),
         started_at: Some(1_772_368_496),
-        origin: Origin::Race,
         command: [
             "deadheat",
             "run",
@@ -143,26 +152,6 @@ pub fn header() -> RunHeader {
         ]
         .map(str::to_owned)
         .to_vec(),
-        plan: Plan {
-            design: Design {
-                looks: Looks {
-                    at: vec![6, 12, 40],
-                    levels: vec![0.01, 0.02, 0.03],
-                    weights: vec![0.2, 0.3, 0.5],
-                },
-                blocks_per_replicate: 25,
-                warmup: 1,
-                budget: Some(Duration::from_secs(90)),
-                pinning: Pinning::Cores(vec![2, 3]),
-                ..Design::default()
-            },
-            seed: 7,
-            benchmarks: vec![Benchmark {
-                name: "sums".to_owned(),
-                contenders: vec![contender("old"), contender("new")],
-                ..Benchmark::default()
-            }],
-        },
         environment: Environment {
             system: "linux x86_64".to_owned(),
             kernel: Some("6.1.0".to_owned()),
@@ -186,8 +175,7 @@ pub fn header() -> RunHeader {
             }],
             calibration: None,
         },
-        metrics: vec![Metric::Wall],
         tick_ns: None,
-        left_out: Vec::new(),
+        ..runs::header(design, 7, vec![sums])
     }
 }

@@ -3,11 +3,12 @@
 use deadheat_model::{
     Analysis, BetweenFigures, BlockDiagnostics, CalibrationNote, Change, ClockCause, Comparison,
     Control, Design, EndReason, Ending, Environment, Estimate, Excuse, FailedBenchmark, Family,
-    Figures, FirstHalf, Fit, GateHit, Interval, LeftOut, LeftOutReason, LogRatio, Looks, Metric,
-    MetricComparison, Observation, OppositePeaks, Origin, PairSigns, Pinning, Plan, Processes,
-    RaceKind, RankSums, RunHeader, Scope, Share, Side, SideFigures, SignedRanks, Spread, Spreads,
+    Figures, FirstHalf, Fit, GateHit, Gates, Interval, LeftOut, LeftOutReason, LogRatio, Metric,
+    MetricComparison, Observation, OppositePeaks, PairSigns, Pinning, Processes, RaceKind,
+    RankSums, RunHeader, Scope, Share, Side, SideFigures, SignedRanks, Spread, Spreads,
     StabilityFigures, TTested, Tested, Throughput, Verdict, Warning,
 };
+use deadheat_testing::runs::{self, design, one_look};
 
 pub fn side(name: &str, median: f64, samples: usize) -> Side {
     Side {
@@ -210,11 +211,17 @@ pub fn analysis(comparisons: Vec<Comparison>) -> Analysis {
         alpha: 0.05,
         margin: 0.01,
         comparisons,
+        failures: vec![],
+        left_out: vec![],
+        overall: Vec::new(),
+        warnings: Vec::new(),
+        gates: Gates::default(),
+        sides: Vec::new(),
         processes: Processes::Launches,
         launches: 93,
         elapsed_seconds: 1.94,
         ending: Ending::Recorded(EndReason::Finished),
-        ..Analysis::default()
+        calibration: None,
     }
 }
 
@@ -790,24 +797,14 @@ pub fn header() -> RunHeader {
         "./old input",
         "./new input",
     ];
+    let design = Design {
+        pinning: Pinning::Auto,
+        ..design(one_look(40))
+    };
     RunHeader {
         tool_version: "0.1.0".to_owned(),
         started_at: Some(1_790_000_000),
-        origin: Origin::Race,
         command: command.map(str::to_owned).to_vec(),
-        plan: Plan {
-            design: Design {
-                looks: Looks {
-                    at: vec![40],
-                    levels: vec![0.05],
-                    weights: vec![1.0],
-                },
-                pinning: Pinning::Auto,
-                ..Design::default()
-            },
-            seed: 7,
-            benchmarks: vec![],
-        },
         environment: Environment {
             system: "linux x86_64".to_owned(),
             kernel: Some("6.1.0".to_owned()),
@@ -818,8 +815,6 @@ pub fn header() -> RunHeader {
             pinned: vec![3],
             ..Environment::default()
         },
-        metrics: vec![Metric::Wall],
-        tick_ns: Some(1.0),
-        left_out: vec![],
+        ..runs::header(design, 7, vec![])
     }
 }

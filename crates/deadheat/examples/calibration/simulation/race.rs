@@ -4,10 +4,8 @@ use deadheat::analysis::{Options, PlannedRule, analyse, planned_looks};
 use deadheat::engine::{
     NeverStop, Noise, Session, SimulatedClock, SimulatedContenders, Simulation, Unwatched,
 };
-use deadheat::model::{
-    Analysis, Benchmark, Contender, Design, Environment, Metric, Origin, Plan, Run, RunHeader,
-    Unrecorded, Workload,
-};
+use deadheat::model::{Analysis, Design, Run, RunHeader, Unrecorded, Workload};
+use deadheat_testing::runs::{self, benchmark, contenders, design};
 
 /// What is raced, and what hides the truth.
 #[derive(Clone, Debug)]
@@ -85,36 +83,14 @@ pub fn race(setting: &Setting, seed: u64) -> (Run, Analysis) {
 }
 
 fn header(setting: &Setting, seed: u64) -> RunHeader {
-    let contender = |index: usize| Contender {
-        name: format!("contender {index}"),
-        workload: Workload::Recording,
+    let names = (0..=setting.effects.len()).map(|index| format!("contender {index}"));
+    let contenders = contenders(names, &Workload::Recording);
+    let design = Design {
+        margin: setting.margin,
+        alpha: ALPHA,
+        blocks_per_replicate: setting.blocks_per_replicate,
+        warmup: 1,
+        ..design(planned_looks(0, setting.max_replicates, ALPHA).expect("a possible plan"))
     };
-    let plan = Plan {
-        design: Design {
-            margin: setting.margin,
-            alpha: ALPHA,
-            looks: planned_looks(0, setting.max_replicates, ALPHA).expect("a possible plan"),
-            blocks_per_replicate: setting.blocks_per_replicate,
-            warmup: 1,
-            ..Design::default()
-        },
-        seed,
-        benchmarks: vec![Benchmark {
-            name: "simulated".to_owned(),
-            parameters: Vec::new(),
-            contenders: (0..=setting.effects.len()).map(contender).collect(),
-            ..Benchmark::default()
-        }],
-    };
-    RunHeader {
-        command: Vec::new(),
-        tool_version: "simulated".to_owned(),
-        started_at: None,
-        origin: Origin::Race,
-        environment: Environment::default(),
-        metrics: vec![Metric::Wall],
-        tick_ns: Some(1.0),
-        left_out: Vec::new(),
-        plan,
-    }
+    runs::header(design, seed, vec![benchmark("simulated", contenders)])
 }

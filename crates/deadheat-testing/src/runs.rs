@@ -1,0 +1,104 @@
+//! Runs made by hand: what most of them have in common, to be filled in with what a test is about.
+
+use deadheat_model::{
+    Benchmark, CommandLine, Contender, ContenderId, Design, EndReason, Environment, ExitPolicy,
+    Flags, FunctionCalls, Hooks, Input, Looks, Metric, Origin, Output, Plan, RunEnd, RunHeader,
+    Sample, Workload,
+};
+
+/// One look after so many replicates, which spends all of an α of 5 %.
+pub fn one_look(replicates: u32) -> Looks {
+    Looks {
+        at: vec![replicates],
+        levels: vec![0.05],
+        weights: vec![1.0],
+    }
+}
+
+/// The default design with these looks.
+pub fn design(looks: Looks) -> Design {
+    Design {
+        looks,
+        ..Design::default()
+    }
+}
+
+/// A race of these benchmarks, on a machine of which nothing is known.
+pub fn header(design: Design, seed: u64, benchmarks: Vec<Benchmark>) -> RunHeader {
+    RunHeader {
+        tool_version: "test".to_owned(),
+        started_at: None,
+        origin: Origin::Race,
+        command: Vec::new(),
+        plan: Plan {
+            design,
+            seed,
+            benchmarks,
+        },
+        environment: Environment::default(),
+        metrics: vec![Metric::Wall],
+        tick_ns: Some(1.0),
+        left_out: Vec::new(),
+    }
+}
+
+/// A benchmark of these contenders.
+pub fn benchmark(name: impl Into<String>, contenders: Vec<Contender>) -> Benchmark {
+    Benchmark {
+        name: name.into(),
+        contenders,
+        ..Benchmark::default()
+    }
+}
+
+/// Contenders of these names that all do the same.
+pub fn contenders<N: Into<String>>(
+    names: impl IntoIterator<Item = N>,
+    workload: &Workload,
+) -> Vec<Contender> {
+    let contender = |name: N| Contender {
+        name: name.into(),
+        workload: workload.clone(),
+    };
+    names.into_iter().map(contender).collect()
+}
+
+/// A function called so often for a sample, by one thread.
+pub fn function(iterations: u64) -> Workload {
+    Workload::Function(FunctionCalls {
+        iterations,
+        threads: 1,
+    })
+}
+
+/// A command of these words, which reads nothing, prints nothing and must succeed.
+pub fn command(words: &[&str]) -> CommandLine {
+    CommandLine {
+        text: words.join(" "),
+        words: words.iter().map(|word| (*word).to_owned()).collect(),
+        input: Input::Null,
+        output: Output::Null,
+        timeout: None,
+        exit_policy: ExitPolicy::ZeroOnly,
+        hooks: Hooks::default(),
+    }
+}
+
+/// A sample of one iteration without flags and exit code.
+pub fn sample(contender: u8) -> Sample {
+    Sample {
+        contender: ContenderId(contender),
+        flags: Flags::NONE,
+        exit_code: None,
+        iterations: 1,
+    }
+}
+
+/// The end of a run of a few launches and nanoseconds.
+pub fn ended(reason: EndReason) -> RunEnd {
+    RunEnd {
+        reason,
+        launches: 9,
+        elapsed_ns: 9,
+    }
+}
