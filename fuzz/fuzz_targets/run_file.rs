@@ -1,7 +1,7 @@
 //! Run file → run → analysis → answer.
 #![no_main]
 
-use deadheat::format::read_run_from;
+use deadheat::parts::format::read_run_from;
 use deadheat_fuzz::analyse_and_check;
 use libfuzzer_sys::fuzz_target;
 

@@ -4,13 +4,13 @@
 
 use std::path::Path;
 
-use deadheat::analysis::{Options, analyse};
-use deadheat::format::{
+use deadheat::parts::analysis::{Options, analyse};
+use deadheat::parts::format::{
     GoogleSide, read_criterion_set, read_results_from, write_bmf_to, write_google_benchmark_to,
     write_smaller_is_better_to,
 };
-use deadheat::model::{Metric, ResultBenchmark, ResultState, Results, Run};
-use deadheat::saved::{Side, Terms, join};
+use deadheat::parts::model::{Metric, ResultBenchmark, ResultState, Results, Run};
+use deadheat::parts::saved::{Side, Terms, join};
 use libfuzzer_sys::fuzz_target;
 
 const ID: &[u8] = br#"{"full_id":"g/f/1","throughput":{"Bytes":1024}}"#;

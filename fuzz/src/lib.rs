@@ -2,10 +2,10 @@
 
 pub mod saved;
 
-use deadheat::analysis::{Options, analyse};
-use deadheat::format::RecordingPlan;
-use deadheat::model::{Analysis, Comparison, Estimate, Metric, Run, Side};
-use deadheat::report::{
+use deadheat::parts::analysis::{Options, analyse};
+use deadheat::parts::format::RecordingPlan;
+use deadheat::parts::model::{Analysis, Comparison, Estimate, Metric, Run, Side};
+use deadheat::parts::report::{
     CommentOptions, TextOptions, to_comment, to_json, to_junit, to_markdown, to_page, to_pictures,
     to_text,
 };

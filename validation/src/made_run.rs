@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use deadheat::model::{
+use deadheat::parts::model::{
     Benchmark, BlockRecord, Design, EndReason, Looks, Metric, RecordSink, RunEnd, RunHeader,
     Sample, Throughput,
 };
@@ -102,7 +102,7 @@ impl MadeRun {
                 contenders(["old", "new"], &function(10)),
             )
         };
-        let looks: Looks = deadheat::analysis::planned_looks(0, REPLICATES, 0.05).expect("looks");
+        let looks: Looks = deadheat::parts::analysis::planned_looks(0, REPLICATES, 0.05).expect("looks");
         let design = Design {
             blocks_per_replicate: self.blocks,
             ..design(looks)

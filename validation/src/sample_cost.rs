@@ -4,7 +4,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use deadheat::engine::{
+use deadheat::parts::engine::{
     ByReference, FunctionBenchmark, Gauge, Reading, SampleClock, ThreadUsage,
     allocations_of_this_thread,
 };

@@ -103,7 +103,7 @@ impl Worker {
         let mut command = Command::new("taskset");
         command.args(["-c", "0", text(program)]);
         let mut worker = Self::greeted(command, incoming, outgoing);
-        let (clock, _) = deadheat::engine::SampleClock::choose();
+        let (clock, _) = deadheat::parts::engine::SampleClock::choose();
         worker.say(&json!({"prepare": {
             "benchmark": "nothing", "contender": "function", "clock": clock.to_words(),
             "cpu_overhead_ns": 0.0, "heap_bytes": 0, "stack_bytes": 0,

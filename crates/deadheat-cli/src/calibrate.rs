@@ -8,23 +8,23 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use deadheat::answer::to_stdout;
-use deadheat::calibration::{
+use deadheat::parts::answer::to_stdout;
+use deadheat::parts::calibration::{
     CALIBRATION_VARIABLE, CalibrationProgress, CalibrationSpec, CalibrationWatcher, Effort,
     calibration_file, do_work,
 };
-use deadheat::engine::{environment, machine};
-use deadheat::exit::{Failure, Status};
-use deadheat::format::{
+use deadheat::parts::engine::{environment, machine};
+use deadheat::parts::exit::{Failure, Status};
+use deadheat::parts::format::{
     calibration_json, ensure_writable, read_calibration, write_calibration, write_text,
 };
-use deadheat::model::{Calibration, CalibrationEnd};
-use deadheat::report::{
+use deadheat::parts::model::{Calibration, CalibrationEnd};
+use deadheat::parts::report::{
     CalibrationOptions, CalibrationStanding, calibration_line, to_calibration_markdown,
     to_calibration_text,
 };
-use deadheat::settings::{Color, Front, RaceSettings, random_seed};
-use deadheat::terminal::{self, to_stderr};
+use deadheat::parts::settings::{Color, Front, RaceSettings, random_seed};
+use deadheat::parts::terminal::{self, to_stderr};
 use indicatif::ProgressBar;
 use sha2::block_api::compress256;
 
@@ -144,7 +144,7 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<Status, Failure> {
     }
     let spec = args.spec()?;
     let mut progress = LiveCalibration::new(args.quiet);
-    let calibration = deadheat::calibration::calibrate(&spec, &mut progress)?;
+    let calibration = deadheat::parts::calibration::calibrate(&spec, &mut progress)?;
     progress.finish();
     answer(args, &calibration, &[])?;
     let saved = save(args, &calibration);
@@ -232,7 +232,10 @@ fn save(args: &CalibrateArgs, calibration: &Calibration) -> String {
     "not saved".to_owned()
 }
 
-fn write(place: &Path, calibration: &Calibration) -> Result<String, deadheat::format::FormatError> {
+fn write(
+    place: &Path,
+    calibration: &Calibration,
+) -> Result<String, deadheat::parts::format::FormatError> {
     write_calibration(place, calibration)?;
     Ok(format!("saved in {}", place.display()))
 }

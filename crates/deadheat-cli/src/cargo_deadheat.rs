@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use clap::Parser;
-use deadheat::answer::to_stdout;
-use deadheat::exit::{Failure, Status};
-use deadheat::terminal::to_stderr;
+use deadheat::parts::answer::to_stdout;
+use deadheat::parts::exit::{Failure, Status};
+use deadheat::parts::terminal::to_stderr;
 use deadheat_build::{stand_in, target_dir};
 use deadheat_link::Roles;
 

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use deadheat::answer::to_stdout;
-use deadheat::exit::{Failure, Status};
-use deadheat::format::is_default_run_name;
+use deadheat::parts::answer::to_stdout;
+use deadheat::parts::exit::{Failure, Status};
+use deadheat::parts::format::is_default_run_name;
 use deadheat_build::{Kind, StorageError, Stored, freed_by, remove_stored, stored_below};
 
 /// Shown at the end of `deadheat clean --help`.

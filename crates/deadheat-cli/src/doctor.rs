@@ -1,12 +1,12 @@
 //! `deadheat doctor`: what this machine does to measurements.
 
 use clap::Args;
-use deadheat::answer::to_stdout;
-use deadheat::exit::{Failure, Status};
-use deadheat::model::Pinning;
-use deadheat::report::{DoctorTextOptions, to_doctor_json, to_doctor_text};
-use deadheat::settings::Color;
-use deadheat::terminal::{self, to_stderr};
+use deadheat::parts::answer::to_stdout;
+use deadheat::parts::exit::{Failure, Status};
+use deadheat::parts::model::Pinning;
+use deadheat::parts::report::{DoctorTextOptions, to_doctor_json, to_doctor_text};
+use deadheat::parts::settings::Color;
+use deadheat::parts::terminal::{self, to_stderr};
 use deadheat_doctor::{DoctorOptions, Root, examine};
 
 use crate::options::color;

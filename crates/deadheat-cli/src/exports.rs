@@ -3,16 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use deadheat::ReportFiles;
-use deadheat::analysis::histograms;
-use deadheat::answer::Answer;
-use deadheat::exit::Failure;
-use deadheat::format::{
+use deadheat::parts::ReportFiles;
+use deadheat::parts::analysis::histograms;
+use deadheat::parts::answer::Answer;
+use deadheat::parts::exit::Failure;
+use deadheat::parts::format::{
     GoogleSide, ensure_writable, is_same_file, write_bmf, write_csv, write_go,
     write_google_benchmark, write_hdr, write_hyperfine, write_smaller_is_better, write_text,
 };
-use deadheat::model::{Analysis, Run};
-use deadheat::report::{
+use deadheat::parts::model::{Analysis, Run};
+use deadheat::parts::report::{
     ComparisonOptions, MarkdownOptions, to_comparison_markdown, to_markdown_with,
 };
 

@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use clap::Args;
-use deadheat::exit::{Failure, Status};
-use deadheat::terminal::to_stderr;
+use deadheat::parts::exit::{Failure, Status};
+use deadheat::parts::terminal::to_stderr;
 use deadheat_link::placements as make_placements;
 
 /// Examples at the foot of the help.

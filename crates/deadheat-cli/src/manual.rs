@@ -7,9 +7,9 @@ use clap::{Args, Command};
 use clap_complete::{Shell, generate};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
-use deadheat::answer::to_stdout;
-use deadheat::exit::{Failure, Status};
-use deadheat::format::{ensure_folder, write_text};
+use deadheat::parts::answer::to_stdout;
+use deadheat::parts::exit::{Failure, Status};
+use deadheat::parts::format::{ensure_folder, write_text};
 
 use crate::cargo_deadheat::HELP;
 use crate::rev::CargoRace;

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
-use deadheat::answer::{Answer, Format};
-use deadheat::exit::Failure;
-use deadheat::model::TextCells;
-use deadheat::rules::{CliOverrides, Gate, Rules, RulesSource};
-use deadheat::settings::{Color, FailOn, Front, RaceSettings, Setting, ValueKind};
+use deadheat::parts::answer::{Answer, Format};
+use deadheat::parts::exit::Failure;
+use deadheat::parts::model::TextCells;
+use deadheat::parts::rules::{CliOverrides, Gate, Rules, RulesSource};
+use deadheat::parts::settings::{Color, FailOn, Front, RaceSettings, Setting, ValueKind};
 
 /// How the answer is printed and what it does to the exit code.
 #[derive(Clone, Debug, Args)]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use deadheat::exit::Failure;
+use deadheat::parts::exit::Failure;
 
 use crate::{
     bench, calibrate, cargo_deadheat, clean, compare, doctor, link, manual, options, recorded, rev,

@@ -4,10 +4,10 @@ use std::io::{self, IsTerminal};
 use std::time::Duration;
 
 use console::Term;
-use deadheat::engine::{Progress, Watcher};
-use deadheat::model::Benchmark;
-use deadheat::report::{Glyphs, progress_line};
-use deadheat::terminal;
+use deadheat::parts::engine::{Progress, Watcher};
+use deadheat::parts::model::Benchmark;
+use deadheat::parts::report::{Glyphs, progress_line};
+use deadheat::parts::terminal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
 
 /// Draws on standard error when that is a terminal; otherwise does nothing.
@@ -148,7 +148,7 @@ impl Watcher for LiveProgress {
             String::new()
         };
         let left = Duration::from_nanos(progress.left_at_most_ns);
-        let line = deadheat::report::Progress {
+        let line = deadheat::parts::report::Progress {
             benchmark: &benchmark,
             candidate: candidate.map(String::as_str),
             blocks: progress.blocks,

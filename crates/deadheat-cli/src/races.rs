@@ -3,12 +3,12 @@
 
 use std::path::Path;
 
-use deadheat::command_race::SpecError;
-use deadheat::exit::{Failure, Status};
-use deadheat::format::read_header;
-use deadheat::model::{EndReason, RunEnd};
-use deadheat::repetition::{Options, repeating};
-use deadheat::{RaceError, RaceOutcome, Resumable, ResumeOptions, resume_race};
+use deadheat::parts::command_race::SpecError;
+use deadheat::parts::exit::{Failure, Status};
+use deadheat::parts::format::read_header;
+use deadheat::parts::model::{EndReason, RunEnd};
+use deadheat::parts::repetition::{Options, repeating};
+use deadheat::parts::{RaceError, RaceOutcome, Resumable, ResumeOptions, resume_race};
 use deadheat_build::bytes_below;
 
 use crate::clean::size;

@@ -4,13 +4,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use deadheat::Recorded;
-use deadheat::analysis::Options;
-use deadheat::answer::to_stdout;
-use deadheat::exit::{Failure, Status};
-use deadheat::model::{Metric, Origin};
-use deadheat::rules::{CliOverrides, Rules};
-use deadheat::settings::Front;
+use deadheat::parts::Recorded;
+use deadheat::parts::analysis::Options;
+use deadheat::parts::answer::to_stdout;
+use deadheat::parts::exit::{Failure, Status};
+use deadheat::parts::model::{Metric, Origin};
+use deadheat::parts::rules::{CliOverrides, Rules};
+use deadheat::parts::settings::Front;
 
 use crate::exports::{ExportArgs, ReportArgs};
 use crate::options::{AnswerArgs, SettingsArgs};

@@ -4,11 +4,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser};
-use deadheat::answer::to_stdout;
-use deadheat::engine::Interrupts;
-use deadheat::exit::{Failure, Status};
-use deadheat::model::Program;
-use deadheat::terminal::to_stderr;
+use deadheat::parts::answer::to_stdout;
+use deadheat::parts::engine::Interrupts;
+use deadheat::parts::exit::{Failure, Status};
+use deadheat::parts::model::Program;
+use deadheat::parts::terminal::to_stderr;
 use deadheat_build::{
     BuildError, CargoBuild, CommandBuild, Fault, Interruption, Recipe, Request, Revisions, Side,
     Sides, build,

@@ -3,15 +3,15 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use deadheat::command_race::{
+use deadheat::parts::command_race::{
     CommandRaceSpec, OutputChoice, Parameter, ParameterError, Runs, Shell, SpecError,
 };
-use deadheat::exit::{Failure, Status};
-use deadheat::model::{ExitPolicy, Input, Output};
-use deadheat::rules::{CliOverrides, Rules};
-use deadheat::settings::{Front, Placement, RaceSettings, random_seed};
-use deadheat::terminal::to_stderr;
-use deadheat::{RaceOptions, Resumable, ResumeOptions, race_commands};
+use deadheat::parts::exit::{Failure, Status};
+use deadheat::parts::model::{ExitPolicy, Input, Output};
+use deadheat::parts::rules::{CliOverrides, Rules};
+use deadheat::parts::settings::{Front, Placement, RaceSettings, random_seed};
+use deadheat::parts::terminal::to_stderr;
+use deadheat::parts::{RaceOptions, Resumable, ResumeOptions, race_commands};
 
 use crate::exports::ExportArgs;
 use crate::options::{AnswerArgs, SettingsArgs};

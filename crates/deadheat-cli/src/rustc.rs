@@ -6,8 +6,8 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use deadheat::exit::{Failure, Status};
-use deadheat::terminal::to_stderr;
+use deadheat::parts::exit::{Failure, Status};
+use deadheat::parts::terminal::to_stderr;
 use deadheat_build::WRAPPED;
 use deadheat_link::Roles;
 

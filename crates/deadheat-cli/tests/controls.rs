@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use common::{Finished, Track, text};
-use deadheat::format::read_run;
-use deadheat::model::Workload;
+use deadheat::parts::format::read_run;
+use deadheat::parts::model::Workload;
 use deadheat_testing::needs;
 use serde_json::Value;
 

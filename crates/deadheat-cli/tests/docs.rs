@@ -381,7 +381,7 @@ fn section(document: &str, begin: &str, end: &str) -> String {
 /// has it, with the same word for its value.
 #[test]
 fn every_setting_of_the_table_is_documented_where_it_may_be_written() {
-    use deadheat::settings::{Front, Setting};
+    use deadheat::parts::settings::{Front, Setting};
     let documented = [
         (Front::Run, section("docs/cli.md", "## deadheat run", "## ")),
         (

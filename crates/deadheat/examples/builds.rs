@@ -11,15 +11,15 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use deadheat::analysis::{Options, analyse};
-use deadheat::engine::{Unwatched, WorkerProgram};
-use deadheat::exit::{Failure, Status};
-use deadheat::model::{
+use deadheat::parts::analysis::{Options, analyse};
+use deadheat::parts::engine::{Unwatched, WorkerProgram};
+use deadheat::parts::exit::{Failure, Status};
+use deadheat::parts::model::{
     Benchmark, Contender, EndReason, FunctionCalls, Metric, Pinning, Program, RaceSettings,
     TimeLimit, WorkerCalls, Workload,
 };
-use deadheat::report::{TextOptions, to_text};
-use deadheat::{
+use deadheat::parts::report::{TextOptions, to_text};
+use deadheat::parts::{
     BenchmarkRace, Entries, RaceOutcome, ResumeOptions, inspect_program, race_benchmarks,
     resume_race,
 };

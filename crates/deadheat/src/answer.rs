@@ -14,7 +14,7 @@ use deadheat_report::{Glyphs, MarkdownOptions, to_markdown_with, to_paired};
 use deadheat_report::{Sort, to_comparison_csv};
 
 #[cfg(feature = "commands")]
-use crate::Recorded;
+use crate::recorded::Recorded;
 use crate::exit::{Failure, Status};
 use crate::rules::Gate;
 use crate::settings::Color;

@@ -39,10 +39,8 @@
 //! assert_eq!(analysis.comparisons.len(), 1);
 //! ```
 //!
-//! Behind these stand the rooms of deadheat, re-exported for everything else.
-//! `command_race` is the way of a race of commands, from what the user asked
-//! for to a recorded run; [`settings`], [`answer`] and [`exit`] are what every
-//! front shares: the meaning of options, printing an answer, and exit codes.
+//! The [`Analysis`] of a race holds a [`Comparison`] for every candidate, each
+//! with its [`Verdict`], its estimate and the doubts about it.
 //!
 //! # Features
 //!
@@ -51,52 +49,39 @@
 //! | feature | adds | costs |
 //! | --- | --- | --- |
 //! | `reports` | `--html`, `--markdown`, `--junit`, `--export-markdown`, `--export-hdr`, `--figures`, `--plot` and the formats `markdown` and `paired` of a bench target; the calibration of the machine, quoted | no crate, some ten seconds of building |
-//! | `commands` | `reports`; `command_race`, `race_commands` and `resume_race`; `race_google_benchmark`; `engine::CommandContenders` with hardware counters; reading run files back; tidy CSV; the JSON of hyperfine | some twenty more crates |
+//! | `commands` | `reports`, and what the program `deadheat` needs beside: races of commands and of Google Benchmark executables, hardware counters, run files read back, files of other tools | some twenty more crates |
 
 #![allow(
     clippy::needless_doctest_main,
     reason = "a bench target is a `main` and nothing else"
 )]
 
-pub mod answer;
+mod answer;
 #[cfg(feature = "reports")]
-pub mod calibration;
+mod calibration;
 #[cfg(feature = "commands")]
-pub mod command_race;
-pub mod exit;
+mod command_race;
+mod exit;
 mod harness;
 mod names;
 #[cfg(feature = "commands")]
-pub mod pairing;
+mod pairing;
+#[doc(hidden)]
+pub mod parts;
 mod race;
 #[cfg(feature = "commands")]
 mod recorded;
-pub mod repetition;
+mod repetition;
 #[cfg(feature = "reports")]
 mod report_files;
-pub mod rules;
+mod rules;
 #[cfg(feature = "commands")]
-pub mod saved;
-pub mod settings;
+mod saved;
+mod settings;
 pub mod suite;
-pub mod terminal;
-
-pub use deadheat_analysis as analysis;
-pub use deadheat_engine as engine;
-pub use deadheat_format as format;
-pub use deadheat_model as model;
-pub use deadheat_report as report;
+mod terminal;
 
 pub use deadheat_engine::{AsyncExecutor, CountingAllocator};
+pub use deadheat_model::{Analysis, Comparison, Verdict};
 pub use harness::{Compare, compare, compare_with, main};
-pub use race::{BenchmarkRace, Entries, RaceError, RaceOutcome, race_benchmarks};
-#[cfg(feature = "commands")]
-pub use race::{
-    RaceOptions, Resumable, ResumeOptions, google_benchmark, inspect_program, race_commands,
-    resume_race,
-};
-#[cfg(feature = "commands")]
-pub use recorded::Recorded;
-#[cfg(feature = "reports")]
-pub use report_files::ReportFiles;
 pub use suite::Suite;

@@ -5,9 +5,9 @@
 #[allow(dead_code, reason = "shared with other tests")]
 mod simulation;
 
-use deadheat::analysis::{CalibrationTerms, calibrated_kind, calibration_race};
-use deadheat::engine::Noise;
-use deadheat::model::{CalibratedKind, CalibrationRace, LogRatio, Promise, RaceKind};
+use deadheat::parts::analysis::{CalibrationTerms, calibrated_kind, calibration_race};
+use deadheat::parts::engine::Noise;
+use deadheat::parts::model::{CalibratedKind, CalibrationRace, LogRatio, Promise, RaceKind};
 
 use simulation::families::{QUIET, commands, processes};
 use simulation::race::{ALPHA, Setting, race};

@@ -7,10 +7,12 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard};
 
-use deadheat::command_race::CommandRaceSpec;
-use deadheat::engine::Unwatched;
-use deadheat::model::{Placing, RaceSettings, Run};
-use deadheat::{RaceError, RaceOptions, RaceOutcome, ResumeOptions, race_commands, resume_race};
+use deadheat::parts::command_race::CommandRaceSpec;
+use deadheat::parts::engine::Unwatched;
+use deadheat::parts::model::{Placing, RaceSettings, Run};
+use deadheat::parts::{
+    RaceError, RaceOptions, RaceOutcome, ResumeOptions, race_commands, resume_race,
+};
 
 /// Signals and the core a thread has settled on belong to the process.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());

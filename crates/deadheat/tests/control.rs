@@ -9,11 +9,11 @@
 #[path = "../examples/calibration/simulation/mod.rs"]
 mod simulation;
 
-use deadheat::analysis::{Options, PlannedRule, analyse, planned_looks};
-use deadheat::engine::{
+use deadheat::parts::analysis::{Options, PlannedRule, analyse, planned_looks};
+use deadheat::parts::engine::{
     NeverStop, Noise, Schedule, Session, SimulatedClock, SimulatedContenders, Simulation, Unwatched,
 };
-use deadheat::model::{
+use deadheat::parts::model::{
     Analysis, BlockRecord, Design, EndReason, Metric, Run, RunEnd, RunHeader, Samples, Unrecorded,
     Verdict, Warning, Workload,
 };
@@ -150,7 +150,7 @@ fn rescaled(run: &Run, benchmark: usize, factor: f64) -> Run {
     changed.benchmarks[benchmark] = Samples::new(vec![Metric::Wall]);
     for block in samples.blocks() {
         let own = samples.samples()[block.range()].to_vec();
-        let value = |(sample, wall): (&deadheat::model::Sample, &f64)| {
+        let value = |(sample, wall): (&deadheat::parts::model::Sample, &f64)| {
             let is_control = Some(sample.contender) == control;
             if is_control { wall * factor } else { *wall }
         };

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{LazyLock, Mutex};
 
-use deadheat::analysis::{Options, analyse};
-use deadheat::engine::Unwatched;
-use deadheat::format::read_run;
-use deadheat::model::{
+use deadheat::parts::analysis::{Options, analyse};
+use deadheat::parts::engine::Unwatched;
+use deadheat::parts::format::read_run;
+use deadheat::parts::model::{
     Front, Metric, Program, RaceSettings, RepetitionLength, Run, Verdict, Workload,
 };
-use deadheat::{
+use deadheat::parts::{
     BenchmarkRace, Entries, RaceError, RaceOutcome, ResumeOptions, google_benchmark,
     race_benchmarks, resume_race,
 };

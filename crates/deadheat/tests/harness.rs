@@ -10,8 +10,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use deadheat::format::read_run;
-use deadheat::model::{EndReason, Run};
+use deadheat::parts::format::read_run;
+use deadheat::parts::model::{EndReason, Run};
 use deadheat_engine::SampleClock;
 use deadheat_testing::kill;
 

@@ -6,9 +6,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use deadheat::analysis::{Options, analyse};
-use deadheat::format::{FormatError, read_run};
-use deadheat::report::{TextOptions, to_text};
+use deadheat::parts::analysis::{Options, analyse};
+use deadheat::parts::format::{FormatError, read_run};
+use deadheat::parts::report::{TextOptions, to_text};
 
 /// A run file of commands, one benchmark of which launches nothing but `true`.
 fn run_file() -> PathBuf {

@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
-use deadheat::analysis::{Options, PlannedRule, analyse, planned_looks};
-use deadheat::engine::{
+use deadheat::parts::analysis::{Options, PlannedRule, analyse, planned_looks};
+use deadheat::parts::engine::{
     NeverStop, Noise, Session, SimulatedClock, SimulatedContenders, Simulation, Unwatched,
 };
-use deadheat::model::{
+use deadheat::parts::model::{
     Analysis, Benchmark, BenchmarkOverrides, Comparison, Design, EndReason, LevelOverride, Run,
     RunHeader, Unrecorded, Verdict, Workload,
 };

@@ -1,9 +1,9 @@
 //! Whatever a file holds, the answer is words and numbers.
 
-use deadheat::analysis::{Options, analyse};
-use deadheat::format::{RecordingPlan, read_csv_from};
-use deadheat::model::Metric;
-use deadheat::report::{TextOptions, to_json, to_markdown, to_text};
+use deadheat::parts::analysis::{Options, analyse};
+use deadheat::parts::format::{RecordingPlan, read_csv_from};
+use deadheat::parts::model::Metric;
+use deadheat::parts::report::{TextOptions, to_json, to_markdown, to_text};
 use proptest::prelude::*;
 
 proptest! {

@@ -7,8 +7,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Command};
 
-use deadheat::format::read_run;
-use deadheat::model::EndReason;
+use deadheat::parts::format::read_run;
+use deadheat::parts::model::EndReason;
 
 use deadheat_testing::needs;
 use track::{Track, at_once, beside_a_good_pair, example, pair, python, signal, wait_until};

@@ -1,17 +1,17 @@
 //! A race whose code is placed anew for every replicate, from the loop through
 //! its file to the answer.
 
-use deadheat::analysis::{Options, PlannedRule, analyse, planned_looks};
-use deadheat::engine::{
+use deadheat::parts::analysis::{Options, PlannedRule, analyse, planned_looks};
+use deadheat::parts::engine::{
     Contenders, EngineError, NeverStop, Noise, Session, SimulatedClock, SimulatedContenders,
     Simulation, Unwatched,
 };
-use deadheat::format::{RunFileWriter, read_run};
-use deadheat::model::{
+use deadheat::parts::format::{RunFileWriter, read_run};
+use deadheat::parts::model::{
     Benchmark, Block, BlockRecord, Design, Environment, Metric, NeutralLink, NeutralLinks, OwnLink,
     Placed, Placing, RefusedLink, Run, RunHeader, Scope, Slot, Workload,
 };
-use deadheat::report::{Detail, TextOptions, to_json, to_text};
+use deadheat::parts::report::{Detail, TextOptions, to_json, to_text};
 use deadheat_testing::runs::{self, benchmark, contenders, design};
 
 /// Simulated contenders that say where their code lies.

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use deadheat::model::{NeutralLink, Placed, Placing, Run};
+use deadheat::parts::model::{NeutralLink, Placed, Placing, Run};
 
 use track::{Finished, Track, example};
 

@@ -9,8 +9,8 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use deadheat::format::read_run;
-use deadheat::model::{NeutralLink, Placed, Placing, Run};
+use deadheat::parts::format::read_run;
+use deadheat::parts::model::{NeutralLink, Placed, Placing, Run};
 use deadheat_testing::kill;
 
 /// A folder to race in, with a helper in it.

@@ -7,9 +7,9 @@
 #[path = "../examples/calibration/simulation/mod.rs"]
 mod simulation;
 
-use deadheat::analysis::{Options, analyse, looks_taken, planned_looks};
-use deadheat::engine::Noise;
-use deadheat::model::{Analysis, NeutralLink, Placed, Placing, Scope, Verdict};
+use deadheat::parts::analysis::{Options, analyse, looks_taken, planned_looks};
+use deadheat::parts::engine::Noise;
+use deadheat::parts::model::{Analysis, NeutralLink, Placed, Placing, Scope, Verdict};
 
 use simulation::families::{
     BLOCKS, FAMILIES, HARD_LAYOUT, NOISY, QUIET, REPLICATES, RESTLESS, SLOW_PATH, commands,

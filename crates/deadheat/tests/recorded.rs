@@ -5,14 +5,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use deadheat::Recorded;
-use deadheat::analysis::{Options, analyse};
-use deadheat::exit::Failure;
-use deadheat::format::{RunFileWriter, read_run};
-use deadheat::model::{
+use deadheat::parts::Recorded;
+use deadheat::parts::analysis::{Options, analyse};
+use deadheat::parts::exit::Failure;
+use deadheat::parts::format::{RunFileWriter, read_run};
+use deadheat::parts::model::{
     BlockRecord, ContenderId, EndReason, Flags, Origin, RecordSink, Run, RunEnd, Sample,
 };
-use deadheat::rules::{CliOverrides, Rules};
+use deadheat::parts::rules::{CliOverrides, Rules};
 
 const WITH_FIGURES: Options = Options {
     replay_looks: false,

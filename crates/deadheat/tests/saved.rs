@@ -3,14 +3,14 @@
 
 use std::path::Path;
 
-use deadheat::analysis::{Options, analyse};
-use deadheat::format::read_results_from;
-use deadheat::model::{
+use deadheat::parts::analysis::{Options, analyse};
+use deadheat::parts::format::read_results_from;
+use deadheat::parts::model::{
     Analysis, Better, Comparison, LeftOutReason, Metric, ResultBenchmark, ResultState, Results,
     Run, Unit, Verdict, Warning,
 };
-use deadheat::report::{ComparisonOptions, to_comparison};
-use deadheat::saved::{SavedError, Side, Terms, alone, join};
+use deadheat::parts::report::{ComparisonOptions, to_comparison};
+use deadheat::parts::saved::{SavedError, Side, Terms, alone, join};
 use proptest::prelude::*;
 
 fn terms(metric: Option<&str>) -> Terms {

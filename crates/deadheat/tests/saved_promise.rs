@@ -1,9 +1,9 @@
 //! What a comparison of saved results promises, by simulation: how often it is
 //! wrong, and that it finds what is there.
 
-use deadheat::analysis::{Options, analyse};
-use deadheat::model::{Analysis, Comparison, Metric, ResultBenchmark, Results, Verdict};
-use deadheat::saved::{Side, Terms, join};
+use deadheat::parts::analysis::{Options, analyse};
+use deadheat::parts::model::{Analysis, Comparison, Metric, ResultBenchmark, Results, Verdict};
+use deadheat::parts::saved::{Side, Terms, join};
 
 /// A stream of random numbers (SplitMix64) that lies open here.
 struct Stream(u64);

@@ -4,9 +4,9 @@ use std::fs;
 use std::hint::black_box;
 use std::time::Instant;
 
-use deadheat::analysis::{Options, analyse};
-use deadheat::format::read_run;
-use deadheat::model::{Metric, Run};
+use deadheat::parts::analysis::{Options, analyse};
+use deadheat::parts::format::read_run;
+use deadheat::parts::model::{Metric, Run};
 use deadheat_validation::bars::Section;
 use deadheat_validation::made_run::MadeRun;
 use deadheat_validation::workshop::Workshop;

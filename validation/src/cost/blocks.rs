@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use deadheat::model::{Benchmark, BlockRecord, Contender, Design, Plan, Workload};
+use deadheat::parts::model::{Benchmark, BlockRecord, Contender, Design, Plan, Workload};
 use deadheat_engine::{Contenders, Schedule};
 use deadheat_testing::runs::{design, one_look};
 

@@ -4,7 +4,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use deadheat::engine::SampleClock;
+use deadheat::parts::engine::SampleClock;
 use deadheat_validation::bars::Section;
 use deadheat_validation::workshop::Workshop;
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use deadheat::model::Workload;
+use deadheat::parts::model::Workload;
 use deadheat_engine::{CommandContenders, CommandOptions, Interrupts};
 use deadheat_testing::runs;
 use deadheat_validation::bare::{BareThread, Way};

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::time::Instant;
 
-use deadheat::model::{BlockRecord, RecordSink};
+use deadheat::parts::model::{BlockRecord, RecordSink};
 use deadheat_format::RunFileWriter;
 use deadheat_validation::bars::Section;
 use deadheat_validation::made_run::MadeRun;

@@ -1,6 +1,6 @@
 //! What it takes to start the process of a replicate.
 
-use deadheat::model::{FunctionCalls, Metric, Pinning, Workload};
+use deadheat::parts::model::{FunctionCalls, Metric, Pinning, Workload};
 use deadheat_engine::{FunctionContenders, FunctionOptions, Interrupts, WorkerProgram};
 use deadheat_validation::bare::{BareThread, Way};
 use deadheat_validation::bars::Section;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use deadheat::model::{Comparison, Verdict};
+use deadheat::parts::model::{Comparison, Verdict};
 use deadheat_validation::binomial::{binomial_bound, share_bounds};
 use deadheat_validation::machine::cores;
 use deadheat_validation::workloads::{RACES_WITH_ITSELF, Size};

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::process::{Command, Stdio};
 
-use deadheat::model::{Comparison, Verdict};
+use deadheat::parts::model::{Comparison, Verdict};
 use deadheat_validation::binomial::binomial_bound;
 
 use crate::Setting;

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use deadheat::Compare;
-use deadheat::model::{Verdict, Workload};
+use deadheat::parts::model::{Verdict, Workload};
 use deadheat_validation::process::median;
 use deadheat_validation::workloads::{Size, Visitor};
 

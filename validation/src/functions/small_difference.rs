@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use deadheat::model::Verdict;
+use deadheat::parts::model::Verdict;
 use deadheat_validation::workloads::ONE_THOUSANDTH;
 
 use crate::Setting;

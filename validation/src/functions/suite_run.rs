@@ -5,9 +5,9 @@ use std::cell::Cell;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use deadheat::analysis::{Options, analyse};
-use deadheat::format::read_run;
-use deadheat::model::{Analysis, Comparison, Run, Verdict};
+use deadheat::parts::analysis::{Options, analyse};
+use deadheat::parts::format::read_run;
+use deadheat::parts::model::{Analysis, Comparison, Run, Verdict};
 use deadheat_validation::process::cost;
 
 /// The bench target with the races of this workspace.

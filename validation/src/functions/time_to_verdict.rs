@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use deadheat::model::Verdict;
+use deadheat::parts::model::Verdict;
 use deadheat_validation::machine::cores;
 use deadheat_validation::process::median;
 use deadheat_validation::workloads::{RACES_OF_ONE_PERCENT, one_percent};

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use deadheat::analysis::{Options, analyse};
-use deadheat::format::read_run;
-use deadheat::model::{Family, Metric, Run};
+use deadheat::parts::analysis::{Options, analyse};
+use deadheat::parts::format::read_run;
+use deadheat::parts::model::{Family, Metric, Run};
 use deadheat_validation::routines::chase::{self, LANES};
 use serde_json::{Value, json};
 

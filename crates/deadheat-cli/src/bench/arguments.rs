@@ -4,10 +4,10 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
-use deadheat::exit::{Failure, Status};
-use deadheat::model::Program;
-use deadheat::pairing::side_names;
-use deadheat::settings::{is_program, program};
+use deadheat::parts::exit::{Failure, Status};
+use deadheat::parts::model::Program;
+use deadheat::parts::pairing::side_names;
+use deadheat::parts::settings::{is_program, program};
 
 use super::options::BenchOptions;
 use super::programs::{Entrants, Target};

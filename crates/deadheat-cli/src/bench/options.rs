@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use deadheat::exit::Failure;
-use deadheat::rules::{CliOverrides, Rules};
-use deadheat::settings::{Front, Ignored, Placement, RaceSettings, Selection, random_seed};
-use deadheat::{BenchmarkRace, RaceOutcome, Resumable, ResumeOptions};
+use deadheat::parts::exit::Failure;
+use deadheat::parts::rules::{CliOverrides, Rules};
+use deadheat::parts::settings::{Front, Ignored, Placement, RaceSettings, Selection, random_seed};
+use deadheat::parts::{BenchmarkRace, RaceOutcome, Resumable, ResumeOptions};
 
 use crate::exports::ExportArgs;
 use crate::options::{AnswerArgs, SettingsArgs};

@@ -3,14 +3,14 @@
 
 use std::fmt::Write as _;
 
-use deadheat::engine::{Inspected, WorkerProgram};
-use deadheat::exit::{Failure, Status};
-use deadheat::model::{LeftOut, Program};
-use deadheat::pairing::{self, Listed};
-use deadheat::report::{Glyphs, escape, sentences};
-use deadheat::settings::Front;
-use deadheat::terminal::{self, to_stderr};
-use deadheat::{RaceError, inspect_program};
+use deadheat::parts::engine::{Inspected, WorkerProgram};
+use deadheat::parts::exit::{Failure, Status};
+use deadheat::parts::model::{LeftOut, Program};
+use deadheat::parts::pairing::{self, Listed};
+use deadheat::parts::report::{Glyphs, escape, sentences};
+use deadheat::parts::settings::Front;
+use deadheat::parts::terminal::{self, to_stderr};
+use deadheat::parts::{RaceError, inspect_program};
 
 use super::options::BenchOptions;
 
@@ -216,7 +216,7 @@ fn no_name_fits<'a>(names: impl Iterator<Item = &'a str>, left_out: &'a [LeftOut
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadheat::model::LeftOutReason;
+    use deadheat::parts::model::LeftOutReason;
 
     fn only(benchmark: &str, side: &str) -> LeftOut {
         LeftOut {

@@ -1,13 +1,13 @@
 //! The race: programs in, answer out; of workers, or of Google Benchmark executables.
 
-use deadheat::answer::to_stdout;
-use deadheat::exit::{Failure, Status};
-use deadheat::model::Program;
-use deadheat::pairing::{
+use deadheat::parts::answer::to_stdout;
+use deadheat::parts::exit::{Failure, Status};
+use deadheat::parts::model::Program;
+use deadheat::parts::pairing::{
     self, Families, FamilyProblem, NamedTarget, Pairing, families, families_between, pair_names,
 };
-use deadheat::settings::{Ignored, Selection};
-use deadheat::{Entries, google_benchmark, race_benchmarks};
+use deadheat::parts::settings::{Ignored, Selection};
+use deadheat::parts::{Entries, google_benchmark, race_benchmarks};
 
 use super::options::BenchOptions;
 use super::programs::{

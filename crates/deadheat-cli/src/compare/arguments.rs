@@ -4,18 +4,18 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use deadheat::answer::{Format, to_stdout};
-use deadheat::exit::{Failure, Status};
-use deadheat::format::{ensure_writable, is_same_file, write_text};
-use deadheat::model::{Analysis, Run};
-use deadheat::pairing::{family, side_names};
-use deadheat::report::{
+use deadheat::parts::answer::{Format, to_stdout};
+use deadheat::parts::exit::{Failure, Status};
+use deadheat::parts::format::{ensure_writable, is_same_file, write_text};
+use deadheat::parts::model::{Analysis, Run};
+use deadheat::parts::pairing::{family, side_names};
+use deadheat::parts::report::{
     ComparisonOptions, Glyphs, Sort, to_comparison, to_comparison_csv, to_comparison_markdown,
     to_json, to_paired,
 };
-use deadheat::saved::{Side, join};
-use deadheat::settings::Color;
-use deadheat::terminal;
+use deadheat::parts::saved::{Side, join};
+use deadheat::parts::settings::Color;
+use deadheat::parts::terminal;
 
 use super::request::Request;
 use super::sides::{ProgramSide, Sides, read, refuse_two_tools};
@@ -264,7 +264,7 @@ fn tell(run: &Run, options: &BenchOptions, layout: &LayoutArgs) -> Result<Status
     let answer = options.answer.answer();
     // Of thousands of benchmarks the figures would take longer than all else,
     // so only who asks for them gets them, in JSON too.
-    let analysis_options = deadheat::analysis::Options {
+    let analysis_options = deadheat::parts::analysis::Options {
         without_figures: !answer.figures,
         ..answer.analysis_options()
     };

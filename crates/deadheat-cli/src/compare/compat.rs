@@ -7,8 +7,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use deadheat::engine::{Ended, run_in_foreground};
-use deadheat::format::{
+use deadheat::parts::engine::{Ended, run_in_foreground};
+use deadheat::parts::format::{
     FileKind, TemporaryFile, ensure_readable, file_kind, read_bytes, write_text,
 };
 use deadheat_compat::{Document, JsonError, Layout, Problem, Refusal, Report, Results};

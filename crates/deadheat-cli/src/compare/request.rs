@@ -1,7 +1,7 @@
 //! What is set side by side, by the words of the command line: those of
 //! compare.py, and a few more.
 
-use deadheat::exit::Failure;
+use deadheat::parts::exit::Failure;
 
 /// Two sides or more, the baseline first.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,14 +3,16 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use deadheat::engine::{Ended, run_beside_the_answer};
-use deadheat::exit::Failure;
-use deadheat::format::{Found, TemporaryFile, files_in, found_at, read_criterion, read_results};
-use deadheat::model::{Program, Results};
-use deadheat::pairing::family;
-use deadheat::saved::{Side, side_names_of};
-use deadheat::settings::program;
-use deadheat::terminal::to_stderr;
+use deadheat::parts::engine::{Ended, run_beside_the_answer};
+use deadheat::parts::exit::Failure;
+use deadheat::parts::format::{
+    Found, TemporaryFile, files_in, found_at, read_criterion, read_results,
+};
+use deadheat::parts::model::{Program, Results};
+use deadheat::parts::pairing::family;
+use deadheat::parts::saved::{Side, side_names_of};
+use deadheat::parts::settings::program;
+use deadheat::parts::terminal::to_stderr;
 
 use super::request::{Entrant, Request};
 

@@ -1,7 +1,7 @@
 //! Which races are run to put the promises to the test, and which promise
 //! speaks of which of them.
 
-use deadheat::engine::Noise;
+use deadheat::parts::engine::Noise;
 
 use crate::simulation::families::{
     BLOCKS, FAMILIES, Family, HARD_LAYOUT, QUIET, REPLICATES, RESTLESS, SLOW_PATH, commands,

@@ -12,8 +12,8 @@ use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use deadheat::format::read_run;
-use deadheat::model::Run;
+use deadheat::parts::format::read_run;
+use deadheat::parts::model::Run;
 use deadheat_testing::kill;
 
 /// Longer than anything here should ever take, and shorter than what hangs.

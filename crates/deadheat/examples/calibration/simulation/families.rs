@@ -1,7 +1,7 @@
 //! What real machines do to times: the families of noise that every promise
 //! is tested under.
 
-use deadheat::engine::Noise;
+use deadheat::parts::engine::Noise;
 
 use super::race::Setting;
 

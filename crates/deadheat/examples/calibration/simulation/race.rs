@@ -1,10 +1,10 @@
 //! One simulated race, from plan to answer.
 
-use deadheat::analysis::{Options, PlannedRule, analyse, planned_looks};
-use deadheat::engine::{
+use deadheat::parts::analysis::{Options, PlannedRule, analyse, planned_looks};
+use deadheat::parts::engine::{
     NeverStop, Noise, Session, SimulatedClock, SimulatedContenders, Simulation, Unwatched,
 };
-use deadheat::model::{Analysis, Design, Run, RunHeader, Unrecorded, Workload};
+use deadheat::parts::model::{Analysis, Design, Run, RunHeader, Unrecorded, Workload};
 use deadheat_testing::runs::{self, benchmark, contenders, design};
 
 /// What is raced, and what hides the truth.

@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::thread;
 
-use deadheat::analysis::looks_taken;
-use deadheat::model::{Estimate, Verdict};
+use deadheat::parts::analysis::looks_taken;
+use deadheat::parts::model::{Estimate, Verdict};
 
 use super::race::{Setting, race};
 
