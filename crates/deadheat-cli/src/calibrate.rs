@@ -190,11 +190,10 @@ fn answer(
 ) -> Result<(), Failure> {
     if let Some(path) = &args.markdown {
         let page = to_calibration_markdown(calibration);
-        match args.page_takes_stdout() {
-            true => return to_stdout(&page),
-            false => {
-                write_text(path, &page).map_err(|error| Failure::writing("--markdown", error))?;
-            }
+        if args.page_takes_stdout() {
+            return to_stdout(&page);
+        } else {
+            write_text(path, &page).map_err(|error| Failure::writing("--markdown", error))?;
         }
     }
     if args.json {

@@ -128,9 +128,10 @@ pub fn cargo_deadheat() -> ExitCode {
     if let Some(code) = role(&name, &args) {
         return code;
     }
-    let done = match args.first().is_some_and(|first| first == "placements") {
-        true => placements(&Placements::parse_from(args).args),
-        false => bench(args),
+    let done = if args.first().is_some_and(|first| first == "placements") {
+        placements(&Placements::parse_from(args).args)
+    } else {
+        bench(args)
     };
     match done {
         Ok(status) => status.into(),

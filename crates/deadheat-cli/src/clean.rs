@@ -134,9 +134,10 @@ fn listing(args: &CleanArgs, all: &[Stored]) -> String {
             (going, _) if going == count => "all go".to_owned(),
             (going, _) => format!("{going} go"),
         };
-        let fate = match args.dry_run {
-            true => fate.replace("go", "would go"),
-            false => fate,
+        let fate = if args.dry_run {
+            fate.replace("go", "would go")
+        } else {
+            fate
         };
         format!("{name:<26}{count:>5}{:>10}  {fate}\n", size(*bytes))
     };

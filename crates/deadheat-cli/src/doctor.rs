@@ -51,16 +51,17 @@ pub fn doctor(args: &DoctorArgs) -> Result<Status, Failure> {
         )
     };
     let checkup = examine(&options, begins).map_err(|error| Failure::Usage(error.to_string()))?;
-    match args.json {
-        true => to_stdout(&to_doctor_json(&checkup))?,
-        false => to_stdout(&to_doctor_text(
+    if args.json {
+        to_stdout(&to_doctor_json(&checkup))?
+    } else {
+        to_stdout(&to_doctor_text(
             &checkup,
             &DoctorTextOptions {
                 width: terminal::width(),
                 color: args.color.applies(),
                 unicode: terminal::speaks_unicode(),
             },
-        ))?,
+        ))?
     }
     Ok(Status::Done)
 }

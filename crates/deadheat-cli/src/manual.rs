@@ -87,9 +87,10 @@ fn page(name: &str, command: Command, see_also: &[&str]) -> Page {
         .section(Man::render_synopsis_section)
         .section(Man::render_description_section)
         .section(Man::render_options_section);
-    let page = match has_commands {
-        true => page.section(Man::render_subcommands_section),
-        false => page,
+    let page = if has_commands {
+        page.section(Man::render_subcommands_section)
+    } else {
+        page
     };
     page.verbatim(
         "EXAMPLES",

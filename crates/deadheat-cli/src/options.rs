@@ -93,9 +93,10 @@ impl AnswerArgs {
             plot: self.plot,
             color: self.color,
             gate: self.gate.clone(),
-            cells: match self.csv_exact {
-                true => TextCells::Exact,
-                false => TextCells::Guarded,
+            cells: if self.csv_exact {
+                TextCells::Exact
+            } else {
+                TextCells::Guarded
             },
         }
     }

@@ -88,9 +88,10 @@ pub fn analyze(mut args: AnalyzeArgs) -> Result<Status, Failure> {
     let answer = args.answer.answer();
     let mut status = Status::Done;
     for file in &args.files {
-        let recorded = match args.exports.need_samples() {
-            true => args.recorded.read(file, &rules)?,
-            false => args.recorded.open(file, &rules)?,
+        let recorded = if args.exports.need_samples() {
+            args.recorded.read(file, &rules)?
+        } else {
+            args.recorded.open(file, &rules)?
         };
         args.exports.check(Some(file))?;
         let reports = args.exports.reports();

@@ -216,9 +216,10 @@ fn entrants(sides: &Sides) -> Entrants {
         baseline: named(old, name),
         candidate: named(new, name),
     });
-    let candidate = match old.name == new.name {
-        true => format!("{} again", new.name),
-        false => new.name.clone(),
+    let candidate = if old.name == new.name {
+        format!("{} again", new.name)
+    } else {
+        new.name.clone()
     };
     Entrants {
         targets: targets.collect(),

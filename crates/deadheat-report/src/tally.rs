@@ -13,12 +13,13 @@ use crate::units::{Precision, counted, range, share, waiting};
 /// The change over all benchmarks, and what its interval takes for granted.
 pub fn overall(overall: &Overall, analysis: &Analysis, named: bool, glyphs: Glyphs) -> String {
     let estimate = &overall.estimate;
-    let whose = match named {
-        true => format!(
+    let whose = if named {
+        format!(
             "'{}': ",
             names::shorten(&names::escape(&overall.candidate, glyphs), 60, glyphs)
-        ),
-        false => String::new(),
+        )
+    } else {
+        String::new()
     };
     let precision = Precision::of(estimate.interval.as_ref());
     let change = precision.signed(estimate.effect.change(), glyphs);

@@ -298,14 +298,15 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
             candidate,
             mean_change,
         } => {
-            let seen = match *baseline + *candidate > 0.0 {
-                true => format!(
+            let seen = if *baseline + *candidate > 0.0 {
+                format!(
                     "{} of the baseline's samples and {} of the candidate's lie above three times \
                      the median of their side, and the mean",
                     share(*baseline),
                     share(*candidate)
-                ),
-                false => "the mean".to_owned(),
+                )
+            } else {
+                "the mean".to_owned()
             };
             let advice = match source {
                 Source::Functions | Source::Programs | Source::GoogleBenchmark => "",

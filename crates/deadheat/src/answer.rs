@@ -13,9 +13,9 @@ use deadheat_report::{Glyphs, MarkdownOptions, to_markdown_with, to_paired};
 #[cfg(feature = "commands")]
 use deadheat_report::{Sort, to_comparison_csv};
 
+use crate::exit::{Failure, Status};
 #[cfg(feature = "commands")]
 use crate::recorded::Recorded;
-use crate::exit::{Failure, Status};
 use crate::rules::Gate;
 use crate::settings::Color;
 use crate::terminal;

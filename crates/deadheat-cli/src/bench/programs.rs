@@ -182,12 +182,13 @@ pub fn nothing_in_common(left_out: &[LeftOut], names: &[String; 2]) -> Failure {
     let [old, new] = names;
     let glyphs = Glyphs::new(terminal::speaks_unicode());
     let said = sentences::left_out(left_out, glyphs);
-    Failure::Usage(match said.is_empty() {
-        true => format!("neither '{old}' nor '{new}' holds a benchmark"),
-        false => format!(
+    Failure::Usage(if said.is_empty() {
+        format!("neither '{old}' nor '{new}' holds a benchmark")
+    } else {
+        format!(
             "'{old}' and '{new}' have no benchmark in common that could be raced:\n  {}",
             said.join("\n  ")
-        ),
+        )
     })
 }
 

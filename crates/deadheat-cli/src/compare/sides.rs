@@ -192,9 +192,10 @@ fn folders_opened(request: &Request) -> Result<Request, Failure> {
     for entrant in &mut opened.sides {
         let mut named = Vec::new();
         for name in std::mem::take(&mut entrant.named) {
-            let files = match Path::new(&name).is_dir() {
-                true => files_in(&name).map_err(Failure::reading)?,
-                false => None,
+            let files = if Path::new(&name).is_dir() {
+                files_in(&name).map_err(Failure::reading)?
+            } else {
+                None
             };
             match files {
                 None => named.push(name),

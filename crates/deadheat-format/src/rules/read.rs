@@ -20,9 +20,10 @@ pub const RULES_FILE: &str = "deadheat.toml";
 /// current folder. `None` where there is none; what has the name and is no file is
 /// an error.
 pub fn find_rules(folder: &Path) -> Result<Option<PathBuf>, FormatError> {
-    let here = match folder.as_os_str().is_empty() {
-        true => Path::new("."),
-        false => folder,
+    let here = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
     };
     let absolute = fs::canonicalize(here).map_err(cannot_read(here))?;
     let mut seen = folder.to_owned();

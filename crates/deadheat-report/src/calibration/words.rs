@@ -92,12 +92,13 @@ pub(super) fn belief(calibration: &Calibration) -> (Belief, String) {
         all_calls(&open),
         share(alpha)
     );
-    let text = match kept.is_empty() {
-        true => format!("Nothing speaks against verdicts here, but too few races {few}"),
-        false => format!(
+    let text = if kept.is_empty() {
+        format!("Nothing speaks against verdicts here, but too few races {few}")
+    } else {
+        format!(
             "{believed} Nothing speaks against those on {}, but too few races {few}",
             list(&open)
-        ),
+        )
     };
     (Belief::Perhaps, text)
 }

@@ -27,12 +27,13 @@ const NAME_AT_EASE: usize = 20;
 impl<'a> Scene<'a> {
     /// The table of the judged metric.
     pub(super) fn judged(&self, rows: &[&Row<'a>]) -> Table<'a> {
-        match self.compares() {
-            true => Table {
+        if self.compares() {
+            Table {
                 folds: Some((OPEN, " that are neither faster nor slower")),
                 ..self.compared(rows)
-            },
-            false => self.alone(rows).folded(OPEN),
+            }
+        } else {
+            self.alone(rows).folded(OPEN)
         }
     }
 

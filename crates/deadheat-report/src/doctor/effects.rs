@@ -141,22 +141,24 @@ fn measured(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Option<Stri
         }
         Facts::Swap { .. } => {
             let pages = effect(EffectKind::SwappedPages)?;
-            Some(match pages == 0.0 {
-                true => "No page was moved while doctor watched.".to_owned(),
-                false => format!(
+            Some(if pages == 0.0 {
+                "No page was moved while doctor watched.".to_owned()
+            } else {
+                format!(
                     "{} moved while doctor watched.",
                     counted(pages as u64, "page was", "pages were")
-                ),
+                )
             })
         }
         Facts::Thermal { .. } => {
             let events = effect(EffectKind::ThrottleEvents)?;
-            Some(match events == 0.0 {
-                true => "It did not slow down while doctor measured.".to_owned(),
-                false => format!(
+            Some(if events == 0.0 {
+                "It did not slow down while doctor measured.".to_owned()
+            } else {
+                format!(
                     "It slowed down {} while doctor measured.",
                     counted(events as u64, "time", "times")
-                ),
+                )
             })
         }
         Facts::Container { quota, .. } => {

@@ -147,12 +147,13 @@ pub(super) fn mend(finding: &Finding, checkup: &Checkup) -> Option<Mend> {
                 },
             }
         }
-        Facts::Aslr { switched_off, .. } => Some(match switched_off {
-            true => words("Start deadheat without setarch -R (a debugger does that too)."),
-            false => run(
+        Facts::Aslr { switched_off, .. } => Some(if *switched_off {
+            words("Start deadheat without setarch -R (a debugger does that too).")
+        } else {
+            run(
                 "Let every process draw its addresses.",
                 "sudo sysctl kernel.randomize_va_space=2".to_owned(),
-            ),
+            )
         }),
         Facts::HugePages { .. } => Some(run(
             "Give huge pages only to programs that ask for them.",

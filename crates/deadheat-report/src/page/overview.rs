@@ -387,13 +387,12 @@ fn legend(out: &mut dyn Write, axis: &Axis, comparisons: &[Comparison]) -> fmt::
         return Ok(());
     };
     let all_alike = comparisons.iter().all(|one| one.margin == first.margin);
-    let margin = match all_alike {
-        true => {
-            let margin = Precision::of(None).size(first.margin);
-            let short = margin.replace(".00", "");
-            format!("the margin of ±{short}")
-        }
-        false => "the margin of each row".to_owned(),
+    let margin = if all_alike {
+        let margin = Precision::of(None).size(first.margin);
+        let short = margin.replace(".00", "");
+        format!("the margin of ±{short}")
+    } else {
+        "the margin of each row".to_owned()
     };
     let bent = if axis.is_bent() {
         " The axis draws far changes together."

@@ -204,9 +204,12 @@ impl Rules {
                 ..Gate::default()
             };
         };
-        let filters = |globs: &Vec<Glob>| match self.asked.names {
-            true => Vec::new(),
-            false => globs.clone(),
+        let filters = |globs: &Vec<Glob>| {
+            if self.asked.names {
+                Vec::new()
+            } else {
+                globs.clone()
+            }
         };
         Gate {
             fail_on: self.settings().fail_on.unwrap_or_default(),
