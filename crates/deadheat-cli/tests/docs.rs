@@ -12,6 +12,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use deadheat::parts::settings::{Front, Setting};
+
 /// Columns of a line that count. A sentence may break elsewhere when its
 /// numbers are longer, and a verdict comes well before that.
 const SURE_COLUMNS: usize = 60;
@@ -259,13 +261,15 @@ fn every_option_of_the_program_is_explained_in_the_manual() {
 #[test]
 fn every_option_of_the_bench_harness_is_described_with_an_example() {
     let source = text("crates/deadheat/src/harness/arguments.rs");
-    let help = source.split("HELP: &str = \"").nth(1).unwrap();
-    let help = help.split("\";").next().unwrap();
+    let help = source.split("usage: cargo bench").nth(1).unwrap();
+    let help = help.split("\",").next().unwrap();
     let lines = help.lines().filter(|line| line.starts_with("  -"));
-    let options: BTreeSet<&str> = lines
+    let written = lines
         .flat_map(|line| line.split([' ', ',']))
         .filter(|word| word.starts_with("--"))
-        .collect();
+        .map(str::to_owned);
+    let settings = Setting::of(Front::Harness).map(|setting| format!("--{}", setting.name));
+    let options: BTreeSet<String> = written.chain(settings).collect();
     assert!(
         options.len() > 20 && options.contains("--pin"),
         "{options:?}"
@@ -281,6 +285,7 @@ fn every_option_of_the_bench_harness_is_described_with_an_example() {
         lines.any(|line| line.split(' ').any(|word| word == option))
     };
     for option in options {
+        let option = option.as_str();
         let told = [format!("`{option}`"), format!("`{option} ")];
         assert!(
             told.iter().any(|told| manual.contains(told)),
@@ -381,7 +386,6 @@ fn section(document: &str, begin: &str, end: &str) -> String {
 /// has it, with the same word for its value.
 #[test]
 fn every_setting_of_the_table_is_documented_where_it_may_be_written() {
-    use deadheat::parts::settings::{Front, Setting};
     let documented = [
         (Front::Run, section("docs/cli.md", "## deadheat run", "## ")),
         (

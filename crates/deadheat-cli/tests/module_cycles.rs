@@ -274,8 +274,8 @@ fn rings(modules: &Modules) -> Vec<String> {
                 let level = levels.entry(from[..shared].to_vec()).or_default();
                 level.entry(one).or_default().entry(other).or_insert(said);
             }
-            // A child that uses what its parent's own file defines.
-            (Some(child), None) => {
+            // A child that uses what its parent's own file defines; a part of that very file may.
+            (Some(child), None) if modules.0[from].file != modules.0[to].file => {
                 let back = arrows.iter().find(|((parent, below), _)| {
                     parent == to
                         && below.len() > shared
@@ -424,4 +424,6 @@ fn a_child_that_uses_what_its_parent_defines_is_a_ring_when_that_uses_the_child(
     };
     assert_eq!(files("mod x; pub struct A;").len(), 0);
     assert_eq!(files("mod x; pub struct A; fn f(x: x::X) {}").len(), 1);
+    let within = "mod x { pub struct X(super::A); } pub struct A; fn f(x: x::X) {}";
+    assert_eq!(rings_of(&[("lib.rs", "mod a;"), ("a.rs", within)]).len(), 0);
 }

@@ -1,7 +1,7 @@
 //! An answer as a tree: what is said and of what kind it is, before it is known where it is shown.
 //!
-//! The builders (`run`, `comparison`, `calibration`) put every fact into blocks once; the renderers
-//! (`text`, `markdown`, and `page` for HTML) know blocks and nothing of what they say. Text in a
+//! The builders (`run`, `comparison`, `calibration`, `doctor`) put every fact into blocks once; the renderers
+//! (`terminal`, `markdown`, and `page` for HTML) know blocks and nothing of what they say. Text in a
 //! tree is escaped for terminals already (see `names`), and for no markup: that is the renderer's.
 
 use deadheat_model::{Comparison, Verdict};

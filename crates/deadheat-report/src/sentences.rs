@@ -15,7 +15,7 @@ pub use crate::left_out::left_out;
 use crate::names;
 pub use crate::suite::{Called, Source};
 pub use crate::tally::{controls, effort, ending, failed, overall, tally, time};
-use crate::units::{Precision, counted, range, share, spread, two_digits, waiting};
+use crate::units::{MOST_PERCENT, Precision, counted, range, share, spread, two_digits, waiting};
 
 /// The metric in words.
 pub fn metric(metric: &Metric, glyphs: Glyphs) -> String {
@@ -214,10 +214,13 @@ pub fn level_of_the_look(comparison: &Comparison) -> Option<String> {
 pub fn design(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
     let mut parts = Vec::new();
     parts.extend(level_of_the_look(comparison));
-    if let Some(smallest) = comparison.minimum_detectable_effect {
+    let smallest = comparison.minimum_detectable_effect;
+    // Nobody looks for changes beyond what a number of percent can tell.
+    let percent = smallest.map(|smallest| smallest.change() * 100.0);
+    if let Some(percent) = percent.filter(|percent| *percent <= MOST_PERCENT) {
         parts.push(format!(
             "this design finds changes of {} % or more with 80 % power",
-            two_digits(smallest.change() * 100.0)
+            two_digits(percent)
         ));
     }
     if let Some(all) = comparison.effect_with_dropped {

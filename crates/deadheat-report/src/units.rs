@@ -13,7 +13,7 @@ const MOST_DECIMALS: usize = 3;
 
 /// The largest percentage written out. An interval from two replicates can reach beyond anything a
 /// number of percent can tell.
-const MOST_PERCENT: f64 = 999_999.0;
+pub(crate) const MOST_PERCENT: f64 = 999_999.0;
 
 /// The smallest standard deviation written out, in percent: nobody acts on less.
 const LEAST_SPREAD: f64 = 0.01;

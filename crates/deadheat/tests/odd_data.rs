@@ -17,28 +17,55 @@ proptest! {
         ),
         per_replicate in 1usize..6,
     ) {
-        let mut csv = "benchmark,replicate,block,slot,contender,role,iterations,wall_ns\n".to_owned();
-        for (number, times) in blocks.iter().enumerate() {
-            let (replicate, block) = (number / per_replicate, number % per_replicate);
-            for (slot, time) in times.iter().enumerate() {
-                let (name, role) = match slot {
-                    0 | 3 => ("old", "baseline"),
-                    _ => ("new", "candidate"),
-                };
-                csv += &format!("b,{replicate},{block},{slot},{name},{role},1,{time}\n");
-            }
-        }
-        let plan = RecordingPlan { margin: 0.01, alpha: 0.05, judged: Metric::Wall };
-        let run = read_csv_from(csv.as_bytes(), "odd.csv", &plan).unwrap();
-        let analysis = analyse(&run, Options::default());
-        for text in [
-            to_json(&analysis),
-            to_text(&analysis, &TextOptions::default()),
-            to_markdown(&analysis),
-        ] {
-            for word in ["NaN", "inf", "Infinity"] {
-                prop_assert!(!text.split(|c: char| !c.is_alphanumeric()).any(|w| w == word), "{text}");
-            }
+        is_told_in_words_and_numbers(&blocks, per_replicate);
+    }
+}
+
+/// Each block four times, the baseline's first and last.
+fn is_told_in_words_and_numbers(blocks: &[[f64; 4]], per_replicate: usize) {
+    let mut csv = "benchmark,replicate,block,slot,contender,role,iterations,wall_ns\n".to_owned();
+    for (number, times) in blocks.iter().enumerate() {
+        let (replicate, block) = (number / per_replicate, number % per_replicate);
+        for (slot, time) in times.iter().enumerate() {
+            let (name, role) = match slot {
+                0 | 3 => ("old", "baseline"),
+                _ => ("new", "candidate"),
+            };
+            csv += &format!("b,{replicate},{block},{slot},{name},{role},1,{time}\n");
         }
     }
+    let plan = RecordingPlan {
+        margin: 0.01,
+        alpha: 0.05,
+        judged: Metric::Wall,
+    };
+    let run = read_csv_from(csv.as_bytes(), "odd.csv", &plan).unwrap();
+    let analysis = analyse(&run, Options::default());
+    for text in [
+        to_json(&analysis),
+        to_text(&analysis, &TextOptions::default()),
+        to_markdown(&analysis),
+    ] {
+        for word in ["NaN", "inf", "Infinity"] {
+            assert!(
+                !text
+                    .split(|c: char| !c.is_alphanumeric())
+                    .any(|w| w == word),
+                "{text}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_design_that_finds_only_changes_beyond_any_number_of_percent_keeps_silent() {
+    let blocks = [
+        [1.0; 4],
+        [1.0; 4],
+        [1.0, 1.0, 1.7e308, 1.0],
+        [5e-324, 1.7e308, 1.0, 1.0],
+        [1.0; 4],
+        [1.0, 1.7e308, 1.7e308, 1.0],
+    ];
+    is_told_in_words_and_numbers(&blocks, 2);
 }
