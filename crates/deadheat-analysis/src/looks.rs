@@ -4,7 +4,7 @@ use deadheat_model::Looks;
 use deadheat_stats::summary::scaled_mad;
 use deadheat_stats::{Order, Spending, block_effect, optimal_blocks};
 
-/// Why looks cannot be planned.
+/// The reason why looks cannot be planned.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LooksError {
     /// Fewer replicates at most than at least, or none at all.

@@ -133,8 +133,8 @@ impl<'a> Placement<'a> {
         warnings
     }
 
-    /// Why placement was not drawn although somebody asked for it. What happened to this benchmark
-    /// tells more than what was known before.
+    /// Returns the reason why placement was not drawn although somebody asked for it. What happened
+    /// to this benchmark tells more than what was known before.
     fn why_fixed(&self) -> Option<String> {
         let placed = self.placed.iter();
         let fallen_back = placed.filter_map(|one| one.fallen_back.clone()).next();

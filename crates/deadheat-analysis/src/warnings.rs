@@ -336,7 +336,7 @@ impl Traces<'_> {
             && waits(|row| row.candidate.as_ref()) == Some(true)
     }
 
-    /// Why the clocks disagree, as far as the samples tell.
+    /// Returns the reason why the clocks disagree, as far as the samples tell.
     fn cause(&self, comparison: &Comparison) -> ClockCause {
         let both = [ContenderId::BASELINE, self.candidate];
         // A process that is launched is switched away from and waits on its way from start to end

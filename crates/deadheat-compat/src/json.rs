@@ -12,7 +12,7 @@ use crate::value::{Number, Text, Value, push_scalar};
 /// Python's stack bears about as many brackets within brackets.
 const DEEPEST: usize = 990;
 
-/// Why a text is no JSON, and where.
+/// The reason why a text is no JSON, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JsonError {
     /// From 1.

@@ -9,7 +9,7 @@ pub struct Problem {
     pub path: String,
     /// What is wrong there.
     pub what: String,
-    /// Whether it is of the second side; without meaning where no row is at fault.
+    /// True if it is of the second side; without meaning where no row is at fault.
     pub second: bool,
 }
 
@@ -36,7 +36,7 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
-/// Why a document that could be read gives no results.
+/// The reason why a document that could be read gives no results.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
     /// The schema is another; the original says so on standard output. What stands in place of the

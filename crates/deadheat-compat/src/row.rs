@@ -10,7 +10,7 @@ use crate::value::{Number, Text, Value};
 pub struct Row<'a> {
     /// Its place in the file, from 0.
     index: usize,
-    /// Whether it is of the second side.
+    /// True if it is of the second side.
     pub(crate) second: bool,
     /// What it is sorted by, the most important first; filled in then.
     pub(crate) place: [f64; 4],

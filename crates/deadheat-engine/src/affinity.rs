@@ -9,7 +9,7 @@ use nix::unistd::Pid;
 
 use crate::machine::core_speed;
 
-/// Why contenders cannot be pinned as asked.
+/// The reason why contenders cannot be pinned as asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AffinityError {
     /// A core that this process may not use.

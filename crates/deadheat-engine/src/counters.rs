@@ -73,7 +73,7 @@ mod hardware {
             events
         }
 
-        /// Why counters cannot be opened, in words a user can act on.
+        /// Returns the reason why counters cannot be opened, in words a user can act on.
         pub(crate) fn explain(errno: i32) -> String {
             match errno {
                 libc::EACCES | libc::EPERM => {

@@ -12,7 +12,7 @@ use crate::interrupt::Interrupted;
 #[cfg(feature = "commands")]
 use crate::launcher::{ImageError, LauncherError};
 
-/// Why a race could not be started or finished.
+/// The reason why a race could not be started or finished.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum EngineError {

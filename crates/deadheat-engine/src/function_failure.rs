@@ -205,7 +205,7 @@ fn printing(printed: &str) -> String {
     }
 }
 
-/// Why a program cannot be started, and what to do about it.
+/// Returns the reason why a program cannot be started, and what to do about it.
 pub(crate) fn not_started(error: &io::Error, program: &Path) -> FunctionError {
     let advice = match error.raw_os_error() {
         Some(libc::ENOENT) if program.exists() => {

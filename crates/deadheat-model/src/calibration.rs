@@ -97,7 +97,7 @@ pub struct KnownDifference {
 pub struct CalibratedKind {
     /// The kind.
     pub kind: RaceKind,
-    /// Why it was not raced, or no further.
+    /// The reason why it was not raced, or no further.
     pub problem: Option<String>,
     /// Races of things against themselves that were planned.
     pub planned: u64,
@@ -164,8 +164,8 @@ pub struct Calibration {
 }
 
 impl Calibration {
-    /// Why it says nothing of this machine under this version of deadheat, in words; empty when it
-    /// does. Another major version may race otherwise.
+    /// Returns the reason why it says nothing of this machine under this version of deadheat, in
+    /// words; empty when it does. Another major version may race otherwise.
     pub fn outdated(&self, machine: &Machine, version: &str) -> Vec<&'static str> {
         let major = |version: &str| version.split('.').next().map(str::to_owned);
         let mut differences = self.machine.differences(machine);

@@ -21,7 +21,7 @@ pub struct ClockFacts {
     pub resolution_ns: f64,
     /// Nanoseconds that reading it twice takes.
     pub overhead_ns: f64,
-    /// Why the counter of the processor was not used.
+    /// The reason why the counter of the processor was not used.
     pub fallback: Option<String>,
 }
 

@@ -51,8 +51,8 @@ pub struct Placed {
     pub contenders: Vec<Placing>,
     /// Links that were drawn for this replicate before, and came to nothing.
     pub refused: Vec<RefusedLink>,
-    /// Why somebody runs as linked by the user although neutral links had been possible when the
-    /// race began.
+    /// The reason why somebody runs as linked by the user although neutral links had been possible
+    /// when the race began.
     pub fallen_back: Option<String>,
 }
 

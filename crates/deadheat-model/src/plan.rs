@@ -28,7 +28,7 @@ pub struct Benchmark {
     pub parameters: Vec<(String, String)>,
     /// The baseline first, the control last.
     pub contenders: Vec<Contender>,
-    /// Whether the last contender is a second copy of the baseline. It shows what the race makes of
+    /// True if the last contender is a second copy of the baseline. It shows what the race makes of
     /// no difference, and is no candidate.
     pub control: bool,
     /// Blocks in a replicate where the pilot found another number than that of the design to fit.
@@ -115,14 +115,14 @@ impl Benchmark {
         (1..self.rivals()).map(|index| ContenderId(index as u8))
     }
 
-    /// Whether a contender is a function that worker processes call.
+    /// Returns true if a contender is a function that worker processes call.
     pub fn calls_functions(&self) -> bool {
         let mut contenders = self.contenders.iter();
         contenders.any(|contender| contender.workload.calls().is_some())
     }
 
-    /// Whether all blocks of a replicate run in the order of its first: each slot is one launch of
-    /// a Google Benchmark executable, which takes the samples of all blocks in a row.
+    /// Returns true if all blocks of a replicate run in the order of its first: each slot is one
+    /// launch of a Google Benchmark executable, which takes the samples of all blocks in a row.
     pub fn keeps_order(&self) -> bool {
         let mut contenders = self.contenders.iter();
         contenders.any(|contender| matches!(contender.workload, Workload::GoogleBenchmark(_)))
@@ -162,7 +162,7 @@ pub struct Contender {
     pub workload: Workload,
 }
 
-/// Why a plan cannot be run.
+/// The reason why a plan cannot be run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PlanError {
     /// A number lies outside its range.

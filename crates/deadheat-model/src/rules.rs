@@ -73,11 +73,11 @@ pub struct Ignore {
 pub struct GateHit {
     /// The rule by its name: `slower`.
     pub rule: String,
-    /// Why it does not fail the run all the same; `None` when it does.
+    /// The reason why it does not fail the run all the same; `None` when it does.
     pub excuse: Option<Excuse>,
 }
 
-/// Why a broken rule does not count for now.
+/// The reason why a broken rule does not count for now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excuse {
     /// The reason that somebody wrote down for whoever asks.
@@ -106,11 +106,11 @@ pub struct IdleIgnore {
     pub rule: Option<String>,
     /// The line of the rules file that it begins at, counted from 1.
     pub line: u64,
-    /// Why it excuses nothing.
+    /// The reason why it excuses nothing.
     pub why: Idle,
 }
 
-/// Why an entry of an ignore list excuses nothing.
+/// The reason why an entry of an ignore list excuses nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Idle {
     /// No benchmark that was judged has such a name.

@@ -64,11 +64,11 @@ impl RunHeader {
 pub struct LeftOut {
     /// Its name.
     pub benchmark: String,
-    /// Why it is not raced.
+    /// The reason why it is not raced.
     pub reason: LeftOutReason,
 }
 
-/// Why a benchmark is not raced.
+/// The reason why a benchmark is not raced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LeftOutReason {
     /// Only this contender has it.
@@ -79,7 +79,7 @@ pub enum LeftOutReason {
     NotAlike(String),
 }
 
-/// Why no further block was run.
+/// The reason why no further block was run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EndReason {
     /// Every benchmark came to its verdict or to its last replicate.
@@ -104,7 +104,7 @@ pub struct BenchmarkFailure {
 /// The end of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunEnd {
-    /// Why it ended.
+    /// The reason why it ended.
     pub reason: EndReason,
     /// Processes launched in all, discarded ones included.
     pub launches: u64,

@@ -262,7 +262,7 @@ settings! {
             ),
         ],
     }
-    /// Whether each baseline races a second copy of itself as well.
+    /// True if each baseline races a second copy of itself as well.
     control: bool {
         name: "control",
         value: "",
@@ -453,7 +453,7 @@ impl Looks {
         self.at.last().copied().unwrap_or(0)
     }
 
-    /// Whether they rise from a replicate on, each with a level and a weight.
+    /// Returns true if they rise from a replicate on, each with a level and a weight.
     pub(crate) fn are_well_formed(&self) -> bool {
         let rising = self.at.windows(2).all(|pair| pair[0] < pair[1]);
         let complete = self.levels.len() == self.at.len() && self.weights.len() == self.at.len();
@@ -489,7 +489,7 @@ impl RaceSettings {
         self.max_replicates.unwrap_or(40)
     }
 
-    /// Whether each baseline races a second copy of itself as well.
+    /// Returns true if each baseline races a second copy of itself as well.
     pub fn control(&self) -> bool {
         self.control.unwrap_or(false)
     }

@@ -13,7 +13,7 @@ pub enum Observation {
     Sample,
 }
 
-/// Why wall time and CPU time tell different stories.
+/// The reason why wall time and CPU time tell different stories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockCause {
     /// Other tasks took the core: wall time was disturbed.
@@ -218,12 +218,12 @@ pub enum Warning {
     },
     /// Hardware counters could not be read.
     NoCounters {
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// The counter of the processor could not serve as clock.
     ClockFallback {
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// The code was built with debug assertions.

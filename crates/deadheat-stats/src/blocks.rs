@@ -63,7 +63,7 @@ fn half_sum_of_differences(a: f64, b: f64, c: f64, d: f64) -> f64 {
     ((0.5 * a - 0.5 * b) + (0.5 * c - 0.5 * d)).clamp(-f64::MAX, f64::MAX)
 }
 
-/// Why a list of sizes does not describe a list of effects.
+/// The reason why a list of sizes does not describe a list of effects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClusterError {
     /// The sizes add up to a different number of blocks.

@@ -40,7 +40,7 @@ pub enum Dropping {
     KeepAll(KeepReason),
 }
 
-/// Why flagged blocks stay in.
+/// The reason why flagged blocks stay in.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum KeepReason {
     /// One side is flagged more often than the other: the flag may be an effect of the code.

@@ -42,7 +42,7 @@ impl Floor {
     }
 }
 
-/// Why there is no estimate.
+/// The reason why there is no estimate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EstimateError {
     /// There are no blocks.

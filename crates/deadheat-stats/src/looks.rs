@@ -25,7 +25,7 @@ const GROWTH: [usize; 10] = [6, 8, 11, 16, 22, 31, 44, 62, 88, 125];
 /// A look this close to the last one, as a percentage of it, is not worth its share of α.
 const TOO_CLOSE_PERCENT: usize = 85;
 
-/// Why there is no plan.
+/// The reason why there is no plan.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum SpendingError {
     /// A run needs at least one replicate.

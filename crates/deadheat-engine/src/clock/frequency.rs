@@ -60,7 +60,7 @@ fn counter_of_processor() -> Result<Ticks, String> {
 #[cfg(target_arch = "x86_64")]
 const TIMERS_WITHOUT_TSC: [&str; 4] = ["hpet", "acpi_pm", "jiffies", "refined-jiffies"];
 
-/// Why the counter of this machine is no clock, in plain words.
+/// Returns the reason why the counter of this machine is no clock, in plain words.
 #[cfg(target_arch = "x86_64")]
 fn objection() -> Option<String> {
     let (current, available) = machine::timers();

@@ -150,7 +150,7 @@ pub(super) fn cause_of(
     })
 }
 
-/// Why a command could not be started.
+/// Returns the reason why a command could not be started.
 ///
 /// A missing program is a puzzle when all the system says is "No such file".
 fn not_started(errno: i32, command: &CommandLine) -> io::Error {

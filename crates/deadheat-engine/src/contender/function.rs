@@ -23,7 +23,7 @@ use crate::random::{Purpose, shuffle};
 use crate::session::Contenders;
 use crate::worker::{Baton, Relay, Reply, Request};
 
-/// Why a build runs as it is where another runs on neutral links.
+/// The reason why a build runs as it is where another runs on neutral links.
 const UNRECORDED: &str = "no record of its link lies beside it, as beside the other build; link it \
                           through deadheat link, see docs/placement.md";
 

@@ -79,7 +79,7 @@ pub(super) struct Workers<'a> {
     pub(super) cores: Cores,
     pub(super) gauge: Gauge,
     check: ClockCheck,
-    /// Why the counter of the processor does not serve as clock.
+    /// The reason why the counter of the processor does not serve as clock.
     pub(super) fallback: Option<String>,
     pub(super) programs: Programs,
     /// Processes started since somebody last asked.

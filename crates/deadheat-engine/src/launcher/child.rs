@@ -172,7 +172,7 @@ extern "C" fn exec_in_child(args: *mut c_void) -> c_int {
     }
 }
 
-/// Why the wait for a command is over.
+/// The reason why the wait for a command is over.
 pub(super) enum Awaited {
     Ended,
     TooLong,

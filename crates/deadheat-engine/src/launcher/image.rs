@@ -14,7 +14,7 @@ const PADDING_NAME: &[u8] = b"DEADHEAT_PADDING=";
 /// The longest padding a slot can ask for.
 pub(crate) const MAX_PADDING: u16 = 4095;
 
-/// Why a command cannot be turned into system-call arguments.
+/// The reason why a command cannot be turned into system-call arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ImageError {
     /// There is no program to run.

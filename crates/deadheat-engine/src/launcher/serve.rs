@@ -39,7 +39,7 @@ pub(super) struct Server {
     pub(super) want_counters: bool,
 }
 
-/// Why the launcher must leave.
+/// The reason why the launcher must leave.
 enum Leave {
     /// The race is over.
     Goodbye,

@@ -66,7 +66,7 @@ pub(crate) struct Answer {
     pub(crate) links: Result<Links, String>,
     /// One entry for each seed asked for, in the same order, as far as it got.
     pub(crate) made: Vec<Result<Variant, RefusedLink>>,
-    /// Why there are fewer than were asked for.
+    /// The reason why there are fewer than were asked for.
     pub(crate) broken: Option<String>,
 }
 

@@ -97,7 +97,7 @@ impl Placer {
         self
     }
 
-    /// Why the race runs on the user's own link from some replicate on.
+    /// Returns the reason why the race runs on the user's own link from some replicate on.
     pub(crate) fn fallen_back(&self) -> Option<&str> {
         self.fallen_back.as_deref()
     }

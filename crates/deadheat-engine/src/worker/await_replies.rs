@@ -16,7 +16,7 @@ use crate::interrupt::Interrupts;
 /// that one.
 const NEWS: Duration = Duration::from_secs(2);
 
-/// Why there is no answer.
+/// The reason why there is no answer.
 #[derive(Debug)]
 pub(crate) enum WaitError {
     /// Something is wrong with one of the workers.

@@ -104,7 +104,7 @@ pub(crate) enum Reply {
     },
 }
 
-/// Why a worker cannot go on.
+/// The reason why a worker cannot go on.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Problem {
     /// There is no such benchmark or contender in this program.

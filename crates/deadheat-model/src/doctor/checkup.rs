@@ -117,7 +117,7 @@ impl State {
     }
 }
 
-/// Why there is no number.
+/// The reason why there is no number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotMeasured {
     /// It takes a second core.
@@ -157,7 +157,7 @@ pub struct Finding {
     pub state: State,
     /// Measured effects.
     pub effects: Vec<Effect>,
-    /// Why something was not, where it could have been.
+    /// The reason why something was not, where it could have been.
     pub not_measured: Option<NotMeasured>,
 }
 
@@ -340,7 +340,7 @@ impl Effect {
     }
 }
 
-/// Why these cores and no others.
+/// The reason why these cores and no others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PinReason {
     /// The kernel keeps other work away from them.
@@ -362,7 +362,7 @@ pub struct PinAdvice {
     pub pinning: Pinning,
     /// The cores this comes down to for a race of commands; empty where the scheduler decides.
     pub cores: Vec<u32>,
-    /// Why these.
+    /// The reason why these.
     pub reason: PinReason,
     /// Cores that deadheat has to be started with, because it is not given the advised ones as it
     /// is started now; empty when it is.

@@ -116,7 +116,7 @@ pub struct Quota {
     pub file: String,
 }
 
-/// Why hardware counters cannot be opened.
+/// The reason why hardware counters cannot be opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refused {
     /// This process may not.
@@ -136,7 +136,7 @@ pub enum Facts {
     Clock {
         /// `tsc`, `cntvct` or `os`: what samples of functions are timed by.
         source: String,
-        /// Why it is not the counter of the processor.
+        /// The reason why it is not the counter of the processor.
         fallback: Option<String>,
         /// The clock that the kernel keeps time by.
         kernel: Option<String>,
@@ -248,7 +248,7 @@ pub enum Facts {
     Counters {
         /// The setting of the kernel.
         paranoid: Option<i32>,
-        /// Why they could not be opened; `None` when they could.
+        /// The reason why they could not be opened; `None` when they could.
         refused: Option<Refused>,
     },
     /// The build of deadheat itself.

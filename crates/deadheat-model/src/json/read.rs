@@ -34,7 +34,7 @@ impl Json {
 pub struct JsonError {
     /// The byte it could be read up to, counted from 1.
     column: usize,
-    /// Whether nothing follows.
+    /// True if nothing follows.
     at_end: bool,
 }
 

@@ -20,7 +20,7 @@ pub struct CalibrationSpec {
     pub work: Work,
     /// How much is raced.
     pub effort: Effort,
-    /// Whether that is less than usual.
+    /// True if that is less than usual.
     pub quick: bool,
     /// How everything is raced and judged; each kind of race has a pinning of its own where they
     /// name none. The budget is that of the effort.

@@ -125,7 +125,7 @@ impl Default for CommandRaceSpec {
     }
 }
 
-/// Why a race cannot be run as asked.
+/// The reason why a race cannot be run as asked.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SpecError {
     /// There is no command.
@@ -169,7 +169,7 @@ pub enum SpecError {
         one: &'static str,
         /// The other.
         other: &'static str,
-        /// Why not.
+        /// The reason.
         why: &'static str,
     },
     /// The parameters do not work out.

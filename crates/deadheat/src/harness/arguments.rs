@@ -247,7 +247,7 @@ fn text(word: OsString) -> Result<String, String> {
         .map_err(|word| format!("'{}' is not UTF-8", word.to_string_lossy()))
 }
 
-/// Whether a word names a setting.
+/// Returns true if a word names a setting.
 fn named(setting: &Setting, word: &str) -> bool {
     word.strip_prefix("--") == Some(setting.name)
 }

@@ -18,7 +18,7 @@ pub struct RaceOutcome {
     pub path: PathBuf,
 }
 
-/// Why a race could not be started or finished.
+/// The reason why a race could not be started or finished.
 #[derive(Debug)]
 pub enum RaceError {
     /// The contenders could not be got ready; nothing was launched.
@@ -36,18 +36,18 @@ pub enum RaceError {
     Resume(FormatError),
     /// The race broke off.
     BrokenOff {
-        /// Why.
+        /// The reason.
         error: EngineError,
         /// Where the blocks measured until then are kept.
         path: PathBuf,
-        /// How many there are.
+        /// Their number.
         blocks: usize,
     },
     /// The metric to be judged cannot be measured here.
     MetricNotMeasured {
         /// The metric.
         metric: Metric,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
     /// The race cannot be planned as asked.
@@ -56,7 +56,7 @@ pub enum RaceError {
     NotResumable {
         /// The file.
         path: PathBuf,
-        /// Why not, as what is said of the file.
+        /// The reason why not, as what is said of the file.
         reason: String,
     },
     /// The run was made with other metrics than can be recorded now.

@@ -74,7 +74,7 @@ pub struct ResumeOptions {
     pub timeout: Option<Duration>,
     /// Descriptor that the standard output of shown commands goes to.
     pub shown: RawFd,
-    /// Whether what programs with benchmarks print is shown, on standard error.
+    /// True if what programs with benchmarks print is shown, on standard error.
     pub programs_shown: bool,
     /// The program that makes neutral links: one that understands
     /// `placements EXECUTABLE SEED…`. Without one all run as they were linked.

@@ -25,7 +25,7 @@ pub struct Gate {
     pub exclude: Vec<Glob>,
     /// The rules file that was read.
     pub config: Option<PathBuf>,
-    /// Whether an ignored benchmark that is not there has gone for good.
+    /// True if an ignored benchmark that is not there has gone for good.
     pub whole: bool,
     /// The day on which is judged, in UTC.
     pub today: Day,
@@ -149,12 +149,12 @@ impl Gate {
         failing.or(hits.first()).cloned()
     }
 
-    /// Whether the last day of an entry is behind us.
+    /// Returns true if the last day of an entry is behind us.
     fn is_over(&self, ignore: &Ignore) -> bool {
         ignore.until.is_some_and(|until| until < self.today)
     }
 
-    /// Why an entry excuses nothing; `None` where it does, and where there was
+    /// Returns the reason why an entry excuses nothing; `None` where it does, and where there was
     /// nothing to see.
     fn idle(&self, ignore: &Ignore, seen: Seen) -> Option<IdleIgnore> {
         let why = match ignore.until.filter(|_| self.is_over(ignore)) {

@@ -19,11 +19,10 @@ use crate::settings::Selection;
 pub struct CliOverrides {
     /// Its options.
     pub settings: RaceSettings,
-    /// Whether benchmarks were named one by one, so that the filters of a file
-    /// do not count.
+    /// True if benchmarks were named one by one, so that the filters of a file do not count.
     pub names: bool,
-    /// Whether all benchmarks of a project are at hand, so that an entry of a
-    /// file that fits none of them has outlived its benchmark.
+    /// True if all benchmarks of a project are at hand, so that an entry of a file that fits none
+    /// of them has outlived its benchmark.
     pub whole: bool,
 }
 
@@ -121,8 +120,8 @@ impl Rules {
         some
     }
 
-    /// Whether a benchmark is raced or judged, as the filters of the file have
-    /// it; those who name benchmarks on the command line know better.
+    /// Returns true if a benchmark is raced or judged, as the filters of the file have it; those
+    /// who name benchmarks on the command line know better.
     pub fn selects(&self, benchmark: &str) -> bool {
         let file = self.file.as_ref().filter(|_| !self.asked.names);
         file.is_none_or(|file| file.selects(benchmark))

@@ -41,7 +41,7 @@ impl Color {
         known.ok_or_else(|| format!("'{text}' is none of {}", Self::NAMES.join(", ")))
     }
 
-    /// Whether what goes to standard output is coloured.
+    /// Returns true if what goes to standard output is coloured.
     pub fn applies(self) -> bool {
         match self {
             Self::Auto => terminal::wants_color(),

@@ -7,7 +7,7 @@ use deadheat_model::Program;
 
 use crate::exit::Failure;
 
-/// Why words name no program.
+/// The reason why words name no program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProgramError {
     /// A quote is not closed.
@@ -64,9 +64,9 @@ pub fn program(text: &str) -> Result<Program, ProgramError> {
     })
 }
 
-/// Whether a word names a program where it could also be part of the name of a
-/// benchmark: an executable file, anything that begins like a path, or several
-/// words of which the first is a program.
+/// Returns true if a word names a program where it could also be part of the name of a benchmark:
+/// an executable file, anything that begins like a path, or several words of which the first is a
+/// program.
 pub fn is_program(text: &str) -> bool {
     let like_a_path = ["/", "./", "../"].iter().any(|sign| text.starts_with(sign));
     // As in 'sort (quick)', where there is a program called sort.

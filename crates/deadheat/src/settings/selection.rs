@@ -33,13 +33,13 @@ pub enum Ignored {
 }
 
 impl Selection {
-    /// Whether the name is meant.
+    /// Returns true if the name is meant.
     pub fn names(&self, name: &str) -> bool {
         self.names_any(&[name])
     }
 
-    /// Whether what goes by all these names is meant: any of them may match a
-    /// filter, and none may be skipped.
+    /// Returns true if what goes by all these names is meant: any of them may match a filter, and
+    /// none may be skipped.
     pub fn names_any(&self, names: &[&str]) -> bool {
         let matches = |pattern: &String| {
             names.iter().any(|name| {
@@ -57,7 +57,7 @@ impl Selection {
             && !self.exclude.iter().any(fits)
     }
 
-    /// Whether a benchmark with such a mark is run, if its name is meant.
+    /// Returns true if a benchmark with such a mark is run, if its name is meant.
     pub fn runs(&self, ignored: bool) -> bool {
         match self.ignored {
             Ignored::Out => !ignored,
@@ -66,8 +66,8 @@ impl Selection {
         }
     }
 
-    /// Whether it is listed, if its name is meant: `--list` shows ignored ones
-    /// too, and with `--ignored` only them.
+    /// Returns true if it is listed, if its name is meant: `--list` shows ignored ones too, and
+    /// with `--ignored` only them.
     pub fn lists(&self, ignored: bool) -> bool {
         self.ignored != Ignored::Only || ignored
     }
