@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::metric::Metric;
 use crate::plan::{BenchmarkOverrides, LevelOverride, Plan, PlanError};
+use crate::race_settings::Looks;
 use crate::setting_values::ShareRange;
-use crate::settings::Looks;
 
 impl Plan {
     fn own(&self, benchmark: usize) -> Option<&BenchmarkOverrides> {
@@ -89,7 +89,7 @@ impl Plan {
 mod tests {
     use super::*;
     use crate::plan::{Benchmark, Contender, Saved};
-    use crate::settings::Design;
+    use crate::race_settings::Design;
     use crate::workload::Workload;
 
     fn looks(at: &[u32]) -> Looks {

@@ -24,6 +24,7 @@ mod placement;
 mod plan;
 mod plots;
 mod quantities;
+mod race_settings;
 mod results;
 mod rules;
 mod run;
@@ -31,7 +32,6 @@ mod samples;
 mod schedule;
 mod seams;
 mod setting_values;
-mod settings;
 mod warning;
 mod workload;
 
@@ -65,6 +65,7 @@ pub use plots::{
     PairPoint, Plots, ReplicateEstimate,
 };
 pub use quantities::{Day, byte_size, duration, fraction};
+pub use race_settings::{Design, FileScope, Front, Looks, RaceSettings, Setting, ValueKind};
 pub use results::{ResultBenchmark, ResultFacts, ResultSide, ResultSource, ResultState, Results};
 pub use rules::{Excuse, GateHit, Gates, Glob, Idle, IdleIgnore, Ignore, RulesFile, RulesOfSome};
 pub use run::{
@@ -74,7 +75,6 @@ pub use samples::{BlockRecord, BlockSpan, Flags, Sample, SampleError, Samples};
 pub use schedule::{Block, ContenderId, Role, Slot};
 pub use seams::{Decision, RecordSink, SinkError, StoppingRule, Unrecorded};
 pub use setting_values::{FailOn, Pinning, Placement, ShareRange, TimeLimit};
-pub use settings::{Design, FileScope, Front, Looks, RaceSettings, Setting, ValueKind};
 pub use warning::{ClockCause, Observation, Warning};
 pub use workload::{
     FunctionCalls, GoogleBenchmarkCalls, Program, RepetitionLength, WorkerCalls, Workload,

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use crate::metric::Metric;
+use crate::race_settings::{Design, Looks};
 use crate::schedule::ContenderId;
 use crate::setting_values::ShareRange;
-use crate::settings::{Design, Looks};
 use crate::workload::Workload;
 
 /// Everything that is decided before the first sample is taken.
@@ -357,7 +357,7 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::Looks;
+    use crate::race_settings::Looks;
 
     fn plan(margin: f64, alpha: f64) -> Plan {
         let contender = |name: &str| Contender {

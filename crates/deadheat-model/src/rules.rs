@@ -6,8 +6,8 @@ use std::fmt;
 use std::path::PathBuf;
 
 use crate::quantities::Day;
+use crate::race_settings::RaceSettings;
 use crate::setting_values::FailOn;
-use crate::settings::RaceSettings;
 
 /// All that a rules file says.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -189,10 +189,10 @@ impl Run {
 mod tests {
     use super::*;
     use crate::plan::Benchmark;
+    use crate::race_settings::{Design, Looks};
     use crate::samples::BlockRecord;
     use crate::samples::{Flags, Sample};
     use crate::schedule::ContenderId;
-    use crate::settings::{Design, Looks};
 
     fn run() -> Run {
         let benchmark = Benchmark {

@@ -11,13 +11,13 @@
 
 use rand_core::Rng;
 
+use deadheat_stats::anytime::{DEFAULT_G, critical_t};
 use deadheat_stats::blocks::Clusters;
 use deadheat_stats::dist::{t_critical, t_two_sided_p};
 use deadheat_stats::few_blocks::stretched_t;
 use deadheat_stats::guard::guard_p;
 use deadheat_stats::huber::{Floor, pooled_huber};
 use deadheat_stats::looks::Spending;
-use deadheat_stats::looks::{DEFAULT_G, critical_t};
 use deadheat_stats::rng::{chi_squared, coin, normal, uniform};
 
 /// The spread of an undisturbed slot, in log-ratio units. Only [`Noise::Spikes`] has a second scale

@@ -120,7 +120,7 @@ pub fn equivalent_t(t: f64, replicates: usize) -> f64 {
 
 /// The inverse of [`equivalent_t`]: the T over `replicates` single blocks that is as improbable as
 /// Student's `t`. Makes the critical value of any rule stated in t, such as
-/// [`anytime::critical_t`](crate::looks::critical_t), one for T.
+/// [`anytime::critical_t`](crate::anytime::critical_t), one for T.
 pub fn stretched_t(t: f64, replicates: usize) -> f64 {
     Stretch::tabled(replicates).apply(t)
 }

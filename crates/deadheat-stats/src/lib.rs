@@ -37,6 +37,7 @@
 //! # Ok::<(), deadheat_stats::EstimateError>(())
 //! ```
 
+pub mod anytime;
 pub mod blocks;
 pub mod components;
 pub mod dist;
@@ -51,6 +52,7 @@ pub mod guard;
 pub mod hdr;
 pub mod huber;
 pub mod looks;
+mod multiple;
 pub mod power;
 pub mod rank;
 pub mod rng;
@@ -63,6 +65,7 @@ pub mod summary;
 pub mod t_tests;
 pub mod verdict;
 
+pub use anytime::{DEFAULT_G, critical_t, e_value};
 pub use blocks::{ClusterError, Clusters, Diagnostics, Order, block_effect, diagnostics};
 pub use components::{
     Components, clamped_components, clamped_variance, is_bimodal, mean_of_replicate_locations,
@@ -83,7 +86,8 @@ pub use huber::{
     EstimateError, Floor, LAYOUT_ALLOWANCE, MIN_BLOCKS, MIN_REPLICATES_FOR_VERDICT, PooledEstimate,
     pooled_huber,
 };
-pub use looks::{DEFAULT_G, Spending, SpendingError, adjusted_p, critical_t, e_value};
+pub use looks::{Spending, SpendingError, adjusted_p};
+pub use multiple::{benjamini_hochberg, holm};
 pub use power::{
     minimum_detectable_effect, optimal_blocks, planned_standard_error, replicates_to_settle,
     replicates_within,
@@ -103,4 +107,4 @@ pub use shape::{
 pub use shapiro_wilk::{ShapiroWilk, shapiro_wilk};
 pub use signflip::sign_flip_p;
 pub use t_tests::{TTest, ZTest, student, student_paired, welch, z_test};
-pub use verdict::{Call, benjamini_hochberg, call, holm};
+pub use verdict::{Call, call};

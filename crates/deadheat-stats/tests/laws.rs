@@ -1,10 +1,10 @@
 //! What must hold for every input, however strange.
 
+use deadheat_stats::anytime::{critical_t, e_value};
 use deadheat_stats::dist::{
     binomial_cdf, binomial_two_sided_p, f_upper_tail, normal_cdf, normal_quantile, t_critical,
     t_two_sided_p,
 };
-use deadheat_stats::looks::{critical_t, e_value};
 use deadheat_stats::power::{
     minimum_detectable_effect, optimal_blocks, planned_standard_error, replicates_to_settle,
     replicates_within,
