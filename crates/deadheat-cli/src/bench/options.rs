@@ -91,7 +91,7 @@ impl BenchOptions {
         })
     }
 
-    /// How builds are raced and judged, by the command line and the rules file, with a seed.
+    /// The settings of the race, by the command line and the rules file, with a seed.
     pub fn settings(&self) -> RaceSettings {
         let settings = self.rules.settings();
         RaceSettings {

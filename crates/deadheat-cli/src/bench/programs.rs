@@ -17,9 +17,9 @@ use super::options::BenchOptions;
 /// The programs of two builds, the old one first.
 #[derive(Clone, Debug)]
 pub struct Entrants {
-    /// What either build made.
+    /// The programs of both builds.
     pub targets: Vec<Target>,
-    /// How the builds are called.
+    /// The names of the builds.
     pub names: [String; 2],
 }
 

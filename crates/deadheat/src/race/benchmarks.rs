@@ -4,7 +4,9 @@
 #[cfg(feature = "commands")]
 use deadheat_engine::{Inspected, WorkerProgram, inspect};
 use deadheat_engine::{Interrupts, Watcher, environment, unix_seconds};
-use deadheat_model::{Benchmark, BenchmarkFailure, Environment, LeftOut, Origin, Plan, RunHeader};
+use deadheat_model::{
+    Benchmark, BenchmarkFailure, Design, Environment, LeftOut, Origin, Plan, RulesOfSome, RunHeader,
+};
 
 use super::entries::{BenchmarkRace, Entries, PilotedContenders};
 use super::error::{RaceError, RaceOutcome, not_started, take_over_signals};
@@ -29,65 +31,26 @@ pub fn race_benchmarks(
     let machine = environment();
     let design = design(&race.settings)?;
     refuse_existing(race.save.as_deref())?;
-    let plan = Plan {
-        design,
+    let mut contenders = contenders(race, &entries, &interrupts)?;
+    let mut plan = Plan {
+        design: Design {
+            blocks_per_replicate: contenders.blocks(&race.settings),
+            ..design
+        },
         seed: race.settings.seed(),
         benchmarks: Vec::new(),
     };
-    #[cfg(feature = "commands")]
-    if google_benchmark::holds(&entries.benchmarks) {
-        let mut contenders = google_benchmark::contenders(race, &entries.benchmarks, &interrupts)?;
-        return race_piloted(
-            race,
-            plan,
-            entries,
-            &mut contenders,
-            machine,
-            &interrupts,
-            watcher,
-        );
-    }
-    let mut contenders = workers::contenders(race, &entries.metrics, &interrupts)?;
-    race_piloted(
-        race,
-        plan,
-        entries,
-        &mut contenders,
-        machine,
-        &interrupts,
-        watcher,
-    )
-}
-
-fn race_piloted(
-    race: &BenchmarkRace,
-    mut plan: Plan,
-    entries: Entries,
-    contenders: &mut dyn PilotedContenders,
-    machine: Environment,
-    interrupts: &Interrupts,
-    watcher: &mut dyn Watcher,
-) -> Result<RaceOutcome, RaceError> {
-    let settings = &race.settings;
-    plan.design.blocks_per_replicate = contenders.blocks(settings);
-    let mut benchmarks = entries.benchmarks;
-    for benchmark in &mut benchmarks {
-        // Before its pilot: a copy of a build has a process of its own.
-        if settings.control() {
-            benchmark.add_control();
-        }
-        benchmark.overrides = benchmark_overrides(&entries.rules, &benchmark.name, |alpha| {
-            looks(settings, alpha)
-        })?;
-    }
-    let called = contenders.called();
-    refuse_unmeasured(&plan.design.judged, contenders.metrics(), called)?;
-    refuse_unmeasured_overrides(&benchmarks, contenders.metrics(), called)?;
     let mut left_out = entries.left_out;
     let mut failures = Vec::new();
-    for mut benchmark in benchmarks {
+    for mut benchmark in planned(
+        race,
+        entries.benchmarks,
+        &entries.rules,
+        &plan,
+        &*contenders,
+    )? {
         let index = plan.benchmarks.len();
-        match contenders.pilot(index, &mut benchmark, settings) {
+        match contenders.pilot(index, &mut benchmark, &race.settings) {
             Ok(()) => {}
             Err(error) if error.is_of_a_contender() => {
                 if let Some(reason) = contenders.reason_to_leave_out(&error) {
@@ -102,14 +65,14 @@ fn race_piloted(
                     message: error.within_benchmark(),
                 });
             }
-            Err(error) => return Err(not_started(error, interrupts)),
+            Err(error) => return Err(not_started(error, &interrupts)),
         }
         plan.benchmarks.push(benchmark);
     }
     plan.validate()
         .map_err(|error| RaceError::Design(unraceable(error.to_string(), &left_out)))?;
     let failed = |of: usize| failures.iter().any(|failure| failure.benchmark == of);
-    let neutral_links = contenders.enter(&mut plan, &failed, race, interrupts)?;
+    let neutral_links = contenders.enter(&mut plan, &failed, race, &interrupts)?;
     let header = RunHeader {
         command: race.command.clone(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -128,11 +91,49 @@ fn race_piloted(
         plan,
     };
     Sitting {
-        contenders,
-        interrupts,
+        contenders: &mut *contenders,
+        interrupts: &interrupts,
         watcher,
     }
     .begin(header, failures, race.save.as_deref(), &race.folder)
+}
+
+/// The contenders of these entries, by what they are.
+fn contenders<'a>(
+    race: &BenchmarkRace,
+    entries: &Entries,
+    interrupts: &'a Interrupts,
+) -> Result<Box<dyn PilotedContenders + 'a>, RaceError> {
+    #[cfg(feature = "commands")]
+    if google_benchmark::holds(&entries.benchmarks) {
+        let contenders = google_benchmark::contenders(race, &entries.benchmarks, interrupts)?;
+        return Ok(Box::new(contenders));
+    }
+    let contenders = workers::contenders(race, &entries.metrics, interrupts)?;
+    Ok(Box::new(contenders))
+}
+
+/// The benchmarks with their controls and what is decided for each alone, as long as what they are
+/// judged by is measured.
+fn planned(
+    race: &BenchmarkRace,
+    mut benchmarks: Vec<Benchmark>,
+    rules: &[RulesOfSome],
+    plan: &Plan,
+    contenders: &dyn PilotedContenders,
+) -> Result<Vec<Benchmark>, RaceError> {
+    for benchmark in &mut benchmarks {
+        // Before its pilot: a copy of a build has a process of its own.
+        if race.settings.control() {
+            benchmark.add_control();
+        }
+        benchmark.overrides =
+            benchmark_overrides(rules, &benchmark.name, |alpha| looks(&race.settings, alpha))?;
+    }
+    let (measured, called) = (contenders.metrics(), contenders.called());
+    refuse_unmeasured(&plan.design.judged, measured, called)?;
+    refuse_unmeasured_overrides(&benchmarks, measured, called)?;
+    Ok(benchmarks)
 }
 
 /// The problem of a plan, with the names that were left out of it: that nothing is left to race

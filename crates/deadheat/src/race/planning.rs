@@ -164,9 +164,8 @@ pub(super) fn add_own_links(plan: &mut Plan, replicates: u32, possible: impl Fn(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::benchmark_overrides;
     use deadheat_engine::Pilot;
-    use deadheat_model::{Contender, Glob, Pinning, RulesOfSome, Workload};
+    use deadheat_model::{BenchmarkOverrides, Contender, Pinning, Workload};
 
     fn piloted(call_ns: f64, iterations: u64) -> Piloted {
         Piloted {
@@ -256,23 +255,14 @@ mod tests {
         assert_eq!(beside, [4, 4]);
     }
 
-    fn some(metric: &str) -> Vec<RulesOfSome> {
-        vec![RulesOfSome {
-            name: Glob::new("parse/*"),
-            rules: RaceSettings {
-                alpha: Some(0.01),
-                metric: Some(Metric::from_name(metric)),
-                ..RaceSettings::default()
-            },
-        }]
-    }
-
     #[test]
     fn a_metric_that_is_not_measured_names_the_benchmark() {
-        let looks = |alpha| planned_looks(0, 40, alpha);
         let benchmark = |metric| Benchmark {
             name: "parse/json".to_owned(),
-            overrides: benchmark_overrides(&some(metric), "parse/json", looks).unwrap(),
+            overrides: BenchmarkOverrides {
+                judged: Some(Metric::from_name(metric)),
+                ..BenchmarkOverrides::default()
+            },
             ..Benchmark::default()
         };
         let measured = [Metric::Wall, Metric::Cpu];
