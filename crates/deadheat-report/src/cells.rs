@@ -1,14 +1,10 @@
 //! Cells that the tables of every answer have in common: values, changes and metrics.
 
-use deadheat_model::{Comparison, Estimate, MetricComparison, Side, Unit};
+use deadheat_model::{Comparison, Estimate, Metric, MetricComparison, Side, Throughput, Unit};
 
-#[cfg(feature = "reports")]
-use crate::document::Content;
-use crate::document::{Block, Kind, Table};
-#[cfg(feature = "reports")]
-use crate::figures;
+use crate::document::{Kind, Table};
 use crate::glyphs::Glyphs;
-use crate::names::{escape, shorten};
+use crate::names;
 use crate::suite;
 use crate::units::{effect, interval, quantities, share};
 
@@ -115,7 +111,7 @@ pub(crate) fn metrics<'a>(comparison: &Comparison, glyphs: Glyphs) -> Option<Tab
     table.caption = "All metrics, by what is typical".to_owned();
     for row in shown {
         let unit = row.metric.unit();
-        let mut cells = vec![shorten(&escape(row.metric.name(), glyphs), 24, glyphs)];
+        let mut cells = vec![names::shown(row.metric.name(), 24, glyphs)];
         if let Some(candidate) = &row.candidate {
             let values = typical(&row.baseline, Some(candidate));
             cells.extend(quantities(unit, &values, glyphs));
@@ -145,50 +141,6 @@ pub(crate) fn seen(row: &MetricComparison) -> bool {
     sides.into_iter().flatten().any(|side| side.max > 0.0)
 }
 
-/// The secondary figures of a comparison as tables: each side by itself, and the two against each
-/// other.
-#[cfg(feature = "reports")]
-pub(crate) fn figure_tables<'a>(comparison: &Comparison, glyphs: Glyphs) -> Vec<Table<'a>> {
-    let sides = figures::sides(comparison, glyphs);
-    let between = figures::between(comparison, glyphs);
-    let tables = [
-        (sides, "Each side by itself"),
-        (between, "The two sides against each other"),
-    ];
-    let table = |(found, caption): (Option<figures::FigureTable>, &str)| {
-        let found = found?;
-        let mut table = Table::new(Kind::Words, found.header);
-        table.caption = caption.to_owned();
-        table.rows = found.rows.into_iter().map(Into::into).collect();
-        Some(table)
-    };
-    tables.into_iter().filter_map(table).collect()
-}
-
-/// The same as blocks between their title and what is to be known of them; `names` are those of
-/// the comparison.
-#[cfg(feature = "reports")]
-pub(crate) fn secondary<'a>(
-    comparison: &Comparison,
-    names: Vec<String>,
-    glyphs: Glyphs,
-) -> Vec<Block<'a>> {
-    let tables = figure_tables(comparison, glyphs);
-    if tables.is_empty() {
-        return Vec::new();
-    }
-    let mut blocks = vec![Block::of(Content::Titled(names, figures::TITLE))];
-    blocks.extend(tables.into_iter().map(Block::table));
-    blocks.push(Block::indented(figures::CAVEAT));
-    blocks
-}
-
-/// Without reports there are none.
-#[cfg(not(feature = "reports"))]
-pub(crate) fn secondary<'a>(_: &Comparison, _: Vec<String>, _: Glyphs) -> Vec<Block<'a>> {
-    Vec::new()
-}
-
 /// Change and interval, or the sign for nothing.
 pub(crate) fn change_cells(estimate: Option<&Estimate>, glyphs: Glyphs) -> [String; 2] {
     let nothing = || glyphs.nothing().to_owned();
@@ -203,4 +155,62 @@ pub(crate) fn change_cells(estimate: Option<&Estimate>, glyphs: Glyphs) -> [Stri
             range.map_or_else(nothing, |range| interval(&range, glyphs)),
         ],
     }
+}
+
+/// The work of each thread of either side per second, in bytes or items, at the median wall time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Rates {
+    pub(crate) baseline: Option<f64>,
+    pub(crate) candidate: Option<f64>,
+}
+
+impl Rates {
+    /// The rates of a comparison; nothing where the benchmark does not say what an iteration gets
+    /// done, or where wall time is not known.
+    pub(crate) fn of(comparison: &Comparison) -> Rates {
+        let mut rows = comparison.metrics.iter();
+        let (baseline, candidate) = if comparison.metric == Metric::Wall {
+            (&comparison.baseline, comparison.candidate.as_ref())
+        } else if let Some(row) = rows.find(|row| row.metric == Metric::Wall) {
+            (&row.baseline, row.candidate.as_ref())
+        } else {
+            return Rates::default();
+        };
+        let rate = |median_ns: f64| {
+            let done = match comparison.throughput? {
+                Throughput::Bytes(count) | Throughput::Items(count) => count as f64,
+            };
+            let rate = done / median_ns * 1e9;
+            rate.is_finite().then_some(rate)
+        };
+        Rates {
+            baseline: rate(baseline.median),
+            candidate: candidate.and_then(|side| rate(side.median)),
+        }
+    }
+}
+
+/// The rates of a benchmark's contenders, the baseline first, as tables show them; `None` where
+/// none is known.
+pub(crate) fn rate_cells(group: &[Comparison], glyphs: Glyphs) -> Option<Vec<String>> {
+    let (unit, suffix) = match group.first()?.throughput? {
+        Throughput::Bytes(_) => (Unit::Bytes, "/s"),
+        Throughput::Items(_) => (Unit::Count, " items/s"),
+    };
+    let candidates = group.iter().filter(|one| one.candidate.is_some());
+    let rates: Vec<Option<f64>> = std::iter::once(Rates::of(&group[0]).baseline)
+        .chain(candidates.map(|one| Rates::of(one).candidate))
+        .collect();
+    if rates.iter().all(Option::is_none) {
+        return None;
+    }
+    let mut shown = cells(unit, &rates, glyphs);
+    for (cell, _) in shown
+        .iter_mut()
+        .zip(&rates)
+        .filter(|(_, rate)| rate.is_some())
+    {
+        cell.push_str(suffix);
+    }
+    Some(shown)
 }

@@ -122,6 +122,15 @@ pub(crate) struct Note {
 }
 
 impl Note {
+    /// Remarks of one gravity.
+    pub(crate) fn all(severity: Severity, texts: Vec<String>) -> Vec<Note> {
+        let mut notes = Vec::with_capacity(texts.len());
+        for text in texts {
+            notes.push(Note::of(severity, text));
+        }
+        notes
+    }
+
     /// A remark that says itself what it is about.
     pub(crate) fn of(severity: Severity, text: String) -> Note {
         Note {

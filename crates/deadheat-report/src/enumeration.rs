@@ -1,4 +1,14 @@
-//! Several things in one sentence.
+//! Several things at once: their texts, and how a sentence names them.
+
+/// The text of every item. Behind a pointer, for a loop and a vector of their own for each of a
+/// hundred closures were a good part of what this crate took to compile.
+pub(crate) fn texts<T>(items: &[T], text: &dyn Fn(&T) -> String) -> Vec<String> {
+    let mut texts = Vec::with_capacity(items.len());
+    for item in items {
+        texts.push(text(item));
+    }
+    texts
+}
 
 /// "a, b and c"; empty where there is nothing.
 pub(crate) fn enumerated<S: AsRef<str>>(parts: &[S]) -> String {
@@ -19,9 +29,27 @@ pub(crate) fn first_of(mut parts: Vec<String>, at_most: usize) -> String {
     enumerated(&parts)
 }
 
+/// The first few, and how many more there are: "a, b and 3 more". Where all are named, no "and"
+/// stands before the last one.
+pub(crate) fn some_of(all: &[String], at_most: usize) -> String {
+    let (named, more) = all.split_at(all.len().min(at_most));
+    match more.len() {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_list_is_told_by_its_beginning() {
+        let all: Vec<String> = (1..=6).map(|seed| seed.to_string()).collect();
+        assert_eq!(some_of(&all, 4), "1, 2, 3, 4 and 2 more");
+        assert_eq!(some_of(&all[..4], 4), "1, 2, 3, 4");
+        assert_eq!(some_of(&all[..1], 4), "1");
+    }
 
     #[test]
     fn the_last_of_several_is_joined_by_and() {

@@ -1,11 +1,14 @@
-//! Secondary figures in words and cells, for text and Markdown.
+//! Secondary figures: tables of them, and their JSON.
 
 use deadheat_model::{
-    BetweenFigures, Change, Comparison, Family, LogRatio, SideFigures, TTested, Tested, Unit,
+    BetweenFigures, Change, Comparison, Family, Figures, FirstHalf, Fit, Json, LogRatio, Object,
+    OppositePeaks, PairSigns, RankSums, SideFigures, SignedRanks, Spread, StabilityFigures,
+    TTested, Tested, Unit,
 };
 
+use crate::document::{Block, Content, Kind, Table};
 use crate::glyphs::Glyphs;
-use crate::units::{effect, interval, quantities, share, two_digits};
+use crate::units::{self, effect, interval, quantities, share, two_digits};
 
 /// The title of the figures.
 pub(crate) const TITLE: &str = "Secondary figures: they inform, they never decide.";
@@ -17,20 +20,46 @@ pub(crate) const CAVEAT: &str = "Those marked * take every sample for independen
 /// The percentiles shown of the 99 that are known.
 const SHOWN: [usize; 7] = [1, 5, 25, 50, 75, 95, 99];
 
-/// A table: a header and rows of as many cells.
-pub(crate) struct FigureTable {
-    pub(crate) header: Vec<&'static str>,
-    pub(crate) rows: Vec<Vec<String>>,
+/// The secondary figures of a comparison as tables: each side by itself, and the two against each
+/// other.
+pub(crate) fn tables<'a>(comparison: &Comparison, glyphs: Glyphs) -> Vec<Table<'a>> {
+    let tables = [sides(comparison, glyphs), between(comparison, glyphs)];
+    tables.into_iter().flatten().collect()
+}
+
+fn table<'a>(caption: &str, heads: &[&str], rows: Vec<Vec<String>>) -> Table<'a> {
+    Table {
+        caption: caption.to_owned(),
+        rows: rows.into_iter().map(Into::into).collect(),
+        ..Table::new(Kind::Words, heads.iter().copied())
+    }
+}
+
+/// The same as blocks between their title and what is to be known of them; `names` are those of
+/// the comparison.
+pub(crate) fn blocks<'a>(
+    comparison: &Comparison,
+    names: Vec<String>,
+    glyphs: Glyphs,
+) -> Vec<Block<'a>> {
+    let tables = tables(comparison, glyphs);
+    if tables.is_empty() {
+        return Vec::new();
+    }
+    let mut blocks = vec![Block::of(Content::Titled(names, TITLE))];
+    blocks.extend(tables.into_iter().map(Block::table));
+    blocks.push(Block::indented(CAVEAT));
+    blocks
 }
 
 /// Each side by itself; `None` without figures.
-pub(crate) fn sides(comparison: &Comparison, glyphs: Glyphs) -> Option<FigureTable> {
+fn sides<'a>(comparison: &Comparison, glyphs: Glyphs) -> Option<Table<'a>> {
     let figures = comparison.figures.as_ref()?;
     let mut sides = vec![&figures.baseline];
     sides.extend(figures.candidate.as_ref());
-    let header = match sides.len() {
-        1 => vec!["distribution", "value"],
-        _ => vec!["distribution", "baseline", "candidate"],
+    let heads: &[&str] = match sides.len() {
+        1 => &["distribution", "value"],
+        _ => &["distribution", "baseline", "candidate"],
     };
     let columns: Vec<Vec<(String, String)>> = sides
         .iter()
@@ -41,7 +70,7 @@ pub(crate) fn sides(comparison: &Comparison, glyphs: Glyphs) -> Option<FigureTab
         std::iter::once(name.clone()).chain(cells).collect()
     };
     let rows = columns[0].iter().enumerate().map(row).collect();
-    Some(FigureTable { header, rows })
+    Some(table("Each side by itself", heads, rows))
 }
 
 /// The figures of one side, as many for every side.
@@ -88,7 +117,7 @@ fn side_rows(side: &SideFigures, unit: Unit, glyphs: Glyphs) -> Vec<(String, Str
 }
 
 /// The two sides against each other; `None` for a contender alone.
-pub(crate) fn between(comparison: &Comparison, glyphs: Glyphs) -> Option<FigureTable> {
+fn between<'a>(comparison: &Comparison, glyphs: Glyphs) -> Option<Table<'a>> {
     let figures = comparison.figures.as_ref()?;
     let between = figures.between.as_ref()?;
     let mut rows = Rows {
@@ -116,10 +145,8 @@ pub(crate) fn between(comparison: &Comparison, glyphs: Glyphs) -> Option<FigureT
         rows.change("carry-over", Some(LogRatio(order.carry_over)));
         rows.change("second position", Some(LogRatio(order.second_position)));
     }
-    Some(FigureTable {
-        header: vec!["candidate against baseline", "value", "interval", "p"],
-        rows: rows.rows,
-    })
+    let heads = ["candidate against baseline", "value", "interval", "p"];
+    Some(table("The two sides against each other", &heads, rows.rows))
 }
 
 struct Rows {
@@ -262,6 +289,150 @@ fn signed(value: f64, glyphs: Glyphs) -> String {
     };
     let sign = if value < 0.0 { glyphs.minus() } else { "" };
     format!("{sign}{digits}")
+}
+
+/// The secondary figures, as `deadheat.analysis/1` has them.
+pub(crate) fn to_json(figures: &Figures) -> Object {
+    Object::new()
+        .with("baseline", side_figures(&figures.baseline))
+        .with("candidate", figures.candidate.as_ref().map(side_figures))
+        .with("between", figures.between.as_ref().map(between_json))
+        .with("stability", figures.stability.as_ref().map(stability))
+}
+
+fn side_figures(side: &SideFigures) -> Object {
+    Object::new()
+        .with("percentiles", row(&side.percentiles))
+        .with("log_skewness", side.log_skewness)
+        .with("log_excess_kurtosis", side.log_excess_kurtosis)
+        .with("shapiro_wilk", side.shapiro_wilk.map(tested_json))
+        .with("fits", Json::from_iter(side.fits.iter().map(fit)))
+        .with("mean_over_min", side.mean_over_min)
+        .with("min_sigmas", side.min_sigmas)
+        .with("max_sigmas", side.max_sigmas)
+        .with("first_half", side.first_half.as_ref().map(first_half))
+}
+
+fn row(values: &[f64]) -> Json {
+    Json::Row(values.iter().map(|value| Json::from(*value)).collect())
+}
+
+fn first_half(half: &FirstHalf) -> Object {
+    Object::new()
+        .with("median", half.median)
+        .with("percentiles", row(&half.percentiles))
+        .with("against_second", half.against_second.map(tested_json))
+}
+
+fn tested_json(tested: Tested) -> Object {
+    Object::new()
+        .with("statistic", tested.statistic)
+        .with("p_value", tested.p)
+}
+
+fn fit(fit: &Fit) -> Object {
+    Object::new()
+        .with("family", fit.family.name())
+        .with("location", fit.location)
+        .with("scale", fit.scale)
+        .with("log_likelihood", fit.log_likelihood)
+}
+
+fn between_json(between: &BetweenFigures) -> Object {
+    Object::new()
+        .with("min_change", between.min.map(LogRatio::change))
+        .with("median_change", between.median.map(LogRatio::change))
+        .with("mean_change", between.mean.map(LogRatio::change))
+        .with("shift", between.shift.map(shift))
+        .with("pairs", between.pairs.map(pairs))
+        .with("welch", between.welch.map(t_tested))
+        .with("student", between.student.map(t_tested))
+        .with("student_paired", between.student_paired.map(t_tested))
+        .with("z_paired", between.z_paired.map(tested_json))
+        .with("signed_rank", between.signed_rank.map(signed_rank))
+        .with("mann_whitney", between.mann_whitney.map(rank_sums))
+        .with("rank_sum_p", between.rank_sum_p)
+        .with(
+            "kolmogorov_smirnov",
+            between.kolmogorov_smirnov.map(tested_json),
+        )
+        .with("wasserstein", between.wasserstein)
+        .with("opposite_peaks", between.opposite_peaks.map(peaks))
+}
+
+fn shift(change: Change) -> Object {
+    Object::new().with("change", change.effect.change()).with(
+        "ci",
+        change
+            .interval
+            .as_ref()
+            .map(units::ends)
+            .map(Json::from_iter),
+    )
+}
+
+fn t_tested(tested: TTested) -> Object {
+    let Change { effect, interval } = tested.change;
+    let log_ends = interval.map(|interval| Json::from_iter([interval.low.0, interval.high.0]));
+    Object::new()
+        .with("change", effect.change())
+        .with(
+            "ci",
+            interval.as_ref().map(units::ends).map(Json::from_iter),
+        )
+        .with("log_difference", effect.0)
+        .with("log_ci", log_ends)
+        .with("t", tested.t)
+        .with("df", tested.df)
+        .with("p_value", tested.p)
+}
+
+fn pairs(pairs: PairSigns) -> Object {
+    Object::new()
+        .with("less", pairs.less)
+        .with("equal", pairs.equal)
+        .with("greater", pairs.greater)
+        .with("p_value", pairs.p)
+}
+
+fn signed_rank(ranks: SignedRanks) -> Object {
+    Object::new()
+        .with("less", ranks.less)
+        .with("greater", ranks.greater)
+        .with("p_value", ranks.p)
+}
+
+fn rank_sums(ranks: RankSums) -> Object {
+    Object::new()
+        .with("u_baseline", ranks.u_baseline)
+        .with("u_candidate", ranks.u_candidate)
+        .with("p_value", ranks.p)
+}
+
+fn peaks(peaks: OppositePeaks) -> Object {
+    Object::new()
+        .with("below", peaks.below)
+        .with("above", peaks.above)
+        .with("p_value", peaks.p)
+}
+
+fn stability(stability: &StabilityFigures) -> Object {
+    Object::new()
+        .with(
+            "first_half_change",
+            stability.first_half.map(LogRatio::change),
+        )
+        .with(
+            "second_half_change",
+            stability.second_half.map(LogRatio::change),
+        )
+        .with("spread", stability.spread.map(spread))
+}
+
+fn spread(spread: Spread) -> Object {
+    Object::new()
+        .with("within", LogRatio(spread.within).change())
+        .with("between", LogRatio(spread.between).change())
 }
 
 #[cfg(test)]

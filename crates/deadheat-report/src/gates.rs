@@ -5,8 +5,10 @@ use deadheat_model::{Analysis, Comparison, Excuse, GateHit, Idle, IdleIgnore};
 
 use crate::document::{Broken, Content, Note, Severity};
 use crate::enumeration::first_of;
+#[cfg(feature = "reports")]
+use crate::enumeration::texts;
 use crate::glyphs::Glyphs;
-use crate::names::{escape, shorten};
+use crate::names::{shorten, shown};
 use crate::suite;
 use crate::units::counted;
 
@@ -34,7 +36,7 @@ pub(crate) fn gates(analysis: &Analysis, glyphs: Glyphs) -> Vec<Note> {
 pub(crate) fn about_the_file(analysis: &Analysis, glyphs: Glyphs) -> Vec<Note> {
     let gates = &analysis.gates;
     let file = gates.config.as_deref().unwrap_or("the rules file");
-    let file = shorten(&escape(file, glyphs), PATH, glyphs);
+    let file = shown(file, PATH, glyphs);
     let mut notes: Vec<Note> = gates
         .idle
         .iter()
@@ -52,6 +54,7 @@ pub(crate) fn about_the_file(analysis: &Analysis, glyphs: Glyphs) -> Vec<Note> {
 /// The gates of the whole run: whether they are open, and every comparison that breaks a
 /// rule, those that count first; `None` where there is no rule. `names` gives the names of a
 /// comparison.
+#[cfg(feature = "reports")]
 pub(crate) fn gate<'a>(
     analysis: &Analysis,
     names: impl Fn(&Comparison) -> Vec<String>,
@@ -88,13 +91,14 @@ pub(crate) fn gate<'a>(
 }
 
 /// That no rule is broken; `None` where one is, or where there is none.
+#[cfg(feature = "reports")]
 fn passed(analysis: &Analysis) -> Option<String> {
     let broken = analysis.comparisons.iter().any(|one| one.gate.is_some());
     let asked = &analysis.gates.asked;
     if broken || asked.is_empty() {
         return None;
     }
-    let names: Vec<String> = asked.iter().map(|rule| format!("'{rule}'")).collect();
+    let names = texts(asked, &|rule| format!("'{rule}'"));
     let noun = if names.len() == 1 { "rule" } else { "rules" };
     Some(format!(
         "no benchmark breaks the {noun} {}.",
@@ -104,12 +108,12 @@ fn passed(analysis: &Analysis) -> Option<String> {
 
 /// The name of the rule, fit to be shown.
 pub(crate) fn rule(hit: &GateHit, glyphs: Glyphs) -> String {
-    shorten(&escape(&hit.rule, glyphs), RULE, glyphs)
+    shown(&hit.rule, RULE, glyphs)
 }
 
 /// Why a broken rule does not count: "excused until 2026-12-31: known".
 pub(crate) fn excuse(excuse: &Excuse, glyphs: Glyphs) -> String {
-    let shown = |text: &str| shorten(&escape(text, glyphs), REASON, glyphs);
+    let shown = |text: &str| shown(text, REASON, glyphs);
     let until = match &excuse.until {
         Some(day) => format!(" until {}", shown(day)),
         None => String::new(),
@@ -174,7 +178,7 @@ fn broken(analysis: &Analysis, glyphs: Glyphs) -> Vec<Note> {
 fn named(comparison: &Comparison, several: bool, alone: bool, glyphs: Glyphs) -> String {
     let title = shorten(&suite::title(comparison, glyphs), NAME, glyphs);
     let candidate = comparison.candidate.as_ref();
-    let candidate = candidate.map(|side| shorten(&escape(&side.name, glyphs), NAME, glyphs));
+    let candidate = candidate.map(|side| shown(&side.name, NAME, glyphs));
     match candidate {
         Some(candidate) if alone => format!("'{candidate}'"),
         Some(candidate) if several => format!("'{title}' ('{candidate}')"),
@@ -184,7 +188,7 @@ fn named(comparison: &Comparison, several: bool, alone: bool, glyphs: Glyphs) ->
 
 /// That an entry of the ignore list excuses nothing, and why.
 fn idle(one: &IdleIgnore, file: &str, glyphs: Glyphs) -> Note {
-    let name = shorten(&escape(&one.name, glyphs), NAME, glyphs);
+    let name = shown(&one.name, NAME, glyphs);
     let rule = one.rule.as_ref();
     let rule = rule.map_or("a rule".to_owned(), |rule| format!("the rule '{rule}'"));
     let (severity, said) = match &one.why {

@@ -5,16 +5,16 @@
 //! accident. Every effect is a relative change here.
 
 use deadheat_model::{
-    Analysis, Better, BetweenFigures, BlockDiagnostics, CalibrationNote, Change, Comparison,
-    Control, EndReason, Ending, Estimate, FailedBenchmark, Figures, FirstHalf, Fit, GateHit, Idle,
-    IdleIgnore, Interval, Json, LeftOut, LeftOutReason, LogRatio, MetricComparison, Object,
-    OppositePeaks, Overall, PairSigns, Population, RankSums, ResultSide, ResultSource, Side,
-    SideFigures, SignedRanks, Spread, Spreads, StabilityFigures, TTested, Tested, Throughput,
-    Warning,
+    Analysis, Better, BlockDiagnostics, CalibrationNote, Comparison, Control, EndReason, Ending,
+    Estimate, FailedBenchmark, GateHit, Idle, IdleIgnore, Interval, Json, LeftOut, LeftOutReason,
+    LogRatio, MetricComparison, Object, Overall, Population, ResultSide, ResultSource, Side,
+    Spreads, Throughput, Warning,
 };
 
+use crate::cells::Rates;
+#[cfg(feature = "reports")]
+use crate::figures;
 use crate::glyphs::Glyphs;
-use crate::rate::Rates;
 use crate::sentences::Source;
 use crate::units;
 use crate::warnings;
@@ -101,7 +101,7 @@ fn comparison(comparison: &Comparison, source: Source) -> Object {
     let candidate = comparison.candidate.as_ref();
     let detectable = comparison.minimum_detectable_effect;
     #[cfg(feature = "reports")]
-    let figures = comparison.figures.as_ref().map(figures);
+    let figures = comparison.figures.as_ref().map(figures::to_json);
     #[cfg(not(feature = "reports"))]
     let figures: Option<Object> = None;
     Object::new()
@@ -351,139 +351,6 @@ fn calibration(note: &CalibrationNote) -> Object {
         .with("false_calls", calls)
         .with("alpha", note.alpha)
         .with("noise_floor", note.noise_floor.map(LogRatio::change))
-}
-
-/// The secondary figures.
-fn figures(figures: &Figures) -> Object {
-    Object::new()
-        .with("baseline", side_figures(&figures.baseline))
-        .with("candidate", figures.candidate.as_ref().map(side_figures))
-        .with("between", figures.between.as_ref().map(between))
-        .with("stability", figures.stability.as_ref().map(stability))
-}
-
-fn side_figures(side: &SideFigures) -> Object {
-    Object::new()
-        .with("percentiles", row(&side.percentiles))
-        .with("log_skewness", side.log_skewness)
-        .with("log_excess_kurtosis", side.log_excess_kurtosis)
-        .with("shapiro_wilk", side.shapiro_wilk.map(tested))
-        .with("fits", all(&side.fits, fit))
-        .with("mean_over_min", side.mean_over_min)
-        .with("min_sigmas", side.min_sigmas)
-        .with("max_sigmas", side.max_sigmas)
-        .with("first_half", side.first_half.as_ref().map(first_half))
-}
-
-fn row(values: &[f64]) -> Json {
-    Json::Row(values.iter().map(|value| Json::from(*value)).collect())
-}
-
-fn first_half(half: &FirstHalf) -> Object {
-    Object::new()
-        .with("median", half.median)
-        .with("percentiles", row(&half.percentiles))
-        .with("against_second", half.against_second.map(tested))
-}
-
-fn tested(tested: Tested) -> Object {
-    Object::new()
-        .with("statistic", tested.statistic)
-        .with("p_value", tested.p)
-}
-
-fn fit(fit: &Fit) -> Object {
-    Object::new()
-        .with("family", fit.family.name())
-        .with("location", fit.location)
-        .with("scale", fit.scale)
-        .with("log_likelihood", fit.log_likelihood)
-}
-
-fn between(between: &BetweenFigures) -> Object {
-    Object::new()
-        .with("min_change", between.min.map(LogRatio::change))
-        .with("median_change", between.median.map(LogRatio::change))
-        .with("mean_change", between.mean.map(LogRatio::change))
-        .with("shift", between.shift.map(shift))
-        .with("pairs", between.pairs.map(pairs))
-        .with("welch", between.welch.map(t_tested))
-        .with("student", between.student.map(t_tested))
-        .with("student_paired", between.student_paired.map(t_tested))
-        .with("z_paired", between.z_paired.map(tested))
-        .with("signed_rank", between.signed_rank.map(signed_rank))
-        .with("mann_whitney", between.mann_whitney.map(rank_sums))
-        .with("rank_sum_p", between.rank_sum_p)
-        .with("kolmogorov_smirnov", between.kolmogorov_smirnov.map(tested))
-        .with("wasserstein", between.wasserstein)
-        .with("opposite_peaks", between.opposite_peaks.map(peaks))
-}
-
-fn shift(change: Change) -> Object {
-    Object::new()
-        .with("change", change.effect.change())
-        .with("ci", change.interval.as_ref().map(ends))
-}
-
-fn t_tested(tested: TTested) -> Object {
-    let Change { effect, interval } = tested.change;
-    let log_ends = interval.map(|interval| Json::from_iter([interval.low.0, interval.high.0]));
-    Object::new()
-        .with("change", effect.change())
-        .with("ci", interval.as_ref().map(ends))
-        .with("log_difference", effect.0)
-        .with("log_ci", log_ends)
-        .with("t", tested.t)
-        .with("df", tested.df)
-        .with("p_value", tested.p)
-}
-
-fn pairs(pairs: PairSigns) -> Object {
-    Object::new()
-        .with("less", pairs.less)
-        .with("equal", pairs.equal)
-        .with("greater", pairs.greater)
-        .with("p_value", pairs.p)
-}
-
-fn signed_rank(ranks: SignedRanks) -> Object {
-    Object::new()
-        .with("less", ranks.less)
-        .with("greater", ranks.greater)
-        .with("p_value", ranks.p)
-}
-
-fn rank_sums(ranks: RankSums) -> Object {
-    Object::new()
-        .with("u_baseline", ranks.u_baseline)
-        .with("u_candidate", ranks.u_candidate)
-        .with("p_value", ranks.p)
-}
-
-fn peaks(peaks: OppositePeaks) -> Object {
-    Object::new()
-        .with("below", peaks.below)
-        .with("above", peaks.above)
-        .with("p_value", peaks.p)
-}
-
-fn stability(stability: &StabilityFigures) -> Object {
-    Object::new()
-        .with(
-            "first_half_change",
-            stability.first_half.map(LogRatio::change),
-        )
-        .with(
-            "second_half_change",
-            stability.second_half.map(LogRatio::change),
-        )
-        .with("spread", stability.spread.map(spread))
-}
-
-fn spread(spread: Spread) -> Object {
-    Object::new()
-        .with("within", relative(spread.within))
-        .with("between", relative(spread.between))
 }
 
 /// A standard deviation, or another logarithm, as a relative change.

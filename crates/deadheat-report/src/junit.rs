@@ -212,9 +212,7 @@ fn document(analysis: &Analysis, tests: &[Test], shared: Vec<WarningText>) -> St
     )];
     out.extend(sentences::effort(analysis));
     out.extend(sentences::ending(&analysis.ending, source, GLYPHS));
-    let warnings = warnings::in_order(&analysis.warnings).into_iter();
-    let warnings =
-        warnings.map(|one| WarningText::new(one, warnings::sentence(one, source, GLYPHS)));
+    let warnings = WarningText::of_run(&analysis.warnings, source, GLYPHS).into_iter();
     out.extend(warnings.chain(shared).map(line));
     text += &lines("    ", "system-out", &out);
     text += "  </testsuite>\n</testsuites>\n";

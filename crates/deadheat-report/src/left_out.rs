@@ -2,8 +2,9 @@
 
 use deadheat_model::{LeftOut, LeftOutReason};
 
+use crate::enumeration::{some_of, texts};
 use crate::glyphs::Glyphs;
-use crate::names::{escape, shorten};
+use crate::names::{escape, shown};
 use crate::units::counted;
 
 /// So many names stand in a sentence; all of them are in the JSON.
@@ -18,30 +19,23 @@ const REASON: usize = 400;
 pub fn left_out(left_out: &[LeftOut], glyphs: Glyphs) -> Vec<String> {
     let mut groups: Vec<(&LeftOutReason, Vec<String>)> = Vec::new();
     for one in left_out {
-        let name = shorten(&escape(&one.benchmark, glyphs), NAME, glyphs);
+        let name = shown(&one.benchmark, NAME, glyphs);
         match groups.iter_mut().find(|(reason, _)| **reason == one.reason) {
             Some((_, names)) => names.push(name),
             None => groups.push((&one.reason, vec![name])),
         }
     }
-    groups
-        .iter()
-        .map(|(reason, names)| sentence(reason, names, glyphs))
-        .collect()
+    texts(&groups, &|(reason, names)| sentence(reason, names, glyphs))
 }
 
 fn sentence(reason: &LeftOutReason, names: &[String], glyphs: Glyphs) -> String {
     let quoted = |text: &str| {
-        let text = shorten(&escape(text, glyphs), REASON, glyphs);
+        let text = shown(text, REASON, glyphs);
         text.trim_end_matches('.').to_owned()
     };
     let count = counted(names.len() as u64, "benchmark", "benchmarks");
     let verb = if names.len() == 1 { "was" } else { "were" };
-    let (named, more) = names.split_at(names.len().min(NAMED));
-    let mut list = named.join(", ");
-    if !more.is_empty() {
-        list += &format!(" and {} more", more.len());
-    }
+    let list = some_of(names, NAMED);
     match reason {
         LeftOutReason::OnlyIn(side) => format!("{count} only in '{}': {list}.", quoted(side)),
         LeftOutReason::Skipped(message) => {

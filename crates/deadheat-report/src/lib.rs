@@ -64,11 +64,8 @@ mod pictures;
 mod placement;
 mod plot;
 mod progress;
-mod rate;
 mod run;
 pub mod sentences;
-#[cfg(feature = "reports")]
-mod shell;
 mod suite;
 mod tally;
 mod terminal;

@@ -1,11 +1,12 @@
 //! Names as they may be shown. They come from command lines and files, so
 //! they can hold anything.
 
+#[cfg(feature = "reports")]
 use std::collections::{HashMap, HashSet};
 
-use crate::layout::Width as _;
-
+use crate::enumeration::texts;
 use crate::glyphs::Glyphs;
+use crate::layout::Width as _;
 
 /// The text with everything escaped that would move the cursor, change the
 /// colour, reverse the reading direction or not be seen at all.
@@ -63,6 +64,11 @@ pub fn shorten(text: &str, width: usize, glyphs: Glyphs) -> String {
     format!("{head}{}{tail}", glyphs.ellipsis())
 }
 
+/// A text from outside, fit to stand in a sentence or a cell of at most `width` columns.
+pub(crate) fn shown(text: &str, width: usize, glyphs: Glyphs) -> String {
+    shorten(&escape(text, glyphs), width, glyphs)
+}
+
 fn taken(characters: impl Iterator<Item = char>, width: usize) -> Vec<char> {
     let mut room = width;
     characters
@@ -81,19 +87,11 @@ fn taken(characters: impl Iterator<Item = char>, width: usize) -> Vec<char> {
 /// A command raced against itself has the same name twice, and two long names
 /// may be the same once shortened; then all are numbered.
 pub fn labels(names: &[&str], width: usize, glyphs: Glyphs) -> Vec<String> {
-    let escaped: Vec<String> = names
-        .iter()
-        .map(|name| match *name {
-            "" => "(no name)".to_owned(),
-            name => escape(name, glyphs),
-        })
-        .collect();
-    let short = |width| -> Vec<String> {
-        escaped
-            .iter()
-            .map(|name| shorten(name, width, glyphs))
-            .collect()
-    };
+    let escaped = texts(names, &|name| match *name {
+        "" => "(no name)".to_owned(),
+        name => escape(name, glyphs),
+    });
+    let short = |width| texts(&escaped, &|name| shorten(name, width, glyphs));
     let plain = short(width);
     let alike = |label: &String| plain.iter().filter(|other| *other == label).count() > 1;
     if !plain.iter().any(alike) {
@@ -101,15 +99,16 @@ pub fn labels(names: &[&str], width: usize, glyphs: Glyphs) -> Vec<String> {
     }
     // All of them, not only those alike: a name may end in "(1)" by itself.
     let digits = names.len().to_string().len();
-    short(width.saturating_sub(digits + 3))
-        .iter()
-        .enumerate()
-        .map(|(index, label)| format!("{label} ({})", index + 1))
-        .collect()
+    let mut labels = short(width.saturating_sub(digits + 3));
+    for (index, label) in labels.iter_mut().enumerate() {
+        *label += &format!(" ({})", index + 1);
+    }
+    labels
 }
 
 /// Names of which no two are alike: whoever comes later under a name that is
 /// taken gets a number.
+#[cfg(feature = "reports")]
 pub(crate) fn unique(names: Vec<String>) -> Vec<String> {
     let mut taken: HashSet<String> = HashSet::with_capacity(names.len());
     let mut last: HashMap<String, usize> = HashMap::new();
@@ -185,6 +184,7 @@ mod tests {
         assert!(shorten(&endless, 10, Glyphs::Unicode).chars().count() < 100);
     }
 
+    #[cfg(feature = "reports")]
     #[test]
     fn who_comes_later_under_a_taken_name_gets_a_number() {
         let names = ["a", "b", "a", "a (2)", "a"].map(str::to_owned).to_vec();

@@ -1,8 +1,9 @@
 //! Doubts about where the code lay, in words: what a verdict cannot speak of,
 //! and how it could.
 
+use crate::enumeration::{some_of, texts};
 use crate::glyphs::Glyphs;
-use crate::names;
+use crate::names::shown;
 use crate::sentences::Source;
 use crate::units::{counted, share};
 
@@ -83,7 +84,7 @@ pub(crate) fn fixed_briefly(
 /// That some links could not be raced.
 pub(crate) fn refused(seeds: &[u32], reason: &str, glyphs: Glyphs) -> String {
     let count = seeds.len() as u64;
-    let seeds: Vec<String> = seeds.iter().map(u32::to_string).collect();
+    let seeds = texts(seeds, &|seed| seed.to_string());
     let (seed, took, first) = match count {
         1 => ("seed", "another took its place", ""),
         _ => ("seeds", "others took their place", "The first: "),
@@ -92,21 +93,18 @@ pub(crate) fn refused(seeds: &[u32], reason: &str, glyphs: Glyphs) -> String {
         "{} ({seed} {}) could not be raced, and {took}. {first}{}. If it crashed or answered \
          otherwise, look into it: nothing but the places of functions is new in such a link.",
         counted(count, "neutral link", "neutral links"),
-        some_of(&seeds),
+        some_of(&seeds, NAMED),
         quoted(reason, glyphs),
     )
 }
 
 /// That some functions cannot be shuffled.
 pub(crate) fn unsectioned(objects: &[String], glyphs: Glyphs) -> String {
-    let objects: Vec<String> = objects
-        .iter()
-        .map(|object| names::shorten(&names::escape(object, glyphs), 60, glyphs))
-        .collect();
+    let objects = texts(objects, &|object| shown(object, 60, glyphs));
     format!(
         "The functions of {} share a section, so they keep their places among each other in every \
          neutral link. Compile with -ffunction-sections to have them placed anew as well.",
-        some_of(&objects)
+        some_of(&objects, NAMED)
     )
 }
 
@@ -122,30 +120,14 @@ pub(crate) fn apart(apart: f64, glyphs: Glyphs) -> String {
 
 /// Words of others, fit to stand in a sentence.
 fn quoted(reason: &str, glyphs: Glyphs) -> String {
-    let reason = names::shorten(&names::escape(reason, glyphs), REASON, glyphs);
-    reason.trim_end_matches('.').to_owned()
-}
-
-/// The first few, and how many more there are.
-fn some_of(all: &[String]) -> String {
-    let (named, more) = all.split_at(all.len().min(NAMED));
-    match more.len() {
-        0 => named.join(", "),
-        more => format!("{} and {more} more", named.join(", ")),
-    }
+    shown(reason, REASON, glyphs)
+        .trim_end_matches('.')
+        .to_owned()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_long_list_is_told_by_its_beginning() {
-        let all: Vec<String> = (1..=6).map(|seed| seed.to_string()).collect();
-        assert_eq!(some_of(&all), "1, 2, 3, 4 and 2 more");
-        assert_eq!(some_of(&all[..4]), "1, 2, 3, 4");
-        assert_eq!(some_of(&all[..1]), "1");
-    }
 
     #[test]
     fn a_fixed_placement_tells_how_to_draw_it_and_what_went_wrong() {

@@ -8,7 +8,7 @@ use deadheat_model::Standing;
 #[cfg(feature = "commands")]
 use crate::calibration::kind;
 use crate::glyphs::Glyphs;
-use crate::names::{escape, shorten};
+use crate::names::{escape, shorten, shown};
 use crate::units::{effect, interval, waiting};
 
 /// Columns a name keeps in a narrow line.
@@ -46,7 +46,7 @@ pub fn progress_line(progress: &Progress<'_>, width: usize, glyphs: Glyphs) -> S
             text = format!("{text} {}", interval(range, glyphs));
         }
         if let Some(candidate) = progress.candidate {
-            let candidate = shorten(&escape(candidate, glyphs), 24, glyphs);
+            let candidate = shown(candidate, 24, glyphs);
             text = format!("{candidate} {text}");
         }
         details.push(text);

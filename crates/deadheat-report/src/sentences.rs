@@ -12,10 +12,12 @@ use deadheat_model::{
 
 use crate::glyphs::Glyphs;
 pub use crate::left_out::left_out;
-use crate::names;
+use crate::names::shown;
 pub use crate::suite::{Called, Source};
 pub use crate::tally::{controls, effort, ending, failed, overall, tally, time};
-use crate::units::{MOST_PERCENT, Precision, counted, range, share, spread, two_digits, waiting};
+use crate::units::{
+    MOST_PERCENT, Precision, counted, effect, estimated, share, spread, two_digits, waiting,
+};
 
 /// The metric in words.
 pub fn metric(metric: &Metric, glyphs: Glyphs) -> String {
@@ -25,10 +27,8 @@ pub fn metric(metric: &Metric, glyphs: Glyphs) -> String {
         Metric::User => "user time".to_owned(),
         Metric::System => "system time".to_owned(),
         Metric::PeakRss => "peak memory".to_owned(),
-        Metric::Custom(name) => names::shorten(&names::escape(name, glyphs), 24, glyphs),
-        Metric::Foreign(foreign) => {
-            names::shorten(&names::escape(&foreign.name, glyphs), 24, glyphs)
-        }
+        Metric::Custom(name) => shown(name, 24, glyphs),
+        Metric::Foreign(foreign) => shown(&foreign.name, 24, glyphs),
         Metric::MinorFaults => "minor page faults".to_owned(),
         Metric::MajorFaults => "major page faults".to_owned(),
         built_in => built_in.name().replace('-', " "),
@@ -85,7 +85,7 @@ pub fn verdict(
                 glyphs
             ),
             size(estimate),
-            interval_in_words(comparison, estimate, glyphs),
+            estimated(estimate, comparison.coverage(), glyphs)[1],
         ),
         Some(Verdict::Equivalent) => {
             let lean = if comparison.excludes_zero {
@@ -169,30 +169,7 @@ fn size(estimate: &Estimate) -> String {
 }
 
 fn with_interval(comparison: &Comparison, estimate: &Estimate, glyphs: Glyphs) -> String {
-    let precision = Precision::of(estimate.interval.as_ref());
-    let change = precision.signed(estimate.effect.change(), glyphs);
-    format!(
-        "{change}, {}",
-        interval_in_words(comparison, estimate, glyphs)
-    )
-}
-
-/// "95 % interval +7.2 to +11.2 %". The promise is held by all looks together,
-/// so it is that of the whole race that is told, and not the level of the one
-/// look that ended it.
-pub(crate) fn interval_in_words(
-    comparison: &Comparison,
-    estimate: &Estimate,
-    glyphs: Glyphs,
-) -> String {
-    match &estimate.interval {
-        Some(interval) => format!(
-            "{} interval {}",
-            share(comparison.coverage()),
-            range(interval, glyphs)
-        ),
-        None => "without an interval".to_owned(),
-    }
+    estimated(estimate, comparison.coverage(), glyphs).join(", ")
 }
 
 /// The level at which the look was taken that ended the race, where that is
@@ -233,7 +210,7 @@ pub fn design(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
             } else {
                 "them"
             },
-            Precision::of(interval.as_ref()).signed(all.change(), glyphs)
+            effect(all, interval.as_ref(), glyphs)
         ));
     }
     (!parts.is_empty()).then(|| format!("{}.", parts.join("; ")))
@@ -250,9 +227,7 @@ pub fn placement(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
         parts.extend(placement_alone(comparison, glyphs));
     }
     if let Some(own) = &comparison.own_link {
-        let precision = Precision::of(own.interval.as_ref());
-        let change = precision.signed(own.effect.change(), glyphs);
-        let interval = interval_in_words(comparison, own, glyphs);
+        let [change, interval] = estimated(own, comparison.coverage(), glyphs);
         parts.push(format!("as you linked it: {change} ({interval})"));
     }
     (!parts.is_empty()).then(|| format!("{}.", parts.join("; ")))
@@ -276,10 +251,7 @@ fn placement_alone(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
 /// `None` without a control.
 pub fn noise_floor(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
     let control = comparison.control?;
-    let estimate = &control.estimate;
-    let precision = Precision::of(estimate.interval.as_ref());
-    let change = precision.signed(estimate.effect.change(), glyphs);
-    let interval = interval_in_words(comparison, estimate, glyphs);
+    let [change, interval] = estimated(&control.estimate, comparison.coverage(), glyphs);
     let doubt = if control.separated {
         "; this control separated"
     } else {

@@ -46,6 +46,20 @@ impl Source {
         }
     }
 
+    /// The words for functions of any kind, for commands, and for recordings.
+    pub(crate) fn pick<'w>(
+        self,
+        functions: &'w str,
+        commands: &'w str,
+        recording: &'w str,
+    ) -> &'w str {
+        match self {
+            Source::Functions | Source::Programs | Source::GoogleBenchmark => functions,
+            Source::Commands => commands,
+            Source::Recording => recording,
+        }
+    }
+
     /// The unit that values are told per: a launch of a command, an iteration
     /// of anything else.
     pub(crate) fn iteration(self) -> &'static str {

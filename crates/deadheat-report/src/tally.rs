@@ -6,31 +6,19 @@ use deadheat_model::{
 };
 
 use crate::glyphs::Glyphs;
-use crate::names;
+use crate::names::shown;
 use crate::suite::{self, Source};
-use crate::units::{Precision, counted, range, share, waiting};
+use crate::units::{counted, estimated, waiting};
 
 /// The change over all benchmarks, and what its interval takes for granted.
 pub fn overall(overall: &Overall, analysis: &Analysis, named: bool, glyphs: Glyphs) -> String {
     let estimate = &overall.estimate;
     let whose = if named {
-        format!(
-            "'{}': ",
-            names::shorten(&names::escape(&overall.candidate, glyphs), 60, glyphs)
-        )
+        format!("'{}': ", shown(&overall.candidate, 60, glyphs))
     } else {
         String::new()
     };
-    let precision = Precision::of(estimate.interval.as_ref());
-    let change = precision.signed(estimate.effect.change(), glyphs);
-    let interval = match &estimate.interval {
-        Some(interval) => format!(
-            "{} interval {}",
-            share(1.0 - analysis.alpha),
-            range(interval, glyphs)
-        ),
-        None => "without an interval".to_owned(),
-    };
+    let [change, interval] = estimated(estimate, 1.0 - analysis.alpha, glyphs);
     let taken = match overall.population {
         Population::These => format!("of these {} benchmarks alone", overall.benchmarks),
         Population::LikeThese => format!(
@@ -48,7 +36,7 @@ pub fn failed(title: &str, failure: &FailedBenchmark, glyphs: Glyphs) -> String 
     let named = format!("benchmark '{}', ", failure.benchmark);
     let message = failure.message.strip_prefix(&named);
     let message = message.unwrap_or(&failure.message);
-    let message = names::shorten(&names::escape(message, glyphs), 400, glyphs);
+    let message = shown(message, 400, glyphs);
     match message.trim_end_matches('.') {
         "" => format!("benchmark '{title}' failed."),
         message => format!("benchmark '{title}' failed: {message}."),
@@ -154,7 +142,7 @@ pub fn ending(ending: &Ending, source: Source, glyphs: Glyphs) -> Option<String>
             }
         )),
         Ending::Recorded(EndReason::Failed(reason)) => {
-            let reason = names::shorten(&names::escape(reason, glyphs), 400, glyphs);
+            let reason = shown(reason, 400, glyphs);
             let reason = reason.trim_end_matches('.');
             Some(format!(
                 "The run failed and what was measured before is shown: {reason}."

@@ -3,6 +3,7 @@
 //! Colours are put on after lines were measured: escape sequences have no width.
 
 use crate::document::{Block, Content, Entry, Kind, Note, Part, Row, Severity, Table, VerdictLine};
+use crate::enumeration::texts;
 use crate::glyphs::Glyphs;
 use crate::layout::{self, Width as _};
 use crate::names::{labels, shorten};
@@ -39,6 +40,15 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
+    pub(crate) fn new(width: usize, color: bool, unicode: bool) -> Terminal {
+        let glyphs = Glyphs::new(unicode);
+        Terminal {
+            width,
+            color,
+            glyphs,
+        }
+    }
+
     /// The blocks one below the other, with an empty line between those that are not tight.
     pub(crate) fn render(&self, blocks: &[Block<'_>]) -> String {
         let mut text = String::new();
@@ -70,20 +80,18 @@ impl Terminal {
                 let names = (!names.is_empty()).then(|| format!("{}. ", names.join(", ")));
                 self.wrapped("", &format!("{}{text}", names.unwrap_or_default()))
             }
-            Content::Verdicts(verdicts) => verdicts.iter().map(|one| self.verdict(one)).collect(),
+            Content::Verdicts(verdicts) => texts(verdicts, &|one| self.verdict(one)).concat(),
             Content::Table(table) => self.table(table),
-            Content::Notes(notes) => notes.iter().map(|note| self.note(note)).collect(),
+            Content::Notes(notes) => texts(notes, &|note| self.note(note)).concat(),
             // Its sentences stand among the notes.
             Content::Gate { .. } => String::new(),
             Content::Facts(title, facts) => {
-                let facts = facts.iter();
-                let facts =
-                    facts.map(|(name, value)| self.wrapped("  ", &format!("{name}: {value}")));
-                std::iter::once(self.wrapped("", title))
-                    .chain(facts)
-                    .collect()
+                let fact = |(name, value): &(String, String)| {
+                    self.wrapped("  ", &format!("{name}: {value}"))
+                };
+                self.wrapped("", title) + &texts(facts, &fact).concat()
             }
-            Content::List(items) => items.iter().map(|item| self.wrapped("", item)).collect(),
+            Content::List(items) => texts(items, &|item| self.wrapped("", item)).concat(),
             Content::Section(title, blocks) => match self.render(blocks) {
                 empty if empty.is_empty() => empty,
                 shown => self.painted(&shorten(title, self.width, self.glyphs), 1) + "\n" + &shown,

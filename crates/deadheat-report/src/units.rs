@@ -2,6 +2,7 @@
 
 use deadheat_model::{Estimate, Interval, LogRatio, Unit};
 
+use crate::enumeration::texts;
 use crate::glyphs::Glyphs;
 
 /// Digits shown of every measured value.
@@ -109,11 +110,10 @@ pub fn quantity(unit: Unit, value: f64, glyphs: Glyphs) -> String {
 /// Values that are to be compared: in one unit if that is readable.
 pub fn quantities(unit: Unit, values: &[f64], glyphs: Glyphs) -> Vec<String> {
     let shared = Scale::shared(unit, values, glyphs);
-    let show = |value: &f64| match shared {
+    texts(values, &|value| match shared {
         Some(scale) => scale.show(*value),
         None => quantity(unit, *value, glyphs),
-    };
-    values.iter().map(show).collect()
+    })
 }
 
 /// Decimals for values in the smallest unit: none from 1,000 on, where they are beyond four digits,
@@ -187,11 +187,19 @@ impl Precision {
         Precision((plain..=most).find(tells_apart).unwrap_or(plain))
     }
 
-    /// A relative change with its sign, in percent.
-    ///
-    /// The sign is kept when the digits round to zero: an interval that leaves out zero must not
-    /// look as if it touched it.
+    /// A relative change with its sign, in percent; what rounds to nothing has none.
     pub fn signed(self, change: f64, glyphs: Glyphs) -> String {
+        let size = self.size(change);
+        if size.contains(|c: char| matches!(c, '1'..='9')) {
+            self.end(change, glyphs)
+        } else {
+            size
+        }
+    }
+
+    /// The end of an interval. The sign is kept when the digits round to zero: an interval that
+    /// leaves out zero must not look as if it touched it.
+    pub(crate) fn end(self, change: f64, glyphs: Glyphs) -> String {
         self.percent(change, glyphs.sign(change))
     }
 
@@ -214,6 +222,18 @@ pub fn effect(effect: LogRatio, interval: Option<&Interval>, glyphs: Glyphs) -> 
     Precision::of(interval).signed(effect.change(), glyphs)
 }
 
+/// The change of an estimate, and "95 % interval +7.2 to +11.2 %". The promise is held by all looks
+/// together, so it is that of the whole race that is told, and not the level of the one look that
+/// ended it.
+pub(crate) fn estimated(estimate: &Estimate, coverage: f64, glyphs: Glyphs) -> [String; 2] {
+    let change = effect(estimate.effect, estimate.interval.as_ref(), glyphs);
+    let interval = match &estimate.interval {
+        Some(interval) => format!("{} interval {}", share(coverage), range(interval, glyphs)),
+        None => "without an interval".to_owned(),
+    };
+    [change, interval]
+}
+
 /// Both ends of an interval, as relative changes.
 pub(crate) fn ends(interval: &Interval) -> [f64; 2] {
     [interval.low.change(), interval.high.change()]
@@ -233,7 +253,7 @@ pub fn range(interval: &Interval, glyphs: Glyphs) -> String {
 
 fn shown_ends(interval: &Interval, glyphs: Glyphs) -> [String; 2] {
     let precision = Precision::of_ends(interval);
-    ends(interval).map(|end| precision.signed(end, glyphs))
+    ends(interval).map(|end| precision.end(end, glyphs))
 }
 
 /// The part of an estimate that an axis has room for: its effect, and the ends of its interval as
@@ -382,6 +402,15 @@ mod tests {
         let touching = interval_of(0.0, 0.026);
         assert_eq!(interval(&touching, Glyphs::Ascii), "[0.0 %, +2.6 %]");
         assert_eq!(Precision(1).signed(0.0, Glyphs::Ascii), "0.0 %");
+    }
+
+    #[test]
+    fn a_change_that_rounds_to_nothing_has_no_sign() {
+        for change in [-0.004, -0.0, 0.0, 0.004] {
+            assert_eq!(Precision(0).signed(change, Glyphs::Ascii), "0 %");
+        }
+        assert_eq!(Precision(0).signed(-0.006, Glyphs::Ascii), "-1 %");
+        assert_eq!(Precision(2).signed(-0.000_01, Glyphs::Ascii), "0.00 %");
     }
 
     #[test]

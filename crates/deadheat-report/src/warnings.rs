@@ -4,9 +4,9 @@
 use deadheat_model::{ClockCause, Comparison, Metric, Observation, Side, Unit, Verdict, Warning};
 
 use crate::document::{Note, Severity};
-use crate::enumeration::enumerated;
+use crate::enumeration::{enumerated, first_of, texts};
 use crate::glyphs::Glyphs;
-use crate::names;
+use crate::names::shown;
 use crate::placement;
 use crate::sentences::{self, Source, observations};
 use crate::units::{Precision, counted, quantity, share, two_digits};
@@ -23,13 +23,36 @@ pub struct WarningText {
 }
 
 impl WarningText {
-    /// A warning in its own words.
-    pub fn new(warning: &Warning, text: String) -> Self {
+    /// A warning in these words.
+    fn new(warning: &Warning, text: String) -> Self {
         Self {
             information: is_information(warning),
             code: warning.code(),
             text,
         }
+    }
+
+    /// The warnings of a whole run, doubts first.
+    pub(crate) fn of_run(warnings: &[Warning], source: Source, glyphs: Glyphs) -> Vec<Self> {
+        let mut texts = Vec::with_capacity(warnings.len());
+        for one in in_order(warnings) {
+            texts.push(Self::new(one, sentence(one, source, glyphs)));
+        }
+        texts
+    }
+
+    /// The remarks of a document that say the same.
+    pub(crate) fn notes(texts: Vec<Self>) -> Vec<Note> {
+        let mut notes = Vec::with_capacity(texts.len());
+        for one in texts {
+            let severity = if one.information {
+                Severity::Note
+            } else {
+                Severity::Warning
+            };
+            notes.push(Note::of(severity, one.text));
+        }
+        notes
     }
 
     /// A doubt about the result that is no warning of the analysis.
@@ -47,17 +70,6 @@ impl WarningText {
             information: true,
             ..Self::doubt(code, text)
         }
-    }
-}
-
-impl From<WarningText> for Note {
-    fn from(one: WarningText) -> Note {
-        let severity = if one.information {
-            Severity::Note
-        } else {
-            Severity::Warning
-        };
-        Note::of(severity, one.text)
     }
 }
 
@@ -283,15 +295,13 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
         Warning::Bimodal => format!(
             "The replicates fall into groups that disagree, so the interval may be too narrow. \
              {}",
-            match source {
-                Source::Commands =>
-                    "Raise --max-replicates, hold the contenders on one core with --pin auto, and \
-                     add warm-up launches with -w.",
+            source.pick(
                 // Every process has its core already.
-                Source::Functions | Source::Programs | Source::GoogleBenchmark =>
-                    "Where code and data come to lie may do that. Raise --max-replicates.",
-                Source::Recording => "Record more replicates, on a machine that does nothing else.",
-            }
+                "Where code and data come to lie may do that. Raise --max-replicates.",
+                "Raise --max-replicates, hold the contenders on one core with --pin auto, and add \
+                 warm-up launches with -w.",
+                "Record more replicates, on a machine that does nothing else.",
+            )
         ),
         Warning::TailDiffers {
             baseline,
@@ -308,11 +318,11 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
             } else {
                 "the mean".to_owned()
             };
-            let advice = match source {
-                Source::Functions | Source::Programs | Source::GoogleBenchmark => "",
-                Source::Commands => "; if the first launches are slow, warm up with -w",
-                Source::Recording => "; if the first ones are slow, warm up before recording",
-            };
+            let advice = source.pick(
+                "",
+                "; if the first launches are slow, warm up with -w",
+                "; if the first ones are slow, warm up before recording",
+            );
             format!(
                 "The tail differs: {seen} changed by {}. If the slow cases matter, compare the \
                  means too{advice}.",
@@ -330,30 +340,23 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
             if *count == 1 { "it" } else { "them" },
             change(*change_with_all),
             sentences::verdict_word_of(*verdict_with_all),
-            match source {
-                Source::Functions | Source::Programs | Source::GoogleBenchmark => "race again",
-                Source::Commands => "race again with --pin auto",
-                Source::Recording => "record again",
-            }
+            source.pick("race again", "race again with --pin auto", "record again")
         ),
         Warning::DisturbedUnevenly { p } => format!(
             "The two sides were disturbed at different rates (p = {}), so disturbed samples were \
              kept: the contenders themselves may cause it. Compare --metric cpu{}.",
             two_digits(*p),
-            match source {
-                Source::Functions | Source::Programs | Source::GoogleBenchmark => "",
-                Source::Recording => ", or hold them on one core",
-                Source::Commands => ", or hold them on one core with --pin auto",
-            }
+            source.pick(
+                "",
+                ", or hold them on one core with --pin auto",
+                ", or hold them on one core",
+            )
         ),
         Warning::DisturbedTooOften { share: blocks } => format!(
             "{} of the blocks were disturbed by other work, too many to leave out, so all were \
              kept. Quieten the machine, {}or judge --metric cpu.",
             share(*blocks),
-            match source {
-                Source::Commands => "try --pin auto, ",
-                _ => "",
-            }
+            source.pick("", "try --pin auto, ", "")
         ),
         Warning::LinksRefused { seeds, reason } => placement::refused(seeds, reason, glyphs),
         Warning::OwnLinkApart { apart } => placement::apart(*apart, glyphs),
@@ -390,11 +393,11 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
         } => format!(
             "The race was decided after {replicates} of at most {planned} replicates; estimates \
              at an early stop lean a little away from zero. For a sharper one {}.",
-            match source {
-                Source::Functions | Source::Programs | Source::GoogleBenchmark =>
-                    "give every replicate more --blocks",
-                Source::Commands | Source::Recording => "fix the number of runs with -r",
-            }
+            source.pick(
+                "give every replicate more --blocks",
+                "fix the number of runs with -r",
+                "fix the number of runs with -r",
+            )
         ),
         Warning::BudgetSpent {
             replicates,
@@ -462,7 +465,7 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
             "Of one side at least only its {} was kept, one number of which nothing tells how \
              sure it is. Save every repetition (Google Benchmark: without \
              --benchmark_report_aggregates_only).",
-            names::shorten(&names::escape(statistic, glyphs), 40, glyphs)
+            shown(statistic, 40, glyphs)
         ),
         Warning::DifferentMachines {
             baseline,
@@ -495,12 +498,12 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
         Warning::NoCounters { reason } => format!(
             "Hardware counters could not be read ({}), so cycles and instructions are \
              missing.",
-            names::shorten(&names::escape(reason, glyphs), 200, glyphs)
+            shown(reason, 200, glyphs)
         ),
         Warning::ClockFallback { reason } => format!(
             "Samples were timed by the clock of the system and not by the counter of the \
              processor ({}). It takes longer to read, which is seen in very short samples.",
-            names::shorten(&names::escape(reason, glyphs), 200, glyphs)
+            shown(reason, 200, glyphs)
         ),
         Warning::DebugBuild => "The code was built with debug assertions, so this is not the code \
              that is shipped. Build it with optimisation, as cargo bench does, and race again."
@@ -512,7 +515,7 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
                 Source::GoogleBenchmark => "An iteration",
                 _ => "A call",
             },
-            names::shorten(&names::escape(contender, glyphs), 60, glyphs),
+            shown(contender, 60, glyphs),
             quantity(Unit::Nanoseconds, *ns, glyphs),
             match source {
                 Source::Programs =>
@@ -533,15 +536,12 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
 
 /// Words of others, fit to be shown.
 fn quoted(text: &str, glyphs: Glyphs) -> String {
-    names::shorten(&names::escape(text, glyphs), 120, glyphs)
+    shown(text, 120, glyphs)
 }
 
 /// "'a' and 'b' were".
 fn were(sides: &[String], glyphs: Glyphs) -> String {
-    let quoted: Vec<String> = sides
-        .iter()
-        .map(|side| format!("'{}'", quoted(side, glyphs)))
-        .collect();
+    let quoted = texts(sides, &|side| format!("'{}'", quoted(side, glyphs)));
     let verb = if sides.len() == 1 { "was" } else { "were" };
     format!("{} {verb}", enumerated(&quoted))
 }
@@ -556,7 +556,7 @@ fn control_separated(
     source: Source,
     glyphs: Glyphs,
 ) -> String {
-    let name = names::shorten(&names::escape(benchmark, glyphs), NAME, glyphs);
+    let name = shown(benchmark, NAME, glyphs);
     let change = Precision::of(None).signed(change, glyphs);
     let others = match (separated, of) {
         (_, 1) => String::new(),
@@ -640,12 +640,7 @@ pub(crate) fn merged_by_kind(benchmarks: &[(String, Vec<WarningText>)]) -> Vec<W
 
 /// The first few titles, and how many more there are.
 fn named(titles: &[&str]) -> String {
-    let (first, more) = titles.split_at(titles.len().min(NAMED));
-    let mut words: Vec<String> = first.iter().map(|title| format!("'{title}'")).collect();
-    if !more.is_empty() {
-        words.push(format!("{} more", more.len()));
-    }
-    enumerated(&words)
+    first_of(texts(titles, &|title| format!("'{title}'")), NAMED)
 }
 
 #[cfg(test)]

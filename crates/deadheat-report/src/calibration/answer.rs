@@ -8,7 +8,7 @@ use super::words::{Belief, belief, doubts, sizes};
 use crate::document::{Block, Content, Note, Severity, VerdictLine, mark_of};
 use crate::glyphs::Glyphs;
 use crate::markdown;
-use crate::names::{escape, shorten};
+use crate::names::shown;
 use crate::terminal::Terminal;
 use crate::units::{counted, waiting};
 
@@ -29,11 +29,7 @@ pub struct CalibrationOptions<'a> {
 /// The calibration as text: the tables, whether verdicts can be believed, and
 /// what else there is to know.
 pub fn to_calibration_text(calibration: &Calibration, options: &CalibrationOptions<'_>) -> String {
-    let terminal = Terminal {
-        width: options.width,
-        color: options.color,
-        glyphs: Glyphs::new(options.unicode),
-    };
+    let terminal = Terminal::new(options.width, options.color, options.unicode);
     terminal.render(&answer(
         calibration,
         options.outdated,
@@ -72,8 +68,7 @@ fn answer<'a>(
     blocks.extend(first);
     blocks.extend(tables(calibration, glyphs));
     blocks.extend(last);
-    let doubts = doubts(calibration, outdated, glyphs).into_iter();
-    let doubts = doubts.map(|text| Note::of(Severity::Note, text)).collect();
+    let doubts = Note::all(Severity::Note, doubts(calibration, outdated, glyphs));
     blocks.extend(Block::notes(doubts));
     blocks
 }
@@ -119,14 +114,14 @@ fn heading(calibration: &Calibration, glyphs: Glyphs) -> String {
         counted(races, "race", "races"),
         waiting(calibration.elapsed_seconds),
         calibration.seed,
-        shorten(&escape(&calibration.tool_version, glyphs), 40, glyphs)
+        shown(&calibration.tool_version, 40, glyphs)
     )
 }
 
 /// The machine in one line.
 fn machine(calibration: &Calibration, glyphs: Glyphs) -> String {
     let machine = &calibration.machine;
-    let shown = |text: &String| shorten(&escape(text, glyphs), 120, glyphs);
+    let shown = |text: &String| shown(text, 120, glyphs);
     let facts = [
         machine.cpu.as_ref().map(shown),
         machine

@@ -6,7 +6,7 @@ use super::note::{kind, percent, sentence_case};
 use super::tables::bounds;
 use crate::enumeration::enumerated;
 use crate::glyphs::Glyphs;
-use crate::names::{escape, shorten};
+use crate::names::shown;
 use crate::tally::signal_name;
 use crate::units::{counted, share, waiting};
 
@@ -194,7 +194,7 @@ pub(super) fn doubts(
     doubts.extend(ending(calibration));
     for one in &calibration.kinds {
         if let Some(problem) = &one.problem {
-            let problem = shorten(&escape(problem, glyphs), REASON, glyphs);
+            let problem = shown(problem, REASON, glyphs);
             let problem = problem.trim_end_matches('.');
             let how = match one.false_calls.of {
                 0 => "were not raced",

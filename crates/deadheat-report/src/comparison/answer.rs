@@ -6,12 +6,13 @@ use deadheat_model::Analysis;
 use super::rows::{self, ComparisonOptions, Row, rows};
 use super::sides::{Labels, Scene};
 use super::words;
-use crate::cells::secondary;
 use crate::document::{Block, Content, Note, Plot, Severity};
+use crate::figures;
 use crate::gates;
 use crate::glyphs::Glyphs;
 use crate::markdown;
 use crate::terminal::Terminal;
+use crate::warnings::WarningText;
 
 /// Columns that the name of a side may take in the head of a column of a terminal.
 const LABEL: usize = 16;
@@ -21,11 +22,7 @@ const WIDE_LABEL: usize = 40;
 
 /// The answer about saved results as text.
 pub fn to_comparison(analysis: &Analysis, options: &ComparisonOptions) -> String {
-    let terminal = Terminal {
-        width: options.width,
-        color: options.color,
-        glyphs: Glyphs::new(options.unicode),
-    };
+    let terminal = Terminal::new(options.width, options.color, options.unicode);
     let label = if options.width == usize::MAX {
         WIDE_LABEL
     } else {
@@ -63,10 +60,7 @@ fn answer<'a>(
     blocks.push(Block::paragraph(words::tally(analysis, &scene.labels)));
     let hidden = words::hidden(rows.len() - shown.len());
     blocks.extend(hidden.map(|hidden| Block::paragraph(hidden).tight()));
-    let failures = words::failures(&analysis.failures, glyphs).into_iter();
-    let failures = failures
-        .map(|text| Note::of(Severity::Alarm, text))
-        .collect();
+    let failures = Note::all(Severity::Alarm, words::failures(&analysis.failures, glyphs));
     blocks.extend(Block::notes(failures).map(Block::tight));
     blocks.extend(Block::list(words::reasons(&analysis.left_out, glyphs)).map(Block::tight));
     let others = scene.others(&rows, options);
@@ -84,7 +78,7 @@ fn answer<'a>(
             let candidate = candidate.filter(|_| scene.several());
             let names = std::iter::once(title.as_str()).chain(candidate);
             let names = names.map(str::to_owned).collect();
-            blocks.extend(secondary(comparison, names, glyphs));
+            blocks.extend(figures::blocks(comparison, names, glyphs));
         }
         if options.plot {
             let labels = [scene.labels.baseline(), candidate.unwrap_or_default()];
@@ -98,8 +92,7 @@ fn answer<'a>(
     }
     let answers = words::answers(analysis).into_iter();
     blocks.extend(answers.chain(words::remedy(analysis)).map(Block::paragraph));
-    let doubts = scene.doubts().into_iter().map(Note::from);
-    blocks.extend(Block::notes(doubts.collect()));
+    blocks.extend(Block::notes(WarningText::notes(scene.doubts())));
     blocks.extend(Block::notes(gates::gates(analysis, glyphs)));
     blocks
 }

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use deadheat_model::{Analysis, LeftOutReason, ResultFacts, ResultSide, ResultSource};
 
 use crate::glyphs::Glyphs;
-use crate::names::{escape, labels, shorten};
+use crate::names::{labels, shown};
 use crate::units::counted;
 
 /// Columns that what a file says of itself may take, each thing.
@@ -78,7 +78,7 @@ impl<'a> Labels<'a> {
         match (self.places.get(name), &self.baseline) {
             (_, Some(baseline)) if self.first == Some(name) => baseline.clone(),
             (Some(place), _) => self.candidates[*place].clone(),
-            (None, _) => shorten(&escape(name, self.glyphs), self.columns, self.glyphs),
+            (None, _) => shown(name, self.columns, self.glyphs),
         }
     }
 }
@@ -174,7 +174,7 @@ impl Scene<'_> {
         let facts = side.files.iter().filter_map(tell);
         let facts = facts.filter(|fact| !fact.is_empty() && seen.insert(*fact));
         let facts: Vec<&String> = facts.collect();
-        let first = shorten(&escape(facts.first()?, self.glyphs), FACT, self.glyphs);
+        let first = shown(facts.first()?, FACT, self.glyphs);
         Some(match facts.len() - 1 {
             0 => first,
             more => format!("{first} and {more} more"),

@@ -297,9 +297,7 @@ impl Scene<'_> {
     /// last what only helps to read the result.
     pub(super) fn doubts(&self) -> Vec<WarningText> {
         let source = Source::of(self.analysis);
-        let warnings = self.analysis.warnings.iter();
-        let whole = warnings.map(|one| WarningText::new(one, sentence(one, source, self.glyphs)));
-        let mut texts: Vec<WarningText> = whole.collect();
+        let mut texts = WarningText::of_run(&self.analysis.warnings, source, self.glyphs);
         for kind in self.kinds(source) {
             let text = |text| WarningText {
                 information: kind.information,

@@ -4,6 +4,7 @@ use deadheat_model::doctor::{Checkup, EffectKind, Facts, Finding, NotMeasured, T
 
 use super::facts::this_core;
 use super::numbers::{change, cores, count, share, time};
+use crate::calibration::sentence_case;
 use crate::glyphs::Glyphs;
 use crate::units::counted;
 
@@ -75,7 +76,7 @@ fn measured(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Option<Stri
                     Some(if own.is_empty() {
                         why.to_owned()
                     } else {
-                        format!("{why} {}.", capital(&own))
+                        format!("{why} {}.", sentence_case(&own))
                     })
                 }
             }
@@ -208,13 +209,5 @@ fn longer(slowdown: f64, glyphs: Glyphs) -> String {
             format!("{} longer", change(more, glyphs).trim_start_matches('+'))
         }
         other => format!("no longer ({})", change(other, glyphs)),
-    }
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    match letters.next() {
-        Some(first) => first.to_uppercase().chain(letters).collect(),
-        None => String::new(),
     }
 }

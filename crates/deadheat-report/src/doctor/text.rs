@@ -29,11 +29,7 @@ pub struct DoctorTextOptions {
 /// what disturbs, what shows, what is hidden and what is fine, then the cores
 /// and which of them to race on.
 pub fn to_doctor_text(checkup: &Checkup, options: &DoctorTextOptions) -> String {
-    let terminal = Terminal {
-        width: options.width,
-        color: options.color,
-        glyphs: Glyphs::new(options.unicode),
-    };
+    let terminal = Terminal::new(options.width, options.color, options.unicode);
     terminal.render(&answer(checkup, terminal.glyphs))
 }
 

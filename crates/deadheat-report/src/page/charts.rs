@@ -284,7 +284,7 @@ pub(super) fn bands(comparison: &Comparison) -> String {
     let interval = comparison.estimate.and_then(|estimate| estimate.interval);
     interval.map_or(format!("{band}."), |range| {
         let precision = Precision::of(Some(&range));
-        let [low, high] = ends(&range).map(|end| precision.signed(end, GLYPHS));
+        let [low, high] = ends(&range).map(|end| precision.end(end, GLYPHS));
         format!("{band}, the orange one the interval from {low} to {high}.")
     })
 }

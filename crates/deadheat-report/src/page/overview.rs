@@ -9,7 +9,7 @@ use super::axis::Axis;
 use super::html::{GLYPHS, Text, code as code_of, foreign, isolated};
 use crate::cells::{change_cells, typical};
 use crate::left_out;
-use crate::names::{escape, shorten};
+use crate::names::{shorten, shown};
 use crate::run::Run;
 use crate::sentences;
 use crate::units::{Precision, counted};
@@ -109,7 +109,7 @@ pub(super) fn write(out: &mut dyn Write, run: &Run<'_>, titles: &[String]) -> fm
         order += 1;
     }
     for one in &analysis.left_out {
-        let title = isolated(&shorten(&escape(&one.benchmark, GLYPHS), run.name, GLYPHS));
+        let title = isolated(&shown(&one.benchmark, run.name, GLYPHS));
         let why = sentences::left_out(std::slice::from_ref(one), GLYPHS).join(" ");
         let why = shorten(&why, WORDS, GLYPHS);
         let word = left_out::cell(&one.reason).unwrap_or("left out");
@@ -271,7 +271,7 @@ fn means(out: &mut dyn Write, run: &Run<'_>, columns: &Columns, axis: &Axis) -> 
         };
         write!(out, "<tr><th scope=\"row\" class=\"name\">{name}</th>")?;
         if columns.candidate {
-            let candidate = shorten(&escape(&one.candidate, GLYPHS), run.name, GLYPHS);
+            let candidate = shown(&one.candidate, run.name, GLYPHS);
             write!(out, "<td class=\"who\">{}</td>", Text(isolated(&candidate)))?;
         }
         out.write_str("<td class=\"call\"></td>")?;

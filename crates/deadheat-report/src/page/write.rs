@@ -7,7 +7,7 @@ use deadheat_model::{Analysis, Comparison, RunHeader};
 
 use super::html::{self, Attribute, GLYPHS, InScript, Text, isolated};
 use super::{charts, data, overview};
-use crate::cells::{figure_tables, metrics};
+use crate::cells::metrics;
 use crate::document::{Block, Content, Note, Severity};
 use crate::names::{escape, labels, shorten};
 use crate::run::{Run, about, command};
@@ -209,10 +209,10 @@ fn head(out: &mut dyn Write, run: &Run<'_>, header: &RunHeader) -> fmt::Result {
 
 /// Writes remarks on the whole run, or on more than one benchmark.
 fn remarks(out: &mut dyn Write, run: &Run<'_>, shared: &[Note]) -> fmt::Result {
-    let left_out = sentences::left_out(&run.analysis.left_out, GLYPHS).into_iter();
+    let left_out = sentences::left_out(&run.analysis.left_out, GLYPHS);
     let mut notes = run.whole();
     notes.extend_from_slice(shared);
-    notes.extend(left_out.map(|text| Note::of(Severity::Note, text)));
+    notes.extend(Note::all(Severity::Note, left_out));
     notes.extend(gates::about_the_file(run.analysis, GLYPHS));
     notes.sort_by_key(|note| note.severity as u8);
     if notes.is_empty() {
@@ -358,7 +358,7 @@ impl Section<'_, '_> {
 fn figures_of(out: &mut dyn Write, comparison: &Comparison) -> fmt::Result {
     let metrics = metrics(comparison, GLYPHS).map(Block::table);
     html::blocks(out, metrics.as_slice())?;
-    let tables: Vec<Block> = figure_tables(comparison, GLYPHS)
+    let tables: Vec<Block> = figures::tables(comparison, GLYPHS)
         .into_iter()
         .map(Block::table)
         .collect();

@@ -4,15 +4,16 @@ use deadheat_model::{
     Analysis, Comparison, EndReason, Ending, FailedBenchmark, Metric, Verdict, Warning,
 };
 
-use crate::cells::{Figure, change_cells, figure_cells, interval_head, typical};
+use crate::cells::{Figure, change_cells, figure_cells, interval_head, rate_cells, typical};
 use crate::document::{
     Block, Cell, Content, Kind, Note, Row, Severity, Table, Tone, VerdictLine, mark_of,
 };
+use crate::enumeration::texts;
+#[cfg(feature = "reports")]
 use crate::gates;
 use crate::glyphs::Glyphs;
 use crate::left_out;
 use crate::names::{escape, labels, shorten};
-use crate::rate::rate_cells;
 use crate::sentences::{self, Called, Source};
 use crate::suite;
 use crate::units::quantities;
@@ -332,7 +333,7 @@ impl<'a> Run<'a> {
     /// The labels of a benchmark's contenders, the baseline first.
     pub(crate) fn labels(&self, group: &[Comparison]) -> Vec<String> {
         let labels = labels(&suite::names(group), self.name, self.glyphs);
-        labels.iter().map(|label| (self.isolated)(label)).collect()
+        texts(&labels, &|label| (self.isolated)(label))
     }
 
     /// The same with at least two of them, so that a contender alone needs no case of its own.
@@ -355,7 +356,7 @@ impl<'a> Run<'a> {
     }
 
     pub(crate) fn notes(&self, group: &[Comparison]) -> Vec<Note> {
-        self.warnings(group).into_iter().map(Note::from).collect()
+        WarningText::notes(self.warnings(group))
     }
 
     /// The remarks on each benchmark by itself, and those that are made once for all.
@@ -364,22 +365,19 @@ impl<'a> Run<'a> {
             .map(|group| self.warnings(group))
             .collect();
         let shared = warnings::shared_warnings(&all);
-        let own = all.into_iter().map(|texts| {
-            let own = texts.into_iter().filter(|one| !shared.contains(one));
-            own.map(Note::from).collect()
+        let own = all.into_iter().map(|mut texts| {
+            texts.retain(|one| !shared.contains(one));
+            WarningText::notes(texts)
         });
-        let own = own.collect();
-        (own, shared.into_iter().map(Note::from).collect())
+        (own.collect(), WarningText::notes(shared))
     }
 
     /// Remarks on the whole run: how it ended, then doubts about recordings.
     pub(crate) fn whole(&self) -> Vec<Note> {
-        let warnings = warnings::in_order(&self.analysis.warnings).into_iter();
-        let warnings = warnings.map(|one| {
-            let text = warnings::sentence(one, self.source, self.glyphs);
-            Note::from(WarningText::new(one, text))
-        });
-        self.ending().into_iter().chain(warnings).collect()
+        let warnings = WarningText::of_run(&self.analysis.warnings, self.source, self.glyphs);
+        let mut notes = WarningText::notes(warnings);
+        notes.splice(..0, self.ending());
+        notes
     }
 
     fn ending(&self) -> Option<Note> {
@@ -396,6 +394,7 @@ impl<'a> Run<'a> {
     }
 
     /// The gates of the run.
+    #[cfg(feature = "reports")]
     pub(crate) fn gate(&self) -> Option<Content<'a>> {
         let several = self.groups.iter().any(|group| group.len() > 1);
         let names = |one: &Comparison| {
@@ -409,14 +408,10 @@ impl<'a> Run<'a> {
 
     /// Benchmarks that failed, and why.
     pub(crate) fn failures(&self) -> Vec<Note> {
-        let sentence = |failure| {
-            let title = self.failed_title(failure);
-            sentences::failed(&title, failure, self.glyphs)
-        };
-        let failures = self.analysis.failures.iter().map(sentence);
-        failures
-            .map(|text| Note::of(Severity::Alarm, text))
-            .collect()
+        let failures = texts(&self.analysis.failures, &|failure| {
+            sentences::failed(&self.failed_title(failure), failure, self.glyphs)
+        });
+        Note::all(Severity::Alarm, failures)
     }
 
     pub(crate) fn left_out(&self) -> Option<Block<'a>> {

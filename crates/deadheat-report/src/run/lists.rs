@@ -6,12 +6,12 @@ use deadheat_model::{Analysis, Comparison, RunHeader};
 use super::about::{command, machine, plan};
 use super::facts::Run;
 use crate::calibration::{calibrated, sentence_case};
-use crate::cells::{Figure, change_cells, figure_cells, metrics, secondary};
+use crate::cells::{Figure, change_cells, figure_cells, metrics, rate_cells};
 use crate::document::{Block, Content, Kind, Note, Row, Severity, Table, VerdictLine};
+use crate::figures;
 use crate::gates;
 use crate::glyphs::Glyphs;
 use crate::markdown;
-use crate::rate::rate_cells;
 use crate::sentences::{self, Source};
 
 /// Columns a name may take: nobody reads a longer one in a table.
@@ -302,8 +302,8 @@ impl<'a> Run<'a> {
 
     fn all_figures(&self) -> Vec<Block<'a>> {
         let named = self.named();
-        let figures =
-            named.flat_map(|(_, comparison, names)| secondary(comparison, names, self.glyphs));
+        let figures = named
+            .flat_map(|(_, comparison, names)| figures::blocks(comparison, names, self.glyphs));
         figures.collect()
     }
 

@@ -5,10 +5,9 @@ use deadheat_model::{Analysis, Comparison, Promise};
 
 use super::facts::{Detail, Run};
 use crate::calibration::calibrated;
-use crate::cells::{metrics, secondary};
+use crate::cells::metrics;
 use crate::document::{Block, Content, Note, Plot, Severity};
 use crate::gates;
-use crate::glyphs::Glyphs;
 use crate::terminal::Terminal;
 use crate::warnings::{self, WarningText};
 
@@ -55,11 +54,7 @@ const NOTE_LINES: usize = 2;
 /// The analysis as text. Of one benchmark its contenders and the verdicts, of
 /// several a line each and one for all of them; then the doubts.
 pub fn to_text(analysis: &Analysis, options: &TextOptions) -> String {
-    let terminal = Terminal {
-        width: options.width,
-        color: options.color,
-        glyphs: Glyphs::new(options.unicode),
-    };
+    let terminal = Terminal::new(options.width, options.color, options.unicode);
     let run = Run {
         detail: options.detail,
         figures: options.figures,
@@ -180,11 +175,12 @@ impl<'a> Run<'a> {
                 }
             }
         }
+        #[cfg(feature = "reports")]
         if self.figures {
             for (index, comparison) in group.iter().enumerate() {
                 let candidate = labels.get(index + 1).filter(|_| group.len() > 1);
                 let names = candidate.into_iter().cloned().collect();
-                blocks.extend(secondary(comparison, names, self.glyphs));
+                blocks.extend(crate::figures::blocks(comparison, names, self.glyphs));
             }
         }
         blocks
@@ -196,8 +192,7 @@ impl<'a> Run<'a> {
         let titled: Vec<(String, Vec<WarningText>)> = (self.groups.iter())
             .map(|group| (self.title(group), self.warnings(group)))
             .collect();
-        let texts = warnings::merged_by_kind(&titled).into_iter();
-        texts.map(Note::from).collect()
+        WarningText::notes(warnings::merged_by_kind(&titled))
     }
 
     /// True where the calibration is worth a line. It changes no verdict, so briefly it
