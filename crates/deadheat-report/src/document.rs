@@ -122,6 +122,16 @@ pub(crate) struct Note {
 }
 
 impl Note {
+    /// The remarks with the gravest first; otherwise in their order. A sort would take more code
+    /// than everything else about them.
+    pub(crate) fn gravest_first(notes: &[Note]) -> Vec<Note> {
+        let mut ordered = Vec::with_capacity(notes.len());
+        for severity in [Severity::Alarm, Severity::Warning, Severity::Note] {
+            ordered.extend(notes.iter().filter(|one| one.severity == severity).cloned());
+        }
+        ordered
+    }
+
     /// Remarks of one gravity.
     pub(crate) fn all(severity: Severity, texts: Vec<String>) -> Vec<Note> {
         let mut notes = Vec::with_capacity(texts.len());

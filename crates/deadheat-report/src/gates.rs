@@ -28,8 +28,7 @@ const REASON: usize = 400;
 pub(crate) fn gates(analysis: &Analysis, glyphs: Glyphs) -> Vec<Note> {
     let mut notes = broken(analysis, glyphs);
     notes.extend(about_the_file(analysis, glyphs));
-    notes.sort_by_key(|note| note.severity as u8);
-    notes
+    Note::gravest_first(&notes)
 }
 
 /// Sentences about the rules file: excuses that excuse nothing, and that the rules are its.
@@ -37,17 +36,16 @@ pub(crate) fn about_the_file(analysis: &Analysis, glyphs: Glyphs) -> Vec<Note> {
     let gates = &analysis.gates;
     let file = gates.config.as_deref().unwrap_or("the rules file");
     let file = shown(file, PATH, glyphs);
-    let mut notes: Vec<Note> = gates
-        .idle
-        .iter()
-        .map(|one| idle(one, &file, glyphs))
-        .collect();
-    notes.extend(gates.config.is_some().then(|| {
+    let mut notes = Vec::new();
+    for one in &gates.idle {
+        notes.push(idle(one, &file, glyphs));
+    }
+    if gates.config.is_some() {
         let where_from = format!(
             "the rules are those of {file}, where the command line does not say otherwise."
         );
-        Note::of(Severity::Note, where_from)
-    }));
+        notes.push(Note::of(Severity::Note, where_from));
+    }
     notes
 }
 
@@ -151,26 +149,23 @@ fn broken(analysis: &Analysis, glyphs: Glyphs) -> Vec<Note> {
             }
         }
     }
-    let sentences = found.into_iter();
-    sentences
-        .map(|(hit, names)| {
-            let names = first_of(names, NAMED);
-            let rule = rule(hit, glyphs);
-            match &hit.excuse {
-                None => Note::of(
-                    Severity::Alarm,
-                    format!("the run fails: the rule '{rule}' is broken by {names}."),
-                ),
-                Some(excuse) => {
-                    let excuse = self::excuse(excuse, glyphs);
-                    let excuse = excuse.trim_end_matches('.');
-                    let text =
-                        format!("the rule '{rule}' is broken by {names}, which is {excuse}.");
-                    Note::of(Severity::Note, text)
-                }
+    let mut notes = Vec::new();
+    for (hit, names) in found {
+        let broken = format!(
+            "the rule '{}' is broken by {}",
+            rule(hit, glyphs),
+            first_of(names, NAMED)
+        );
+        notes.push(match &hit.excuse {
+            None => Note::of(Severity::Alarm, format!("the run fails: {broken}.")),
+            Some(excuse) => {
+                let excuse = self::excuse(excuse, glyphs);
+                let excuse = excuse.trim_end_matches('.');
+                Note::of(Severity::Note, format!("{broken}, which is {excuse}."))
             }
-        })
-        .collect()
+        });
+    }
+    notes
 }
 
 /// A benchmark by its name, and its candidate where there are several; of the

@@ -82,23 +82,18 @@ fn pieces(word: &str, room: usize) -> Vec<String> {
 }
 
 /// A table without borders, indented, at most `width` columns where its cells
-/// can be broken. `aligned` has an `l` or an `r` for every column.
-pub(crate) fn table(
-    header: &[&str],
-    rows: &[Vec<String>],
-    aligned: &str,
-    indent: usize,
-    width: usize,
-) -> String {
-    let heads: Vec<String> = header.iter().map(|head| (*head).to_owned()).collect();
-    let lines = || std::iter::once(&heads).chain(rows);
-    let natural: Vec<usize> = (0..header.len())
-        .map(|column| lines().map(|row| row[column].width()).max().unwrap_or(0))
-        .collect();
-    let room = width.saturating_sub(indent + GAP * header.len().saturating_sub(1));
+/// can be broken. `aligned` has an `l` or an `r` for every column; the heads are the first row.
+pub(crate) fn table(rows: &[Vec<String>], aligned: &str, indent: usize, width: usize) -> String {
+    let mut natural = vec![0; aligned.len()];
+    for row in rows {
+        for (widest, cell) in natural.iter_mut().zip(row) {
+            *widest = cell.width().max(*widest);
+        }
+    }
+    let room = width.saturating_sub(indent + GAP * natural.len().saturating_sub(1));
     let widths = fitted(&natural, room);
     let mut text = String::new();
-    for row in lines() {
+    for row in rows {
         let cells = row.iter().zip(&widths);
         let cells: Vec<Vec<String>> = cells.map(|(cell, width)| broken(cell, *width)).collect();
         for line in 0..cells.iter().map(Vec::len).max().unwrap_or(0) {
@@ -205,8 +200,9 @@ mod tests {
 
     #[test]
     fn a_table_stays_in_its_width_and_leaves_no_trailing_space() {
-        let rows = vec![vec!["a name of many words".to_owned(), "12".to_owned()]];
-        let text = table(&["name", "samples"], &rows, "lr", 2, 20);
+        let rows = [["name", "samples"], ["a name of many words", "12"]];
+        let rows = rows.map(|row| row.map(str::to_owned).to_vec());
+        let text = table(&rows, "lr", 2, 20);
         for line in text.lines() {
             assert!(line.width() <= 20, "{text}");
             assert_eq!(line.trim_end(), line);

@@ -51,14 +51,14 @@ pub fn tally(
     left_out: &[LeftOut],
 ) -> String {
     let left_out = [(left_out.len(), "left out".to_owned())];
-    tally_with(comparisons, failures, left_out)
+    tally_with(comparisons, failures, &left_out)
 }
 
 /// The same with what was left out counted by the caller, each count before its words.
 pub(crate) fn tally_with(
     comparisons: &[Comparison],
     failures: &[FailedBenchmark],
-    left_out: impl IntoIterator<Item = (usize, String)>,
+    left_out: &[(usize, String)],
 ) -> String {
     let count = |verdict| {
         let raced = comparisons.iter().filter(|c| c.candidate.is_some());
@@ -75,11 +75,16 @@ pub(crate) fn tally_with(
         (alone, "measured alone"),
         (failures.len(), "failed"),
     ];
-    let phrases = phrases.map(|(count, words)| (count, words.to_owned()));
-    let parts: Vec<String> = (phrases.into_iter().chain(left_out))
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, words)| format!("{count} {words}"))
-        .collect();
+    let mut parts: Vec<String> = Vec::new();
+    let mut add = |count: usize, words: &str| {
+        if count > 0 {
+            parts.push(format!("{count} {words}"));
+        }
+    };
+    phrases.iter().for_each(|(count, words)| add(*count, words));
+    left_out
+        .iter()
+        .for_each(|(count, words)| add(*count, words));
     if parts.is_empty() {
         "nothing was compared.".to_owned()
     } else {

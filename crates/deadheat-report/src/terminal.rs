@@ -203,9 +203,11 @@ impl Terminal {
         if names.is_empty() {
             return self.broken(table, INDENT);
         }
-        let last = |index: &usize| table.names_last && names.contains(index);
         let mut order: Vec<usize> = (0..table.columns.len()).collect();
-        order.sort_by_key(last);
+        if table.names_last {
+            order.retain(|index| !names.contains(index));
+            order.extend(&names);
+        }
         let table = table.in_order(&order);
         let shown = self.grid(&table);
         let rows: Vec<_> = table.rows.iter().map(|row| row.drawn).collect();
@@ -258,23 +260,25 @@ impl Terminal {
     /// The heads and the rows, with names shortened to their columns.
     fn lines(&self, table: &Table<'_>, widths: &[usize], indent: usize) -> String {
         let table = self.shortened(table, widths);
-        let rows = std::iter::once(heads(&table)).chain(table.rows.iter().cloned());
-        rows.map(|row| self.line(&table, &row, widths, indent))
-            .collect()
+        texts(&with_heads(&table), &|row| {
+            self.line(&table, row, widths, indent)
+        })
+        .concat()
     }
 
     fn shortened<'a>(&self, table: &Table<'a>, widths: &[usize]) -> Table<'a> {
         let mut table = table.clone();
         for (index, width) in widths.iter().enumerate() {
-            let texts = table.rows.iter().map(|row| row.cells[index].text.as_str());
-            let texts: Vec<String> = match table.columns[index].kind {
-                Kind::Name => texts
-                    .map(|text| shorten(text, *width, self.glyphs))
-                    .collect(),
-                Kind::Contender => labels(&texts.collect::<Vec<_>>(), *width, self.glyphs),
+            let long = texts(&table.rows, &|row| row.cells[index].text.clone());
+            let short = match table.columns[index].kind {
+                Kind::Name => texts(&long, &|text| shorten(text, *width, self.glyphs)),
+                Kind::Contender => {
+                    let long: Vec<&str> = long.iter().map(String::as_str).collect();
+                    labels(&long, *width, self.glyphs)
+                }
                 Kind::Words | Kind::Number => continue,
             };
-            for (row, text) in table.rows.iter_mut().zip(texts) {
+            for (row, text) in table.rows.iter_mut().zip(short) {
                 row.cells[index].text = text;
             }
         }
@@ -290,9 +294,7 @@ impl Terminal {
         indent: usize,
     ) -> String {
         let mut text = String::new();
-        let rows = std::iter::once(heads(figures)).chain(figures.rows.iter().cloned());
-        let names = std::iter::once(heads(table)).chain(table.rows.iter().cloned());
-        for (row, of) in rows.zip(names) {
+        for (row, of) in with_heads(figures).iter().zip(with_heads(table)) {
             let cells = of.cells.iter().zip(&table.columns);
             for (name, _) in cells.filter(|(_, column)| column.kind.is_name()) {
                 let room = self.width.saturating_sub(indent);
@@ -305,7 +307,7 @@ impl Terminal {
                 }
             }
             text += &" ".repeat(layout::GAP);
-            text += &self.line(figures, &row, widths, indent);
+            text += &self.line(figures, row, widths, indent);
         }
         text
     }
@@ -336,18 +338,14 @@ impl Terminal {
     fn broken(&self, table: &Table<'_>, indent: usize) -> String {
         let widths: Vec<usize> = table.columns.iter().map(|_| NAME_AT_LEAST).collect();
         let table = self.shortened(table, &widths);
-        let header: Vec<&str> = table
-            .columns
-            .iter()
-            .map(|column| column.head.as_str())
+        let rows: Vec<Vec<String>> = (with_heads(&table).iter())
+            .map(|row| texts(&row.cells, &|cell| cell.text.clone()))
             .collect();
-        let cells = |row: &Row<'_>| row.cells.iter().map(|cell| cell.text.clone()).collect();
-        let rows: Vec<Vec<String>> = table.rows.iter().map(cells).collect();
         let sets = table.columns.iter().map(|column| column.kind.to_the_left());
         let aligned: String = sets.map(|left| if left { 'l' } else { 'r' }).collect();
         // What a table of figures holds is never wide.
         let width = self.width.min(usize::from(u16::MAX));
-        layout::table(&header, &rows, &aligned, indent, width)
+        layout::table(&rows, &aligned, indent, width)
     }
 
     /// Pictures of what there is to draw; the intervals alone need no more than an estimate.
@@ -381,10 +379,12 @@ impl Terminal {
     }
 }
 
-/// The heads as a row.
-fn heads<'a>(table: &Table<'_>) -> Row<'a> {
-    let heads = table.columns.iter().map(|column| column.head.as_str());
-    Row::from(heads.collect::<Vec<_>>())
+/// The heads as a row, and the rows below.
+fn with_heads<'a>(table: &Table<'a>) -> Vec<Row<'a>> {
+    let heads = texts(&table.columns, &|column| column.head.clone());
+    let mut rows = vec![heads.into()];
+    rows.extend_from_slice(&table.rows);
+    rows
 }
 
 /// The columns that every column of the table needs.

@@ -211,18 +211,14 @@ fn messages_in(
             }
         }
     }
-    warnings_first(said, |(one, ..)| one.information)
-        .into_iter()
-        .map(|(one, concerned, named)| {
-            if named || concerned.len() == comparisons.len() {
-                return one;
-            }
-            WarningText {
-                text: format!("'{}': {}", concerned.join("', '"), one.text),
-                ..one
-            }
-        })
-        .collect()
+    let mut texts = Vec::with_capacity(said.len());
+    for (mut one, concerned, named) in said {
+        if !named && concerned.len() != comparisons.len() {
+            one.text = format!("'{}': {}", concerned.join("', '"), one.text);
+        }
+        texts.push(one);
+    }
+    warnings_first(texts, |one| one.information)
 }
 
 /// The unit that can be given more work.
@@ -619,9 +615,9 @@ pub(crate) fn merged_by_kind(benchmarks: &[(String, Vec<WarningText>)]) -> Vec<W
             }
         }
     }
-    let together = warnings_first(together, |(one, ..)| one.information);
     let all = benchmarks.len();
-    let words = together.into_iter().map(|(one, titles, differ)| {
+    let mut merged = Vec::with_capacity(together.len());
+    for (one, titles, differ) in together {
         let text = match (differ, &titles[..]) {
             (false, titles) if titles.len() == all || one.information => one.text,
             (true, [first, others @ ..]) if !others.is_empty() => {
@@ -633,9 +629,9 @@ pub(crate) fn merged_by_kind(benchmarks: &[(String, Vec<WarningText>)]) -> Vec<W
             }
             (_, titles) => format!("{}: {}", named(titles), one.text),
         };
-        WarningText { text, ..one }
-    });
-    words.collect()
+        merged.push(WarningText { text, ..one });
+    }
+    warnings_first(merged, |one| one.information)
 }
 
 /// The first few titles, and how many more there are.

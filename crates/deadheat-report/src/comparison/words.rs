@@ -86,7 +86,7 @@ pub(super) fn tally(analysis: &Analysis, labels: &Labels<'_>) -> String {
             None => left_out.push((1, word)),
         }
     }
-    tally_with(&analysis.comparisons, &analysis.failures, left_out)
+    tally_with(&analysis.comparisons, &analysis.failures, &left_out)
 }
 
 /// That rows were left away; `None` where none was.

@@ -214,12 +214,14 @@ fn remarks(out: &mut dyn Write, run: &Run<'_>, shared: &[Note]) -> fmt::Result {
     notes.extend_from_slice(shared);
     notes.extend(Note::all(Severity::Note, left_out));
     notes.extend(gates::about_the_file(run.analysis, GLYPHS));
-    notes.sort_by_key(|note| note.severity as u8);
     if notes.is_empty() {
         return Ok(());
     }
     out.write_str("<section class=\"remarks\" aria-labelledby=\"remarks\"><h2 id=\"remarks\">Remarks on the whole run</h2>")?;
-    html::blocks(out, &[Block::of(Content::Notes(notes))])?;
+    html::blocks(
+        out,
+        &[Block::of(Content::Notes(Note::gravest_first(&notes)))],
+    )?;
     out.write_str("</section>\n")
 }
 

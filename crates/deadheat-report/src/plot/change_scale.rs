@@ -35,8 +35,8 @@ pub(super) struct ChangeScale {
 impl ChangeScale {
     /// The narrowest scale that holds nearly all of these: a few that would squeeze the rest to
     /// nothing may lie beyond. It reaches `at_least` so far.
-    pub(super) fn over(effects: impl Iterator<Item = LogRatio>, at_least: LogRatio) -> ChangeScale {
-        let mut reaches: Vec<f64> = effects.map(reach).collect();
+    pub(super) fn over(effects: &[LogRatio], at_least: LogRatio) -> ChangeScale {
+        let mut reaches: Vec<f64> = effects.iter().map(|effect| reach(*effect)).collect();
         reaches.sort_unstable_by(f64::total_cmp);
         let least = reach(at_least);
         let end = |reach: f64| {
@@ -105,7 +105,7 @@ mod tests {
 
     fn over(changes: &[f64]) -> ChangeScale {
         let effects = changes.iter().map(|change| LogRatio::from_change(*change));
-        ChangeScale::over(effects, LogRatio::from_change(0.01))
+        ChangeScale::over(&effects.collect::<Vec<_>>(), LogRatio::from_change(0.01))
     }
 
     #[test]
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn nothing_is_too_large_for_a_scale() {
         for effect in [709.0, 1e300, f64::MAX] {
-            let scale = ChangeScale::over([LogRatio(effect)].into_iter(), LogRatio(0.01));
+            let scale = ChangeScale::over(&[LogRatio(effect)], LogRatio(0.01));
             let place = scale.place(LogRatio(effect));
             assert!(!place.is_nan() && !scale.ends(Glyphs::Ascii)[1].contains("NaN"));
         }

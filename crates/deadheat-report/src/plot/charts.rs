@@ -175,7 +175,7 @@ fn series(series: &DifferenceSeries, margin: f64, scenery: &Scenery) -> String {
     let strokes = Strokes::new(scenery.glyphs);
     let margin = LogRatio::from_change(margin);
     let kept = series.points.iter().filter(|point| !point.dropped);
-    let scale = ChangeScale::over(kept.map(|point| point.effect), margin);
+    let scale = ChangeScale::over(&kept.map(|point| point.effect).collect::<Vec<_>>(), margin);
     let rows = Rows::of(scale, series, margin);
     let label = |row: i32| scale.label(f64::from(row) / f64::from(ROWS), scenery.glyphs);
     // Blocks beyond the scale have no change that a label could name.

@@ -56,14 +56,16 @@ pub(crate) fn beside(
     if widths.len() != rows.len() + 1 {
         return None;
     }
-    let pictures = rows
-        .iter()
-        .map(|row| row.as_ref().map(|row| forest.row(row)));
-    let cells = std::iter::once(Some(forest.head())).chain(pictures);
     let mut text = String::new();
-    for ((line, width), cell) in table.lines().zip(&widths).zip(cells) {
-        let fill = " ".repeat(start - width);
-        text += format!("{line}{fill}{}", cell.unwrap_or_default()).trim_end();
+    for (index, line) in table.lines().enumerate() {
+        let cell = match index.checked_sub(1) {
+            None => forest.head(),
+            Some(row) => rows[row]
+                .as_ref()
+                .map_or_else(String::new, |row| forest.row(row)),
+        };
+        let fill = " ".repeat(start - widths[index]);
+        text += format!("{line}{fill}{cell}").trim_end();
         text.push('\n');
     }
     Some(text + &wrap("  ", &forest.caption(), width))
@@ -113,15 +115,20 @@ impl Forest {
     /// The forest of these rows in at most `room` columns; `None` where that is too few, or nothing
     /// was estimated.
     fn of(rows: &[ForestRow], room: usize, glyphs: Glyphs, color: bool) -> Option<Forest> {
-        let estimates = || rows.iter().filter_map(|row| row.estimate);
-        if room < LEAST || estimates().next().is_none() {
+        let (mut drawn, mut ends, mut margin) = (Vec::new(), Vec::new(), 0.0_f64);
+        for row in rows {
+            margin = margin.max(row.margin);
+            if let Some(found) = row.estimate {
+                drawn.extend(<[LogRatio; 2]>::from(drawn_span(found)));
+                ends.extend(reach(found));
+            }
+        }
+        if room < LEAST || drawn.is_empty() {
             return None;
         }
-        let drawn = estimates().flat_map(|found| <[LogRatio; 2]>::from(drawn_span(found)));
-        let margin = rows.iter().map(|row| row.margin).fold(0.0, f64::max);
         let room = room.min(MOST);
         let mut forest = Forest {
-            scale: ChangeScale::over(drawn, LogRatio::from_change(MARGINS * margin)),
+            scale: ChangeScale::over(&drawn, LogRatio::from_change(MARGINS * margin)),
             width: room - usize::from(room.is_multiple_of(2)),
             glyphs,
             strokes: Strokes::new(glyphs),
@@ -129,11 +136,8 @@ impl Forest {
             seen: [false; 2],
         };
         let band = forest.cell(LogRatio::from_change(margin));
-        let beyond = |effect: LogRatio| forest.cell(effect).is_err();
-        forest.seen = [
-            band != Ok(forest.width / 2),
-            estimates().flat_map(reach).any(beyond),
-        ];
+        let beyond = |effect: &LogRatio| forest.cell(*effect).is_err();
+        forest.seen = [band != Ok(forest.width / 2), ends.iter().any(beyond)];
         Some(forest)
     }
 
