@@ -90,9 +90,8 @@ pub(crate) fn interval_head(mut confidences: impl Iterator<Item = f64>) -> Strin
     }
 }
 
-/// All metrics on the same pairs, by what is typical, but for those of which
-/// nothing was ever seen; `None` when nothing but the judged one is left, whose
-/// figures have been shown already.
+/// All metrics on the same pairs, by what is typical, but for those of which nothing was ever seen;
+/// `None` when nothing but the judged one is left, whose figures have been shown already.
 pub(crate) fn metrics<'a>(comparison: &Comparison, glyphs: Glyphs) -> Option<Table<'a>> {
     let judged = |row: &MetricComparison| row.metric == comparison.metric;
     let shown: Vec<&MetricComparison> = comparison
@@ -133,9 +132,8 @@ pub(crate) fn metrics<'a>(comparison: &Comparison, glyphs: Glyphs) -> Option<Tab
     Some(table)
 }
 
-/// True where any sample of either side was above zero. A function that neither
-/// faults nor waits would have a line of noughts for every metric that counts
-/// such things.
+/// True where any sample of either side was above zero. A function that neither faults nor waits
+/// would have a line of noughts for every metric that counts such things.
 pub(crate) fn seen(row: &MetricComparison) -> bool {
     let sides = [Some(&row.baseline), row.candidate.as_ref()];
     sides.into_iter().flatten().any(|side| side.max > 0.0)

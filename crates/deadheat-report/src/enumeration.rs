@@ -11,9 +11,8 @@ pub(crate) fn texts<T>(items: &[T], text: &dyn Fn(&T) -> String) -> Vec<String> 
 }
 
 /// "a, b and c"; empty where there is nothing.
-pub(crate) fn enumerated<S: AsRef<str>>(parts: &[S]) -> String {
-    let parts: Vec<&str> = parts.iter().map(AsRef::as_ref).collect();
-    match parts.as_slice() {
+pub(crate) fn enumerated(parts: &[String]) -> String {
+    match parts {
         [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
         few => few.concat(),
     }
@@ -53,7 +52,8 @@ mod tests {
 
     #[test]
     fn the_last_of_several_is_joined_by_and() {
-        assert_eq!(enumerated::<&str>(&[]), "");
+        let enumerated = |parts: &[&str]| enumerated(&texts(parts, &|part| (*part).to_owned()));
+        assert_eq!(enumerated(&[]), "");
         assert_eq!(enumerated(&["a"]), "a");
         assert_eq!(enumerated(&["a", "b"]), "a and b");
         assert_eq!(enumerated(&["a", "b", "c"]), "a, b and c");

@@ -1,5 +1,4 @@
-//! Gates in words: which rules are broken by what, what excuses
-//! them, and which excuses are idle.
+//! Gates in words: which rules are broken by what, what excuses them, and which excuses are idle.
 
 use deadheat_model::{Analysis, Comparison, Excuse, GateHit, Idle, IdleIgnore};
 
@@ -23,8 +22,7 @@ const RULE: usize = 60;
 /// Columns that a reason in the words of others may take.
 const REASON: usize = 400;
 
-/// Every sentence about the gates, the gravest first; none where nobody set a
-/// rule.
+/// Every sentence about the gates, the gravest first; none where nobody set a rule.
 pub(crate) fn gates(analysis: &Analysis, glyphs: Glyphs) -> Vec<Note> {
     let mut notes = broken(analysis, glyphs);
     notes.extend(about_the_file(analysis, glyphs));
@@ -49,9 +47,8 @@ pub(crate) fn about_the_file(analysis: &Analysis, glyphs: Glyphs) -> Vec<Note> {
     notes
 }
 
-/// The gates of the whole run: whether they are open, and every comparison that breaks a
-/// rule, those that count first; `None` where there is no rule. `names` gives the names of a
-/// comparison.
+/// The gates of the whole run: whether they are open, and every comparison that breaks a rule,
+/// those that count first; `None` where there is no rule. `names` gives the names of a comparison.
 #[cfg(feature = "reports")]
 pub(crate) fn gate<'a>(
     analysis: &Analysis,

@@ -142,8 +142,7 @@ fn fitted(natural: &[usize], room: usize) -> Vec<usize> {
     widths.into_iter().map(shared).collect()
 }
 
-/// A cell in lines of at most `width` columns, broken between words where that
-/// is possible.
+/// A cell in lines of at most `width` columns, broken between words where that is possible.
 fn broken(cell: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in cell.split(' ') {

@@ -1,9 +1,8 @@
 //! From an analysis to words, tables and JSON.
 //!
-//! Everything here is a pure function of an [`Analysis`](deadheat_model::Analysis)
-//! and a few options: no statistic is computed, no file, clock or environment
-//! is read. Whether there is a terminal, how wide it is and what it can show is
-//! for the caller to find out.
+//! Everything here is a pure function of an [`Analysis`](deadheat_model::Analysis) and a few
+//! options: no statistic is computed, no file, clock or environment is read. Whether there is a
+//! terminal, how wide it is and what it can show is for the caller to find out.
 //!
 //! - [`to_text`]: the answer for people at a terminal
 //! - [`to_json`]: the answer for programs, schema `deadheat.analysis/1`

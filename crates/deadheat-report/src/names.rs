@@ -1,5 +1,4 @@
-//! Names as they may be shown. They come from command lines and files, so
-//! they can hold anything.
+//! Names as they may be shown. They come from command lines and files, so they can hold anything.
 
 #[cfg(feature = "reports")]
 use std::collections::{HashMap, HashSet};
@@ -18,9 +17,8 @@ pub fn escape(text: &str, glyphs: Glyphs) -> String {
             ' '..='~' => safe.push(character),
             _ if glyphs == Glyphs::Ascii => safe.extend(character.escape_default()),
             _ => {
-                // A combining mark belongs to the character before it and is
-                // part of many scripts. Escaped alone it would be taken apart,
-                // so it is judged behind a letter.
+                // A combining mark belongs to the character before it and is part of many scripts.
+                // Escaped alone it would be taken apart, so it is judged behind a letter.
                 let behind_a_letter = format!("a{character}");
                 safe.extend(behind_a_letter.escape_debug().skip(1));
             }
@@ -31,9 +29,8 @@ pub fn escape(text: &str, glyphs: Glyphs) -> String {
 
 /// A message in which nothing is obeyed by a terminal, nor by a runner of workflows.
 ///
-/// A line break of ours is followed by two spaces. Any other came with a text
-/// from outside, and so did one before `::` or `##[`, with which orders to a
-/// runner of GitHub begin: these are escaped.
+/// A line break of ours is followed by two spaces. Any other came with a text from outside, and so
+/// did one before `::` or `##[`, with which orders to a runner of GitHub begin: these are escaped.
 pub fn escape_message(text: &str, glyphs: Glyphs) -> String {
     let mut lines = text.split('\n');
     let mut safe = escape(lines.next().unwrap_or_default(), glyphs);
@@ -57,8 +54,8 @@ pub fn shorten(text: &str, width: usize, glyphs: Glyphs) -> String {
         return text.to_owned();
     }
     let room = width.saturating_sub(glyphs.ellipsis().width());
-    let head = taken(text.chars(), room.div_ceil(2));
-    let tail = taken(text.chars().rev(), room / 2);
+    let head = taken(&mut text.chars(), room.div_ceil(2));
+    let tail = taken(&mut text.chars().rev(), room / 2);
     let head: String = head.into_iter().collect();
     let tail: String = tail.into_iter().rev().collect();
     format!("{head}{}{tail}", glyphs.ellipsis())
@@ -69,7 +66,7 @@ pub(crate) fn shown(text: &str, width: usize, glyphs: Glyphs) -> String {
     shorten(&escape(text, glyphs), width, glyphs)
 }
 
-fn taken(characters: impl Iterator<Item = char>, width: usize) -> Vec<char> {
+fn taken(characters: &mut dyn Iterator<Item = char>, width: usize) -> Vec<char> {
     let mut room = width;
     characters
         .take(width.saturating_mul(4))
@@ -106,8 +103,7 @@ pub fn labels(names: &[&str], width: usize, glyphs: Glyphs) -> Vec<String> {
     labels
 }
 
-/// Names of which no two are alike: whoever comes later under a name that is
-/// taken gets a number.
+/// Names of which no two are alike: whoever comes later under a name that is taken gets a number.
 #[cfg(feature = "reports")]
 pub(crate) fn unique(names: Vec<String>) -> Vec<String> {
     let mut taken: HashSet<String> = HashSet::with_capacity(names.len());

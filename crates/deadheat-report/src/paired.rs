@@ -22,10 +22,9 @@ const NAME_AT_EASE: usize = 40;
 /// candidate (C) in the smallest unit of the metric, how far the candidate is
 /// from the baseline, and last the verdict with the change it speaks of.
 ///
-/// The mean difference is that of the means, which where every sample has its
-/// partner is the mean of the paired differences. The change behind the
-/// verdict is the robust one: one slow sample moves the means and not it. Its
-/// interval is left out where it does not fit.
+/// The mean difference is that of the means, which where every sample has its partner is the mean
+/// of the paired differences. The change behind the verdict is the robust one: one slow sample
+/// moves the means and not it. Its interval is left out where it does not fit.
 pub fn to_paired(analysis: &Analysis, width: usize, glyphs: Glyphs) -> String {
     let run = Run::of(analysis, glyphs, NAME_AT_MOST);
     let mut names: Vec<String> = Vec::new();
@@ -92,8 +91,7 @@ pub fn to_paired(analysis: &Analysis, width: usize, glyphs: Glyphs) -> String {
 /// All cells but the name.
 fn cells(comparison: &Comparison, candidate: &Side, glyphs: Glyphs) -> Vec<String> {
     let baseline = &comparison.baseline;
-    // In one row all have the same decimals, so that they can be subtracted by
-    // eye.
+    // In one row all have the same decimals, so that they can be subtracted by eye.
     let values = [baseline.min, candidate.min, baseline.mean, candidate.mean];
     let shown = plain(&values);
     let between = |from: f64, to: f64| {

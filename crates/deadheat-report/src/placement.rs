@@ -1,5 +1,4 @@
-//! Doubts about where the code lay, in words: what a verdict cannot speak of,
-//! and how it could.
+//! Doubts about where the code lay, in words: what a verdict cannot speak of, and how it could.
 
 use crate::enumeration::{some_of, texts};
 use crate::glyphs::Glyphs;

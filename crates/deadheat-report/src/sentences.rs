@@ -1,10 +1,9 @@
 //! Every sentence about a result, and nothing but sentences. What is said of
 //! doubts stands in [`crate::warnings`], how a run went in `tally.rs`.
 //!
-//! They obey two rules. A change is never called by the word of textbooks for
-//! "the test rejected": it is faster or slower, with its interval. And a change
-//! that was not found is never declared absent: it is a dead heat within the
-//! margin, or too close to call.
+//! They obey two rules. A change is never called by the word of textbooks for "the test rejected":
+//! it is faster or slower, with its interval. And a change that was not found is never declared
+//! absent: it is a dead heat within the margin, or too close to call.
 
 use deadheat_model::{
     Better, Comparison, Estimate, LogRatio, Metric, Observation, Scope, Verdict, Warning,
@@ -216,9 +215,8 @@ pub fn design(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
     (!parts.is_empty()).then(|| format!("{}.", parts.join("; ")))
 }
 
-/// The subject of the verdict where that is the source, what placement alone
-/// does, and the estimate as the user's own link placed the code; `None` where
-/// none of it is known.
+/// The subject of the verdict where that is the source, what placement alone does, and the estimate
+/// as the user's own link placed the code; `None` where none of it is known.
 pub fn placement(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
     let mut parts = Vec::new();
     if comparison.scope == Scope::Source {
@@ -341,8 +339,7 @@ pub(crate) fn observations(baseline: usize, candidate: usize, each: Observation)
     format!("{baseline} against {candidate} {what}")
 }
 
-/// The unit by which samples of an unpaired recording were compared; `None` where
-/// they are paired.
+/// The unit by which samples of an unpaired recording were compared; `None` where they are paired.
 fn unpaired(comparison: &Comparison) -> Option<Observation> {
     comparison
         .warnings
@@ -353,9 +350,8 @@ fn unpaired(comparison: &Comparison) -> Option<Observation> {
         })
 }
 
-/// The base of a benchmark's result: replicates, and for a recording
-/// its samples. Without pairs these are processes, where they are named, and
-/// else nothing but samples.
+/// The base of a benchmark's result: replicates, and for a recording its samples. Without pairs
+/// these are processes, where they are named, and else nothing but samples.
 pub fn rests_on(comparisons: &[Comparison], source: Source) -> Option<String> {
     let replicates = comparisons
         .iter()
@@ -387,8 +383,7 @@ pub fn rests_on(comparisons: &[Comparison], source: Source) -> Option<String> {
 /// The word in place of the verdict of a benchmark that failed, in a table cell.
 pub const FAILED_CELL: &str = "failed";
 
-/// The verdict in a table cell; where it holds for more than the binaries as
-/// linked, it says so.
+/// The verdict in a table cell; where it holds for more than the binaries as linked, it says so.
 pub fn verdict_cell(comparison: &Comparison) -> String {
     let word = verdict_word(comparison);
     match (comparison.provisional, comparison.scope) {

@@ -6,16 +6,14 @@ use deadheat_model::{Analysis, Comparison, Ending, FailedBenchmark, Processes, S
 use crate::glyphs::Glyphs;
 use crate::names::escape;
 
-/// The names of the two sides of a comparison in its sentences; already
-/// fit to be shown.
+/// The names of the two sides of a comparison in its sentences; already fit to be shown.
 #[derive(Clone, Copy, Debug)]
 pub struct Called<'a> {
     /// The baseline.
     pub baseline: &'a str,
     /// The candidate; `None` for a contender alone.
     pub candidate: Option<&'a str>,
-    /// True where the baseline stands right above, so that "slower" needs no
-    /// "than".
+    /// True where the baseline stands right above, so that "slower" needs no "than".
     pub baseline_is_shown: bool,
 }
 
@@ -60,8 +58,7 @@ impl Source {
         }
     }
 
-    /// The unit that values are told per: a launch of a command, an iteration
-    /// of anything else.
+    /// The unit that values are told per: a launch of a command, an iteration of anything else.
     pub(crate) fn iteration(self) -> &'static str {
         match self {
             Source::Commands => "launch",
@@ -105,9 +102,8 @@ pub(crate) fn title(comparison: &Comparison, glyphs: Glyphs) -> String {
     title_of(&comparison.benchmark, &comparison.parameters, glyphs)
 }
 
-/// The threads of a benchmark, where its name does not tell them: that of
-/// Google Benchmark does, and the number behind one of Go is no more than how
-/// many may run at once.
+/// The threads of a benchmark, where its name does not tell them: that of Google Benchmark does,
+/// and the number behind one of Go is no more than how many may run at once.
 pub(crate) fn threads_beside(comparison: &Comparison) -> Option<u32> {
     let is_told = |threads: &u32| {
         let name = &comparison.benchmark;

@@ -29,8 +29,7 @@ pub fn overall(overall: &Overall, analysis: &Analysis, named: bool, glyphs: Glyp
     format!("{whose}geometric mean {change} ({interval}, {taken}).")
 }
 
-/// That a benchmark has no answer, and why; `title` is how it is called,
-/// already fit to be shown.
+/// That a benchmark has no answer, and why; `title` is how it is called, already fit to be shown.
 pub fn failed(title: &str, failure: &FailedBenchmark, glyphs: Glyphs) -> String {
     // The engine names the benchmark too; once is enough.
     let named = format!("benchmark '{}', ", failure.benchmark);

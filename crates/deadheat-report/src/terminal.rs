@@ -154,8 +154,7 @@ impl Terminal {
         )
     }
 
-    /// A command to paste, after a pipe on a line of its own where one line is
-    /// too narrow.
+    /// A command to paste, after a pipe on a line of its own where one line is too narrow.
     fn command(&self, command: &str, margin: usize) -> String {
         let line = format!("{}$ {command}\n", " ".repeat(margin));
         match command.split_once(" | ") {

@@ -1,5 +1,4 @@
-//! Doubts in words: what was seen, what to do about it, and in which order it
-//! is told.
+//! Doubts in words: what was seen, what to do about it, and in which order it is told.
 
 use deadheat_model::{ClockCause, Comparison, Metric, Observation, Side, Unit, Verdict, Warning};
 
@@ -83,10 +82,9 @@ pub(crate) fn is_decided(comparison: &Comparison) -> bool {
     verdict.is_some_and(|verdict| verdict != Verdict::Inconclusive)
 }
 
-/// True where a warning changes how this verdict is read. Doubts always do; a
-/// note about placement does unless the change is beyond what placement was
-/// ever seen to make, or there is no verdict; that a race stopped early, or
-/// that a machine has no counters, never does.
+/// True where a warning changes how this verdict is read. Doubts always do; a note about placement
+/// does unless the change is beyond what placement was ever seen to make, or there is no verdict;
+/// that a race stopped early, or that a machine has no counters, never does.
 fn earns_its_place(warning: &Warning, comparison: &Comparison) -> bool {
     let could_be_placement = || {
         let effect = comparison.estimate.as_ref().map(|one| one.effect.change());
@@ -162,9 +160,8 @@ pub(crate) fn warnings_first<T>(all: Vec<T>, is_information: impl Fn(&T) -> bool
     ordered
 }
 
-/// The warnings of one benchmark, each told once; one that does not concern
-/// every candidate names those it does. `candidates` are the candidates'
-/// labels, parallel to `comparisons`.
+/// The warnings of one benchmark, each told once; one that does not concern every candidate names
+/// those it does. `candidates` are the candidates' labels, parallel to `comparisons`.
 pub fn messages(
     comparisons: &[Comparison],
     candidates: &[&str],
@@ -194,7 +191,7 @@ fn messages_in(
     words: impl Fn(&Comparison, &Warning) -> Option<String>,
 ) -> Vec<WarningText> {
     // What was said, of which candidates, and whether it says so itself.
-    let mut said: Vec<(WarningText, Vec<&str>, bool)> = Vec::new();
+    let mut said: Vec<(WarningText, Vec<String>, bool)> = Vec::new();
     for (comparison, candidate) in comparisons.iter().zip(candidates) {
         for warning in in_order(&comparison.warnings) {
             let Some(text) = words(comparison, warning) else {
@@ -202,11 +199,12 @@ fn messages_in(
             };
             let one = WarningText::new(warning, text);
             match said.iter_mut().find(|(other, ..)| *other == one) {
-                Some((_, concerned, _)) if concerned.last() == Some(candidate) => {}
-                Some((_, concerned, _)) => concerned.push(candidate),
+                Some((_, concerned, _))
+                    if concerned.last().is_some_and(|last| last == candidate) => {}
+                Some((_, concerned, _)) => concerned.push((*candidate).to_owned()),
                 None => {
                     let named = matches!(warning, Warning::OptimisedAway { .. });
-                    said.push((one, vec![candidate], named));
+                    said.push((one, vec![(*candidate).to_owned()], named));
                 }
             }
         }
@@ -593,10 +591,9 @@ pub(crate) fn shared_warnings(doubts: &[Vec<WarningText>]) -> Vec<WarningText> {
 /// Benchmarks named where something holds for several.
 const NAMED: usize = 4;
 
-/// The remarks on a suite where every benchmark has a line only: each thing
-/// once, doubts first, with the titles of the benchmarks it is about where
-/// these are not all. Of a kind of doubt whose words differ from benchmark to
-/// benchmark the first is told, and whom else it concerns.
+/// The remarks on a suite where every benchmark has a line only: each thing once, doubts first,
+/// with the titles of the benchmarks it is about where these are not all. Of a kind of doubt whose
+/// words differ from benchmark to benchmark the first is told, and whom else it concerns.
 pub(crate) fn merged_by_kind(benchmarks: &[(String, Vec<WarningText>)]) -> Vec<WarningText> {
     let mut together: Vec<(WarningText, Vec<&str>, bool)> = Vec::new();
     for (title, texts) in benchmarks {

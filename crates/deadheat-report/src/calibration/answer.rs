@@ -38,8 +38,7 @@ pub fn to_calibration_text(calibration: &Calibration, options: &CalibrationOptio
     ))
 }
 
-/// The calibration as GitHub-flavoured Markdown, from its title to what it
-/// comes to.
+/// The calibration as GitHub-flavoured Markdown, from its title to what it comes to.
 pub fn to_calibration_markdown(calibration: &Calibration) -> String {
     let text = markdown::document(&answer(calibration, &[], Glyphs::Unicode, true));
     format!(

@@ -1,5 +1,4 @@
-//! A calibration in words and tables; and the one sentence of it
-//! that later answers quote.
+//! A calibration in words and tables; and the one sentence of it that later answers quote.
 
 #[cfg(feature = "commands")]
 mod answer;

@@ -35,8 +35,7 @@ pub(crate) fn sentence_case(text: &str) -> String {
         .collect()
 }
 
-/// The outcome for races like these on this machine, as one sentence without
-/// its point.
+/// The outcome for races like these on this machine, as one sentence without its point.
 pub fn calibrated(note: &CalibrationNote) -> String {
     let when = match note.started_at {
         Some(seconds) => format!(" on {}", Day::of_unix_seconds(seconds)),

@@ -3,62 +3,48 @@
 use deadheat_model::{CalibratedKind, Calibration, Detectable, Found, LogRatio, NoiseFloor, Unit};
 
 use super::note::{kind, percent};
-use crate::document::{self, Block, Content, Kind};
+use crate::document::{Block, Content, Kind, Table};
+use crate::enumeration::texts;
 use crate::glyphs::Glyphs;
 use crate::units::{counted, quantity, share, spread};
 
-/// A table under a title, and what there is to say below it.
-struct Table {
-    title: &'static str,
-    /// A sentence on how to read it.
-    reading: Option<String>,
-    header: Vec<String>,
+/// A table under a title, a sentence on how to read it, and what there is to say below it; nothing
+/// without a row.
+fn table<'a>(
+    (title, reading): (&str, Option<String>),
+    header: &[&str],
     rows: Vec<Vec<String>>,
     below: Vec<String>,
-}
-
-impl Table {
-    fn blocks<'a>(self) -> Vec<Block<'a>> {
-        let mut table = document::Table::default();
-        for head in self.header {
-            // Names stand to the left of the figures.
-            let kind = match head.as_str() {
-                "" | "replicates at most" => Kind::Words,
-                _ => Kind::Number,
-            };
-            table.column(kind, head);
-        }
-        table.rows = self.rows.into_iter().map(Into::into).collect();
-        let mut blocks = vec![Block::of(Content::Heading(2, self.title.to_owned()))];
-        blocks.extend(
-            self.reading
-                .map(|reading| Block::paragraph(reading).tight()),
-        );
-        blocks.push(Block::table(table).tight());
-        blocks.extend(
-            self.below
-                .into_iter()
-                .map(|line| Block::indented(line).tight()),
-        );
-        blocks
+) -> Vec<Block<'a>> {
+    if rows.is_empty() {
+        return Vec::new();
     }
+    let mut table = Table::default();
+    for head in header {
+        // Names stand to the left of the figures.
+        let kind = match *head {
+            "" | "replicates at most" => Kind::Words,
+            _ => Kind::Number,
+        };
+        table.column(kind, *head);
+    }
+    table.rows = rows.into_iter().map(Into::into).collect();
+    let mut blocks = vec![Block::of(Content::Heading(2, title.to_owned()))];
+    blocks.extend(reading.map(|reading| Block::paragraph(reading).tight()));
+    blocks.push(Block::table(table).tight());
+    blocks.extend(below.into_iter().map(|line| Block::indented(line).tight()));
+    blocks
 }
 
 /// All tables that have a row.
 pub(super) fn tables<'a>(calibration: &Calibration, glyphs: Glyphs) -> Vec<Block<'a>> {
-    let tables = [
-        Some(same(calibration)),
-        Some(noise(calibration, glyphs)),
+    [
+        same(calibration),
+        noise(calibration, glyphs),
         detectable(calibration, glyphs),
-        Some(known(calibration, glyphs)),
-    ];
-    let tables = tables.into_iter().flatten();
-    let filled = tables.filter(|table| !table.rows.is_empty());
-    filled.flat_map(Table::blocks).collect()
-}
-
-fn cells(cells: &[&str]) -> Vec<String> {
-    cells.iter().map(|cell| (*cell).to_owned()).collect()
+        known(calibration, glyphs),
+    ]
+    .concat()
 }
 
 /// Kinds of which something was raced.
@@ -66,7 +52,7 @@ fn raced(calibration: &Calibration) -> impl Iterator<Item = &CalibratedKind> {
     calibration.kinds.iter().filter(|one| one.cost.is_some())
 }
 
-fn same(calibration: &Calibration) -> Table {
+fn same<'a>(calibration: &Calibration) -> Vec<Block<'a>> {
     let row = |one: &CalibratedKind| {
         let calls = &one.false_calls;
         vec![
@@ -78,23 +64,23 @@ fn same(calibration: &Calibration) -> Table {
             one.calls.inconclusive.to_string(),
         ]
     };
-    Table {
-        title: "Raced against themselves",
-        reading: Some(format!(
-            "Every faster or slower is wrong, {} of them are accepted.",
-            share(calibration.alpha)
-        )),
-        header: cells(&[
+    let reading = format!(
+        "Every faster or slower is wrong, {} of them are accepted.",
+        share(calibration.alpha)
+    );
+    table(
+        ("Raced against themselves", Some(reading)),
+        &[
             "",
             "races",
             "faster or slower",
             "95 % bounds",
             "dead heat",
             "too close",
-        ]),
-        rows: raced(calibration).map(row).collect(),
-        below: Vec::new(),
-    }
+        ],
+        raced(calibration).map(row).collect(),
+        Vec::new(),
+    )
 }
 
 /// "0.12 to 3.5 %".
@@ -103,7 +89,7 @@ pub(super) fn bounds(low: f64, high: f64) -> String {
     format!("{} to {}", low.trim_end_matches(" %"), percent(high))
 }
 
-fn noise(calibration: &Calibration, glyphs: Glyphs) -> Table {
+fn noise<'a>(calibration: &Calibration, glyphs: Glyphs) -> Vec<Block<'a>> {
     let row = |one: &CalibratedKind| -> Option<Vec<String>> {
         let (noise, cost) = (one.noise?, one.cost?);
         let size = |effect: Option<LogRatio>| match effect {
@@ -128,41 +114,38 @@ fn noise(calibration: &Calibration, glyphs: Glyphs) -> Table {
             cost.blocks.to_string(),
         ])
     };
-    Table {
-        title: "What remains when nothing differs",
-        reading: None,
-        header: cells(&[
-            "",
-            "one takes",
-            "noise floor",
-            "half width",
-            "process",
-            "block",
-            "replicate",
-            "blocks",
-        ]),
-        rows: raced(calibration).filter_map(row).collect(),
-        below: vec![
-            "Noise floor: 95 % of estimates are off by no more. Half width: the median of their \
-             intervals. Process, block: standard deviation from one to the next. Replicate: what \
-             one takes, with so many blocks."
-                .to_owned(),
-        ],
-    }
+    let heads = [
+        "",
+        "one takes",
+        "noise floor",
+        "half width",
+        "process",
+        "block",
+        "replicate",
+        "blocks",
+    ];
+    let below = "Noise floor: 95 % of estimates are off by no more. Half width: the median of their \
+                 intervals. Process, block: standard deviation from one to the next. Replicate: \
+                 what one takes, with so many blocks.";
+    table(
+        ("What remains when nothing differs", None),
+        &heads,
+        raced(calibration).filter_map(row).collect(),
+        vec![below.to_owned()],
+    )
 }
 
-fn detectable(calibration: &Calibration, glyphs: Glyphs) -> Option<Table> {
+fn detectable<'a>(calibration: &Calibration, glyphs: Glyphs) -> Vec<Block<'a>> {
     let budgets = raced(calibration).map(|one| &one.detectable);
-    let budgets = budgets.max_by_key(|detectable| detectable.len())?;
-    let mut header = cells(&["", "replicates at most"]);
-    header.extend(
-        budgets
-            .iter()
-            .map(|one| format!("{} s", one.budget_seconds)),
-    );
+    let Some(budgets) = budgets.max_by_key(|detectable| detectable.len()) else {
+        return Vec::new();
+    };
+    let budgets = texts(budgets, &|one| format!("{} s", one.budget_seconds));
+    let mut header = vec!["", "replicates at most"];
+    header.extend(budgets.iter().map(String::as_str));
     let row =
         |first: &str, second: &str, of: &dyn Fn(&Detectable) -> String, one: &CalibratedKind| {
-            let mut row = cells(&[first, second]);
+            let mut row = vec![first.to_owned(), second.to_owned()];
             row.extend(one.detectable.iter().map(of));
             row
         };
@@ -187,21 +170,19 @@ fn detectable(calibration: &Calibration, glyphs: Glyphs) -> Option<Table> {
                 row("", "as many as fit", &numbered, one),
             ]
         });
-    Some(Table {
-        title: "Smallest difference found in 80 % of races of this work, by budget",
-        reading: None,
-        header,
-        rows: rows.collect(),
-        below: vec![
-            "As many as fit: --max-replicates set to the number in brackets. This takes noise to \
-             stay as it was, and speaks of the binary: of where the linker puts code it knows \
-             nothing."
-                .to_owned(),
-        ],
-    })
+    let below = "As many as fit: --max-replicates set to the number in brackets. This takes noise \
+                 to stay as it was, and speaks of the binary: of where the linker puts code it \
+                 knows nothing.";
+    let title = "Smallest difference found in 80 % of races of this work, by budget";
+    table(
+        (title, None),
+        &header,
+        rows.collect(),
+        vec![below.to_owned()],
+    )
 }
 
-fn known(calibration: &Calibration, glyphs: Glyphs) -> Table {
+fn known<'a>(calibration: &Calibration, glyphs: Glyphs) -> Vec<Block<'a>> {
     let kinds = raced(calibration).filter(|one| !one.known.is_empty());
     let kinds: Vec<&CalibratedKind> = kinds.collect();
     let mut changes: Vec<f64> = Vec::new();
@@ -211,8 +192,9 @@ fn known(calibration: &Calibration, glyphs: Glyphs) -> Table {
         }
     }
     changes.sort_unstable_by(f64::total_cmp);
-    let mut header = cells(&[""]);
-    header.extend(changes.iter().map(|change| format!("+{}", share(*change))));
+    let shown = texts(&changes, &|change| format!("+{}", share(*change)));
+    let mut header = vec![""];
+    header.extend(shown.iter().map(String::as_str));
     let row = |one: &&CalibratedKind| {
         let of_change = |change: &f64| {
             let found = one.known.iter().find(|known| known.change == *change);
@@ -221,27 +203,19 @@ fn known(calibration: &Calibration, glyphs: Glyphs) -> Table {
                 None => glyphs.nothing().to_owned(),
             }
         };
-        let mut row = cells(&[kind(one.kind)]);
+        let mut row = vec![kind(one.kind).to_owned()];
         row.extend(changes.iter().map(of_change));
         row
     };
     let rows = kinds.iter().map(row).collect();
-    let mut below: Vec<String> = kinds
-        .iter()
-        .map(|one| truth(one, calibration.alpha))
-        .collect();
+    let mut below = texts(&kinds, &|one| truth(one, calibration.alpha));
     below.push(format!(
         "A race is over as soon as its change is known to be below the margin of {}; smaller ones \
          are seldom given a direction.",
         share(calibration.margin)
     ));
-    Table {
-        title: "Known differences of work",
-        reading: Some("Found in the right direction.".to_owned()),
-        header,
-        rows,
-        below,
-    }
+    let reading = Some("Found in the right direction.".to_owned());
+    table(("Known differences of work", reading), &header, rows, below)
 }
 
 /// The worth of the intervals of a kind.

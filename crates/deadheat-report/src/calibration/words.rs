@@ -4,7 +4,7 @@ use deadheat_model::{CalibratedKind, Calibration, CalibrationEnd, Promise, Share
 
 use super::note::{kind, percent, sentence_case};
 use super::tables::bounds;
-use crate::enumeration::enumerated;
+use crate::enumeration::{enumerated, texts};
 use crate::glyphs::Glyphs;
 use crate::names::shown;
 use crate::tally::signal_name;
@@ -105,14 +105,12 @@ pub(super) fn belief(calibration: &Calibration) -> (Belief, String) {
 
 /// "functions, builds and commands".
 fn list(kinds: &[&CalibratedKind]) -> String {
-    let names: Vec<&str> = kinds.iter().map(|one| kind(one.kind)).collect();
-    enumerated(&names)
+    enumerated(&texts(kinds, &|one| kind(one.kind).to_owned()))
 }
 
 /// "1 of 300 functions (at most 1.8 %) and 0 of 120 commands (at most 3.0 %)".
 fn all_calls(kinds: &[&CalibratedKind]) -> String {
-    let calls: Vec<String> = kinds.iter().map(|one| calls(one)).collect();
-    enumerated(&calls)
+    enumerated(&texts(kinds, &|one| calls(one)))
 }
 
 /// "1 of 300 functions (at most 1.8 %)".

@@ -1,5 +1,4 @@
-//! The benchmarks of a comparison, answered or not, in the order they are
-//! shown.
+//! The benchmarks of a comparison, answered or not, in the order they are shown.
 
 use std::cmp::Ordering;
 
@@ -31,8 +30,7 @@ pub struct ComparisonOptions {
     pub width: usize,
     /// True where colours may be used. Text only.
     pub color: bool,
-    /// True where the reader sees more than ASCII. Text only: Markdown always
-    /// takes it for granted.
+    /// True where the reader sees more than ASCII. Text only: Markdown always takes it for granted.
     pub unicode: bool,
     /// The order of the rows.
     pub sort: Sort,
@@ -210,8 +208,7 @@ fn natural(a: &str, b: &str) -> Ordering {
     }
 }
 
-/// Takes the digits that a text begins with, and gives them without leading
-/// noughts.
+/// Takes the digits that a text begins with, and gives them without leading noughts.
 fn number<'t>(text: &mut &'t str) -> &'t str {
     let end = text.find(|c: char| !c.is_ascii_digit());
     let (digits, rest) = text.split_at(end.unwrap_or(text.len()));

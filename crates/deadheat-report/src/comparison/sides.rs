@@ -91,8 +91,7 @@ pub(super) struct Scene<'a> {
 }
 
 impl Scene<'_> {
-    /// True where any benchmark has a candidate; else there is nothing but a
-    /// contender alone.
+    /// True where any benchmark has a candidate; else there is nothing but a contender alone.
     pub(super) fn compares(&self) -> bool {
         !self.labels.candidates().is_empty()
     }
@@ -134,8 +133,7 @@ impl Scene<'_> {
         line
     }
 
-    /// The number of benchmarks the side takes part in, and of those that nobody else
-    /// has.
+    /// The number of benchmarks the side takes part in, and of those that nobody else has.
     fn benchmarks(&self, side: &ResultSide) -> Vec<String> {
         let names = self.analysis.comparisons.iter();
         let here = names.filter(|one| {

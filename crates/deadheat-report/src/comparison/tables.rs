@@ -81,8 +81,7 @@ impl<'a> Scene<'a> {
         let mut intervals = raced()
             .filter_map(|one| one.estimate.as_ref()?.interval)
             .peekable();
-        // Without any interval how the values of each side scatter is all
-        // there is to see.
+        // Without any interval how the values of each side scatter is all there is to see.
         let spreads = intervals.peek().is_none() && raced().next().is_some();
         if spreads {
             let candidate = if self.several() {
@@ -361,8 +360,7 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// Every metric but the judged one, with all rows in which anything was seen
-/// of it.
+/// Every metric but the judged one, with all rows in which anything was seen of it.
 fn gather<'a>(rows: &'a [Row<'a>]) -> Vec<Gathered<'a>> {
     let mut gathered: Vec<Gathered<'a>> = Vec::new();
     let mut places: HashMap<&Metric, usize> = HashMap::new();
@@ -384,8 +382,7 @@ fn gather<'a>(rows: &'a [Row<'a>]) -> Vec<Gathered<'a>> {
     gathered
 }
 
-/// The metrics of a comparison beside the judged one, but for those of which
-/// nothing was ever seen.
+/// The metrics of a comparison beside the judged one, but for those of which nothing was ever seen.
 fn beside(comparison: &Comparison) -> impl Iterator<Item = &MetricComparison> {
     let others = comparison.metrics.iter();
     others.filter(|row| {
@@ -424,8 +421,7 @@ fn exact(row: &MetricComparison) -> bool {
     })
 }
 
-/// The verdict on a metric in a word: what is no time and no rate is not
-/// faster or slower.
+/// The verdict on a metric in a word: what is no time and no rate is not faster or slower.
 fn word(metric: &Metric, verdict: Option<Verdict>) -> &'static str {
     let amount = match metric.unit() {
         Unit::Bytes | Unit::Count => true,

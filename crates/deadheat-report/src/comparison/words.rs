@@ -37,8 +37,7 @@ pub(super) fn probability(p: f64) -> String {
     }
 }
 
-/// A metric as the title of a table, with the direction where it is not that
-/// of a cost.
+/// A metric as the title of a table, with the direction where it is not that of a cost.
 pub(super) fn metric_title(metric: &Metric, glyphs: Glyphs) -> String {
     let name = sentences::metric(metric, glyphs);
     match metric.better() {
@@ -118,8 +117,7 @@ pub(super) fn listed<'n>(names: impl Iterator<Item = &'n str>, glyphs: Glyphs) -
     )
 }
 
-/// Sentences about the benchmarks that failed: those that failed in the same
-/// words together.
+/// Sentences about the benchmarks that failed: those that failed in the same words together.
 pub(super) fn failures(failures: &[FailedBenchmark], glyphs: Glyphs) -> Vec<String> {
     let mut groups: Vec<Vec<&FailedBenchmark>> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
@@ -330,8 +328,7 @@ impl Scene<'_> {
         for (index, comparison) in self.analysis.comparisons.iter().enumerate() {
             let single = comparison.warnings.iter().any(Warning::is_one_a_side);
             for warning in &comparison.warnings {
-                // What stands above, where it is said whether the data can
-                // answer.
+                // What stands above, where it is said whether the data can answer.
                 let is_above = matches!(
                     warning,
                     Warning::Unpaired { .. } | Warning::FewObservations { .. }

@@ -10,7 +10,7 @@ use super::effects::effect;
 use super::facts::fact;
 use super::mends;
 use super::numbers::{cores, list, share};
-use crate::enumeration::enumerated;
+use crate::enumeration::{enumerated, texts};
 use crate::glyphs::Glyphs;
 use crate::units::counted;
 
@@ -184,7 +184,7 @@ fn disturbing(checkup: &Checkup) -> String {
         .in_state(State::Disturbs)
         .map(|one| one.topic())
         .collect();
-    let titles: Vec<&str> = topics.iter().copied().map(title).collect();
+    let titles = texts(&topics, &|topic| title(*topic).to_owned());
     match topics.as_slice() {
         [] => String::new(),
         [one] if !is_plural(*one) => format!("{} disturbs", title(*one)),

@@ -207,8 +207,7 @@ pub(super) fn mend(finding: &Finding, checkup: &Checkup) -> Option<Mend> {
     }
 }
 
-/// The command deadheat has to be started by to be given the advised cores; `None` when
-/// it is.
+/// The command deadheat has to be started by to be given the advised cores; `None` when it is.
 pub(super) fn start_with(checkup: &Checkup) -> Option<String> {
     let cores = &checkup.advice.start_with;
     (!cores.is_empty()).then(|| format!("taskset -c {}", list(cores)))

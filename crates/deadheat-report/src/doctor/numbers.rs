@@ -1,5 +1,4 @@
-//! Measured numbers of a checkup: two digits, for a moment's look is not worth
-//! more.
+//! Measured numbers of a checkup: two digits, for a moment's look is not worth more.
 
 use crate::enumeration::enumerated;
 use crate::glyphs::Glyphs;

@@ -25,9 +25,8 @@ pub struct DoctorTextOptions {
     pub unicode: bool,
 }
 
-/// The checkup as text: how good the machine is and what to do first, then
-/// what disturbs, what shows, what is hidden and what is fine, then the cores
-/// and which of them to race on.
+/// The checkup as text: how good the machine is and what to do first, then what disturbs, what
+/// shows, what is hidden and what is fine, then the cores and which of them to race on.
 pub fn to_doctor_text(checkup: &Checkup, options: &DoctorTextOptions) -> String {
     let terminal = Terminal::new(options.width, options.color, options.unicode);
     terminal.render(&answer(checkup, terminal.glyphs))

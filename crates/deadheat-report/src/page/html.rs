@@ -40,8 +40,7 @@ impl<T: AsRef<str>> Display for Attribute<T> {
     }
 }
 
-/// Writes the text so that nothing in it is markup, and these in place of the
-/// two signs.
+/// Writes the text so that nothing in it is markup, and these in place of the two signs.
 fn harmless(f: &mut fmt::Formatter<'_>, text: &str, isolate: [&str; 2]) -> fmt::Result {
     let mut rest = text;
     let special = |c: char| matches!(c, '&' | '<' | '>' | '"' | '\'' | ISOLATE | END_OF_ISOLATE);
@@ -62,8 +61,7 @@ fn harmless(f: &mut fmt::Formatter<'_>, text: &str, isolate: [&str; 2]) -> fmt::
     f.write_str(rest)
 }
 
-/// A text from outside as content of an element: what would hide or reverse is
-/// shown as its escape.
+/// A text from outside as content of an element: what would hide or reverse is shown as its escape.
 pub(super) fn foreign(text: &str) -> Text<String> {
     Text(isolated(&escape(text, GLYPHS)))
 }

@@ -1,5 +1,4 @@
-//! The answer as a page: one file that needs no network, with everything there
-//! is to see of a run.
+//! The answer as a page: one file that needs no network, with everything there is to see of a run.
 
 mod axis;
 mod charts;

@@ -132,8 +132,7 @@ fn begin(out: &mut dyn Write, analysis: &Analysis) -> fmt::Result {
     )
 }
 
-/// The name of the page: its benchmark, or how many there are and who
-/// raced.
+/// The name of the page: its benchmark, or how many there are and who raced.
 fn title(analysis: &Analysis) -> String {
     let groups = suite::groups(&analysis.comparisons);
     if let ([group], true) = (groups.as_slice(), analysis.failures.is_empty()) {

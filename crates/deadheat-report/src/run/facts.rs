@@ -24,8 +24,7 @@ use crate::warnings::{self, WarningText};
 pub enum Detail {
     /// A line per comparison, and doubts.
     Terse,
-    /// The verdict, what one needs to believe it, and what changes how it is
-    /// read.
+    /// The verdict, what one needs to believe it, and what changes how it is read.
     #[default]
     Brief,
     /// Every metric and every note.

@@ -22,8 +22,7 @@ pub struct TextOptions {
     pub unicode: bool,
     /// The amount that is shown.
     pub detail: Detail,
-    /// True where the secondary figures follow, in a build with the feature
-    /// `reports`.
+    /// True where the secondary figures follow, in a build with the feature `reports`.
     pub figures: bool,
     /// True where pictures follow every verdict, of what there is to draw, in a
     /// build with the same feature.
