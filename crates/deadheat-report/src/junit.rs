@@ -9,7 +9,6 @@ use deadheat_model::{Analysis, Comparison, EndReason, Ending, Metric};
 
 use crate::gates;
 use crate::glyphs::Glyphs;
-use crate::left_out;
 use crate::names::{labels, shorten, unique};
 use crate::sentences::{self, Called, Source};
 use crate::suite;
@@ -43,7 +42,7 @@ pub fn to_junit(analysis: &Analysis) -> String {
     }));
     tests.extend(analysis.left_out.iter().map(|one| {
         let title = suite::title_of(&one.benchmark, &[], GLYPHS);
-        let reason = left_out::left_out(std::slice::from_ref(one), GLYPHS).concat();
+        let reason = sentences::left_out(std::slice::from_ref(one), GLYPHS).concat();
         Test::without_answer(title, ("skipped", "left out".to_owned(), reason))
     }));
     tests.extend(broken_off(analysis));

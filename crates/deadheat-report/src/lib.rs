@@ -50,7 +50,6 @@ mod json;
 #[cfg(feature = "reports")]
 mod junit;
 mod layout;
-mod left_out;
 #[cfg(feature = "reports")]
 mod markdown;
 mod names;

@@ -10,28 +10,28 @@ use deadheat_model::{
 };
 
 use crate::glyphs::Glyphs;
-pub use crate::left_out::left_out;
 use crate::names::shown;
 pub use crate::suite::{Called, Source};
-pub use crate::tally::{controls, effort, ending, failed, overall, tally, time};
+pub use crate::tally::{controls, effort, ending, failed, left_out, overall, tally, time};
 use crate::units::{
     MOST_PERCENT, Precision, counted, effect, estimated, share, spread, two_digits, waiting,
 };
 
 /// The metric in words.
 pub fn metric(metric: &Metric, glyphs: Glyphs) -> String {
-    match metric {
-        Metric::Wall => "wall time".to_owned(),
-        Metric::Cpu => "CPU time".to_owned(),
-        Metric::User => "user time".to_owned(),
-        Metric::System => "system time".to_owned(),
-        Metric::PeakRss => "peak memory".to_owned(),
-        Metric::Custom(name) => shown(name, 24, glyphs),
-        Metric::Foreign(foreign) => shown(&foreign.name, 24, glyphs),
-        Metric::MinorFaults => "minor page faults".to_owned(),
-        Metric::MajorFaults => "major page faults".to_owned(),
-        built_in => built_in.name().replace('-', " "),
-    }
+    let name = match metric {
+        Metric::Wall => "wall time",
+        Metric::Cpu => "CPU time",
+        Metric::User => "user time",
+        Metric::System => "system time",
+        Metric::PeakRss => "peak memory",
+        Metric::MinorFaults => "minor page faults",
+        Metric::MajorFaults => "major page faults",
+        Metric::Custom(name) => return shown(name, 24, glyphs),
+        Metric::Foreign(foreign) => return shown(&foreign.name, 24, glyphs),
+        built_in => return built_in.name().replace('-', " "),
+    };
+    name.to_owned()
 }
 
 /// The finding about one candidate, in one sentence.
@@ -201,18 +201,19 @@ pub fn design(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
     }
     if let Some(all) = comparison.effect_with_dropped {
         let interval = comparison.estimate.as_ref().and_then(|e| e.interval);
-        parts.push(format!(
-            "{} left out, disturbed by other work on the machine; with {} the change is {}",
-            counted(comparison.dropped_blocks as u64, "block was", "blocks were"),
-            if comparison.dropped_blocks == 1 {
-                "it"
-            } else {
-                "them"
-            },
-            effect(all, interval.as_ref(), glyphs)
-        ));
+        let change = effect(all, interval.as_ref(), glyphs);
+        parts.push(dropped(comparison.dropped_blocks, &change));
     }
     (!parts.is_empty()).then(|| format!("{}.", parts.join("; ")))
+}
+
+/// That blocks were left out, and the change with them.
+pub(crate) fn dropped(blocks: usize, change: &str) -> String {
+    format!(
+        "{} left out, disturbed by other work on the machine; with {} the change is {change}",
+        counted(blocks as u64, "block was", "blocks were"),
+        if blocks == 1 { "it" } else { "them" },
+    )
 }
 
 /// The subject of the verdict where that is the source, what placement alone does, and the estimate
@@ -305,16 +306,10 @@ fn why_no_verdict(comparison: &Comparison) -> String {
                 candidate,
                 need,
                 each,
-                ..
             } => {
-                match (baseline, candidate, each) {
-                    (1, 1, Observation::Process) => {
-                        return "one process a side tells nothing of the next".to_owned();
-                    }
-                    (1, 1, Observation::File) => {
-                        return "one recording a side tells nothing of the next".to_owned();
-                    }
-                    _ => {}
+                if warning.is_one_a_side() {
+                    let one = one_a_side(*each);
+                    return format!("{one} tells nothing of the next");
                 }
                 let counted = observations(*baseline, *candidate, *each);
                 return format!("{counted} are too few for a verdict, which needs {need} of each");
@@ -357,25 +352,20 @@ pub fn rests_on(comparisons: &[Comparison], source: Source) -> Option<String> {
         .iter()
         .filter_map(|comparison| Some(comparison.estimate.as_ref()?.replicates))
         .max();
-    let replicates = match comparisons.iter().find_map(unpaired) {
+    let unit = match comparisons.iter().find_map(unpaired) {
         Some(Observation::Sample) => None,
-        Some(Observation::File) => replicates.map(|count| counted(count as u64, "file", "files")),
-        Some(Observation::Process) => {
-            replicates.map(|count| counted(count as u64, "process", "processes"))
-        }
-        None => replicates.map(|count| counted(count as u64, "replicate", "replicates")),
+        Some(Observation::File) => Some(("file", "files")),
+        Some(Observation::Process) => Some(("process", "processes")),
+        None => Some(("replicate", "replicates")),
     };
-    let samples = match source {
-        Source::Commands | Source::Functions | Source::Programs | Source::GoogleBenchmark => None,
-        Source::Recording => {
-            let baseline = comparisons
-                .first()
-                .map_or(0, |first| first.baseline.samples);
-            let candidates = comparisons.iter().filter_map(|c| c.candidate.as_ref());
-            let total = candidates.fold(baseline, |sum, side| sum + side.samples);
-            Some(counted(total as u64, "sample", "samples"))
-        }
-    };
+    let replicates = replicates.zip(unit);
+    let replicates = replicates.map(|(count, (one, many))| counted(count as u64, one, many));
+    let samples = (source == Source::Recording).then(|| {
+        let baseline = comparisons.first().map_or(0, |one| one.baseline.samples);
+        let candidates = comparisons.iter().filter_map(|c| c.candidate.as_ref());
+        let total = candidates.fold(baseline, |sum, side| sum + side.samples);
+        counted(total as u64, "sample", "samples")
+    });
     let parts: Vec<String> = replicates.into_iter().chain(samples).collect();
     (!parts.is_empty()).then(|| parts.join(", "))
 }
@@ -409,18 +399,7 @@ fn no_verdict_word(warnings: &[Warning]) -> &'static str {
         return "stands out";
     }
     let too_few = warnings.iter().find_map(|one| match one {
-        Warning::FewObservations {
-            baseline: 1,
-            candidate: 1,
-            each: Observation::Process,
-            ..
-        } => Some("one process a side"),
-        Warning::FewObservations {
-            baseline: 1,
-            candidate: 1,
-            each: Observation::File,
-            ..
-        } => Some("one recording a side"),
+        Warning::FewObservations { each, .. } if one.is_one_a_side() => Some(one_a_side(*each)),
         Warning::FewObservations { each, .. } => Some(match each {
             Observation::File => "too few files",
             Observation::Process => "too few processes",
@@ -429,6 +408,13 @@ fn no_verdict_word(warnings: &[Warning]) -> &'static str {
         _ => None,
     });
     too_few.unwrap_or_else(|| verdict_word_of(None))
+}
+
+fn one_a_side(each: Observation) -> &'static str {
+    match each {
+        Observation::File => "one recording a side",
+        _ => "one process a side",
+    }
 }
 
 /// A verdict, or that there is none.

@@ -328,11 +328,8 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
             change_with_all,
             verdict_with_all,
         } => format!(
-            "{} left out, disturbed by other work on the machine; with {} the change is {} and \
-             the answer \"{}\", so {} on a quieter machine.",
-            counted(*count as u64, "block was", "blocks were"),
-            if *count == 1 { "it" } else { "them" },
-            change(*change_with_all),
+            "{} and the answer \"{}\", so {} on a quieter machine.",
+            sentences::dropped(*count, &change(*change_with_all)),
             sentences::verdict_word_of(*verdict_with_all),
             source.pick("race again", "race again with --pin auto", "record again")
         ),

@@ -10,7 +10,6 @@ use super::sides::Scene;
 use super::words;
 use crate::cells::{change_cells, interval_head, typical};
 use crate::document::{Cell, Kind, Row as Line, Table, Tone};
-use crate::left_out;
 use crate::plot::ForestRow;
 use crate::sentences;
 use crate::units::{quantities, two_digits};
@@ -213,10 +212,7 @@ impl<'a> Scene<'a> {
                 Cell::toned(word, Some(Tone::Failure))
             }
             What::LeftOut(one) => {
-                let word = match left_out::cell(&one.reason) {
-                    Some(word) => word.to_owned(),
-                    None => words::only_in(&one.reason, &self.labels),
-                };
+                let word = words::left_out(&one.reason, &self.labels);
                 format!("{} {word}", self.glyphs.mark(None)).into()
             }
         }

@@ -11,11 +11,10 @@ use super::rows;
 use super::sides::{Labels, Scene};
 use crate::enumeration::first_of;
 use crate::glyphs::Glyphs;
-use crate::left_out;
 use crate::names::{escape, shorten};
 use crate::sentences::{self, Source};
 use crate::suite;
-use crate::tally::tally_with;
+use crate::tally::{left_out_cell, tally_with};
 use crate::units::{counted, two_digits};
 use crate::warnings::{WarningText, is_information, sentence, warnings_first};
 
@@ -64,11 +63,11 @@ pub(super) fn overall_of(overall: &Overall) -> String {
     format!("of {}", counted(benchmarks, "benchmark", "benchmarks"))
 }
 
-/// That one side alone has a benchmark.
-pub(super) fn only_in(reason: &LeftOutReason, labels: &Labels<'_>) -> String {
-    match reason {
-        LeftOutReason::OnlyIn(side) => format!("only in '{}'", labels.any(side)),
-        LeftOutReason::Skipped(_) | LeftOutReason::NotAlike(_) => "left out".to_owned(),
+/// Why a benchmark is not compared, as short as a cell wants it.
+pub(super) fn left_out(reason: &LeftOutReason, labels: &Labels<'_>) -> String {
+    match (left_out_cell(reason), reason) {
+        (None, LeftOutReason::OnlyIn(side)) => format!("only in '{}'", labels.any(side)),
+        (word, _) => word.unwrap_or("left out").to_owned(),
     }
 }
 
@@ -76,10 +75,7 @@ pub(super) fn only_in(reason: &LeftOutReason, labels: &Labels<'_>) -> String {
 pub(super) fn tally(analysis: &Analysis, labels: &Labels<'_>) -> String {
     let mut left_out: Vec<(usize, String)> = Vec::new();
     for one in &analysis.left_out {
-        let word = match left_out::cell(&one.reason) {
-            Some(word) => word.to_owned(),
-            None => only_in(&one.reason, labels),
-        };
+        let word = self::left_out(&one.reason, labels);
         match left_out.iter_mut().find(|(_, other)| *other == word) {
             Some((count, _)) => *count += 1,
             None => left_out.push((1, word)),

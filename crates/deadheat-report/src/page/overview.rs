@@ -8,10 +8,10 @@ use deadheat_model::{Analysis, Comparison, Estimate, LogRatio, Population, Verdi
 use super::axis::Axis;
 use super::html::{GLYPHS, Text, code as code_of, foreign, isolated};
 use crate::cells::{change_cells, typical};
-use crate::left_out;
 use crate::names::{shorten, shown};
 use crate::run::Run;
 use crate::sentences;
+use crate::tally::left_out_cell;
 use crate::units::{Precision, counted};
 
 /// Columns that the words of a failure may take in a row.
@@ -112,7 +112,7 @@ pub(super) fn write(out: &mut dyn Write, run: &Run<'_>, titles: &[String]) -> fm
         let title = isolated(&shown(&one.benchmark, run.name, GLYPHS));
         let why = sentences::left_out(std::slice::from_ref(one), GLYPHS).join(" ");
         let why = shorten(&why, WORDS, GLYPHS);
-        let word = left_out::cell(&one.reason).unwrap_or("left out");
+        let word = left_out_cell(&one.reason).unwrap_or("left out");
         without(out, order, &title, ("left-out", word, &why), span)?;
         order += 1;
     }

@@ -12,10 +12,10 @@ use crate::enumeration::texts;
 #[cfg(feature = "reports")]
 use crate::gates;
 use crate::glyphs::Glyphs;
-use crate::left_out;
 use crate::names::{escape, labels, shorten};
 use crate::sentences::{self, Called, Source};
 use crate::suite;
+use crate::tally::left_out_rows;
 use crate::units::quantities;
 use crate::warnings::{self, WarningText};
 
@@ -73,7 +73,7 @@ impl<'a> Run<'a> {
 
     /// True where there is more than one row to show.
     pub(crate) fn is_suite(&self) -> bool {
-        let rows = left_out::rows(&self.analysis.left_out, self.glyphs).len();
+        let rows = left_out_rows(&self.analysis.left_out, self.glyphs).len();
         self.groups.len() + self.analysis.failures.len() + rows > 1
     }
 
@@ -309,7 +309,7 @@ impl<'a> Run<'a> {
             let word = format!("! {}", sentences::FAILED_CELL);
             (title, Cell::toned(word, Some(Tone::Failure)))
         });
-        let left_out = left_out::rows(&self.analysis.left_out, self.glyphs).into_iter();
+        let left_out = left_out_rows(&self.analysis.left_out, self.glyphs).into_iter();
         let left_out = left_out.map(|(title, word)| {
             let word = format!("{} {word}", self.glyphs.mark(None));
             (self.shown(&title), word.into())
