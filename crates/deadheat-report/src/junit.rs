@@ -5,11 +5,13 @@
 //! sentence. A broken rule that is excused is skipped, since services show a skipped test with its
 //! message and a passed one without. What broke down is an error, what was not raced is skipped.
 
+use std::collections::{HashMap, HashSet};
+
 use deadheat_model::{Analysis, Comparison, EndReason, Ending, Metric};
 
 use crate::gates;
 use crate::glyphs::Glyphs;
-use crate::names::{labels, shorten, unique};
+use crate::names::{labels, shorten};
 use crate::sentences::{self, Called, Source};
 use crate::suite;
 use crate::warnings::{self, WarningText};
@@ -260,4 +262,32 @@ fn testcase(test: &Test) -> String {
 fn lines(indent: &str, element: &str, texts: &[String]) -> String {
     let texts: Vec<String> = texts.iter().map(|line| xml::text(line)).collect();
     format!("{indent}<{element}>{}</{element}>\n", texts.join("\n"))
+}
+
+/// Names of which no two are alike: whoever comes later under a name that is taken gets a number.
+fn unique(names: Vec<String>) -> Vec<String> {
+    let mut taken: HashSet<String> = HashSet::with_capacity(names.len());
+    let mut last: HashMap<String, usize> = HashMap::new();
+    let mut different = Vec::with_capacity(names.len());
+    for name in names {
+        let mut free = name.clone();
+        while !taken.insert(free.clone()) {
+            let number = last.entry(name.clone()).or_insert(1);
+            *number += 1;
+            free = format!("{name} ({number})");
+        }
+        different.push(free);
+    }
+    different
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_comes_later_under_a_taken_name_gets_a_number() {
+        let names = ["a", "b", "a", "a (2)", "a"].map(str::to_owned).to_vec();
+        assert_eq!(unique(names), ["a", "b", "a (2)", "a (2) (2)", "a (3)"]);
+    }
 }

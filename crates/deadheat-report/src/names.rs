@@ -1,8 +1,5 @@
 //! Names as they may be shown. They come from command lines and files, so they can hold anything.
 
-#[cfg(feature = "reports")]
-use std::collections::{HashMap, HashSet};
-
 use crate::enumeration::texts;
 use crate::glyphs::Glyphs;
 use crate::layout::Width as _;
@@ -103,24 +100,6 @@ pub fn labels(names: &[&str], width: usize, glyphs: Glyphs) -> Vec<String> {
     labels
 }
 
-/// Names of which no two are alike: whoever comes later under a name that is taken gets a number.
-#[cfg(feature = "reports")]
-pub(crate) fn unique(names: Vec<String>) -> Vec<String> {
-    let mut taken: HashSet<String> = HashSet::with_capacity(names.len());
-    let mut last: HashMap<String, usize> = HashMap::new();
-    let mut different = Vec::with_capacity(names.len());
-    for name in names {
-        let mut free = name.clone();
-        while !taken.insert(free.clone()) {
-            let number = last.entry(name.clone()).or_insert(1);
-            *number += 1;
-            free = format!("{name} ({number})");
-        }
-        different.push(free);
-    }
-    different
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -178,13 +157,6 @@ mod tests {
     fn names_made_of_combining_marks_end() {
         let endless = format!("a{}", "\u{301}".repeat(10_000));
         assert!(shorten(&endless, 10, Glyphs::Unicode).chars().count() < 100);
-    }
-
-    #[cfg(feature = "reports")]
-    #[test]
-    fn who_comes_later_under_a_taken_name_gets_a_number() {
-        let names = ["a", "b", "a", "a (2)", "a"].map(str::to_owned).to_vec();
-        assert_eq!(unique(names), ["a", "b", "a (2)", "a (2) (2)", "a (3)"]);
     }
 
     #[test]
