@@ -104,8 +104,8 @@ impl AnswerArgs {
 
 /// The choices of `--format`.
 fn format() -> impl TypedValueParser<Value = Format> {
-    let told = Format::ALL.iter().map(|format| {
-        let value = PossibleValue::new(format.name()).help(format.meaning());
+    let told = Format::ALL.iter().map(|(format, name, meaning)| {
+        let value = PossibleValue::new(*name).help(*meaning);
         // libtest's word, which scripts for cargo bench know.
         match format {
             Format::Text => value.alias("pretty"),

@@ -3,7 +3,6 @@
 
 use std::path::Path;
 
-use deadheat::parts::command_race::SpecError;
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::read_header;
 use deadheat::parts::model::{EndReason, RunEnd};
@@ -83,8 +82,8 @@ pub fn resume(
     }
     let more = more.unwrap_or(header.plan.design.looks.max_replicates());
     if more == 0 {
-        let flag = "--max-replicates";
-        return Err(SpecError::Zero { flag }.into());
+        let text = "--max-replicates must be at least 1";
+        return Err(Failure::Usage(text.to_owned()));
     }
     let mut progress = LiveProgress::new(&header.plan.benchmarks, quiet);
     let options = ResumeOptions { more, ..options };

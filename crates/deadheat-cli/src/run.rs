@@ -3,9 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use deadheat::parts::command_race::{
-    CommandRaceSpec, OutputChoice, Parameter, ParameterError, Runs, Shell, SpecError,
-};
+use deadheat::parts::command_race::{CommandRaceSpec, Parameter, Runs, Shell, output};
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::model::{ExitPolicy, Input, Output};
 use deadheat::parts::rules::{CliOverrides, Rules};
@@ -210,18 +208,15 @@ impl RunArgs {
             Some(text) => Shell::parse(text)?,
         };
         let outputs = if self.show_output {
-            vec![OutputChoice(Output::Inherit)]
+            vec![Output::Inherit]
         } else {
-            self.output
-                .iter()
-                .map(|text| OutputChoice::parse(text))
-                .collect()
+            self.output.iter().map(|text| output(text)).collect()
         };
         let settings = rules.settings();
         Ok(CommandRaceSpec {
             commands: self.commands.clone(),
             names: self.names.clone(),
-            parameters: self.parameters().map_err(SpecError::from)?,
+            parameters: self.parameters()?,
             shell,
             setup: self.setup.clone(),
             prepare: self.prepare.clone(),
@@ -252,7 +247,7 @@ impl RunArgs {
     }
 
     /// Parameters in the order hyperfine sweeps them: the scan, then lists.
-    fn parameters(&self) -> Result<Vec<Parameter>, ParameterError> {
+    fn parameters(&self) -> Result<Vec<Parameter>, Failure> {
         let mut parameters = Vec::new();
         for scan in self.parameter_scan.chunks_exact(3) {
             let step = self.parameter_step_size.as_deref();

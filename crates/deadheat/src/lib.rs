@@ -63,7 +63,6 @@ mod calibration;
 mod command_race;
 mod exit;
 mod harness;
-mod names;
 #[cfg(feature = "commands")]
 mod pairing;
 #[doc(hidden)]

@@ -5,8 +5,7 @@ use std::path::Path;
 
 use deadheat_model::{LeftOut, LeftOutReason};
 
-use crate::names::distinct;
-use crate::settings::Selection;
+use crate::settings::{Selection, distinct};
 
 /// The benchmarks of one program as either build made it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -186,9 +186,9 @@ fn refuse_other_metrics(path: &Path, then: &[Metric], now: &[Metric]) -> Result<
     if then == now {
         return Ok(());
     }
-    Err(RaceError::OtherMetrics {
+    let (then, now) = (list(then), list(now));
+    Err(RaceError::NotResumable {
         path: path.to_owned(),
-        then: list(then),
-        now: list(now),
+        reason: format!("records {then}, here and now there is {now}"),
     })
 }

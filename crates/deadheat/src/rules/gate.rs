@@ -66,14 +66,13 @@ impl Gate {
         let mut seen = vec![Seen::default(); self.ignores.len()];
         let mut asked: Vec<FailOn> = Vec::new();
         for comparison in &mut analysis.comparisons {
-            if comparison.candidate.is_some() && self.judges(&comparison.benchmark) {
-                asked.extend(self.rules_of(&comparison.benchmark));
+            comparison.gate = None;
+            if self.judges(&comparison.benchmark) {
+                if comparison.candidate.is_some() {
+                    asked.extend(self.rules_of(&comparison.benchmark));
+                }
+                comparison.gate = self.hit(comparison, &mut seen);
             }
-            comparison.gate = if self.judges(&comparison.benchmark) {
-                self.hit(comparison, &mut seen)
-            } else {
-                None
-            };
         }
         let failed = analysis.failures.iter().map(|failed| &failed.benchmark);
         let left_out = analysis.left_out.iter().map(|left| &left.benchmark);

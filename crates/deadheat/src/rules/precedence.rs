@@ -4,13 +4,13 @@
 use std::path::{Path, PathBuf};
 
 use deadheat_format::{FormatError, find_rules, read_rules};
-use deadheat_model::{Glob, RaceSettings, RulesFile, RulesOfSome};
+use deadheat_model::{
+    BenchmarkOverrides, Glob, LevelOverride, Looks, RaceSettings, RulesFile, RulesOfSome,
+};
 #[cfg(feature = "commands")]
 use deadheat_model::{Metric, Origin, Results, Run};
 
 use super::gate::Gate;
-#[cfg(feature = "commands")]
-use super::own::recorded_rules;
 use crate::exit::Failure;
 use crate::settings::Selection;
 
@@ -110,32 +110,30 @@ impl Rules {
 
     /// Rules of some benchmarks, without what the command line says for all.
     pub fn some(&self) -> Vec<RulesOfSome> {
-        let mut some = self
-            .file
-            .as_ref()
-            .map_or_else(Vec::new, |file| file.some.clone());
+        let file = self.file.as_ref();
+        let mut some = file.map_or_else(Vec::new, |file| file.some.clone());
         for RulesOfSome { rules, .. } in &mut some {
             *rules = std::mem::take(rules).without(&self.asked.settings);
         }
         some
     }
 
-    /// Returns true if a benchmark is raced or judged, as the filters of the file have it; those
-    /// who name benchmarks on the command line know better.
-    pub fn selects(&self, benchmark: &str) -> bool {
+    /// What the filters of the file include and exclude. They do not count for those who name
+    /// benchmarks on the command line, and so know better.
+    fn filters(&self) -> (Vec<Glob>, Vec<Glob>) {
         let file = self.file.as_ref().filter(|_| !self.asked.names);
-        file.is_none_or(|file| file.selects(benchmark))
+        file.map_or_else(Default::default, |file| {
+            (file.include.clone(), file.exclude.clone())
+        })
     }
 
     /// What the command line selects, among what the filters of the file leave.
     pub fn selection(&self, selection: Selection) -> Selection {
-        match self.file.as_ref().filter(|_| !self.asked.names) {
-            Some(file) => Selection {
-                include: file.include.clone(),
-                exclude: file.exclude.clone(),
-                ..selection
-            },
-            None => selection,
+        let (include, exclude) = self.filters();
+        Selection {
+            include,
+            exclude,
+            ..selection
         }
     }
 
@@ -154,7 +152,8 @@ impl Rules {
     /// Takes out of results what the filters of the file leave out.
     #[cfg(feature = "commands")]
     pub fn keep(&self, results: &mut Results) {
-        results.benchmarks.retain(|one| self.selects(&one.name));
+        let selection = self.selection(Selection::default());
+        results.benchmarks.retain(|one| selection.names(&one.name));
     }
 
     /// Gives the benchmarks of a recording their own rules; a race keeps those
@@ -196,27 +195,15 @@ impl Rules {
     /// The gate that answers have to pass. Its filters are those of the file, unless benchmarks
     /// were named.
     pub fn gate(&self) -> Gate {
-        let Some(file) = &self.file else {
-            return Gate {
-                fail_on: self.settings().fail_on.unwrap_or_default(),
-                whole: self.asked.whole,
-                ..Gate::default()
-            };
-        };
-        let filters = |globs: &Vec<Glob>| {
-            if self.asked.names {
-                Vec::new()
-            } else {
-                globs.clone()
-            }
-        };
+        let (include, exclude) = self.filters();
+        let file = self.file.as_ref();
         Gate {
             fail_on: self.settings().fail_on.unwrap_or_default(),
             some: self.some(),
-            ignores: file.ignores.clone(),
-            include: filters(&file.include),
-            exclude: filters(&file.exclude),
-            config: Some(file.path.clone()),
+            ignores: file.map_or_else(Vec::new, |file| file.ignores.clone()),
+            include,
+            exclude,
+            config: file.map(|file| file.path.clone()),
             whole: self.asked.whole,
             ..Gate::default()
         }
@@ -235,9 +222,54 @@ impl Rules {
     }
 }
 
+/// What is decided for a benchmark otherwise than for all. `looks` plans the
+/// looks for a chance of a wrong verdict of its own.
+pub(crate) fn benchmark_overrides<E>(
+    some: &[RulesOfSome],
+    benchmark: &str,
+    looks: impl FnOnce(f64) -> Result<Looks, E>,
+) -> Result<BenchmarkOverrides, E> {
+    let rules = RulesOfSome::of(some, benchmark);
+    let level = |alpha| {
+        Ok(LevelOverride {
+            alpha,
+            looks: looks(alpha)?,
+        })
+    };
+    Ok(BenchmarkOverrides {
+        margin: rules.margin,
+        level: rules.alpha.map(level).transpose()?,
+        judged: rules.metric,
+        budget: rules.budget,
+    })
+}
+
+/// What is decided for a benchmark of a recording, which is looked at once,
+/// after so many replicates, and has no time to spend.
+#[cfg(feature = "commands")]
+pub(crate) fn recorded_rules(
+    some: &[RulesOfSome],
+    benchmark: &str,
+    replicates: u32,
+) -> BenchmarkOverrides {
+    let once = |alpha| {
+        Ok::<_, std::convert::Infallible>(Looks {
+            at: vec![replicates],
+            levels: vec![alpha],
+            weights: vec![1.0],
+        })
+    };
+    let Ok(overrides) = benchmark_overrides(some, benchmark, once);
+    BenchmarkOverrides {
+        budget: None,
+        ..overrides
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use deadheat_analysis::planned_looks;
     use deadheat_model::{FailOn, Metric};
     use std::time::Duration;
 
@@ -311,11 +343,35 @@ mod tests {
             };
             Rules::new(asked, Some(file()))
         };
-        assert!(!names(false).selects("sort") && names(false).selects("parse/json"));
-        assert!(names(true).selects("sort"));
         let selection = names(false).selection(Selection::default());
         assert!(!selection.names("sort") && selection.names("parse/json"));
         let selection = names(true).selection(Selection::default());
         assert!(selection.names("sort"));
+    }
+
+    fn some(metric: &str) -> Vec<RulesOfSome> {
+        vec![RulesOfSome {
+            name: Glob::new("parse/*"),
+            rules: RaceSettings {
+                alpha: Some(0.01),
+                metric: Some(Metric::from_name(metric)),
+                ..RaceSettings::default()
+            },
+        }]
+    }
+
+    #[test]
+    fn a_benchmark_gets_the_looks_of_its_own_level() {
+        let looks = |alpha| planned_looks(0, 40, alpha);
+        let own = benchmark_overrides(&some("cpu"), "parse/json", looks).unwrap();
+        let level = own.level.unwrap();
+        assert_eq!(level.looks, planned_looks(0, 40, 0.01).unwrap());
+        assert_eq!(level.looks.at, planned_looks(0, 40, 0.05).unwrap().at);
+        assert_eq!(own.judged, Some(Metric::Cpu));
+        assert!(
+            benchmark_overrides(&some("cpu"), "sort", looks)
+                .unwrap()
+                .is_empty()
+        );
     }
 }
