@@ -8,7 +8,7 @@ use deadheat::parts::answer::{Format, to_stdout};
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::{ensure_writable, is_same_file, write_text};
 use deadheat::parts::model::{Analysis, Run};
-use deadheat::parts::pairing::{family, side_names};
+use deadheat::parts::pairing::{Target, family, side_names};
 use deadheat::parts::report::{
     ComparisonOptions, Glyphs, Sort, to_comparison, to_comparison_csv, to_comparison_markdown,
     to_json, to_paired,
@@ -19,7 +19,7 @@ use deadheat::parts::terminal;
 
 use super::request::Request;
 use super::sides::{ProgramSide, Sides, read, refuse_two_tools};
-use crate::bench::{BenchOptions, Entrants, Target, race as race_two, race_alone, race_families};
+use crate::bench::{BenchOptions, Entrants, race as race_two, race_alone, race_families};
 
 /// Shown at the end of `deadheat compare --help`.
 pub const EXAMPLES: &str = "Examples:
@@ -217,7 +217,7 @@ fn keep(filter: &str, sides: &mut [Side]) -> Result<(), Failure> {
     let (mut before, mut after) = (0, 0);
     for results in sides.iter_mut().flat_map(|side| &mut side.files) {
         before += results.benchmarks.len();
-        family(results, filter, None).map_err(usage)?;
+        family(results, filter, None)?;
         after += results.benchmarks.len();
     }
     match after {
@@ -226,10 +226,6 @@ fn keep(filter: &str, sides: &mut [Side]) -> Result<(), Failure> {
         ))),
         _ => Ok(()),
     }
-}
-
-fn usage(error: impl std::fmt::Display) -> Failure {
-    Failure::Usage(error.to_string())
 }
 
 /// Gives the sides the names asked for.
@@ -362,8 +358,7 @@ fn race_programs(
     let entrants = Entrants {
         targets: vec![Target {
             name: None,
-            baseline: Some(old.program.clone()),
-            candidate: Some(new.program.clone()),
+            sides: [Some(old.program.clone()), Some(new.program.clone())],
         }],
         names,
     };

@@ -274,8 +274,7 @@ fn named(request: &Request, files: Vec<Vec<Results>>) -> Result<Vec<Side>, Failu
         if let Some(filter) = &entrant.filter {
             for results in &mut files {
                 let held = results.benchmarks.len();
-                family(results, filter, shown.as_deref())
-                    .map_err(|error| Failure::Usage(error.to_string()))?;
+                family(results, filter, shown.as_deref())?;
                 if results.benchmarks.is_empty() {
                     return Err(Failure::Usage(format!(
                         "filter '{filter}' fits none of the {held} benchmarks of {}",

@@ -185,8 +185,10 @@ impl<'a> Field<'a> {
         };
         let target = Target {
             name: None,
-            baseline: listed(old, &vec![0.0; changes.len()])?,
-            candidate: listed(new, changes)?,
+            sides: [
+                listed(old, &vec![0.0; changes.len()])?,
+                listed(new, changes)?,
+            ],
         };
         let sides = ["old", "new"].map(str::to_owned);
         let pairing = pair(&[target], &sides, &Selection::default());

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use deadheat_format::{FormatError, find_rules, read_rules};
 use deadheat_model::{
-    BenchmarkOverrides, Glob, LevelOverride, Looks, RaceSettings, RulesFile, RulesOfSome,
+    BenchmarkOverrides, LevelOverride, Looks, RaceSettings, RulesFile, RulesOfSome,
 };
 #[cfg(feature = "commands")]
 use deadheat_model::{Metric, Origin, Results, Run};
@@ -118,22 +118,16 @@ impl Rules {
         some
     }
 
-    /// What the filters of the file include and exclude. They do not count for those who name
-    /// benchmarks on the command line, and so know better.
-    fn filters(&self) -> (Vec<Glob>, Vec<Glob>) {
-        let file = self.file.as_ref().filter(|_| !self.asked.names);
-        file.map_or_else(Default::default, |file| {
-            (file.include.clone(), file.exclude.clone())
-        })
-    }
-
-    /// What the command line selects, among what the filters of the file leave.
+    /// What the command line selects, among what the filters of the file leave. These do not count
+    /// for those who name benchmarks on the command line, and so know better.
     pub fn selection(&self, selection: Selection) -> Selection {
-        let (include, exclude) = self.filters();
-        Selection {
-            include,
-            exclude,
-            ..selection
+        match self.file.as_ref().filter(|_| !self.asked.names) {
+            Some(file) => Selection {
+                include: file.include.clone(),
+                exclude: file.exclude.clone(),
+                ..selection
+            },
+            None => selection,
         }
     }
 
@@ -195,14 +189,12 @@ impl Rules {
     /// The gate that answers have to pass. Its filters are those of the file, unless benchmarks
     /// were named.
     pub fn gate(&self) -> Gate {
-        let (include, exclude) = self.filters();
         let file = self.file.as_ref();
         Gate {
             fail_on: self.settings().fail_on.unwrap_or_default(),
             some: self.some(),
             ignores: file.map_or_else(Vec::new, |file| file.ignores.clone()),
-            include,
-            exclude,
+            judged: self.selection(Selection::default()),
             config: file.map(|file| file.path.clone()),
             whole: self.asked.whole,
             ..Gate::default()
@@ -270,7 +262,7 @@ pub(crate) fn recorded_rules(
 mod tests {
     use super::*;
     use deadheat_analysis::planned_looks;
-    use deadheat_model::{FailOn, Metric};
+    use deadheat_model::{FailOn, Glob, Metric};
     use std::time::Duration;
 
     fn file() -> RulesFile {

@@ -113,6 +113,19 @@ mod tests {
     }
 
     #[test]
+    fn what_is_excluded_is_out_even_when_it_is_included() {
+        let globs = |include: &[&str], exclude: &[&str]| Selection {
+            include: include.iter().copied().map(Glob::new).collect(),
+            exclude: exclude.iter().copied().map(Glob::new).collect(),
+            ..Selection::default()
+        };
+        assert!(globs(&[], &[]).names("sort"));
+        assert!(!globs(&["parse/*"], &[]).names("sort"));
+        assert!(globs(&["parse/*"], &["*/slow"]).names("parse/json"));
+        assert!(!globs(&["parse/*"], &["*/slow"]).names("parse/slow"));
+    }
+
+    #[test]
     fn exact_means_equal() {
         let exact = selection(&["utf8"], &[], true);
         assert!(exact.names("utf8") && !exact.names("utf8/std"));
