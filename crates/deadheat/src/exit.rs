@@ -126,6 +126,14 @@ impl Failure {
     }
 }
 
+/// The exit code of what was done, or of what went wrong, which standard error is told.
+pub fn code(done: Result<Status, Failure>) -> ExitCode {
+    match done {
+        Ok(status) => status.into(),
+        Err(failure) => failure.report().into(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -67,6 +67,7 @@ mod harness;
 mod pairing;
 #[doc(hidden)]
 pub mod parts;
+mod progress;
 mod race;
 #[cfg(feature = "commands")]
 mod recorded;

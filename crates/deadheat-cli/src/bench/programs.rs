@@ -3,12 +3,12 @@
 
 use std::fmt::Write as _;
 
-use deadheat::parts::engine::{Inspected, WorkerProgram};
+use deadheat::parts::engine::Inspected;
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::model::{LeftOut, Program};
 use deadheat::parts::pairing::{Launched, Listed, Target, Worker};
 use deadheat::parts::report::{Glyphs, escape, sentences};
-use deadheat::parts::settings::Front;
+use deadheat::parts::settings::{self, Front};
 use deadheat::parts::terminal::{self, to_stderr};
 use deadheat::parts::{RaceError, inspect_program};
 
@@ -89,12 +89,8 @@ fn first<L>(target: &Target<Listed<L>>) -> Option<&Program> {
 }
 
 fn ask(program: &Program, options: &BenchOptions) -> Result<Inspected, RaceError> {
-    let program = WorkerProgram {
-        executable: program.executable.clone(),
-        arguments: program.arguments.iter().map(Into::into).collect(),
-        shown: options.nocapture,
-    };
-    inspect_program(&program, options.settings().timeout(Front::Bench))
+    let patience = options.rules.settings().timeout(Front::Bench);
+    inspect_program(program, options.nocapture, patience)
 }
 
 fn mixed(worker: &Program, google: &Program) -> Failure {
@@ -105,9 +101,6 @@ fn mixed(worker: &Program, google: &Program) -> Failure {
         google.executable.display()
     ))
 }
-
-/// Names shown when nothing matches.
-const NAMES_SHOWN: usize = 10;
 
 /// A line for each pair, and a sentence for what is left out.
 pub fn listing<'a>(names: impl Iterator<Item = &'a str>, left_out: &[LeftOut]) -> String {
@@ -151,12 +144,7 @@ fn no_name_fits<'a>(names: impl Iterator<Item = &'a str>, left_out: &'a [LeftOut
     let glyphs = Glyphs::new(terminal::speaks_unicode());
     let names = names.chain(left_out.iter().map(|one| one.benchmark.as_str()));
     let names: Vec<String> = names.map(|name| escape(name, glyphs)).collect();
-    let (shown, more) = names.split_at(names.len().min(NAMES_SHOWN));
-    let mut text = format!("no benchmark is selected; there are {}", shown.join(", "));
-    if !more.is_empty() {
-        let _ = write!(text, " and {} more (--list)", more.len());
-    }
-    text
+    settings::nothing_selected(&names)
 }
 
 #[cfg(test)]

@@ -7,11 +7,10 @@ use deadheat::parts::pairing::{
     self, Families, Launched, Listed, Pairing, Target, families, families_between, pair_names,
 };
 use deadheat::parts::settings::{Ignored, Selection};
-use deadheat::parts::{Entries, google_benchmark, race_benchmarks};
+use deadheat::parts::{Entries, LiveProgress, google_benchmark, race_benchmarks};
 
 use super::options::BenchOptions;
 use super::programs::{Entrants, Field, inspect, listing, nothing_in_common, nothing_selected};
-use crate::progress::LiveProgress;
 use crate::races::tell;
 
 /// Races two builds, and answers.

@@ -17,7 +17,7 @@ use deadheat::parts::saved::{Side, join};
 use deadheat::parts::settings::Color;
 use deadheat::parts::terminal;
 
-use super::request::Request;
+use super::request::Entrant;
 use super::sides::{ProgramSide, Sides, read, refuse_two_tools};
 use crate::bench::{BenchOptions, Entrants, race as race_two, race_alone, race_families};
 
@@ -156,9 +156,9 @@ pub fn compare(mut args: CompareArgs) -> Result<Status, Failure> {
     // A filter is no list of names: what the file leaves out stays out.
     args.options.read_rules()?;
     let request = match (&args.old[..], &args.new[..], &args.against[..]) {
-        ([], [], []) => Request::of_words(&args.words)?,
-        ([], [], against) => Request::pooled(["the baseline", "--against"], &args.words, against)?,
-        (old, new, _) => Request::pooled(["--old", "--new"], old, new)?,
+        ([], [], []) => Entrant::of_words(&args.words)?,
+        ([], [], against) => Entrant::pooled(["the baseline", "--against"], &args.words, against)?,
+        (old, new, _) => Entrant::pooled(["--old", "--new"], old, new)?,
     };
     keep_recordings(&request, &args)?;
     let baseline = args.baseline.as_deref();
@@ -196,8 +196,8 @@ pub fn compare(mut args: CompareArgs) -> Result<Status, Failure> {
 
 /// Finds out beforehand whether what is to be written can be, and that none of
 /// it replaces a file that is compared.
-fn keep_recordings(request: &Request, args: &CompareArgs) -> Result<(), Failure> {
-    for named in request.sides.iter().flat_map(|side| &side.named) {
+fn keep_recordings(request: &[Entrant], args: &CompareArgs) -> Result<(), Failure> {
+    for named in request.iter().flat_map(|side| &side.named) {
         let recording = Path::new(named);
         args.options.exports.check(Some(recording))?;
         let dump = args.layout.dump_to_json.as_deref();

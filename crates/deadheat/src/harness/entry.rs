@@ -10,9 +10,9 @@ use super::modes::{listing, race, smoke};
 use crate::answer::{Format, to_stdout};
 use crate::exit::{Failure, Status};
 use crate::race::BenchmarkRace;
-use crate::repetition::of_a_bench_target;
+use crate::repetition::{of_a_bench_target, this_program, words_of_this_process};
 use crate::rules::Rules;
-use crate::settings::{Placement, random_seed};
+use crate::settings::Placement;
 use crate::suite::Suite;
 
 #[allow(
@@ -89,17 +89,20 @@ fn worker_race(
     arguments: &Arguments,
     rules: &Rules,
 ) -> Result<BenchmarkRace, Failure> {
-    let mut settings = rules.settings();
-    let seed = *settings.seed.get_or_insert_with(random_seed);
+    let mut settings = rules.seeded();
+    let seed = settings.seed();
     settings.control = Some(settings.control() || suite.has_controls());
     let placement = settings.placement.unwrap_or_default();
-    let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
-    let words: Vec<String> = words.collect();
+    let words = words_of_this_process();
     let placed = std::env::var_os(PLACEMENTS_VARIABLE).is_some();
     let package = std::env::var("CARGO_PKG_NAME").ok();
     Ok(BenchmarkRace {
         command: of_a_bench_target(&words, package.as_deref(), placed, seed),
-        program: Some(this_program(arguments.shown)?),
+        program: Some(WorkerProgram {
+            executable: this_program()?,
+            arguments: Vec::new(),
+            shown: arguments.shown,
+        }),
         shown: arguments.shown,
         settings,
         save: arguments.save.clone(),
@@ -108,21 +111,5 @@ fn worker_race(
             Placement::Neutral => std::env::var_os(PLACEMENTS_VARIABLE).map(PathBuf::from),
             Placement::Own => None,
         },
-    })
-}
-
-/// The running program, also when its file was replaced meanwhile: replicates
-/// of two builds would be compared as if they were one.
-fn this_program(shown: bool) -> Result<WorkerProgram, Failure> {
-    let executable = if cfg!(target_os = "linux") {
-        PathBuf::from("/proc/self/exe")
-    } else {
-        std::env::current_exe()
-            .map_err(|error| Failure::Internal(format!("cannot find this program: {error}")))?
-    };
-    Ok(WorkerProgram {
-        executable,
-        arguments: Vec::new(),
-        shown,
     })
 }

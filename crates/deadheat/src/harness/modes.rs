@@ -7,11 +7,11 @@ use deadheat_engine::LocalContenders;
 use deadheat_model::EndReason;
 
 use super::arguments::Arguments;
-use super::progress::Line;
 use crate::exit::{Failure, Status};
-use crate::race::{BenchmarkRace, Entries, RaceError, RaceOutcome, race_benchmarks, smoke_test};
+use crate::progress::LiveProgress;
+use crate::race::{BenchmarkRace, Entries, RaceError, race_benchmarks, smoke_test};
 use crate::rules::Rules;
-use crate::settings::Selection;
+use crate::settings::{Selection, nothing_selected};
 use crate::suite::{Registered, Suite};
 use crate::terminal::to_stderr;
 
@@ -33,7 +33,13 @@ pub(super) fn race(
     if selected.is_empty() {
         // Not an error: `cargo bench NAME` asks every bench target of a
         // workspace for the same name.
-        to_stderr("deadheat", &nothing_selected(suite));
+        let names: Vec<&str> = suite.names().collect();
+        let told = if names.is_empty() {
+            "the suite has no benchmarks".to_owned()
+        } else {
+            nothing_selected(&names)
+        };
+        to_stderr("deadheat", &told);
         return Ok(Status::Done);
     }
     arguments.files.check()?;
@@ -44,7 +50,7 @@ pub(super) fn race(
              `cargo bench` makes the latter",
         );
     }
-    let mut line = Line::new(arguments.quiet);
+    let mut line = LiveProgress::of_suite(arguments.quiet);
     let entries = Entries {
         rules: rules.some(),
         ..entries(&selected)
@@ -52,7 +58,13 @@ pub(super) fn race(
     let outcome =
         race_benchmarks(race, entries, &mut line).map_err(|error| error.into_failure(rules))?;
     line.finish();
-    answer(&outcome, arguments)
+    let analysis = arguments.files.answer(&outcome, &arguments.answer)?;
+    if let Some(end) = &outcome.run.end
+        && let EndReason::Interrupted(signal) = end.reason
+    {
+        return Ok(Status::Interrupted(signal));
+    }
+    Ok(arguments.answer.status(&analysis))
 }
 
 /// The benchmarks that worker processes of this program are to race.
@@ -62,42 +74,6 @@ pub(super) fn entries(benchmarks: &[&Registered]) -> Entries {
         metrics: LocalContenders::metrics_here().to_vec(),
         ..Entries::default()
     }
-}
-
-fn answer(outcome: &RaceOutcome, arguments: &Arguments) -> Result<Status, Failure> {
-    let Arguments { answer, files, .. } = arguments;
-    let benchmarks = outcome.run.header.plan.benchmarks.len();
-    let options = files.analysis_options(answer.analysis_options(), benchmarks);
-    let analysis = answer.analysis_with(&outcome.run, options);
-    let written = files.write(outcome, &analysis, answer)?;
-    let recorded = answer.recorded_in(&outcome.path);
-    if !files.takes_stdout() {
-        answer.print_with(&analysis, &[vec![recorded], written].concat())?;
-    }
-    if let Some(end) = &outcome.run.end
-        && let EndReason::Interrupted(signal) = end.reason
-    {
-        return Ok(Status::Interrupted(signal));
-    }
-    Ok(answer.status(&analysis))
-}
-
-/// Names shown when nothing matches.
-const NAMES_SHOWN: usize = 10;
-
-fn nothing_selected(suite: &Suite) -> String {
-    let names: Vec<&str> = suite.names().collect();
-    if names.is_empty() {
-        return "the suite has no benchmarks".to_owned();
-    }
-    let mut text = format!(
-        "no benchmark is selected; there are {}",
-        names[..names.len().min(NAMES_SHOWN)].join(", ")
-    );
-    if names.len() > NAMES_SHOWN {
-        text += &format!(" and {} more (--list)", names.len() - NAMES_SHOWN);
-    }
-    text
 }
 
 /// Calls everything once and tells about it in the manner of libtest.

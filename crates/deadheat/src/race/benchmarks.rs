@@ -2,7 +2,11 @@
 //! benchmark before the plan is frozen.
 
 #[cfg(feature = "commands")]
-use deadheat_engine::{Inspected, WorkerProgram, inspect};
+use {
+    deadheat_engine::{Inspected, WorkerProgram, inspect},
+    deadheat_model::Program,
+};
+
 use deadheat_engine::{Interrupts, Watcher, environment, unix_seconds};
 use deadheat_model::{
     Benchmark, BenchmarkFailure, Design, Environment, LeftOut, Origin, Plan, RulesOfSome, RunHeader,
@@ -169,13 +173,19 @@ pub(crate) fn smoke_test<E: From<RaceError>>(
     Ok(())
 }
 
-/// Finds out what kind of program this is, and what it can race. `patience` is
-/// how long it may take.
+/// Finds out what kind of program this is, and what it can race. What it prints may be `shown`, and
+/// `patience` is how long it may take.
 #[cfg(feature = "commands")]
 pub fn inspect_program(
-    program: &WorkerProgram,
+    program: &Program,
+    shown: bool,
     patience: Option<std::time::Duration>,
 ) -> Result<Inspected, RaceError> {
     let interrupts = take_over_signals()?;
-    inspect(program, patience, &interrupts).map_err(|error| not_started(error, &interrupts))
+    let program = WorkerProgram {
+        executable: program.executable.clone(),
+        arguments: program.arguments.iter().map(Into::into).collect(),
+        shown,
+    };
+    inspect(&program, patience, &interrupts).map_err(|error| not_started(error, &interrupts))
 }

@@ -12,7 +12,7 @@ use deadheat_model::{Metric, Origin, Results, Run};
 
 use super::gate::Gate;
 use crate::exit::Failure;
-use crate::settings::Selection;
+use crate::settings::{Selection, random_seed};
 
 /// What a command line says of what a rules file may say, too. It always wins over a file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -106,6 +106,13 @@ impl Rules {
             Some(file) => asked.or(&file.all),
             None => asked,
         }
+    }
+
+    /// The same with a seed, drawn where nobody chose one.
+    pub fn seeded(&self) -> RaceSettings {
+        let mut settings = self.settings();
+        settings.seed.get_or_insert_with(random_seed);
+        settings
     }
 
     /// Rules of some benchmarks, without what the command line says for all.

@@ -16,4 +16,4 @@ pub use defaults::{Color, random_seed};
 #[cfg(feature = "commands")]
 pub use program::{is_program, program};
 pub(crate) use selection::distinct;
-pub use selection::{Ignored, Selection};
+pub use selection::{Ignored, Selection, nothing_selected};

@@ -74,6 +74,18 @@ impl Selection {
     }
 }
 
+/// Says that nothing is selected, and what could be.
+pub fn nothing_selected<N: AsRef<str>>(names: &[N]) -> String {
+    const SHOWN: usize = 10;
+    let (shown, more) = names.split_at(names.len().min(SHOWN));
+    let shown: Vec<&str> = shown.iter().map(N::as_ref).collect();
+    let mut text = format!("no benchmark is selected; there are {}", shown.join(", "));
+    if !more.is_empty() {
+        text += &format!(" and {} more (--list)", more.len());
+    }
+    text
+}
+
 /// Makes every name the only one of its kind: the second `true` of an A/A
 /// race becomes `true (2)`.
 pub(crate) fn distinct(names: Vec<String>) -> Vec<String> {
