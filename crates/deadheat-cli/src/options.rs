@@ -117,7 +117,7 @@ fn format() -> impl TypedValueParser<Value = Format> {
 
 /// The choices of `--color`.
 pub fn color() -> impl TypedValueParser<Value = Color> {
-    let told = Color::ALL.map(|when| PossibleValue::new(when.name()).help(when.meaning()));
+    let told = Color::ALL.map(|(_, name, meaning)| PossibleValue::new(name).help(meaning));
     PossibleValuesParser::new(told).try_map(|name| Color::parse(&name))
 }
 

@@ -78,8 +78,9 @@ impl Format {
     }
 }
 
-/// The settings of an answer: its format, its details, and its gate.
-#[derive(Clone, Debug, PartialEq)]
+/// The settings of an answer: its format, its details, and its gate. By default it is text, and no
+/// verdict fails.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
     /// Its shape.
     pub format: Format,
@@ -95,21 +96,6 @@ pub struct Answer {
     pub verbose: bool,
     /// The way names are written into CSV.
     pub cells: TextCells,
-}
-
-impl Default for Answer {
-    /// Text, and no verdict that fails.
-    fn default() -> Self {
-        Self {
-            format: Format::Text,
-            figures: false,
-            plot: false,
-            color: Color::Auto,
-            gate: Gate::default(),
-            verbose: false,
-            cells: TextCells::Guarded,
-        }
-    }
 }
 
 impl Answer {

@@ -9,15 +9,13 @@ use deadheat_report::{Glyphs, escape_message};
 /// Columns to use on standard output: the terminal's, within reason, or 100
 /// when the answer goes to a file.
 pub fn width() -> usize {
-    let columns = terminal_width(std::io::stdout().as_raw_fd()).map_or(100, usize::from);
-    columns.clamp(40, 200)
+    width_of_stdout().unwrap_or(100).min(200)
 }
 
 /// Columns for a table whose lines must not be broken: the terminal's, or as
 /// many as it takes when it goes to a file, where there is no right edge.
 pub fn width_of_tables() -> usize {
-    let columns = terminal_width(std::io::stdout().as_raw_fd()).map_or(160, usize::from);
-    columns.clamp(40, 200)
+    width_of_stdout().unwrap_or(160).min(200)
 }
 
 /// Columns of the terminal on standard output, within reason; `None` where the

@@ -17,30 +17,25 @@ pub enum Color {
 }
 
 impl Color {
-    /// All choices, in the order they are told.
-    pub const ALL: [Self; 3] = [Self::Auto, Self::Always, Self::Never];
-
-    /// Their names, in the same order.
-    pub const NAMES: [&'static str; 3] = ["auto", "always", "never"];
-
-    /// The choice as it is written.
-    pub fn name(self) -> &'static str {
-        Self::NAMES[self as usize]
-    }
-
-    /// What it means, in a few words.
-    pub fn meaning(self) -> &'static str {
-        match self {
-            Self::Auto => "On a terminal, unless NO_COLOR is set; elsewhere if CLICOLOR_FORCE is",
-            Self::Always => "Always",
-            Self::Never => "Never",
-        }
-    }
+    /// All choices, in the order they are told, each as it is written and with what it means in a
+    /// few words.
+    pub const ALL: [(Self, &'static str, &'static str); 3] = [
+        (
+            Self::Auto,
+            "auto",
+            "On a terminal, unless NO_COLOR is set; elsewhere if CLICOLOR_FORCE is",
+        ),
+        (Self::Always, "always", "Always"),
+        (Self::Never, "never", "Never"),
+    ];
 
     /// The choice of this name. The error lists those there are.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let known = Self::ALL.into_iter().find(|when| when.name() == text);
-        known.ok_or_else(|| format!("'{text}' is none of {}", Self::NAMES.join(", ")))
+        let known = Self::ALL.into_iter().find(|(_, name, _)| *name == text);
+        known.map(|(when, ..)| when).ok_or_else(|| {
+            let names = Self::ALL.map(|(_, name, _)| name);
+            format!("'{text}' is none of {}", names.join(", "))
+        })
     }
 
     /// Returns true if what goes to standard output is coloured.
@@ -65,10 +60,9 @@ mod tests {
 
     #[test]
     fn every_choice_is_read_by_its_name() {
-        for when in Color::ALL {
-            assert_eq!(Color::parse(when.name()), Ok(when));
+        for (when, name, _) in Color::ALL {
+            assert_eq!(Color::parse(name), Ok(when));
         }
-        assert_eq!(Color::ALL.map(Color::name), Color::NAMES);
         let error = Color::parse("Auto").unwrap_err();
         assert_eq!(error, "'Auto' is none of auto, always, never");
     }
