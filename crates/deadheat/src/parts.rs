@@ -18,7 +18,7 @@ pub use crate::race::{
 #[cfg(feature = "commands")]
 pub use crate::recorded::Recorded;
 #[cfg(feature = "reports")]
-pub use crate::report_files::ReportFiles;
+pub use crate::report_files::{ReportFiles, check_file};
 
 /// Answers, printed.
 pub mod answer {

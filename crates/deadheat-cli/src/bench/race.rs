@@ -4,7 +4,7 @@ use deadheat::parts::answer::to_stdout;
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::model::Program;
 use deadheat::parts::pairing::{
-    self, Families, Launched, Listed, Pairing, Target, families, families_between, pair_names,
+    self, Families, Listed, Pairing, Target, families, families_between, pair_names,
 };
 use deadheat::parts::settings::{Ignored, Selection};
 use deadheat::parts::{Entries, LiveProgress, google_benchmark, race_benchmarks};
@@ -42,31 +42,42 @@ pub fn race_alone(program: Program, options: &BenchOptions) -> Result<Status, Fa
             let pair = |selection: &Selection| pairing::race_alone(&targets, selection);
             race_selected(pair, None, options)
         }
-        Field::GoogleBenchmark(targets) => match &targets[..] {
-            [target, ..] => google_alone(target, options),
-            [] => Err(Failure::Internal("nobody was asked".to_owned())),
-        },
+        Field::GoogleBenchmark(targets) => {
+            let mut sides = targets
+                .iter()
+                .flat_map(|target| target.sides.iter().flatten());
+            match sides.next() {
+                Some(listed) => google_alone(listed, options),
+                None => Err(Failure::Internal("nobody was asked".to_owned())),
+            }
+        }
     }
 }
 
-/// Races a family of one program against a family of another.
+/// Races a family of one program against a family of another: each of the
+/// filters chooses among the benchmarks of its side.
 pub fn race_families(
     entrants: &Entrants,
     filters: &[String; 2],
     options: &BenchOptions,
 ) -> Result<Status, Failure> {
     options.exports.check(None)?;
-    match inspect(&entrants.targets, options)? {
-        Field::GoogleBenchmark(targets) => match &targets[..] {
-            [target, ..] => google_families(target, filters, &entrants.names, options),
-            [] => Err(Failure::Internal("nobody was asked".to_owned())),
-        },
-        Field::Workers(_) => Err(Failure::Usage(
+    let Field::GoogleBenchmark(targets) = inspect(&entrants.targets, options)? else {
+        return Err(Failure::Usage(
             "families are chosen by filters in Google Benchmark executables only; workers have \
              contenders for that"
                 .to_owned(),
-        )),
-    }
+        ));
+    };
+    refuse_sample_time(options)?;
+    let Some([Some(old), Some(new)]) = targets.first().map(|target| &target.sides) else {
+        return Err(Failure::Internal("a side was not asked".to_owned()));
+    };
+    let [baseline, candidate] = filters;
+    let found = families_between([&old.listing, &new.listing], baseline, candidate)?;
+    let names = &entrants.names;
+    let sides = [(&names[0], &old.program), (&names[1], &new.program)];
+    race_found(found, filters, sides, options)
 }
 
 /// Races what the options select of all that `pair` finds.
@@ -115,11 +126,11 @@ fn race_pairing(pairing: Pairing, options: &BenchOptions) -> Result<Status, Fail
 
 /// Races two families of one program, which two filters name; with any other
 /// number of filters every benchmark is measured for itself.
-fn google_alone(target: &Launched, options: &BenchOptions) -> Result<Status, Failure> {
+fn google_alone(
+    Listed { program, listing }: &Listed<Vec<String>>,
+    options: &BenchOptions,
+) -> Result<Status, Failure> {
     refuse_sample_time(options)?;
-    let Some(Listed { program, listing }) = target.sides.iter().flatten().next() else {
-        return Err(Failure::Internal("nobody was asked".to_owned()));
-    };
     let mut selection = options.selection();
     if let ([baseline, candidate], false) = (&options.filters[..], selection.exact) {
         selection.filters.clear();
@@ -127,12 +138,8 @@ fn google_alone(target: &Launched, options: &BenchOptions) -> Result<Status, Fai
         held.retain(|name| selection.names(name));
         let found = families(&held, baseline, candidate)?;
         let sides = [(baseline, program), (candidate, program)];
-        return race_found(
-            found,
-            [baseline, candidate].map(Clone::clone),
-            sides,
-            options,
-        );
+        let filters = [baseline, candidate].map(Clone::clone);
+        return race_found(found, &filters, sides, options);
     }
     let file = program.executable.file_name().unwrap_or_default();
     let file = file.to_string_lossy();
@@ -148,33 +155,15 @@ fn google_alone(target: &Launched, options: &BenchOptions) -> Result<Status, Fai
     race_pairing(pairing, options)
 }
 
-/// Races a family of one program against a family of another: each of the
-/// filters chooses among the benchmarks of its side.
-fn google_families(
-    target: &Launched,
-    filters: &[String; 2],
-    names: &[String; 2],
-    options: &BenchOptions,
-) -> Result<Status, Failure> {
-    refuse_sample_time(options)?;
-    let [Some(old), Some(new)] = &target.sides else {
-        return Err(Failure::Internal("a side was not asked".to_owned()));
-    };
-    let [baseline, candidate] = filters;
-    let found = families_between([&old.listing, &new.listing], baseline, candidate)?;
-    let sides = [(&names[0], &old.program), (&names[1], &new.program)];
-    race_found(found, filters.clone(), sides, options)
-}
-
 /// Races the families that two filters found, with a name and a program for either.
 fn race_found(
     found: Families,
-    filters: [String; 2],
+    filters: &[String; 2],
     sides: [(&String, &Program); 2],
     options: &BenchOptions,
 ) -> Result<Status, Failure> {
     if found.pairs.is_empty() {
-        return Err(nothing_in_common(&found.left_out, &filters));
+        return Err(nothing_in_common(&found.left_out, filters));
     }
     let benchmark = |(shown, in_sides): &(String, [String; 2])| {
         let sides = sides.iter().zip(in_sides);

@@ -2,9 +2,9 @@
 
 #[cfg(feature = "reports")]
 use {
-    crate::report_files::ReportFiles,
+    crate::report_files::{ReportFiles, check_file},
     deadheat_analysis::histograms,
-    deadheat_format::{ensure_writable, write_hdr, write_text},
+    deadheat_format::{write_hdr, write_text},
     deadheat_report::{MarkdownOptions, to_markdown_with},
     std::path::{Path, PathBuf},
 };
@@ -42,7 +42,7 @@ impl Files {
     /// Finds out before the race whether all of them can be written.
     pub(super) fn check(&self) -> Result<(), Failure> {
         for (flag, path) in self.exports() {
-            ensure_writable(path).map_err(|error| Failure::unwritable(flag, &error))?;
+            check_file(flag, path, None)?;
         }
         self.reports.check(None)
     }

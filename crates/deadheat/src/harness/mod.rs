@@ -4,7 +4,6 @@ mod arguments;
 mod compare;
 mod entry;
 mod files;
-mod modes;
 
 pub use compare::{Compare, compare, compare_with};
 pub use entry::main;

@@ -12,7 +12,7 @@ use deadheat_model::{
     Benchmark, BenchmarkFailure, Design, Environment, LeftOut, Origin, Plan, RulesOfSome, RunHeader,
 };
 
-use super::entries::{BenchmarkRace, Entries, PilotedContenders};
+use super::entries::{BenchmarkRace, Entries, PilotedContenders, function_contenders};
 use super::error::{RaceError, RaceOutcome, not_started, take_over_signals};
 #[cfg(feature = "commands")]
 use super::google_benchmark;
@@ -20,7 +20,6 @@ use super::planning::{
     design, looks, refuse_existing, refuse_unmeasured, refuse_unmeasured_overrides,
 };
 use super::sitting::Sitting;
-use super::workers;
 use crate::rules::benchmark_overrides;
 
 /// Races these benchmarks, each replicate in processes of its own, and records the run as it
@@ -113,7 +112,7 @@ fn contenders<'a>(
         let contenders = google_benchmark::contenders(race, &entries.benchmarks, interrupts)?;
         return Ok(Box::new(contenders));
     }
-    let contenders = workers::contenders(race, &entries.metrics, interrupts)?;
+    let contenders = function_contenders(race, &entries.metrics, interrupts)?;
     Ok(Box::new(contenders))
 }
 
@@ -162,7 +161,7 @@ pub(crate) fn smoke_test<E: From<RaceError>>(
     mut report: impl FnMut(&Benchmark, Result<(), RaceError>) -> Result<(), E>,
 ) -> Result<(), E> {
     let interrupts = take_over_signals()?;
-    let mut contenders = workers::contenders(race, &entries.metrics, &interrupts)?;
+    let mut contenders = function_contenders(race, &entries.metrics, &interrupts)?;
     for benchmark in &entries.benchmarks {
         let outcome = contenders.smoke(benchmark);
         report(

@@ -174,23 +174,18 @@ impl Rules {
                 && !recorded.contains(judged)
             {
                 let known: Vec<&str> = recorded.iter().map(Metric::name).collect();
+                // Only a file has rules of some benchmarks.
+                let path = self.file.as_ref().map_or(Path::new(""), |file| &file.path);
                 return Err(Failure::Usage(format!(
                     "metric {judged} of benchmark '{}' in {}: {} records only {}",
                     benchmark.name,
-                    self.path().display(),
+                    path.display(),
                     file.display(),
                     known.join(", ")
                 )));
             }
         }
         Ok(())
-    }
-
-    /// The rules file, or the name it would have.
-    #[cfg(feature = "commands")]
-    fn path(&self) -> &Path {
-        let file = self.file.as_ref().map(|file| file.path.as_path());
-        file.unwrap_or(Path::new(deadheat_format::RULES_FILE))
     }
 
     /// The gate that answers have to pass. Its filters are those of the file, unless benchmarks
