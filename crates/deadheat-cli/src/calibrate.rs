@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 use std::hint::black_box;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -151,21 +151,17 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<Status, Failure> {
 
 /// Prints the calibration that was saved.
 fn show(args: &CalibrateArgs) -> Result<Status, Failure> {
-    let place = args.save.clone().or_else(calibration_file);
-    let nowhere = || {
-        Failure::Data(format!(
+    let Some(place) = args.save.clone().or_else(calibration_file) else {
+        return Err(Failure::Data(format!(
             "there is no place for a calibration; name a file by --save or {CALIBRATION_VARIABLE}"
-        ))
+        )));
     };
-    let place = place.ok_or_else(nowhere)?;
-    let saved = read_calibration(&place).map_err(Failure::reading)?;
-    let none = || {
-        Failure::Data(format!(
+    let Some(saved) = read_calibration(&place).map_err(Failure::reading)? else {
+        return Err(Failure::Data(format!(
             "{} does not exist; `deadheat calibrate` makes it",
             place.display()
-        ))
+        )));
     };
-    let saved = saved.ok_or_else(none)?;
     let here = machine(&environment());
     let outdated = saved.outdated(&here, env!("CARGO_PKG_VERSION"));
     answer(args, &saved, &outdated)?;
@@ -210,9 +206,12 @@ fn save(args: &CalibrateArgs, calibration: &Calibration) -> String {
         return "not saved: nothing was raced".to_owned();
     }
     let place = args.save.clone().or_else(calibration_file);
-    let problem = match place.as_deref().map(|place| write(place, calibration)) {
-        Some(Ok(told)) => return told,
-        Some(Err(error)) => error.to_string(),
+    let saved = place
+        .as_deref()
+        .map(|place| (place, write_calibration(place, calibration)));
+    let problem = match saved {
+        Some((place, Ok(()))) => return format!("saved in {}", place.display()),
+        Some((_, Err(error))) => error.to_string(),
         None => "there is no place for it".to_owned(),
     };
     let text = format!(
@@ -221,14 +220,6 @@ fn save(args: &CalibrateArgs, calibration: &Calibration) -> String {
     );
     to_stderr("deadheat: warning", &text);
     "not saved".to_owned()
-}
-
-fn write(
-    place: &Path,
-    calibration: &Calibration,
-) -> Result<String, deadheat::parts::format::FormatError> {
-    write_calibration(place, calibration)?;
-    Ok(format!("saved in {}", place.display()))
 }
 
 /// The word that makes this program a contender. It is no subcommand: reading

@@ -1,9 +1,16 @@
 //! The command that runs a race again: what was typed, with the seed that was
 //! drawn, and without the file that is there by now.
 
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};
 
 use crate::exit::Failure;
+
+/// A seed nobody chose. Small enough to survive any JSON reader, which may
+/// know no integers beyond 2^53.
+pub fn random_seed() -> u64 {
+    RandomState::new().build_hasher().finish() >> 32
+}
 
 /// The place of a race's options among the words of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,5 +174,12 @@ mod tests {
             of_a_bench_target(&[], Some("words"), false, 7),
             ["--seed", "7"]
         );
+    }
+
+    #[test]
+    fn seeds_differ_and_are_small_enough_for_any_reader() {
+        let seeds: Vec<u64> = (0..8).map(|_| random_seed()).collect();
+        assert!(seeds.iter().all(|seed| *seed < 1 << 53), "{seeds:?}");
+        assert!(seeds.iter().any(|seed| *seed != seeds[0]), "{seeds:?}");
     }
 }

@@ -30,6 +30,50 @@ pub fn width_of_stderr() -> usize {
     terminal_width(std::io::stderr().as_raw_fd()).map_or(80, usize::from)
 }
 
+/// When to use colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set; elsewhere if CLICOLOR_FORCE is.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl Color {
+    /// All choices, in the order they are told, each as it is written and with what it means in a
+    /// few words.
+    pub const ALL: [(Self, &'static str, &'static str); 3] = [
+        (
+            Self::Auto,
+            "auto",
+            "On a terminal, unless NO_COLOR is set; elsewhere if CLICOLOR_FORCE is",
+        ),
+        (Self::Always, "always", "Always"),
+        (Self::Never, "never", "Never"),
+    ];
+
+    /// The choice of this name. The error lists those there are.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let known = Self::ALL.into_iter().find(|(_, name, _)| *name == text);
+        known.map(|(when, ..)| when).ok_or_else(|| {
+            let names = Self::ALL.map(|(_, name, _)| name);
+            format!("'{text}' is none of {}", names.join(", "))
+        })
+    }
+
+    /// Returns true if what goes to standard output is coloured.
+    pub fn applies(self) -> bool {
+        match self {
+            Self::Auto => wants_color(),
+            Self::Always => true,
+            Self::Never => false,
+        }
+    }
+}
+
 /// Returns whether colours are welcome on standard output: on a terminal that can show them, or
 /// where CLICOLOR_FORCE asks for them, and never where NO_COLOR is set.
 pub fn wants_color() -> bool {
@@ -98,5 +142,20 @@ mod tests {
         assert!(!with(&[("NO_COLOR", "1"), ("CLICOLOR_FORCE", "1")], true));
         assert!(with(&[("CLICOLOR_FORCE", "1"), ("TERM", "dumb")], false));
         assert!(!with(&[("CLICOLOR_FORCE", "0")], false));
+    }
+
+    #[test]
+    fn every_choice_is_read_by_its_name() {
+        for (when, name, _) in Color::ALL {
+            assert_eq!(Color::parse(name), Ok(when));
+        }
+        let error = Color::parse("Auto").unwrap_err();
+        assert_eq!(error, "'Auto' is none of auto, always, never");
+    }
+
+    #[test]
+    fn a_choice_that_was_made_needs_no_terminal() {
+        assert!(Color::Always.applies());
+        assert!(!Color::Never.applies());
     }
 }

@@ -63,7 +63,7 @@ pub fn read(
         return Ok(Sides::Programs(Box::new(sides)));
     }
     let folder = |kinds: &Vec<Kind>| matches!(kinds[..], [Kind::Folder]);
-    if let ([entrant], true) = (&request[..], kinds.iter().all(folder)) {
+    if let ([entrant], true) = (request, kinds.iter().all(folder)) {
         return criterion_sets(&entrant.named[0], &[baseline.unwrap_or("base")]);
     }
     if let Some(name) = baseline {
@@ -71,7 +71,7 @@ pub fn read(
             "--baseline {name}: only a single folder of criterion has saved baselines"
         )));
     }
-    if let [alone] = &request[..] {
+    if let [alone] = request {
         return Err(Failure::Usage(format!(
             "{} is named alone; name the files it is to be compared with, or give it to deadheat \
              analyze",

@@ -4,7 +4,6 @@
 //! Every reader takes the text as it was typed and answers with the value or
 //! with a sentence for whoever typed it.
 
-mod defaults;
 #[cfg(feature = "commands")]
 mod program;
 mod selection;
@@ -12,8 +11,10 @@ mod selection;
 pub use deadheat_model::{
     FailOn, Front, Placement, RaceSettings, Setting, TimeLimit, ValueKind, duration, fraction,
 };
-pub use defaults::{Color, random_seed};
 #[cfg(feature = "commands")]
 pub use program::{is_program, program};
 pub(crate) use selection::distinct;
 pub use selection::{Ignored, Selection, nothing_selected};
+
+pub use crate::repetition::random_seed;
+pub use crate::terminal::Color;
