@@ -3,15 +3,13 @@
 
 use std::ffi::OsString;
 use std::hint::black_box;
-use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
 use deadheat::parts::answer::to_stdout;
 use deadheat::parts::calibration::{
-    CALIBRATION_VARIABLE, CalibrationProgress, CalibrationSpec, CalibrationWatcher, Effort,
-    calibration_file, do_work,
+    CALIBRATION_VARIABLE, CalibrationSpec, Effort, calibration_file, do_work,
 };
 use deadheat::parts::engine::{environment, machine};
 use deadheat::parts::exit::{Failure, Status};
@@ -20,16 +18,14 @@ use deadheat::parts::format::{
 };
 use deadheat::parts::model::{Calibration, CalibrationEnd};
 use deadheat::parts::report::{
-    CalibrationOptions, CalibrationStanding, calibration_line, to_calibration_markdown,
-    to_calibration_text,
+    CalibrationOptions, calibration_line, to_calibration_markdown, to_calibration_text,
 };
 use deadheat::parts::settings::{Color, Front, RaceSettings, random_seed};
 use deadheat::parts::terminal::{self, to_stderr};
-use indicatif::ProgressBar;
+use deadheat::parts::{StatusLine, repetition::this_program};
 use sha2::block_api::compress256;
 
 use crate::options::{SettingsArgs, color};
-use crate::progress::line;
 
 /// Shown at the end of `deadheat calibrate --help`.
 pub const EXAMPLES: &str = "Examples:
@@ -94,20 +90,14 @@ pub struct CalibrateArgs {
 impl CalibrateArgs {
     /// What is to be raced, by this very program.
     fn spec(&self) -> Result<CalibrationSpec, Failure> {
-        let program = match cfg!(target_os = "linux") {
-            // Also when its file was replaced meanwhile.
-            true => PathBuf::from("/proc/self/exe"),
-            false => std::env::current_exe()
-                .map_err(|error| Failure::Internal(format!("cannot find this program: {error}")))?,
-        };
         let least = std::env::var_os(LEAST_VARIABLE).is_some();
-        let effort = match self.quick {
-            true if least => Effort::LEAST,
-            true => Effort::QUICK,
-            false => Effort::FULL,
+        let effort = match (self.quick, least) {
+            (true, true) => Effort::LEAST,
+            (true, false) => Effort::QUICK,
+            (false, _) => Effort::FULL,
         };
         Ok(CalibrationSpec {
-            program,
+            program: this_program()?,
             role: ROLE,
             work: sha256,
             effort: Effort {
@@ -143,8 +133,10 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<Status, Failure> {
         return show(args);
     }
     let spec = args.spec()?;
-    let mut progress = LiveCalibration::new(args.quiet);
-    let calibration = deadheat::parts::calibration::calibrate(&spec, &mut progress)?;
+    let mut progress = StatusLine::new(args.quiet);
+    let calibration = deadheat::parts::calibration::calibrate(&spec, &mut |standing| {
+        progress.draw(|width| calibration_line(standing, width));
+    })?;
     progress.finish();
     answer(args, &calibration, &[])?;
     let saved = save(args, &calibration);
@@ -159,21 +151,17 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<Status, Failure> {
 
 /// Prints the calibration that was saved.
 fn show(args: &CalibrateArgs) -> Result<Status, Failure> {
-    let place = args.save.clone().or_else(calibration_file);
-    let nowhere = || {
-        Failure::Data(format!(
+    let Some(place) = args.save.clone().or_else(calibration_file) else {
+        return Err(Failure::Data(format!(
             "there is no place for a calibration; name a file by --save or {CALIBRATION_VARIABLE}"
-        ))
+        )));
     };
-    let place = place.ok_or_else(nowhere)?;
-    let saved = read_calibration(&place).map_err(Failure::reading)?;
-    let none = || {
-        Failure::Data(format!(
+    let Some(saved) = read_calibration(&place).map_err(Failure::reading)? else {
+        return Err(Failure::Data(format!(
             "{} does not exist; `deadheat calibrate` makes it",
             place.display()
-        ))
+        )));
     };
-    let saved = saved.ok_or_else(none)?;
     let here = machine(&environment());
     let outdated = saved.outdated(&here, env!("CARGO_PKG_VERSION"));
     answer(args, &saved, &outdated)?;
@@ -218,9 +206,12 @@ fn save(args: &CalibrateArgs, calibration: &Calibration) -> String {
         return "not saved: nothing was raced".to_owned();
     }
     let place = args.save.clone().or_else(calibration_file);
-    let problem = match place.as_deref().map(|place| write(place, calibration)) {
-        Some(Ok(told)) => return told,
-        Some(Err(error)) => error.to_string(),
+    let saved = place
+        .as_deref()
+        .map(|place| (place, write_calibration(place, calibration)));
+    let problem = match saved {
+        Some((place, Ok(()))) => return format!("saved in {}", place.display()),
+        Some((_, Err(error))) => error.to_string(),
         None => "there is no place for it".to_owned(),
     };
     let text = format!(
@@ -229,53 +220,6 @@ fn save(args: &CalibrateArgs, calibration: &Calibration) -> String {
     );
     to_stderr("deadheat: warning", &text);
     "not saved".to_owned()
-}
-
-fn write(
-    place: &Path,
-    calibration: &Calibration,
-) -> Result<String, deadheat::parts::format::FormatError> {
-    write_calibration(place, calibration)?;
-    Ok(format!("saved in {}", place.display()))
-}
-
-/// Draws on standard error when that is a terminal; otherwise does nothing.
-pub struct LiveCalibration {
-    bar: ProgressBar,
-}
-
-impl LiveCalibration {
-    /// Nothing was raced yet.
-    pub fn new(quiet: bool) -> Self {
-        let shown = !quiet && std::io::stderr().is_terminal();
-        Self { bar: line(shown) }
-    }
-
-    /// Takes the line away.
-    pub fn finish(&self) {
-        self.bar.finish_and_clear();
-    }
-}
-
-impl Drop for LiveCalibration {
-    fn drop(&mut self) {
-        self.finish();
-    }
-}
-
-impl CalibrationWatcher for LiveCalibration {
-    fn race_done(&mut self, progress: &CalibrationProgress) {
-        let standing = CalibrationStanding {
-            kind: progress.kind,
-            done: progress.done,
-            planned: progress.planned,
-            seconds_left: progress.seconds_left,
-        };
-        // As in races, a few columns are left for what the terminal echoes.
-        let width = terminal::width_of_stderr().saturating_sub(4);
-        self.bar.set_message(calibration_line(&standing, width));
-        self.bar.tick();
-    }
 }
 
 /// The word that makes this program a contender. It is no subcommand: reading

@@ -8,7 +8,7 @@ use std::process::{Command, ExitCode};
 
 use clap::Parser;
 use deadheat::parts::answer::to_stdout;
-use deadheat::parts::exit::{Failure, Status};
+use deadheat::parts::exit::{Failure, Status, code};
 use deadheat::parts::terminal::to_stderr;
 use deadheat_build::{stand_in, target_dir};
 use deadheat_link::Roles;
@@ -133,20 +133,14 @@ pub fn cargo_deadheat() -> ExitCode {
     } else {
         bench(args)
     };
-    match done {
-        Ok(status) => status.into(),
-        Err(failure) => failure.report().into(),
-    }
+    code(done)
 }
 
 /// What a program of ours does that was started by the `name` of a compiler
 /// or linker; `None` when it goes by its own.
 pub fn role(name: &Path, args: &[OsString]) -> Option<ExitCode> {
     match name.file_name().and_then(OsStr::to_str)? {
-        Roles::COMPILER => Some(match rustc::compile(name, args.to_vec()) {
-            Ok(status) => status.into(),
-            Err(failure) => failure.report().into(),
-        }),
+        Roles::COMPILER => Some(code(Err(rustc::compile(name, args)))),
         Roles::LINKER => Some(rustc::link(args).into()),
         _ => None,
     }

@@ -3,18 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use deadheat::parts::ReportFiles;
 use deadheat::parts::analysis::histograms;
 use deadheat::parts::answer::Answer;
 use deadheat::parts::exit::Failure;
 use deadheat::parts::format::{
-    GoogleSide, ensure_writable, is_same_file, write_bmf, write_csv, write_go,
-    write_google_benchmark, write_hdr, write_hyperfine, write_smaller_is_better, write_text,
+    GoogleSide, write_bmf, write_csv, write_go, write_google_benchmark, write_hdr, write_hyperfine,
+    write_smaller_is_better, write_text,
 };
 use deadheat::parts::model::{Analysis, Run};
 use deadheat::parts::report::{
     ComparisonOptions, MarkdownOptions, to_comparison_markdown, to_markdown_with,
 };
+use deadheat::parts::{ReportFiles, check_file};
 
 /// Which files to write.
 #[derive(Clone, Debug, Args)]
@@ -68,13 +68,7 @@ impl ExportArgs {
     pub fn check(&self, recording: Option<&Path>) -> Result<(), Failure> {
         self.reports.files().check(recording)?;
         for (flag, path, _) in self.given() {
-            if recording.is_some_and(|recording| is_same_file(recording, path)) {
-                return Err(Failure::Usage(format!(
-                    "{flag}: {} is the recording itself; choose another name",
-                    path.display()
-                )));
-            }
-            ensure_writable(path).map_err(|error| Failure::unwritable(flag, &error))?;
+            check_file(flag, path, recording)?;
         }
         Ok(())
     }
@@ -125,16 +119,15 @@ impl ExportArgs {
                 Shape::SmallerIsBetter => write_smaller_is_better(analysis, path),
                 Shape::Bmf => write_bmf(analysis, path),
                 Shape::Markdown => {
-                    let text = match analysis.sides.is_empty() {
-                        true => to_markdown_with(analysis, &MarkdownOptions { figures }),
+                    let text = if analysis.sides.is_empty() {
+                        to_markdown_with(analysis, &MarkdownOptions { figures })
+                    } else {
                         // Saved results: a row per benchmark.
-                        false => to_comparison_markdown(
-                            analysis,
-                            &ComparisonOptions {
-                                figures,
-                                ..ComparisonOptions::default()
-                            },
-                        ),
+                        let options = ComparisonOptions {
+                            figures,
+                            ..ComparisonOptions::default()
+                        };
+                        to_comparison_markdown(analysis, &options)
                     };
                     write_text(path, &text)
                 }

@@ -13,7 +13,6 @@ mod link;
 mod manual;
 mod options;
 mod program;
-mod progress;
 mod races;
 mod recorded;
 mod rev;

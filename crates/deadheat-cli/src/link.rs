@@ -1,6 +1,6 @@
 //! `deadheat link`: a stand-in for the linker driver that records links.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -53,15 +53,20 @@ pub fn link(args: &LinkArgs) -> u8 {
     let Some((driver, arguments)) = args.driver.split_first() else {
         return Failure::Usage("deadheat link: no compiler driver is named".to_owned()).report();
     };
+    link_by(driver, arguments, "deadheat link", "deadheat link")
+}
+
+/// Links by a driver and records how. Who tells of notes and of an error is named.
+pub fn link_by(driver: &OsStr, arguments: &[OsString], notes: &str, failed: &str) -> u8 {
     match deadheat_link::link(driver, arguments) {
         Ok(linked) => {
             for note in &linked.notes {
-                to_stderr("deadheat link", &note.to_string());
+                to_stderr(notes, &note.to_string());
             }
             linked.end()
         }
         Err(error) => {
-            to_stderr("deadheat link", &error.to_string());
+            to_stderr(failed, &error.to_string());
             error.code()
         }
     }

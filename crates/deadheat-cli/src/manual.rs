@@ -129,10 +129,10 @@ fn lines_of_examples(text: &str) -> &str {
 fn ascii(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for c in text.chars() {
-        match c.is_ascii() {
-            true => plain.push(c),
-            false if c == '…' => plain += "...",
-            false => plain += &format!("\\[u{:04X}]", u32::from(c)),
+        match c {
+            c if c.is_ascii() => plain.push(c),
+            '…' => plain += "...",
+            c => plain += &format!("\\[u{:04X}]", u32::from(c)),
         }
     }
     plain

@@ -51,9 +51,12 @@ pub struct AnswerArgs {
     /// Verdicts that fail the run.
     #[command(flatten)]
     fails: SettingsArgs<{ Front::Answer as usize }>,
-    /// The rules file.
-    #[command(flatten)]
-    rules: RulesArgs,
+    /// Take margins, gates and excuses from this file [default: the nearest deadheat.toml upwards]
+    #[arg(long, value_name = "FILE", help_heading = "Rules")]
+    config: Option<PathBuf>,
+    /// Take none from a file
+    #[arg(long, help_heading = "Rules", conflicts_with = "config")]
+    no_config: bool,
     /// What answers are held against, once the rules are read.
     #[arg(skip)]
     pub gate: Gate,
@@ -67,7 +70,7 @@ impl AnswerArgs {
         race: &RaceSettings,
         asked: CliOverrides,
     ) -> Result<Rules, Failure> {
-        let source = match (&self.rules.config, self.rules.no_config) {
+        let source = match (&self.config, self.no_config) {
             (Some(path), _) => RulesSource::Named(path.clone()),
             (None, true) => RulesSource::Nowhere,
             (None, false) => RulesSource::Nearest,
@@ -104,8 +107,8 @@ impl AnswerArgs {
 
 /// The choices of `--format`.
 fn format() -> impl TypedValueParser<Value = Format> {
-    let told = Format::ALL.iter().map(|format| {
-        let value = PossibleValue::new(format.name()).help(format.meaning());
+    let told = Format::ALL.iter().map(|(format, name, meaning)| {
+        let value = PossibleValue::new(*name).help(*meaning);
         // libtest's word, which scripts for cargo bench know.
         match format {
             Format::Text => value.alias("pretty"),
@@ -117,19 +120,8 @@ fn format() -> impl TypedValueParser<Value = Format> {
 
 /// The choices of `--color`.
 pub fn color() -> impl TypedValueParser<Value = Color> {
-    let told = Color::ALL.map(|when| PossibleValue::new(when.name()).help(when.meaning()));
+    let told = Color::ALL.map(|(_, name, meaning)| PossibleValue::new(name).help(meaning));
     PossibleValuesParser::new(told).try_map(|name| Color::parse(&name))
-}
-
-/// Which rules file is read.
-#[derive(Clone, Debug, Default, Args)]
-pub struct RulesArgs {
-    /// Take margins, gates and excuses from this file [default: the nearest deadheat.toml upwards]
-    #[arg(long, value_name = "FILE", help_heading = "Rules")]
-    config: Option<PathBuf>,
-    /// Take none from a file
-    #[arg(long, help_heading = "Rules", conflicts_with = "config")]
-    no_config: bool,
 }
 
 /// The settings that one front takes, by its place among all: the options, their help and what they

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use deadheat::parts::exit::Failure;
+use deadheat::parts::exit::{Failure, code};
 
 use crate::{
     bench, calibrate, cargo_deadheat, clean, compare, doctor, link, manual, options, recorded, rev,
@@ -132,8 +132,5 @@ pub fn deadheat() -> ExitCode {
         Command::Man(args) => manual::man(&args, command()),
         Command::Placements(args) => link::placements(&args),
     };
-    match done {
-        Ok(status) => status.into(),
-        Err(failure) => failure.report().into(),
-    }
+    code(done)
 }

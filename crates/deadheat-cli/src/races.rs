@@ -1,20 +1,21 @@
 //! What all races share: the words that start one again, resumption, and the answer with the files
 //! beside it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use deadheat::parts::command_race::SpecError;
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::read_header;
 use deadheat::parts::model::{EndReason, RunEnd};
-use deadheat::parts::repetition::{Options, repeating};
-use deadheat::parts::{RaceError, RaceOutcome, Resumable, ResumeOptions, resume_race};
+use deadheat::parts::repetition::{Options, repeating, words_of_this_process};
+use deadheat::parts::settings::Placement;
+use deadheat::parts::{
+    LiveProgress, RaceError, RaceOutcome, Resumable, ResumeOptions, resume_race,
+};
 use deadheat_build::bytes_below;
 
 use crate::clean::size;
 use crate::exports::ExportArgs;
 use crate::options::AnswerArgs;
-use crate::progress::LiveProgress;
 
 /// Analyses, writes what was asked for, and answers.
 pub fn tell(
@@ -83,8 +84,8 @@ pub fn resume(
     }
     let more = more.unwrap_or(header.plan.design.looks.max_replicates());
     if more == 0 {
-        let flag = "--max-replicates";
-        return Err(SpecError::Zero { flag }.into());
+        let text = "--max-replicates must be at least 1";
+        return Err(Failure::Usage(text.to_owned()));
     }
     let mut progress = LiveProgress::new(&header.plan.benchmarks, quiet);
     let options = ResumeOptions { more, ..options };
@@ -93,10 +94,19 @@ pub fn resume(
     Ok(outcome)
 }
 
+/// The program that makes neutral links, which is this very one. Where it
+/// cannot be found, as when it was replaced meanwhile, all run as they were
+/// linked.
+pub fn placements(placement: Option<Placement>) -> Option<PathBuf> {
+    match placement.unwrap_or_default() {
+        Placement::Neutral => std::env::current_exe().ok(),
+        Placement::Own => None,
+    }
+}
+
 /// The words that run the race of this process again, with the seed it drew.
 pub fn again(seed: u64) -> Vec<String> {
-    let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
-    let (words, options) = as_typed(words.collect());
+    let (words, options) = as_typed(words_of_this_process());
     repeating(&words, options, seed)
 }
 

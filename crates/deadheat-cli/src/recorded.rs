@@ -4,13 +4,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use deadheat::parts::Recorded;
 use deadheat::parts::analysis::Options;
-use deadheat::parts::answer::to_stdout;
+use deadheat::parts::answer::{Answer, to_stdout};
 use deadheat::parts::exit::{Failure, Status};
-use deadheat::parts::model::{Metric, Origin};
+use deadheat::parts::model::{Analysis, Metric, Origin, Run};
 use deadheat::parts::rules::{CliOverrides, Rules};
 use deadheat::parts::settings::Front;
+use deadheat::parts::{Recorded, ReportFiles};
 
 use crate::exports::{ExportArgs, ReportArgs};
 use crate::options::{AnswerArgs, SettingsArgs};
@@ -23,7 +23,7 @@ pub struct RecordedArgs {
     design: SettingsArgs<{ Front::Recording as usize }>,
     /// Replay the looks of a race over a recording instead of judging it once
     #[arg(long)]
-    pub looks: bool,
+    looks: bool,
 }
 
 impl RecordedArgs {
@@ -40,6 +40,21 @@ impl RecordedArgs {
     /// A file with all its samples, for those who write them elsewhere.
     pub fn read<'a>(&self, file: &Path, rules: &'a Rules) -> Result<Recorded<'a>, Failure> {
         checked(file, rules, Recorded::read(file, rules)?)
+    }
+
+    /// The analysis that an answer and the reports beside it need.
+    fn analysed(
+        &self,
+        recorded: Recorded<'_>,
+        answer: &Answer,
+        reports: &ReportFiles,
+    ) -> Result<(Run, Analysis), Failure> {
+        let options = Options {
+            replay_looks: self.looks,
+            ..answer.analysis_options()
+        };
+        let benchmarks = recorded.run().header.plan.benchmarks.len();
+        answer.analysis_of(recorded, reports.analysis_options(options, benchmarks))
     }
 }
 
@@ -95,13 +110,7 @@ pub fn analyze(mut args: AnalyzeArgs) -> Result<Status, Failure> {
         };
         args.exports.check(Some(file))?;
         let reports = args.exports.reports();
-        let options = Options {
-            replay_looks: args.recorded.looks,
-            ..answer.analysis_options()
-        };
-        let benchmarks = recorded.run().header.plan.benchmarks.len();
-        let options = reports.analysis_options(options, benchmarks);
-        let (run, analysis) = answer.analysis_of(recorded, options)?;
+        let (run, analysis) = args.recorded.analysed(recorded, &answer, &reports)?;
         let written = args.exports.write(&run, &analysis, &answer)?;
         reports.print_beside(&answer, &analysis, &written)?;
         status = status.max(answer.status(&analysis));
@@ -151,13 +160,7 @@ pub fn report(mut args: ReportCommand) -> Result<Status, Failure> {
     }
     let recorded = args.recorded.open(&args.file, &rules)?;
     reports.check(Some(&args.file))?;
-    let options = Options {
-        replay_looks: args.recorded.looks,
-        ..answer.analysis_options()
-    };
-    let benchmarks = recorded.run().header.plan.benchmarks.len();
-    let options = reports.analysis_options(options, benchmarks);
-    let (run, analysis) = answer.analysis_of(recorded, options)?;
+    let (run, analysis) = args.recorded.analysed(recorded, &answer, &reports)?;
     let written = reports.write(&run.header, &analysis)?;
     if answer.is_document() {
         answer.print(&analysis)?;

@@ -8,13 +8,14 @@ use deadheat::parts::answer::to_stdout;
 use deadheat::parts::engine::Interrupts;
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::model::Program;
+use deadheat::parts::pairing::Target;
 use deadheat::parts::terminal::to_stderr;
 use deadheat_build::{
     BuildError, CargoBuild, CommandBuild, Fault, Interruption, Recipe, Request, Revisions, Side,
     Sides, build,
 };
 
-use crate::bench::{BenchOptions, Entrants, Target, race};
+use crate::bench::{BenchOptions, Entrants, race};
 use crate::cargo_arguments::{Arguments, Bench};
 
 /// Shown at the end of `deadheat rev --help`.
@@ -213,8 +214,7 @@ fn entrants(sides: &Sides) -> Entrants {
     let is_alone = names.len() == 1;
     let targets = names.into_iter().map(|name| Target {
         name: (!is_alone).then(|| name.to_owned()),
-        baseline: named(old, name),
-        candidate: named(new, name),
+        sides: [named(old, name), named(new, name)],
     });
     let candidate = if old.name == new.name {
         format!("{} again", new.name)

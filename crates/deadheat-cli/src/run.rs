@@ -3,20 +3,17 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use deadheat::parts::command_race::{
-    CommandRaceSpec, OutputChoice, Parameter, ParameterError, Runs, Shell, SpecError,
-};
+use deadheat::parts::command_race::{CommandRaceSpec, Parameter, Runs, Shell, output};
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::model::{ExitPolicy, Input, Output};
 use deadheat::parts::rules::{CliOverrides, Rules};
-use deadheat::parts::settings::{Front, Placement, RaceSettings, random_seed};
+use deadheat::parts::settings::Front;
 use deadheat::parts::terminal::to_stderr;
-use deadheat::parts::{RaceOptions, Resumable, ResumeOptions, race_commands};
+use deadheat::parts::{LiveProgress, RaceOptions, Resumable, ResumeOptions, race_commands};
 
 use crate::exports::ExportArgs;
 use crate::options::{AnswerArgs, SettingsArgs};
-use crate::progress::LiveProgress;
-use crate::races::{again, resume, tell};
+use crate::races::{again, placements, resume, tell};
 
 /// Shown at the end of `deadheat run --help`.
 pub const EXAMPLES: &str = "Examples:
@@ -167,12 +164,7 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
         } else {
             1
         },
-        // This very program makes them. Where it cannot be found, as when it
-        // was replaced meanwhile, commands run as they were linked.
-        placements: match design.placement.unwrap_or_default() {
-            Placement::Neutral => std::env::current_exe().ok(),
-            Placement::Own => None,
-        },
+        placements: placements(design.placement),
     };
     args.exports.check(args.resume.as_deref())?;
     let outcome = match &args.resume {
@@ -210,18 +202,14 @@ impl RunArgs {
             Some(text) => Shell::parse(text)?,
         };
         let outputs = if self.show_output {
-            vec![OutputChoice(Output::Inherit)]
+            vec![Output::Inherit]
         } else {
-            self.output
-                .iter()
-                .map(|text| OutputChoice::parse(text))
-                .collect()
+            self.output.iter().map(|text| output(text)).collect()
         };
-        let settings = rules.settings();
         Ok(CommandRaceSpec {
             commands: self.commands.clone(),
             names: self.names.clone(),
-            parameters: self.parameters().map_err(SpecError::from)?,
+            parameters: self.parameters()?,
             shell,
             setup: self.setup.clone(),
             prepare: self.prepare.clone(),
@@ -243,16 +231,13 @@ impl RunArgs {
                 min: self.min_runs,
                 max: self.max_runs,
             },
-            settings: RaceSettings {
-                seed: Some(settings.seed.unwrap_or_else(random_seed)),
-                ..settings
-            },
+            settings: rules.seeded(),
             rules: rules.some(),
         })
     }
 
     /// Parameters in the order hyperfine sweeps them: the scan, then lists.
-    fn parameters(&self) -> Result<Vec<Parameter>, ParameterError> {
+    fn parameters(&self) -> Result<Vec<Parameter>, Failure> {
         let mut parameters = Vec::new();
         for scan in self.parameter_scan.chunks_exact(3) {
             let step = self.parameter_step_size.as_deref();

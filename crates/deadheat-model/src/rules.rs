@@ -26,14 +26,6 @@ pub struct RulesFile {
     pub ignores: Vec<Ignore>,
 }
 
-impl RulesFile {
-    /// Returns true if a benchmark is raced or judged.
-    pub fn selects(&self, benchmark: &str) -> bool {
-        let fits = |glob: &Glob| glob.fits(benchmark);
-        (self.include.is_empty() || self.include.iter().any(fits)) && !self.exclude.iter().any(fits)
-    }
-}
-
 /// Rules of the benchmarks whose names fit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RulesOfSome {
@@ -210,19 +202,6 @@ mod tests {
         );
         assert_eq!(of("parse/xml").margin, Some(0.05));
         assert_eq!(of("hash"), RaceSettings::default());
-    }
-
-    #[test]
-    fn what_is_excluded_is_out_even_when_it_is_included() {
-        let file = |include: &[&str], exclude: &[&str]| RulesFile {
-            include: include.iter().copied().map(Glob::new).collect(),
-            exclude: exclude.iter().copied().map(Glob::new).collect(),
-            ..RulesFile::default()
-        };
-        assert!(file(&[], &[]).selects("sort"));
-        assert!(!file(&["parse/*"], &[]).selects("sort"));
-        assert!(file(&["parse/*"], &["*/slow"]).selects("parse/json"));
-        assert!(!file(&["parse/*"], &["*/slow"]).selects("parse/slow"));
     }
 
     #[test]

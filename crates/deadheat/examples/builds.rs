@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use deadheat::parts::analysis::{Options, analyse};
-use deadheat::parts::engine::{Unwatched, WorkerProgram};
+use deadheat::parts::engine::Unwatched;
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::model::{
     Benchmark, Contender, EndReason, FunctionCalls, Metric, Pinning, Program, RaceSettings,
@@ -43,13 +43,12 @@ fn inspect(words: &[&str]) -> Result<Status, Failure> {
     let [seconds, program, arguments @ ..] = words else {
         return Err(Failure::Usage("SECONDS PROGRAM…".to_owned()));
     };
-    let program = WorkerProgram {
+    let program = Program {
         executable: PathBuf::from(program),
-        arguments: arguments.iter().map(Into::into).collect(),
-        shown: false,
+        arguments: arguments.iter().map(ToString::to_string).collect(),
     };
     let patience = Duration::from_secs(seconds.parse().expect("a number"));
-    println!("{:?}", inspect_program(&program, Some(patience))?);
+    println!("{:?}", inspect_program(&program, false, Some(patience))?);
     Ok(Status::Done)
 }
 

@@ -46,62 +46,41 @@ pub enum Format {
 }
 
 impl Format {
-    /// All shapes.
-    pub const ALL: &[Format] = &[
-        Format::Text,
-        Format::Terse,
-        Format::Json,
+    /// All shapes, each with its word on a command line and its purpose in a few words.
+    pub const ALL: &[(Format, &str, &str)] = &[
+        (Format::Text, "text", "for people at a terminal"),
+        (Format::Terse, "terse", "a line per comparison, and doubts"),
+        (Format::Json, "json", "for programs: all there is to know"),
         #[cfg(feature = "reports")]
-        Format::Markdown,
+        (Format::Markdown, "markdown", "for a document"),
         #[cfg(feature = "reports")]
-        Format::Paired,
+        (
+            Format::Paired,
+            "paired",
+            "minima and means side by side, a line per comparison",
+        ),
         #[cfg(feature = "commands")]
-        Format::Csv,
+        (
+            Format::Csv,
+            "csv",
+            "a row per benchmark, candidate and metric",
+        ),
     ];
-
-    /// Its word on a command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Format::Text => "text",
-            Format::Terse => "terse",
-            Format::Json => "json",
-            #[cfg(feature = "reports")]
-            Format::Markdown => "markdown",
-            #[cfg(feature = "reports")]
-            Format::Paired => "paired",
-            #[cfg(feature = "commands")]
-            Format::Csv => "csv",
-        }
-    }
-
-    /// Returns its purpose, in a few words.
-    pub fn meaning(self) -> &'static str {
-        match self {
-            Format::Text => "for people at a terminal",
-            Format::Terse => "a line per comparison, and doubts",
-            Format::Json => "for programs: all there is to know",
-            #[cfg(feature = "reports")]
-            Format::Markdown => "for a document",
-            #[cfg(feature = "reports")]
-            Format::Paired => "minima and means side by side, a line per comparison",
-            #[cfg(feature = "commands")]
-            Format::Csv => "a row per benchmark, candidate and metric",
-        }
-    }
 
     /// The shape of this name; `pretty` is libtest's word for text.
     pub fn parse(text: &str) -> Result<Format, String> {
         let name = if text == "pretty" { "text" } else { text };
-        let named = Format::ALL.iter().find(|format| format.name() == name);
-        named.copied().ok_or_else(|| {
-            let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
+        let named = Format::ALL.iter().find(|(_, known, _)| *known == name);
+        named.map(|(format, ..)| *format).ok_or_else(|| {
+            let names: Vec<&str> = Format::ALL.iter().map(|(_, name, _)| *name).collect();
             format!("'{text}' is none of {}", names.join(", "))
         })
     }
 }
 
-/// The settings of an answer: its format, its details, and its gate.
-#[derive(Clone, Debug, PartialEq)]
+/// The settings of an answer: its format, its details, and its gate. By default it is text, and no
+/// verdict fails.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
     /// Its shape.
     pub format: Format,
@@ -117,21 +96,6 @@ pub struct Answer {
     pub verbose: bool,
     /// The way names are written into CSV.
     pub cells: TextCells,
-}
-
-impl Default for Answer {
-    /// Text, and no verdict that fails.
-    fn default() -> Self {
-        Self {
-            format: Format::Text,
-            figures: false,
-            plot: false,
-            color: Color::Auto,
-            gate: Gate::default(),
-            verbose: false,
-            cells: TextCells::Guarded,
-        }
-    }
 }
 
 impl Answer {
@@ -203,18 +167,9 @@ impl Answer {
     /// Prints the answer and the lines below it.
     pub fn print_with(&self, analysis: &Analysis, below: &[String]) -> Result<(), Failure> {
         self.print(analysis)?;
-        below
-            .iter()
-            .try_for_each(|line| self.print_note(&format!("  {line}")))
-    }
-
-    /// Prints a line below the answer where people read it: nothing may follow a
-    /// document.
-    fn print_note(&self, line: &str) -> Result<(), Failure> {
-        if self.is_document() {
-            return Ok(());
-        }
-        to_stdout(&format!("{line}\n"))
+        // Nothing may follow a document.
+        let mut below = below.iter().filter(|_| !self.is_document());
+        below.try_for_each(|line| to_stdout(&format!("  {line}\n")))
     }
 
     /// Returns the status of an analysis that was held against the gate. A benchmark that broke

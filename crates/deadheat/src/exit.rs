@@ -65,13 +65,12 @@ pub enum Failure {
 
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Usage(inner) => write!(f, "{inner}"),
-            Self::Contender(inner) => write!(f, "{inner}"),
-            Self::Data(inner) => write!(f, "{inner}"),
-            Self::Internal(inner) => write!(f, "{inner}"),
-            Self::Interrupted { text, .. } => write!(f, "{text}"),
-        }
+        let (Self::Usage(text)
+        | Self::Contender(text)
+        | Self::Data(text)
+        | Self::Internal(text)
+        | Self::Interrupted { text, .. }) = self;
+        f.write_str(text)
     }
 }
 
@@ -124,6 +123,14 @@ impl Failure {
             Failure::Internal(_) => 5,
             Failure::Interrupted { signal, .. } => Status::Interrupted(*signal).code(),
         }
+    }
+}
+
+/// The exit code of what was done, or of what went wrong, which standard error is told.
+pub fn code(done: Result<Status, Failure>) -> ExitCode {
+    match done {
+        Ok(status) => status.into(),
+        Err(failure) => failure.report().into(),
     }
 }
 

@@ -63,11 +63,11 @@ mod calibration;
 mod command_race;
 mod exit;
 mod harness;
-mod names;
 #[cfg(feature = "commands")]
 mod pairing;
 #[doc(hidden)]
 pub mod parts;
+mod progress;
 mod race;
 #[cfg(feature = "commands")]
 mod recorded;

@@ -7,6 +7,8 @@ pub use deadheat_format as format;
 pub use deadheat_model as model;
 pub use deadheat_report as report;
 
+#[cfg(feature = "commands")]
+pub use crate::progress::{LiveProgress, StatusLine};
 pub use crate::race::{BenchmarkRace, Entries, RaceError, RaceOutcome, race_benchmarks};
 #[cfg(feature = "commands")]
 pub use crate::race::{
@@ -16,7 +18,7 @@ pub use crate::race::{
 #[cfg(feature = "commands")]
 pub use crate::recorded::Recorded;
 #[cfg(feature = "reports")]
-pub use crate::report_files::ReportFiles;
+pub use crate::report_files::{ReportFiles, check_file};
 
 /// Answers, printed.
 pub mod answer {

@@ -11,7 +11,7 @@ use deadheat_model::{Analysis, Origin, PlanError, Run};
 
 use crate::exit::Failure;
 use crate::rules::Rules;
-use crate::saved::{SavedError, alone};
+use crate::saved::alone;
 
 /// A file of recorded data, ready to be analysed.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ impl<'a> Recorded<'a> {
     /// Reads the file with all its samples, for those who want to see them.
     pub fn read(path: impl AsRef<Path>, rules: &'a Rules) -> Result<Self, Failure> {
         let path = path.as_ref();
-        let usage = |error: SavedError| Failure::Usage(rules.blamed(error.to_string()));
+        let usage = |error: Failure| Failure::Usage(rules.blamed(error.to_string()));
         let settings = rules.settings();
         let plan = RecordingPlan {
             margin: settings.margin(),

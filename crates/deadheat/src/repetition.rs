@@ -1,7 +1,16 @@
 //! The command that runs a race again: what was typed, with the seed that was
 //! drawn, and without the file that is there by now.
 
-use std::path::Path;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::path::{Path, PathBuf};
+
+use crate::exit::Failure;
+
+/// A seed nobody chose. Small enough to survive any JSON reader, which may
+/// know no integers beyond 2^53.
+pub fn random_seed() -> u64 {
+    RandomState::new().build_hasher().finish() >> 32
+}
 
 /// The place of a race's options among the words of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +39,24 @@ pub fn repeating(words: &[String], options: Options, seed: u64) -> Vec<String> {
         Options::BeforeDashes => [ours, others.to_vec()].concat(),
         Options::BehindDashes => [others.to_vec(), vec!["--".to_owned()], ours].concat(),
     }
+}
+
+/// The path of the running program, also when its file was replaced meanwhile: replicates of two
+/// builds would be compared as if they were one.
+pub fn this_program() -> Result<PathBuf, Failure> {
+    if cfg!(target_os = "linux") {
+        return Ok(PathBuf::from("/proc/self/exe"));
+    }
+    std::env::current_exe()
+        .map_err(|error| Failure::Internal(format!("cannot find this program: {error}")))
+}
+
+/// The words of this process.
+pub fn words_of_this_process() -> Vec<String> {
+    let words = std::env::args_os();
+    words
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect()
 }
 
 fn without_save(words: &[String]) -> Vec<String> {
@@ -147,5 +174,12 @@ mod tests {
             of_a_bench_target(&[], Some("words"), false, 7),
             ["--seed", "7"]
         );
+    }
+
+    #[test]
+    fn seeds_differ_and_are_small_enough_for_any_reader() {
+        let seeds: Vec<u64> = (0..8).map(|_| random_seed()).collect();
+        assert!(seeds.iter().all(|seed| *seed < 1 << 53), "{seeds:?}");
+        assert!(seeds.iter().any(|seed| *seed != seeds[0]), "{seeds:?}");
     }
 }

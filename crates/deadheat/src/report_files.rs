@@ -61,13 +61,7 @@ impl ReportFiles {
             ));
         }
         for (flag, path) in self.files() {
-            if recording.is_some_and(|recording| is_same_file(recording, path)) {
-                let path = path.display();
-                return Err(Failure::Usage(format!(
-                    "{flag}: {path} is the recording itself; choose another name"
-                )));
-            }
-            ensure_writable(path).map_err(|error| Failure::unwritable(flag, &error))?;
+            check_file(flag, path, recording)?;
         }
         #[cfg(feature = "commands")]
         for (flag, folder) in self.folders() {
@@ -196,6 +190,18 @@ impl ReportFiles {
             .into_iter()
             .filter_map(|(flag, path)| Some((flag, path.as_deref()?)))
     }
+}
+
+/// Finds out beforehand whether the file that a flag asks for can be written, and that it would not
+/// replace the recording it is made from.
+pub fn check_file(flag: &str, path: &Path, recording: Option<&Path>) -> Result<(), Failure> {
+    if recording.is_some_and(|recording| is_same_file(recording, path)) {
+        let path = path.display();
+        return Err(Failure::Usage(format!(
+            "{flag}: {path} is the recording itself; choose another name"
+        )));
+    }
+    ensure_writable(path).map_err(|error| Failure::unwritable(flag, &error))
 }
 
 /// Writes all pictures into a folder, each to a file of its own.

@@ -9,15 +9,13 @@ use deadheat_report::{Glyphs, escape_message};
 /// Columns to use on standard output: the terminal's, within reason, or 100
 /// when the answer goes to a file.
 pub fn width() -> usize {
-    let columns = terminal_width(std::io::stdout().as_raw_fd()).map_or(100, usize::from);
-    columns.clamp(40, 200)
+    width_of_stdout().unwrap_or(100).min(200)
 }
 
 /// Columns for a table whose lines must not be broken: the terminal's, or as
 /// many as it takes when it goes to a file, where there is no right edge.
 pub fn width_of_tables() -> usize {
-    let columns = terminal_width(std::io::stdout().as_raw_fd()).map_or(160, usize::from);
-    columns.clamp(40, 200)
+    width_of_stdout().unwrap_or(160).min(200)
 }
 
 /// Columns of the terminal on standard output, within reason; `None` where the
@@ -30,6 +28,50 @@ pub fn width_of_stdout() -> Option<usize> {
 /// Columns of the terminal on standard error, or 80.
 pub fn width_of_stderr() -> usize {
     terminal_width(std::io::stderr().as_raw_fd()).map_or(80, usize::from)
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set; elsewhere if CLICOLOR_FORCE is.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl Color {
+    /// All choices, in the order they are told, each as it is written and with what it means in a
+    /// few words.
+    pub const ALL: [(Self, &'static str, &'static str); 3] = [
+        (
+            Self::Auto,
+            "auto",
+            "On a terminal, unless NO_COLOR is set; elsewhere if CLICOLOR_FORCE is",
+        ),
+        (Self::Always, "always", "Always"),
+        (Self::Never, "never", "Never"),
+    ];
+
+    /// The choice of this name. The error lists those there are.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let known = Self::ALL.into_iter().find(|(_, name, _)| *name == text);
+        known.map(|(when, ..)| when).ok_or_else(|| {
+            let names = Self::ALL.map(|(_, name, _)| name);
+            format!("'{text}' is none of {}", names.join(", "))
+        })
+    }
+
+    /// Returns true if what goes to standard output is coloured.
+    pub fn applies(self) -> bool {
+        match self {
+            Self::Auto => wants_color(),
+            Self::Always => true,
+            Self::Never => false,
+        }
+    }
 }
 
 /// Returns whether colours are welcome on standard output: on a terminal that can show them, or
@@ -100,5 +142,20 @@ mod tests {
         assert!(!with(&[("NO_COLOR", "1"), ("CLICOLOR_FORCE", "1")], true));
         assert!(with(&[("CLICOLOR_FORCE", "1"), ("TERM", "dumb")], false));
         assert!(!with(&[("CLICOLOR_FORCE", "0")], false));
+    }
+
+    #[test]
+    fn every_choice_is_read_by_its_name() {
+        for (when, name, _) in Color::ALL {
+            assert_eq!(Color::parse(name), Ok(when));
+        }
+        let error = Color::parse("Auto").unwrap_err();
+        assert_eq!(error, "'Auto' is none of auto, always, never");
+    }
+
+    #[test]
+    fn a_choice_that_was_made_needs_no_terminal() {
+        assert!(Color::Always.applies());
+        assert!(!Color::Never.applies());
     }
 }

@@ -4,13 +4,14 @@
 use std::path::Path;
 
 use deadheat::parts::analysis::{Options, analyse};
+use deadheat::parts::exit::Failure;
 use deadheat::parts::format::read_results_from;
 use deadheat::parts::model::{
     Analysis, Better, Comparison, LeftOutReason, Metric, ResultBenchmark, ResultState, Results,
     Run, Unit, Verdict, Warning,
 };
 use deadheat::parts::report::{ComparisonOptions, to_comparison};
-use deadheat::parts::saved::{SavedError, Side, Terms, alone, join};
+use deadheat::parts::saved::{Side, Terms, alone, join};
 use proptest::prelude::*;
 
 fn terms(metric: Option<&str>) -> Terms {
@@ -533,7 +534,7 @@ fn more_sides_than_fit_are_refused_by_name() {
             })
             .collect();
         let error = join(&sides, &terms(None)).unwrap_err();
-        assert!(matches!(error, SavedError::Plan(_)));
+        assert!(matches!(error, Failure::Usage(_)));
         let told = error.to_string();
         assert!(told.contains("'sum'") && told.contains("64"), "{told}");
         assert_eq!(join(&sides[..64], &terms(None)).unwrap().sides.len(), 64);

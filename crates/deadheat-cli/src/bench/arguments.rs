@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use clap::Args;
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::model::Program;
-use deadheat::parts::pairing::side_names;
+use deadheat::parts::pairing::{Target, side_names};
 use deadheat::parts::settings::{is_program, program};
 
 use super::options::BenchOptions;
-use super::programs::{Entrants, Target};
+use super::programs::Entrants;
 use super::race::{race, race_alone};
 use crate::races::tell;
 
@@ -104,8 +104,7 @@ pub fn bench(args: BenchArgs) -> Result<Status, Failure> {
     };
     let target = Target {
         name: None,
-        baseline: Some(old),
-        candidate: Some(started(&new_text)?),
+        sides: [Some(old), Some(started(&new_text)?)],
     };
     let entrants = Entrants {
         targets: vec![target],

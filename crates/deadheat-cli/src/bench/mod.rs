@@ -7,5 +7,5 @@ mod race;
 
 pub use arguments::{BenchArgs, EXAMPLES, bench, passed_on};
 pub use options::BenchOptions;
-pub use programs::{Entrants, Target};
+pub use programs::Entrants;
 pub use race::{race, race_alone, race_families};

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use deadheat::parts::exit::Failure;
 use deadheat::parts::rules::{CliOverrides, Rules};
-use deadheat::parts::settings::{Front, Ignored, Placement, RaceSettings, Selection, random_seed};
+use deadheat::parts::settings::{Front, Ignored, Selection};
 use deadheat::parts::{BenchmarkRace, RaceOutcome, Resumable, ResumeOptions};
 
 use crate::exports::ExportArgs;
 use crate::options::{AnswerArgs, SettingsArgs};
-use crate::races::{again, resume};
+use crate::races::{again, placements, resume};
 
 /// How builds are raced and what becomes of the answer.
 #[derive(Clone, Debug, Args)]
@@ -91,32 +91,13 @@ impl BenchOptions {
         })
     }
 
-    /// The settings of the race, by the command line and the rules file, with a seed.
-    pub fn settings(&self) -> RaceSettings {
-        let settings = self.rules.settings();
-        RaceSettings {
-            seed: Some(settings.seed.unwrap_or_else(random_seed)),
-            ..settings
-        }
-    }
-
-    /// The program that makes neutral links, which is this very one. Where it
-    /// cannot be found, as when it was replaced meanwhile, programs run as they
-    /// were linked.
-    pub fn placements(&self) -> Option<PathBuf> {
-        match self.rules.settings().placement.unwrap_or_default() {
-            Placement::Neutral => std::env::current_exe().ok(),
-            Placement::Own => None,
-        }
-    }
-
     /// Goes on with a recorded race of programs.
     pub fn resume(&self, path: &Path) -> Result<RaceOutcome, Failure> {
         let how = ResumeOptions {
             budget: self.design.0.budget,
             timeout: self.design.0.timeout(Front::Bench),
             programs_shown: self.nocapture,
-            placements: self.placements(),
+            placements: placements(self.rules.settings().placement),
             ..ResumeOptions::default()
         };
         let programs = [Resumable::Workers, Resumable::GoogleBenchmark];
@@ -131,15 +112,15 @@ impl BenchOptions {
 
     /// The race of benchmarks by these options.
     pub fn race(&self) -> BenchmarkRace {
-        let settings = self.settings();
+        let settings = self.rules.seeded();
         BenchmarkRace {
             command: again(settings.seed()),
             program: None,
             shown: self.nocapture,
+            placements: placements(settings.placement),
             settings,
             save: self.save.clone(),
             folder: PathBuf::new(),
-            placements: self.placements(),
         }
     }
 }

@@ -3,12 +3,12 @@
 
 use std::fmt::Write as _;
 
-use deadheat::parts::engine::{Inspected, WorkerProgram};
+use deadheat::parts::engine::Inspected;
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::model::{LeftOut, Program};
-use deadheat::parts::pairing::{self, Listed};
+use deadheat::parts::pairing::{Launched, Listed, Target, Worker};
 use deadheat::parts::report::{Glyphs, escape, sentences};
-use deadheat::parts::settings::Front;
+use deadheat::parts::settings::{self, Front};
 use deadheat::parts::terminal::{self, to_stderr};
 use deadheat::parts::{RaceError, inspect_program};
 
@@ -18,51 +18,39 @@ use super::options::BenchOptions;
 #[derive(Clone, Debug)]
 pub struct Entrants {
     /// The programs of both builds.
-    pub targets: Vec<Target>,
+    pub targets: Vec<Target<Program>>,
     /// The names of the builds.
     pub names: [String; 2],
-}
-
-/// One program as either build made it.
-#[derive(Clone, Debug, Default)]
-pub struct Target {
-    /// Its name, where a build makes several.
-    pub name: Option<String>,
-    /// That of the old build, if it made one.
-    pub baseline: Option<Program>,
-    /// That of the new build, if it made one.
-    pub candidate: Option<Program>,
 }
 
 /// What the programs are, and what they hold.
 pub enum Field {
     /// Workers.
-    Workers(Vec<pairing::Target>),
+    Workers(Vec<Worker>),
     /// Google Benchmark executables, with the names of their benchmarks.
     GoogleBenchmark(Vec<Launched>),
 }
 
-/// A target whose programs are Google Benchmark executables.
-pub struct Launched {
-    /// Its name, where there are several.
-    pub name: Option<String>,
-    /// Either side, if it was built.
-    pub sides: [Option<(Program, Vec<String>)>; 2],
-}
-
 /// Asks all programs what they hold. One alone must know; of several targets
 /// those that hold no benchmarks of any kind are told and passed over.
-pub fn inspect(targets: &[Target], options: &BenchOptions) -> Result<Field, Failure> {
-    let mut workers = Vec::new();
-    let mut launched = Vec::new();
+pub fn inspect(targets: &[Target<Program>], options: &BenchOptions) -> Result<Field, Failure> {
+    let mut workers: Vec<Worker> = Vec::new();
+    let mut launched: Vec<Launched> = Vec::new();
     let mut failure = None;
     for target in targets {
-        let sides = [&target.baseline, &target.candidate];
-        let mut found = [None, None];
-        for (side, program) in found.iter_mut().zip(sides) {
-            let Some(program) = program else { continue };
-            match ask(program, options) {
-                Ok(inspected) => *side = Some((program, inspected)),
+        let mut worker = Worker::default();
+        let mut google = Launched::default();
+        for (place, program) in target.sides.iter().enumerate() {
+            let Some(program) = program.clone() else {
+                continue;
+            };
+            match ask(&program, options) {
+                Ok(Inspected::Worker(listing)) => {
+                    worker.sides[place] = Some(Listed { program, listing });
+                }
+                Ok(Inspected::GoogleBenchmark(listing)) => {
+                    google.sides[place] = Some(Listed { program, listing });
+                }
                 Err(error @ RaceError::Interrupted { .. }) => return Err(error.into()),
                 Err(error) if targets.len() == 1 => return Err(error.into()),
                 Err(error) => {
@@ -73,71 +61,36 @@ pub fn inspect(targets: &[Target], options: &BenchOptions) -> Result<Field, Fail
                 }
             }
         }
-        match found {
-            [None, None] => {}
-            [
-                Some((old, Inspected::Worker(_))),
-                Some((new, Inspected::GoogleBenchmark(_))),
-            ] => {
-                return Err(mixed(old, new));
-            }
-            [
-                Some((old, Inspected::GoogleBenchmark(_))),
-                Some((new, Inspected::Worker(_))),
-            ] => {
-                return Err(mixed(new, old));
-            }
-            sides => sort(target, sides, &mut workers, &mut launched),
+        worker.name.clone_from(&target.name);
+        google.name.clone_from(&target.name);
+        match (first(&worker), first(&google)) {
+            (Some(worker), Some(google)) => return Err(mixed(worker, google)),
+            (Some(_), None) => workers.push(worker),
+            (None, Some(_)) => launched.push(google),
+            (None, None) => {}
         }
     }
-    match (workers.first(), launched.first(), failure) {
-        (None, None, Some(error)) => Err(error.into()),
-        (Some(worker), Some(google), _) => Err(mixed(first_of(worker), google.first())),
-        (None, Some(_), _) => Ok(Field::GoogleBenchmark(launched)),
+    let found = (
+        workers.first().and_then(first),
+        launched.first().and_then(first),
+    );
+    match (found, failure) {
+        ((None, None), Some(error)) => Err(error.into()),
+        ((Some(worker), Some(google)), _) => Err(mixed(worker, google)),
+        ((None, Some(_)), _) => Ok(Field::GoogleBenchmark(launched)),
         _ => Ok(Field::Workers(workers)),
     }
 }
 
-fn sort(
-    target: &Target,
-    sides: [Option<(&Program, Inspected)>; 2],
-    workers: &mut Vec<pairing::Target>,
-    launched: &mut Vec<Launched>,
-) {
-    let mut listed = [None, None];
-    let mut names = [None, None];
-    for (place, side) in sides.into_iter().enumerate() {
-        match side {
-            Some((program, Inspected::Worker(listing))) => {
-                let program = program.clone();
-                listed[place] = Some(Listed { program, listing });
-            }
-            Some((program, Inspected::GoogleBenchmark(held))) => {
-                names[place] = Some((program.clone(), held));
-            }
-            None => {}
-        }
-    }
-    let name = target.name.clone();
-    if names.iter().any(Option::is_some) {
-        launched.push(Launched { name, sides: names });
-    } else {
-        let [baseline, candidate] = listed;
-        workers.push(pairing::Target {
-            name,
-            baseline,
-            candidate,
-        });
-    }
+/// The program of the first side that was built.
+fn first<L>(target: &Target<Listed<L>>) -> Option<&Program> {
+    let mut sides = target.sides.iter().flatten();
+    sides.next().map(|listed| &listed.program)
 }
 
 fn ask(program: &Program, options: &BenchOptions) -> Result<Inspected, RaceError> {
-    let program = WorkerProgram {
-        executable: program.executable.clone(),
-        arguments: program.arguments.iter().map(Into::into).collect(),
-        shown: options.nocapture,
-    };
-    inspect_program(&program, options.settings().timeout(Front::Bench))
+    let patience = options.rules.settings().timeout(Front::Bench);
+    inspect_program(program, options.nocapture, patience)
 }
 
 fn mixed(worker: &Program, google: &Program) -> Failure {
@@ -148,21 +101,6 @@ fn mixed(worker: &Program, google: &Program) -> Failure {
         google.executable.display()
     ))
 }
-
-fn first_of(target: &pairing::Target) -> &Program {
-    let mut sides = [&target.baseline, &target.candidate].into_iter().flatten();
-    &sides.next().expect("a target with a side").program
-}
-
-impl Launched {
-    fn first(&self) -> &Program {
-        let mut sides = self.sides.iter().flatten();
-        &sides.next().expect("a target with a side").0
-    }
-}
-
-/// Names shown when nothing matches.
-const NAMES_SHOWN: usize = 10;
 
 /// A line for each pair, and a sentence for what is left out.
 pub fn listing<'a>(names: impl Iterator<Item = &'a str>, left_out: &[LeftOut]) -> String {
@@ -206,12 +144,7 @@ fn no_name_fits<'a>(names: impl Iterator<Item = &'a str>, left_out: &'a [LeftOut
     let glyphs = Glyphs::new(terminal::speaks_unicode());
     let names = names.chain(left_out.iter().map(|one| one.benchmark.as_str()));
     let names: Vec<String> = names.map(|name| escape(name, glyphs)).collect();
-    let (shown, more) = names.split_at(names.len().min(NAMES_SHOWN));
-    let mut text = format!("no benchmark is selected; there are {}", shown.join(", "));
-    if !more.is_empty() {
-        let _ = write!(text, " and {} more (--list)", more.len());
-    }
-    text
+    settings::nothing_selected(&names)
 }
 
 #[cfg(test)]

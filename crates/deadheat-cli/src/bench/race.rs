@@ -4,16 +4,13 @@ use deadheat::parts::answer::to_stdout;
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::model::Program;
 use deadheat::parts::pairing::{
-    self, Families, FamilyProblem, NamedTarget, Pairing, families, families_between, pair_names,
+    self, Families, Listed, Pairing, Target, families, families_between, pair_names,
 };
 use deadheat::parts::settings::{Ignored, Selection};
-use deadheat::parts::{Entries, google_benchmark, race_benchmarks};
+use deadheat::parts::{Entries, LiveProgress, google_benchmark, race_benchmarks};
 
 use super::options::BenchOptions;
-use super::programs::{
-    Entrants, Field, Launched, Target, inspect, listing, nothing_in_common, nothing_selected,
-};
-use crate::progress::LiveProgress;
+use super::programs::{Entrants, Field, inspect, listing, nothing_in_common, nothing_selected};
 use crate::races::tell;
 
 /// Races two builds, and answers.
@@ -25,7 +22,11 @@ pub fn race(entrants: &Entrants, options: &BenchOptions) -> Result<Status, Failu
             let pair = |selection: &Selection| pairing::pair(&targets, sides, selection);
             race_selected(pair, Some(sides), options)
         }
-        Field::GoogleBenchmark(targets) => google_pairs(&targets, sides, options),
+        Field::GoogleBenchmark(targets) => {
+            refuse_sample_time(options)?;
+            let pair = |selection: &Selection| pair_names(&targets, sides, selection);
+            race_selected(pair, Some(sides), options)
+        }
     }
 }
 
@@ -33,39 +34,50 @@ pub fn race(entrants: &Entrants, options: &BenchOptions) -> Result<Status, Failu
 pub fn race_alone(program: Program, options: &BenchOptions) -> Result<Status, Failure> {
     options.exports.check(None)?;
     let target = Target {
-        baseline: Some(program),
-        ..Target::default()
+        name: None,
+        sides: [Some(program), None],
     };
     match inspect(&[target], options)? {
         Field::Workers(targets) => {
             let pair = |selection: &Selection| pairing::race_alone(&targets, selection);
             race_selected(pair, None, options)
         }
-        Field::GoogleBenchmark(targets) => match &targets[..] {
-            [target, ..] => google_alone(target, options),
-            [] => Err(Failure::Internal("nobody was asked".to_owned())),
-        },
+        Field::GoogleBenchmark(targets) => {
+            let mut sides = targets
+                .iter()
+                .flat_map(|target| target.sides.iter().flatten());
+            match sides.next() {
+                Some(listed) => google_alone(listed, options),
+                None => Err(Failure::Internal("nobody was asked".to_owned())),
+            }
+        }
     }
 }
 
-/// Races a family of one program against a family of another.
+/// Races a family of one program against a family of another: each of the
+/// filters chooses among the benchmarks of its side.
 pub fn race_families(
     entrants: &Entrants,
     filters: &[String; 2],
     options: &BenchOptions,
 ) -> Result<Status, Failure> {
     options.exports.check(None)?;
-    match inspect(&entrants.targets, options)? {
-        Field::GoogleBenchmark(targets) => match &targets[..] {
-            [target, ..] => google_families(target, filters, &entrants.names, options),
-            [] => Err(Failure::Internal("nobody was asked".to_owned())),
-        },
-        Field::Workers(_) => Err(Failure::Usage(
+    let Field::GoogleBenchmark(targets) = inspect(&entrants.targets, options)? else {
+        return Err(Failure::Usage(
             "families are chosen by filters in Google Benchmark executables only; workers have \
              contenders for that"
                 .to_owned(),
-        )),
-    }
+        ));
+    };
+    refuse_sample_time(options)?;
+    let Some([Some(old), Some(new)]) = targets.first().map(|target| &target.sides) else {
+        return Err(Failure::Internal("a side was not asked".to_owned()));
+    };
+    let [baseline, candidate] = filters;
+    let found = families_between([&old.listing, &new.listing], baseline, candidate)?;
+    let names = &entrants.names;
+    let sides = [(&names[0], &old.program), (&names[1], &new.program)];
+    race_found(found, filters, sides, options)
 }
 
 /// Races what the options select of all that `pair` finds.
@@ -112,110 +124,46 @@ fn race_pairing(pairing: Pairing, options: &BenchOptions) -> Result<Status, Fail
     tell(&outcome, &options.answer, &options.exports)
 }
 
-/// Races two builds, which are called by `names`.
-fn google_pairs(
-    targets: &[Launched],
-    names: &[String; 2],
+/// Races two families of one program, which two filters name; with any other
+/// number of filters every benchmark is measured for itself.
+fn google_alone(
+    Listed { program, listing }: &Listed<Vec<String>>,
     options: &BenchOptions,
 ) -> Result<Status, Failure> {
     refuse_sample_time(options)?;
-    race_selected(
-        |selection| pairs_of(targets, names, selection),
-        Some(names),
-        options,
-    )
-}
-
-fn pairs_of(targets: &[Launched], names: &[String; 2], selection: &Selection) -> Pairing {
-    let named: Vec<NamedTarget> = targets
-        .iter()
-        .map(|target| NamedTarget {
-            name: target.name.clone(),
-            sides: [0, 1].map(|side| target.sides[side].as_ref().map(|(_, held)| held.clone())),
-        })
-        .collect();
-    let (pairs, left_out) = pair_names(&named, names, selection);
-    let mut benchmarks = Vec::new();
-    for (place, target) in targets.iter().enumerate() {
-        let [Some((old, _)), Some((new, _))] = &target.sides else {
-            continue;
-        };
-        for pair in pairs.iter().filter(|pair| pair.target == place) {
-            let sides = names.iter().zip([old, new]);
-            let sides = sides.map(|(name, program)| (name.as_str(), program, &*pair.benchmark));
-            benchmarks.push(google_benchmark(&pair.shown, sides));
-        }
-    }
-    Pairing {
-        benchmarks,
-        left_out,
-        metrics: Vec::new(),
-    }
-}
-
-/// Races two families of one program, which two filters name; with any other
-/// number of filters every benchmark is measured for itself.
-fn google_alone(target: &Launched, options: &BenchOptions) -> Result<Status, Failure> {
-    refuse_sample_time(options)?;
-    let Some((program, held)) = target.sides.iter().flatten().next() else {
-        return Err(Failure::Internal("nobody was asked".to_owned()));
-    };
     let mut selection = options.selection();
     if let ([baseline, candidate], false) = (&options.filters[..], selection.exact) {
         selection.filters.clear();
-        let mut held = held.clone();
+        let mut held = listing.clone();
         held.retain(|name| selection.names(name));
-        let found = families(&held, baseline, candidate);
+        let found = families(&held, baseline, candidate)?;
         let sides = [(baseline, program), (candidate, program)];
-        return race_found(
-            found,
-            [baseline, candidate].map(Clone::clone),
-            sides,
-            options,
-        );
+        let filters = [baseline, candidate].map(Clone::clone);
+        return race_found(found, &filters, sides, options);
     }
     let file = program.executable.file_name().unwrap_or_default();
     let file = file.to_string_lossy();
-    let selected = held.iter().filter(|name| selection.names(name));
+    let selected = listing.iter().filter(|name| selection.names(name));
     let benchmarks = selected.map(|name| google_benchmark(name, [(&*file, program, &**name)]));
     let pairing = Pairing {
         benchmarks: benchmarks.collect(),
         ..Pairing::default()
     };
     if pairing.benchmarks.is_empty() {
-        return Ok(nothing_selected(held.iter().map(String::as_str), &[]));
+        return Ok(nothing_selected(listing.iter().map(String::as_str), &[]));
     }
     race_pairing(pairing, options)
 }
 
-/// Races a family of one program against a family of another: each of the
-/// filters chooses among the benchmarks of its side.
-fn google_families(
-    target: &Launched,
-    filters: &[String; 2],
-    names: &[String; 2],
-    options: &BenchOptions,
-) -> Result<Status, Failure> {
-    refuse_sample_time(options)?;
-    let [Some((old, held_by_old)), Some((new, held_by_new))] = &target.sides else {
-        return Err(Failure::Internal("a side was not asked".to_owned()));
-    };
-    let [baseline, candidate] = filters;
-    let found = families_between([held_by_old, held_by_new], baseline, candidate);
-    let sides = [(&names[0], old), (&names[1], new)];
-    race_found(found, filters.clone(), sides, options)
-}
-
 /// Races the families that two filters found, with a name and a program for either.
 fn race_found(
-    found: Result<Families, FamilyProblem>,
-    filters: [String; 2],
+    found: Families,
+    filters: &[String; 2],
     sides: [(&String, &Program); 2],
     options: &BenchOptions,
 ) -> Result<Status, Failure> {
-    let found = found.map_err(|problem| Failure::Usage(problem.to_string()))?;
     if found.pairs.is_empty() {
-        return Err(nothing_in_common(&found.left_out, &filters));
+        return Err(nothing_in_common(&found.left_out, filters));
     }
     let benchmark = |(shown, in_sides): &(String, [String; 2])| {
         let sides = sides.iter().zip(in_sides);

@@ -8,7 +8,7 @@ use deadheat::parts::answer::{Format, to_stdout};
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::{ensure_writable, is_same_file, write_text};
 use deadheat::parts::model::{Analysis, Run};
-use deadheat::parts::pairing::{family, side_names};
+use deadheat::parts::pairing::{Target, family, side_names};
 use deadheat::parts::report::{
     ComparisonOptions, Glyphs, Sort, to_comparison, to_comparison_csv, to_comparison_markdown,
     to_json, to_paired,
@@ -17,9 +17,9 @@ use deadheat::parts::saved::{Side, join};
 use deadheat::parts::settings::Color;
 use deadheat::parts::terminal;
 
-use super::request::Request;
+use super::request::Entrant;
 use super::sides::{ProgramSide, Sides, read, refuse_two_tools};
-use crate::bench::{BenchOptions, Entrants, Target, race as race_two, race_alone, race_families};
+use crate::bench::{BenchOptions, Entrants, race as race_two, race_alone, race_families};
 
 /// Shown at the end of `deadheat compare --help`.
 pub const EXAMPLES: &str = "Examples:
@@ -156,9 +156,9 @@ pub fn compare(mut args: CompareArgs) -> Result<Status, Failure> {
     // A filter is no list of names: what the file leaves out stays out.
     args.options.read_rules()?;
     let request = match (&args.old[..], &args.new[..], &args.against[..]) {
-        ([], [], []) => Request::of_words(&args.words)?,
-        ([], [], against) => Request::pooled(["the baseline", "--against"], &args.words, against)?,
-        (old, new, _) => Request::pooled(["--old", "--new"], old, new)?,
+        ([], [], []) => Entrant::of_words(&args.words)?,
+        ([], [], against) => Entrant::pooled(["the baseline", "--against"], &args.words, against)?,
+        (old, new, _) => Entrant::pooled(["--old", "--new"], old, new)?,
     };
     keep_recordings(&request, &args)?;
     let baseline = args.baseline.as_deref();
@@ -196,8 +196,8 @@ pub fn compare(mut args: CompareArgs) -> Result<Status, Failure> {
 
 /// Finds out beforehand whether what is to be written can be, and that none of
 /// it replaces a file that is compared.
-fn keep_recordings(request: &Request, args: &CompareArgs) -> Result<(), Failure> {
-    for named in request.sides.iter().flat_map(|side| &side.named) {
+fn keep_recordings(request: &[Entrant], args: &CompareArgs) -> Result<(), Failure> {
+    for named in request.iter().flat_map(|side| &side.named) {
         let recording = Path::new(named);
         args.options.exports.check(Some(recording))?;
         let dump = args.layout.dump_to_json.as_deref();
@@ -217,7 +217,7 @@ fn keep(filter: &str, sides: &mut [Side]) -> Result<(), Failure> {
     let (mut before, mut after) = (0, 0);
     for results in sides.iter_mut().flat_map(|side| &mut side.files) {
         before += results.benchmarks.len();
-        family(results, filter, None).map_err(usage)?;
+        family(results, filter, None)?;
         after += results.benchmarks.len();
     }
     match after {
@@ -226,10 +226,6 @@ fn keep(filter: &str, sides: &mut [Side]) -> Result<(), Failure> {
         ))),
         _ => Ok(()),
     }
-}
-
-fn usage(error: impl std::fmt::Display) -> Failure {
-    Failure::Usage(error.to_string())
 }
 
 /// Gives the sides the names asked for.
@@ -362,8 +358,7 @@ fn race_programs(
     let entrants = Entrants {
         targets: vec![Target {
             name: None,
-            baseline: Some(old.program.clone()),
-            candidate: Some(new.program.clone()),
+            sides: [Some(old.program.clone()), Some(new.program.clone())],
         }],
         names,
     };

@@ -3,12 +3,6 @@
 
 use deadheat::parts::exit::Failure;
 
-/// Two sides or more, the baseline first.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Request {
-    pub sides: Vec<Entrant>,
-}
-
 /// One side as it was named.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Entrant {
@@ -36,72 +30,52 @@ impl Entrant {
         }
     }
 
-    fn plain(named: &str) -> Self {
-        Entrant {
-            named: vec![named.to_owned()],
-            filter: None,
+    fn new(named: &[String], filter: Option<&String>) -> Self {
+        Self {
+            named: named.to_vec(),
+            filter: filter.cloned(),
         }
     }
 
-    fn filtered(named: &str, filter: &str) -> Self {
-        Entrant {
-            named: vec![named.to_owned()],
-            filter: Some(filter.to_owned()),
-        }
-    }
-}
-
-impl Request {
     /// Reads the words: `[benchmarks] OLD NEW…`, `filters FILE OLD NEW` or
     /// `benchmarksfiltered OLD FILTER NEW FILTER`. One word alone is enough
-    /// where a folder holds several recordings.
-    pub fn of_words(words: &[String]) -> Result<Request, Failure> {
+    /// where a folder holds several recordings. The baseline comes first.
+    pub fn of_words(words: &[String]) -> Result<Vec<Self>, Failure> {
         let usage = |told: &str| Err(Failure::Usage(told.to_owned()));
         let (mode, rest) = match words.split_first() {
             Some((mode, rest)) if MODES.contains(&mode.as_str()) => (mode.as_str(), rest),
             _ => ("benchmarks", words),
         };
-        let sides = match (mode, rest) {
-            ("filters", [file, old, new]) => {
-                vec![Entrant::filtered(file, old), Entrant::filtered(file, new)]
-            }
+        let filtered = |file: &String, filter| Self::new(std::slice::from_ref(file), Some(filter));
+        match (mode, rest) {
+            ("filters", [file, old, new]) => Ok(vec![filtered(file, old), filtered(file, new)]),
             ("filters", _) => {
-                return usage("filters takes a file or program and two filters: FILE OLD NEW");
+                usage("filters takes a file or program and two filters: FILE OLD NEW")
             }
             ("benchmarksfiltered", [old, ours, new, theirs]) => {
-                vec![Entrant::filtered(old, ours), Entrant::filtered(new, theirs)]
+                Ok(vec![filtered(old, ours), filtered(new, theirs)])
             }
-            ("benchmarksfiltered", _) => {
-                return usage(
-                    "benchmarksfiltered takes two files or programs, each with its filter: OLD \
-                     FILTER NEW FILTER",
-                );
-            }
+            ("benchmarksfiltered", _) => usage(
+                "benchmarksfiltered takes two files or programs, each with its filter: OLD FILTER \
+                 NEW FILTER",
+            ),
             (_, []) => {
-                return usage(
-                    "there is nothing to compare; name the files or programs, the baseline first",
-                );
+                usage("there is nothing to compare; name the files or programs, the baseline first")
             }
-            (_, files) => files.iter().map(|file| Entrant::plain(file)).collect(),
-        };
-        Ok(Request { sides })
+            (_, files) => Ok(files.chunks(1).map(|file| Self::new(file, None)).collect()),
+        }
     }
 
     /// Two sides of several files each, called so where one has none.
-    pub fn pooled(called: [&str; 2], old: &[String], new: &[String]) -> Result<Request, Failure> {
-        let side = |called: &str, files: &[String]| match files {
+    pub fn pooled(called: [&str; 2], old: &[String], new: &[String]) -> Result<Vec<Self>, Failure> {
+        let sides = called.into_iter().zip([old, new]);
+        let side = |(called, files): (&str, &[String])| match files {
             [] => Err(Failure::Usage(format!(
                 "{called} names no file: deadheat compare OLD… --against NEW…"
             ))),
-            files => Ok(Entrant {
-                named: files.to_vec(),
-                filter: None,
-            }),
+            files => Ok(Self::new(files, None)),
         };
-        let [baseline, candidate] = called;
-        Ok(Request {
-            sides: vec![side(baseline, old)?, side(candidate, new)?],
-        })
+        sides.map(side).collect()
     }
 }
 
@@ -114,16 +88,19 @@ mod tests {
 
     fn request(line: &str) -> Result<Vec<Entrant>, String> {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        let request = Request::of_words(&words);
-        request.map(|r| r.sides).map_err(|error| error.to_string())
+        Entrant::of_words(&words).map_err(|error| error.to_string())
     }
 
     #[test]
     fn the_modes_of_compare_py_mean_the_same_here() {
-        let plain = |names: &[&str]| -> Vec<Entrant> {
-            names.iter().map(|name| Entrant::plain(name)).collect()
+        let entrant = |name: &str, filter: Option<&str>| Entrant {
+            named: vec![name.to_owned()],
+            filter: filter.map(str::to_owned),
         };
-        let (f, g) = (Entrant::filtered("a", "x"), Entrant::filtered("a", "y"));
+        let plain = |names: &[&str]| -> Vec<Entrant> {
+            names.iter().map(|name| entrant(name, None)).collect()
+        };
+        let (f, g) = (entrant("a", Some("x")), entrant("a", Some("y")));
         assert_eq!(request("benchmarks a b").unwrap(), plain(&["a", "b"]));
         assert_eq!(request("a b c").unwrap(), plain(&["a", "b", "c"]));
         assert_eq!(
@@ -131,7 +108,7 @@ mod tests {
             plain(&["target/criterion"])
         );
         assert_eq!(request("filters a x y").unwrap(), [f.clone(), g.clone()]);
-        let filtered = [f, Entrant::filtered("b", "y")];
+        let filtered = [f, entrant("b", Some("y"))];
         assert_eq!(request("benchmarksfiltered a x b y").unwrap(), filtered);
     }
 
@@ -163,6 +140,6 @@ mod tests {
             assert!(request(line).is_err(), "{line}");
         }
         let files = ["a".to_owned()];
-        assert!(Request::pooled(["the baseline", "--against"], &[], &files).is_err());
+        assert!(Entrant::pooled(["the baseline", "--against"], &[], &files).is_err());
     }
 }

@@ -14,7 +14,7 @@ use deadheat::parts::saved::{Side, side_names_of};
 use deadheat::parts::settings::program;
 use deadheat::parts::terminal::to_stderr;
 
-use super::request::{Entrant, Request};
+use super::request::Entrant;
 
 /// What was named.
 pub enum Sides {
@@ -36,7 +36,7 @@ pub struct ProgramSide {
 /// Finds out what was named and reads what is data. Where only some of the
 /// sides are programs these are run, one after the other, for their results.
 pub fn read(
-    request: &Request,
+    request: &[Entrant],
     baseline: Option<&str>,
     arguments: &[String],
     quiet: bool,
@@ -44,36 +44,26 @@ pub fn read(
     if let Some(sides) = named_sets(request, baseline)? {
         return Ok(sides);
     }
-    let request = &folders_opened(request)?;
+    let request = &folders_opened(request)?[..];
     let mut kinds = Vec::new();
-    for entrant in &request.sides {
+    for entrant in request {
         let kind = |named: &String| kind_of(named, arguments);
-        kinds.push(
-            entrant
-                .named
-                .iter()
-                .map(kind)
-                .collect::<Result<Vec<_>, _>>()?,
-        );
+        let of_entrant: Result<Vec<Kind>, _> = entrant.named.iter().map(kind).collect();
+        kinds.push(of_entrant?);
     }
-    if let ([[Kind::Program(old)], [Kind::Program(new)]], None) = (
-        [&kinds[0][..], kinds.last().map_or(&[][..], Vec::as_slice)],
-        baseline,
-    ) && kinds.len() == 2
+    if let ([old, new], None) = (&kinds[..], baseline)
+        && let ([Kind::Program(old)], [Kind::Program(new)]) = (&old[..], &new[..])
     {
         let side = |entrant: &Entrant, program: &Program| ProgramSide {
             named: entrant.named[0].clone(),
             program: program.clone(),
             filter: entrant.filter.clone(),
         };
-        let [first, second] = [&request.sides[0], &request.sides[1]];
-        return Ok(Sides::Programs(Box::new([
-            side(first, old),
-            side(second, new),
-        ])));
+        let sides = [side(&request[0], old), side(&request[1], new)];
+        return Ok(Sides::Programs(Box::new(sides)));
     }
     let folder = |kinds: &Vec<Kind>| matches!(kinds[..], [Kind::Folder]);
-    if let ([entrant], true) = (&request.sides[..], kinds.iter().all(folder)) {
+    if let ([entrant], true) = (request, kinds.iter().all(folder)) {
         return criterion_sets(&entrant.named[0], &[baseline.unwrap_or("base")]);
     }
     if let Some(name) = baseline {
@@ -81,7 +71,7 @@ pub fn read(
             "--baseline {name}: only a single folder of criterion has saved baselines"
         )));
     }
-    if let [alone] = &request.sides[..] {
+    if let [alone] = request {
         return Err(Failure::Usage(format!(
             "{} is named alone; name the files it is to be compared with, or give it to deadheat \
              analyze",
@@ -90,7 +80,7 @@ pub fn read(
     }
     let mut read = Files::read(request, &kinds)?;
     let mut sides = Vec::new();
-    for (entrant, kinds) in request.sides.iter().zip(&kinds) {
+    for (entrant, kinds) in request.iter().zip(&kinds) {
         let filter = entrant.filter.as_deref();
         let mut files = Vec::new();
         for (named, kind) in entrant.named.iter().zip(kinds) {
@@ -139,9 +129,9 @@ struct Files {
 
 impl Files {
     /// Reads them side by side, one per core at a time.
-    fn read(request: &Request, kinds: &[Vec<Kind>]) -> Result<Files, Failure> {
+    fn read(request: &[Entrant], kinds: &[Vec<Kind>]) -> Result<Files, Failure> {
         let mut times: Vec<(&str, usize)> = Vec::new();
-        for (entrant, kinds) in request.sides.iter().zip(kinds) {
+        for (entrant, kinds) in request.iter().zip(kinds) {
             let data = entrant.named.iter().zip(kinds);
             for (name, _) in data.filter(|(_, kind)| matches!(kind, Kind::Data)) {
                 match times.iter_mut().find(|(known, _)| known == name) {
@@ -187,9 +177,9 @@ impl Files {
 }
 
 /// A folder that is none of criterion's stands for the files in it.
-fn folders_opened(request: &Request) -> Result<Request, Failure> {
-    let mut opened = request.clone();
-    for entrant in &mut opened.sides {
+fn folders_opened(request: &[Entrant]) -> Result<Vec<Entrant>, Failure> {
+    let mut opened = request.to_vec();
+    for entrant in &mut opened {
         let mut named = Vec::new();
         for name in std::mem::take(&mut entrant.named) {
             let files = if Path::new(&name).is_dir() {
@@ -216,15 +206,10 @@ fn folders_opened(request: &Request) -> Result<Request, Failure> {
 
 /// Saved baselines of a folder of criterion, where names follow it that are
 /// no files; one alone stands beside what was measured last.
-fn named_sets(request: &Request, baseline: Option<&str>) -> Result<Option<Sides>, Failure> {
+fn named_sets(request: &[Entrant], baseline: Option<&str>) -> Result<Option<Sides>, Failure> {
     let plain = |side: &Entrant| side.named.len() == 1 && side.filter.is_none();
-    let names: Vec<&str> = request
-        .sides
-        .iter()
-        .map(|side| side.named[0].as_str())
-        .collect();
-    let (Some((folder, sets)), true) = (names.split_first(), request.sides.iter().all(plain))
-    else {
+    let names: Vec<&str> = request.iter().map(|side| side.named[0].as_str()).collect();
+    let (Some((folder, sets)), true) = (names.split_first(), request.iter().all(plain)) else {
         return Ok(None);
     };
     let nothing = |name: &&str| !name.contains(['/', ' ']) && !Path::new(name).exists();
@@ -252,14 +237,10 @@ fn criterion_sets(folder: &str, names: &[&str]) -> Result<Sides, Failure> {
 
 /// Gives every side its name, and applies the filters. Two families meet under
 /// one name, as in compare.py.
-fn named(request: &Request, files: Vec<Vec<Results>>) -> Result<Vec<Side>, Failure> {
-    let firsts: Vec<&str> = request.sides.iter().map(Entrant::called).collect();
+fn named(request: &[Entrant], files: Vec<Vec<Results>>) -> Result<Vec<Side>, Failure> {
+    let firsts: Vec<&str> = request.iter().map(Entrant::called).collect();
     let mut names = side_names_of(&firsts);
-    let filters: Vec<&str> = request
-        .sides
-        .iter()
-        .filter_map(|s| s.filter.as_deref())
-        .collect();
+    let filters: Vec<&str> = request.iter().filter_map(|s| s.filter.as_deref()).collect();
     let shown = match filters[..] {
         [old, new] => {
             if firsts[0] == firsts[1] && old != new {
@@ -270,12 +251,11 @@ fn named(request: &Request, files: Vec<Vec<Results>>) -> Result<Vec<Side>, Failu
         _ => None,
     };
     let mut sides = Vec::new();
-    for ((mut files, name), entrant) in files.into_iter().zip(names).zip(&request.sides) {
+    for ((mut files, name), entrant) in files.into_iter().zip(names).zip(request) {
         if let Some(filter) = &entrant.filter {
             for results in &mut files {
                 let held = results.benchmarks.len();
-                family(results, filter, shown.as_deref())
-                    .map_err(|error| Failure::Usage(error.to_string()))?;
+                family(results, filter, shown.as_deref())?;
                 if results.benchmarks.is_empty() {
                     return Err(Failure::Usage(format!(
                         "filter '{filter}' fits none of the {held} benchmarks of {}",

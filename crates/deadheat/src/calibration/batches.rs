@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use deadheat_analysis::{CalibrationTerms, Options, analyse, calibration_race};
-use deadheat_engine::{Inspected, LocalContenders, WorkerProgram};
+use deadheat_engine::{Inspected, LocalContenders, Progress, Watcher, WorkerProgram};
 use deadheat_format::ScratchFolder;
 use deadheat_model::{
-    Benchmark, CalibrationRace, EndReason, Plan, Program, RaceKind, RaceSettings, RunEnd, TimeLimit,
+    Benchmark, CalibrationRace, EndReason, Plan, Program, RaceKind, RaceSettings, Run, RunEnd,
+    TimeLimit,
 };
 
-use super::progress::Stopwatch;
 use super::spec::CalibrationSpec;
 use super::work::{Rounds, build_words, command_words, functions, functions_words, more};
 use crate::command_race::CommandRaceSpec;
@@ -151,7 +151,11 @@ impl<'a> Field<'a> {
             ..Entries::default()
         };
         let words = functions_words(self.spec.role, baseline, &candidates);
-        let program = worker(&self.spec.program, &words);
+        let program = WorkerProgram {
+            executable: self.spec.program.clone(),
+            arguments: words.iter().map(Into::into).collect(),
+            shown: false,
+        };
         race_benchmarks(&self.worker_race(Some(program), seed), entries, stopwatch)
     }
 
@@ -167,8 +171,11 @@ impl<'a> Field<'a> {
             .map_err(|problem| RaceError::Design(problem.clone()))?;
         let baseline = self.rounds.function;
         let listed = |executable: &Path, changes: &[f64]| {
-            let words = build_words(self.spec.role, &self.candidates(baseline, changes));
-            let listing = match inspect_program(&worker(executable, &words), Some(TIMEOUT))? {
+            let program = Program {
+                executable: executable.to_owned(),
+                arguments: build_words(self.spec.role, &self.candidates(baseline, changes)),
+            };
+            let listing = match inspect_program(&program, false, Some(TIMEOUT))? {
                 Inspected::Worker(listing) => listing,
                 Inspected::GoogleBenchmark(_) => {
                     let what = executable.display();
@@ -177,16 +184,14 @@ impl<'a> Field<'a> {
                     )));
                 }
             };
-            let program = Program {
-                executable: executable.to_owned(),
-                arguments: words,
-            };
             Ok(Some(Listed { program, listing }))
         };
         let target = Target {
             name: None,
-            baseline: listed(old, &vec![0.0; changes.len()])?,
-            candidate: listed(new, changes)?,
+            sides: [
+                listed(old, &vec![0.0; changes.len()])?,
+                listed(new, changes)?,
+            ],
         };
         let sides = ["old", "new"].map(str::to_owned);
         let pairing = pair(&[target], &sides, &Selection::default());
@@ -284,10 +289,44 @@ impl<'a> Field<'a> {
     }
 }
 
-fn worker(executable: &Path, words: &[String]) -> WorkerProgram {
-    WorkerProgram {
-        executable: executable.to_owned(),
-        arguments: words.iter().map(Into::into).collect(),
-        shown: false,
+/// Watches the races of a batch: when each was over, and that it is told.
+struct Stopwatch<'a> {
+    /// Called after every race, with the number of those that are over.
+    tell: &'a mut dyn FnMut(u64),
+    /// Nanoseconds from the start of the batch to the last block of each
+    /// benchmark that is over, in the order they ended.
+    ends: Vec<(usize, u64)>,
+}
+
+impl<'a> Stopwatch<'a> {
+    fn new(tell: &'a mut dyn FnMut(u64)) -> Self {
+        Self {
+            tell,
+            ends: Vec::new(),
+        }
+    }
+
+    /// Seconds that the race of this benchmark took.
+    fn seconds(&self, benchmark: usize) -> Option<f64> {
+        let place = self.ends.iter().position(|(one, _)| *one == benchmark)?;
+        let before = match place {
+            0 => 0,
+            _ => self.ends[place - 1].1,
+        };
+        Some(self.ends[place].1.saturating_sub(before) as f64 / 1e9)
+    }
+}
+
+impl Watcher for Stopwatch<'_> {
+    // What is worked out for those who look would be part of the cost.
+    fn watching(&self) -> bool {
+        false
+    }
+
+    fn block_done(&mut self, _progress: &Progress<'_>) {}
+
+    fn benchmark_done(&mut self, run: &Run, benchmark: usize) {
+        self.ends.push((benchmark, run.elapsed_ns));
+        (self.tell)(self.ends.len() as u64);
     }
 }

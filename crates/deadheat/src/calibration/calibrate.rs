@@ -6,17 +6,16 @@ use deadheat_engine::{
     Clock, EngineError, Interrupts, OsClock, environment, machine, unix_seconds,
 };
 use deadheat_model::{Calibration, CalibrationEnd, CalibrationRace, RaceKind};
+use deadheat_report::CalibrationStanding;
 
 use super::batches::{Batch, Field, MAX_REPLICATES};
-use super::progress::{CalibrationProgress, CalibrationWatcher};
-use super::spec::CalibrationSpec;
-use super::spec::Effort;
+use super::spec::{CalibrationSpec, Effort};
 use crate::exit::Failure;
 use crate::race::RaceError;
 
 /// Calibrates this machine. What a signal or the budget leaves undone is left
 /// out of the answer, which says so; a kind that cannot be raced here is one
-/// that the answer is without.
+/// that the answer is without. After every race `race_done` hears where the calibration stands.
 ///
 /// # Errors
 ///
@@ -24,7 +23,7 @@ use crate::race::RaceError;
 /// for temporary files.
 pub fn calibrate(
     spec: &CalibrationSpec,
-    watcher: &mut dyn CalibrationWatcher,
+    race_done: &mut dyn FnMut(&CalibrationStanding),
 ) -> Result<Calibration, Failure> {
     spec.check()?;
     // Held all the while: no signal between two races is lost, or fatal.
@@ -40,7 +39,7 @@ pub fn calibrate(
         kinds: RaceKind::ALL.map(Kind::new),
         races: Vec::new(),
     };
-    let ending = rounds.race(&interrupts, watcher)?;
+    let ending = rounds.race(&interrupts, race_done)?;
     let terms = CalibrationTerms {
         alpha: spec.settings.alpha(),
         max_replicates: MAX_REPLICATES,
@@ -118,7 +117,7 @@ impl Rounds<'_> {
     fn race(
         &mut self,
         interrupts: &Interrupts,
-        watcher: &mut dyn CalibrationWatcher,
+        race_done: &mut dyn FnMut(&CalibrationStanding),
     ) -> Result<CalibrationEnd, Failure> {
         let effort = self.spec.effort;
         let mut done = 0;
@@ -145,7 +144,7 @@ impl Rounds<'_> {
                 let begun = self.seconds();
                 let seconds_left = self.seconds_left(round, place);
                 let mut tell = |races: u64| {
-                    watcher.race_done(&CalibrationProgress {
+                    race_done(&CalibrationStanding {
                         kind,
                         done: done + races,
                         planned: planned(&effort),

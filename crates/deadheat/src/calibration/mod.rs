@@ -6,8 +6,6 @@ mod batches;
 #[cfg(feature = "commands")]
 mod calibrate;
 #[cfg(feature = "commands")]
-mod progress;
-#[cfg(feature = "commands")]
 mod spec;
 #[cfg(feature = "commands")]
 mod work;
@@ -15,8 +13,6 @@ mod work;
 pub use crate::race::{CALIBRATION_VARIABLE, calibration_file};
 #[cfg(feature = "commands")]
 pub use calibrate::calibrate;
-#[cfg(feature = "commands")]
-pub use progress::{CalibrationProgress, CalibrationWatcher};
 #[cfg(feature = "commands")]
 pub use spec::{CalibrationSpec, Effort, PerRound};
 #[cfg(feature = "commands")]

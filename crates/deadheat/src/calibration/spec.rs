@@ -30,17 +30,14 @@ pub struct CalibrationSpec {
 impl CalibrationSpec {
     /// Refuses what no race would accept, before the first one starts.
     pub(super) fn check(&self) -> Result<(), Failure> {
-        let wrong = |flag: &str, value: f64, range: &str| {
-            Err(Failure::Usage(format!(
-                "{flag} must be {range}, not {value}"
-            )))
-        };
-        let (margin, alpha) = (self.settings.margin(), self.settings.alpha());
-        if !ShareRange::MARGIN.holds(margin) {
-            return wrong("--margin", margin, ShareRange::MARGIN.words);
-        }
-        if !ShareRange::ALPHA.holds(alpha) {
-            return wrong("--alpha", alpha, ShareRange::ALPHA.words);
+        for (flag, value, range) in [
+            ("--margin", self.settings.margin(), ShareRange::MARGIN),
+            ("--alpha", self.settings.alpha(), ShareRange::ALPHA),
+        ] {
+            if !range.holds(value) {
+                let text = format!("{flag} must be {}, not {value}", range.words);
+                return Err(Failure::Usage(text));
+            }
         }
         Ok(())
     }

@@ -3,7 +3,6 @@
 mod parameters;
 mod planning;
 mod spec;
-mod words;
 
-pub use parameters::{Parameter, ParameterError};
-pub use spec::{CommandRaceSpec, OutputChoice, Runs, Shell, SpecError};
+pub use parameters::Parameter;
+pub use spec::{CommandRaceSpec, Runs, Shell, output};

@@ -1,5 +1,7 @@
 //! Parameter sweeps: `{name}` in commands, hooks and names.
 
+use crate::exit::Failure;
+
 /// A parameter and the values it takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameter {
@@ -9,147 +11,12 @@ pub struct Parameter {
     pub values: Vec<String>,
 }
 
-/// Reasons why parameters do not work out.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ParameterError {
-    /// A list without values.
-    NoValues {
-        /// The flag.
-        flag: &'static str,
-        /// The parameter.
-        name: String,
-    },
-    /// A name that cannot stand between braces.
-    BadName {
-        /// The flag.
-        flag: &'static str,
-        /// The name.
-        name: String,
-    },
-    /// The same name twice.
-    Twice {
-        /// The name.
-        name: String,
-    },
-    /// A bound or step that is no number.
-    NotANumber {
-        /// The flag.
-        flag: &'static str,
-        /// The parameter.
-        name: String,
-        /// The text that was given.
-        text: String,
-    },
-    /// A bound or step beyond what can be counted exactly.
-    TooLarge {
-        /// The flag.
-        flag: &'static str,
-        /// The parameter.
-        name: String,
-        /// The text that was given.
-        text: String,
-    },
-    /// A range that runs the wrong way or never arrives.
-    EmptyRange {
-        /// The flag.
-        flag: &'static str,
-        /// The parameter.
-        name: String,
-        /// From.
-        min: String,
-        /// To.
-        max: String,
-        /// Step.
-        step: String,
-    },
-    /// More values than anyone can wait for.
-    TooMany {
-        /// The flag.
-        flag: &'static str,
-        /// The parameter.
-        name: String,
-        /// The number of values or combinations.
-        count: u64,
-        /// The most that are possible.
-        most: u64,
-    },
-    /// A placeholder that no parameter fills.
-    Unknown {
-        /// The flag, or `command`.
-        place: &'static str,
-        /// The text it stands in.
-        text: String,
-        /// The unknown name.
-        name: String,
-        /// A defined name that looks like it.
-        near: Option<String>,
-    },
-}
-
-impl std::fmt::Display for ParameterError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::NoValues { flag, name } => {
-                write!(f, "{flag} {name}: the parameter has no values")
-            }
-            Self::BadName { flag, name } => write!(
-                f,
-                "{flag}: '{name}' is no parameter name; use letters, digits and _, not starting with a digit"
-            ),
-            Self::Twice { name } => write!(f, "the parameter '{name}' is given twice"),
-            Self::NotANumber { flag, name, text } => {
-                write!(f, "{flag} {name}: '{text}' is not a number")
-            }
-            Self::TooLarge { flag, name, text } => {
-                write!(f, "{flag} {name}: '{text}' is too large to count in steps")
-            }
-            Self::EmptyRange {
-                flag,
-                name,
-                min,
-                max,
-                step,
-            } => write!(
-                f,
-                "{flag} {name}: from {min} to {max} in steps of {step} there is no value"
-            ),
-            Self::TooMany {
-                flag,
-                name,
-                count,
-                most,
-            } => write!(
-                f,
-                "{flag} {name}: {count} values are more than the {most} a sweep may have"
-            ),
-            Self::Unknown {
-                place,
-                text,
-                name,
-                near,
-            } => write!(
-                f,
-                "{place} '{text}': no -L or -P defines {{{name}}}{}; write {{{{{name}}}}} for plain braces",
-                nearest(near)
-            ),
-        }
-    }
-}
-
-impl std::error::Error for ParameterError {}
-
-fn nearest(near: &Option<String>) -> String {
-    near.as_ref()
-        .map(|name| format!(" (did you mean {{{name}}}?)"))
-        .unwrap_or_default()
-}
-
 /// Most values one parameter can take.
 const MOST_VALUES: u64 = 10_000;
 
 impl Parameter {
     /// `-L NAME a,b,c`. A comma in a value is written `\,`.
-    pub fn list(name: &str, values: &str) -> Result<Self, ParameterError> {
+    pub fn list(name: &str, values: &str) -> Result<Self, Failure> {
         const FLAG: &str = "--parameter-list";
         let name = checked_name(FLAG, name)?;
         let mut split = Vec::new();
@@ -164,7 +31,7 @@ impl Parameter {
         }
         split.push(value);
         if values.is_empty() {
-            return Err(ParameterError::NoValues { flag: FLAG, name });
+            return usage(format!("{FLAG} {name}: the parameter has no values"));
         }
         Ok(Self {
             name,
@@ -174,12 +41,7 @@ impl Parameter {
 
     /// `-P NAME MIN MAX` with an optional step, 1 when not given. Values keep
     /// as many decimals as the most precise of the three numbers.
-    pub fn scan(
-        name: &str,
-        min: &str,
-        max: &str,
-        step: Option<&str>,
-    ) -> Result<Self, ParameterError> {
+    pub fn scan(name: &str, min: &str, max: &str, step: Option<&str>) -> Result<Self, Failure> {
         const FLAG: &str = "--parameter-scan";
         let name = checked_name(FLAG, name)?;
         let step = step.unwrap_or("1");
@@ -196,41 +58,22 @@ impl Parameter {
         // be 0.3.
         let units = |text: &str| {
             in_units(text, decimals).ok_or_else(|| {
-                let (name, text) = (name.clone(), text.to_owned());
-                match text.parse::<f64>() {
-                    Ok(number) if !number.is_nan() => ParameterError::TooLarge {
-                        flag: FLAG,
-                        name,
-                        text,
-                    },
-                    _ => ParameterError::NotANumber {
-                        flag: FLAG,
-                        name,
-                        text,
-                    },
-                }
+                let problem = match text.parse::<f64>() {
+                    Ok(number) if !number.is_nan() => "too large to count in steps",
+                    _ => "not a number",
+                };
+                Failure::Usage(format!("{FLAG} {name}: '{text}' is {problem}"))
             })
         };
         let (from, to, by) = (units(min)?, units(max)?, units(step)?);
         if by <= 0 || from > to {
-            return Err(ParameterError::EmptyRange {
-                flag: FLAG,
-                name,
-                min: min.to_owned(),
-                max: max.to_owned(),
-                step: step.to_owned(),
-            });
+            return usage(format!(
+                "{FLAG} {name}: from {min} to {max} in steps of {step} there is no value"
+            ));
         }
         let count =
             u64::try_from((to - from) / by).map_or(u64::MAX, |steps| steps.saturating_add(1));
-        if count > MOST_VALUES {
-            return Err(ParameterError::TooMany {
-                flag: FLAG,
-                name,
-                count,
-                most: MOST_VALUES,
-            });
-        }
+        refuse_too_many(FLAG, &name, count)?;
         let scale = 10_i128.pow(decimals as u32);
         let values = (0..count)
             .map(|index| {
@@ -266,47 +109,53 @@ fn in_units(text: &str, decimals: usize) -> Option<i128> {
     (units.abs() < 1e15).then_some(units as i128)
 }
 
-pub(super) fn is_name(text: &str) -> bool {
+fn is_name(text: &str) -> bool {
     let mut chars = text.chars();
     chars.next().is_some_and(|c| c.is_alphabetic() || c == '_')
         && chars.all(|c| c.is_alphanumeric() || c == '_' || c == '-')
 }
 
-fn checked_name(flag: &'static str, name: &str) -> Result<String, ParameterError> {
+fn checked_name(flag: &'static str, name: &str) -> Result<String, Failure> {
     if is_name(name) {
         Ok(name.to_owned())
     } else {
-        Err(ParameterError::BadName {
-            flag,
-            name: name.to_owned(),
-        })
+        usage(format!(
+            "{flag}: '{name}' is no parameter name; use letters, digits and _, not starting with a \
+             digit"
+        ))
     }
+}
+
+fn refuse_too_many(flag: &str, name: &str, count: u64) -> Result<(), Failure> {
+    if count <= MOST_VALUES {
+        return Ok(());
+    }
+    usage(format!(
+        "{flag} {name}: {count} values are more than the {MOST_VALUES} a sweep may have"
+    ))
+}
+
+/// A command line that makes no sense.
+pub(super) fn usage<T>(message: String) -> Result<T, Failure> {
+    Err(Failure::Usage(message))
 }
 
 /// Every combination of the parameters' values; the last one changes
 /// fastest. A single empty combination when there are none.
 pub(super) fn combinations(
     parameters: &[Parameter],
-) -> Result<Vec<Vec<(String, String)>>, ParameterError> {
+) -> Result<Vec<Vec<(String, String)>>, Failure> {
     let mut all = vec![Vec::new()];
     for (index, parameter) in parameters.iter().enumerate() {
         if parameters[..index]
             .iter()
             .any(|earlier| earlier.name == parameter.name)
         {
-            return Err(ParameterError::Twice {
-                name: parameter.name.clone(),
-            });
+            let name = &parameter.name;
+            return usage(format!("the parameter '{name}' is given twice"));
         }
         let count = all.len() as u64 * parameter.values.len() as u64;
-        if count > MOST_VALUES {
-            return Err(ParameterError::TooMany {
-                flag: "--parameter-list",
-                name: parameter.name.clone(),
-                count,
-                most: MOST_VALUES,
-            });
-        }
+        refuse_too_many("--parameter-list", &parameter.name, count)?;
         all = all
             .iter()
             .flat_map(|some| {
@@ -319,6 +168,111 @@ pub(super) fn combinations(
             .collect();
     }
     Ok(all)
+}
+
+/// Fills the values in for their placeholders.
+///
+/// Without parameters every brace is plain text: `jq '{name}'` must work.
+/// With parameters an unknown `{name}` is an error, `{{name}}` is the plain
+/// text, and `${name}` belongs to the shell.
+pub(super) fn substitute(
+    place: &'static str,
+    text: &str,
+    values: &[(String, String)],
+) -> Result<String, Failure> {
+    if values.is_empty() {
+        return Ok(text.to_owned());
+    }
+    let value_of = |name: &str| {
+        values
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, v)| v)
+    };
+    let mut filled = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(open) = rest.find('{') {
+        let (before, from) = rest.split_at(open);
+        filled.push_str(before);
+        let name = from[1..]
+            .split('}')
+            .next()
+            .filter(|name| name.len() + 1 < from.len() && is_name(name));
+        let doubled = from[1..]
+            .strip_prefix('{')
+            .and_then(|inner| inner.split_once("}}"))
+            .filter(|(name, _)| is_name(name) && value_of(name).is_none());
+        if let Some((name, after)) = doubled {
+            filled.push_str(&format!("{{{name}}}"));
+            rest = after;
+        } else if let Some(name) = name {
+            let after = &from[name.len() + 2..];
+            match value_of(name) {
+                Some(value) => filled.push_str(value),
+                None if before.ends_with('$') => filled.push_str(&from[..name.len() + 2]),
+                None => {
+                    let near = similar(name, values);
+                    let near = near.map(|near| format!(" (did you mean {{{near}}}?)"));
+                    return usage(format!(
+                        "{place} '{text}': no -L or -P defines {{{name}}}{}; write {{{{{name}}}}} \
+                         for plain braces",
+                        near.unwrap_or_default()
+                    ));
+                }
+            }
+            rest = after;
+        } else {
+            filled.push('{');
+            rest = &from[1..];
+        }
+    }
+    filled.push_str(rest);
+    Ok(filled)
+}
+
+/// A defined name that differs by case or by one letter.
+fn similar(name: &str, values: &[(String, String)]) -> Option<String> {
+    let one_apart = |a: &str, b: &str| {
+        let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+        let head = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
+        let most = a.len().min(b.len()) - head;
+        let tail = a
+            .iter()
+            .rev()
+            .zip(b.iter().rev())
+            .take(most)
+            .take_while(|(x, y)| x == y)
+            .count();
+        a.len().max(b.len()) - head - tail <= 1
+    };
+    values
+        .iter()
+        .map(|(known, _)| known)
+        .find(|known| known.eq_ignore_ascii_case(name) || one_apart(known, name))
+        .or_else(|| {
+            values
+                .first()
+                .map(|(known, _)| known)
+                .filter(|_| values.len() == 1)
+        })
+        .cloned()
+}
+
+/// Names between braces that look like placeholders, for a hint when no
+/// parameter is defined at all.
+pub(super) fn placeholders(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for (open, _) in text.match_indices('{') {
+        if text[..open].ends_with(['$', '{']) {
+            continue;
+        }
+        if let Some((name, _)) = text[open + 1..].split_once('}')
+            && is_name(name)
+        {
+            found.push(name.to_owned());
+        }
+    }
+    found
 }
 
 #[cfg(test)]
@@ -400,5 +354,50 @@ mod tests {
         assert_eq!(text, ["1x", "1y", "2x", "2y"]);
         let twice = [parameters[0].clone(), parameters[0].clone()];
         assert!(combinations(&twice).is_err());
+    }
+
+    fn values(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        pairs
+            .iter()
+            .map(|(n, v)| (n.to_string(), v.to_string()))
+            .collect()
+    }
+
+    #[test]
+    fn values_are_filled_in_wherever_their_name_stands() {
+        let values = values(&[("n", "5"), ("size", "10")]);
+        let fill = |text| substitute("command", text, &values).unwrap();
+        assert_eq!(fill("a {n} b{size}{n}"), "a 5 b105");
+        assert_eq!(
+            fill("awk '{print $1}' {} {a,b} ${HOME}"),
+            "awk '{print $1}' {} {a,b} ${HOME}"
+        );
+        assert_eq!(fill("jq '{{user}}' {{n}}"), "jq '{user}' {5}");
+        assert_eq!(fill("ünï {n} é{"), "ünï 5 é{");
+    }
+
+    #[test]
+    fn an_unknown_name_is_an_error_with_the_nearest_known_one() {
+        let error = substitute(
+            "--prepare",
+            "x {sise}",
+            &values(&[("n", "1"), ("size", "2")]),
+        );
+        let text = error.unwrap_err().to_string();
+        assert!(text.contains("--prepare 'x {sise}'"), "{text}");
+        assert!(
+            text.contains("defines {sise} (did you mean {size}?)"),
+            "{text}"
+        );
+        assert!(text.contains("write {{sise}}"), "{text}");
+    }
+
+    #[test]
+    fn without_parameters_braces_are_plain_text() {
+        assert_eq!(
+            substitute("command", "jq '{name}'", &[]).unwrap(),
+            "jq '{name}'"
+        );
+        assert_eq!(placeholders("jq '{name}' ${HOME} {a b}"), ["name"]);
     }
 }

@@ -1,33 +1,24 @@
 //! Spec → Plan: everything is checked and fixed before the first launch.
 
-use deadheat_analysis::{fixed_look, planned_looks};
+use deadheat_analysis::{LooksError, fixed_look, planned_looks};
 use deadheat_model::{
-    Benchmark, CommandLine, Contender, Design, Front, Hooks, Looks, Output, Plan, Workload,
+    Benchmark, CommandLine, Contender, Design, Front, Hooks, Looks, Output, Plan, ShareRange,
+    Workload,
 };
 
-use super::parameters::combinations;
-use super::spec::{CommandRaceSpec, SpecError};
-use super::words::substitute;
-use super::words::words;
-use crate::names::distinct;
+use super::parameters::{combinations, substitute, usage};
+use super::spec::CommandRaceSpec;
+use crate::exit::Failure;
 use crate::rules::benchmark_overrides;
-
-/// One contender before its parameters are filled in.
-struct Template<'a> {
-    command: &'a str,
-    name: Option<&'a str>,
-    setup: Option<&'a str>,
-    prepare: Option<&'a str>,
-    conclude: Option<&'a str>,
-    cleanup: Option<&'a str>,
-    output: Output,
-}
+use crate::settings::distinct;
 
 impl CommandRaceSpec {
     /// The frozen plan of this race, or what is wrong with it.
-    pub fn plan(&self) -> Result<Plan, SpecError> {
+    pub fn plan(&self) -> Result<Plan, Failure> {
         if self.commands.is_empty() {
-            return Err(SpecError::NoCommand);
+            return usage(
+                "no command to run; try: deadheat run -- './old input' './new input'".to_owned(),
+            );
         }
         let mut benchmarks = self.benchmarks()?;
         if self.settings.control() {
@@ -52,13 +43,14 @@ impl CommandRaceSpec {
             seed: self.settings.seed(),
             benchmarks,
         };
-        plan.validate()?;
+        let valid = plan.validate();
+        valid.map_err(|error| Failure::Usage(error.to_string()))?;
         Ok(plan)
     }
 
     /// hyperfine counts runs of each command, deadheat replicates: a block of
     /// two contenders holds two launches of each, any other holds one.
-    pub(super) fn looks(&self, contenders: usize, alpha: f64) -> Result<Looks, SpecError> {
+    pub(super) fn looks(&self, contenders: usize, alpha: f64) -> Result<Looks, Failure> {
         let launches_per_block = if contenders == 2 { 2 } else { 1 };
         let per_replicate = launches_per_block * self.settings.blocks.unwrap_or(1).max(1);
         let at_least = |runs: u32| runs.div_ceil(per_replicate);
@@ -68,18 +60,18 @@ impl CommandRaceSpec {
             ("--max-replicates", self.settings.max_replicates),
         ] {
             if value == Some(0) {
-                return Err(SpecError::Zero { flag });
+                return usage(format!("{flag} must be at least 1"));
             }
         }
         if let Some(runs) = self.runs.exactly {
             if self.runs.min.is_some() || self.runs.max.is_some() {
-                return Err(SpecError::Conflict {
-                    one: "--runs",
-                    other: "--min-runs and --max-runs",
-                    why: "an exact number has no bounds",
-                });
+                return usage(
+                    "--runs and --min-runs and --max-runs cannot be combined: an exact number has \
+                     no bounds"
+                        .to_owned(),
+                );
             }
-            return Ok(fixed_look(at_least(runs), alpha)?);
+            return fixed_look(at_least(runs), alpha).map_err(unplannable);
         }
         let min = self.runs.min.map_or(0, at_least);
         let max = match self.runs.max {
@@ -87,144 +79,102 @@ impl CommandRaceSpec {
             None => self.settings.max_replicates().max(min),
         };
         if min > max {
-            return Err(SpecError::Runs {
-                flags: "--min-runs, --max-runs",
-                min: self.runs.min.unwrap_or(0),
-                max: self.runs.max.unwrap_or(0),
-            });
+            let [min, max] = [self.runs.min, self.runs.max].map(Option::unwrap_or_default);
+            return Err(unplannable(LooksError::Range { min, max }));
         }
-        Ok(planned_looks(min, max, alpha)?)
+        planned_looks(min, max, alpha).map_err(unplannable)
     }
 
-    fn benchmarks(&self) -> Result<Vec<Benchmark>, SpecError> {
+    fn benchmarks(&self) -> Result<Vec<Benchmark>, Failure> {
         let combinations = combinations(&self.parameters)?;
-        let templates = self.templates(combinations.len())?;
+        self.check_lists(combinations.len())?;
         // One command over several values races the values; several commands
         // race anew at every value.
         if self.commands.len() == 1 && combinations.len() > 1 {
-            let contenders = templates
-                .iter()
-                .cycle()
-                .take(combinations.len())
-                .zip(&combinations)
-                .enumerate()
-                .map(|(index, (template, values))| {
-                    let named = self.names.len() == combinations.len();
-                    let name = if named {
-                        Some(self.names[index].as_str())
-                    } else {
-                        template.name
-                    };
-                    self.contender(
-                        &Template {
-                            name,
-                            ..template.clone()
-                        },
-                        values,
-                    )
-                })
-                .collect::<Result<Vec<Contender>, SpecError>>()?;
+            let named = self.names.len() == combinations.len();
+            let contenders = combinations.iter().enumerate().map(|(index, values)| {
+                let name = self.names.get(if named { index } else { 0 });
+                self.contender(0, name, values)
+            });
+            let contenders = contenders.collect::<Result<Vec<Contender>, Failure>>()?;
             return Ok(vec![benchmark("run".to_owned(), Vec::new(), contenders)]);
         }
-        combinations
-            .into_iter()
-            .map(|values| {
-                let contenders = templates
-                    .iter()
-                    .map(|template| self.contender(template, &values))
-                    .collect::<Result<Vec<Contender>, SpecError>>()?;
-                Ok(benchmark(benchmark_name(&values), values, contenders))
-            })
-            .collect()
+        let benchmark = |values: Vec<(String, String)>| {
+            let commands = 0..self.commands.len();
+            let contenders =
+                commands.map(|index| self.contender(index, self.names.get(index), &values));
+            let contenders = contenders.collect::<Result<Vec<Contender>, Failure>>()?;
+            Ok(benchmark(benchmark_name(&values), values, contenders))
+        };
+        combinations.into_iter().map(benchmark).collect()
     }
 
-    fn templates(&self, combinations: usize) -> Result<Vec<Template<'_>>, SpecError> {
+    /// Refuses lists that fit neither all commands nor each.
+    fn check_lists(&self, combinations: usize) -> Result<(), Failure> {
         let commands = self.commands.len();
-        let names_of_values = commands == 1 && self.names.len() == combinations;
-        if !names_of_values && self.names.len() > commands {
-            return Err(SpecError::Count {
-                flag: "--command-name",
-                given: self.names.len(),
-                commands,
-            });
-        }
-        let check = |flag, given| match given {
-            0 | 1 => Ok(()),
-            given if given == commands => Ok(()),
-            given => Err(SpecError::Count {
-                flag,
-                given,
-                commands,
-            }),
+        let names = self.names.len();
+        let names_of_values = commands == 1 && names == combinations;
+        let refused = |flag: &str, given: usize| {
+            usage(format!(
+                "{flag} was given {given} times for {commands} commands; give it once for all or \
+                 once for each"
+            ))
         };
-        check("--setup", self.setup.len())?;
-        check("--prepare", self.prepare.len())?;
-        check("--conclude", self.conclude.len())?;
-        check("--cleanup", self.cleanup.len())?;
-        check("--output", self.outputs.len())?;
-        if self.check_output && !self.outputs.is_empty() {
-            return Err(SpecError::Conflict {
-                one: "--check-output",
-                other: "--output",
-                why: "the output is kept to be compared",
-            });
+        if !names_of_values && names > commands {
+            return refused("--command-name", names);
         }
-        fn pick(list: &[String], index: usize) -> Option<&str> {
-            if list.len() == 1 {
-                list.first()
-            } else {
-                list.get(index)
+        for (flag, given) in [
+            ("--setup", self.setup.len()),
+            ("--prepare", self.prepare.len()),
+            ("--conclude", self.conclude.len()),
+            ("--cleanup", self.cleanup.len()),
+            ("--output", self.outputs.len()),
+        ] {
+            if given > 1 && given != commands {
+                return refused(flag, given);
             }
-            .map(String::as_str)
         }
-        let output = |index: usize| match self.outputs.as_slice() {
-            _ if self.check_output => Output::Compared,
-            [] => Output::Null,
-            [one] => one.0.clone(),
-            each => each[index].0.clone(),
-        };
-        Ok(self
-            .commands
-            .iter()
-            .enumerate()
-            .map(|(index, command)| Template {
-                command,
-                name: self.names.get(index).map(String::as_str),
-                setup: pick(&self.setup, index),
-                prepare: pick(&self.prepare, index),
-                conclude: pick(&self.conclude, index),
-                cleanup: pick(&self.cleanup, index),
-                output: output(index),
-            })
-            .collect())
+        if self.check_output && !self.outputs.is_empty() {
+            return usage(
+                "--check-output and --output cannot be combined: the output is kept to be compared"
+                    .to_owned(),
+            );
+        }
+        Ok(())
     }
 
+    /// The contender that runs this command with these values.
     fn contender(
         &self,
-        template: &Template<'_>,
+        index: usize,
+        name: Option<&String>,
         values: &[(String, String)],
-    ) -> Result<Contender, SpecError> {
-        let text = substitute("command", template.command, values)?;
-        let hook = |flag, text: Option<&str>| -> Result<Option<Vec<String>>, SpecError> {
-            text.map(|text| words(flag, &substitute(flag, text, values)?, &self.shell))
-                .transpose()
+    ) -> Result<Contender, Failure> {
+        let text = substitute("command", &self.commands[index], values)?;
+        let hook = |flag, hooks: &[String]| {
+            let words = |text: &String| self.shell.words(flag, &substitute(flag, text, values)?);
+            of_command(hooks, index).map(words).transpose()
         };
-        let name = match template.name {
+        let name = match name {
             Some(name) => substitute("--command-name", name, values)?,
             None => text.clone(),
         };
         let command = CommandLine {
-            words: words("command", &text, &self.shell)?,
+            words: self.shell.words("command", &text)?,
             text,
             input: self.input.clone(),
-            output: template.output.clone(),
+            output: match of_command(&self.outputs, index) {
+                _ if self.check_output => Output::Compared,
+                Some(output) => output.clone(),
+                None => Output::Null,
+            },
             timeout: self.settings.timeout(Front::Run),
             exit_policy: self.exit_policy.clone(),
             hooks: Hooks {
-                setup: hook("--setup", template.setup)?,
-                prepare: hook("--prepare", template.prepare)?,
-                conclude: hook("--conclude", template.conclude)?,
-                cleanup: hook("--cleanup", template.cleanup)?,
+                setup: hook("--setup", &self.setup)?,
+                prepare: hook("--prepare", &self.prepare)?,
+                conclude: hook("--conclude", &self.conclude)?,
+                cleanup: hook("--cleanup", &self.cleanup)?,
             },
         };
         Ok(Contender {
@@ -234,13 +184,21 @@ impl CommandRaceSpec {
     }
 }
 
-impl Clone for Template<'_> {
-    fn clone(&self) -> Self {
-        Self {
-            output: self.output.clone(),
-            ..*self
+/// What is given for a command: once for all, or once for each.
+fn of_command<T>(list: &[T], index: usize) -> Option<&T> {
+    list.get(if list.len() == 1 { 0 } else { index })
+}
+
+fn unplannable(error: LooksError) -> Failure {
+    Failure::Usage(match error {
+        LooksError::Range { min, max } => format!(
+            "--min-runs, --max-runs: at least {min} and at most {max} runs leave nothing to choose \
+             from"
+        ),
+        LooksError::Alpha(value) => {
+            format!("--alpha must be {}, not {value}", ShareRange::ALPHA.words)
         }
-    }
+    })
 }
 
 fn benchmark(
@@ -277,7 +235,7 @@ fn benchmark_name(values: &[(String, String)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::parameters::Parameter;
-    use super::super::spec::OutputChoice;
+    use super::super::spec::output;
     use super::*;
     use crate::command_race::Runs;
     use deadheat_model::RaceSettings;
@@ -425,7 +383,9 @@ mod tests {
                 .to_string()
                 .contains("--blocks")
         );
-        assert_eq!(spec(&[]).plan(), Err(SpecError::NoCommand));
+        let none = spec(&[]).plan().unwrap_err();
+        assert!(matches!(none, Failure::Usage(_)));
+        assert!(none.to_string().starts_with("no command to run; try: "));
     }
 
     #[test]
@@ -438,7 +398,7 @@ mod tests {
             command(&checked.plan().unwrap(), 0, 0).output,
             Output::Compared
         );
-        checked.outputs = vec![OutputChoice::parse("pipe")];
+        checked.outputs = vec![output("pipe")];
         assert!(
             checked
                 .plan()

@@ -2,10 +2,9 @@
 
 use std::path::PathBuf;
 
-use deadheat_analysis::LooksError;
-use deadheat_model::{ExitPolicy, Input, Output, PlanError, RaceSettings, RulesOfSome, ShareRange};
+use deadheat_model::{ExitPolicy, Input, Output, RaceSettings, RulesOfSome};
 
-use super::parameters::{Parameter, ParameterError};
+use super::parameters::{Parameter, placeholders, usage};
 use crate::exit::Failure;
 
 /// How commands are started.
@@ -21,34 +20,46 @@ pub enum Shell {
 
 impl Shell {
     /// `none`, `default`, or the words of a shell, as hyperfine has it.
-    pub fn parse(text: &str) -> Result<Self, SpecError> {
+    pub fn parse(text: &str) -> Result<Self, Failure> {
         match text {
             "none" => Ok(Shell::None),
             "default" => Ok(Shell::Words(vec!["sh".to_owned()])),
             _ => match shell_words::split(text) {
                 Ok(words) if !words.is_empty() => Ok(Shell::Words(words)),
-                Ok(_) => Err(SpecError::EmptyCommand { flag: "--shell" }),
-                Err(_) => Err(SpecError::Quotes {
-                    text: text.to_owned(),
-                }),
+                Ok(_) => usage("--shell: the command is empty".to_owned()),
+                Err(_) => usage(format!("'{text}': a quote is not closed")),
             },
+        }
+    }
+
+    /// The words of a command: split as a shell would split them, or handed to a
+    /// shell whole.
+    pub(super) fn words(&self, flag: &'static str, text: &str) -> Result<Vec<String>, Failure> {
+        let empty = || usage(format!("{flag}: the command is empty"));
+        if text.trim().is_empty() {
+            return empty();
+        }
+        match self {
+            Shell::None => match shell_words::split(text) {
+                Err(_) => usage(format!("'{text}': a quote is not closed")),
+                Ok(words) if words.first().is_none_or(String::is_empty) => empty(),
+                Ok(words) => Ok(words),
+            },
+            Shell::Words(shell) => {
+                let command = ["-c".to_owned(), text.to_owned()];
+                Ok([shell.as_slice(), &command].concat())
+            }
         }
     }
 }
 
-/// Where standard output goes, per command or for all.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OutputChoice(pub Output);
-
-impl OutputChoice {
-    /// `null`, `pipe`, `inherit`, or a file.
-    pub fn parse(text: &str) -> Self {
-        OutputChoice(match text {
-            "null" => Output::Null,
-            "pipe" => Output::Pipe,
-            "inherit" => Output::Inherit,
-            file => Output::File(PathBuf::from(file)),
-        })
+/// Where standard output goes: `null`, `pipe`, `inherit`, or a file.
+pub fn output(text: &str) -> Output {
+    match text {
+        "null" => Output::Null,
+        "pipe" => Output::Pipe,
+        "inherit" => Output::Inherit,
+        file => Output::File(PathBuf::from(file)),
     }
 }
 
@@ -86,7 +97,7 @@ pub struct CommandRaceSpec {
     /// Standard input of all commands.
     pub input: Input,
     /// Standard output: none given, one for all, or one per command.
-    pub outputs: Vec<OutputChoice>,
+    pub outputs: Vec<Output>,
     /// Compare the outputs of baseline and candidates.
     pub check_output: bool,
     /// Which exit codes count as success.
@@ -125,130 +136,109 @@ impl Default for CommandRaceSpec {
     }
 }
 
-/// The reason why a race cannot be run as asked.
-#[derive(Clone, Debug, PartialEq)]
-pub enum SpecError {
-    /// There is no command.
-    NoCommand,
-    /// A command or hook without words.
-    EmptyCommand {
-        /// The flag, or `command`.
-        flag: &'static str,
-    },
-    /// Quotes that do not close.
-    Quotes {
-        /// The command.
-        text: String,
-    },
-    /// A list that fits neither all commands nor each.
-    Count {
-        /// The flag.
-        flag: &'static str,
-        /// How often it was given.
-        given: usize,
-        /// How many commands there are.
-        commands: usize,
-    },
-    /// Bounds that leave nothing between them.
-    Runs {
-        /// The flags.
-        flags: &'static str,
-        /// At least.
-        min: u32,
-        /// At most.
-        max: u32,
-    },
-    /// A number that must be positive is zero.
-    Zero {
-        /// The flag.
-        flag: &'static str,
-    },
-    /// Two flags that contradict each other.
-    Conflict {
-        /// One flag.
-        one: &'static str,
-        /// The other.
-        other: &'static str,
-        /// The reason.
-        why: &'static str,
-    },
-    /// The parameters do not work out.
-    Parameter(ParameterError),
-    /// A number out of range, or too many commands.
-    Plan(PlanError),
-}
-
-impl std::fmt::Display for SpecError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::NoCommand => {
-                f.write_str("no command to run; try: deadheat run -- './old input' './new input'")
+impl CommandRaceSpec {
+    /// Things that are allowed and rarely meant, in words.
+    pub fn hints(&self) -> Vec<String> {
+        let mut hints = Vec::new();
+        for command in &self.commands {
+            if self.shell == Shell::None
+                && let Ok(words) = self.shell.words("command", command)
+                && let Some(operator) = suspicious_words(&words).first()
+            {
+                hints.push(format!(
+                    "'{command}': no shell reads the '{operator}', the program gets it as an argument; -S runs commands in a shell"
+                ));
             }
-            Self::EmptyCommand { flag } => write!(f, "{flag}: the command is empty"),
-            Self::Quotes { text } => write!(f, "'{text}': a quote is not closed"),
-            Self::Count {
-                flag,
-                given,
-                commands,
-            } => write!(
-                f,
-                "{flag} was given {given} times for {commands} commands; give it once for all or once for each"
-            ),
-            Self::Runs { flags, min, max } => write!(
-                f,
-                "{flags}: at least {min} and at most {max} runs leave nothing to choose from"
-            ),
-            Self::Zero { flag } => write!(f, "{flag} must be at least 1"),
-            Self::Conflict { one, other, why } => {
-                write!(f, "{one} and {other} cannot be combined: {why}")
+            if command.starts_with('-') {
+                hints.push(format!(
+                    "'{command}' is taken for a command; options go before the --"
+                ));
             }
-            Self::Parameter(inner) => inner.fmt(f),
-            Self::Plan(inner) => inner.fmt(f),
+            if self.parameters.is_empty()
+                && let Some(name) = placeholders(command).first()
+            {
+                hints.push(format!(
+                    "'{command}': {{{name}}} is passed on as it is, since no -L or -P defines it"
+                ));
+            }
+        }
+        hints
+    }
+}
+
+/// Words that a shell would act upon, in a command that gets none: they are
+/// handed to the program as they are, which is rarely meant.
+fn suspicious_words(words: &[String]) -> Vec<&str> {
+    const OPERATORS: [&str; 12] = [
+        "|", "||", "&", "&&", ";", ">", ">>", "<", "2>", "2>&1", "&>", "|&",
+    ];
+    words
+        .iter()
+        .skip(1)
+        .map(String::as_str)
+        .filter(|word| OPERATORS.contains(word))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_shell_quotes_group_words() {
+        let words = Shell::None
+            .words("command", "grep -e 'a b' \"c d\"")
+            .unwrap();
+        assert_eq!(words, ["grep", "-e", "a b", "c d"]);
+    }
+
+    #[test]
+    fn a_shell_gets_the_text_whole() {
+        let shell = Shell::parse("bash --norc").unwrap();
+        let words = shell.words("command", "a | b").unwrap();
+        assert_eq!(words, ["bash", "--norc", "-c", "a | b"]);
+    }
+
+    #[test]
+    fn an_empty_command_and_an_open_quote_are_told() {
+        assert!(
+            Shell::None
+                .words("--prepare", "  ")
+                .unwrap_err()
+                .to_string()
+                .contains("--prepare")
+        );
+        assert!(Shell::None.words("command", "''").is_err());
+        assert!(
+            Shell::None
+                .words("command", "echo 'a")
+                .unwrap_err()
+                .to_string()
+                .contains("quote")
+        );
+    }
+
+    #[test]
+    fn shell_operators_are_noticed_only_as_words_of_their_own() {
+        let list = |text: &str| Shell::None.words("command", text).unwrap();
+        assert_eq!(suspicious_words(&list("a | b > c")), ["|", ">"]);
+        assert!(suspicious_words(&list("grep 'a|b' x>y")).is_empty());
+    }
+
+    fn spec(commands: &[&str]) -> CommandRaceSpec {
+        CommandRaceSpec {
+            commands: commands.iter().map(|text| text.to_string()).collect(),
+            ..CommandRaceSpec::default()
         }
     }
-}
 
-impl std::error::Error for SpecError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Parameter(inner) => inner.source(),
-            Self::Plan(inner) => inner.source(),
-            _ => None,
-        }
-    }
-}
-
-impl From<ParameterError> for SpecError {
-    fn from(inner: ParameterError) -> Self {
-        Self::Parameter(inner)
-    }
-}
-
-impl From<PlanError> for SpecError {
-    fn from(inner: PlanError) -> Self {
-        Self::Plan(inner)
-    }
-}
-
-impl From<LooksError> for SpecError {
-    fn from(error: LooksError) -> Self {
-        match error {
-            LooksError::Range { min, max } => SpecError::Runs {
-                flags: "--min-runs, --max-runs",
-                min,
-                max,
-            },
-            LooksError::Alpha(value) => SpecError::Plan(PlanError::OutOfRange {
-                flag: "--alpha",
-                value,
-                range: ShareRange::ALPHA.words,
-            }),
-        }
-    }
-}
-
-impl From<SpecError> for Failure {
-    fn from(error: SpecError) -> Self {
-        Failure::Usage(error.to_string())
+    #[test]
+    fn shell_syntax_and_stray_placeholders_earn_a_hint() {
+        let hints = spec(&["a | b", "c {n}"]).hints();
+        assert!(hints[0].contains("-S"), "{hints:?}");
+        assert!(hints[1].contains("{n}"), "{hints:?}");
+        assert!(spec(&["a 'b|c'", "jq .x"]).hints().is_empty());
+        let hints = spec(&["a", "--margin", "2%"]).hints();
+        assert!(hints[0].contains("options go before the --"), "{hints:?}");
     }
 }

@@ -9,11 +9,12 @@ use crate::rules::{CliOverrides, Rules, RulesSource};
 use crate::settings::{Color, Front, Ignored, Selection, Setting, ValueKind};
 
 /// What the program is to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Mode {
     /// Race, as `cargo bench` asks for.
     Race,
     /// Call everything once, as `cargo test` asks for.
+    #[default]
     Smoke,
     /// Name the benchmarks.
     List,
@@ -22,7 +23,7 @@ pub(super) enum Mode {
 }
 
 /// Everything the command line says.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Arguments {
     pub(super) mode: Mode,
     pub(super) selection: Selection,
@@ -34,22 +35,6 @@ pub(super) struct Arguments {
     pub(super) source: RulesSource,
     pub(super) save: Option<PathBuf>,
     pub(super) files: Files,
-}
-
-impl Default for Arguments {
-    fn default() -> Self {
-        Self {
-            mode: Mode::Smoke,
-            selection: Selection::default(),
-            answer: Answer::default(),
-            quiet: false,
-            shown: false,
-            asked: CliOverrides::default(),
-            source: RulesSource::Nearest,
-            save: None,
-            files: Files::default(),
-        }
-    }
 }
 
 /// What `--help` prints: the settings of a race stand in the table of all fronts, and what only a
@@ -146,15 +131,18 @@ impl Arguments {
                 parsed.selection.filters.push(word);
                 continue;
             }
+            let mut value = || match &joined {
+                Some(value) => Ok(value.clone()),
+                None => match words.next() {
+                    Some(word) => text(word),
+                    None => Err(format!("{name} needs a value")),
+                },
+            };
             if let Some(setting) = Setting::of(Front::Harness).find(|one| named(one, name)) {
                 let value = match (setting.kind, &joined) {
                     (ValueKind::Flag, None) => "true".to_owned(),
                     (ValueKind::Flag, Some(_)) => return Err(format!("{name} takes no value")),
-                    (_, Some(value)) => value.clone(),
-                    (_, None) => match words.next() {
-                        Some(word) => text(word)?,
-                        None => return Err(format!("{name} needs a value")),
-                    },
+                    _ => value()?,
                 };
                 setting
                     .set(&mut parsed.asked.settings, &value)
@@ -175,22 +163,15 @@ impl Arguments {
                 _ => None,
             };
             if let Some(flag) = flag {
-                match joined {
-                    None => *flag = true,
-                    Some(_) => return Err(format!("{name} takes no value")),
+                if joined.is_some() {
+                    return Err(format!("{name} takes no value"));
                 }
+                *flag = true;
                 if let "--figures" | "--plot" = name {
                     needs_reports(name)?;
                 }
                 continue;
             }
-            let mut value = || match &joined {
-                Some(value) => Ok(value.clone()),
-                None => match words.next() {
-                    Some(word) => text(word),
-                    None => Err(format!("{name} needs a value")),
-                },
-            };
             let about = |problem: String| format!("{name}: {problem}");
             match name {
                 "--ignored" => parsed.selection.ignored = Ignored::Only,

@@ -1,18 +1,22 @@
 //! Files that `cargo bench` writes beside its answer.
 
-use std::path::{Path, PathBuf};
+#[cfg(feature = "reports")]
+use {
+    crate::report_files::{ReportFiles, check_file},
+    deadheat_analysis::histograms,
+    deadheat_format::{write_hdr, write_text},
+    deadheat_report::{MarkdownOptions, to_markdown_with},
+    std::path::{Path, PathBuf},
+};
 
-use deadheat_analysis::{Options, histograms};
-use deadheat_format::{ensure_writable, write_hdr, write_text};
 use deadheat_model::Analysis;
-use deadheat_report::{MarkdownOptions, to_markdown_with};
 
 use crate::answer::Answer;
 use crate::exit::Failure;
 use crate::race::RaceOutcome;
-use crate::report_files::ReportFiles;
 
 /// The files that the command line asks for.
+#[cfg(feature = "reports")]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Files {
     hdr: Option<PathBuf>,
@@ -20,6 +24,7 @@ pub(super) struct Files {
     reports: ReportFiles,
 }
 
+#[cfg(feature = "reports")]
 impl Files {
     /// Takes the value of a flag that asks for a file.
     pub(super) fn ask(&mut self, flag: &str, file: String) -> Result<(), String> {
@@ -37,40 +42,38 @@ impl Files {
     /// Finds out before the race whether all of them can be written.
     pub(super) fn check(&self) -> Result<(), Failure> {
         for (flag, path) in self.exports() {
-            ensure_writable(path).map_err(|error| Failure::unwritable(flag, &error))?;
+            check_file(flag, path, None)?;
         }
         self.reports.check(None)
     }
 
-    /// Returns the options of an analysis of so many benchmarks for these files.
-    pub(super) fn analysis_options(&self, options: Options, benchmarks: usize) -> Options {
-        self.reports.analysis_options(options, benchmarks)
-    }
-
-    /// Writes them, and says where they are, a line for each.
-    pub(super) fn write(
+    /// Analyses for this answer and these files, writes these, and prints the answer with where all
+    /// is, unless one of them takes its place on standard output.
+    pub(super) fn answer(
         &self,
         outcome: &RaceOutcome,
-        analysis: &Analysis,
         answer: &Answer,
-    ) -> Result<Vec<String>, Failure> {
+    ) -> Result<Analysis, Failure> {
+        let benchmarks = outcome.run.header.plan.benchmarks.len();
+        let options = answer.analysis_options();
+        let options = self.reports.analysis_options(options, benchmarks);
+        let analysis = answer.analysis_with(&outcome.run, options);
         for (flag, path) in self.exports() {
-            match flag {
-                "--export-hdr" => write_hdr(&outcome.run, &histograms(&outcome.run), path),
-                _ => {
-                    let figures = answer.figures;
-                    let options = MarkdownOptions { figures };
-                    write_text(path, &to_markdown_with(analysis, &options))
-                }
+            if flag == "--export-hdr" {
+                write_hdr(&outcome.run, &histograms(&outcome.run), path)
+            } else {
+                let figures = answer.figures;
+                write_text(
+                    path,
+                    &to_markdown_with(&analysis, &MarkdownOptions { figures }),
+                )
             }
             .map_err(|error| Failure::writing(flag, error))?;
         }
-        self.reports.write(&outcome.run.header, analysis)
-    }
-
-    /// Returns whether one of them takes the place of the answer on standard output.
-    pub(super) fn takes_stdout(&self) -> bool {
-        self.reports.takes_stdout()
+        let written = self.reports.write(&outcome.run.header, &analysis)?;
+        let below = [vec![answer.recorded_in(&outcome.path)], written].concat();
+        self.reports.print_beside(answer, &analysis, &below)?;
+        Ok(analysis)
     }
 
     fn exports(&self) -> impl Iterator<Item = (&'static str, &Path)> {
@@ -83,7 +86,42 @@ impl Files {
     }
 }
 
-/// Nothing: this build has whatever such a flag asks for.
-pub(super) fn needs_reports(_: &str) -> Result<(), String> {
-    Ok(())
+/// No files: nothing stands beside the answer of a build without the feature `reports`.
+#[cfg(not(feature = "reports"))]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Files;
+
+#[cfg(not(feature = "reports"))]
+impl Files {
+    pub(super) fn ask(&mut self, flag: &str, _: String) -> Result<(), String> {
+        needs_reports(flag)
+    }
+
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    pub(super) fn answer(
+        &self,
+        outcome: &RaceOutcome,
+        answer: &Answer,
+    ) -> Result<Analysis, Failure> {
+        let analysis = answer.analysis(&outcome.run);
+        answer.print_with(&analysis, &[answer.recorded_in(&outcome.path)])?;
+        Ok(analysis)
+    }
+}
+
+/// Says how to have what a flag asks for, where this build has it not.
+pub(super) fn needs_reports(flag: &str) -> Result<(), String> {
+    if cfg!(feature = "reports") {
+        return Ok(());
+    }
+    let version = env!("CARGO_PKG_VERSION");
+    let version = version.rsplit_once('.').map_or(version, |(minor, _)| minor);
+    Err(format!(
+        "{flag}: these benchmarks were built without reports; write deadheat = {{ version = \
+         \"{version}\", features = [\"reports\"] }} in Cargo.toml, or make them of the run that \
+         is recorded: deadheat report FILE"
+    ))
 }

@@ -4,6 +4,8 @@
 use deadheat_model::{LeftOut, LeftOutReason, Results};
 use regex_lite::{NoExpand, Regex};
 
+use crate::exit::Failure;
+
 /// Benchmarks that race each other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Families {
@@ -13,32 +15,10 @@ pub struct Families {
     pub left_out: Vec<LeftOut>,
 }
 
-/// A filter that is no pattern.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FamilyProblem {
-    /// The filter.
-    pub filter: String,
-    /// The problem of the pattern.
-    pub problem: String,
-}
-
-impl std::fmt::Display for FamilyProblem {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { filter, problem } = self;
-        write!(f, "filter '{filter}' is no regular expression: {problem}")
-    }
-}
-
-impl std::error::Error for FamilyProblem {}
-
 /// Pairs what `baseline` fits with what `candidate` fits where the rest of the
 /// name is the same, in the order of the baselines. The parts that fit are
 /// shown as `[BASELINE vs. CANDIDATE]`.
-pub fn families(
-    names: &[String],
-    baseline: &str,
-    candidate: &str,
-) -> Result<Families, FamilyProblem> {
+pub fn families(names: &[String], baseline: &str, candidate: &str) -> Result<Families, Failure> {
     let mut found = families_between([names, names], baseline, candidate)?;
     // What fits both filters may race after all.
     let pairs = &found.pairs;
@@ -55,7 +35,7 @@ pub fn families_between(
     names: [&[String]; 2],
     baseline: &str,
     candidate: &str,
-) -> Result<Families, FamilyProblem> {
+) -> Result<Families, Failure> {
     let place = format!("[{baseline} vs. {candidate}]");
     let [ours, theirs] = [
         selected(names[0], baseline, &place)?,
@@ -102,17 +82,18 @@ impl Families {
     }
 }
 
+fn pattern(filter: &str) -> Result<Regex, Failure> {
+    Regex::new(filter).map_err(|problem| {
+        Failure::Usage(format!(
+            "filter '{filter}' is no regular expression: {problem}"
+        ))
+    })
+}
+
 /// The names that a filter fits, each behind the same with `place` for what
 /// fits.
-fn selected(
-    names: &[String],
-    filter: &str,
-    place: &str,
-) -> Result<Vec<(String, String)>, FamilyProblem> {
-    let pattern = Regex::new(filter).map_err(|error| FamilyProblem {
-        filter: filter.to_owned(),
-        problem: error.to_string(),
-    })?;
+fn selected(names: &[String], filter: &str, place: &str) -> Result<Vec<(String, String)>, Failure> {
+    let pattern = pattern(filter)?;
     let fitting = names.iter().filter(|name| pattern.is_match(name));
     let shown = |name: &String| pattern.replace_all(name, NoExpand(place)).into_owned();
     Ok(fitting.map(|name| (shown(name), name.clone())).collect())
@@ -120,15 +101,8 @@ fn selected(
 
 /// Keeps the benchmarks that a filter fits, and puts `shown` where it does, so
 /// that two families meet under one name; without `shown` the names stay.
-pub fn family(
-    results: &mut Results,
-    filter: &str,
-    shown: Option<&str>,
-) -> Result<(), FamilyProblem> {
-    let pattern = Regex::new(filter).map_err(|error| FamilyProblem {
-        filter: filter.to_owned(),
-        problem: error.to_string(),
-    })?;
+pub fn family(results: &mut Results, filter: &str, shown: Option<&str>) -> Result<(), Failure> {
+    let pattern = pattern(filter)?;
     let all = std::mem::take(&mut results.benchmarks);
     let mut kept = Results::new(&results.source, &results.tool);
     kept.facts = std::mem::take(&mut results.facts);

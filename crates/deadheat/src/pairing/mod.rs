@@ -6,7 +6,7 @@ mod names;
 mod pair;
 mod target;
 
-pub use families::{Families, FamilyProblem, families, families_between, family};
-pub use names::{NamedPair, NamedTarget, pair_names, side_names};
-pub use pair::{pair, race_alone};
+pub use families::{Families, families, families_between, family};
+pub use names::{Launched, pair_names, side_names};
+pub use pair::{Worker, pair, race_alone};
 pub use target::{Listed, Pairing, Target};

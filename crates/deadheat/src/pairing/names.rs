@@ -5,45 +5,22 @@ use std::path::Path;
 
 use deadheat_model::{LeftOut, LeftOutReason};
 
-use crate::names::distinct;
-use crate::settings::Selection;
+use super::target::{Listed, Pairing, Target, named};
+use crate::race::google_benchmark;
+use crate::settings::{Selection, distinct};
 
-/// The benchmarks of one program as either build made it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct NamedTarget {
-    /// Its name, where a build makes several.
-    pub name: Option<String>,
-    /// The benchmarks of the old build and of the new one, where these made
-    /// the program.
-    pub sides: [Option<Vec<String>>; 2],
-}
-
-/// A benchmark that both builds of a target have.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NamedPair {
-    /// The name shown.
-    pub shown: String,
-    /// The place of the target among those given.
-    pub target: usize,
-    /// By which both programs know it.
-    pub benchmark: String,
-}
+/// A Google Benchmark executable with the names of its benchmarks, as either build made it.
+pub type Launched = Target<Listed<Vec<String>>>;
 
 /// Pairs the benchmarks of two builds, which are called by `sides`, by their
 /// names.
-pub fn pair_names(
-    targets: &[NamedTarget],
-    sides: &[String; 2],
-    selection: &Selection,
-) -> (Vec<NamedPair>, Vec<LeftOut>) {
-    let mut pairs = Vec::new();
-    let mut left_out = Vec::new();
-    let of = |target: &NamedTarget, side: usize| target.sides[side].clone().unwrap_or_default();
-    let holds_any = |target: &&NamedTarget| target.sides.iter().flatten().any(|s| !s.is_empty());
-    let several = targets.iter().filter(holds_any).count() > 1;
-    for (place, target) in targets.iter().enumerate() {
-        let [old, new] = [of(target, 0), of(target, 1)];
-        let prefix = target.name.as_deref().filter(|_| several);
+pub fn pair_names(targets: &[Launched], sides: &[String; 2], selection: &Selection) -> Pairing {
+    let mut pairing = Pairing::default();
+    for (target, prefix) in named(targets, |names| !names.is_empty()) {
+        let [old, new] = target.sides.each_ref().map(|side| {
+            let names = side.as_ref().map(|listed| &listed.listing);
+            names.map_or(&[][..], Vec::as_slice)
+        });
         let only_new = new.iter().filter(|name| !old.contains(name));
         let mut seen: Vec<&String> = Vec::new();
         for name in old.iter().chain(only_new) {
@@ -52,14 +29,14 @@ pub fn pair_names(
                 continue;
             }
             seen.push(name);
-            let times = [&old, &new].map(|side| side.iter().filter(|one| *one == name).count());
+            let times = [old, new].map(|side| side.iter().filter(|one| *one == name).count());
             let reason = match times {
                 [1, 1] => {
-                    pairs.push(NamedPair {
-                        shown: shown.whole,
-                        target: place,
-                        benchmark: name.clone(),
-                    });
+                    let programs = target.sides.iter().flatten().map(|listed| &listed.program);
+                    let sides = sides.iter().zip(programs);
+                    let sides = sides.map(|(side, program)| (&**side, program, &**name));
+                    let benchmark = google_benchmark(&shown.whole, sides);
+                    pairing.benchmarks.push(benchmark);
                     continue;
                 }
                 [_, 0] => LeftOutReason::OnlyIn(sides[0].clone()),
@@ -67,13 +44,13 @@ pub fn pair_names(
                 [old, _] if old > 1 => several_of_the_name(&sides[0], times[0]),
                 _ => several_of_the_name(&sides[1], times[1]),
             };
-            left_out.push(LeftOut {
+            pairing.left_out.push(LeftOut {
                 benchmark: shown.whole,
                 reason,
             });
         }
     }
-    (pairs, left_out)
+    pairing
 }
 
 /// A launch for one of them would run them all.
@@ -139,14 +116,31 @@ fn file_name(given: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use deadheat_model::{Benchmark, Program, Workload};
     use proptest::prelude::*;
 
-    fn target(old: &[&str], new: &[&str]) -> NamedTarget {
-        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-        NamedTarget {
+    fn target<N: ToString>(old: &[N], new: &[N]) -> Launched {
+        let listed = |names: &[N]| {
+            Some(Listed {
+                program: Program::default(),
+                listing: names.iter().map(N::to_string).collect(),
+            })
+        };
+        Target {
             name: Some("suite".to_owned()),
-            sides: [Some(owned(old)), Some(owned(new))],
+            sides: [listed(old), listed(new)],
         }
+    }
+
+    /// The name by which both programs know a benchmark.
+    fn known(benchmark: &Benchmark) -> &str {
+        let mut contenders = benchmark.contenders.iter().map(|one| match &one.workload {
+            Workload::GoogleBenchmark(calls) => &*calls.benchmark,
+            other => panic!("{other:?}"),
+        });
+        let first = contenders.next().unwrap();
+        assert_eq!(contenders.collect::<Vec<_>>(), [first]);
+        first
     }
 
     fn sides() -> [String; 2] {
@@ -156,10 +150,11 @@ mod tests {
     #[test]
     fn names_pair_once_and_what_cannot_is_left_out() {
         let target = target(&["a", "b", "twice", "twice"], &["twice", "c", "a"]);
-        let (pairs, left_out) = pair_names(&[target], &sides(), &Selection::default());
-        assert_eq!(pairs.len(), 1);
-        assert_eq!((pairs[0].shown.as_str(), pairs[0].target), ("a", 0));
-        let left: Vec<(&str, &LeftOutReason)> = left_out
+        let pairing = pair_names(&[target], &sides(), &Selection::default());
+        assert_eq!(pairing.benchmarks.len(), 1);
+        assert_eq!(pairing.benchmarks[0].name, "a");
+        let left: Vec<(&str, &LeftOutReason)> = pairing
+            .left_out
             .iter()
             .map(|one| (one.benchmark.as_str(), &one.reason))
             .collect();
@@ -174,9 +169,10 @@ mod tests {
     #[test]
     fn of_several_targets_each_is_named() {
         let targets = [target(&["a"], &["a"]), target(&["a"], &[])];
-        let (pairs, left_out) = pair_names(&targets, &sides(), &Selection::default());
-        assert_eq!(pairs[0].shown, "suite::a");
-        assert_eq!(left_out[0].benchmark, "suite::a");
+        let pairing = pair_names(&targets, &sides(), &Selection::default());
+        assert_eq!(pairing.benchmarks[0].name, "suite::a");
+        assert_eq!(known(&pairing.benchmarks[0]), "a");
+        assert_eq!(pairing.left_out[0].benchmark, "suite::a");
     }
 
     proptest! {
@@ -185,14 +181,15 @@ mod tests {
             old in prop::collection::vec("[a-d]", 0..6),
             new in prop::collection::vec("[a-d]", 0..6),
         ) {
-            let target = NamedTarget { name: None, sides: [Some(old.clone()), Some(new.clone())] };
-            let (pairs, left_out) = pair_names(&[target], &sides(), &Selection::default());
+            let pairing = pair_names(&[target(&old, &new)], &sides(), &Selection::default());
+            let pairs: Vec<&str> = pairing.benchmarks.iter().map(known).collect();
+            let left_out = &pairing.left_out;
             for name in old.iter().chain(&new) {
-                let raced = pairs.iter().filter(|pair| pair.benchmark == *name).count();
+                let raced = pairs.iter().filter(|pair| **pair == name).count();
                 let left = left_out.iter().filter(|one| one.benchmark == *name).count();
                 prop_assert_eq!(raced + left, 1);
             }
-            prop_assert!(pairs.iter().all(|p| old.contains(&p.benchmark) && new.contains(&p.benchmark)));
+            prop_assert!(pairs.iter().map(|p| p.to_string()).all(|p| old.contains(&p) && new.contains(&p)));
         }
     }
 

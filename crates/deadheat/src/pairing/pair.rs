@@ -1,12 +1,15 @@
 //! The pairs themselves.
 
-use deadheat_engine::ListedBenchmark;
+use deadheat_engine::{ListedBenchmark, WorkerListing};
 use deadheat_model::{
     Benchmark, Contender, FunctionCalls, LeftOut, LeftOutReason, Program, WorkerCalls, Workload,
 };
 
 use super::names::Shown;
-use super::target::{Listed, Pairing, Target, unlike};
+use super::target::{Listed, Pairing, Target, named, unlike};
+
+/// A worker with its listing, as either build made it.
+pub type Worker = Target<Listed<WorkerListing>>;
 use crate::settings::Selection;
 
 /// Pairs the benchmarks of two builds, which are called by `sides`, the old one
@@ -17,9 +20,9 @@ use crate::settings::Selection;
 /// `NAME (CONTENDER)`. What only one side has and what is not the same work is
 /// left out with a reason. Every replicate of a pair has a process of the old
 /// build, number 0, and one of the new.
-pub fn pair(targets: &[Target], sides: &[String; 2], selection: &Selection) -> Pairing {
+pub fn pair(targets: &[Worker], sides: &[String; 2], selection: &Selection) -> Pairing {
     let mut pairing = Pairing::default();
-    for (target, prefix) in named(targets) {
+    for (target, prefix) in named(targets, holds_any) {
         let before = pairing.benchmarks.len();
         let mut of_target = OfTarget {
             target,
@@ -29,8 +32,7 @@ pub fn pair(targets: &[Target], sides: &[String; 2], selection: &Selection) -> P
         };
         of_target.pair(prefix);
         if pairing.benchmarks.len() > before {
-            let listed = [&target.baseline, &target.candidate];
-            for (place, side) in listed.into_iter().flatten().enumerate() {
+            for (place, side) in target.sides.iter().flatten().enumerate() {
                 pairing.meet(&side.listing, before + place == 0);
             }
         }
@@ -40,10 +42,10 @@ pub fn pair(targets: &[Target], sides: &[String; 2], selection: &Selection) -> P
 
 /// The races of single programs: the contenders of each benchmark against each
 /// other, all in one process per replicate.
-pub fn race_alone(targets: &[Target], selection: &Selection) -> Pairing {
+pub fn race_alone(targets: &[Worker], selection: &Selection) -> Pairing {
     let mut pairing = Pairing::default();
-    for (target, prefix) in named(targets) {
-        let Some(listed) = target.baseline.as_ref().or(target.candidate.as_ref()) else {
+    for (target, prefix) in named(targets, holds_any) {
+        let Some(listed) = target.sides.iter().flatten().next() else {
             continue;
         };
         let before = pairing.benchmarks.len();
@@ -71,20 +73,13 @@ pub fn race_alone(targets: &[Target], selection: &Selection) -> Pairing {
     pairing
 }
 
-/// The targets with the name that their benchmarks are called after, which
-/// only those need that are not alone.
-fn named(targets: &[Target]) -> impl Iterator<Item = (&Target, Option<&str>)> {
-    let several = targets.iter().filter(|target| target.holds_any()).count() > 1;
-    let named = move |target: &'_ Target| -> bool { several && target.name.is_some() };
-    targets.iter().map(move |target| {
-        let name = target.name.as_deref().filter(|_| named(target));
-        (target, name)
-    })
+fn holds_any(listing: &WorkerListing) -> bool {
+    !listing.benchmarks.is_empty()
 }
 
 /// The pairs of one target.
 struct OfTarget<'a> {
-    target: &'a Target,
+    target: &'a Worker,
     sides: &'a [String; 2],
     selection: &'a Selection,
     pairing: &'a mut Pairing,
@@ -92,8 +87,10 @@ struct OfTarget<'a> {
 
 impl OfTarget<'_> {
     fn pair(&mut self, prefix: Option<&str>) {
-        let old = Target::of(self.target.baseline.as_ref());
-        let new = Target::of(self.target.candidate.as_ref());
+        let [old, new] = self.target.sides.each_ref().map(|side| {
+            let listed = side.as_ref().map(|listed| &listed.listing.benchmarks);
+            listed.map_or(&[][..], Vec::as_slice)
+        });
         let namesake = |among: &'_ [ListedBenchmark], name: &str| {
             among.iter().position(|other| other.name == name)
         };
@@ -147,22 +144,19 @@ impl OfTarget<'_> {
         if !shown.is_selected(self.selection, ignored) {
             return;
         }
-        let sides = [
-            (&self.target.baseline, old, baseline),
-            (&self.target.candidate, new, candidate),
-        ];
-        let mut contenders = Vec::with_capacity(sides.len());
-        for (process, (listed, benchmark, name)) in sides.into_iter().enumerate() {
-            let Some(Listed { program, .. }) = listed else {
-                return;
-            };
-            let side = &self.sides[process];
-            contenders.push(contender(side, program, process, benchmark, name));
-        }
+        let listed = self.target.sides.iter().flatten();
+        let sides = listed
+            .zip([(old, baseline), (new, candidate)])
+            .zip(self.sides);
+        let contenders = sides
+            .enumerate()
+            .map(|(process, ((listed, (benchmark, name)), side))| {
+                contender(side, &listed.program, process, benchmark, name)
+            });
         self.pairing.benchmarks.push(Benchmark {
             name: shown.whole.clone(),
             parameters: old.parameters.clone(),
-            contenders,
+            contenders: contenders.collect(),
             throughput: old.throughput.filter(|_| old.throughput == new.throughput),
             ..Benchmark::default()
         });
@@ -210,7 +204,6 @@ fn contender(
 mod tests {
     use super::*;
     use crate::settings::Ignored;
-    use deadheat_engine::WorkerListing;
     use deadheat_model::{Metric, Throughput};
     use proptest::prelude::*;
 
@@ -225,7 +218,11 @@ mod tests {
         }
     }
 
-    fn listed(program: &str, metrics: &[Metric], benchmarks: Vec<ListedBenchmark>) -> Listed {
+    fn listed(
+        program: &str,
+        metrics: &[Metric],
+        benchmarks: Vec<ListedBenchmark>,
+    ) -> Listed<WorkerListing> {
         Listed {
             program: Program {
                 executable: program.into(),
@@ -239,12 +236,14 @@ mod tests {
         }
     }
 
-    fn target(old: Vec<ListedBenchmark>, new: Vec<ListedBenchmark>) -> Target {
+    fn target(old: Vec<ListedBenchmark>, new: Vec<ListedBenchmark>) -> Worker {
         let wall = [Metric::Wall];
         Target {
             name: None,
-            baseline: Some(listed("./old", &wall, old)),
-            candidate: Some(listed("./new", &wall, new)),
+            sides: [
+                Some(listed("./old", &wall, old)),
+                Some(listed("./new", &wall, new)),
+            ],
         }
     }
 
@@ -252,7 +251,7 @@ mod tests {
         ["old", "new"].map(str::to_owned)
     }
 
-    fn paired(targets: &[Target]) -> Pairing {
+    fn paired(targets: &[Worker]) -> Pairing {
         pair(targets, &sides(), &Selection::default())
     }
 
@@ -355,17 +354,15 @@ mod tests {
 
     #[test]
     fn targets_are_named_when_more_than_one_holds_anything() {
-        let named = |name: &str, target: Target| Target {
+        let named = |name: &str, target: Worker| Target {
             name: Some(name.to_owned()),
             ..target
         };
         let one = || vec![bench("sum", &["a"])];
         let text = named("text", target(one(), one()));
         let empty = named("empty", target(Vec::new(), Vec::new()));
-        let gone = Target {
-            candidate: None,
-            ..named("gone", target(one(), Vec::new()))
-        };
+        let mut gone = named("gone", target(one(), Vec::new()));
+        gone.sides[1] = None;
         let alone = paired(&[text.clone(), empty]);
         assert_eq!(alone.benchmarks[0].name, "sum");
         let both = paired(&[text, gone]);
@@ -380,8 +377,10 @@ mod tests {
         let fewer = [Metric::Allocations, Metric::Wall];
         let target = Target {
             name: None,
-            baseline: Some(listed("./old", &all, one())),
-            candidate: Some(listed("./new", &fewer, one())),
+            sides: [
+                Some(listed("./old", &all, one())),
+                Some(listed("./new", &fewer, one())),
+            ],
         };
         let metrics = paired(&[target]).metrics;
         assert_eq!(metrics, [Metric::Wall, Metric::Allocations]);
@@ -389,10 +388,8 @@ mod tests {
 
     #[test]
     fn a_program_alone_races_its_contenders_in_one_process() {
-        let target = Target {
-            candidate: None,
-            ..target(vec![bench("sum", &["loop", "fold"])], Vec::new())
-        };
+        let mut target = target(vec![bench("sum", &["loop", "fold"])], Vec::new());
+        target.sides[1] = None;
         let pairing = race_alone(&[target], &Selection::default());
         assert_eq!(rows(&pairing), ["sum loop=0:sum:loop fold=0:sum:fold"]);
         assert_eq!(pairing.metrics, [Metric::Wall]);

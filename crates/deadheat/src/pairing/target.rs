@@ -3,24 +3,23 @@
 use deadheat_engine::{ListedBenchmark, WorkerListing};
 use deadheat_model::{Benchmark, LeftOut, Metric, Program};
 
-/// A program and what it says of itself.
+/// A program and what it says of itself: all of a worker's listing, or the names of the benchmarks
+/// of a Google Benchmark executable.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Listed {
+pub struct Listed<L> {
     /// The program and its arguments.
     pub program: Program,
-    /// Its benchmarks and metrics.
-    pub listing: WorkerListing,
+    /// Its benchmarks.
+    pub listing: L,
 }
 
 /// One program as either build made it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Target {
+pub struct Target<S> {
     /// Its name, where a build makes several.
     pub name: Option<String>,
-    /// That of the old build, if it made one.
-    pub baseline: Option<Listed>,
-    /// That of the new build, if it made one.
-    pub candidate: Option<Listed>,
+    /// That of the old build and that of the new one, where these made it.
+    pub sides: [Option<S>; 2],
 }
 
 /// The benchmarks that race, and those that do not.
@@ -35,17 +34,19 @@ pub struct Pairing {
     pub metrics: Vec<Metric>,
 }
 
-impl Target {
-    /// The benchmarks of one side, none where that was not built.
-    pub(super) fn of(side: Option<&Listed>) -> &[ListedBenchmark] {
-        side.map_or(&[][..], |listed| &listed.listing.benchmarks)
-    }
-
-    /// Returns whether it has a benchmark on any side.
-    pub(super) fn holds_any(&self) -> bool {
-        let sides = [&self.baseline, &self.candidate];
-        sides.iter().any(|side| !Self::of(side.as_ref()).is_empty())
-    }
+/// The targets with the name that their benchmarks are called after, which
+/// only those need that are not alone in holding any.
+pub(super) fn named<L>(
+    targets: &[Target<Listed<L>>],
+    holds_any: impl Fn(&L) -> bool,
+) -> impl Iterator<Item = (&Target<Listed<L>>, Option<&str>)> {
+    let holds = |target: &&Target<Listed<L>>| {
+        let mut sides = target.sides.iter().flatten();
+        sides.any(|side| holds_any(&side.listing))
+    };
+    let several = targets.iter().filter(holds).count() > 1;
+    let named = targets.iter();
+    named.map(move |target| (target, target.name.as_deref().filter(|_| several)))
 }
 
 impl Pairing {

@@ -2,13 +2,17 @@
 //! benchmark before the plan is frozen.
 
 #[cfg(feature = "commands")]
-use deadheat_engine::{Inspected, WorkerProgram, inspect};
+use {
+    deadheat_engine::{Inspected, WorkerProgram, inspect},
+    deadheat_model::Program,
+};
+
 use deadheat_engine::{Interrupts, Watcher, environment, unix_seconds};
 use deadheat_model::{
     Benchmark, BenchmarkFailure, Design, Environment, LeftOut, Origin, Plan, RulesOfSome, RunHeader,
 };
 
-use super::entries::{BenchmarkRace, Entries, PilotedContenders};
+use super::entries::{BenchmarkRace, Entries, PilotedContenders, function_contenders};
 use super::error::{RaceError, RaceOutcome, not_started, take_over_signals};
 #[cfg(feature = "commands")]
 use super::google_benchmark;
@@ -16,7 +20,6 @@ use super::planning::{
     design, looks, refuse_existing, refuse_unmeasured, refuse_unmeasured_overrides,
 };
 use super::sitting::Sitting;
-use super::workers;
 use crate::rules::benchmark_overrides;
 
 /// Races these benchmarks, each replicate in processes of its own, and records the run as it
@@ -109,7 +112,7 @@ fn contenders<'a>(
         let contenders = google_benchmark::contenders(race, &entries.benchmarks, interrupts)?;
         return Ok(Box::new(contenders));
     }
-    let contenders = workers::contenders(race, &entries.metrics, interrupts)?;
+    let contenders = function_contenders(race, &entries.metrics, interrupts)?;
     Ok(Box::new(contenders))
 }
 
@@ -158,7 +161,7 @@ pub(crate) fn smoke_test<E: From<RaceError>>(
     mut report: impl FnMut(&Benchmark, Result<(), RaceError>) -> Result<(), E>,
 ) -> Result<(), E> {
     let interrupts = take_over_signals()?;
-    let mut contenders = workers::contenders(race, &entries.metrics, &interrupts)?;
+    let mut contenders = function_contenders(race, &entries.metrics, &interrupts)?;
     for benchmark in &entries.benchmarks {
         let outcome = contenders.smoke(benchmark);
         report(
@@ -169,13 +172,19 @@ pub(crate) fn smoke_test<E: From<RaceError>>(
     Ok(())
 }
 
-/// Finds out what kind of program this is, and what it can race. `patience` is
-/// how long it may take.
+/// Finds out what kind of program this is, and what it can race. What it prints may be `shown`, and
+/// `patience` is how long it may take.
 #[cfg(feature = "commands")]
 pub fn inspect_program(
-    program: &WorkerProgram,
+    program: &Program,
+    shown: bool,
     patience: Option<std::time::Duration>,
 ) -> Result<Inspected, RaceError> {
     let interrupts = take_over_signals()?;
-    inspect(program, patience, &interrupts).map_err(|error| not_started(error, &interrupts))
+    let program = WorkerProgram {
+        executable: program.executable.clone(),
+        arguments: program.arguments.iter().map(Into::into).collect(),
+        shown,
+    };
+    inspect(&program, patience, &interrupts).map_err(|error| not_started(error, &interrupts))
 }

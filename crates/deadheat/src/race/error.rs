@@ -59,15 +59,6 @@ pub enum RaceError {
         /// The reason why not, as what is said of the file.
         reason: String,
     },
-    /// The run was made with other metrics than can be recorded now.
-    OtherMetrics {
-        /// The file.
-        path: PathBuf,
-        /// Its metrics.
-        then: String,
-        /// Those of this machine.
-        now: String,
-    },
 }
 
 impl std::fmt::Display for RaceError {
@@ -86,11 +77,6 @@ impl std::fmt::Display for RaceError {
             Self::NotResumable { path, reason } => {
                 write!(f, "--resume: {} {reason}", path.display())
             }
-            Self::OtherMetrics { path, then, now } => write!(
-                f,
-                "--resume: {} records {then}, here and now there is {now}",
-                path.display()
-            ),
         }
     }
 }
@@ -154,7 +140,6 @@ impl From<RaceError> for Failure {
                 Failure::unwritable("--resume", &cause)
             }
             RaceError::Resume(_) | RaceError::NotResumable { .. } => Failure::Data(text),
-            RaceError::OtherMetrics { .. } => Failure::Data(text),
         }
     }
 }

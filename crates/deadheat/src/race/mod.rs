@@ -13,7 +13,6 @@ mod planning;
 #[cfg(feature = "commands")]
 mod resume;
 mod sitting;
-mod workers;
 
 #[cfg(feature = "commands")]
 pub use benchmarks::inspect_program;

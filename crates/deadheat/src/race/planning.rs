@@ -165,7 +165,8 @@ pub(super) fn add_own_links(plan: &mut Plan, replicates: u32, possible: impl Fn(
 mod tests {
     use super::*;
     use deadheat_engine::Pilot;
-    use deadheat_model::{BenchmarkOverrides, Contender, Pinning, Workload};
+    use deadheat_model::{BenchmarkOverrides, Workload};
+    use deadheat_testing::runs::{benchmark, contenders, header};
 
     fn piloted(call_ns: f64, iterations: u64) -> Piloted {
         Piloted {
@@ -200,34 +201,20 @@ mod tests {
     }
 
     fn plan_on_neutral_links(max_replicates: u32) -> Plan {
-        let contender = |name: &str| Contender {
-            name: name.to_owned(),
-            workload: Workload::Recording,
-        };
-        let benchmark = |name: &str, contenders: &[&str]| Benchmark {
-            name: name.to_owned(),
-            contenders: contenders.iter().copied().map(contender).collect(),
+        let benchmark = |name: &str, names: &[&str]| Benchmark {
             blocks_per_replicate: Some(9),
-            ..Benchmark::default()
+            ..benchmark(
+                name,
+                contenders(names.iter().copied(), &Workload::Recording),
+            )
         };
-        Plan {
-            design: Design {
-                margin: 0.01,
-                alpha: 0.05,
-                looks: planned_looks(0, max_replicates, 0.05).unwrap(),
-                blocks_per_replicate: 25,
-                warmup: 0,
-                budget: None,
-                judged: Metric::Wall,
-                pinning: Pinning::Auto,
-            },
-            seed: 1,
-            benchmarks: vec![
-                benchmark("alone", &["a"]),
-                benchmark("failed", &["a", "b"]),
-                benchmark("raced", &["a", "b"]),
-            ],
-        }
+        let looks = planned_looks(0, max_replicates, 0.05).unwrap();
+        let benchmarks = vec![
+            benchmark("alone", &["a"]),
+            benchmark("failed", &["a", "b"]),
+            benchmark("raced", &["a", "b"]),
+        ];
+        header(deadheat_testing::runs::design(looks), 1, benchmarks).plan
     }
 
     #[test]

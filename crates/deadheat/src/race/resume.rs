@@ -9,10 +9,10 @@ use deadheat_format::{read_header, read_run};
 use deadheat_model::{Metric, Origin, RaceSettings, Run, RunHeader, TimeLimit, Workload};
 
 use super::commands::{self, placements};
-use super::entries::BenchmarkRace;
+use super::entries::{BenchmarkRace, function_contenders};
 use super::error::{RaceError, RaceOutcome, not_started, take_over_signals};
+use super::google_benchmark;
 use super::sitting::Sitting;
-use super::{google_benchmark, workers};
 
 /// What a recorded race holds, where it can be taken up again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,7 +128,7 @@ pub fn resume_race(
         }
         Resumable::Workers => {
             let run = read_run(path).map_err(RaceError::Resume)?;
-            let mut contenders = workers::contenders(&race, &old.metrics, &interrupts)?;
+            let mut contenders = function_contenders(&race, &old.metrics, &interrupts)?;
             contenders
                 .resume(plan, before, &run.placed)
                 .map_err(|error| not_started(error, &interrupts))?;
@@ -186,9 +186,9 @@ fn refuse_other_metrics(path: &Path, then: &[Metric], now: &[Metric]) -> Result<
     if then == now {
         return Ok(());
     }
-    Err(RaceError::OtherMetrics {
+    let (then, now) = (list(then), list(now));
+    Err(RaceError::NotResumable {
         path: path.to_owned(),
-        then: list(then),
-        now: list(now),
+        reason: format!("records {then}, here and now there is {now}"),
     })
 }

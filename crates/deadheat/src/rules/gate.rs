@@ -4,9 +4,11 @@ use std::path::PathBuf;
 
 use deadheat_engine::unix_seconds;
 use deadheat_model::{
-    Analysis, Comparison, Day, Excuse, FailOn, GateHit, Gates, Glob, Idle, IdleIgnore, Ignore,
+    Analysis, Comparison, Day, Excuse, FailOn, GateHit, Gates, Idle, IdleIgnore, Ignore,
     RulesOfSome,
 };
+
+use crate::settings::Selection;
 
 /// What answers are held against. Judging is pure: the same gate says the same
 /// of the same analysis.
@@ -19,10 +21,8 @@ pub struct Gate {
     pub some: Vec<RulesOfSome>,
     /// Rules that may be broken for now.
     pub ignores: Vec<Ignore>,
-    /// Which benchmarks are judged; all when there are none.
-    pub include: Vec<Glob>,
-    /// Which are not.
-    pub exclude: Vec<Glob>,
+    /// Which benchmarks are judged.
+    pub judged: Selection,
     /// The rules file that was read.
     pub config: Option<PathBuf>,
     /// True if an ignored benchmark that is not there has gone for good.
@@ -39,8 +39,7 @@ impl Default for Gate {
             fail_on: Vec::new(),
             some: Vec::new(),
             ignores: Vec::new(),
-            include: Vec::new(),
-            exclude: Vec::new(),
+            judged: Selection::default(),
             config: None,
             whole: false,
             today: Day::of_unix_seconds(unix_seconds().unwrap_or(0)),
@@ -66,14 +65,13 @@ impl Gate {
         let mut seen = vec![Seen::default(); self.ignores.len()];
         let mut asked: Vec<FailOn> = Vec::new();
         for comparison in &mut analysis.comparisons {
-            if comparison.candidate.is_some() && self.judges(&comparison.benchmark) {
-                asked.extend(self.rules_of(&comparison.benchmark));
+            comparison.gate = None;
+            if self.judged.names(&comparison.benchmark) {
+                if comparison.candidate.is_some() {
+                    asked.extend(self.rules_of(&comparison.benchmark));
+                }
+                comparison.gate = self.hit(comparison, &mut seen);
             }
-            comparison.gate = if self.judges(&comparison.benchmark) {
-                self.hit(comparison, &mut seen)
-            } else {
-                None
-            };
         }
         let failed = analysis.failures.iter().map(|failed| &failed.benchmark);
         let left_out = analysis.left_out.iter().map(|left| &left.benchmark);
@@ -91,11 +89,6 @@ impl Gate {
                 .filter_map(|(ignore, seen)| self.idle(ignore, *seen))
                 .collect(),
         };
-    }
-
-    fn judges(&self, benchmark: &str) -> bool {
-        let fits = |glob: &Glob| glob.fits(benchmark);
-        (self.include.is_empty() || self.include.iter().any(fits)) && !self.exclude.iter().any(fits)
     }
 
     /// The rules that a benchmark must not break, each once.
@@ -181,7 +174,7 @@ mod tests {
 
     use deadheat_analysis::{Options, analyse};
     use deadheat_format::read_run;
-    use deadheat_model::{RaceSettings, Verdict};
+    use deadheat_model::{Glob, RaceSettings, Verdict};
 
     use super::*;
 
@@ -291,8 +284,8 @@ mod tests {
     #[test]
     fn what_the_filters_leave_out_is_not_judged() {
         let mut gate = gate(&[FailOn::Slower], vec![]);
-        gate.include = vec![Glob::new("a*")];
-        gate.exclude = vec![Glob::new("*2")];
+        gate.judged.include = vec![Glob::new("a*")];
+        gate.judged.exclude = vec![Glob::new("*2")];
         let mut analysis = analysis(&[("a1", SLOWER), ("a2", SLOWER), ("b1", SLOWER)]);
         assert_eq!(hits(&gate, &mut analysis), [fails("slower"), None, None]);
     }

@@ -2,13 +2,12 @@
 //! the command line, and the gate that holds answers against them.
 
 mod gate;
-mod own;
 mod precedence;
 
 pub use gate::Gate;
-pub(crate) use own::benchmark_overrides;
-#[cfg(feature = "commands")]
-pub(crate) use own::recorded_rules;
 #[cfg(feature = "commands")]
 pub use precedence::Terms;
+pub(crate) use precedence::benchmark_overrides;
+#[cfg(feature = "commands")]
+pub(crate) use precedence::recorded_rules;
 pub use precedence::{CliOverrides, Rules, RulesSource};

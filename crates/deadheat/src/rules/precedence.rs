@@ -4,15 +4,15 @@
 use std::path::{Path, PathBuf};
 
 use deadheat_format::{FormatError, find_rules, read_rules};
-use deadheat_model::{Glob, RaceSettings, RulesFile, RulesOfSome};
+use deadheat_model::{
+    BenchmarkOverrides, LevelOverride, Looks, RaceSettings, RulesFile, RulesOfSome,
+};
 #[cfg(feature = "commands")]
 use deadheat_model::{Metric, Origin, Results, Run};
 
 use super::gate::Gate;
-#[cfg(feature = "commands")]
-use super::own::recorded_rules;
 use crate::exit::Failure;
-use crate::settings::Selection;
+use crate::settings::{Selection, random_seed};
 
 /// What a command line says of what a rules file may say, too. It always wins over a file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -108,26 +108,25 @@ impl Rules {
         }
     }
 
+    /// The same with a seed, drawn where nobody chose one.
+    pub fn seeded(&self) -> RaceSettings {
+        let mut settings = self.settings();
+        settings.seed.get_or_insert_with(random_seed);
+        settings
+    }
+
     /// Rules of some benchmarks, without what the command line says for all.
     pub fn some(&self) -> Vec<RulesOfSome> {
-        let mut some = self
-            .file
-            .as_ref()
-            .map_or_else(Vec::new, |file| file.some.clone());
+        let file = self.file.as_ref();
+        let mut some = file.map_or_else(Vec::new, |file| file.some.clone());
         for RulesOfSome { rules, .. } in &mut some {
             *rules = std::mem::take(rules).without(&self.asked.settings);
         }
         some
     }
 
-    /// Returns true if a benchmark is raced or judged, as the filters of the file have it; those
-    /// who name benchmarks on the command line know better.
-    pub fn selects(&self, benchmark: &str) -> bool {
-        let file = self.file.as_ref().filter(|_| !self.asked.names);
-        file.is_none_or(|file| file.selects(benchmark))
-    }
-
-    /// What the command line selects, among what the filters of the file leave.
+    /// What the command line selects, among what the filters of the file leave. These do not count
+    /// for those who name benchmarks on the command line, and so know better.
     pub fn selection(&self, selection: Selection) -> Selection {
         match self.file.as_ref().filter(|_| !self.asked.names) {
             Some(file) => Selection {
@@ -154,7 +153,8 @@ impl Rules {
     /// Takes out of results what the filters of the file leave out.
     #[cfg(feature = "commands")]
     pub fn keep(&self, results: &mut Results) {
-        results.benchmarks.retain(|one| self.selects(&one.name));
+        let selection = self.selection(Selection::default());
+        results.benchmarks.retain(|one| selection.names(&one.name));
     }
 
     /// Gives the benchmarks of a recording their own rules; a race keeps those
@@ -174,10 +174,12 @@ impl Rules {
                 && !recorded.contains(judged)
             {
                 let known: Vec<&str> = recorded.iter().map(Metric::name).collect();
+                // Only a file has rules of some benchmarks.
+                let path = self.file.as_ref().map_or(Path::new(""), |file| &file.path);
                 return Err(Failure::Usage(format!(
                     "metric {judged} of benchmark '{}' in {}: {} records only {}",
                     benchmark.name,
-                    self.path().display(),
+                    path.display(),
                     file.display(),
                     known.join(", ")
                 )));
@@ -186,37 +188,16 @@ impl Rules {
         Ok(())
     }
 
-    /// The rules file, or the name it would have.
-    #[cfg(feature = "commands")]
-    fn path(&self) -> &Path {
-        let file = self.file.as_ref().map(|file| file.path.as_path());
-        file.unwrap_or(Path::new(deadheat_format::RULES_FILE))
-    }
-
     /// The gate that answers have to pass. Its filters are those of the file, unless benchmarks
     /// were named.
     pub fn gate(&self) -> Gate {
-        let Some(file) = &self.file else {
-            return Gate {
-                fail_on: self.settings().fail_on.unwrap_or_default(),
-                whole: self.asked.whole,
-                ..Gate::default()
-            };
-        };
-        let filters = |globs: &Vec<Glob>| {
-            if self.asked.names {
-                Vec::new()
-            } else {
-                globs.clone()
-            }
-        };
+        let file = self.file.as_ref();
         Gate {
             fail_on: self.settings().fail_on.unwrap_or_default(),
             some: self.some(),
-            ignores: file.ignores.clone(),
-            include: filters(&file.include),
-            exclude: filters(&file.exclude),
-            config: Some(file.path.clone()),
+            ignores: file.map_or_else(Vec::new, |file| file.ignores.clone()),
+            judged: self.selection(Selection::default()),
+            config: file.map(|file| file.path.clone()),
             whole: self.asked.whole,
             ..Gate::default()
         }
@@ -235,10 +216,55 @@ impl Rules {
     }
 }
 
+/// What is decided for a benchmark otherwise than for all. `looks` plans the
+/// looks for a chance of a wrong verdict of its own.
+pub(crate) fn benchmark_overrides<E>(
+    some: &[RulesOfSome],
+    benchmark: &str,
+    looks: impl FnOnce(f64) -> Result<Looks, E>,
+) -> Result<BenchmarkOverrides, E> {
+    let rules = RulesOfSome::of(some, benchmark);
+    let level = |alpha| {
+        Ok(LevelOverride {
+            alpha,
+            looks: looks(alpha)?,
+        })
+    };
+    Ok(BenchmarkOverrides {
+        margin: rules.margin,
+        level: rules.alpha.map(level).transpose()?,
+        judged: rules.metric,
+        budget: rules.budget,
+    })
+}
+
+/// What is decided for a benchmark of a recording, which is looked at once,
+/// after so many replicates, and has no time to spend.
+#[cfg(feature = "commands")]
+pub(crate) fn recorded_rules(
+    some: &[RulesOfSome],
+    benchmark: &str,
+    replicates: u32,
+) -> BenchmarkOverrides {
+    let once = |alpha| {
+        Ok::<_, std::convert::Infallible>(Looks {
+            at: vec![replicates],
+            levels: vec![alpha],
+            weights: vec![1.0],
+        })
+    };
+    let Ok(overrides) = benchmark_overrides(some, benchmark, once);
+    BenchmarkOverrides {
+        budget: None,
+        ..overrides
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadheat_model::{FailOn, Metric};
+    use deadheat_analysis::planned_looks;
+    use deadheat_model::{FailOn, Glob, Metric};
     use std::time::Duration;
 
     fn file() -> RulesFile {
@@ -311,11 +337,35 @@ mod tests {
             };
             Rules::new(asked, Some(file()))
         };
-        assert!(!names(false).selects("sort") && names(false).selects("parse/json"));
-        assert!(names(true).selects("sort"));
         let selection = names(false).selection(Selection::default());
         assert!(!selection.names("sort") && selection.names("parse/json"));
         let selection = names(true).selection(Selection::default());
         assert!(selection.names("sort"));
+    }
+
+    fn some(metric: &str) -> Vec<RulesOfSome> {
+        vec![RulesOfSome {
+            name: Glob::new("parse/*"),
+            rules: RaceSettings {
+                alpha: Some(0.01),
+                metric: Some(Metric::from_name(metric)),
+                ..RaceSettings::default()
+            },
+        }]
+    }
+
+    #[test]
+    fn a_benchmark_gets_the_looks_of_its_own_level() {
+        let looks = |alpha| planned_looks(0, 40, alpha);
+        let own = benchmark_overrides(&some("cpu"), "parse/json", looks).unwrap();
+        let level = own.level.unwrap();
+        assert_eq!(level.looks, planned_looks(0, 40, 0.01).unwrap());
+        assert_eq!(level.looks.at, planned_looks(0, 40, 0.05).unwrap().at);
+        assert_eq!(own.judged, Some(Metric::Cpu));
+        assert!(
+            benchmark_overrides(&some("cpu"), "sort", looks)
+                .unwrap()
+                .is_empty()
+        );
     }
 }

@@ -10,47 +10,8 @@ use deadheat_model::{
 };
 
 use super::matched::{Held, Match, matched, place_of};
+use crate::exit::Failure;
 use crate::rules::{Terms, recorded_rules};
-
-/// Files that cannot be compared.
-#[derive(Clone, Debug, PartialEq)]
-pub enum SavedError {
-    /// No benchmark of the baseline has the metric asked for.
-    NotMeasured {
-        /// The metric asked for.
-        metric: String,
-        /// Those that are there.
-        known: String,
-    },
-    /// The margin or the level cannot be.
-    Plan(PlanError),
-}
-
-impl std::fmt::Display for SavedError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::NotMeasured { metric, known } => {
-                write!(f, "--metric {metric}: the files record only {known}")
-            }
-            Self::Plan(inner) => inner.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for SavedError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Plan(inner) => inner.source(),
-            _ => None,
-        }
-    }
-}
-
-impl From<PlanError> for SavedError {
-    fn from(inner: PlanError) -> Self {
-        Self::Plan(inner)
-    }
-}
 
 /// Joins the sides by the names of their benchmarks, the baseline first. What
 /// cannot be compared is in the run all the same: as a failure, or left out
@@ -58,7 +19,7 @@ impl From<PlanError> for SavedError {
 ///
 /// The benchmarks come in the order of the baseline, then those that only
 /// others have.
-pub fn join(sides: &[Side], terms: &Terms) -> Result<Run, SavedError> {
+pub fn join(sides: &[Side], terms: &Terms) -> Result<Run, Failure> {
     let held: Vec<HashMap<&str, Vec<Held<'_>>>> = sides.iter().map(by_name).collect();
     let mut joined = Joined::default();
     for name in names(sides) {
@@ -89,7 +50,7 @@ pub fn join(sides: &[Side], terms: &Terms) -> Result<Run, SavedError> {
     match run.header.plan.validate() {
         // Nothing in common is an answer too: all of it is left out.
         Ok(()) | Err(PlanError::Empty) => Ok(run),
-        Err(error) => Err(error.into()),
+        Err(error) => Err(Failure::Usage(error.to_string())),
     }
 }
 
@@ -117,7 +78,7 @@ fn names(sides: &[Side]) -> Vec<&str> {
 }
 
 /// A metric that nobody records was misspelled.
-fn check_measured(metric: &str, sides: &[Side]) -> Result<(), SavedError> {
+fn check_measured(metric: &str, sides: &[Side]) -> Result<(), Failure> {
     let files = sides.iter().flat_map(|side| &side.files);
     let benchmarks = files.flat_map(|results| &results.benchmarks);
     let mut known: Vec<&str> = Vec::new();
@@ -129,14 +90,14 @@ fn check_measured(metric: &str, sides: &[Side]) -> Result<(), SavedError> {
             known.push(name);
         }
     }
-    Err(SavedError::NotMeasured {
-        metric: metric.to_owned(),
-        known: if known.is_empty() {
-            "nothing".to_owned()
-        } else {
-            known.join(", ")
-        },
-    })
+    let known = if known.is_empty() {
+        "nothing".to_owned()
+    } else {
+        known.join(", ")
+    };
+    Err(Failure::Usage(format!(
+        "--metric {metric}: the files record only {known}"
+    )))
 }
 
 /// The benchmarks joined so far.
@@ -226,8 +187,6 @@ impl<'a> Joined<'a> {
                 judged: None,
                 ..recorded_rules(&terms.rules, &benchmark.name, 1)
             };
-        }
-        for benchmark in &mut self.benchmarks {
             let own = common.len().min(benchmark.counters.len());
             benchmark.counters.drain(..own);
         }
@@ -392,7 +351,7 @@ fn end(path: &str, depth: usize) -> String {
 
 /// Makes a run of a single file. The commands of one race of hyperfine are compared with the first
 /// of them; every other benchmark stands alone.
-pub fn alone(results: Results, terms: &Terms) -> Result<Run, SavedError> {
+pub fn alone(results: Results, terms: &Terms) -> Result<Run, Failure> {
     let commands = results.tool.starts_with("hyperfine") && results.benchmarks.len() > 1;
     if !commands {
         let name = results.source.clone();

@@ -5,4 +5,4 @@ mod join;
 mod matched;
 
 pub use crate::rules::Terms;
-pub use join::{SavedError, Side, alone, join, side_names_of};
+pub use join::{Side, alone, join, side_names_of};

@@ -7,39 +7,9 @@ use deadheat_model::Program;
 
 use crate::exit::Failure;
 
-/// The reason why words name no program.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ProgramError {
-    /// A quote is not closed.
-    Quotes(String),
-    /// There are no words.
-    Empty,
-    /// It is found nowhere.
-    NotFound(String),
-    /// It is a file of another kind.
-    NotExecutable(String),
-}
-
-impl std::fmt::Display for ProgramError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Quotes(inner) => write!(f, "'{inner}': a quote is not closed"),
-            Self::Empty => f.write_str("the name of a program is empty"),
-            Self::NotFound(inner) => write!(f, "there is no program '{inner}'"),
-            Self::NotExecutable(inner) => write!(
-                f,
-                "'{inner}' is not executable; make it so with chmod +x, or name what runs it, as in \
-         'python3 {inner}'"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for ProgramError {}
-
 /// The path of an executable file, or words as in a shell: a program, which is
 /// looked up in `PATH`, and its arguments.
-pub fn program(text: &str) -> Result<Program, ProgramError> {
+pub fn program(text: &str) -> Result<Program, Failure> {
     if is_executable(Path::new(text)) {
         return Ok(Program {
             executable: in_this_folder(text),
@@ -47,16 +17,21 @@ pub fn program(text: &str) -> Result<Program, ProgramError> {
         });
     }
     if Path::new(text).is_file() {
-        return Err(ProgramError::NotExecutable(text.to_owned()));
+        return Err(Failure::Contender(format!(
+            "'{text}' is not executable; make it so with chmod +x, or name what runs it, as in \
+             'python3 {text}'"
+        )));
     }
-    let words = shell_words::split(text).map_err(|_| ProgramError::Quotes(text.to_owned()))?;
+    let words = shell_words::split(text)
+        .map_err(|_| Failure::Usage(format!("'{text}': a quote is not closed")))?;
     let Some((name, arguments)) = words.split_first().filter(|(name, _)| !name.is_empty()) else {
-        return Err(ProgramError::Empty);
+        return Err(Failure::Usage("the name of a program is empty".to_owned()));
     };
     let executable = if is_executable(Path::new(name)) {
         in_this_folder(name)
     } else {
-        find_executable(name).ok_or_else(|| ProgramError::NotFound(name.clone()))?
+        let found = find_executable(name);
+        found.ok_or_else(|| Failure::Contender(format!("there is no program '{name}'")))?
     };
     Ok(Program {
         executable,
@@ -81,16 +56,6 @@ fn in_this_folder(path: &str) -> PathBuf {
         PathBuf::from(path)
     } else {
         Path::new(".").join(path)
-    }
-}
-
-impl From<ProgramError> for Failure {
-    fn from(error: ProgramError) -> Self {
-        let text = error.to_string();
-        match error {
-            ProgramError::Quotes(_) | ProgramError::Empty => Failure::Usage(text),
-            ProgramError::NotFound(_) | ProgramError::NotExecutable(_) => Failure::Contender(text),
-        }
     }
 }
 

@@ -1,4 +1,5 @@
-//! Which benchmarks of a suite are meant, in the manner of libtest.
+//! Names of benchmarks: which ones are meant, in the manner of libtest, and what tells contenders
+//! apart.
 
 use deadheat_model::Glob;
 
@@ -73,6 +74,34 @@ impl Selection {
     }
 }
 
+/// Says that nothing is selected, and what could be.
+pub fn nothing_selected<N: AsRef<str>>(names: &[N]) -> String {
+    const SHOWN: usize = 10;
+    let (shown, more) = names.split_at(names.len().min(SHOWN));
+    let shown: Vec<&str> = shown.iter().map(N::as_ref).collect();
+    let mut text = format!("no benchmark is selected; there are {}", shown.join(", "));
+    if !more.is_empty() {
+        text += &format!(" and {} more (--list)", more.len());
+    }
+    text
+}
+
+/// Makes every name the only one of its kind: the second `true` of an A/A
+/// race becomes `true (2)`.
+pub(crate) fn distinct(names: Vec<String>) -> Vec<String> {
+    let mut taken: Vec<String> = Vec::with_capacity(names.len());
+    for name in &names {
+        let mut unique = name.clone();
+        let mut number = 2;
+        while taken.contains(&unique) || (unique != *name && names.contains(&unique)) {
+            unique = format!("{name} ({number})");
+            number += 1;
+        }
+        taken.push(unique);
+    }
+    taken
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,6 +122,19 @@ mod tests {
         assert!(some.names("utf8/std") && some.names("quicksort"));
         assert!(!some.names("hash"));
         assert!(selection(&[], &[], false).names("anything"));
+    }
+
+    #[test]
+    fn what_is_excluded_is_out_even_when_it_is_included() {
+        let globs = |include: &[&str], exclude: &[&str]| Selection {
+            include: include.iter().copied().map(Glob::new).collect(),
+            exclude: exclude.iter().copied().map(Glob::new).collect(),
+            ..Selection::default()
+        };
+        assert!(globs(&[], &[]).names("sort"));
+        assert!(!globs(&["parse/*"], &[]).names("sort"));
+        assert!(globs(&["parse/*"], &["*/slow"]).names("parse/json"));
+        assert!(!globs(&["parse/*"], &["*/slow"]).names("parse/slow"));
     }
 
     #[test]
@@ -128,5 +170,11 @@ mod tests {
         assert_eq!(marked(Ignored::Out), [(false, true), (true, true)]);
         assert_eq!(marked(Ignored::Only), [(true, true), (false, false)]);
         assert_eq!(marked(Ignored::In), [(true, true), (true, true)]);
+    }
+
+    #[test]
+    fn the_same_name_twice_is_numbered_and_others_are_left_alone() {
+        let names = ["a", "b", "a", "a (2)", "a"].map(str::to_owned).to_vec();
+        assert_eq!(distinct(names), ["a", "b", "a (3)", "a (2)", "a (4)"]);
     }
 }

@@ -23,7 +23,13 @@ impl Suite {
     ///
     /// It belongs to the suite as soon as it has a baseline.
     pub fn benchmark(&mut self, name: impl Into<String>) -> Benchmark<'_> {
-        Benchmark::new(self, name.into())
+        Benchmark {
+            suite: self,
+            name: name.into(),
+            parameters: Vec::new(),
+            throughput: None,
+            ignored: false,
+        }
     }
 
     /// A benchmark for each of several values of a parameter, named
@@ -70,16 +76,6 @@ pub struct Benchmark<'s> {
 }
 
 impl<'s> Benchmark<'s> {
-    pub(super) fn new(suite: &'s mut Suite, name: String) -> Self {
-        Self {
-            suite,
-            name,
-            parameters: Vec::new(),
-            throughput: None,
-            ignored: false,
-        }
-    }
-
     /// Records a parameter of the input, for tables and files. It does not
     /// change the name.
     pub fn parameter(mut self, name: &str, value: impl Display) -> Self {
@@ -134,7 +130,10 @@ impl<'s> Benchmark<'s> {
     /// together. A time is then that of all of them, from the first call to
     /// the end of the last.
     pub fn threads(self, threads: u32) -> Threads<'s> {
-        Threads::new(self, threads)
+        Threads {
+            benchmark: self,
+            threads,
+        }
     }
 
     /// Contenders are async functions, run by the executor that `start`
@@ -177,7 +176,10 @@ impl<'s> Benchmark<'s> {
             functions: Shared(Rc::clone(&functions) as Rc<RefCell<_>>),
         });
         let registered = self.suite.benchmarks.last_mut().expect("just pushed");
-        Race::new(registered, functions)
+        Race {
+            registered,
+            functions,
+        }
     }
 }
 
@@ -259,10 +261,6 @@ pub struct Threads<'s> {
 }
 
 impl<'s> Threads<'s> {
-    pub(super) fn new(benchmark: Benchmark<'s>, threads: u32) -> Self {
-        Self { benchmark, threads }
-    }
-
     /// Makes from a seed what the threads of a block share.
     pub fn input<I: Send + Sync + 'static>(
         self,
@@ -325,13 +323,6 @@ pub type ThreadRace<'s, I, O> = Race<'s, Concurrent<I, O>>;
 pub type AsyncRace<'s, E, I, O> = Race<'s, Asynchronous<E, I, O>>;
 
 impl<'s, B> Race<'s, B> {
-    pub(super) fn new(registered: &'s mut Registered, functions: Rc<RefCell<B>>) -> Self {
-        Self {
-            registered,
-            functions,
-        }
-    }
-
     fn named(self, name: &str) -> Self {
         self.registered.contenders.push(name.to_owned());
         self

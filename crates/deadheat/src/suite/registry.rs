@@ -8,7 +8,7 @@ use deadheat_engine::{
 };
 use deadheat_model::{Contender, FunctionCalls, Throughput, Workload};
 
-use crate::names::distinct;
+use crate::settings::distinct;
 
 /// The benchmarks of a program.
 #[derive(Default)]
