@@ -117,8 +117,8 @@ fn difference<'a>(
 }
 
 impl<'a> Time<'a> {
-    /// The change is the difference over the size of the old time, or over the mean of both where the
-    /// old one is 0; 0 where both are.
+    /// The change is the difference over the size of the old time, or over the mean of both where
+    /// the old one is 0; 0 where both are.
     fn of(old: Number<'a>, new: Number<'a>) -> Self {
         let (from, to) = (old.float(), new.float());
         let change = match (from == 0.0, to == 0.0) {

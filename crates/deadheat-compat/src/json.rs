@@ -114,7 +114,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Reads an object, and lets `entry` read the value of each key. The reader must stand on its bracket.
+    /// Reads an object, and lets `entry` read the value of each key. The reader must stand on its
+    /// bracket.
     pub(crate) fn object(
         &mut self,
         mut entry: impl FnMut(&mut Self, Text<'a>) -> Result<(), Broken>,

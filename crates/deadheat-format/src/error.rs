@@ -59,8 +59,7 @@ pub enum FormatError {
         line: u64,
         /// The column, counted from 1.
         column: u64,
-        /// The place in the tree, such as `benchmarks[3].real_time`; empty
-        /// where it is no tree.
+        /// The place in the tree, such as `benchmarks[3].real_time`; empty where it is no tree.
         path: String,
         /// The problem, in words.
         problem: String,

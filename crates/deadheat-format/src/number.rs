@@ -5,8 +5,7 @@
 
 use std::io::Write as _;
 
-/// Above this not every whole number is a float, and integers stop saying
-/// what was measured.
+/// Above this not every whole number is a float, and integers stop saying what was measured.
 const LAST_EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// Appends an integer in decimal.
@@ -24,8 +23,7 @@ pub(crate) fn push_integer(out: &mut Vec<u8>, mut number: u64) {
     out.extend_from_slice(&digits[first..]);
 }
 
-/// Appends a finite, non-negative value so that JSON and CSV readers get the
-/// same bits back.
+/// Appends a finite, non-negative value so that JSON and CSV readers get the same bits back.
 pub(crate) fn push_value(out: &mut Vec<u8>, value: f64) {
     if value <= LAST_EXACT && value.fract() == 0.0 {
         push_integer(out, value as u64);
@@ -105,10 +103,9 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Goes on behind the integer part of a number, where a point stands. Where
-    /// all of its digits make up a float, so does the power of ten that they
-    /// must be divided by, and one division rounds as the number should be
-    /// (Clinger 1990).
+    /// Goes on behind the integer part of a number, where a point stands. Where all of its digits
+    /// make up a float, so does the power of ten that they must be divided by, and one division
+    /// rounds as the number should be (Clinger 1990).
     #[inline]
     fn fraction(&mut self, start: &'a [u8], digits: usize, number: u64) -> Option<f64> {
         let point = self.rest;

@@ -20,6 +20,7 @@ mod estimate;
 mod figures;
 mod json;
 mod metric;
+mod named;
 mod placement;
 mod plan;
 mod plots;

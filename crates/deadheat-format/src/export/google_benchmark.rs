@@ -1,5 +1,4 @@
-//! A run as Google Benchmark writes its results, for `compare.py` and other
-//! scripts made for it.
+//! A run as Google Benchmark writes its results, for `compare.py` and other scripts made for it.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -9,7 +8,7 @@ use deadheat_model::{
     Benchmark, ContenderId, Json, Metric, Object, Run, Samples, Throughput, Workload,
 };
 
-use super::shared::{benchmark_names, distinct_names, ensure_wall_times, write_file};
+use super::shared::{benchmark_names, distinct_names, ensure_wall_times};
 use crate::default_path::time_stamp;
 use crate::error::{FormatError, cannot_write};
 
@@ -31,26 +30,16 @@ impl GoogleSide {
     }
 }
 
-/// Writes one side of a run in the JSON of Google Benchmark, schema 1,
-/// replacing what the file held: a row for every sample, times in nanoseconds
-/// per iteration, then the mean, median, standard deviation and coefficient of
-/// variation. Benchmarks are named as they are, so that both sides of a run
-/// meet in `compare.py`; of several candidates each is `benchmark/candidate`.
+/// Writes one side of a run in the JSON of Google Benchmark, schema 1: a row for every sample,
+/// times in nanoseconds per iteration, then the mean, median, standard deviation and coefficient of
+/// variation. Benchmarks are named as they are, so that both sides of a run meet in `compare.py`;
+/// of several candidates each is `benchmark/candidate`.
 ///
-/// Where no CPU time was recorded `cpu_time` repeats the wall time, which the
-/// context says, since readers take it for granted. What was raced once more as
-/// the user linked it is left out.
+/// Where no CPU time was recorded `cpu_time` repeats the wall time, which the context says, since
+/// readers take it for granted. What was raced once more as the user linked it is left out.
+///
+/// `name` stands for the file in errors.
 pub fn write_google_benchmark(
-    run: &Run,
-    side: GoogleSide,
-    path: impl AsRef<Path>,
-) -> Result<(), FormatError> {
-    let path = path.as_ref();
-    write_file(path, |out| write_google_benchmark_to(run, side, out, path))
-}
-
-/// Writes the same anywhere; `name` stands for the file in errors.
-pub fn write_google_benchmark_to(
     run: &Run,
     side: GoogleSide,
     mut out: impl Write,
@@ -353,7 +342,8 @@ fn counters<'a>(
     all
 }
 
-/// The statistics of more than one repetition, as Google Benchmark makes them: name, unit, and real and CPU time.
+/// The statistics of more than one repetition, as Google Benchmark makes them: name, unit, and real
+/// and CPU time.
 fn aggregates(repetitions: &[Repetition]) -> Vec<(&'static str, &'static str, (f64, f64))> {
     if repetitions.len() < 2 {
         return Vec::new();

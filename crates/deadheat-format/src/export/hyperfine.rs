@@ -8,22 +8,18 @@ use deadheat_model::{
     Benchmark, ContenderId, Json, Metric, Nanoseconds, Object, Run, Samples, Workload,
 };
 
-use super::shared::{ensure_wall_times, write_file, write_json};
+use super::shared::{ensure_wall_times, write_json};
 use crate::error::FormatError;
 
-/// Writes a run in the shape of hyperfine's `--export-json`, replacing what
-/// the file held: one result per benchmark and contender, times in seconds per
-/// iteration, memory in bytes. What was not recorded is `null` or left out.
+/// Writes a run in the shape of hyperfine's `--export-json`: one result per benchmark and
+/// contender, times in seconds per iteration, memory in bytes. What was not recorded is `null` or
+/// left out.
 ///
 /// A benchmark raced once more as the user linked it is left out too: a script
 /// that looks for a command finds one result of it.
-pub fn write_hyperfine(run: &Run, path: impl AsRef<Path>) -> Result<(), FormatError> {
-    let path = path.as_ref();
-    write_file(path, |out| write_hyperfine_to(run, out, path))
-}
-
-/// Writes hyperfine's JSON anywhere; `name` stands for the file in errors.
-pub fn write_hyperfine_to(
+///
+/// `name` stands for the file in errors.
+pub fn write_hyperfine(
     run: &Run,
     out: impl Write,
     name: impl AsRef<Path>,

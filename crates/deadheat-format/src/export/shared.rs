@@ -1,24 +1,12 @@
-//! Helpers of all exports: files that are replaced as a whole, and names that tell apart what only
-//! a name can tell apart in a file.
+//! Helpers of all exports, such as names that tell apart what only a name can tell apart in a file.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::Path;
 
 use deadheat_model::{Benchmark, Json, Metric, Run};
 
-use crate::error::{FormatError, cannot_write, create_folder_of};
-use crate::output::replace;
-
-/// Writes a file by `write`, replacing an older one, and makes the folder it goes to.
-pub(super) fn write_file(
-    path: &Path,
-    write: impl FnOnce(&mut BufWriter<File>) -> Result<(), FormatError>,
-) -> Result<(), FormatError> {
-    create_folder_of(path)?;
-    replace(path, write)
-}
+use crate::error::{FormatError, cannot_write};
 
 /// Writes JSON on indented lines; `file` is for errors.
 pub(super) fn write_json(mut out: impl Write, json: &Json, file: &Path) -> Result<(), FormatError> {

@@ -7,22 +7,17 @@ use std::path::Path;
 
 use deadheat_model::{Analysis, Better, Comparison, Ending, Json, Metric, Object, Processes, Side};
 
-use super::shared::{distinct_names, write_file, write_json};
+use super::shared::{distinct_names, write_json};
 use crate::error::FormatError;
 
-/// Writes the median of each candidate as the JSON of Bencher's `json` adapter,
-/// replacing what the file held. Wall time is the measure `latency`, in
-/// nanoseconds per iteration; any other metric is a measure of its own name.
+/// Writes the median of each candidate as the JSON of Bencher's `json` adapter. Wall time is the
+/// measure `latency`, in nanoseconds per iteration; any other metric is a measure of its own name.
 ///
 /// The ends are those of the interval of the comparison, laid around the
 /// median; without an interval there is the value alone.
-pub fn write_bmf(analysis: &Analysis, path: impl AsRef<Path>) -> Result<(), FormatError> {
-    let path = path.as_ref();
-    write_file(path, |out| write_bmf_to(analysis, out, path))
-}
-
-/// Writes the same anywhere; `name` stands for the file in errors.
-pub fn write_bmf_to(
+///
+/// `name` stands for the file in errors.
+pub fn write_bmf(
     analysis: &Analysis,
     out: impl Write,
     name: impl AsRef<Path>,
@@ -45,22 +40,13 @@ pub fn write_bmf_to(
     write_json(out, &benchmarks.into(), name.as_ref())
 }
 
-/// Writes the median of each candidate, per iteration and in the unit of its
-/// metric, replacing what the file held. `range` is the interval of the
-/// comparison, laid around the median; `extra` tells of the comparison.
+/// Writes the median of each candidate, per iteration and in the unit of its metric. `range` is the
+/// interval of the comparison, laid around the median; `extra` tells of the comparison.
 ///
-/// Metrics of which less is not better are left out: the name of the format
-/// says otherwise.
+/// Metrics of which less is not better are left out: the name of the format says otherwise.
+///
+/// `name` stands for the file in errors.
 pub fn write_smaller_is_better(
-    analysis: &Analysis,
-    path: impl AsRef<Path>,
-) -> Result<(), FormatError> {
-    let path = path.as_ref();
-    write_file(path, |out| write_smaller_is_better_to(analysis, out, path))
-}
-
-/// Writes the same anywhere; `name` stands for the file in errors.
-pub fn write_smaller_is_better_to(
     analysis: &Analysis,
     out: impl Write,
     name: impl AsRef<Path>,
@@ -82,8 +68,7 @@ pub fn write_smaller_is_better_to(
     write_json(out, &smaller.map(row).collect::<Json>(), name.as_ref())
 }
 
-/// One benchmark as the candidate runs it; without one, as the only contender
-/// does.
+/// One benchmark as the candidate runs it; without one, as the only contender does.
 struct Tracked<'a> {
     name: String,
     metric: &'a Metric,

@@ -11,13 +11,12 @@ use crate::error::{FormatError, cannot_read, nearest};
 
 /// Reads tidy CSV.
 ///
-/// The columns `benchmark`, `contender` and `wall_ns` must be there. With
-/// `replicate`, `block` and `slot` the recording is paired, in whatever order
-/// the rows come; without any of them it is unpaired. Other numeric columns
-/// are kept as metrics; one that is empty in all rows of a benchmark is a
-/// counter of the others alone. A last block of a benchmark that was cut off is left
-/// out; anything else that does not fit is an error that names its place, `name`
-/// standing for the file.
+/// The columns `benchmark`, `contender` and `wall_ns` must be there. With `replicate`, `block` and
+/// `slot` the recording is paired, in whatever order the rows come; without any of them it is
+/// unpaired. Other numeric columns are kept as metrics; one that is empty in all rows of a
+/// benchmark is a counter of the others alone. A last block of a benchmark that was cut off is left
+/// out; anything else that does not fit is an error that names its place, `name` standing for the
+/// file.
 pub fn read_csv_from(
     reader: impl Read,
     name: impl AsRef<Path>,
@@ -134,8 +133,7 @@ struct Seen {
     numbers: bool,
     /// The first cell that is neither a number nor empty.
     text: Option<(usize, String)>,
-    /// Of each benchmark, whether cells of it hold numbers, and the row of the
-    /// first that is empty.
+    /// Of each benchmark, whether cells of it hold numbers, and the row of the first that is empty.
     of_benchmarks: Vec<(bool, Option<usize>)>,
     /// The first number that cannot be a measurement, and why.
     unsound: Option<(usize, String)>,
@@ -177,10 +175,9 @@ impl ForeignColumns {
         }
     }
 
-    /// The columns that are metrics, by their place among `columns`. Text in
-    /// a column with a name of its own says that it is none; a column of
-    /// deadheat's own must hold numbers, or nothing but text. Empty cells count
-    /// as text, unless all of a benchmark are.
+    /// The columns that are metrics, by their place among `columns`. Text in a column with a name
+    /// of its own says that it is none; a column of deadheat's own must hold numbers, or nothing
+    /// but text. Empty cells count as text, unless all of a benchmark are.
     fn settle(
         self,
         file: &Path,

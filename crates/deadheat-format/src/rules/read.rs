@@ -15,10 +15,9 @@ use crate::error::{FormatError, RulesError, cannot_read};
 /// The name of the file that is looked for.
 pub const RULES_FILE: &str = "deadheat.toml";
 
-/// The nearest `deadheat.toml`, in this folder or one above it up to the root
-/// of the file system, named as seen from the folder; an empty path is the
-/// current folder. `None` where there is none; what has the name and is no file is
-/// an error.
+/// The nearest `deadheat.toml`, in this folder or one above it up to the root of the file system,
+/// named as seen from the folder; an empty path is the current folder. `None` where there is none;
+/// what has the name and is no file is an error.
 pub fn find_rules(folder: &Path) -> Result<Option<PathBuf>, FormatError> {
     let here = if folder.as_os_str().is_empty() {
         Path::new(".")
@@ -45,8 +44,7 @@ pub fn find_rules(folder: &Path) -> Result<Option<PathBuf>, FormatError> {
     Ok(None)
 }
 
-/// Rules that nobody reads would be gates that are open: what stands where they
-/// should be is told.
+/// Rules that nobody reads would be gates that are open: what stands where they should be is told.
 fn no_rules(seen: &Path, kind: &str) -> FormatError {
     let problem = format!("it is {kind}, and no file of rules; --no-config goes without");
     cannot_read(&seen.join(RULES_FILE))(io::Error::other(problem))

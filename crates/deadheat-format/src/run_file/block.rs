@@ -15,8 +15,7 @@ use crate::number::{push_integer, push_value};
 #[cfg(feature = "read")]
 use crate::wire::{Wire, WireError, or_else, or_missing, required};
 
-/// Appends the line of a block whose samples have `width` values each,
-/// newline included.
+/// Appends the line of a block whose samples have `width` values each, newline included.
 pub(super) fn encode(block: &BlockRecord, width: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"block\":[");
     push_integer(out, block.benchmark as u64);
@@ -104,8 +103,7 @@ pub(super) fn decode_compact(
     Some(bytes.len() - scanner.rest.len())
 }
 
-/// Reads what stands in front of the samples of such a line, and gives back
-/// what follows.
+/// Reads what stands in front of the samples of such a line, and gives back what follows.
 #[cfg(feature = "read")]
 pub(super) fn decode_head<'a>(bytes: &'a [u8], record: &mut BlockRecord) -> Option<&'a [u8]> {
     let mut scanner = Scanner { rest: bytes };

@@ -194,8 +194,7 @@ mod declared {
         let schema = json.as_ref().and_then(Json::as_object);
         let schema = schema.and_then(|header| header.get("schema")?.as_text());
         let (Some(json), Some(schema)) = (&json, schema) else {
-            // A run that was killed while its header was written is still known by
-            // how it begins.
+            // A run that was killed while its header was written is still known by how it begins.
             if first.starts_with(b"{\"schema\":\"deadheat.run/") {
                 let problem = "the header is cut off, so there is no run";
                 return Err(FormatError::at(name, 1, problem));

@@ -29,8 +29,7 @@ pub fn read_run(path: impl AsRef<Path>) -> Result<Run, FormatError> {
     read_run_from(BufReader::with_capacity(BUFFER, file), path)
 }
 
-/// Reads the first line of a run file only: what was known before the first
-/// sample.
+/// Reads the first line of a run file only: what was known before the first sample.
 pub fn read_header(path: impl AsRef<Path>) -> Result<RunHeader, FormatError> {
     let path = path.as_ref();
     let mut line = Vec::new();
@@ -159,8 +158,7 @@ impl Widths {
         }
     }
 
-    /// Those in a benchmark; one that the plan does not have is refused
-    /// whatever it holds.
+    /// Those in a benchmark; one that the plan does not have is refused whatever it holds.
     pub(super) fn in_benchmark(&self, benchmark: usize) -> usize {
         let width = self.of.get(benchmark).or(self.of.first());
         width.map_or(0, |width| *width)

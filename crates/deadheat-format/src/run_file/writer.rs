@@ -59,8 +59,7 @@ impl RunFileWriter {
             })?;
         lock(&file, path)?;
         Self::begin(file, path, header).inspect_err(|_| {
-            // A file without a whole header is no run, and would stand in the
-            // way of the next try.
+            // A file without a whole header is no run, and would stand in the way of the next try.
             let _ = fs::remove_file(path);
         })
     }

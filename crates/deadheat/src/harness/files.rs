@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use deadheat_analysis::{Options, histograms};
-use deadheat_format::{ensure_writable, write_hdr, write_text};
+use deadheat_format::{ensure_writable, write_export, write_hdr, write_text};
 use deadheat_model::Analysis;
 use deadheat_report::{MarkdownOptions, to_markdown_with};
 
@@ -56,7 +56,9 @@ impl Files {
     ) -> Result<Vec<String>, Failure> {
         for (flag, path) in self.exports() {
             match flag {
-                "--export-hdr" => write_hdr(&outcome.run, &histograms(&outcome.run), path),
+                "--export-hdr" => write_export(path, |out| {
+                    write_hdr(&outcome.run, &histograms(&outcome.run), out, path)
+                }),
                 _ => {
                     let figures = answer.figures;
                     let options = MarkdownOptions { figures };

@@ -156,9 +156,8 @@ impl Case {
         Ok(benchmark)
     }
 
-    /// Process and nanoseconds of an operation, row by row, from the best the
-    /// file has: single measurements, the averages the statistics were made of,
-    /// or their mean.
+    /// Process and nanoseconds of an operation, row by row, from the best the file has: single
+    /// measurements, the averages the statistics were made of, or their mean.
     fn times(
         &self,
         file: &Path,

@@ -59,9 +59,8 @@ pub fn read_criterion(
     Ok(results)
 }
 
-/// The files of a folder in which criterion kept nothing, by name; hidden ones
-/// and what lies further below are left out. `None` where criterion did, or
-/// where there are no files.
+/// The files of a folder in which criterion kept nothing, by name; hidden ones and what lies
+/// further below are left out. `None` where criterion did, or where there are no files.
 pub fn files_in(folder: impl AsRef<Path>) -> Result<Option<Vec<PathBuf>>, FormatError> {
     let folder = folder.as_ref();
     if !Found::below(folder)?.sets.is_empty() {
@@ -113,9 +112,8 @@ struct Found {
 }
 
 impl Found {
-    /// Looks through a folder. Nothing else is in the folder of a set that is
-    /// called after it than what was measured: `report` and `change` have no
-    /// `benchmark.json`.
+    /// Looks through a folder. Nothing else is in the folder of a set that is called after it than
+    /// what was measured: `report` and `change` have no `benchmark.json`.
     fn below(folder: &Path) -> Result<Found, FormatError> {
         let mut found = Found::default();
         // The name that counts is that of the folder itself, `.` or not.
@@ -360,8 +358,7 @@ impl Rates {
         self.0.extend(amount.map(|amount| (metric, amount)));
     }
 
-    /// A row of the time, and of the rates that it makes. All were taken in one
-    /// process.
+    /// A row of the time, and of the rates that it makes. All were taken in one process.
     fn add_row(&self, rows: &mut Rows, nanoseconds: f64) {
         rows.begin(0);
         rows.set(Metric::Wall, nanoseconds);

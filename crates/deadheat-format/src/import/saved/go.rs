@@ -15,9 +15,8 @@ use crate::error::FormatError;
 /// prints may look like such a line, so there must be an end to them.
 const MOST_KEYS: usize = 32;
 
-/// Reads the lines of the Go benchmark format; others are passed over. What one
-/// process printed begins with its header (`goos:`, `pkg:`) or behind the
-/// `PASS`, `FAIL` or `ok` of the one before.
+/// Reads the lines of the Go benchmark format; others are passed over. What one process printed
+/// begins with its header (`goos:`, `pkg:`) or behind the `PASS`, `FAIL` or `ok` of the one before.
 pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
     let mut reader = Reader::default();
     let mut before = Cow::Borrowed("");
@@ -298,8 +297,7 @@ impl Group {
             .position(|one| time(&one.unit).is_some());
         let main = main.unwrap_or(0);
         let processes = &self.columns[main].processes;
-        // Columns of another length are other lines: nobody says which of them
-        // belong together.
+        // Columns of another length are other lines: nobody says which of them belong together.
         let mut kept = vec![&self.columns[main]];
         let others = self
             .columns
@@ -389,8 +387,7 @@ enum Line<'a> {
 /// Values with their units.
 type Values<'a> = Vec<(f64, &'a str)>;
 
-/// Understands a line; the error says what is wrong with the numbers of a
-/// result.
+/// Understands a line; the error says what is wrong with the numbers of a result.
 fn parse(line: &str) -> Result<Line<'_>, String> {
     let line = line.trim_end_matches('\r');
     if let Some(rest) = line.strip_prefix("Benchmark") {
@@ -407,9 +404,8 @@ fn parse(line: &str) -> Result<Line<'_>, String> {
     Ok(fault(line).or_else(|| config(line)).unwrap_or(Line::Other))
 }
 
-/// The line of a result, after `Benchmark`. With `-v` the name stands alone as
-/// well, and whatever a program prints may begin with that word: it is a result
-/// when a number follows.
+/// The line of a result, after `Benchmark`. With `-v` the name stands alone as well, and whatever a
+/// program prints may begin with that word: it is a result when a number follows.
 fn result(rest: &str) -> Result<Line<'_>, Cow<'static, str>> {
     let mut fields = rest.split_whitespace();
     let name = if rest.starts_with(char::is_whitespace) {

@@ -71,9 +71,8 @@ pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
     Ok(results)
 }
 
-/// Releases before 1.5 did not say which rows are summaries: they are known by
-/// how their names end, where the rows they sum up are there, or the mean
-/// beside the standard deviation.
+/// Releases before 1.5 did not say which rows are summaries: they are known by how their names end,
+/// where the rows they sum up are there, or the mean beside the standard deviation.
 struct OldSummaries {
     names: HashSet<String>,
 }
@@ -109,8 +108,7 @@ impl OldSummaries {
 #[derive(Default)]
 struct Families {
     benchmarks: Vec<Family>,
-    /// By name: those of that name, which differ in what they were
-    /// registered as.
+    /// By name: those of that name, which differ in what they were registered as.
     by_name: HashMap<String, Vec<usize>>,
 }
 

@@ -1,5 +1,4 @@
-//! The JSON of hyperfine, of versions 1 and 2: commands with one entry per
-//! launch.
+//! The JSON of hyperfine, of versions 1 and 2: commands with one entry per launch.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -184,8 +183,7 @@ fn parameters(result: &WireResult) -> Vec<(String, String)> {
     only.chain(named).collect()
 }
 
-/// The launches of versions 1. Of CPU time only means were kept, which are no
-/// rows.
+/// The launches of versions 1. Of CPU time only means were kept, which are no rows.
 fn timed(result: &WireResult, place: &Place<'_>) -> Result<Rows, FormatError> {
     let times = result.times.as_deref().unwrap_or_default();
     let memory = result.memory_usage_byte.as_deref().unwrap_or_default();

@@ -1,5 +1,4 @@
-//! JSON of other tools: errors that name their place, and numbers that are
-//! none.
+//! JSON of other tools: errors that name their place, and numbers that are none.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -18,8 +17,7 @@ pub(super) struct Number(pub(super) Option<f64>);
 /// deletion, as often as it takes.
 const MARK: u8 = 0x7f;
 
-/// The words, by which programs in C++, Java and Python say that they have no
-/// number.
+/// The words, by which programs in C++, Java and Python say that they have no number.
 const WORDS: [&[u8]; 8] = [
     b"-Infinity",
     b"Infinity",
@@ -140,8 +138,7 @@ fn with_place(file: &Path, text: &[u8], error: &serde_json::Error) -> FormatErro
     }
 }
 
-/// The way into the tree to the value that has come to this column. Both count
-/// from 1.
+/// The way into the tree to the value that has come to this column. Both count from 1.
 ///
 /// The text is walked once more, and nothing of the way is kept while it is
 /// read: readers that note their way take twice the code.
@@ -195,8 +192,7 @@ fn written_out(way: &[Step]) -> String {
 
 /// One level of the way into a tree.
 enum Step<'t> {
-    /// The value of this name, as it is written; empty where no name is known
-    /// yet.
+    /// The value of this name, as it is written; empty where no name is known yet.
     Field(&'t [u8]),
     Element(usize),
 }

@@ -88,9 +88,8 @@ pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
     Ok(results)
 }
 
-/// The name that pytest-benchmark itself compares by: with file and class,
-/// because functions of the same name are common. Old versions of pytest have
-/// a `()` behind a class.
+/// The name that pytest-benchmark itself compares by: with file and class, because functions of the
+/// same name are common. Old versions of pytest have a `()` behind a class.
 fn name(benchmark: &WireBenchmark) -> String {
     match &benchmark.fullname {
         Some(name) => name.replace("::()::", "::"),

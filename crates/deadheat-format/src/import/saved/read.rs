@@ -64,8 +64,7 @@ pub enum Recording {
 /// Reads a file, known by its content; `-` is standard input, and what gzip or
 /// zstd packed is unpacked. `plan` is for tables, which carry none.
 ///
-/// Run files and tables are read as they come and need no more memory than
-/// what is in them.
+/// Run files and tables are read as they come and need no more memory than what is in them.
 pub fn read_recording(
     path: impl AsRef<Path>,
     plan: &RecordingPlan,
@@ -160,8 +159,7 @@ impl SavedFormat {
     }
 }
 
-/// Tells which tool wrote a text, by its first line or by the fields of its
-/// outermost object.
+/// Tells which tool wrote a text, by its first line or by the fields of its outermost object.
 pub fn saved_format(file: &Path, text: &[u8]) -> Result<SavedFormat, FormatError> {
     let text = without_mark(text).trim_ascii_start();
     match text.first() {

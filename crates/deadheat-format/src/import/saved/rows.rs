@@ -57,8 +57,7 @@ impl Rows {
         self.processes.len()
     }
 
-    /// Gives the rows to their benchmark, the metrics in the order in which
-    /// they came up.
+    /// Gives the rows to their benchmark, the metrics in the order in which they came up.
     pub(super) fn give_to(mut self, benchmark: &mut ResultBenchmark) {
         let rows = self.len();
         self.columns.retain(|(_, values)| values.len() == rows);
