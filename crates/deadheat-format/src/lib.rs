@@ -46,7 +46,7 @@ pub use calibration::{calibration_json, read_calibration, write_calibration};
 #[cfg(feature = "saved")]
 pub use content::{FileKind, Found, ensure_readable, file_kind, found_at, read_bytes};
 pub use default_path::{create_run_folder, default_run_path, is_default_run_name};
-pub use error::{FormatError, Place, RulesError};
+pub use error::{FileProblem, FormatError, Place};
 #[cfg(feature = "csv")]
 pub use export::write_csv;
 #[cfg(feature = "saved")]

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use common::{blocks, header};
 use deadheat_format::{
-    FormatError, Recording, RecordingPlan, RunFileWriter, read_csv_from, read_recording, read_run,
-    write_csv, write_export,
+    FileProblem, FormatError, Recording, RecordingPlan, RunFileWriter, read_csv_from,
+    read_recording, read_run, write_csv, write_export,
 };
 use deadheat_model::TextCells;
 use deadheat_model::{
@@ -405,7 +405,7 @@ fn a_format_is_told_by_its_content() {
         read_run(&path).unwrap_err(),
         read_recording(&path, &plan()).unwrap_err(),
     ] {
-        assert!(matches!(error, FormatError::Empty { .. }), "{error}");
+        assert!(matches!(error.problem, FileProblem::Empty), "{error}");
     }
 }
 

@@ -5,7 +5,7 @@ mod common;
 use std::time::Duration;
 
 use common::{blocks, header};
-use deadheat_format::{FormatError, write_export, write_hdr};
+use deadheat_format::{FileProblem, write_export, write_hdr};
 use deadheat_model::{ContenderHistogram, ContenderId, HistogramUnit, Histograms, Metric, Run};
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
@@ -176,7 +176,7 @@ fn a_run_without_wall_times_cannot_be_written() {
     let write =
         |run: &Run| write_export(&path, |out| write_hdr(run, &histograms(9, &[]), out, &path));
     let error = write(&Run::new(header)).unwrap_err();
-    assert!(matches!(error, FormatError::NoWallTimes { .. }), "{error}");
+    assert!(matches!(error.problem, FileProblem::NoWallTimes), "{error}");
     write(&run()).unwrap();
     let empty = std::fs::read_to_string(&path).unwrap();
     assert!(read(&empty).0.is_empty());

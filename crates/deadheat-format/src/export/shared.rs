@@ -6,7 +6,7 @@ use std::path::Path;
 
 use deadheat_model::{Benchmark, Json, Metric, Run};
 
-use crate::error::{FormatError, cannot_write};
+use crate::error::{FileProblem, FormatError, cannot_write};
 
 /// Writes JSON on indented lines; `file` is for errors.
 pub(super) fn write_json(mut out: impl Write, json: &Json, file: &Path) -> Result<(), FormatError> {
@@ -20,9 +20,7 @@ pub(super) fn ensure_wall_times(run: &Run, file: &Path) -> Result<(), FormatErro
     if run.header.records(&Metric::Wall) {
         return Ok(());
     }
-    Err(FormatError::NoWallTimes {
-        file: file.to_owned(),
-    })
+    Err(FileProblem::NoWallTimes.of(file))
 }
 
 /// The names of the benchmarks, for files that have no place for parameters:

@@ -7,7 +7,7 @@ use csv::{ErrorKind, ReaderBuilder, StringRecord};
 use deadheat_model::{FIXED_COLUMNS, Flags, Metric, Role, Run, metric_of_column, text_of_cell};
 
 use super::recording::{Kept, Place, Recording, RecordingPlan, Row};
-use crate::error::{FormatError, cannot_read, nearest};
+use crate::error::{FileProblem, FormatError, cannot_read, nearest};
 
 /// Reads tidy CSV.
 ///
@@ -26,7 +26,7 @@ pub fn read_csv_from(
     let mut reader = ReaderBuilder::new().from_reader(reader);
     let header = reader.headers().map_err(|error| explain(file, error))?;
     if header.is_empty() {
-        return Err(FormatError::empty(file));
+        return Err(FileProblem::Empty.of(file));
     }
     let header: Vec<&str> = header.iter().map(text_of_cell).collect();
     let columns = Columns::find(file, &header)?;

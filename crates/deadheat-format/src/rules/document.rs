@@ -1,15 +1,12 @@
 //! A parsed rules file, and errors that know their place in it.
 
-use std::path::Path;
-
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::error::{RulesError, nearest};
+use crate::error::{FileProblem, nearest};
 
 /// The text that errors point into.
 pub(super) struct Document<'t> {
-    file: &'t Path,
     text: &'t str,
     /// Where each line begins.
     lines: Vec<usize>,
@@ -29,10 +26,9 @@ fn near_enough(key: &str, edits: usize) -> bool {
 }
 
 impl<'t> Document<'t> {
-    pub(super) fn new(file: &'t Path, text: &'t str) -> Self {
+    pub(super) fn new(text: &'t str) -> Self {
         let ends = text.match_indices('\n').map(|(end, _)| end + 1);
         Self {
-            file,
             text,
             lines: std::iter::once(0).chain(ends).collect(),
         }
@@ -44,15 +40,14 @@ impl<'t> Document<'t> {
         at: usize,
         problem: impl Into<String>,
         advice: impl Into<String>,
-    ) -> RulesError {
+    ) -> FileProblem {
         let mut at = at.min(self.text.len());
         while !self.text.is_char_boundary(at) {
             at -= 1;
         }
         let line = self.line(at);
         let begins = self.lines[line as usize - 1];
-        RulesError {
-            file: self.file.to_owned(),
+        FileProblem::Rules {
             line,
             column: self.text[begins..at].chars().count() as u64 + 1,
             problem: problem.into(),
@@ -80,7 +75,7 @@ impl<'t> Document<'t> {
     }
 
     /// A key that nobody knows, and the one that was probably meant.
-    pub(super) fn unknown(&self, entry: &Entry<'_>, of: &str, known: &[&str]) -> RulesError {
+    pub(super) fn unknown(&self, entry: &Entry<'_>, of: &str, known: &[&str]) -> FileProblem {
         let key: String = entry
             .key
             .chars()

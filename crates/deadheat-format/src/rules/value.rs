@@ -4,7 +4,7 @@ use deadheat_model::{Day, FailOn, Glob, RaceSettings, Setting, ShareRange, Value
 use toml::de::DeValue;
 
 use super::document::{Document, Entry};
-use crate::error::RulesError;
+use crate::error::FileProblem;
 
 /// The kind of a value, in words.
 fn kind(value: &DeValue<'_>) -> &'static str {
@@ -21,13 +21,13 @@ fn kind(value: &DeValue<'_>) -> &'static str {
 
 impl Document<'_> {
     /// A value of the wrong kind; `advice` says what would be right.
-    fn of_wrong_kind(&self, entry: &Entry<'_>, advice: &str) -> RulesError {
+    fn of_wrong_kind(&self, entry: &Entry<'_>, advice: &str) -> FileProblem {
         let problem = format!("{} is {}", entry.key, kind(entry.value.get_ref()));
         self.wrong(entry.value.span().start, problem, advice)
     }
 
     /// A value that was read and makes no sense.
-    fn senseless(&self, entry: &Entry<'_>, problem: &str) -> RulesError {
+    fn senseless(&self, entry: &Entry<'_>, problem: &str) -> FileProblem {
         let problem = format!("{}: {problem}", entry.key);
         self.wrong(entry.value.span().start, problem, "")
     }
@@ -38,7 +38,7 @@ impl Document<'_> {
         entry: &Entry<'_>,
         of_benchmarks: bool,
         settings: &mut RaceSettings,
-    ) -> Result<bool, RulesError> {
+    ) -> Result<bool, FileProblem> {
         let mut known = Setting::in_file(of_benchmarks);
         let Some(setting) = known.find(|setting| setting.name == entry.key) else {
             return Ok(false);
@@ -77,7 +77,7 @@ impl Document<'_> {
         &self,
         entry: &Entry<'_>,
         advice: &str,
-    ) -> Result<(usize, String), RulesError> {
+    ) -> Result<(usize, String), FileProblem> {
         let text = match entry.value.get_ref() {
             DeValue::String(text) => text.to_string(),
             DeValue::Integer(number) if number.radix() == 10 => number.as_str().to_owned(),
@@ -92,7 +92,7 @@ impl Document<'_> {
     }
 
     /// A share within its range; what is no share is left to the parser of the setting.
-    fn share(&self, entry: &Entry<'_>, range: &ShareRange) -> Result<(usize, String), RulesError> {
+    fn share(&self, entry: &Entry<'_>, range: &ShareRange) -> Result<(usize, String), FileProblem> {
         let (at, text) = self.number_or_text(entry, "write a share, as \"2%\" or 0.02")?;
         match fraction(&text) {
             Ok(share) if !range.holds(share) => {
@@ -104,7 +104,7 @@ impl Document<'_> {
     }
 
     /// A whole number from 1 on.
-    fn count(&self, entry: &Entry<'_>) -> Result<(usize, String), RulesError> {
+    fn count(&self, entry: &Entry<'_>) -> Result<(usize, String), FileProblem> {
         const ADVICE: &str = "write a whole number of at least 1";
         let DeValue::Integer(number) = entry.value.get_ref() else {
             return Err(self.of_wrong_kind(entry, ADVICE));
@@ -121,7 +121,7 @@ impl Document<'_> {
     }
 
     /// A text that holds more than blanks.
-    pub(super) fn text(&self, entry: &Entry<'_>, advice: &str) -> Result<String, RulesError> {
+    pub(super) fn text(&self, entry: &Entry<'_>, advice: &str) -> Result<String, FileProblem> {
         let DeValue::String(text) = entry.value.get_ref() else {
             return Err(self.of_wrong_kind(entry, advice));
         };
@@ -134,13 +134,13 @@ impl Document<'_> {
         }
     }
 
-    pub(super) fn glob(&self, entry: &Entry<'_>) -> Result<Glob, RulesError> {
+    pub(super) fn glob(&self, entry: &Entry<'_>) -> Result<Glob, FileProblem> {
         let advice = "write the name of a benchmark, in which * stands for any characters";
         self.text(entry, advice).map(Glob::new)
     }
 
     /// A list of texts, or one alone.
-    fn texts(&self, entry: &Entry<'_>, advice: &str) -> Result<Vec<(usize, String)>, RulesError> {
+    fn texts(&self, entry: &Entry<'_>, advice: &str) -> Result<Vec<(usize, String)>, FileProblem> {
         let items = match entry.value.get_ref() {
             DeValue::Array(items) => items.iter().collect(),
             DeValue::String(_) => vec![entry.value],
@@ -157,17 +157,17 @@ impl Document<'_> {
         texts.collect()
     }
 
-    pub(super) fn globs(&self, entry: &Entry<'_>) -> Result<Vec<Glob>, RulesError> {
+    pub(super) fn globs(&self, entry: &Entry<'_>) -> Result<Vec<Glob>, FileProblem> {
         let texts = self.texts(entry, "write a list of names, as [\"parse/*\", \"sort\"]")?;
         Ok(texts.into_iter().map(|(_, text)| Glob::new(text)).collect())
     }
 
-    pub(super) fn rule(&self, entry: &Entry<'_>) -> Result<FailOn, RulesError> {
+    pub(super) fn rule(&self, entry: &Entry<'_>) -> Result<FailOn, FileProblem> {
         let name = self.text(entry, "write one of slower, inconclusive, not-equivalent")?;
         FailOn::parse(&name).map_err(|problem| self.senseless(entry, &problem))
     }
 
-    pub(super) fn day(&self, entry: &Entry<'_>) -> Result<Day, RulesError> {
+    pub(super) fn day(&self, entry: &Entry<'_>) -> Result<Day, FileProblem> {
         const ADVICE: &str = "write a day, as 2026-12-31";
         match entry.value.get_ref() {
             DeValue::String(text) => {

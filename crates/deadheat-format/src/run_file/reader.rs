@@ -13,7 +13,7 @@ use deadheat_model::{
 use super::block::{decode_compact, decode_json};
 use super::header::{SCHEMA, read_header_line};
 use crate::bounded::{self, read_line};
-use crate::error::{FormatError, cannot_read};
+use crate::error::{FileProblem, FormatError, cannot_read};
 use crate::wire::Wire;
 
 /// Bytes asked of the system at once.
@@ -57,7 +57,7 @@ pub(super) fn scan(mut reader: impl BufRead, name: &Path) -> Result<Scan, Format
     let mut line = Vec::new();
     let mut len = next_line(&mut reader, &mut line).map_err(cannot_read(name))?;
     if len == 0 {
-        return Err(FormatError::empty(name));
+        return Err(FileProblem::Empty.of(name));
     }
     let mut unterminated = !line.ends_with(b"\n");
     let mut reading = Reading::begin(name, &line)?;

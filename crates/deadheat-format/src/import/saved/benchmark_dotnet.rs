@@ -1,26 +1,25 @@
 //! The JSON of BenchmarkDotNet.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
 
 use deadheat_model::{Metric, ResultBenchmark, ResultFacts, ResultState, Results};
 use serde::Deserialize;
 
 use super::json::{Number, from_json};
 use super::rows::{Rows, summarised, tool, with_pairs};
-use crate::error::FormatError;
+use crate::error::FileProblem;
 
 /// Reads a report of BenchmarkDotNet, full or brief. Each launch is a process.
-pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
-    let report: Report = from_json(file, text)?;
+pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
+    let report: Report = from_json(text)?;
     let host = report.host_environment_info.unwrap_or_default();
     let tool = tool("BenchmarkDotNet", host.benchmark_dot_net_version.as_ref());
-    let mut results = Results::new(file.display().to_string(), tool);
+    let mut results = Results::new("", tool);
     results.facts = host.facts();
     results.facts.date = report.title.as_deref().and_then(date);
     let names = Names::of(&report.benchmarks);
     for (index, case) in report.benchmarks.iter().enumerate() {
-        results.push(case.benchmark(names.of_case(case), file, index)?);
+        results.push(case.benchmark(names.of_case(case), index)?);
     }
     Ok(results)
 }
@@ -125,12 +124,7 @@ impl Measurement {
 }
 
 impl Case {
-    fn benchmark(
-        &self,
-        name: String,
-        file: &Path,
-        index: usize,
-    ) -> Result<ResultBenchmark, FormatError> {
+    fn benchmark(&self, name: String, index: usize) -> Result<ResultBenchmark, FileProblem> {
         let title = self.method_title.as_deref().map(unquoted);
         let mut benchmark = ResultBenchmark {
             name,
@@ -139,7 +133,7 @@ impl Case {
                 .map(str::to_owned),
             ..ResultBenchmark::default()
         };
-        let (times, state) = self.times(file, index)?;
+        let (times, state) = self.times(index)?;
         benchmark.state = state;
         let memory = self.memory.as_ref();
         let allocated =
@@ -158,16 +152,12 @@ impl Case {
 
     /// Process and nanoseconds of an operation, row by row, from the best the file has: single
     /// measurements, the averages the statistics were made of, or their mean.
-    fn times(
-        &self,
-        file: &Path,
-        index: usize,
-    ) -> Result<(Vec<(u32, f64)>, ResultState), FormatError> {
+    fn times(&self, index: usize) -> Result<(Vec<(u32, f64)>, ResultState), FileProblem> {
         let place = |field: String| move || format!("Benchmarks[{index}].{field}");
         let measured = self.measurements.as_deref().unwrap_or_default();
-        let mut times = self.measured(measured, Measurement::is_result, file, index)?;
+        let mut times = self.measured(measured, Measurement::is_result, index)?;
         if times.is_empty() {
-            times = self.measured(measured, Measurement::is_actual, file, index)?;
+            times = self.measured(measured, Measurement::is_actual, index)?;
         }
         let Some(statistics) = self.statistics.as_ref().filter(|_| times.is_empty()) else {
             let state = if times.is_empty() {
@@ -179,13 +169,13 @@ impl Case {
         };
         for (at, value) in statistics.original_values.iter().flatten().enumerate() {
             let field = format!("Statistics.OriginalValues[{at}]");
-            times.push((0, value.measured(1.0, file, place(field))?));
+            times.push((0, value.measured(1.0, place(field))?));
         }
         if !times.is_empty() {
             return Ok((times, ResultState::Measured));
         }
         let field = "Statistics.Mean".to_owned();
-        let mean = statistics.mean.measured(1.0, file, place(field))?;
+        let mean = statistics.mean.measured(1.0, place(field))?;
         Ok((vec![(0, mean)], summarised("mean")))
     }
 
@@ -193,21 +183,18 @@ impl Case {
         &self,
         all: &[Measurement],
         wanted: impl Fn(&Measurement) -> bool,
-        file: &Path,
         index: usize,
-    ) -> Result<Vec<(u32, f64)>, FormatError> {
+    ) -> Result<Vec<(u32, f64)>, FileProblem> {
         let mut launches: HashMap<i64, u32> = HashMap::new();
         let mut times = Vec::new();
         for (at, one) in all.iter().enumerate().filter(|(_, one)| wanted(one)) {
             let place = |field| format!("Benchmarks[{index}].Measurements[{at}].{field}");
-            let operations = one.operations.measured(1.0, file, || place("Operations"))?;
+            let operations = one.operations.measured(1.0, || place("Operations"))?;
             if operations < 1.0 {
                 let problem = "a measurement needs at least one operation";
-                return Err(FormatError::at(file, place("Operations"), problem));
+                return Err(FileProblem::at(place("Operations"), problem));
             }
-            let total = one
-                .nanoseconds
-                .measured(1.0, file, || place("Nanoseconds"))?;
+            let total = one.nanoseconds.measured(1.0, || place("Nanoseconds"))?;
             let next = launches.len() as u32;
             let process = *launches.entry(one.launch_index).or_insert(next);
             times.push((process, total / operations));

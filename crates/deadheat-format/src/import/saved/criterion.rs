@@ -14,7 +14,7 @@ use super::json::{Number, from_json, without_mark};
 use super::read::{modified, unknown};
 use super::rows::{Rows, summarised};
 use crate::bounded;
-use crate::error::{FormatError, cannot_read};
+use crate::error::{FileProblem, FormatError, cannot_read};
 
 /// The set that the last measurement left.
 const NEWEST: &str = "new";
@@ -262,7 +262,8 @@ pub fn read_criterion_set(
 
 fn read(texts: &Texts) -> Result<(Id, ResultBenchmark), FormatError> {
     let (file, text) = &texts.benchmark;
-    let id: Id = from_json(file, text.as_deref().unwrap_or_default())?;
+    let id: Id =
+        from_json(text.as_deref().unwrap_or_default()).map_err(|problem| problem.of(file))?;
     let mut benchmark = ResultBenchmark {
         name: id.full_id.clone(),
         ..ResultBenchmark::default()
@@ -271,14 +272,12 @@ fn read(texts: &Texts) -> Result<(Id, ResultBenchmark), FormatError> {
     let mut rows = Rows::default();
     match (&texts.sample, &texts.estimates) {
         ((file, Some(text)), _) => {
-            for nanoseconds in samples(file, text)? {
+            for nanoseconds in samples(text).map_err(|problem| problem.of(file))? {
                 rates.add_row(&mut rows, nanoseconds);
             }
         }
         (_, (file, Some(text))) => {
-            let estimates: Estimates = from_json(file, text)?;
-            let place = || "median.point_estimate".to_owned();
-            let median = estimates.median.point_estimate.measured(1.0, file, place)?;
+            let median = median(text).map_err(|problem| problem.of(file))?;
             rates.add_row(&mut rows, median);
             benchmark.state = summarised("median");
         }
@@ -291,33 +290,40 @@ fn read(texts: &Texts) -> Result<(Id, ResultBenchmark), FormatError> {
     Ok((id, benchmark))
 }
 
+/// Nanoseconds per iteration, where the samples were not kept.
+fn median(text: &[u8]) -> Result<f64, FileProblem> {
+    let estimates: Estimates = from_json(text)?;
+    let place = || "median.point_estimate".to_owned();
+    estimates.median.point_estimate.measured(1.0, place)
+}
+
 /// Nanoseconds per iteration of each sample.
-fn samples(file: &Path, text: &[u8]) -> Result<Vec<f64>, FormatError> {
+fn samples(text: &[u8]) -> Result<Vec<f64>, FileProblem> {
     // Before 0.3 it was a list of the two lists.
     let old = without_mark(text).trim_ascii_start().starts_with(b"[");
     let (Sample { iters, times }, [iters_at, times_at]) = if old {
-        let (iters, times) = from_json(file, text)?;
+        let (iters, times) = from_json(text)?;
         (Sample { iters, times }, ["[0]", "[1]"])
     } else {
-        (from_json(file, text)?, ["iters", "times"])
+        (from_json(text)?, ["iters", "times"])
     };
     if iters.len() != times.len() {
         let (iters, times) = (iters.len(), times.len());
         let problem = format!("there are {times} times of {iters} numbers of iterations");
-        return Err(FormatError::at(file, times_at, problem));
+        return Err(FileProblem::at(times_at, problem));
     }
     if times.is_empty() {
-        return Err(FormatError::at(file, times_at, "there are no samples"));
+        return Err(FileProblem::at(times_at, "there are no samples"));
     }
     let mut samples = Vec::with_capacity(times.len());
     for (at, (iters, time)) in iters.into_iter().zip(times).enumerate() {
         let iterations_at = || format!("{iters_at}[{at}]");
-        let iterations = iters.measured(1.0, file, iterations_at)?;
-        let time = time.measured(1.0, file, || format!("{times_at}[{at}]"))?;
+        let iterations = iters.measured(1.0, iterations_at)?;
+        let time = time.measured(1.0, || format!("{times_at}[{at}]"))?;
         let each = time / iterations;
         if !each.is_finite() {
             let problem = format!("{iterations} iterations cannot have taken {time} ns");
-            return Err(FormatError::at(file, iterations_at(), problem));
+            return Err(FileProblem::at(iterations_at(), problem));
         }
         samples.push(each);
     }

@@ -2,14 +2,13 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::Path;
 use std::rc::Rc;
 
 use deadheat_model::{Better, Metric, ResultBenchmark, ResultFacts, ResultState, Results, Unit};
 
 use super::json::{Number, without_mark};
 use super::rows::{Rows, with_pairs};
-use crate::error::FormatError;
+use crate::error::FileProblem;
 
 /// Keys of configuration lines that tell benchmarks apart. Whatever a program
 /// prints may look like such a line, so there must be an end to them.
@@ -17,14 +16,14 @@ const MOST_KEYS: usize = 32;
 
 /// Reads the lines of the Go benchmark format; others are passed over. What one process printed
 /// begins with its header (`goos:`, `pkg:`) or behind the `PASS`, `FAIL` or `ok` of the one before.
-pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
+pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     let mut reader = Reader::default();
     let mut before = Cow::Borrowed("");
     let mut lines = 0;
     for line in without_mark(text).split(|byte| *byte == b'\n') {
         lines += 1;
         let line = String::from_utf8_lossy(line);
-        let parsed = parse(&line).map_err(|problem| FormatError::at(file, lines, problem))?;
+        let parsed = parse(&line).map_err(|problem| FileProblem::at(lines, problem))?;
         reader.take(parsed, &line, &before);
         before = line;
     }
@@ -32,9 +31,9 @@ pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
         let problem = "none of them is the result of a benchmark, \
                        such as 'BenchmarkSort-8 1000 2045 ns/op'";
         let place = format!("lines 1 to {lines}");
-        return Err(FormatError::at(file, place, problem));
+        return Err(FileProblem::at(place, problem));
     }
-    Ok(reader.results(file))
+    Ok(reader.results())
 }
 
 /// The configuration that was in force at a line.
@@ -153,8 +152,8 @@ impl Reader {
         self.groups[place].add(self.section, values);
     }
 
-    fn results(self, file: &Path) -> Results {
-        let mut results = Results::new(file.display().to_string(), "Go");
+    fn results(self) -> Results {
+        let mut results = Results::new("", "Go");
         results.facts = self.facts();
         let names = self.names();
         let mut failed: BTreeMap<String, Fault> = BTreeMap::new();

@@ -2,7 +2,6 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::path::Path;
 
 use deadheat_model::{Better, Metric, ResultBenchmark, ResultState, Results, Unit};
 use serde::Deserialize;
@@ -10,7 +9,7 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 
 use super::json::{Number, from_json};
 use super::rows::{Rows, summarised, tool};
-use crate::error::FormatError;
+use crate::error::FileProblem;
 
 /// The version of the JSON that is known. Files before it had one say nothing.
 const SCHEMA_VERSION: i64 = 1;
@@ -35,25 +34,21 @@ struct Wire {
 }
 
 /// Reads a file.
-pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
+pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     let Wire {
         context,
         benchmarks: rows,
-    } = from_json(file, text)?;
+    } = from_json(text)?;
     if let Some(version) = context.json_schema_version.filter(|v| *v != SCHEMA_VERSION) {
         let problem = format!("version {version} is not known; deadheat reads {SCHEMA_VERSION}");
-        return Err(FormatError::at(
-            file,
-            "context.json_schema_version",
-            problem,
-        ));
+        return Err(FileProblem::at("context.json_schema_version", problem));
     }
     let version = context.library_version.as_deref().unwrap_or_default();
     let version = Some(version.trim_start_matches('v'))
         // None, or not its own: other programs, this one too, write the format.
         .filter(|version| version.starts_with(|c: char| c.is_ascii_digit()));
     let tool = tool("Google Benchmark", version);
-    let mut results = Results::new(file.to_string_lossy(), tool);
+    let mut results = Results::new("", tool);
     results.facts.host = context.host_name;
     results.facts.cores = context.num_cpus;
     results.facts.date = context.date;
@@ -63,7 +58,7 @@ pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
     let old_summaries = OldSummaries::of(&rows);
     for (index, mut row) in rows.into_iter().enumerate() {
         old_summaries.mark(&mut row);
-        families.take(file, index, row)?;
+        families.take(index, row)?;
     }
     for benchmark in families.benchmarks {
         results.push(benchmark.done());
@@ -123,7 +118,7 @@ struct Family {
 
 impl Families {
     /// Takes in the row that stands at this place of the list.
-    fn take(&mut self, file: &Path, index: usize, row: Row) -> Result<(), FormatError> {
+    fn take(&mut self, index: usize, row: Row) -> Result<(), FileProblem> {
         let aggregate = row.aggregate();
         if aggregate == Some(Aggregate::Other) {
             return Ok(());
@@ -161,7 +156,7 @@ impl Families {
             }
         };
         let place = |field: &str| format!("benchmarks[{index}].{field}");
-        let missing = |field: &str| FormatError::at(file, place(field), "the field is missing");
+        let missing = |field: &str| FileProblem::at(place(field), "the field is missing");
         let factor = match row.time_unit.as_deref() {
             Some("ns") => 1.0,
             Some("us") => 1e3,
@@ -169,7 +164,7 @@ impl Families {
             Some("s") => 1e9,
             Some(other) => {
                 let problem = format!("'{other}' is no unit of time; they are ns, us, ms, s");
-                return Err(FormatError::at(file, place("time_unit"), problem));
+                return Err(FileProblem::at(place("time_unit"), problem));
             }
             None => return Err(missing("time_unit")),
         };
@@ -180,7 +175,7 @@ impl Families {
             ("cpu_time", row.cpu_time, Metric::Cpu),
         ] {
             let value = value.ok_or_else(|| missing(field))?;
-            rows.set(metric, value.measured(factor, file, || place(field))?);
+            rows.set(metric, value.measured(factor, || place(field))?);
         }
         for (name, value) in row.counters {
             if let Some(value) = value.optional(1.0) {

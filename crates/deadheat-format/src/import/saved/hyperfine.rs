@@ -1,14 +1,13 @@
 //! The JSON of hyperfine, of versions 1 and 2: commands with one entry per launch.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::Path;
 
 use deadheat_model::{Better, Metric, ResultBenchmark, ResultFacts, Results, Unit};
 use serde::Deserialize;
 
 use super::json::{Number, from_json};
 use super::rows::{Rows, summarised, tool};
-use crate::error::FormatError;
+use crate::error::FileProblem;
 
 #[derive(Deserialize)]
 struct WireFile {
@@ -95,26 +94,22 @@ struct WireMedian {
 const SCHEMA: u64 = 2;
 
 /// Reads all commands. Every launch is a process of its own.
-pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
-    let wire: WireFile = from_json(file, text)?;
+pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
+    let wire: WireFile = from_json(text)?;
     if let Some(version) = wire.schema_version.filter(|version| *version > SCHEMA) {
         let problem = format!("schema {version} is newer than {SCHEMA}, the last one known here");
-        return Err(FormatError::at(file, "schema_version", problem));
+        return Err(FileProblem::at("schema_version", problem));
     }
     let metadata = wire.metadata.as_ref();
     let version = metadata.and_then(|metadata| metadata.hyperfine_version.as_ref());
-    let mut results = Results::new(file.display().to_string(), tool("hyperfine", version));
+    let mut results = Results::new("", tool("hyperfine", version));
     results.facts = metadata.map(facts).unwrap_or_default();
     let mut times_named: HashMap<&str, usize> = HashMap::new();
     for result in &wire.results {
         *times_named.entry(name(result)).or_default() += 1;
     }
     for (index, result) in wire.results.iter().enumerate() {
-        let place = Place {
-            file,
-            index,
-            result,
-        };
+        let place = Place { index, result };
         let parameters = parameters(result);
         let mut read = ResultBenchmark {
             name: name(result).to_owned(),
@@ -156,7 +151,6 @@ pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
 
 /// Where a result stands.
 struct Place<'a> {
-    file: &'a Path,
     index: usize,
     result: &'a WireResult,
 }
@@ -184,7 +178,7 @@ fn parameters(result: &WireResult) -> Vec<(String, String)> {
 }
 
 /// The launches of versions 1. Of CPU time only means were kept, which are no rows.
-fn timed(result: &WireResult, place: &Place<'_>) -> Result<Rows, FormatError> {
+fn timed(result: &WireResult, place: &Place<'_>) -> Result<Rows, FileProblem> {
     let times = result.times.as_deref().unwrap_or_default();
     let memory = result.memory_usage_byte.as_deref().unwrap_or_default();
     // Numbers that do not belong to launches one by one are nobody's.
@@ -197,7 +191,7 @@ fn timed(result: &WireResult, place: &Place<'_>) -> Result<Rows, FormatError> {
     for (launch, time) in times.iter().enumerate() {
         rows.begin(launch as u32);
         let at = || place.of(&format!("times[{launch}]"));
-        rows.set(Metric::Wall, time.measured(1e9, place.file, at)?);
+        rows.set(Metric::Wall, time.measured(1e9, at)?);
         if let Some(bytes) = memory.get(launch).and_then(|bytes| bytes.optional(1.0)) {
             rows.set(Metric::PeakRss, bytes);
         }
@@ -210,20 +204,20 @@ fn measured(
     launches: &[WireMeasurement],
     primary: Option<&str>,
     place: &Place<'_>,
-) -> Result<Rows, FormatError> {
+) -> Result<Rows, FileProblem> {
     let mut rows = Rows::default();
     for (index, launch) in launches.iter().enumerate() {
         let at = |field: &str| place.of(&format!("measurements[{index}].{field}"));
         let wall = &launch.time_wall_clock;
         let unit = || at("time_wall_clock.unit");
-        let factor = self::factor(wall, &Metric::Wall, place.file, unit)?;
+        let factor = self::factor(wall, &Metric::Wall, unit)?;
         let time = || at("time_wall_clock.value");
-        let time = wall.value.measured(factor, place.file, time)?;
+        let time = wall.value.measured(factor, time)?;
         let mut values = vec![("time_wall_clock", Metric::Wall, time)];
         for (field, metric, quantity) in others(launch) {
             let Some(quantity) = quantity else { continue };
             let unit = || at(&format!("{field}.unit"));
-            let factor = self::factor(quantity, &metric, place.file, unit)?;
+            let factor = self::factor(quantity, &metric, unit)?;
             if let Some(value) = quantity.value.optional(factor) {
                 values.push((field, metric, value));
             }
@@ -262,9 +256,8 @@ fn others(launch: &WireMeasurement) -> [(&'static str, Metric, &Option<WireQuant
 fn factor(
     quantity: &WireQuantity,
     metric: &Metric,
-    file: &Path,
     place: impl FnOnce() -> String,
-) -> Result<f64, FormatError> {
+) -> Result<f64, FileProblem> {
     let (unit, factor) = match metric.unit() {
         Unit::Nanoseconds => (Some("second"), 1e9),
         Unit::Bytes => (Some("byte"), 1.0),
@@ -276,11 +269,11 @@ fn factor(
     }
     let word = |unit: Option<&str>| unit.map_or("none".to_owned(), |unit| format!("'{unit}'"));
     let problem = format!("the unit is {}; known is {}", word(found), word(unit));
-    Err(FormatError::at(file, place(), problem))
+    Err(FileProblem::at(place(), problem))
 }
 
 /// The middle of the launches, where they themselves were not kept.
-fn summary(place: &Place<'_>) -> Result<(&'static str, f64), FormatError> {
+fn summary(place: &Place<'_>) -> Result<(&'static str, f64), FileProblem> {
     let result = place.result;
     let newer = result.summary.as_ref();
     let newer = newer.and_then(|summary| summary.time_wall_clock.as_ref());
@@ -298,9 +291,9 @@ fn summary(place: &Place<'_>) -> Result<(&'static str, f64), FormatError> {
         .find_map(|(statistic, field, time)| Some((statistic, field, time?)));
     let Some((statistic, field, time)) = found else {
         let problem = "there are neither times of launches nor a median of them";
-        return Err(FormatError::at(place.file, place.of("times"), problem));
+        return Err(FileProblem::at(place.of("times"), problem));
     };
-    let time = time.measured(1e9, place.file, || place.of(field))?;
+    let time = time.measured(1e9, || place.of(field))?;
     Ok((statistic, time))
 }
 
@@ -340,7 +333,7 @@ mod tests {
     use deadheat_model::ResultState;
 
     fn read_text(text: &str) -> Result<Results, String> {
-        read(Path::new("a.json"), text.as_bytes()).map_err(|error| error.to_string())
+        read(text.as_bytes()).map_err(|problem| problem.of("a.json").to_string())
     }
 
     fn one(fields: &str) -> Result<ResultBenchmark, String> {

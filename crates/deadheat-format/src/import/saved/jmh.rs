@@ -1,7 +1,6 @@
 //! The JSON of the Java Microbenchmark Harness.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::Path;
 
 use deadheat_model::{Better, Metric, ResultBenchmark, ResultFacts, ResultState, Results, Unit};
 use serde::Deserialize;
@@ -9,7 +8,7 @@ use serde::de::IgnoredAny;
 
 use super::json::{Number, from_json};
 use super::rows::{Rows, summarised, tool, with_pairs};
-use crate::error::FormatError;
+use crate::error::FileProblem;
 
 /// Single calls that are kept of one iteration in sample mode: of more, so many
 /// are taken at even steps of their order.
@@ -18,17 +17,17 @@ const CALLS_OF_ITERATION: usize = 1_000;
 const CALLS_OF_BENCHMARK: usize = 100_000;
 
 /// Reads what JMH wrote with `-rf json`. Each fork is a process.
-pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
-    let entries: Vec<Entry> = from_json(file, text)?;
+pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
+    let entries: Vec<Entry> = from_json(text)?;
     let version = entries.iter().find_map(|entry| entry.jmh_version.as_ref());
-    let mut results = Results::new(file.display().to_string(), tool("JMH", version));
+    let mut results = Results::new("", tool("JMH", version));
     results.facts = ResultFacts {
         runtime: entries.first().and_then(Entry::runtime),
         ..ResultFacts::default()
     };
     let names = Names::of(&entries);
     for (index, entry) in entries.iter().enumerate() {
-        let place = Place { file, entry: index };
+        let place = Place { entry: index };
         results.push(entry.benchmark(names.of_entry(entry), &place)?);
     }
     Ok(results)
@@ -93,14 +92,13 @@ impl Lenient {
 }
 
 /// Where an entry stands.
-struct Place<'a> {
-    file: &'a Path,
+struct Place {
     entry: usize,
 }
 
-impl Place<'_> {
-    fn error(&self, field: &str, problem: String) -> FormatError {
-        FormatError::at(self.file, self.of(field), problem)
+impl Place {
+    fn error(&self, field: &str, problem: String) -> FileProblem {
+        FileProblem::at(self.of(field), problem)
     }
 
     fn of(&self, field: &str) -> String {
@@ -118,7 +116,7 @@ impl Entry {
         }
     }
 
-    fn benchmark(&self, name: String, place: &Place<'_>) -> Result<ResultBenchmark, FormatError> {
+    fn benchmark(&self, name: String, place: &Place) -> Result<ResultBenchmark, FileProblem> {
         let primary = &self.primary_metric;
         let (metric, factor) = primary_metric(&primary.score_unit).ok_or_else(|| {
             let problem = format!(
@@ -159,8 +157,8 @@ impl Entry {
         metric: &Metric,
         factor: f64,
         rows: &mut Rows,
-        place: &Place<'_>,
-    ) -> Result<(), FormatError> {
+        place: &Place,
+    ) -> Result<(), FileProblem> {
         let forks = &self.primary_metric.raw_data;
         let secondary: Vec<(Metric, f64, &Secondary)> = self
             .secondary_metrics
@@ -174,7 +172,7 @@ impl Entry {
         for (fork, iterations) in forks.iter().enumerate() {
             for (iteration, value) in iterations.iter().enumerate() {
                 let at = || place.of(&format!("rawData[{fork}][{iteration}]"));
-                let value = value.measured(factor, place.file, at)?;
+                let value = value.measured(factor, at)?;
                 rows.begin(fork as u32);
                 rows.set(metric.clone(), value);
                 for (metric, factor, secondary) in &secondary {
@@ -205,8 +203,8 @@ impl Primary {
         metric: &Metric,
         factor: f64,
         rows: &mut Rows,
-        place: &Place<'_>,
-    ) -> Result<(), FormatError> {
+        place: &Place,
+    ) -> Result<(), FileProblem> {
         let forks = &self.raw_data_histogram;
         let iterations: usize = forks.iter().map(Vec::len).sum();
         let most = (CALLS_OF_BENCHMARK / iterations.max(1)).clamp(1, CALLS_OF_ITERATION);
@@ -218,8 +216,8 @@ impl Primary {
                         let field = format!("rawDataHistogram[{fork}][{iteration}][{bin}][{part}]");
                         place.of(&field)
                     };
-                    let time = time.measured(factor, place.file, || at(0))?;
-                    let count = count.measured(1.0, place.file, || at(1))?;
+                    let time = time.measured(factor, || at(0))?;
+                    let count = count.measured(1.0, || at(1))?;
                     calls.push((time, count.floor()));
                 }
                 for time in spread(calls, most) {
