@@ -41,17 +41,6 @@ pub struct BlockDiagnostics {
     pub second_position: f64,
 }
 
-/// A duration in nanoseconds, as measured or summarised; may be fractional.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
-pub struct Nanoseconds(pub f64);
-
-impl Nanoseconds {
-    /// The same duration in seconds.
-    pub fn seconds(self) -> f64 {
-        self.0 / 1e9
-    }
-}
-
 /// An effect `θ = ln(candidate / baseline)`.
 ///
 /// All inference happens on this scale, because it is symmetric: swapping the roles flips the sign

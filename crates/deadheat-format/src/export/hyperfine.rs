@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
-use deadheat_model::{
-    Benchmark, ContenderId, Json, Metric, Nanoseconds, Object, Run, Samples, Workload,
-};
+use deadheat_model::{Benchmark, ContenderId, Json, Metric, Object, Run, Samples, Workload};
 
 use super::shared::{ensure_wall_times, write_json};
 use crate::error::FormatError;
@@ -109,8 +107,7 @@ impl<'a> OwnSamples<'a> {
 
     /// Seconds per iteration; `None` when the metric was not recorded.
     fn seconds(&self, metric: &Metric) -> Option<Vec<f64>> {
-        let per_iteration =
-            |(iterations, ns): (u64, f64)| Nanoseconds(ns / iterations as f64).seconds();
+        let per_iteration = |(iterations, ns): (u64, f64)| ns / iterations as f64 / 1e9;
         Some(self.values(metric)?.map(per_iteration).collect())
     }
 }

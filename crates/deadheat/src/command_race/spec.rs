@@ -239,7 +239,7 @@ impl From<LooksError> for SpecError {
                 max,
             },
             LooksError::Alpha(value) => SpecError::Plan(PlanError::OutOfRange {
-                flag: "--alpha",
+                of: "--alpha".to_owned(),
                 value,
                 range: ShareRange::ALPHA.words,
             }),

@@ -167,8 +167,7 @@ fn facts(wire: &WireSuite) -> ResultFacts {
         runtime: (!runtime.is_empty()).then(|| runtime.join(" ")),
         date: text("date"),
         cpu_scaling: metadata.text("cpu_config").and_then(scaled),
-        debug_build: None,
-        modified: None,
+        ..ResultFacts::default()
     }
 }
 

@@ -137,9 +137,7 @@ fn facts(wire: &WireSession) -> ResultFacts {
         cores: cores.and_then(|cores| u32::try_from(cores).ok()),
         runtime: joined(["python_implementation", "python_version"]),
         date: wire.datetime.clone(),
-        cpu_scaling: None,
-        debug_build: None,
-        modified: None,
+        ..ResultFacts::default()
     }
 }
 

@@ -9,7 +9,7 @@ use deadheat_model::{Results, Run};
 
 use super::json::{end_of_string, without_mark};
 use super::{
-    benchmark_dotnet, go, google_benchmark, hyperfine, jmh, own, pyperf, pytest_benchmark,
+    benchmark_dotnet, go, google_benchmark, hyperfine, jmh, own, pyperf, pytest_benchmark, rows,
 };
 use crate::bounded::{self, Bounded};
 use crate::content::{is_packed, read_content, unpacked};
@@ -53,6 +53,7 @@ pub fn read_results_from(file: &Path, text: &[u8]) -> Result<Results, FormatErro
     // A reader knows the text alone.
     let mut results = read.map_err(|problem| problem.of(file))?;
     results.source = file.display().to_string();
+    results.facts.moment = results.facts.date.as_deref().and_then(rows::moment);
     Ok(results)
 }
 
