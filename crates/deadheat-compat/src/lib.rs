@@ -19,7 +19,6 @@ mod difference;
 mod document;
 mod dump;
 mod json;
-mod partition;
 mod pattern;
 mod print;
 mod problem;

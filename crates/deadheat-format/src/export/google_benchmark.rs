@@ -8,7 +8,9 @@ use deadheat_model::{
     Benchmark, ContenderId, Json, Metric, Object, Run, Samples, Throughput, Workload,
 };
 
-use super::shared::{benchmark_names, distinct_names, ensure_wall_times};
+use super::shared::{
+    benchmark_names, distinct_names, ensure_wall_times, mean, median, standard_deviation,
+};
 use crate::default_path::time_stamp;
 use crate::error::{FormatError, cannot_write};
 
@@ -345,54 +347,30 @@ fn counters<'a>(
 /// The statistics of more than one repetition, as Google Benchmark makes them: name, unit, and real
 /// and CPU time.
 fn aggregates(repetitions: &[Repetition]) -> Vec<(&'static str, &'static str, (f64, f64))> {
-    if repetitions.len() < 2 {
+    let statistics = |time: fn(&Repetition) -> f64| {
+        let mut times: Vec<f64> = repetitions.iter().map(time).collect();
+        times.sort_by(f64::total_cmp);
+        let mean = mean(&times);
+        let deviation = standard_deviation(&times, mean)?;
+        // What takes no time does not vary.
+        let variation = if mean == 0.0 { 0.0 } else { deviation / mean };
+        Some([mean, median(&times), deviation, variation])
+    };
+    let both = statistics(|one| one.times.0).zip(statistics(|one| one.times.1));
+    let Some((real, cpu)) = both else {
         return Vec::new();
-    }
-    let real = Statistics::of(repetitions.iter().map(|repetition| repetition.times.0));
-    let cpu = Statistics::of(repetitions.iter().map(|repetition| repetition.times.1));
-    let statistics: [Statistic; 4] = [
-        ("mean", "time", |of| of.mean),
-        ("median", "time", |of| of.median),
-        ("stddev", "time", |of| of.deviation),
-        ("cv", "percentage", Statistics::variation),
+    };
+    let kinds = [
+        ("mean", "time"),
+        ("median", "time"),
+        ("stddev", "time"),
+        ("cv", "percentage"),
     ];
-    let all = statistics.map(|(name, unit, of)| (name, unit, (of(&real), of(&cpu))));
+    let all = kinds.into_iter().zip(real.into_iter().zip(cpu));
     // Sums of times beyond all reason, which only a recording has, overflow.
-    let sound = |(_, _, (real, cpu)): &(_, _, (f64, f64))| real.is_finite() && cpu.is_finite();
-    all.into_iter().filter(sound).collect()
-}
-
-/// Its name, its unit, and how to get it.
-type Statistic = (&'static str, &'static str, fn(&Statistics) -> f64);
-
-struct Statistics {
-    mean: f64,
-    median: f64,
-    deviation: f64,
-}
-
-impl Statistics {
-    /// Of at least two values.
-    fn of(values: impl Iterator<Item = f64>) -> Statistics {
-        let mut values: Vec<f64> = values.collect();
-        values.sort_by(f64::total_cmp);
-        let count = values.len();
-        let mean = values.iter().sum::<f64>() / count as f64;
-        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-        Statistics {
-            mean,
-            median: f64::midpoint(values[(count - 1) / 2], values[count / 2]),
-            deviation: (squares / (count - 1) as f64).sqrt(),
-        }
-    }
-
-    /// The coefficient of variation; none of what takes no time.
-    fn variation(&self) -> f64 {
-        match self.mean {
-            0.0 => 0.0,
-            mean => self.deviation / mean,
-        }
-    }
+    all.filter(|(_, (real, cpu))| real.is_finite() && cpu.is_finite())
+        .map(|((name, unit), times)| (name, unit, times))
+        .collect()
 }
 
 #[cfg(test)]

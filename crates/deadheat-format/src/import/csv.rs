@@ -63,34 +63,16 @@ fn read_row(
         block: None,
         slot: None,
     };
-    let number = |place: &Place<'_>, column: Option<usize>, name| {
-        column
-            .map(|column| parse_number(&record[column]))
-            .transpose()
-            .map_err(|problem| place.cell(name, problem))
-    };
+    let number = |place: &Place<'_>, column, name| cell(place, record, column, name, parse_number);
     place.replicate = number(&place, columns.replicate, "replicate")?;
     if recording.paired {
         place.block = number(&place, columns.block, "block")?;
         place.slot = number(&place, columns.slot, "slot")?;
     }
-    let iterations = match columns.iterations {
-        Some(column) => parse_iterations(&record[column])
-            .map_err(|problem| place.cell("iterations", problem))?,
-        None => 1,
-    };
-    let flags = match columns.flags {
-        Some(column) => {
-            parse_flags(&record[column]).map_err(|problem| place.cell("flags", problem))?
-        }
-        None => Flags::NONE,
-    };
-    let role = match columns.role {
-        Some(column) => {
-            parse_role(&record[column]).map_err(|problem| place.cell("role", problem))?
-        }
-        None => None,
-    };
+    let iterations = columns.iterations;
+    let iterations = cell(&place, record, iterations, "iterations", parse_iterations)?;
+    let flags = cell(&place, record, columns.flags, "flags", parse_flags)?;
+    let role = cell(&place, record, columns.role, "role", parse_role)?.flatten();
     let benchmark = recording.benchmark(place.benchmark);
     let contender = recording.benchmarks[benchmark]
         .contender(text_of_cell(&record[columns.contender]), role)
@@ -114,14 +96,26 @@ fn read_row(
     recording.rows.push(Row {
         benchmark: benchmark as u32,
         contender: contender as u16,
-        flags,
+        flags: flags.unwrap_or(Flags::NONE),
         replicate: place.replicate,
         block: place.block.unwrap_or(0),
         slot: place.slot.unwrap_or(0),
         line: place.line,
-        iterations,
+        iterations: iterations.unwrap_or(1),
     });
     Ok(())
+}
+
+/// The value of a cell, if its column is there.
+fn cell<T>(
+    place: &Place<'_>,
+    record: &StringRecord,
+    column: Option<usize>,
+    name: &str,
+    parse: impl Fn(&str) -> Result<T, String>,
+) -> Result<Option<T>, FormatError> {
+    let value = column.map(|column| parse(&record[column])).transpose();
+    value.map_err(|problem| place.cell(name, problem))
 }
 
 /// Statistics of the columns beside `wall_ns`. Whether such a column is a

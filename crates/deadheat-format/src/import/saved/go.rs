@@ -179,20 +179,18 @@ impl Reader {
         let mut reported = 0;
         for (group, name) in self.groups.into_iter().zip(names) {
             while reported < group.faults_before {
-                failed
-                    .remove_entry(&order[reported])
-                    .into_iter()
-                    .for_each(|(name, fault)| results.push(fault.benchmark(name)));
+                if let Some((name, fault)) = failed.remove_entry(&order[reported]) {
+                    results.push(fault.benchmark(name));
+                }
                 reported += 1;
             }
             let fault = failed.remove(&*group.name).filter(|fault| fault.failed);
             results.push(group.benchmark(name, &self.directions, fault));
         }
         for name in &order[reported..] {
-            failed
-                .remove_entry(name)
-                .into_iter()
-                .for_each(|(name, fault)| results.push(fault.benchmark(name)));
+            if let Some((name, fault)) = failed.remove_entry(name) {
+                results.push(fault.benchmark(name));
+            }
         }
         results
     }
@@ -276,7 +274,7 @@ impl Group {
     }
 
     fn benchmark(
-        self,
+        mut self,
         name: String,
         directions: &Directions,
         fault: Option<Fault>,
@@ -290,24 +288,14 @@ impl Group {
             benchmark.state = fault.state();
             return benchmark;
         }
-        let main = self
-            .columns
-            .iter()
-            .position(|one| time(&one.unit).is_some());
-        let main = main.unwrap_or(0);
-        let processes = &self.columns[main].processes;
+        // A time comes first, and the others keep their order.
+        let mut columns = self.columns.iter();
+        let main = columns.position(|one| time(&one.unit).is_some());
+        self.columns[..=main.unwrap_or(0)].rotate_right(1);
+        let processes = &self.columns[0].processes;
         // Columns of another length are other lines: nobody says which of them belong together.
-        let mut kept = vec![&self.columns[main]];
-        let others = self
-            .columns
-            .iter()
-            .enumerate()
-            .filter(|(at, _)| *at != main);
-        kept.extend(
-            others
-                .map(|(_, column)| column)
-                .filter(|column| column.processes == *processes),
-        );
+        let kept = self.columns.iter();
+        let kept = kept.filter(|column| column.processes == *processes);
         let mut columns = Vec::new();
         for column in kept {
             let (metric, factor) = directions.metric(&column.unit);
