@@ -67,9 +67,14 @@ pub fn create_run_folder(base: &Path) -> Result<(), FormatError> {
 /// `YYYYMMDD-HHMMSS` in UTC.
 pub(crate) fn time_stamp(seconds: u64) -> String {
     let day = Day::of_unix_seconds(seconds).to_string().replace('-', "");
-    let second = seconds % 86_400;
-    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    let (hour, minute, second) = time_of_day(seconds);
     format!("{day}-{hour:02}{minute:02}{second:02}")
+}
+
+/// Hour, minute and second in UTC.
+pub(crate) fn time_of_day(seconds: u64) -> (u64, u64, u64) {
+    let second = seconds % 86_400;
+    (second / 3600, second / 60 % 60, second % 60)
 }
 
 #[cfg(test)]

@@ -160,6 +160,18 @@ impl FileProblem {
         }
     }
 
+    /// The same problem, seen from around its place: with words before that and behind it.
+    #[cfg(feature = "saved")]
+    pub(crate) fn within(self, before: &str, behind: &str) -> Self {
+        match self {
+            Self::Content {
+                place: Place::Field(field),
+                problem,
+            } => Self::at(format!("{before}{field}{behind}"), problem),
+            other => other,
+        }
+    }
+
     /// The error that there is this problem with a file.
     pub fn of(self, file: impl Into<PathBuf>) -> FormatError {
         FormatError {

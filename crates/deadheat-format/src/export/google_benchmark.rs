@@ -5,13 +5,13 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use deadheat_model::{
-    Benchmark, ContenderId, Json, Metric, Object, Run, Samples, Throughput, Workload,
+    Benchmark, ContenderId, Day, Json, Metric, Object, Run, Samples, Throughput, Workload,
 };
 
 use super::shared::{
     benchmark_names, distinct_names, ensure_wall_times, mean, median, standard_deviation,
 };
-use crate::default_path::time_stamp;
+use crate::default_path::time_of_day;
 use crate::error::{FormatError, cannot_write};
 
 /// Whose samples go into a file of Google Benchmark: its rows know no sides.
@@ -103,18 +103,9 @@ fn context(run: &Run) -> Object {
 
 /// `2024-02-29T12:34:56+00:00`.
 fn iso_date(seconds: u64) -> String {
-    let stamp = time_stamp(seconds);
-    let (date, time) = stamp.split_once('-').unwrap_or((&stamp, ""));
-    // A year may have more than four digits.
-    let (year, day) = date.split_at(date.len() - 4);
-    format!(
-        "{year}-{}-{}T{}:{}:{}+00:00",
-        &day[..2],
-        &day[2..],
-        &time[..2],
-        &time[2..4],
-        &time[4..]
-    )
+    let (hour, minute, second) = time_of_day(seconds);
+    let day = Day::of_unix_seconds(seconds);
+    format!("{day}T{hour:02}:{minute:02}:{second:02}+00:00")
 }
 
 /// Returns true where every benchmark has CPU times.

@@ -48,7 +48,7 @@ pub fn read_criterion(
     let modified = written.reduce(f64::max);
     let mut read_sets = Vec::with_capacity(chosen.len());
     for set in chosen {
-        read_sets.push(read(&set.texts()?)?);
+        read_sets.push(set.read()?);
     }
     read_sets.sort_by(|(a, _), (b, _)| in_order(a, b));
     let mut results = Results::new(folder.display().to_string(), "criterion");
@@ -85,21 +85,24 @@ struct Set {
 }
 
 impl Set {
-    /// The texts of its files, those that are there.
-    fn texts(&self) -> Result<Texts, FormatError> {
-        let read = |name: &str| {
+    /// Reads its files, those that are there.
+    fn read(&self) -> Result<(Id, ResultBenchmark), FormatError> {
+        let text = |name: &str| {
             let file = self.folder.join(name);
             match bounded::read(&file) {
-                Ok(text) => Ok((file, Some(text))),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok((file, None)),
+                Ok(text) => Ok(Some(text)),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
                 Err(error) => Err(cannot_read(&file)(error)),
             }
         };
-        Ok(Texts {
-            benchmark: read("benchmark.json")?,
-            sample: read("sample.json")?,
-            estimates: read("estimates.json")?,
-        })
+        let benchmark = text("benchmark.json")?.unwrap_or_default();
+        let (sample, estimates) = (text("sample.json")?, text("estimates.json")?);
+        read(
+            &self.folder,
+            &benchmark,
+            sample.as_deref(),
+            estimates.as_deref(),
+        )
     }
 }
 
@@ -205,13 +208,6 @@ fn in_order(a: &Id, b: &Id) -> Ordering {
         .then_with(|| a.full_id.cmp(&b.full_id))
 }
 
-/// The files of a set, by name, with their texts where they are there.
-struct Texts {
-    benchmark: (PathBuf, Option<Vec<u8>>),
-    sample: (PathBuf, Option<Vec<u8>>),
-    estimates: (PathBuf, Option<Vec<u8>>),
-}
-
 /// The content of `benchmark.json`.
 #[derive(Debug, Deserialize)]
 struct Id {
@@ -251,33 +247,31 @@ pub fn read_criterion_set(
     sample: Option<&[u8]>,
     estimates: Option<&[u8]>,
 ) -> Result<ResultBenchmark, FormatError> {
-    let text = |name: &str, text: Option<&[u8]>| (folder.join(name), text.map(<[u8]>::to_vec));
-    let texts = Texts {
-        benchmark: text("benchmark.json", Some(benchmark)),
-        sample: text("sample.json", sample),
-        estimates: text("estimates.json", estimates),
-    };
-    read(&texts).map(|(_, benchmark)| benchmark)
+    read(folder, benchmark, sample, estimates).map(|(_, benchmark)| benchmark)
 }
 
-fn read(texts: &Texts) -> Result<(Id, ResultBenchmark), FormatError> {
-    let (file, text) = &texts.benchmark;
-    let id: Id =
-        from_json(text.as_deref().unwrap_or_default()).map_err(|problem| problem.of(file))?;
+fn read(
+    folder: &Path,
+    benchmark: &[u8],
+    sample: Option<&[u8]>,
+    estimates: Option<&[u8]>,
+) -> Result<(Id, ResultBenchmark), FormatError> {
+    let in_file = |name| move |problem: FileProblem| problem.of(folder.join(name));
+    let id: Id = from_json(benchmark).map_err(in_file("benchmark.json"))?;
     let mut benchmark = ResultBenchmark {
         name: id.full_id.clone(),
         ..ResultBenchmark::default()
     };
     let rates = Rates::of(id.throughput.as_ref());
     let mut rows = Rows::default();
-    match (&texts.sample, &texts.estimates) {
-        ((file, Some(text)), _) => {
-            for nanoseconds in samples(text).map_err(|problem| problem.of(file))? {
+    match (sample, estimates) {
+        (Some(text), _) => {
+            for nanoseconds in samples(text).map_err(in_file("sample.json"))? {
                 rates.add_row(&mut rows, nanoseconds);
             }
         }
-        (_, (file, Some(text))) => {
-            let median = median(text).map_err(|problem| problem.of(file))?;
+        (_, Some(text)) => {
+            let median = median(text).map_err(in_file("estimates.json"))?;
             rates.add_row(&mut rows, median);
             benchmark.state = summarised("median");
         }

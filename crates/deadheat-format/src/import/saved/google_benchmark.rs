@@ -58,7 +58,9 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     let old_summaries = OldSummaries::of(&rows);
     for (index, mut row) in rows.into_iter().enumerate() {
         old_summaries.mark(&mut row);
-        families.take(index, row)?;
+        let place = format!("benchmarks[{index}].");
+        let taken = families.take(row);
+        taken.map_err(|problem| problem.within(&place, ""))?;
     }
     for benchmark in families.benchmarks {
         results.push(benchmark.done());
@@ -117,8 +119,8 @@ struct Family {
 }
 
 impl Families {
-    /// Takes in the row that stands at this place of the list.
-    fn take(&mut self, index: usize, row: Row) -> Result<(), FileProblem> {
+    /// Takes in the next row of the list.
+    fn take(&mut self, row: Row) -> Result<(), FileProblem> {
         let aggregate = row.aggregate();
         if aggregate == Some(Aggregate::Other) {
             return Ok(());
@@ -155,8 +157,7 @@ impl Families {
                 &mut family.summary.insert((aggregate, Rows::default())).1
             }
         };
-        let place = |field: &str| format!("benchmarks[{index}].{field}");
-        let missing = |field: &str| FileProblem::at(place(field), "the field is missing");
+        let missing = |field: &str| FileProblem::at(field, "the field is missing");
         let factor = match row.time_unit.as_deref() {
             Some("ns") => 1.0,
             Some("us") => 1e3,
@@ -164,7 +165,7 @@ impl Families {
             Some("s") => 1e9,
             Some(other) => {
                 let problem = format!("'{other}' is no unit of time; they are ns, us, ms, s");
-                return Err(FileProblem::at(place("time_unit"), problem));
+                return Err(FileProblem::at("time_unit", problem));
             }
             None => return Err(missing("time_unit")),
         };
@@ -175,7 +176,7 @@ impl Families {
             ("cpu_time", row.cpu_time, Metric::Cpu),
         ] {
             let value = value.ok_or_else(|| missing(field))?;
-            rows.set(metric, value.measured(factor, || place(field))?);
+            rows.set(metric, value.measured(factor, || field.to_owned())?);
         }
         for (name, value) in row.counters {
             if let Some(value) = value.optional(1.0) {

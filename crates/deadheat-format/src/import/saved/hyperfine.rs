@@ -109,57 +109,58 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
         *times_named.entry(name(result)).or_default() += 1;
     }
     for (index, result) in wire.results.iter().enumerate() {
-        let place = Place { index, result };
-        let parameters = parameters(result);
-        let mut read = ResultBenchmark {
-            name: name(result).to_owned(),
-            ..ResultBenchmark::default()
-        };
-        // Parameters that the command does not show tell its likes apart.
-        if times_named[name(result)] > 1 && !parameters.is_empty() {
-            let pairs = parameters
-                .iter()
-                .map(|(name, value)| format!("{name}={value}"));
-            let pairs: Vec<String> = pairs.collect();
-            read.name = format!("{} [{}]", read.name, pairs.join(", "));
-        }
-        read.parameters = parameters;
-        let (rows, codes) = match &result.measurements {
-            Some(measurements) => (
-                measured(measurements, wire.primary_metric.as_deref(), &place)?,
-                measurements.iter().map(|launch| launch.exit_code).collect(),
-            ),
-            None => (
-                timed(result, &place)?,
-                result.exit_codes.iter().copied().collect(),
-            ),
-        };
-        read.label = exits(&codes);
-        if rows.len() > 0 {
-            rows.give_to(&mut read);
-        } else {
-            let (statistic, time) = summary(&place)?;
-            read.metrics = vec![Metric::Wall];
-            read.processes = vec![0];
-            read.values = vec![time];
-            read.state = summarised(statistic);
-        }
-        results.push(read);
+        let name = name(result);
+        let read = benchmark(
+            result,
+            times_named[name] > 1,
+            wire.primary_metric.as_deref(),
+        );
+        let (place, of) = (
+            format!("results[{index}]."),
+            format!(", of command '{name}'"),
+        );
+        results.push(read.map_err(|problem| problem.within(&place, &of))?);
     }
     Ok(results)
 }
 
-/// Where a result stands.
-struct Place<'a> {
-    index: usize,
-    result: &'a WireResult,
-}
-
-impl Place<'_> {
-    fn of(&self, field: &str) -> String {
-        let (index, name) = (self.index, name(self.result));
-        format!("results[{index}].{field}, of command '{name}'")
+/// Reads one command, whose name may come again.
+fn benchmark(
+    result: &WireResult,
+    comes_again: bool,
+    primary: Option<&str>,
+) -> Result<ResultBenchmark, FileProblem> {
+    let mut read = ResultBenchmark {
+        name: name(result).to_owned(),
+        parameters: parameters(result),
+        ..ResultBenchmark::default()
+    };
+    // Parameters that the command does not show tell its likes apart.
+    if comes_again && !read.parameters.is_empty() {
+        let pairs = read.parameters.iter();
+        let pairs: Vec<String> = pairs
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        read.name = format!("{} [{}]", read.name, pairs.join(", "));
     }
+    let (rows, codes) = match &result.measurements {
+        Some(launches) => (
+            measured(launches, primary)?,
+            launches.iter().map(|launch| launch.exit_code).collect(),
+        ),
+        None => (timed(result)?, result.exit_codes.iter().copied().collect()),
+    };
+    read.label = exits(&codes);
+    if rows.len() > 0 {
+        rows.give_to(&mut read);
+    } else {
+        let (statistic, time) = summary(result)?;
+        read.metrics = vec![Metric::Wall];
+        read.processes = vec![0];
+        read.values = vec![time];
+        read.state = summarised(statistic);
+    }
+    Ok(read)
 }
 
 /// The name the user gave, or the command.
@@ -178,7 +179,7 @@ fn parameters(result: &WireResult) -> Vec<(String, String)> {
 }
 
 /// The launches of versions 1. Of CPU time only means were kept, which are no rows.
-fn timed(result: &WireResult, place: &Place<'_>) -> Result<Rows, FileProblem> {
+fn timed(result: &WireResult) -> Result<Rows, FileProblem> {
     let times = result.times.as_deref().unwrap_or_default();
     let memory = result.memory_usage_byte.as_deref().unwrap_or_default();
     // Numbers that do not belong to launches one by one are nobody's.
@@ -190,8 +191,8 @@ fn timed(result: &WireResult, place: &Place<'_>) -> Result<Rows, FileProblem> {
     let mut rows = Rows::default();
     for (launch, time) in times.iter().enumerate() {
         rows.begin(launch as u32);
-        let at = || place.of(&format!("times[{launch}]"));
-        rows.set(Metric::Wall, time.measured(1e9, at)?);
+        let time = time.measured(1e9, || format!("times[{launch}]"))?;
+        rows.set(Metric::Wall, time);
         if let Some(bytes) = memory.get(launch).and_then(|bytes| bytes.optional(1.0)) {
             rows.set(Metric::PeakRss, bytes);
         }
@@ -200,14 +201,10 @@ fn timed(result: &WireResult, place: &Place<'_>) -> Result<Rows, FileProblem> {
 }
 
 /// The launches of version 2, what the user chose to see first in front.
-fn measured(
-    launches: &[WireMeasurement],
-    primary: Option<&str>,
-    place: &Place<'_>,
-) -> Result<Rows, FileProblem> {
+fn measured(launches: &[WireMeasurement], primary: Option<&str>) -> Result<Rows, FileProblem> {
     let mut rows = Rows::default();
     for (index, launch) in launches.iter().enumerate() {
-        let at = |field: &str| place.of(&format!("measurements[{index}].{field}"));
+        let at = |field: &str| format!("measurements[{index}].{field}");
         let wall = &launch.time_wall_clock;
         let unit = || at("time_wall_clock.unit");
         let factor = self::factor(wall, &Metric::Wall, unit)?;
@@ -273,8 +270,7 @@ fn factor(
 }
 
 /// The middle of the launches, where they themselves were not kept.
-fn summary(place: &Place<'_>) -> Result<(&'static str, f64), FileProblem> {
-    let result = place.result;
+fn summary(result: &WireResult) -> Result<(&'static str, f64), FileProblem> {
     let newer = result.summary.as_ref();
     let newer = newer.and_then(|summary| summary.time_wall_clock.as_ref());
     let candidates = [
@@ -291,9 +287,9 @@ fn summary(place: &Place<'_>) -> Result<(&'static str, f64), FileProblem> {
         .find_map(|(statistic, field, time)| Some((statistic, field, time?)));
     let Some((statistic, field, time)) = found else {
         let problem = "there are neither times of launches nor a median of them";
-        return Err(FileProblem::at(place.of("times"), problem));
+        return Err(FileProblem::at("times", problem));
     };
-    let time = time.measured(1e9, || place.of(field))?;
+    let time = time.measured(1e9, || field.to_owned())?;
     Ok((statistic, time))
 }
 

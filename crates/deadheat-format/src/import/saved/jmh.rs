@@ -27,8 +27,9 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     };
     let names = Names::of(&entries);
     for (index, entry) in entries.iter().enumerate() {
-        let place = Place { entry: index };
-        results.push(entry.benchmark(names.of_entry(entry), &place)?);
+        let read = entry.benchmark(names.of_entry(entry));
+        let place = format!("[{index}].primaryMetric.");
+        results.push(read.map_err(|problem| problem.within(&place, ""))?);
     }
     Ok(results)
 }
@@ -91,21 +92,6 @@ impl Lenient {
     }
 }
 
-/// Where an entry stands.
-struct Place {
-    entry: usize,
-}
-
-impl Place {
-    fn error(&self, field: &str, problem: String) -> FileProblem {
-        FileProblem::at(self.of(field), problem)
-    }
-
-    fn of(&self, field: &str) -> String {
-        format!("[{}].primaryMetric.{field}", self.entry)
-    }
-}
-
 impl Entry {
     fn runtime(&self) -> Option<String> {
         let version = self.vm_version.as_ref().or(self.jdk_version.as_ref());
@@ -116,7 +102,7 @@ impl Entry {
         }
     }
 
-    fn benchmark(&self, name: String, place: &Place) -> Result<ResultBenchmark, FileProblem> {
+    fn benchmark(&self, name: String) -> Result<ResultBenchmark, FileProblem> {
         let primary = &self.primary_metric;
         let (metric, factor) = primary_metric(&primary.score_unit).ok_or_else(|| {
             let problem = format!(
@@ -124,7 +110,7 @@ impl Entry {
                  T being ns, us, ms, s, min, hr or day",
                 primary.score_unit
             );
-            place.error("scoreUnit", problem)
+            FileProblem::at("scoreUnit", problem)
         })?;
         let mut benchmark = ResultBenchmark {
             name,
@@ -133,9 +119,9 @@ impl Entry {
         };
         let mut rows = Rows::default();
         if !primary.raw_data_histogram.is_empty() {
-            primary.single_calls(&metric, factor, &mut rows, place)?;
+            primary.single_calls(&metric, factor, &mut rows)?;
         } else {
-            self.iterations(&metric, factor, &mut rows, place)?;
+            self.iterations(&metric, factor, &mut rows)?;
         }
         if rows.len() == 0 {
             match primary.score.as_ref().and_then(|score| score.value(factor)) {
@@ -152,13 +138,7 @@ impl Entry {
     }
 
     /// A row for every iteration, with the secondary metrics of the same shape.
-    fn iterations(
-        &self,
-        metric: &Metric,
-        factor: f64,
-        rows: &mut Rows,
-        place: &Place,
-    ) -> Result<(), FileProblem> {
+    fn iterations(&self, metric: &Metric, factor: f64, rows: &mut Rows) -> Result<(), FileProblem> {
         let forks = &self.primary_metric.raw_data;
         let secondary: Vec<(Metric, f64, &Secondary)> = self
             .secondary_metrics
@@ -171,15 +151,15 @@ impl Entry {
             .collect();
         for (fork, iterations) in forks.iter().enumerate() {
             for (iteration, value) in iterations.iter().enumerate() {
-                let at = || place.of(&format!("rawData[{fork}][{iteration}]"));
+                let at = || format!("rawData[{fork}][{iteration}]");
                 let value = value.measured(factor, at)?;
                 rows.begin(fork as u32);
                 rows.set(metric.clone(), value);
                 for (metric, factor, secondary) in &secondary {
                     let value = secondary.raw_data[fork][iteration].value(*factor);
-                    value
-                        .into_iter()
-                        .for_each(|value| rows.set(metric.clone(), value));
+                    if let Some(value) = value {
+                        rows.set(metric.clone(), value);
+                    }
                 }
             }
         }
@@ -203,7 +183,6 @@ impl Primary {
         metric: &Metric,
         factor: f64,
         rows: &mut Rows,
-        place: &Place,
     ) -> Result<(), FileProblem> {
         let forks = &self.raw_data_histogram;
         let iterations: usize = forks.iter().map(Vec::len).sum();
@@ -212,10 +191,7 @@ impl Primary {
             for (iteration, bins) in iterations.iter().enumerate() {
                 let mut calls = Vec::with_capacity(bins.len());
                 for (bin, (time, count)) in bins.iter().enumerate() {
-                    let at = |part| {
-                        let field = format!("rawDataHistogram[{fork}][{iteration}][{bin}][{part}]");
-                        place.of(&field)
-                    };
+                    let at = |part| format!("rawDataHistogram[{fork}][{iteration}][{bin}][{part}]");
                     let time = time.measured(factor, || at(0))?;
                     let count = count.measured(1.0, || at(1))?;
                     calls.push((time, count.floor()));
@@ -308,38 +284,18 @@ fn short(full: &str) -> &str {
     dots.nth(1).map_or(full, |at| &full[at..])
 }
 
-/// Seconds in one of JMH's units of time.
-fn seconds(unit: &str) -> Option<f64> {
+/// Nanoseconds in one of JMH's units of time.
+fn nanoseconds(unit: &str) -> Option<f64> {
     Some(match unit {
-        "ns" => 1e-9,
-        "us" => 1e-6,
-        "ms" => 1e-3,
-        "s" => 1.0,
-        "min" => 60.0,
-        "hr" => 3_600.0,
-        "day" => 86_400.0,
+        "ns" => 1.0,
+        "us" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        "min" => 60e9,
+        "hr" => 3_600e9,
+        "day" => 86_400e9,
         _ => return None,
     })
-}
-
-/// Nanoseconds in one of JMH's units of time, without a rounded factor.
-fn nanoseconds(unit: &str) -> Option<f64> {
-    match unit {
-        "ns" => Some(1.0),
-        "us" => Some(1e3),
-        "ms" => Some(1e6),
-        unit => Some(seconds(unit)? * 1e9),
-    }
-}
-
-/// The number of times in a second, for once in one of JMH's units of time.
-fn per_second(unit: &str) -> Option<f64> {
-    match unit {
-        "ns" => Some(1e9),
-        "us" => Some(1e6),
-        "ms" => Some(1e3),
-        unit => Some(1.0 / seconds(unit)?),
-    }
 }
 
 /// The primary metric of this unit, and the factor to deadheat's unit.
@@ -347,7 +303,7 @@ fn primary_metric(unit: &str) -> Option<(Metric, f64)> {
     match unit.split_once('/')? {
         ("ops", time) => Some((
             Metric::foreign("ops/s", Unit::PerSecond, Better::More),
-            per_second(time)?,
+            1e9 / nanoseconds(time)?,
         )),
         (time, "op") => Some((Metric::Wall, nanoseconds(time)?)),
         _ => None,

@@ -147,23 +147,6 @@ pub enum SavedFormat {
     BenchmarkDotNet,
 }
 
-impl SavedFormat {
-    /// Its usual name.
-    pub fn name(self) -> &'static str {
-        match self {
-            SavedFormat::RunFile => "a run file of deadheat",
-            SavedFormat::TidyCsv => "tidy CSV",
-            SavedFormat::GoogleBenchmark => "Google Benchmark JSON",
-            SavedFormat::Hyperfine => "hyperfine JSON",
-            SavedFormat::Pyperf => "pyperf JSON",
-            SavedFormat::PytestBenchmark => "pytest-benchmark JSON",
-            SavedFormat::Jmh => "JMH JSON",
-            SavedFormat::Go => "Go benchmark text",
-            SavedFormat::BenchmarkDotNet => "BenchmarkDotNet JSON",
-        }
-    }
-}
-
 /// Tells which tool wrote a text, by its first line or by the fields of its outermost object.
 pub fn saved_format(file: &Path, text: &[u8]) -> Result<SavedFormat, FormatError> {
     let text = without_mark(text).trim_ascii_start();
