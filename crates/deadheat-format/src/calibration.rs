@@ -6,13 +6,13 @@ use std::path::Path;
 
 use deadheat_model::{
     CalibratedKind, Calibration, CalibrationEnd, Detectable, Found, Json, KnownDifference, Machine,
-    NoiseFloor, Object, Promise, ReplicateCost, Tally,
+    NoiseFloor, Object, ReplicateCost, Tally,
 };
 
 use crate::bounded::open_plain;
 use crate::error::{FormatError, cannot_read, cannot_write};
 use crate::output::write_export;
-use crate::wire::{Fields, Wire, WireError, names, object, required};
+use crate::wire::{Fields, WireError, names, object, required};
 
 /// The schema written, and the latest that is read.
 const CALIBRATION_SCHEMA: &str = "deadheat.calibration/1";
@@ -133,17 +133,6 @@ fn promises_its_coverage(kind: &CalibratedKind) -> Result<(), WireError> {
 }
 
 object! { Tally { faster, slower, equivalent, inconclusive, } }
-
-impl Wire for Promise {
-    fn to_json(&self) -> Json {
-        self.name().into()
-    }
-
-    fn from_json(json: &Json) -> Result<Self, WireError> {
-        let promise = json.as_text().and_then(Self::from_name);
-        promise.ok_or_else(|| names(&Self::ALL.map(Self::name)))
-    }
-}
 
 object! { NoiseFloor { estimate = "floor", half_width, process, block, } }
 

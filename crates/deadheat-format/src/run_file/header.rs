@@ -99,18 +99,6 @@ object! { CalibrationNote {
     noise_floor,
 } }
 
-impl Wire for RaceKind {
-    fn to_json(&self) -> Json {
-        self.name().into()
-    }
-
-    #[cfg(feature = "decode")]
-    fn from_json(json: &Json) -> Result<Self, WireError> {
-        let kind = json.as_text().and_then(Self::from_name);
-        kind.ok_or_else(|| WireError::odd("a kind of race"))
-    }
-}
-
 // The share seen follows from the two counts.
 object! { Share { hits, of, low, high, } ensure is_bounded }
 
