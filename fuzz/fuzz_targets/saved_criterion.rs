@@ -6,8 +6,8 @@ use std::path::Path;
 
 use deadheat::parts::analysis::{Options, analyse};
 use deadheat::parts::format::{
-    GoogleSide, read_criterion_set, read_results_from, write_bmf_to, write_google_benchmark_to,
-    write_smaller_is_better_to,
+    GoogleSide, read_criterion_set, read_results_from, write_bmf, write_google_benchmark,
+    write_smaller_is_better,
 };
 use deadheat::parts::model::{Metric, ResultBenchmark, ResultState, Results, Run};
 use deadheat::parts::saved::{Side, Terms, join};
@@ -70,9 +70,9 @@ fn write(run: &Run) {
     let whole = "a Vec takes every write";
     let mut texts = [const { Vec::new() }; 3];
     let [bmf, smaller, google] = &mut texts;
-    write_bmf_to(&analysis, bmf, "fuzz").expect(whole);
-    write_smaller_is_better_to(&analysis, smaller, "fuzz").expect(whole);
-    write_google_benchmark_to(run, GoogleSide::Candidate, &mut *google, "fuzz").expect(whole);
+    write_bmf(&analysis, bmf, "fuzz").expect(whole);
+    write_smaller_is_better(&analysis, smaller, "fuzz").expect(whole);
+    write_google_benchmark(run, GoogleSide::Candidate, &mut *google, "fuzz").expect(whole);
     read_results_from(Path::new("fuzz"), google).expect("what was written is read");
     for text in texts {
         let text = String::from_utf8(text).expect("JSON is UTF-8");

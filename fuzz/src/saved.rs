@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use deadheat::parts::format::{SavedFormat, read_results_from, saved_format, write_go_to};
+use deadheat::parts::format::{SavedFormat, read_results_from, saved_format, write_go};
 use deadheat::parts::model::{ResultState, Results};
 use deadheat::parts::saved::{Side, Terms, join};
 
@@ -61,7 +61,7 @@ fn write_and_read(results: Results) {
         return;
     };
     let mut text = Vec::new();
-    write_go_to(&run, &mut text, "fuzz.txt").expect("a Vec takes every write");
+    write_go(&run, &mut text, "fuzz.txt").expect("a Vec takes every write");
     if run
         .benchmarks
         .iter()

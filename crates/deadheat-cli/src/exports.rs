@@ -7,8 +7,8 @@ use deadheat::parts::analysis::histograms;
 use deadheat::parts::answer::Answer;
 use deadheat::parts::exit::Failure;
 use deadheat::parts::format::{
-    GoogleSide, write_bmf, write_csv, write_go, write_google_benchmark, write_hdr, write_hyperfine,
-    write_smaller_is_better, write_text,
+    GoogleSide, write_bmf, write_csv, write_export, write_go, write_google_benchmark, write_hdr,
+    write_hyperfine, write_smaller_is_better, write_text,
 };
 use deadheat::parts::model::{Analysis, Run};
 use deadheat::parts::report::{
@@ -111,13 +111,6 @@ impl ExportArgs {
         let figures = answer.figures;
         for (flag, path, shape) in self.given() {
             match shape {
-                Shape::Hyperfine => write_hyperfine(run, path),
-                Shape::Csv => write_csv(run, path, answer.cells),
-                Shape::Hdr => write_hdr(run, &histograms(run), path),
-                Shape::GoogleBenchmark(side) => write_google_benchmark(run, side, path),
-                Shape::Go => write_go(run, path),
-                Shape::SmallerIsBetter => write_smaller_is_better(analysis, path),
-                Shape::Bmf => write_bmf(analysis, path),
                 Shape::Markdown => {
                     let text = if analysis.sides.is_empty() {
                         to_markdown_with(analysis, &MarkdownOptions { figures })
@@ -131,6 +124,17 @@ impl ExportArgs {
                     };
                     write_text(path, &text)
                 }
+                Shape::Hyperfine => write_export(path, |out| write_hyperfine(run, out, path)),
+                Shape::Csv => write_export(path, |out| write_csv(run, out, path, answer.cells)),
+                Shape::Hdr => write_export(path, |out| write_hdr(run, &histograms(run), out, path)),
+                Shape::GoogleBenchmark(side) => {
+                    write_export(path, |out| write_google_benchmark(run, side, out, path))
+                }
+                Shape::Go => write_export(path, |out| write_go(run, out, path)),
+                Shape::SmallerIsBetter => {
+                    write_export(path, |out| write_smaller_is_better(analysis, out, path))
+                }
+                Shape::Bmf => write_export(path, |out| write_bmf(analysis, out, path)),
             }
             .map_err(|error| Failure::writing(flag, error))?;
         }

@@ -44,8 +44,8 @@ impl<'a> Document<'a> {
         })
     }
 
-    /// The rows whose run name, or else name, the filter finds something in, by family, instance and
-    /// repetition, with the aggregates of each last.
+    /// The rows whose run name, or else name, the filter finds something in, by family, instance
+    /// and repetition, with the aggregates of each last.
     ///
     /// # Errors
     ///
@@ -166,7 +166,8 @@ impl Results<'_> {
         self
     }
 
-    /// Keeps what the pattern finds something in, and puts the replacement in place of all it finds.
+    /// Keeps what the pattern finds something in, and puts the replacement in place of all it
+    /// finds.
     ///
     /// # Errors
     ///

@@ -12,26 +12,17 @@ impl Report<'_> {
 }
 
 fn difference(difference: &Difference<'_>) -> String {
-    let Difference {
-        name,
-        label,
-        measurements,
-        time_unit,
-        run_type,
-        aggregate_name,
-        test,
-    } = difference;
-    let measurements = measurements.iter().map(measurement).collect();
+    let measurements = difference.measurements.iter().map(measurement).collect();
     let fields = [
-        ("name", string(name)),
-        ("label", string(label)),
+        ("name", string(&difference.name)),
+        ("label", string(&difference.label)),
         ("measurements", bracketed('[', measurements, ']', 2)),
-        ("time_unit", string(time_unit)),
-        ("run_type", string(run_type)),
-        ("aggregate_name", string(aggregate_name)),
+        ("time_unit", string(&difference.time_unit)),
+        ("run_type", string(&difference.run_type)),
+        ("aggregate_name", string(&difference.aggregate_name)),
         (
             "utest",
-            object(&test.as_ref().map_or(Vec::new(), u_test), 2),
+            object(&difference.test.as_ref().map_or(Vec::new(), u_test), 2),
         ),
     ];
     object(&fields, 1)

@@ -106,65 +106,57 @@ impl<'a> Reader<'a> {
         Err((self.at, if ended { "the text ends here" } else { what }))
     }
 
-    fn deeper(&mut self) -> Result<(), Broken> {
-        self.depth += 1;
-        if self.depth > DEEPEST {
-            return Err((self.at, "there are too many brackets within brackets"));
-        }
-        Ok(())
-    }
-
-    /// Reads an object, and lets `entry` read the value of each key. The reader must stand on its bracket.
+    /// Reads an object, and lets `entry` read the value of each key. The reader must stand on its
+    /// bracket.
     pub(crate) fn object(
         &mut self,
         mut entry: impl FnMut(&mut Self, Text<'a>) -> Result<(), Broken>,
     ) -> Result<(), Broken> {
-        self.at += 1;
-        self.deeper()?;
-        self.space();
-        if !self.take(b'}') {
-            loop {
-                if self.peek() != Some(b'"') {
-                    return self.wrong("a name in double quotes should stand here");
-                }
-                let key = self.string()?;
-                self.space();
-                if !self.take(b':') {
-                    return self.wrong("a colon should stand here");
-                }
-                self.space();
-                entry(self, key)?;
-                self.space();
-                if self.take(b'}') {
-                    break;
-                }
-                if !self.take(b',') {
-                    return self.wrong("a comma or a closing brace should stand here");
-                }
-                self.space();
+        let behind = "a comma or a closing brace should stand here";
+        self.bracketed(b'}', behind, |reader| {
+            if reader.peek() != Some(b'"') {
+                return reader.wrong("a name in double quotes should stand here");
             }
-        }
-        self.depth -= 1;
-        Ok(())
+            let key = reader.string()?;
+            reader.space();
+            if !reader.take(b':') {
+                return reader.wrong("a colon should stand here");
+            }
+            reader.space();
+            entry(reader, key)
+        })
     }
 
     /// Reads a list, and lets `item` read each value. The reader must stand on its bracket.
     pub(crate) fn list(
         &mut self,
+        item: impl FnMut(&mut Self) -> Result<(), Broken>,
+    ) -> Result<(), Broken> {
+        self.bracketed(b']', "a comma or a closing bracket should stand here", item)
+    }
+
+    /// Reads items up to a bracket; `behind` says what should stand behind each.
+    fn bracketed(
+        &mut self,
+        close: u8,
+        behind: &'static str,
         mut item: impl FnMut(&mut Self) -> Result<(), Broken>,
     ) -> Result<(), Broken> {
         self.at += 1;
-        self.deeper()?;
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return Err((self.at, "there are too many brackets within brackets"));
+        }
         self.space();
-        if !self.take(b']') {
+        if !self.take(close) {
             loop {
                 item(self)?;
                 self.space();
-                if self.take(b']') {
+                if self.take(close) {
                     break;
                 }
                 if !self.take(b',') {
-                    return self.wrong("a comma or a closing bracket should stand here");
+                    return self.wrong(behind);
                 }
                 self.space();
             }

@@ -1,6 +1,7 @@
 //! The words of Google Benchmark's `compare.py`, to the last character.
 //!
-//! JSON texts in; lines and a dump out. Nothing here opens a file, starts a process or reads a clock.
+//! JSON texts in; lines and a dump out. Nothing here opens a file, starts a process or reads a
+//! clock.
 //!
 //! ```text
 //! text ─▶ Document ─filter, sort─▶ Results ─family─▶ Results
@@ -8,9 +9,9 @@
 //!                 table · dump ◀── Report ◀───┘
 //! ```
 //!
-//! Where the original ends in a traceback, a function gives back a [`Problem`] that says what was met
-//! and where. The version that is followed is that of Google Benchmark 1.9.4 and later, with Python 3
-//! and SciPy 1.17.
+//! Where the original ends in a traceback, a function gives back a [`Problem`] that says what was
+//! met and where. The version that is followed is that of Google Benchmark 1.9.4 and later, with
+//! Python 3 and SciPy 1.17.
 
 #![forbid(unsafe_code)]
 
@@ -18,7 +19,6 @@ mod difference;
 mod document;
 mod dump;
 mod json;
-mod partition;
 mod pattern;
 mod print;
 mod problem;

@@ -121,7 +121,8 @@ fn class(rest: &mut Peekable<Chars<'_>>, pattern: &mut String) -> Result<(), Str
     if rest.next_if_eq(&'^').is_some() {
         pattern.push('^');
     }
-    // The state of the item before: none a range could begin with, one, or the beginning of a range.
+    // The state of the item before: none a range could begin with, one, or the beginning of a
+    // range.
     let (mut is_first, mut may_begin, mut is_range) = (true, false, false);
     loop {
         match rest.next() {

@@ -28,8 +28,8 @@ pub struct Layout {
 }
 
 impl Report<'_> {
-    /// The table, every line with its end; and why it stops before its end, if it does: lone surrogates cannot be
-    /// printed.
+    /// The table, every line with its end; and why it stops before its end, if it does: lone
+    /// surrogates cannot be printed.
     pub fn table(&self, layout: &Layout) -> (String, Option<Problem>) {
         let longest = self.differences.iter().map(|d| d.name.width()).max();
         let width = longest.unwrap_or(0).max("Benchmark".len()) + TEST_SUFFIX.len();
@@ -137,8 +137,8 @@ fn change_colour(change: f64) -> &'static str {
     }
 }
 
-/// A number as `{:14.0f}` and the like write it, with a plus sign where asked for, at the right of a
-/// column.
+/// A number as `{:14.0f}` and the like write it, with a plus sign where asked for, at the right of
+/// a column.
 fn padded(number: f64, width: usize, places: usize, plus: bool) -> String {
     let sign = if plus && (number.is_nan() || !number.is_sign_negative()) {
         "+"

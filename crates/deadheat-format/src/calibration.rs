@@ -1,19 +1,18 @@
 //! The calibration of a machine, kept in a file: `deadheat.calibration/1`,
 //! described by `docs/schema/calibration-1.schema.json`.
 
-use std::fs;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
 use deadheat_model::{
     CalibratedKind, Calibration, CalibrationEnd, Detectable, Found, Json, KnownDifference, Machine,
-    NoiseFloor, Object, Promise, ReplicateCost, Tally,
+    NoiseFloor, Object, ReplicateCost, Tally,
 };
 
 use crate::bounded::open_plain;
 use crate::error::{FormatError, cannot_read, cannot_write};
-use crate::output::replace;
-use crate::wire::{Fields, Wire, WireError, names, object, required};
+use crate::output::write_export;
+use crate::wire::{Fields, WireError, names, object, required};
 
 /// The schema written, and the latest that is read.
 const CALIBRATION_SCHEMA: &str = "deadheat.calibration/1";
@@ -27,19 +26,15 @@ pub fn calibration_json(calibration: &Calibration) -> String {
     text
 }
 
-/// Writes a calibration, in place of an older one, and makes the folder it goes
-/// to. A reader meanwhile finds the older one or the new one, and never half of
-/// one.
+/// Writes a calibration, in place of an older one, and makes the folder it goes to. A reader
+/// meanwhile finds the older one or the new one, and never half of one.
 pub fn write_calibration(
     path: impl AsRef<Path>,
     calibration: &Calibration,
 ) -> Result<(), FormatError> {
     let path = path.as_ref();
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(cannot_write(folder))?;
-    }
     let text = calibration_json(calibration);
-    replace(path, |out| {
+    write_export(path, |out| {
         out.write_all(text.as_bytes()).map_err(cannot_write(path))
     })
 }
@@ -138,17 +133,6 @@ fn promises_its_coverage(kind: &CalibratedKind) -> Result<(), WireError> {
 }
 
 object! { Tally { faster, slower, equivalent, inconclusive, } }
-
-impl Wire for Promise {
-    fn to_json(&self) -> Json {
-        self.name().into()
-    }
-
-    fn from_json(json: &Json) -> Result<Self, WireError> {
-        let promise = json.as_text().and_then(Self::from_name);
-        promise.ok_or_else(|| names(&Self::ALL.map(Self::name)))
-    }
-}
 
 object! { NoiseFloor { estimate = "floor", half_width, process, block, } }
 

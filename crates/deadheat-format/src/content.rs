@@ -93,8 +93,7 @@ impl Read for Frames<'_> {
 pub enum Found {
     /// A folder.
     Folder,
-    /// An executable file: of the system, or a script that names its
-    /// interpreter.
+    /// An executable file: of the system, or a script that names its interpreter.
     Program,
     /// Anything that can be read, or standard input.
     Data,

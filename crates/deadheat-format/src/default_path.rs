@@ -10,13 +10,11 @@ use crate::error::{FormatError, cannot_write};
 const HOME: &str = ".deadheat";
 const RUNS: &str = "runs";
 
-/// The file of a run that nobody named:
-/// `.deadheat/runs/YYYYMMDD-HHMMSS-SEED.jsonl` below `base`.
+/// The file of a run that nobody named: `.deadheat/runs/YYYYMMDD-HHMMSS-SEED.jsonl` below `base`.
 ///
-/// The time is UTC, from seconds since 1970. The seed is given by the last
-/// eight of its hexadecimal digits, so that two runs of one second differ. The
-/// second run and later ones of one seed in one second end in their `number`:
-/// `-2.jsonl`.
+/// The time is UTC, from seconds since 1970. The seed is given by the last eight of its hexadecimal
+/// digits, so that two runs of one second differ. The second run and later ones of one seed in one
+/// second end in their `number`: `-2.jsonl`.
 pub fn default_run_path(base: &Path, started_at: u64, seed: u64, number: u32) -> PathBuf {
     let again = match number {
         0 | 1 => String::new(),
@@ -52,9 +50,8 @@ pub fn is_default_run_name(name: &str) -> bool {
     name.len() == shape.len() && shape.chars().zip(name.chars()).all(fits)
 }
 
-/// Creates the folder of [`default_run_path`] below `base`. When deadheat's
-/// own folder is new it also gets a `.gitignore` that keeps all of it out of
-/// version control.
+/// Creates the folder of [`default_run_path`] below `base`. When deadheat's own folder is new it
+/// also gets a `.gitignore` that keeps all of it out of version control.
 pub fn create_run_folder(base: &Path) -> Result<(), FormatError> {
     let home = base.join(HOME);
     let is_new = !home.exists();
@@ -70,9 +67,14 @@ pub fn create_run_folder(base: &Path) -> Result<(), FormatError> {
 /// `YYYYMMDD-HHMMSS` in UTC.
 pub(crate) fn time_stamp(seconds: u64) -> String {
     let day = Day::of_unix_seconds(seconds).to_string().replace('-', "");
-    let second = seconds % 86_400;
-    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    let (hour, minute, second) = time_of_day(seconds);
     format!("{day}-{hour:02}{minute:02}{second:02}")
+}
+
+/// Hour, minute and second in UTC.
+pub(crate) fn time_of_day(seconds: u64) -> (u64, u64, u64) {
+    let second = seconds % 86_400;
+    (second / 3600, second / 60 % 60, second % 60)
 }
 
 #[cfg(test)]

@@ -5,77 +5,64 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A file that cannot be read, understood or written. Every text names the
-/// file; where a line is to blame it reads `file:line: …`.
+/// A file that cannot be read, understood or written. Every text names the file; where a line is to
+/// blame it reads `file:line: …`.
+#[derive(Debug)]
+pub struct FormatError {
+    /// The file or folder.
+    pub file: PathBuf,
+    /// The problem with it.
+    pub problem: FileProblem,
+}
+
+/// The problem with a file.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum FormatError {
-    /// A file that the system would not let us read.
-    CannotRead {
-        /// The file.
-        file: PathBuf,
-        /// The cause, from the system.
-        source: io::Error,
-    },
-    /// A file that the system would not let us write.
-    CannotWrite {
-        /// The file or folder.
-        file: PathBuf,
-        /// The cause, from the system.
-        source: io::Error,
-    },
-    /// A new run file that would replace an older file.
-    AlreadyExists {
-        /// The file.
-        file: PathBuf,
-    },
-    /// A run file that another process is recording into.
-    InUse {
-        /// The file.
-        file: PathBuf,
-    },
-    /// A run without wall times, which the format to be written needs.
-    NoWallTimes {
-        /// The file.
-        file: PathBuf,
-    },
-    /// A file with nothing in it.
-    Empty {
-        /// The file.
-        file: PathBuf,
-    },
-    /// A file of a kind that is not read, or of a later version.
-    Unknown {
-        /// The file.
-        file: PathBuf,
-        /// The description that follows its name.
-        found: String,
-    },
-    /// JSON of another shape than its format asks for.
+pub enum FileProblem {
+    /// The system would not let us read it, for this cause.
+    CannotRead(io::Error),
+    /// The system would not let us write it, for this cause.
+    CannotWrite(io::Error),
+    /// A new run file would replace an older file.
+    AlreadyExists,
+    /// Another process is recording into the run file.
+    InUse,
+    /// The run has no wall times, which the format to be written needs.
+    NoWallTimes,
+    /// There is nothing in it.
+    Empty,
+    /// It is of a kind that is not read, or of a later version: the description that follows its
+    /// name.
+    Unknown(String),
+    /// It holds JSON of another shape than its format asks for.
     Json {
-        /// The file.
-        file: PathBuf,
         /// The line, counted from 1.
         line: u64,
         /// The column, counted from 1.
         column: u64,
-        /// The place in the tree, such as `benchmarks[3].real_time`; empty
-        /// where it is no tree.
+        /// The place in the tree, such as `benchmarks[3].real_time`; empty where it is no tree.
         path: String,
         /// The problem, in words.
         problem: String,
     },
-    /// Content that cannot be what its format says.
+    /// Its content cannot be what its format says.
     Content {
-        /// The file.
-        file: PathBuf,
         /// Where in the file.
         place: Place,
         /// The problem, in words.
         problem: String,
     },
-    /// A rules file that does not say what it could.
-    Rules(Box<RulesError>),
+    /// It is a rules file that does not say what it could.
+    Rules {
+        /// The line, counted from 1.
+        line: u64,
+        /// The column in characters, counted from 1.
+        column: u64,
+        /// The problem, in words.
+        problem: String,
+        /// Advice; empty where it is plain.
+        advice: String,
+    },
 }
 
 /// A place in a file.
@@ -109,50 +96,87 @@ impl From<&str> for Place {
 
 impl fmt::Display for FormatError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let file = self.file().display();
-        match self {
-            Self::CannotRead { source, .. } => write!(f, "cannot read {file}: {source}"),
-            Self::CannotWrite { source, .. } => write!(f, "cannot write {file}: {source}"),
-            Self::AlreadyExists { .. } => write!(
+        use FileProblem::*;
+        let file = self.file.display();
+        match &self.problem {
+            CannotRead(source) => write!(f, "cannot read {file}: {source}"),
+            CannotWrite(source) => write!(f, "cannot write {file}: {source}"),
+            AlreadyExists => write!(
                 f,
                 "cannot write {file}: it exists already; choose another name, or resume it"
             ),
-            Self::InUse { .. } => {
-                write!(
-                    f,
-                    "cannot write {file}: another deadheat is recording into it"
-                )
-            }
-            Self::NoWallTimes { .. } => {
-                write!(f, "cannot write {file}: the run has no wall times")
-            }
-            Self::Empty { .. } => write!(f, "{file} is empty"),
-            Self::Unknown { found, .. } => write!(f, "{file} {found}"),
-            Self::Json {
+            InUse => write!(
+                f,
+                "cannot write {file}: another deadheat is recording into it"
+            ),
+            NoWallTimes => write!(f, "cannot write {file}: the run has no wall times"),
+            Empty => write!(f, "{file} is empty"),
+            Unknown(found) => write!(f, "{file} {found}"),
+            Json {
                 line,
                 column,
                 path,
                 problem,
-                ..
             } => match path.as_str() {
                 "" | "." => write!(f, "{file}:{line}:{column}: {problem}"),
                 path => write!(f, "{file}:{line}:{column}: {problem}, at {path}"),
             },
-            Self::Content { place, problem, .. } => match place {
+            Content { place, problem } => match place {
                 Place::Whole => write!(f, "{file}: {problem}"),
                 Place::Line(line) => write!(f, "{file}:{line}: {problem}"),
                 Place::Field(field) => write!(f, "{file}: {field}: {problem}"),
             },
-            Self::Rules(error) => error.fmt(f),
+            Rules {
+                line,
+                column,
+                problem,
+                advice,
+            } => {
+                write!(f, "{problem} in {file}, line {line}, column {column}")?;
+                match advice.as_str() {
+                    "" => Ok(()),
+                    advice => write!(f, "; {advice}"),
+                }
+            }
         }
     }
 }
 
 impl std::error::Error for FormatError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::CannotRead { source, .. } | Self::CannotWrite { source, .. } => Some(source),
+        match &self.problem {
+            FileProblem::CannotRead(source) | FileProblem::CannotWrite(source) => Some(source),
             _ => None,
+        }
+    }
+}
+
+impl FileProblem {
+    /// Content that is wrong at a place.
+    pub(crate) fn at(place: impl Into<Place>, problem: impl fmt::Display) -> Self {
+        Self::Content {
+            place: place.into(),
+            problem: problem.to_string(),
+        }
+    }
+
+    /// The same problem, seen from around its place: with words before that and behind it.
+    #[cfg(feature = "saved")]
+    pub(crate) fn within(self, before: &str, behind: &str) -> Self {
+        match self {
+            Self::Content {
+                place: Place::Field(field),
+                problem,
+            } => Self::at(format!("{before}{field}{behind}"), problem),
+            other => other,
+        }
+    }
+
+    /// The error that there is this problem with a file.
+    pub fn of(self, file: impl Into<PathBuf>) -> FormatError {
+        FormatError {
+            file: file.into(),
+            problem: self,
         }
     }
 }
@@ -160,11 +184,7 @@ impl std::error::Error for FormatError {
 impl FormatError {
     /// Content that is wrong at a place.
     pub(crate) fn at(file: &Path, place: impl Into<Place>, problem: impl fmt::Display) -> Self {
-        Self::Content {
-            file: file.to_owned(),
-            place: place.into(),
-            problem: problem.to_string(),
-        }
+        FileProblem::at(place, problem).of(file)
     }
 
     /// Content that is wrong as a whole.
@@ -172,48 +192,21 @@ impl FormatError {
         Self::at(file, Place::Whole, problem)
     }
 
-    /// A file with nothing in it.
-    #[cfg(feature = "read")]
-    pub(crate) fn empty(file: &Path) -> Self {
-        Self::Empty {
-            file: file.to_owned(),
-        }
-    }
-
     /// A file that is something else, in words that follow its name.
     #[cfg(feature = "read")]
     pub(crate) fn unknown(file: &Path, found: impl Into<String>) -> Self {
-        Self::Unknown {
-            file: file.to_owned(),
-            found: found.into(),
-        }
-    }
-
-    /// The file the error speaks of.
-    pub fn file(&self) -> &Path {
-        match self {
-            Self::CannotRead { file, .. }
-            | Self::CannotWrite { file, .. }
-            | Self::AlreadyExists { file }
-            | Self::InUse { file }
-            | Self::NoWallTimes { file }
-            | Self::Empty { file }
-            | Self::Unknown { file, .. }
-            | Self::Json { file, .. }
-            | Self::Content { file, .. } => file,
-            Self::Rules(error) => &error.file,
-        }
+        FileProblem::Unknown(found.into()).of(file)
     }
 
     /// The line to blame, counted from 1, when it is one line.
     pub fn line(&self) -> Option<u64> {
-        match self {
-            Self::Json { line, .. }
-            | Self::Content {
+        match &self.problem {
+            FileProblem::Json { line, .. }
+            | FileProblem::Rules { line, .. }
+            | FileProblem::Content {
                 place: Place::Line(line),
                 ..
             } => Some(*line),
-            Self::Rules(error) => Some(error.line),
             _ => None,
         }
     }
@@ -224,74 +217,34 @@ impl FormatError {
         use io::ErrorKind::{
             AlreadyExists, InvalidFilename, IsADirectory, NotADirectory, NotFound,
         };
-        match self {
-            Self::CannotWrite { source, .. } => matches!(
+        match &self.problem {
+            FileProblem::CannotWrite(source) => matches!(
                 source.kind(),
                 NotFound | NotADirectory | IsADirectory | InvalidFilename | AlreadyExists
             ),
-            error => error.is_write_error(),
+            _ => self.is_write_error(),
         }
     }
 
-    /// Returns true where something could not be written. Every other error is about
-    /// data that cannot be read or does not hold.
+    /// Returns true where something could not be written. Every other error is about data that
+    /// cannot be read or does not hold.
     pub fn is_write_error(&self) -> bool {
+        use FileProblem::{AlreadyExists, CannotWrite, InUse, NoWallTimes};
         matches!(
-            self,
-            Self::CannotWrite { .. }
-                | Self::AlreadyExists { .. }
-                | Self::InUse { .. }
-                | Self::NoWallTimes { .. }
+            self.problem,
+            CannotWrite(_) | AlreadyExists | InUse | NoWallTimes
         )
-    }
-}
-
-/// A rules file that does not say what it could.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RulesError {
-    /// The file.
-    pub file: PathBuf,
-    /// The line, counted from 1.
-    pub line: u64,
-    /// The column in characters, counted from 1.
-    pub column: u64,
-    /// The problem, in words.
-    pub problem: String,
-    /// Advice; empty where it is plain.
-    pub advice: String,
-}
-
-impl std::error::Error for RulesError {}
-
-impl fmt::Display for RulesError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (file, line, column) = (self.file.display(), self.line, self.column);
-        write!(
-            f,
-            "{} in {file}, line {line}, column {column}",
-            self.problem
-        )?;
-        match self.advice.as_str() {
-            "" => Ok(()),
-            advice => write!(f, "; {advice}"),
-        }
     }
 }
 
 /// Turns what the system said about reading a file into a [`FormatError`].
 pub(crate) fn cannot_read(file: &Path) -> impl Fn(io::Error) -> FormatError {
-    move |source| FormatError::CannotRead {
-        file: file.to_owned(),
-        source,
-    }
+    move |source| FileProblem::CannotRead(source).of(file)
 }
 
 /// Turns what the system said about writing a file into a [`FormatError`].
 pub(crate) fn cannot_write(file: &Path) -> impl Fn(io::Error) -> FormatError {
-    move |source| FormatError::CannotWrite {
-        file: file.to_owned(),
-        source,
-    }
+    move |source| FileProblem::CannotWrite(source).of(file)
 }
 
 /// Creates the folders above a file to be written.
@@ -336,7 +289,7 @@ mod tests {
         assert!(full.is_write_error());
         let gone = cannot_read(Path::new("x"))(io::Error::other("gone"));
         assert!(!gone.is_write_error());
-        let empty = FormatError::Empty { file: "x".into() };
+        let empty = FileProblem::Empty.of("x");
         assert!(!empty.is_write_error());
     }
 

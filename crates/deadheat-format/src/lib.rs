@@ -18,7 +18,8 @@
 //! | `customSmallerIsBetter` of github-action-benchmark, feature `trackers` | | `write_smaller_is_better` |
 //! | Bencher Metric Format, feature `trackers` | | `write_bmf` |
 //!
-//! `read_recording` tells them apart by their content. No feature is on by
+//! [`write_export`] makes the file that a table, log or text of these goes to, and `read_recording`
+//! tells formats apart by their content. No feature is on by
 //! default: a program that only records a run builds nothing that reads one.
 
 #[cfg(any(feature = "read", feature = "reports"))]
@@ -45,20 +46,17 @@ pub use calibration::{calibration_json, read_calibration, write_calibration};
 #[cfg(feature = "saved")]
 pub use content::{FileKind, Found, ensure_readable, file_kind, found_at, read_bytes};
 pub use default_path::{create_run_folder, default_run_path, is_default_run_name};
-pub use error::{FormatError, Place, RulesError};
-#[cfg(feature = "trackers")]
-pub use export::{
-    GoogleSide, write_bmf, write_bmf_to, write_google_benchmark, write_google_benchmark_to,
-    write_smaller_is_better, write_smaller_is_better_to,
-};
+pub use error::{FileProblem, FormatError, Place};
 #[cfg(feature = "csv")]
-pub use export::{write_csv, write_csv_to};
+pub use export::write_csv;
 #[cfg(feature = "saved")]
-pub use export::{write_go, write_go_to};
+pub use export::write_go;
 #[cfg(feature = "reports")]
-pub use export::{write_hdr, write_hdr_to};
+pub use export::write_hdr;
 #[cfg(feature = "hyperfine")]
-pub use export::{write_hyperfine, write_hyperfine_to};
+pub use export::write_hyperfine;
+#[cfg(feature = "trackers")]
+pub use export::{GoogleSide, write_bmf, write_google_benchmark, write_smaller_is_better};
 #[cfg(feature = "saved")]
 pub use import::{
     Recording, SavedFormat, files_in, read_criterion, read_criterion_set, read_recording,
@@ -67,7 +65,8 @@ pub use import::{
 #[cfg(feature = "csv")]
 pub use import::{RecordingPlan, read_csv_from};
 pub use output::{
-    ensure_folder, ensure_writable, is_same_file, write_bytes, write_text, write_text_by,
+    ensure_folder, ensure_writable, is_same_file, write_bytes, write_export, write_text,
+    write_text_by,
 };
 pub use rules::{RULES_FILE, find_rules, read_rules, read_rules_from};
 #[cfg(feature = "read")]

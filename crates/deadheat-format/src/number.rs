@@ -5,9 +5,8 @@
 
 use std::io::Write as _;
 
-/// Above this not every whole number is a float, and integers stop saying
-/// what was measured.
-const LAST_EXACT: f64 = 9_007_199_254_740_992.0;
+/// Every whole number up to this one is a float; above it integers stop saying what was measured.
+const LARGEST_EXACT: u64 = 1 << 53;
 
 /// Appends an integer in decimal.
 pub(crate) fn push_integer(out: &mut Vec<u8>, mut number: u64) {
@@ -24,10 +23,9 @@ pub(crate) fn push_integer(out: &mut Vec<u8>, mut number: u64) {
     out.extend_from_slice(&digits[first..]);
 }
 
-/// Appends a finite, non-negative value so that JSON and CSV readers get the
-/// same bits back.
+/// Appends a finite, non-negative value so that JSON and CSV readers get the same bits back.
 pub(crate) fn push_value(out: &mut Vec<u8>, value: f64) {
-    if value <= LAST_EXACT && value.fract() == 0.0 {
+    if value <= LARGEST_EXACT as f64 && value.fract() == 0.0 {
         push_integer(out, value as u64);
     } else {
         // The debug form of a float switches to an exponent for large and
@@ -42,10 +40,6 @@ const POWERS_OF_TEN: [f64; 20] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
     1e17, 1e18, 1e19,
 ];
-
-/// Every whole number up to this one is a float.
-#[cfg(feature = "read")]
-const LARGEST_EXACT: u64 = 1 << 53;
 
 /// The rest of some bytes that are read from the front.
 #[cfg(feature = "read")]
@@ -105,10 +99,9 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Goes on behind the integer part of a number, where a point stands. Where
-    /// all of its digits make up a float, so does the power of ten that they
-    /// must be divided by, and one division rounds as the number should be
-    /// (Clinger 1990).
+    /// Goes on behind the integer part of a number, where a point stands. Where all of its digits
+    /// make up a float, so does the power of ten that they must be divided by, and one division
+    /// rounds as the number should be (Clinger 1990).
     #[inline]
     fn fraction(&mut self, start: &'a [u8], digits: usize, number: u64) -> Option<f64> {
         let point = self.rest;

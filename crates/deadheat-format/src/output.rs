@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::error::{FormatError, cannot_write};
+use crate::error::{FormatError, cannot_write, create_folder_of};
 
 /// Writes a text file, replacing an older one.
 pub fn write_text(path: impl AsRef<Path>, text: &str) -> Result<(), FormatError> {
@@ -54,6 +54,16 @@ pub fn write_bytes(path: impl AsRef<Path>, bytes: &[u8]) -> Result<(), FormatErr
     replace(path, |out| out.write_all(bytes).map_err(cannot_write(path)))
 }
 
+/// Writes a file by `write`, replacing an older one, and makes the folder it goes to.
+pub fn write_export(
+    path: impl AsRef<Path>,
+    write: impl FnOnce(&mut BufWriter<File>) -> Result<(), FormatError>,
+) -> Result<(), FormatError> {
+    let path = path.as_ref();
+    create_folder_of(path)?;
+    replace(path, write)
+}
+
 /// Makes a folder, and those above it, unless it is there.
 pub fn ensure_folder(path: impl AsRef<Path>) -> Result<(), FormatError> {
     let path = path.as_ref();
@@ -81,13 +91,11 @@ pub fn is_same_file(one: impl AsRef<Path>, other: impl AsRef<Path>) -> bool {
     }
 }
 
-/// Writes a file by `write`, in place of an older one, which stays as it is
-/// until all of the new one is on the disk: a disk that fills up costs nobody
-/// the report of yesterday.
+/// Writes a file by `write`, in place of an older one, which stays as it is until all of the new
+/// one is on the disk: a disk that fills up costs nobody the report of yesterday.
 ///
-/// A link is followed, and the rights of the older file are kept. Written in
-/// place is what cannot be replaced: a device or pipe, somebody else's file,
-/// one in a folder that takes no other.
+/// A link is followed, and the rights of the older file are kept. Written in place is what cannot
+/// be replaced: a device or pipe, somebody else's file, one in a folder that takes no other.
 pub(crate) fn replace(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> Result<(), FormatError>,
@@ -114,8 +122,7 @@ pub(crate) fn replace(
     kept.map_err(cannot_write(path))
 }
 
-/// A new file in the folder of the one that it will replace; it goes if it
-/// does not.
+/// A new file in the folder of the one that it will replace; it goes if it does not.
 struct Beside {
     path: PathBuf,
 }

@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{FormatError, cannot_write};
 
-/// A new folder that only this user may enter; it goes with all that is in it
-/// when this is dropped.
+/// A new folder that only this user may enter; it goes with all that is in it when this is dropped.
 #[derive(Debug)]
 pub struct ScratchFolder {
     path: PathBuf,
@@ -43,8 +42,7 @@ impl ScratchFolder {
         &self.path
     }
 
-    /// Copies a file into a folder of this name in it, rights and all, and says
-    /// where the copy is.
+    /// Copies a file into a folder of this name in it, rights and all, and says where the copy is.
     ///
     /// # Errors
     ///

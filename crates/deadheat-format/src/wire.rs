@@ -10,7 +10,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use deadheat_model::{Json, LogRatio, Metric, Object, column_name};
+use deadheat_model::{Json, LogRatio, Metric, Object, Promise, RaceKind, column_name};
 
 #[cfg(feature = "decode")]
 pub(crate) use reading::{WireError, inside, names, object_of, or_else, or_missing, required};
@@ -234,6 +234,12 @@ scalar! {
     Metric: "the name of a column",
         |metric| column_name(metric).into_owned().into(),
         |json| json.as_text().map(deadheat_model::metric_of_column);
+    RaceKind: "a kind of race",
+        |kind| kind.name().into(),
+        |json| RaceKind::from_name(json.as_text()?);
+    Promise: "the state of a promise",
+        |promise| promise.name().into(),
+        |json| Promise::from_name(json.as_text()?);
     // As a relative change.
     LogRatio: "a change above -1",
         |effect| effect.change().into(),

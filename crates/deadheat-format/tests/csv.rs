@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use common::{blocks, header};
 use deadheat_format::{
-    FormatError, Recording, RecordingPlan, RunFileWriter, read_csv_from, read_recording, read_run,
-    write_csv, write_csv_to,
+    FileProblem, FormatError, Recording, RecordingPlan, RunFileWriter, read_csv_from,
+    read_recording, read_run, write_csv, write_export,
 };
 use deadheat_model::TextCells;
 use deadheat_model::{
@@ -36,7 +36,7 @@ fn a_counter_that_only_some_benchmarks_have_comes_back_to_these() {
     assert_eq!(counters(&run), [0, 2, 0]);
     assert_eq!(run.benchmarks[1].column(&cells), Some(&[4096.5; 4][..]));
     let mut again = Vec::new();
-    write_csv_to(&run, &mut again, "run.csv", TextCells::Guarded).unwrap();
+    write_csv(&run, &mut again, "run.csv", TextCells::Guarded).unwrap();
     assert_eq!(String::from_utf8(again).unwrap(), csv);
     // Where a benchmark has it in some rows only, it is no metric.
     let torn = csv.replacen(",4096.5,4096.5\n", ",,4096.5\n", 1);
@@ -150,7 +150,7 @@ fn an_unpaired_recording_keeps_the_replicates_it_names() {
 fn rows_without_a_process_do_not_come_back_from_a_table_as_processes() {
     let run = read("benchmark,contender,wall_ns\ns,a,1\ns,b,3\ns,a,2\nt,a,4\n").unwrap();
     let mut text = Vec::new();
-    write_csv_to(&run, &mut text, "b.csv", TextCells::Guarded).unwrap();
+    write_csv(&run, &mut text, "b.csv", TextCells::Guarded).unwrap();
     let back = read_csv_from(&text[..], "b.csv", &plan()).unwrap();
     assert_eq!(back.benchmarks, run.benchmarks);
     assert_eq!(back.header.origin, Origin::UnpairedRecording);
@@ -162,7 +162,7 @@ fn names_that_a_spreadsheet_would_run_are_guarded_and_read_back_as_they_were() {
     let run = read(table).unwrap();
     let written = |cells| {
         let mut text = Vec::new();
-        write_csv_to(&run, &mut text, "b.csv", cells).unwrap();
+        write_csv(&run, &mut text, "b.csv", cells).unwrap();
         String::from_utf8(text).unwrap()
     };
     let guarded = written(TextCells::Guarded);
@@ -405,7 +405,7 @@ fn a_format_is_told_by_its_content() {
         read_run(&path).unwrap_err(),
         read_recording(&path, &plan()).unwrap_err(),
     ] {
-        assert!(matches!(error, FormatError::Empty { .. }), "{error}");
+        assert!(matches!(error.problem, FileProblem::Empty), "{error}");
     }
 }
 
@@ -413,8 +413,7 @@ fn a_format_is_told_by_its_content() {
 fn a_run_without_wall_times_cannot_be_written_as_csv() {
     let mut header = header();
     header.metrics = vec![Metric::Cycles];
-    let error =
-        write_csv_to(&Run::new(header), Vec::new(), "b.csv", TextCells::Guarded).unwrap_err();
+    let error = write_csv(&Run::new(header), Vec::new(), "b.csv", TextCells::Guarded).unwrap_err();
     assert_eq!(
         error.to_string(),
         "cannot write b.csv: the run has no wall times"
@@ -428,7 +427,10 @@ fn a_full_disk_is_an_error_that_names_the_file() {
     for block in blocks() {
         run.benchmarks[block.benchmark].push(&block).unwrap();
     }
-    let error = write_csv(&run, "/dev/full", TextCells::Guarded).unwrap_err();
+    let error = write_export("/dev/full", |out| {
+        write_csv(&run, out, "/dev/full", TextCells::Guarded)
+    })
+    .unwrap_err();
     assert!(error.is_write_error());
     assert!(
         error.to_string().starts_with("cannot write /dev/full: "),
@@ -502,7 +504,7 @@ proptest! {
     #[test]
     fn what_was_written_reads_back_as_it_was(run in runs()) {
         let mut text = Vec::new();
-        write_csv_to(&run, &mut text, "b.csv", TextCells::Guarded).unwrap();
+        write_csv(&run, &mut text, "b.csv", TextCells::Guarded).unwrap();
         let back = read_csv_from(&text[..], "b.csv", &plan()).unwrap();
         prop_assert_eq!(back.benchmarks, run.benchmarks);
         prop_assert_eq!(back.header.metrics, run.header.metrics);

@@ -11,8 +11,8 @@ use common::{
     placed, placed_header, program_block, program_header,
 };
 use deadheat_format::{
-    GoogleSide, RunFileWriter, read_results_from, read_run, write_csv_to, write_go_to,
-    write_google_benchmark_to, write_hdr_to, write_hyperfine_to,
+    GoogleSide, RunFileWriter, read_results_from, read_run, write_csv, write_go,
+    write_google_benchmark, write_hdr, write_hyperfine,
 };
 use deadheat_model::TextCells;
 use deadheat_model::{
@@ -78,13 +78,13 @@ fn a_run_with_a_control_is_written_as_before() {
 fn a_control_is_in_no_file_for_other_tools() {
     let run = read_run(recorded_with_a_control().path()).unwrap();
     let mut csv = Vec::new();
-    write_csv_to(&run, &mut csv, "control.csv", TextCells::Guarded).unwrap();
+    write_csv(&run, &mut csv, "control.csv", TextCells::Guarded).unwrap();
     compare("control.csv", &csv);
     let mut others = [Vec::new(), Vec::new(), Vec::new()];
     let [hyperfine, go, google] = &mut others;
-    write_hyperfine_to(&run, hyperfine, "a.json").unwrap();
-    write_go_to(&run, go, "a.txt").unwrap();
-    write_google_benchmark_to(&run, GoogleSide::Candidate, google, "a.json").unwrap();
+    write_hyperfine(&run, hyperfine, "a.json").unwrap();
+    write_go(&run, go, "a.txt").unwrap();
+    write_google_benchmark(&run, GoogleSide::Candidate, google, "a.json").unwrap();
     for text in others.map(|bytes| String::from_utf8(bytes).unwrap()) {
         // Google Benchmark knows benchmarks only.
         assert!(text.contains("two") || text.contains("sort"), "{text}");
@@ -163,10 +163,10 @@ fn a_run_of_programs_is_written_as_before_and_read_back_whole() {
 fn counters_of_some_benchmarks_are_empty_cells_in_the_rows_of_others() {
     let run = read_run(recorded_programs().path()).unwrap();
     let mut csv = Vec::new();
-    write_csv_to(&run, &mut csv, "run.csv", TextCells::Guarded).unwrap();
+    write_csv(&run, &mut csv, "run.csv", TextCells::Guarded).unwrap();
     compare("programs.csv", &csv);
     let mut json = Vec::new();
-    write_hyperfine_to(&run, &mut json, "run.json").unwrap();
+    write_hyperfine(&run, &mut json, "run.json").unwrap();
     let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
     let commands: Vec<&str> = json["results"]
         .as_array()
@@ -181,12 +181,12 @@ fn counters_of_some_benchmarks_are_empty_cells_in_the_rows_of_others() {
 fn what_ran_as_the_user_linked_it_keeps_apart_in_a_table() {
     let run = read_run(recorded_with_placements().path()).unwrap();
     let mut csv = Vec::new();
-    write_csv_to(&run, &mut csv, "run.csv", TextCells::Guarded).unwrap();
+    write_csv(&run, &mut csv, "run.csv", TextCells::Guarded).unwrap();
     let csv = String::from_utf8(csv).unwrap();
     let rows = |name: &str| csv.lines().filter(|row| row.starts_with(name)).count();
     assert_eq!((rows("sum,"), rows("sum (own link),")), (40, 4));
     let mut json = Vec::new();
-    write_hyperfine_to(&run, &mut json, "run.json").unwrap();
+    write_hyperfine(&run, &mut json, "run.json").unwrap();
     let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
     let results = json["results"].as_array().unwrap();
     let times: Vec<usize> = results
@@ -200,7 +200,7 @@ fn what_ran_as_the_user_linked_it_keeps_apart_in_a_table() {
 fn tidy_csv_is_written_as_before() {
     let run = read_run(recorded().path()).unwrap();
     let mut csv = Vec::new();
-    write_csv_to(&run, &mut csv, "run.csv", TextCells::Guarded).unwrap();
+    write_csv(&run, &mut csv, "run.csv", TextCells::Guarded).unwrap();
     compare("run.csv", &csv);
 }
 
@@ -208,14 +208,14 @@ fn tidy_csv_is_written_as_before() {
 fn the_json_of_hyperfine_is_written_as_before() {
     let run = read_run(recorded().path()).unwrap();
     let mut json = Vec::new();
-    write_hyperfine_to(&run, &mut json, "run.json").unwrap();
+    write_hyperfine(&run, &mut json, "run.json").unwrap();
     compare("hyperfine.json", &json);
 }
 
 /// The run in the Go benchmark format.
 fn as_go(run: &deadheat_model::Run) -> Vec<u8> {
     let mut text = Vec::new();
-    write_go_to(run, &mut text, "run.txt").unwrap();
+    write_go(run, &mut text, "run.txt").unwrap();
     text
 }
 
@@ -292,7 +292,7 @@ fn a_histogram_log_is_written_as_before() {
         ],
     };
     let mut log = Vec::new();
-    write_hdr_to(&run, &histograms, &mut log, "run.hlog").unwrap();
+    write_hdr(&run, &histograms, &mut log, "run.hlog").unwrap();
     compare("run.hlog", &log);
 }
 
@@ -307,7 +307,7 @@ fn times_for_hyperfine_are_per_iteration_and_memory_is_not() {
     record.samples[1].iterations = 2;
     run.benchmarks[0].push(&record).unwrap();
     let mut json = Vec::new();
-    write_hyperfine_to(&run, &mut json, "run.json").unwrap();
+    write_hyperfine(&run, &mut json, "run.json").unwrap();
     let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
     let results = json["results"].as_array().unwrap();
     assert_eq!(results.len(), 1, "a contender that never ran has no result");

@@ -5,7 +5,7 @@ mod common;
 use std::time::Duration;
 
 use common::{blocks, header};
-use deadheat_format::{FormatError, write_hdr, write_hdr_to};
+use deadheat_format::{FileProblem, write_export, write_hdr};
 use deadheat_model::{ContenderHistogram, ContenderId, HistogramUnit, Histograms, Metric, Run};
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
@@ -38,7 +38,7 @@ fn histograms(highest: u64, counts: &[Vec<u64>]) -> Histograms {
 
 fn log(run: &Run, histograms: &Histograms) -> String {
     let mut log = Vec::new();
-    write_hdr_to(run, histograms, &mut log, "x.hlog").unwrap();
+    write_hdr(run, histograms, &mut log, "x.hlog").unwrap();
     String::from_utf8(log).unwrap()
 }
 
@@ -173,9 +173,11 @@ fn a_run_without_wall_times_cannot_be_written() {
     header.metrics.retain(|metric| *metric != Metric::Wall);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("new/x.hlog");
-    let error = write_hdr(&Run::new(header), &histograms(9, &[]), &path).unwrap_err();
-    assert!(matches!(error, FormatError::NoWallTimes { .. }), "{error}");
-    write_hdr(&run(), &histograms(9, &[]), &path).unwrap();
+    let write =
+        |run: &Run| write_export(&path, |out| write_hdr(run, &histograms(9, &[]), out, &path));
+    let error = write(&Run::new(header)).unwrap_err();
+    assert!(matches!(error.problem, FileProblem::NoWallTimes), "{error}");
+    write(&run()).unwrap();
     let empty = std::fs::read_to_string(&path).unwrap();
     assert!(read(&empty).0.is_empty());
 }

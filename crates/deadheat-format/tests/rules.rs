@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use deadheat_format::{FormatError, read_rules, read_rules_from};
+use deadheat_format::{FileProblem, read_rules, read_rules_from};
 use deadheat_model::{Day, FailOn, Metric, RaceSettings, RulesFile};
 
 fn read(text: &str) -> Result<RulesFile, String> {
@@ -270,7 +270,7 @@ fn values_that_make_no_sense_name_their_key_and_place() {
 fn the_line_to_blame_can_be_asked_for() {
     let error = read_rules_from(b"\n\nmargn = 1", Path::new("x/deadheat.toml")).unwrap_err();
     assert_eq!(
-        (error.line(), error.file()),
+        (error.line(), &*error.file),
         (Some(3), Path::new("x/deadheat.toml"))
     );
     assert!(!error.is_write_error());
@@ -346,7 +346,7 @@ fn a_file_that_cannot_be_one_is_not_read_to_its_end() {
     }
     let missing = read_rules(folder.path().join("none.toml")).unwrap_err();
     assert!(
-        matches!(missing, FormatError::CannotRead { .. }),
+        matches!(missing.problem, FileProblem::CannotRead(_)),
         "{missing}"
     );
 }

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use common::{block, blocks, controlled_header, end, function_block, function_header, header};
-use deadheat_format::{FormatError, RunFileWriter, read_run, read_run_from};
+use deadheat_format::{FileProblem, FormatError, RunFileWriter, read_run, read_run_from};
 use deadheat_model::{BenchmarkFailure, EndReason, RecordSink, Run, Workload};
 use tempfile::TempDir;
 
@@ -326,7 +326,7 @@ fn an_existing_file_is_never_overwritten() {
     let (_folder, path) = cut_run();
     let error = RunFileWriter::create(&path, &header()).unwrap_err();
     assert!(error.is_write_error());
-    assert_eq!(error.file(), path);
+    assert_eq!(error.file, path);
     assert!(error.to_string().contains("it exists already"), "{error}");
     assert_eq!(read_run(&path).unwrap(), expected(&blocks()));
 }
@@ -345,7 +345,10 @@ fn a_path_that_cannot_be_written_is_an_error_that_names_it() {
 fn a_run_that_is_not_there_cannot_be_taken_up() {
     let folder = tempfile::tempdir().unwrap();
     let error = RunFileWriter::resume(folder.path().join("no.jsonl"), "0.1.0", None).unwrap_err();
-    assert!(matches!(error, FormatError::CannotRead { .. }), "{error}");
+    assert!(
+        matches!(error.problem, FileProblem::CannotRead(_)),
+        "{error}"
+    );
 }
 
 #[cfg(unix)]
@@ -354,7 +357,7 @@ fn two_writers_cannot_record_into_one_file() {
     let (_folder, path) = cut_run();
     let first = RunFileWriter::resume(&path, "0.1.0", None).unwrap();
     let error = RunFileWriter::resume(&path, "0.1.0", None).unwrap_err();
-    assert!(matches!(error, FormatError::InUse { .. }), "{error}");
+    assert!(matches!(error.problem, FileProblem::InUse), "{error}");
     drop(first);
     RunFileWriter::resume(&path, "0.1.0", None).unwrap();
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use deadheat_format::{FormatError, read_criterion, read_criterion_set};
+use deadheat_format::{FileProblem, FormatError, read_criterion, read_criterion_set};
 use deadheat_model::{Metric, ResultBenchmark, ResultState, Results, Unit};
 
 fn golden(version: &str) -> PathBuf {
@@ -181,7 +181,7 @@ fn a_folder_without_results_says_so() {
     let error = read_criterion(folder.path(), Some("main")).unwrap_err();
     assert!(error.to_string().contains("cargo bench"), "{error}");
     let gone = read_criterion(folder.path().join("gone"), None).unwrap_err();
-    assert!(matches!(gone, FormatError::CannotRead { .. }), "{gone}");
+    assert!(matches!(gone.problem, FileProblem::CannotRead(_)), "{gone}");
 }
 
 /// Writes a set of one sample a nanosecond long.
@@ -393,8 +393,8 @@ fn a_broken_file_in_a_folder_is_named_by_its_path() {
     write_set(&folder.path().join("a/new"), "a");
     fs::write(folder.path().join("a/new/sample.json"), "{").unwrap();
     let error = read_criterion(folder.path(), None).unwrap_err();
-    assert_eq!(error.file(), folder.path().join("a/new/sample.json"));
+    assert_eq!(error.file, folder.path().join("a/new/sample.json"));
     fs::write(folder.path().join("a/new/benchmark.json"), [0xff, 0xfe]).unwrap();
     let error = read_criterion(folder.path(), None).unwrap_err();
-    assert_eq!(error.file(), folder.path().join("a/new/benchmark.json"));
+    assert_eq!(error.file, folder.path().join("a/new/benchmark.json"));
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use deadheat_format::{FormatError, read_results, read_results_from};
+use deadheat_format::{FileProblem, read_results, read_results_from};
 use deadheat_model::{Metric, ResultBenchmark, ResultState, Results};
 
 fn golden(name: &str) -> PathBuf {
@@ -162,7 +162,10 @@ fn a_file_cut_off_anywhere_is_an_error_with_its_name() {
             let error = read_results_from(Path::new("a.json"), &whole[..cut]).unwrap_err();
             assert!(error.to_string().contains("a.json"), "{error}");
             if cut > 500 {
-                assert!(matches!(error, FormatError::Json { .. }), "{cut}: {error}");
+                assert!(
+                    matches!(error.problem, FileProblem::Json { .. }),
+                    "{cut}: {error}"
+                );
             }
         }
     }

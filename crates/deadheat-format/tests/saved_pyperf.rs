@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use deadheat_format::{FormatError, read_results, read_results_from};
+use deadheat_format::{FileProblem, read_results, read_results_from};
 use deadheat_model::{Better, Metric, ResultBenchmark, ResultState, Results, Unit};
 
 fn golden(name: &str) -> PathBuf {
@@ -150,7 +150,7 @@ fn a_file_cut_off_anywhere_is_an_error_with_its_name() {
         // What is long enough to be known tells the line.
         if cut > 200 {
             assert!(
-                matches!(error, FormatError::Json { line: 1, .. }),
+                matches!(error.problem, FileProblem::Json { line: 1, .. }),
                 "{cut}: {error}"
             );
         }

@@ -8,8 +8,8 @@ use std::path::Path;
 
 use common::{block, blocks, function_block, header, placed_header, program_block, program_header};
 use deadheat_format::{
-    GoogleSide, read_results_from, write_bmf_to, write_google_benchmark_to, write_hyperfine_to,
-    write_smaller_is_better_to,
+    GoogleSide, read_results_from, write_bmf, write_google_benchmark, write_hyperfine,
+    write_smaller_is_better,
 };
 use deadheat_model::{
     Analysis, BenchmarkFailure, Better, Comparison, EndReason, Ending, Estimate, Interval,
@@ -38,7 +38,7 @@ fn run(header: RunHeader) -> Run {
 
 fn google(run: &Run, side: GoogleSide) -> Vec<u8> {
     let mut json = Vec::new();
-    write_google_benchmark_to(run, side, &mut json, "x.json").unwrap();
+    write_google_benchmark(run, side, &mut json, "x.json").unwrap();
     json
 }
 
@@ -144,13 +144,13 @@ fn analysis(processes: Processes, comparisons: Vec<Comparison>) -> Analysis {
 
 fn bmf(analysis: &Analysis) -> Vec<u8> {
     let mut json = Vec::new();
-    write_bmf_to(analysis, &mut json, "x.json").unwrap();
+    write_bmf(analysis, &mut json, "x.json").unwrap();
     json
 }
 
 fn smaller(analysis: &Analysis) -> Vec<u8> {
     let mut json = Vec::new();
-    write_smaller_is_better_to(analysis, &mut json, "x.json").unwrap();
+    write_smaller_is_better(analysis, &mut json, "x.json").unwrap();
     json
 }
 
@@ -396,7 +396,7 @@ fn a_counter_cannot_take_the_place_of_a_field() {
 fn a_run_without_wall_times_cannot_be_written_for_google_benchmark() {
     let mut header = header();
     header.metrics = vec![Metric::Cpu];
-    let written = write_google_benchmark_to(
+    let written = write_google_benchmark(
         &Run::new(header),
         GoogleSide::Baseline,
         Vec::new(),
@@ -432,7 +432,7 @@ fn a_recording_has_its_times_among_the_counters_of_its_benchmarks() {
     assert_eq!(rows[0]["bytes_per_second"], 7.0);
     assert_eq!(rows[0]["wall"], Value::Null);
     let mut json = Vec::new();
-    write_hyperfine_to(&run, &mut json, "x.json").unwrap();
+    write_hyperfine(&run, &mut json, "x.json").unwrap();
     let json: Value = serde_json::from_slice(&json).unwrap();
     assert_eq!(json["results"].as_array().unwrap().len(), 2);
 }

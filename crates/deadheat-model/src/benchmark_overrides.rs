@@ -58,12 +58,8 @@ impl Plan {
     pub(crate) fn validate_benchmark_overrides(&self) -> Result<(), PlanError> {
         for benchmark in &self.benchmarks {
             let refused = |rule, value, range| {
-                Err(PlanError::Override {
-                    benchmark: benchmark.name.clone(),
-                    rule,
-                    value,
-                    range,
-                })
+                let of = format!("{rule} of benchmark '{}'", benchmark.name);
+                Err(PlanError::OutOfRange { of, value, range })
             };
             let overrides = &benchmark.overrides;
             if let Some(margin) = overrides.margin

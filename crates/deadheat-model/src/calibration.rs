@@ -2,6 +2,7 @@
 //! differences, with the shares that counts speak for and what was promised of them.
 
 use crate::estimate::{Interval, LogRatio, Verdict};
+use crate::named::named;
 use crate::plan::Plan;
 use crate::workload::Workload;
 
@@ -206,30 +207,20 @@ pub struct CalibrationNote {
     pub noise_floor: Option<LogRatio>,
 }
 
-/// Kinds of races that have an error rate of their own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum RaceKind {
-    /// Functions that share a worker process.
-    Functions,
-    /// Functions of two builds, each in a process of its own.
-    Builds,
-    /// Whole commands.
-    Commands,
+named! {
+    /// Kinds of races that have an error rate of their own.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub listed enum RaceKind: name(self) {
+        /// Functions that share a worker process.
+        Functions = "functions",
+        /// Functions of two builds, each in a process of its own.
+        Builds = "builds",
+        /// Whole commands.
+        Commands = "commands",
+    }
 }
 
 impl RaceKind {
-    /// All of them, in the order they are told.
-    pub const ALL: [RaceKind; 3] = [RaceKind::Functions, RaceKind::Builds, RaceKind::Commands];
-
-    /// The name used in files and JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            RaceKind::Functions => "functions",
-            RaceKind::Builds => "builds",
-            RaceKind::Commands => "commands",
-        }
-    }
-
     /// The kind of this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
@@ -302,30 +293,20 @@ pub struct Share {
     pub high: f64,
 }
 
-/// The state of a promise about a share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Promise {
-    /// Both bounds do.
-    Kept,
-    /// The promised share lies between the bounds: too few were raced to tell.
-    Open,
-    /// Neither bound does.
-    Broken,
+named! {
+    /// The state of a promise about a share.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub listed enum Promise: name(self) {
+        /// Both bounds do.
+        Kept = "kept",
+        /// The promised share lies between the bounds: too few were raced to tell.
+        Open = "open",
+        /// Neither bound does.
+        Broken = "broken",
+    }
 }
 
 impl Promise {
-    /// All of them, the best first.
-    pub const ALL: [Promise; 3] = [Promise::Kept, Promise::Open, Promise::Broken];
-
-    /// The name used in files and JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Promise::Kept => "kept",
-            Promise::Open => "open",
-            Promise::Broken => "broken",
-        }
-    }
-
     /// The one of this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|one| one.name() == name)

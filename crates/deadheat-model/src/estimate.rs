@@ -1,6 +1,8 @@
 //! Effects with the doubt that belongs to them, the units they are in, and the four things deadheat
 //! can say.
 
+use crate::named::named;
+
 /// A two-sided confidence interval on the log-ratio scale; finite, and it contains its estimate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
@@ -39,17 +41,6 @@ pub struct BlockDiagnostics {
     pub second_position: f64,
 }
 
-/// A duration in nanoseconds, as measured or summarised; may be fractional.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
-pub struct Nanoseconds(pub f64);
-
-impl Nanoseconds {
-    /// The same duration in seconds.
-    pub fn seconds(self) -> f64 {
-        self.0 / 1e9
-    }
-}
-
 /// An effect `θ = ln(candidate / baseline)`.
 ///
 /// All inference happens on this scale, because it is symmetric: swapping the roles flips the sign
@@ -70,47 +61,29 @@ impl LogRatio {
     }
 }
 
-/// The answer to "is the candidate faster?".
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Verdict {
-    /// The candidate needs less.
-    Faster,
-    /// The candidate needs more.
-    Slower,
-    /// The change is smaller than the margin: a dead heat.
-    Equivalent,
-    /// Too close to call.
-    Inconclusive,
-}
-
-impl Verdict {
-    /// The name used in JSON and by `--fail-on`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Verdict::Faster => "faster",
-            Verdict::Slower => "slower",
-            Verdict::Equivalent => "equivalent",
-            Verdict::Inconclusive => "inconclusive",
-        }
+named! {
+    /// The answer to "is the candidate faster?".
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Verdict: name(self) {
+        /// The candidate needs less.
+        Faster = "faster",
+        /// The candidate needs more.
+        Slower = "slower",
+        /// The change is smaller than the margin: a dead heat.
+        Equivalent = "equivalent",
+        /// Too close to call.
+        Inconclusive = "inconclusive",
     }
 }
 
-/// The scope of a verdict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
-    /// The binaries as they were linked.
-    Binary,
-    /// The source: placement was drawn anew for every replicate.
-    Source,
-}
-
-impl Scope {
-    /// The name used in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Scope::Binary => "binary",
-            Scope::Source => "source",
-        }
+named! {
+    /// The scope of a verdict.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Scope: name(self) {
+        /// The binaries as they were linked.
+        Binary = "binary",
+        /// The source: placement was drawn anew for every replicate.
+        Source = "source",
     }
 }
 

@@ -6,6 +6,7 @@
 //! Wall times counted by size, for tools that read histograms.
 
 use crate::estimate::{Interval, LogRatio};
+use crate::named::named;
 use crate::schedule::ContenderId;
 
 /// Everything that is shown of the judged metric beside the verdict.
@@ -64,25 +65,16 @@ pub struct Tested {
     pub p: f64,
 }
 
-/// A shape with a location and a scale.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Family {
-    /// Location is the mean, scale the standard deviation.
-    Normal,
-    /// The same of the logarithms.
-    LogNormal,
-    /// Location is the mode, the standard deviation scale·π/√6.
-    Gumbel,
-}
-
-impl Family {
-    /// The name used in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Family::Normal => "normal",
-            Family::LogNormal => "log-normal",
-            Family::Gumbel => "gumbel",
-        }
+named! {
+    /// A shape with a location and a scale.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Family: name(self) {
+        /// Location is the mean, scale the standard deviation.
+        Normal = "normal",
+        /// The same of the logarithms.
+        LogNormal = "log-normal",
+        /// Location is the mode, the standard deviation scale·π/√6.
+        Gumbel = "gumbel",
     }
 }
 
@@ -225,24 +217,18 @@ pub struct Spread {
     pub between: f64,
 }
 
-/// The unit of a whole step of a histogram.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HistogramUnit {
-    /// The unit that tools take for granted.
-    Nanoseconds,
-    /// Where whole nanoseconds would lose digits.
-    Picoseconds,
+named! {
+    /// The unit of a whole step of a histogram.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum HistogramUnit: name(self) {
+        /// The unit that tools take for granted.
+        Nanoseconds = "nanoseconds",
+        /// Where whole nanoseconds would lose digits.
+        Picoseconds = "picoseconds",
+    }
 }
 
 impl HistogramUnit {
-    /// The name used in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            HistogramUnit::Nanoseconds => "nanoseconds",
-            HistogramUnit::Picoseconds => "picoseconds",
-        }
-    }
-
     /// The number of units in a millisecond.
     pub fn per_millisecond(self) -> u64 {
         match self {

@@ -20,6 +20,7 @@ mod estimate;
 mod figures;
 mod json;
 mod metric;
+mod named;
 mod placement;
 mod plan;
 mod plots;
@@ -47,7 +48,7 @@ pub use column::{FIXED_COLUMNS, TextCells, column_name, metric_of_column, text_o
 pub use command::{CommandLine, ExitPolicy, Hooks, Input, Output};
 pub use control::Control;
 pub use environment::{ClockFacts, CounterAccess, Environment};
-pub use estimate::{BlockDiagnostics, Estimate, Interval, LogRatio, Nanoseconds, Scope, Verdict};
+pub use estimate::{BlockDiagnostics, Estimate, Interval, LogRatio, Scope, Verdict};
 pub use figures::{
     BetweenFigures, Change, ContenderHistogram, Family, Figures, FirstHalf, Fit, HistogramUnit,
     Histograms, OppositePeaks, PairSigns, RankSums, SideFigures, SignedRanks, Spread,
@@ -71,7 +72,7 @@ pub use rules::{Excuse, GateHit, Gates, Glob, Idle, IdleIgnore, Ignore, RulesFil
 pub use run::{
     BenchmarkFailure, EndReason, LeftOut, LeftOutReason, Origin, Run, RunEnd, RunHeader,
 };
-pub use samples::{BlockRecord, BlockSpan, Flags, Sample, SampleError, Samples};
+pub use samples::{BlockRecord, BlockSpan, Flags, Sample, SampleError, SampleProblem, Samples};
 pub use schedule::{Block, ContenderId, Role, Slot};
 pub use seams::{Decision, RecordSink, SinkError, StoppingRule, Unrecorded};
 pub use setting_values::{FailOn, Pinning, Placement, ShareRange, TimeLimit};

@@ -2,31 +2,22 @@
 
 use std::fmt;
 
-/// The unit a metric is recorded in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Unit {
-    /// Nanoseconds.
-    Nanoseconds,
-    /// Bytes.
-    Bytes,
-    /// A plain count of events, or a number whose unit only its name tells.
-    Count,
-    /// Bytes in a second.
-    BytesPerSecond,
-    /// So many in a second.
-    PerSecond,
-}
+use crate::named::named;
 
-impl Unit {
-    /// The name used in files and JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Unit::Nanoseconds => "ns",
-            Unit::Bytes => "bytes",
-            Unit::Count => "count",
-            Unit::BytesPerSecond => "bytes/s",
-            Unit::PerSecond => "1/s",
-        }
+named! {
+    /// The unit a metric is recorded in.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Unit: name(self) {
+        /// Nanoseconds.
+        Nanoseconds = "ns",
+        /// Bytes.
+        Bytes = "bytes",
+        /// A plain count of events, or a number whose unit only its name tells.
+        Count = "count",
+        /// Bytes in a second.
+        BytesPerSecond = "bytes/s",
+        /// So many in a second.
+        PerSecond = "1/s",
     }
 }
 

@@ -167,8 +167,8 @@ pub struct Contender {
 pub enum PlanError {
     /// A number lies outside its range.
     OutOfRange {
-        /// The flag that set it.
-        flag: &'static str,
+        /// The flag that set it, or the key in `deadheat.toml` and its benchmark.
+        of: String,
         /// The value given.
         value: f64,
         /// The values allowed, in words.
@@ -184,17 +184,6 @@ pub enum PlanError {
         count: usize,
         /// How many are possible.
         max: usize,
-    },
-    /// A rule of one benchmark lies outside its range.
-    Override {
-        /// The benchmark.
-        benchmark: String,
-        /// The rule by its key in `deadheat.toml`.
-        rule: &'static str,
-        /// The value given.
-        value: f64,
-        /// The values allowed, in words.
-        range: &'static str,
     },
     /// There is nothing to race.
     Empty,
@@ -221,8 +210,8 @@ pub enum PlanError {
 impl std::fmt::Display for PlanError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::OutOfRange { flag, value, range } => {
-                write!(f, "{flag} must be {range}, not {value}")
+            Self::OutOfRange { of, value, range } => {
+                write!(f, "{of} must be {range}, not {value}")
             }
             Self::MalformedLooks => {
                 f.write_str("looks must rise and have a level and a weight each")
@@ -234,15 +223,6 @@ impl std::fmt::Display for PlanError {
             } => write!(
                 f,
                 "benchmark '{benchmark}' has {count} contenders; between 1 and {max} can race"
-            ),
-            Self::Override {
-                benchmark,
-                rule,
-                value,
-                range,
-            } => write!(
-                f,
-                "{rule} of benchmark '{benchmark}' must be {range}, not {value}"
             ),
             Self::Empty => f.write_str("there is no benchmark to run"),
             Self::Control { benchmark, problem } => write!(
@@ -280,7 +260,10 @@ impl Plan {
     /// Checks every invariant of the plan.
     pub fn validate(&self) -> Result<(), PlanError> {
         let design = &self.design;
-        let out_of_range = |flag, value, range| Err(PlanError::OutOfRange { flag, value, range });
+        let out_of_range = |flag: &str, value, range| {
+            let of = flag.to_owned();
+            Err(PlanError::OutOfRange { of, value, range })
+        };
         if !ShareRange::MARGIN.holds(design.margin) {
             return out_of_range("--margin", design.margin, ShareRange::MARGIN.words);
         }

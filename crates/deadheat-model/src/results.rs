@@ -59,6 +59,8 @@ pub struct ResultFacts {
     pub runtime: Option<String>,
     /// When it was measured, as written there.
     pub date: Option<String>,
+    /// The same in seconds from a moment that is the same for all files, where that can be told.
+    pub moment: Option<f64>,
     /// When the file was written last, in seconds since 1970; of a pipe nobody knows.
     pub modified: Option<f64>,
     /// True if the frequency of the processor was being scaled.

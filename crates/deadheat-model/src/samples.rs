@@ -94,17 +94,24 @@ impl BlockSpan {
     }
 }
 
-/// A sample that cannot be a measurement.
+/// A block that cannot have been measured.
 #[derive(Clone, Debug, PartialEq)]
-pub enum SampleError {
+pub struct SampleError {
+    /// The replicate.
+    pub replicate: u32,
+    /// The block within the replicate.
+    pub block: u32,
+    /// The problem with it.
+    pub problem: SampleProblem,
+}
+
+/// The problem with the samples of a block.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SampleProblem {
     /// A value is negative, infinite or not a number.
     BadValue {
         /// The metric.
         metric: Metric,
-        /// The replicate.
-        replicate: u32,
-        /// The block within the replicate.
-        block: u32,
         /// The slot within the block.
         slot: usize,
         /// The value found.
@@ -112,56 +119,36 @@ pub enum SampleError {
     },
     /// The number of values is not samples × metrics.
     WrongShape {
-        /// The replicate.
-        replicate: u32,
-        /// The block within the replicate.
-        block: u32,
         /// Samples × metrics.
         expected: usize,
         /// Values found.
         found: usize,
     },
-    /// A sample claims to be a batch of no calls.
-    NoIterations {
-        /// The replicate.
-        replicate: u32,
-        /// The block within the replicate.
-        block: u32,
-        /// The slot within the block.
-        slot: usize,
-    },
+    /// The sample of this slot claims to be a batch of no calls.
+    NoIterations(usize),
 }
 
 impl std::fmt::Display for SampleError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::BadValue {
+        let place = format!("replicate {}, block {}", self.replicate, self.block);
+        match &self.problem {
+            SampleProblem::BadValue {
                 metric,
-                replicate,
-                block,
                 slot,
                 value,
             } => write!(
                 f,
-                "{metric} of replicate {replicate}, block {block}, slot {slot} is {value}; it must be finite and not negative"
+                "{metric} of {place}, slot {slot} is {value}; it must be finite and not negative"
             ),
-            Self::WrongShape {
-                replicate,
-                block,
-                expected,
-                found,
-            } => write!(
-                f,
-                "replicate {replicate}, block {block} has {found} values where {expected} were expected"
-            ),
-            Self::NoIterations {
-                replicate,
-                block,
-                slot,
-            } => write!(
-                f,
-                "replicate {replicate}, block {block}, slot {slot} has no iterations"
-            ),
+            SampleProblem::WrongShape { expected, found } => {
+                write!(
+                    f,
+                    "{place} has {found} values where {expected} were expected"
+                )
+            }
+            SampleProblem::NoIterations(slot) => {
+                write!(f, "{place}, slot {slot} has no iterations")
+            }
         }
     }
 }
@@ -194,39 +181,34 @@ impl Samples {
 
     /// Appends a completed block.
     pub fn push(&mut self, block: &BlockRecord) -> Result<(), SampleError> {
-        let (replicate, index) = (block.replicate, block.index);
+        let refused = |problem| {
+            Err(SampleError {
+                replicate: block.replicate,
+                block: block.index,
+                problem,
+            })
+        };
         let width = self.metrics.len();
-        let expected = block.samples.len() * width;
-        if block.values.len() != expected {
-            return Err(SampleError::WrongShape {
-                replicate,
-                block: index,
-                expected,
-                found: block.values.len(),
-            });
+        let (expected, found) = (block.samples.len() * width, block.values.len());
+        if found != expected {
+            return refused(SampleProblem::WrongShape { expected, found });
         }
         for (slot, sample) in block.samples.iter().enumerate() {
             if sample.iterations == 0 {
-                return Err(SampleError::NoIterations {
-                    replicate,
-                    block: index,
-                    slot,
-                });
+                return refused(SampleProblem::NoIterations(slot));
             }
             let row = &block.values[slot * width..(slot + 1) * width];
             if let Some(column) = row.iter().position(|v| !v.is_finite() || *v < 0.0) {
-                return Err(SampleError::BadValue {
+                return refused(SampleProblem::BadValue {
                     metric: self.metrics[column].clone(),
-                    replicate,
-                    block: index,
                     slot,
                     value: row[column],
                 });
             }
         }
         self.blocks.push(BlockSpan {
-            replicate,
-            index,
+            replicate: block.replicate,
+            index: block.index,
             first: self.samples.len(),
             len: block.samples.len(),
         });
@@ -317,13 +299,7 @@ mod tests {
     fn a_row_of_the_wrong_width_is_refused() {
         let mut samples = Samples::new(vec![Metric::Wall, Metric::Cpu]);
         let error = samples.push(&block(vec![1.0, 2.0, 3.0])).unwrap_err();
-        assert!(matches!(
-            error,
-            SampleError::WrongShape {
-                expected: 4,
-                found: 3,
-                ..
-            }
-        ));
+        let (expected, found) = (4, 3);
+        assert_eq!(error.problem, SampleProblem::WrongShape { expected, found });
     }
 }

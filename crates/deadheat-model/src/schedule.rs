@@ -1,5 +1,7 @@
 //! The order of one block: which contender runs when.
 
+use crate::named::named;
+
 /// The place of a contender in its benchmark; 0 is the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ContenderId(pub u8);
@@ -23,22 +25,14 @@ impl ContenderId {
     }
 }
 
-/// The role of a contender in the race.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// Compared against.
-    Baseline,
-    /// Judged.
-    Candidate,
-}
-
-impl Role {
-    /// The name used in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Role::Baseline => "baseline",
-            Role::Candidate => "candidate",
-        }
+named! {
+    /// The role of a contender in the race.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Role: name(self) {
+        /// Compared against.
+        Baseline = "baseline",
+        /// Judged.
+        Candidate = "candidate",
     }
 }
 

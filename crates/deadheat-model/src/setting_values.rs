@@ -127,66 +127,34 @@ fn whole_number<N: std::str::FromStr>(text: &str) -> Result<N, String> {
         .map_err(|_| format!("'{text}' is no whole number that fits"))
 }
 
-impl SettingValue for bool {
-    fn read(text: &str) -> Result<Self, String> {
-        text.parse()
-            .map_err(|_| format!("'{text}' is none of true, false"))
-    }
-}
-
-impl SettingValue for f64 {
-    fn read(text: &str) -> Result<Self, String> {
-        fraction(text)
-    }
-}
-
-impl SettingValue for u32 {
-    fn read(text: &str) -> Result<Self, String> {
-        whole_number(text)
-    }
-}
-
-impl SettingValue for u64 {
-    fn read(text: &str) -> Result<Self, String> {
-        whole_number(text)
-    }
-}
-
-impl SettingValue for Duration {
-    fn read(text: &str) -> Result<Self, String> {
-        duration(text)
-    }
-}
-
-impl SettingValue for TimeLimit {
-    fn read(text: &str) -> Result<Self, String> {
-        match text {
-            "none" => Ok(TimeLimit(None)),
-            time => duration(time).map(|time| TimeLimit(Some(time))),
+/// Makes a type a value of settings by the function that reads it.
+macro_rules! read_by {
+    ($($type:ty: $read:expr,)*) => {$(
+        impl SettingValue for $type {
+            fn read(text: &str) -> Result<Self, String> {
+                $read(text)
+            }
         }
-    }
+    )*};
 }
 
-impl SettingValue for Metric {
-    fn read(text: &str) -> Result<Self, String> {
-        Ok(Metric::from_name(text))
-    }
-}
-
-impl SettingValue for Placement {
-    fn read(text: &str) -> Result<Self, String> {
-        match text {
-            "neutral" => Ok(Placement::Neutral),
-            "own" => Ok(Placement::Own),
-            other => Err(format!("'{other}' is none of neutral, own")),
-        }
-    }
-}
-
-impl SettingValue for Pinning {
-    fn read(text: &str) -> Result<Self, String> {
-        Pinning::parse(text)
-    }
+read_by! {
+    bool: |text: &str| text.parse().map_err(|_| format!("'{text}' is none of true, false")),
+    f64: fraction,
+    u32: whole_number,
+    u64: whole_number,
+    Duration: duration,
+    TimeLimit: |text| match text {
+        "none" => Ok(TimeLimit(None)),
+        time => duration(time).map(|time| TimeLimit(Some(time))),
+    },
+    Metric: |text| Ok(Metric::from_name(text)),
+    Placement: |text| match text {
+        "neutral" => Ok(Placement::Neutral),
+        "own" => Ok(Placement::Own),
+        other => Err(format!("'{other}' is none of neutral, own")),
+    },
+    Pinning: Pinning::parse,
 }
 
 impl Pinning {

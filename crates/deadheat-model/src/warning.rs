@@ -1,6 +1,7 @@
 //! Typed doubts attached to a result. What they say to people is worded in the report.
 
 use crate::estimate::Verdict;
+use crate::named::named;
 
 /// The unit that counts as one independent observation of a side where nothing is paired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,222 +25,224 @@ pub enum ClockCause {
     Unknown,
 }
 
-/// A doubt about a result, or something the user should know to read it.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Warning {
-    /// Too few replicates for a verdict.
-    FewReplicates {
-        /// Replicates measured.
-        have: usize,
-        /// Replicates a verdict needs.
-        need: usize,
-    },
-    /// A recording of a few replicates of one block each, for which the plain interval is a little
-    /// too narrow.
-    SingleBlocks {
-        /// Their number.
-        replicates: usize,
-    },
-    /// One replicate only: the layout of memory was drawn once.
-    Provisional,
-    /// Some times were zero and counted as half a tick.
-    ZeroTimes {
-        /// Share of samples that were zero.
-        share: f64,
-    },
-    /// Too many values were zero to form ratios.
-    TooManyZeros {
-        /// Share of samples that were zero.
-        share: f64,
-    },
-    /// A sample lasts only a few ticks of the clock.
-    CoarseClock {
-        /// Ticks in a median sample.
-        ticks: f64,
-    },
-    /// Many differences are exactly zero.
-    Ties {
-        /// Share of blocks whose effect is zero.
-        share: f64,
-    },
-    /// Every difference is the same: only the clock limits the interval.
-    TimerLimited,
-    /// The replicates fall into groups, so the interval may be too narrow.
-    Bimodal,
-    /// One side has more slow samples, or its mean moves unlike its centre.
-    TailDiffers {
-        /// Share of baseline samples over three pooled medians.
-        baseline: f64,
-        /// Share of candidate samples over three pooled medians.
-        candidate: f64,
-        /// Relative change of the means.
-        mean_change: f64,
-    },
-    /// Blocks with evidence of disturbance were dropped, and with them the answer would be another
-    /// one.
-    BlocksDropped {
-        /// Their number.
-        count: usize,
-        /// The relative change had they been kept.
-        change_with_all: f64,
-        /// The verdict had they been kept; `None` where only an estimate is allowed.
-        verdict_with_all: Option<Verdict>,
-    },
-    /// Disturbed samples were kept, since the two sides were disturbed at different rates.
-    DisturbedUnevenly {
-        /// Exact p-value of equal rates.
-        p: f64,
-    },
-    /// Disturbed samples were kept, since too many blocks would have gone.
-    DisturbedTooOften {
-        /// Share of blocks with evidence.
-        share: f64,
-    },
-    /// Code placement was drawn once, by the linker.
-    PlacementFixed {
-        /// Why, when neutral links had been asked for.
-        reason: Option<String>,
-    },
-    /// Some neutral links could not be raced, and others took their place.
-    LinksRefused {
-        /// The seeds they were shuffled by.
-        seeds: Vec<u32>,
-        /// The error of the first.
-        reason: String,
-    },
-    /// The estimate on the user's own link lies apart from that on neutral links by more than the
-    /// margin.
-    OwnLinkApart {
-        /// Relative change on the own link less that on neutral links.
-        apart: f64,
-    },
-    /// A control of the run separated: a second copy of the baseline seems to differ from it.
-    ControlSeparated {
-        /// The benchmark it stood beside; where several separated, the one least likely to by
-        /// chance.
-        benchmark: String,
-        /// Relative change from the baseline to its copy.
-        change: f64,
-        /// Controls that separated.
-        separated: usize,
-        /// Controls of the run that could be judged.
-        of: usize,
-    },
-    /// Functions of these object files keep their places among each other.
-    Unsectioned {
-        /// The object files.
-        objects: Vec<String>,
-    },
-    /// Wall time and CPU time tell different stories.
-    ClocksDisagree {
-        /// Relative change in wall time.
-        wall: f64,
-        /// Relative change in CPU time.
-        cpu: f64,
-        /// Why, as far as the samples tell.
-        cause: ClockCause,
-    },
-    /// The race stopped early, where estimates lean away from zero.
-    EarlyStop {
-        /// Replicates used.
-        replicates: usize,
-        /// Replicates planned at most.
-        planned: usize,
-    },
-    /// The time budget ran out.
-    BudgetSpent {
-        /// Replicates used.
-        replicates: usize,
-        /// Replicates planned at most.
-        planned: usize,
-    },
-    /// The run was interrupted, cut or taken up again, so the interval is the wider one that holds
-    /// at any time.
-    JudgedAnytime,
-    /// No block structure: samples cannot be paired.
-    Unpaired {
-        /// The things compared.
-        each: Observation,
-    },
-    /// Files that were recorded in turns: each was set against its neighbour in time.
-    InTurns,
-    /// Too few observations for a verdict on samples that are not paired.
-    FewObservations {
-        /// Observations of the baseline.
-        baseline: usize,
-        /// Observations of the candidate.
-        candidate: usize,
-        /// Observations of each that a verdict needs.
-        need: usize,
-        /// The things counted.
-        each: Observation,
-    },
-    /// Of one side only a summary was kept, so nothing tells how sure it is.
-    OnlySummaries {
-        /// Which: "median".
-        statistic: String,
-    },
-    /// The sides were recorded on machines that are not the same.
-    DifferentMachines {
-        /// Facts told of the baseline's.
-        baseline: String,
-        /// Facts told of the candidate's.
-        candidate: String,
-    },
-    /// The sides were recorded by different tools or runtimes, or by other versions of them.
-    DifferentTools {
-        /// Those of the baseline.
-        baseline: String,
-        /// Those of the candidate.
-        candidate: String,
-    },
-    /// A row without a verdict lies further from the middle of all rows than they scatter. That is
-    /// no verdict.
-    StandsOut {
-        /// Scaled median absolute deviations from the median of the rows.
-        z: f64,
-    },
-    /// All files of one side were recorded before any of the other.
-    RecordedInOrder {
-        /// The side that came first.
-        first: String,
-        /// The side that came last.
-        last: String,
-    },
-    /// The frequency of the processor was being scaled.
-    CpuScaling {
-        /// While these sides were recorded.
-        sides: Vec<String>,
-    },
-    /// A debug build was recorded, or a debug build of the library recorded.
-    DebugRecording {
-        /// These sides.
-        sides: Vec<String>,
-    },
-    /// Hardware counters could not be read.
-    NoCounters {
-        /// The reason.
-        reason: String,
-    },
-    /// The counter of the processor could not serve as clock.
-    ClockFallback {
-        /// The reason.
-        reason: String,
-    },
-    /// The code was built with debug assertions.
-    DebugBuild,
-    /// A call takes less than a cycle, so there is nothing left of it.
-    OptimisedAway {
-        /// The contender.
-        contender: String,
-        /// Nanoseconds of a call.
-        ns: f64,
-    },
-    /// The command is so short that starting the process dominates.
-    ShortCommand {
-        /// Median of the slower contender in nanoseconds.
-        median_ns: f64,
-    },
+named! {
+    /// A doubt about a result, or something the user should know to read it.
+    #[derive(Clone, Debug, PartialEq)]
+    pub enum Warning: code(&'_ self) {
+        /// Too few replicates for a verdict.
+        FewReplicates {
+            /// Replicates measured.
+            have: usize,
+            /// Replicates a verdict needs.
+            need: usize,
+        } = "few-replicates",
+        /// A recording of a few replicates of one block each, for which the plain interval is a
+        /// little too narrow.
+        SingleBlocks {
+            /// Their number.
+            replicates: usize,
+        } = "single-blocks",
+        /// One replicate only: the layout of memory was drawn once.
+        Provisional = "provisional",
+        /// Some times were zero and counted as half a tick.
+        ZeroTimes {
+            /// Share of samples that were zero.
+            share: f64,
+        } = "zero-times",
+        /// Too many values were zero to form ratios.
+        TooManyZeros {
+            /// Share of samples that were zero.
+            share: f64,
+        } = "too-many-zeros",
+        /// A sample lasts only a few ticks of the clock.
+        CoarseClock {
+            /// Ticks in a median sample.
+            ticks: f64,
+        } = "coarse-clock",
+        /// Many differences are exactly zero.
+        Ties {
+            /// Share of blocks whose effect is zero.
+            share: f64,
+        } = "ties",
+        /// Every difference is the same: only the clock limits the interval.
+        TimerLimited = "timer-limited",
+        /// The replicates fall into groups, so the interval may be too narrow.
+        Bimodal = "bimodal",
+        /// One side has more slow samples, or its mean moves unlike its centre.
+        TailDiffers {
+            /// Share of baseline samples over three pooled medians.
+            baseline: f64,
+            /// Share of candidate samples over three pooled medians.
+            candidate: f64,
+            /// Relative change of the means.
+            mean_change: f64,
+        } = "tail-differs",
+        /// Blocks with evidence of disturbance were dropped, and with them the answer would be
+        /// another one.
+        BlocksDropped {
+            /// Their number.
+            count: usize,
+            /// The relative change had they been kept.
+            change_with_all: f64,
+            /// The verdict had they been kept; `None` where only an estimate is allowed.
+            verdict_with_all: Option<Verdict>,
+        } = "blocks-dropped",
+        /// Disturbed samples were kept, since the two sides were disturbed at different rates.
+        DisturbedUnevenly {
+            /// Exact p-value of equal rates.
+            p: f64,
+        } = "disturbed-unevenly",
+        /// Disturbed samples were kept, since too many blocks would have gone.
+        DisturbedTooOften {
+            /// Share of blocks with evidence.
+            share: f64,
+        } = "disturbed-too-often",
+        /// Code placement was drawn once, by the linker.
+        PlacementFixed {
+            /// Why, when neutral links had been asked for.
+            reason: Option<String>,
+        } = "placement-fixed",
+        /// Some neutral links could not be raced, and others took their place.
+        LinksRefused {
+            /// The seeds they were shuffled by.
+            seeds: Vec<u32>,
+            /// The error of the first.
+            reason: String,
+        } = "links-refused",
+        /// The estimate on the user's own link lies apart from that on neutral links by more than
+        /// the margin.
+        OwnLinkApart {
+            /// Relative change on the own link less that on neutral links.
+            apart: f64,
+        } = "own-link-apart",
+        /// A control of the run separated: a second copy of the baseline seems to differ from it.
+        ControlSeparated {
+            /// The benchmark it stood beside; where several separated, the one least likely to by
+            /// chance.
+            benchmark: String,
+            /// Relative change from the baseline to its copy.
+            change: f64,
+            /// Controls that separated.
+            separated: usize,
+            /// Controls of the run that could be judged.
+            of: usize,
+        } = "control-separated",
+        /// Functions of these object files keep their places among each other.
+        Unsectioned {
+            /// The object files.
+            objects: Vec<String>,
+        } = "unsectioned",
+        /// Wall time and CPU time tell different stories.
+        ClocksDisagree {
+            /// Relative change in wall time.
+            wall: f64,
+            /// Relative change in CPU time.
+            cpu: f64,
+            /// Why, as far as the samples tell.
+            cause: ClockCause,
+        } = "clocks-disagree",
+        /// The race stopped early, where estimates lean away from zero.
+        EarlyStop {
+            /// Replicates used.
+            replicates: usize,
+            /// Replicates planned at most.
+            planned: usize,
+        } = "early-stop",
+        /// The time budget ran out.
+        BudgetSpent {
+            /// Replicates used.
+            replicates: usize,
+            /// Replicates planned at most.
+            planned: usize,
+        } = "budget-spent",
+        /// The run was interrupted, cut or taken up again, so the interval is the wider one that
+        /// holds at any time.
+        JudgedAnytime = "judged-anytime",
+        /// No block structure: samples cannot be paired.
+        Unpaired {
+            /// The things compared.
+            each: Observation,
+        } = "unpaired",
+        /// Files that were recorded in turns: each was set against its neighbour in time.
+        InTurns = "in-turns",
+        /// Too few observations for a verdict on samples that are not paired.
+        FewObservations {
+            /// Observations of the baseline.
+            baseline: usize,
+            /// Observations of the candidate.
+            candidate: usize,
+            /// Observations of each that a verdict needs.
+            need: usize,
+            /// The things counted.
+            each: Observation,
+        } = "few-observations",
+        /// Of one side only a summary was kept, so nothing tells how sure it is.
+        OnlySummaries {
+            /// Which: "median".
+            statistic: String,
+        } = "only-summaries",
+        /// The sides were recorded on machines that are not the same.
+        DifferentMachines {
+            /// Facts told of the baseline's.
+            baseline: String,
+            /// Facts told of the candidate's.
+            candidate: String,
+        } = "different-machines",
+        /// The sides were recorded by different tools or runtimes, or by other versions of them.
+        DifferentTools {
+            /// Those of the baseline.
+            baseline: String,
+            /// Those of the candidate.
+            candidate: String,
+        } = "different-tools",
+        /// A row without a verdict lies further from the middle of all rows than they scatter. That
+        /// is no verdict.
+        StandsOut {
+            /// Scaled median absolute deviations from the median of the rows.
+            z: f64,
+        } = "stands-out",
+        /// All files of one side were recorded before any of the other.
+        RecordedInOrder {
+            /// The side that came first.
+            first: String,
+            /// The side that came last.
+            last: String,
+        } = "recorded-in-order",
+        /// The frequency of the processor was being scaled.
+        CpuScaling {
+            /// While these sides were recorded.
+            sides: Vec<String>,
+        } = "cpu-scaling",
+        /// A debug build was recorded, or a debug build of the library recorded.
+        DebugRecording {
+            /// These sides.
+            sides: Vec<String>,
+        } = "debug-recording",
+        /// Hardware counters could not be read.
+        NoCounters {
+            /// The reason.
+            reason: String,
+        } = "no-counters",
+        /// The counter of the processor could not serve as clock.
+        ClockFallback {
+            /// The reason.
+            reason: String,
+        } = "clock-fallback",
+        /// The code was built with debug assertions.
+        DebugBuild = "debug-build",
+        /// A call takes less than a cycle, so there is nothing left of it.
+        OptimisedAway {
+            /// The contender.
+            contender: String,
+            /// Nanoseconds of a call.
+            ns: f64,
+        } = "optimised-away",
+        /// The command is so short that starting the process dominates.
+        ShortCommand {
+            /// Median of the slower contender in nanoseconds.
+            median_ns: f64,
+        } = "short-command",
+    }
 }
 
 impl Warning {
@@ -255,48 +258,5 @@ impl Warning {
                 ..
             }
         )
-    }
-
-    /// The stable name used in JSON.
-    pub fn code(&self) -> &'static str {
-        match self {
-            Warning::FewReplicates { .. } => "few-replicates",
-            Warning::SingleBlocks { .. } => "single-blocks",
-            Warning::Provisional => "provisional",
-            Warning::ZeroTimes { .. } => "zero-times",
-            Warning::TooManyZeros { .. } => "too-many-zeros",
-            Warning::CoarseClock { .. } => "coarse-clock",
-            Warning::Ties { .. } => "ties",
-            Warning::TimerLimited => "timer-limited",
-            Warning::Bimodal => "bimodal",
-            Warning::TailDiffers { .. } => "tail-differs",
-            Warning::BlocksDropped { .. } => "blocks-dropped",
-            Warning::DisturbedUnevenly { .. } => "disturbed-unevenly",
-            Warning::DisturbedTooOften { .. } => "disturbed-too-often",
-            Warning::PlacementFixed { .. } => "placement-fixed",
-            Warning::LinksRefused { .. } => "links-refused",
-            Warning::OwnLinkApart { .. } => "own-link-apart",
-            Warning::ControlSeparated { .. } => "control-separated",
-            Warning::Unsectioned { .. } => "unsectioned",
-            Warning::ClocksDisagree { .. } => "clocks-disagree",
-            Warning::EarlyStop { .. } => "early-stop",
-            Warning::BudgetSpent { .. } => "budget-spent",
-            Warning::JudgedAnytime => "judged-anytime",
-            Warning::Unpaired { .. } => "unpaired",
-            Warning::InTurns => "in-turns",
-            Warning::FewObservations { .. } => "few-observations",
-            Warning::OnlySummaries { .. } => "only-summaries",
-            Warning::DifferentMachines { .. } => "different-machines",
-            Warning::DifferentTools { .. } => "different-tools",
-            Warning::StandsOut { .. } => "stands-out",
-            Warning::RecordedInOrder { .. } => "recorded-in-order",
-            Warning::CpuScaling { .. } => "cpu-scaling",
-            Warning::DebugRecording { .. } => "debug-recording",
-            Warning::NoCounters { .. } => "no-counters",
-            Warning::ClockFallback { .. } => "clock-fallback",
-            Warning::DebugBuild => "debug-build",
-            Warning::OptimisedAway { .. } => "optimised-away",
-            Warning::ShortCommand { .. } => "short-command",
-        }
     }
 }

@@ -71,9 +71,7 @@ impl<'a> Recorded<'a> {
         rules.govern(&mut run, path)?;
         run.header.plan.validate().map_err(|error| match error {
             // These are numbers of the command line or of deadheat.toml.
-            PlanError::OutOfRange { .. } | PlanError::Override { .. } => {
-                Failure::Usage(error.to_string())
-            }
+            PlanError::OutOfRange { .. } => Failure::Usage(error.to_string()),
             PlanError::Empty => {
                 let file = path.display();
                 Failure::Data(format!("{file}: no benchmark has a result"))

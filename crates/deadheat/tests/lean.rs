@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use deadheat::parts::analysis::{Options, analyse};
-use deadheat::parts::format::{FormatError, read_run};
+use deadheat::parts::format::{FileProblem, read_run};
 use deadheat::parts::report::{TextOptions, to_text};
 
 /// A run file of commands, one benchmark of which launches nothing but `true`.
@@ -27,8 +27,8 @@ fn a_table_is_no_run_file_and_the_error_names_what_it_is() {
     let table = tempfile::NamedTempFile::new().unwrap();
     fs::write(table.path(), "benchmark,contender,wall_ns\nb,old,1\n").unwrap();
     let error = read_run(table.path()).unwrap_err();
-    assert!(matches!(error, FormatError::Unknown { .. }), "{error}");
-    assert_eq!(error.file(), table.path());
+    assert!(matches!(error.problem, FileProblem::Unknown(_)), "{error}");
+    assert_eq!(error.file, table.path());
     let told = error.to_string();
     assert!(told.contains("text without the header of a run"), "{told}");
 }

@@ -10,23 +10,18 @@ use crate::error::{FormatError, cannot_write};
 use crate::number::{push_integer, push_value};
 use deadheat_model::column_name;
 
-use super::shared::{benchmark_names, distinct_names, ensure_wall_times, write_file};
+use super::shared::{benchmark_names, distinct_names, ensure_wall_times};
 
-/// Writes a run as tidy CSV, replacing what the file held.
+/// Writes a run as tidy CSV.
 ///
-/// Exit codes, the plan and the environment are left behind; the samples read
-/// back as they were. Of an unpaired recording the columns `block` and `slot`
-/// are left out, so that it does not read back as more than it is. A counter
-/// that only some benchmarks have is an empty cell in the rows of the others.
-/// Saved results without wall times have no rows. `names` says how what a
-/// spreadsheet would run is written.
-pub fn write_csv(run: &Run, path: impl AsRef<Path>, names: TextCells) -> Result<(), FormatError> {
-    let path = path.as_ref();
-    write_file(path, |out| write_csv_to(run, out, path, names))
-}
-
-/// Writes a run as tidy CSV anywhere; `name` stands for the file in errors.
-pub fn write_csv_to(
+/// Exit codes, the plan and the environment are left behind; the samples read back as they were. Of
+/// an unpaired recording the columns `block` and `slot` are left out, so that it does not read back
+/// as more than it is. A counter that only some benchmarks have is an empty cell in the rows of the
+/// others. Saved results without wall times have no rows. `names` says how what a spreadsheet would
+/// run is written.
+///
+/// `name` stands for the file in errors.
+pub fn write_csv(
     run: &Run,
     out: impl Write,
     name: impl AsRef<Path>,

@@ -1,34 +1,23 @@
-//! A run as Go's `testing` prints benchmarks, for `benchstat` and its
-//! relatives.
+//! A run as Go's `testing` prints benchmarks, for `benchstat` and its relatives.
 
 use std::io::Write;
 use std::path::Path;
 
 use deadheat_model::{Benchmark, Better, Metric, Run, Unit};
 
-use super::shared::{distinct_names, write_file};
+use super::shared::distinct_names;
 use crate::error::{FormatError, cannot_write};
 use crate::number::{push_integer, push_value};
 
-/// Writes a run in the Go benchmark format, replacing what the file held: a
-/// line for every sample, with values per iteration. The contenders are told
-/// apart by the configuration line `contender: NAME`, so that
-/// `benchstat -col contender FILE` compares them.
+/// Writes a run in the Go benchmark format: a line for every sample, with values per iteration. The
+/// contenders are told apart by the configuration line `contender: NAME`, so that `benchstat -col
+/// contender FILE` compares them.
 ///
 /// The format knows no replicates, blocks or order, which are left out, and so
 /// is what was raced once more as the user linked it.
-pub fn write_go(run: &Run, path: impl AsRef<Path>) -> Result<(), FormatError> {
-    let path = path.as_ref();
-    write_file(path, |out| write_go_to(run, out, path))
-}
-
-/// Writes the Go benchmark format anywhere; `name` stands for the file in
-/// errors.
-pub fn write_go_to(
-    run: &Run,
-    mut out: impl Write,
-    name: impl AsRef<Path>,
-) -> Result<(), FormatError> {
+///
+/// `name` stands for the file in errors.
+pub fn write_go(run: &Run, mut out: impl Write, name: impl AsRef<Path>) -> Result<(), FormatError> {
     let text = text(run);
     out.write_all(&text)
         .and_then(|()| out.flush())
@@ -163,8 +152,7 @@ fn directions(out: &mut Vec<u8>, raced: &[Raced]) {
     }
 }
 
-/// The name behind `Benchmark`, as Go names sub-benchmarks:
-/// `Sort/length=64/order=random`.
+/// The name behind `Benchmark`, as Go names sub-benchmarks: `Sort/length=64/order=random`.
 fn name(benchmark: &Benchmark) -> String {
     let mut name = word(&benchmark.name);
     for (key, value) in &benchmark.parameters {
@@ -203,8 +191,7 @@ fn one_line(text: &str) -> String {
     text.trim().replace(char::is_control, "_")
 }
 
-/// The name of a metric per iteration. Names that Go's own tools use come
-/// first.
+/// The name of a metric per iteration. Names that Go's own tools use come first.
 fn unit(metric: &Metric) -> String {
     match metric {
         Metric::Wall => "ns/op".to_owned(),

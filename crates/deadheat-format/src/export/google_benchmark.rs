@@ -1,16 +1,17 @@
-//! A run as Google Benchmark writes its results, for `compare.py` and other
-//! scripts made for it.
+//! A run as Google Benchmark writes its results, for `compare.py` and other scripts made for it.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
 use deadheat_model::{
-    Benchmark, ContenderId, Json, Metric, Object, Run, Samples, Throughput, Workload,
+    Benchmark, ContenderId, Day, Json, Metric, Object, Run, Samples, Throughput, Workload,
 };
 
-use super::shared::{benchmark_names, distinct_names, ensure_wall_times, write_file};
-use crate::default_path::time_stamp;
+use super::shared::{
+    benchmark_names, distinct_names, ensure_wall_times, mean, median, standard_deviation,
+};
+use crate::default_path::time_of_day;
 use crate::error::{FormatError, cannot_write};
 
 /// Whose samples go into a file of Google Benchmark: its rows know no sides.
@@ -31,26 +32,16 @@ impl GoogleSide {
     }
 }
 
-/// Writes one side of a run in the JSON of Google Benchmark, schema 1,
-/// replacing what the file held: a row for every sample, times in nanoseconds
-/// per iteration, then the mean, median, standard deviation and coefficient of
-/// variation. Benchmarks are named as they are, so that both sides of a run
-/// meet in `compare.py`; of several candidates each is `benchmark/candidate`.
+/// Writes one side of a run in the JSON of Google Benchmark, schema 1: a row for every sample,
+/// times in nanoseconds per iteration, then the mean, median, standard deviation and coefficient of
+/// variation. Benchmarks are named as they are, so that both sides of a run meet in `compare.py`;
+/// of several candidates each is `benchmark/candidate`.
 ///
-/// Where no CPU time was recorded `cpu_time` repeats the wall time, which the
-/// context says, since readers take it for granted. What was raced once more as
-/// the user linked it is left out.
+/// Where no CPU time was recorded `cpu_time` repeats the wall time, which the context says, since
+/// readers take it for granted. What was raced once more as the user linked it is left out.
+///
+/// `name` stands for the file in errors.
 pub fn write_google_benchmark(
-    run: &Run,
-    side: GoogleSide,
-    path: impl AsRef<Path>,
-) -> Result<(), FormatError> {
-    let path = path.as_ref();
-    write_file(path, |out| write_google_benchmark_to(run, side, out, path))
-}
-
-/// Writes the same anywhere; `name` stands for the file in errors.
-pub fn write_google_benchmark_to(
     run: &Run,
     side: GoogleSide,
     mut out: impl Write,
@@ -112,18 +103,9 @@ fn context(run: &Run) -> Object {
 
 /// `2024-02-29T12:34:56+00:00`.
 fn iso_date(seconds: u64) -> String {
-    let stamp = time_stamp(seconds);
-    let (date, time) = stamp.split_once('-').unwrap_or((&stamp, ""));
-    // A year may have more than four digits.
-    let (year, day) = date.split_at(date.len() - 4);
-    format!(
-        "{year}-{}-{}T{}:{}:{}+00:00",
-        &day[..2],
-        &day[2..],
-        &time[..2],
-        &time[2..4],
-        &time[4..]
-    )
+    let (hour, minute, second) = time_of_day(seconds);
+    let day = Day::of_unix_seconds(seconds);
+    format!("{day}T{hour:02}:{minute:02}:{second:02}+00:00")
 }
 
 /// Returns true where every benchmark has CPU times.
@@ -353,56 +335,33 @@ fn counters<'a>(
     all
 }
 
-/// The statistics of more than one repetition, as Google Benchmark makes them: name, unit, and real and CPU time.
+/// The statistics of more than one repetition, as Google Benchmark makes them: name, unit, and real
+/// and CPU time.
 fn aggregates(repetitions: &[Repetition]) -> Vec<(&'static str, &'static str, (f64, f64))> {
-    if repetitions.len() < 2 {
+    let statistics = |time: fn(&Repetition) -> f64| {
+        let mut times: Vec<f64> = repetitions.iter().map(time).collect();
+        times.sort_by(f64::total_cmp);
+        let mean = mean(&times);
+        let deviation = standard_deviation(&times, mean)?;
+        // What takes no time does not vary.
+        let variation = if mean == 0.0 { 0.0 } else { deviation / mean };
+        Some([mean, median(&times), deviation, variation])
+    };
+    let both = statistics(|one| one.times.0).zip(statistics(|one| one.times.1));
+    let Some((real, cpu)) = both else {
         return Vec::new();
-    }
-    let real = Statistics::of(repetitions.iter().map(|repetition| repetition.times.0));
-    let cpu = Statistics::of(repetitions.iter().map(|repetition| repetition.times.1));
-    let statistics: [Statistic; 4] = [
-        ("mean", "time", |of| of.mean),
-        ("median", "time", |of| of.median),
-        ("stddev", "time", |of| of.deviation),
-        ("cv", "percentage", Statistics::variation),
+    };
+    let kinds = [
+        ("mean", "time"),
+        ("median", "time"),
+        ("stddev", "time"),
+        ("cv", "percentage"),
     ];
-    let all = statistics.map(|(name, unit, of)| (name, unit, (of(&real), of(&cpu))));
+    let all = kinds.into_iter().zip(real.into_iter().zip(cpu));
     // Sums of times beyond all reason, which only a recording has, overflow.
-    let sound = |(_, _, (real, cpu)): &(_, _, (f64, f64))| real.is_finite() && cpu.is_finite();
-    all.into_iter().filter(sound).collect()
-}
-
-/// Its name, its unit, and how to get it.
-type Statistic = (&'static str, &'static str, fn(&Statistics) -> f64);
-
-struct Statistics {
-    mean: f64,
-    median: f64,
-    deviation: f64,
-}
-
-impl Statistics {
-    /// Of at least two values.
-    fn of(values: impl Iterator<Item = f64>) -> Statistics {
-        let mut values: Vec<f64> = values.collect();
-        values.sort_by(f64::total_cmp);
-        let count = values.len();
-        let mean = values.iter().sum::<f64>() / count as f64;
-        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-        Statistics {
-            mean,
-            median: f64::midpoint(values[(count - 1) / 2], values[count / 2]),
-            deviation: (squares / (count - 1) as f64).sqrt(),
-        }
-    }
-
-    /// The coefficient of variation; none of what takes no time.
-    fn variation(&self) -> f64 {
-        match self.mean {
-            0.0 => 0.0,
-            mean => self.deviation / mean,
-        }
-    }
+    all.filter(|(_, (real, cpu))| real.is_finite() && cpu.is_finite())
+        .map(|((name, unit), times)| (name, unit, times))
+        .collect()
 }
 
 #[cfg(test)]

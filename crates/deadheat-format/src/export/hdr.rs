@@ -5,26 +5,17 @@ use std::path::Path;
 
 use deadheat_model::{ContenderHistogram, HistogramUnit, Histograms, Metric, Run};
 
-use super::shared::{benchmark_names, distinct_names, ensure_wall_times, write_file};
+use super::shared::{benchmark_names, distinct_names, ensure_wall_times};
 use crate::default_path::time_stamp;
 use crate::error::{FormatError, cannot_write};
 
-/// Writes the histograms of a run as an HDR histogram log, replacing what the
-/// file held: one line per benchmark and contender, which its tag names. The
-/// interval of each is the whole run, since contenders take turns.
+/// Writes the histograms of a run as an HDR histogram log: one line per benchmark and contender,
+/// which its tag names. The interval of each is the whole run, since contenders take turns.
 ///
 /// A histogram of a contender that the run does not have is left out.
+///
+/// `name` stands for the file in errors.
 pub fn write_hdr(
-    run: &Run,
-    histograms: &Histograms,
-    path: impl AsRef<Path>,
-) -> Result<(), FormatError> {
-    let path = path.as_ref();
-    write_file(path, |out| write_hdr_to(run, histograms, out, path))
-}
-
-/// Writes the log anywhere; `name` stands for the file in errors.
-pub fn write_hdr_to(
     run: &Run,
     histograms: &Histograms,
     out: impl Write,
@@ -113,8 +104,7 @@ fn tags(run: &Run) -> Vec<Vec<String>> {
     benchmarks.iter().map(|b| own(b.contenders.len())).collect()
 }
 
-/// The name as a tag may be written: a comma, a space or the end of the line
-/// would end it.
+/// The name as a tag may be written: a comma, a space or the end of the line would end it.
 fn tag(name: &str) -> String {
     let ends = |c: char| c == ',' || c.is_whitespace() || c.is_control();
     name.replace(ends, "_")
@@ -136,7 +126,8 @@ const LOWEST: u64 = 1;
 
 /// The histogram as text: its counts in the V2 encoding, in the compressed envelope, in base64. All
 /// numbers are big-endian. The envelope asks for a zlib stream, which may hold its bytes as they
-/// are; runs of empty buckets have shrunk before. `highest` is the largest value it has a bucket for.
+/// are; runs of empty buckets have shrunk before. `highest` is the largest value it has a bucket
+/// for.
 fn encoded(significant_digits: u8, highest: u64, counts: &[u64]) -> String {
     base64(&envelope(&payload(significant_digits, highest, counts)))
 }
@@ -157,9 +148,8 @@ fn payload(significant_digits: u8, highest: u64, counts: &[u64]) -> Vec<u8> {
     bytes
 }
 
-/// Every count as a signed number of as few bytes as it takes. A run of empty
-/// buckets is one number, the negative of its length, except that a single one
-/// is a plain 0.
+/// Every count as a signed number of as few bytes as it takes. A run of empty buckets is one
+/// number, the negative of its length, except that a single one is a plain 0.
 fn counts_as_bytes(counts: &[u64]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for run in counts.chunk_by(|a, b| *a == 0 && *b == 0) {

@@ -4,26 +4,20 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
-use deadheat_model::{
-    Benchmark, ContenderId, Json, Metric, Nanoseconds, Object, Run, Samples, Workload,
-};
+use deadheat_model::{Benchmark, ContenderId, Json, Metric, Object, Run, Samples, Workload};
 
-use super::shared::{ensure_wall_times, write_file, write_json};
+use super::shared::{self, ensure_wall_times, write_json};
 use crate::error::FormatError;
 
-/// Writes a run in the shape of hyperfine's `--export-json`, replacing what
-/// the file held: one result per benchmark and contender, times in seconds per
-/// iteration, memory in bytes. What was not recorded is `null` or left out.
+/// Writes a run in the shape of hyperfine's `--export-json`: one result per benchmark and
+/// contender, times in seconds per iteration, memory in bytes. What was not recorded is `null` or
+/// left out.
 ///
 /// A benchmark raced once more as the user linked it is left out too: a script
 /// that looks for a command finds one result of it.
-pub fn write_hyperfine(run: &Run, path: impl AsRef<Path>) -> Result<(), FormatError> {
-    let path = path.as_ref();
-    write_file(path, |out| write_hyperfine_to(run, out, path))
-}
-
-/// Writes hyperfine's JSON anywhere; `name` stands for the file in errors.
-pub fn write_hyperfine_to(
+///
+/// `name` stands for the file in errors.
+pub fn write_hyperfine(
     run: &Run,
     out: impl Write,
     name: impl AsRef<Path>,
@@ -58,9 +52,11 @@ fn command(benchmark: &Benchmark, index: usize) -> String {
 
 /// A result, its fields in the order of hyperfine's; `None` when the contender never ran.
 fn outcome(command: &str, benchmark: &Benchmark, own: &OwnSamples<'_>) -> Option<Object> {
-    let times = own.seconds(&Metric::Wall)?;
-    let mean = mean(&times)?;
-    let mean_of = |metric| own.seconds(metric).and_then(|times| self::mean(&times));
+    let times = own
+        .seconds(&Metric::Wall)
+        .filter(|times| !times.is_empty())?;
+    let mean = shared::mean(&times);
+    let mean_of = |metric| own.seconds(metric).map(|times| shared::mean(&times));
     let memory = own.values(&Metric::PeakRss);
     let memory = memory.map(|bytes| bytes.map(|(_, bytes)| bytes as u64).collect::<Json>());
     let exit_codes = own.all().map(|(_, sample)| sample.exit_code);
@@ -76,8 +72,8 @@ fn outcome(command: &str, benchmark: &Benchmark, own: &OwnSamples<'_>) -> Option
     let outcome = Object::new()
         .with("command", command)
         .with("mean", mean)
-        .with("stddev", standard_deviation(&times, mean))
-        .with("median", median(&times)?)
+        .with("stddev", shared::standard_deviation(&times, mean))
+        .with("median", shared::median(&times))
         .with("user", mean_of(&Metric::User))
         .with("system", mean_of(&Metric::System))
         .with("min", times.iter().copied().reduce(f64::min)?)
@@ -113,46 +109,7 @@ impl<'a> OwnSamples<'a> {
 
     /// Seconds per iteration; `None` when the metric was not recorded.
     fn seconds(&self, metric: &Metric) -> Option<Vec<f64>> {
-        let per_iteration =
-            |(iterations, ns): (u64, f64)| Nanoseconds(ns / iterations as f64).seconds();
+        let per_iteration = |(iterations, ns): (u64, f64)| ns / iterations as f64 / 1e9;
         Some(self.values(metric)?.map(per_iteration).collect())
-    }
-}
-
-fn mean(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-}
-
-fn median(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let upper = *sorted.get(sorted.len() / 2)?;
-    Some(match sorted.len() % 2 {
-        1 => upper,
-        _ => (sorted[sorted.len() / 2 - 1] + upper) / 2.0,
-    })
-}
-
-/// Of a sample, so divided by one less than its size.
-fn standard_deviation(values: &[f64], mean: f64) -> Option<f64> {
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    (values.len() > 1).then(|| (squares / (values.len() - 1) as f64).sqrt())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_median_of_an_even_number_lies_between_the_middle_two() {
-        assert_eq!(median(&[4.0, 1.0, 3.0, 2.0]), Some(2.5));
-        assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
-        assert_eq!(median(&[]), None);
-    }
-
-    #[test]
-    fn a_single_time_has_no_standard_deviation() {
-        assert_eq!(standard_deviation(&[2.0], 2.0), None);
-        assert_eq!(standard_deviation(&[1.0, 3.0], 2.0), Some(2f64.sqrt()));
     }
 }

@@ -26,14 +26,14 @@ mod shared;
 mod trackers;
 
 #[cfg(feature = "csv")]
-pub use csv::{write_csv, write_csv_to};
+pub use csv::write_csv;
 #[cfg(feature = "saved")]
-pub use go::{write_go, write_go_to};
+pub use go::write_go;
 #[cfg(feature = "trackers")]
-pub use google_benchmark::{GoogleSide, write_google_benchmark, write_google_benchmark_to};
+pub use google_benchmark::{GoogleSide, write_google_benchmark};
 #[cfg(feature = "reports")]
-pub use hdr::{write_hdr, write_hdr_to};
+pub use hdr::write_hdr;
 #[cfg(feature = "hyperfine")]
-pub use hyperfine::{write_hyperfine, write_hyperfine_to};
+pub use hyperfine::write_hyperfine;
 #[cfg(feature = "trackers")]
-pub use trackers::{write_bmf, write_bmf_to, write_smaller_is_better, write_smaller_is_better_to};
+pub use trackers::{write_bmf, write_smaller_is_better};

@@ -1,24 +1,12 @@
-//! Helpers of all exports: files that are replaced as a whole, and names that tell apart what only
-//! a name can tell apart in a file.
+//! Helpers of all exports, such as names that tell apart what only a name can tell apart in a file.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::Path;
 
 use deadheat_model::{Benchmark, Json, Metric, Run};
 
-use crate::error::{FormatError, cannot_write, create_folder_of};
-use crate::output::replace;
-
-/// Writes a file by `write`, replacing an older one, and makes the folder it goes to.
-pub(super) fn write_file(
-    path: &Path,
-    write: impl FnOnce(&mut BufWriter<File>) -> Result<(), FormatError>,
-) -> Result<(), FormatError> {
-    create_folder_of(path)?;
-    replace(path, write)
-}
+use crate::error::{FileProblem, FormatError, cannot_write};
 
 /// Writes JSON on indented lines; `file` is for errors.
 pub(super) fn write_json(mut out: impl Write, json: &Json, file: &Path) -> Result<(), FormatError> {
@@ -32,9 +20,7 @@ pub(super) fn ensure_wall_times(run: &Run, file: &Path) -> Result<(), FormatErro
     if run.header.records(&Metric::Wall) {
         return Ok(());
     }
-    Err(FormatError::NoWallTimes {
-        file: file.to_owned(),
-    })
+    Err(FileProblem::NoWallTimes.of(file))
 }
 
 /// The names of the benchmarks, for files that have no place for parameters:
@@ -50,9 +36,7 @@ pub(super) fn benchmark_names(benchmarks: &[Benchmark]) -> Vec<String> {
         if uses.get(name).is_none_or(|uses| *uses == 1) || benchmark.parameters.is_empty() {
             return name.clone();
         }
-        let pair = |(key, value): &(String, String)| format!("{key}={value}");
-        let pairs: Vec<String> = benchmark.parameters.iter().map(pair).collect();
-        format!("{name} ({})", pairs.join(", "))
+        with_parameters(name, &benchmark.parameters)
     };
     let all = benchmarks.iter().map(|benchmark| match benchmark.own_link {
         None => named(benchmark),
@@ -62,6 +46,33 @@ pub(super) fn benchmark_names(benchmarks: &[Benchmark]) -> Vec<String> {
         }
     });
     distinct_names(all, " #")
+}
+
+/// `name (key=value, …)`.
+pub(super) fn with_parameters(name: &str, parameters: &[(String, String)]) -> String {
+    let pairs = parameters
+        .iter()
+        .map(|(key, value)| format!("{key}={value}"));
+    format!("{name} ({})", pairs.collect::<Vec<_>>().join(", "))
+}
+
+/// The arithmetic mean of values, of which there are some.
+pub(super) fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// The median of values, of which there are some.
+pub(super) fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let count = sorted.len();
+    f64::midpoint(sorted[(count - 1) / 2], sorted[count / 2])
+}
+
+/// The standard deviation of a sample, so divided by one less than its size; `None` of one value.
+pub(super) fn standard_deviation(values: &[f64], mean: f64) -> Option<f64> {
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (values.len() > 1).then(|| (squares / (values.len() - 1) as f64).sqrt())
 }
 
 /// The names, each distinct; those that come again get the sign and a number.
@@ -95,6 +106,18 @@ mod tests {
             contenders: vec![],
             ..Benchmark::default()
         }
+    }
+
+    #[test]
+    fn the_median_of_an_even_number_lies_between_the_middle_two() {
+        assert_eq!(median(&[4.0, 1.0, 3.0, 2.0]), 2.5);
+        assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
+    }
+
+    #[test]
+    fn a_single_time_has_no_standard_deviation() {
+        assert_eq!(standard_deviation(&[2.0], 2.0), None);
+        assert_eq!(standard_deviation(&[1.0, 3.0], 2.0), Some(2f64.sqrt()));
     }
 
     #[test]

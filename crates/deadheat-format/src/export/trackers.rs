@@ -7,134 +7,82 @@ use std::path::Path;
 
 use deadheat_model::{Analysis, Better, Comparison, Ending, Json, Metric, Object, Processes, Side};
 
-use super::shared::{distinct_names, write_file, write_json};
+use super::shared::{distinct_names, with_parameters, write_json};
 use crate::error::FormatError;
 
-/// Writes the median of each candidate as the JSON of Bencher's `json` adapter,
-/// replacing what the file held. Wall time is the measure `latency`, in
-/// nanoseconds per iteration; any other metric is a measure of its own name.
+/// Writes the median of each candidate as the JSON of Bencher's `json` adapter. Wall time is the
+/// measure `latency`, in nanoseconds per iteration; any other metric is a measure of its own name.
 ///
 /// The ends are those of the interval of the comparison, laid around the
 /// median; without an interval there is the value alone.
-pub fn write_bmf(analysis: &Analysis, path: impl AsRef<Path>) -> Result<(), FormatError> {
-    let path = path.as_ref();
-    write_file(path, |out| write_bmf_to(analysis, out, path))
-}
-
-/// Writes the same anywhere; `name` stands for the file in errors.
-pub fn write_bmf_to(
+///
+/// `name` stands for the file in errors.
+pub fn write_bmf(
     analysis: &Analysis,
     out: impl Write,
     name: impl AsRef<Path>,
 ) -> Result<(), FormatError> {
     let mut benchmarks = Object::new();
-    for tracked in Tracked::of(analysis) {
-        let measure = match tracked.metric {
+    for (comparison, name) in analysis.comparisons.iter().zip(names(analysis)) {
+        let measure = match &comparison.metric {
             Metric::Wall => "latency",
             other => other.name(),
         };
-        let interval = tracked.interval.as_ref();
+        let interval = interval(comparison);
         let values = Object::new()
-            .with("value", tracked.side.median)
-            .with_some("lower_value", interval.map(|interval| interval.low))
-            .with_some("upper_value", interval.map(|interval| interval.high));
+            .with("value", side(comparison).median)
+            .with_some("lower_value", interval.map(|(low, _)| low))
+            .with_some("upper_value", interval.map(|(_, high)| high));
         let mut measures = Object::new();
         measures.push(measure.to_owned().into(), values.into());
-        benchmarks.push(tracked.name.into(), measures.into());
+        benchmarks.push(name.into(), measures.into());
     }
     write_json(out, &benchmarks.into(), name.as_ref())
 }
 
-/// Writes the median of each candidate, per iteration and in the unit of its
-/// metric, replacing what the file held. `range` is the interval of the
-/// comparison, laid around the median; `extra` tells of the comparison.
+/// Writes the median of each candidate, per iteration and in the unit of its metric. `range` is the
+/// interval of the comparison, laid around the median; `extra` tells of the comparison.
 ///
-/// Metrics of which less is not better are left out: the name of the format
-/// says otherwise.
+/// Metrics of which less is not better are left out: the name of the format says otherwise.
+///
+/// `name` stands for the file in errors.
 pub fn write_smaller_is_better(
-    analysis: &Analysis,
-    path: impl AsRef<Path>,
-) -> Result<(), FormatError> {
-    let path = path.as_ref();
-    write_file(path, |out| write_smaller_is_better_to(analysis, out, path))
-}
-
-/// Writes the same anywhere; `name` stands for the file in errors.
-pub fn write_smaller_is_better_to(
     analysis: &Analysis,
     out: impl Write,
     name: impl AsRef<Path>,
 ) -> Result<(), FormatError> {
-    let all = Tracked::of(analysis).into_iter();
-    let smaller = all.filter(|tracked| tracked.metric.better() == Better::Less);
-    let row = |tracked: Tracked<'_>| {
-        let range = tracked.interval.as_ref().map(|interval| {
-            let (low, high) = (short(interval.low), short(interval.high));
-            format!("{low} to {high} at {} %", percent(interval.confidence))
+    let all = analysis.comparisons.iter().zip(names(analysis));
+    let smaller = all.filter(|(comparison, _)| comparison.metric.better() == Better::Less);
+    let row = |(comparison, name): (&Comparison, String)| {
+        let range = interval(comparison).map(|(low, high)| {
+            let confidence = percent(comparison.coverage());
+            format!("{} to {} at {confidence} %", short(low), short(high))
         });
         Object::new()
-            .with("name", &tracked.name)
-            .with("unit", tracked.metric.unit().name())
-            .with("value", tracked.side.median)
+            .with("name", name)
+            .with("unit", comparison.metric.unit().name())
+            .with("value", side(comparison).median)
             .with_some("range", range)
-            .with("extra", extra(&tracked))
+            .with("extra", extra(comparison))
     };
     write_json(out, &smaller.map(row).collect::<Json>(), name.as_ref())
 }
 
-/// One benchmark as the candidate runs it; without one, as the only contender
-/// does.
-struct Tracked<'a> {
-    name: String,
-    metric: &'a Metric,
-    side: &'a Side,
-    /// The interval of the comparison, laid around the median: how far off the
-    /// candidate may be while the baseline is taken as it was measured.
-    interval: Option<TrackedInterval>,
-    comparison: &'a Comparison,
-}
-
-/// Ends of an interval, in the unit of the metric.
-struct TrackedInterval {
-    low: f64,
-    high: f64,
-    confidence: f64,
-}
-
-impl Tracked<'_> {
-    /// Everything that has an answer, in the order of the run.
-    fn of(analysis: &Analysis) -> Vec<Tracked<'_>> {
-        let names = names(analysis);
-        let all = analysis.comparisons.iter().zip(names);
-        all.map(|(comparison, name)| Tracked {
-            name,
-            metric: &comparison.metric,
-            side: side(comparison),
-            interval: interval(comparison),
-            comparison,
-        })
-        .collect()
-    }
-}
-
+/// The candidate; without one, the only contender.
 fn side(comparison: &Comparison) -> &Side {
-    comparison
-        .candidate
-        .as_ref()
-        .unwrap_or(&comparison.baseline)
+    let candidate = comparison.candidate.as_ref();
+    candidate.unwrap_or(&comparison.baseline)
 }
 
-fn interval(comparison: &Comparison) -> Option<TrackedInterval> {
+/// The interval of a comparison, laid around the median of the candidate, in the unit of the metric:
+/// how far off the candidate may be while the baseline is taken as it was measured.
+fn interval(comparison: &Comparison) -> Option<(f64, f64)> {
     let candidate = comparison.candidate.as_ref()?;
     let estimate = comparison.estimate.as_ref()?;
     let interval = estimate.interval?;
     let end = |end: f64| candidate.median * (end - estimate.effect.0).exp();
     let (low, high) = (end(interval.low.0), end(interval.high.0));
-    high.is_finite().then_some(TrackedInterval {
-        low,
-        high,
-        confidence: comparison.coverage(),
-    })
+    high.is_finite().then_some((low, high))
 }
 
 /// Names that stay the same while the code changes: those of the benchmarks.
@@ -163,26 +111,22 @@ fn names(analysis: &Analysis) -> Vec<String> {
         if uses[&name] == 1 || it.parameters.is_empty() {
             return name;
         }
-        let pairs = it
-            .parameters
-            .iter()
-            .map(|(key, value)| format!("{key}={value}"));
-        format!("{name} ({})", pairs.collect::<Vec<_>>().join(", "))
+        with_parameters(&name, &it.parameters)
     });
     distinct_names(full, " #")
 }
 
 /// A line for each thing worth knowing when the chart is pointed at.
-fn extra(tracked: &Tracked<'_>) -> String {
+fn extra(comparison: &Comparison) -> String {
+    let side = side(comparison);
     let mut lines = vec![
-        format!("metric: {}", tracked.metric),
-        format!("contender: {}", tracked.side.name),
-        format!("samples: {}", tracked.side.samples),
+        format!("metric: {}", comparison.metric),
+        format!("contender: {}", side.name),
+        format!("samples: {}", side.samples),
     ];
-    let comparison = tracked.comparison;
     if comparison.candidate.is_some() {
         let baseline = &comparison.baseline;
-        let unit = tracked.metric.unit().name();
+        let unit = comparison.metric.unit().name();
         let median = short(baseline.median);
         lines.push(format!("baseline: {} at {median} {unit}", baseline.name));
     }

@@ -7,17 +7,16 @@ use csv::{ErrorKind, ReaderBuilder, StringRecord};
 use deadheat_model::{FIXED_COLUMNS, Flags, Metric, Role, Run, metric_of_column, text_of_cell};
 
 use super::recording::{Kept, Place, Recording, RecordingPlan, Row};
-use crate::error::{FormatError, cannot_read, nearest};
+use crate::error::{FileProblem, FormatError, cannot_read, nearest};
 
 /// Reads tidy CSV.
 ///
-/// The columns `benchmark`, `contender` and `wall_ns` must be there. With
-/// `replicate`, `block` and `slot` the recording is paired, in whatever order
-/// the rows come; without any of them it is unpaired. Other numeric columns
-/// are kept as metrics; one that is empty in all rows of a benchmark is a
-/// counter of the others alone. A last block of a benchmark that was cut off is left
-/// out; anything else that does not fit is an error that names its place, `name`
-/// standing for the file.
+/// The columns `benchmark`, `contender` and `wall_ns` must be there. With `replicate`, `block` and
+/// `slot` the recording is paired, in whatever order the rows come; without any of them it is
+/// unpaired. Other numeric columns are kept as metrics; one that is empty in all rows of a
+/// benchmark is a counter of the others alone. A last block of a benchmark that was cut off is left
+/// out; anything else that does not fit is an error that names its place, `name` standing for the
+/// file.
 pub fn read_csv_from(
     reader: impl Read,
     name: impl AsRef<Path>,
@@ -27,7 +26,7 @@ pub fn read_csv_from(
     let mut reader = ReaderBuilder::new().from_reader(reader);
     let header = reader.headers().map_err(|error| explain(file, error))?;
     if header.is_empty() {
-        return Err(FormatError::empty(file));
+        return Err(FileProblem::Empty.of(file));
     }
     let header: Vec<&str> = header.iter().map(text_of_cell).collect();
     let columns = Columns::find(file, &header)?;
@@ -64,34 +63,16 @@ fn read_row(
         block: None,
         slot: None,
     };
-    let number = |place: &Place<'_>, column: Option<usize>, name| {
-        column
-            .map(|column| parse_number(&record[column]))
-            .transpose()
-            .map_err(|problem| place.cell(name, problem))
-    };
+    let number = |place: &Place<'_>, column, name| cell(place, record, column, name, parse_number);
     place.replicate = number(&place, columns.replicate, "replicate")?;
     if recording.paired {
         place.block = number(&place, columns.block, "block")?;
         place.slot = number(&place, columns.slot, "slot")?;
     }
-    let iterations = match columns.iterations {
-        Some(column) => parse_iterations(&record[column])
-            .map_err(|problem| place.cell("iterations", problem))?,
-        None => 1,
-    };
-    let flags = match columns.flags {
-        Some(column) => {
-            parse_flags(&record[column]).map_err(|problem| place.cell("flags", problem))?
-        }
-        None => Flags::NONE,
-    };
-    let role = match columns.role {
-        Some(column) => {
-            parse_role(&record[column]).map_err(|problem| place.cell("role", problem))?
-        }
-        None => None,
-    };
+    let iterations = columns.iterations;
+    let iterations = cell(&place, record, iterations, "iterations", parse_iterations)?;
+    let flags = cell(&place, record, columns.flags, "flags", parse_flags)?;
+    let role = cell(&place, record, columns.role, "role", parse_role)?.flatten();
     let benchmark = recording.benchmark(place.benchmark);
     let contender = recording.benchmarks[benchmark]
         .contender(text_of_cell(&record[columns.contender]), role)
@@ -115,14 +96,26 @@ fn read_row(
     recording.rows.push(Row {
         benchmark: benchmark as u32,
         contender: contender as u16,
-        flags,
+        flags: flags.unwrap_or(Flags::NONE),
         replicate: place.replicate,
         block: place.block.unwrap_or(0),
         slot: place.slot.unwrap_or(0),
         line: place.line,
-        iterations,
+        iterations: iterations.unwrap_or(1),
     });
     Ok(())
+}
+
+/// The value of a cell, if its column is there.
+fn cell<T>(
+    place: &Place<'_>,
+    record: &StringRecord,
+    column: Option<usize>,
+    name: &str,
+    parse: impl Fn(&str) -> Result<T, String>,
+) -> Result<Option<T>, FormatError> {
+    let value = column.map(|column| parse(&record[column])).transpose();
+    value.map_err(|problem| place.cell(name, problem))
 }
 
 /// Statistics of the columns beside `wall_ns`. Whether such a column is a
@@ -134,8 +127,7 @@ struct Seen {
     numbers: bool,
     /// The first cell that is neither a number nor empty.
     text: Option<(usize, String)>,
-    /// Of each benchmark, whether cells of it hold numbers, and the row of the
-    /// first that is empty.
+    /// Of each benchmark, whether cells of it hold numbers, and the row of the first that is empty.
     of_benchmarks: Vec<(bool, Option<usize>)>,
     /// The first number that cannot be a measurement, and why.
     unsound: Option<(usize, String)>,
@@ -177,10 +169,9 @@ impl ForeignColumns {
         }
     }
 
-    /// The columns that are metrics, by their place among `columns`. Text in
-    /// a column with a name of its own says that it is none; a column of
-    /// deadheat's own must hold numbers, or nothing but text. Empty cells count
-    /// as text, unless all of a benchmark are.
+    /// The columns that are metrics, by their place among `columns`. Text in a column with a name
+    /// of its own says that it is none; a column of deadheat's own must hold numbers, or nothing
+    /// but text. Empty cells count as text, unless all of a benchmark are.
     fn settle(
         self,
         file: &Path,

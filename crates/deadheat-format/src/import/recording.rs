@@ -408,8 +408,7 @@ impl RecordedBenchmark {
         Ok((0..self.contenders.len()).map(id).collect())
     }
 
-    /// The name of a contender that is not in `present`, a set of bits by
-    /// order of appearance.
+    /// The name of a contender that is not in `present`, a set of bits by order of appearance.
     pub(super) fn missing_from(&self, present: u64) -> Option<&str> {
         let absent = |index: &usize| present & 1 << index == 0;
         let index = (0..self.contenders.len()).find(absent)?;

@@ -2,6 +2,5 @@
 
 mod document;
 mod read;
-mod value;
 
 pub use read::{RULES_FILE, find_rules, read_rules, read_rules_from};

@@ -10,15 +10,14 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::document::{Document, Entry};
-use crate::error::{FormatError, RulesError, cannot_read};
+use crate::error::{FileProblem, FormatError, cannot_read};
 
 /// The name of the file that is looked for.
 pub const RULES_FILE: &str = "deadheat.toml";
 
-/// The nearest `deadheat.toml`, in this folder or one above it up to the root
-/// of the file system, named as seen from the folder; an empty path is the
-/// current folder. `None` where there is none; what has the name and is no file is
-/// an error.
+/// The nearest `deadheat.toml`, in this folder or one above it up to the root of the file system,
+/// named as seen from the folder; an empty path is the current folder. `None` where there is none;
+/// what has the name and is no file is an error.
 pub fn find_rules(folder: &Path) -> Result<Option<PathBuf>, FormatError> {
     let here = if folder.as_os_str().is_empty() {
         Path::new(".")
@@ -45,8 +44,7 @@ pub fn find_rules(folder: &Path) -> Result<Option<PathBuf>, FormatError> {
     Ok(None)
 }
 
-/// Rules that nobody reads would be gates that are open: what stands where they
-/// should be is told.
+/// Rules that nobody reads would be gates that are open: what stands where they should be is told.
 fn no_rules(seen: &Path, kind: &str) -> FormatError {
     let problem = format!("it is {kind}, and no file of rules; --no-config goes without");
     cannot_read(&seen.join(RULES_FILE))(io::Error::other(problem))
@@ -84,26 +82,25 @@ pub fn read_rules(path: impl AsRef<Path>) -> Result<RulesFile, FormatError> {
 
 /// Reads the bytes of a rules file; `path` is its name in messages.
 pub fn read_rules_from(bytes: &[u8], path: &Path) -> Result<RulesFile, FormatError> {
-    read(bytes, path).map_err(|error| FormatError::Rules(Box::new(error)))
+    let mut rules = read(bytes).map_err(|problem| problem.of(path))?;
+    path.clone_into(&mut rules.path);
+    Ok(rules)
 }
 
-fn read(bytes: &[u8], file: &Path) -> Result<RulesFile, RulesError> {
+fn read(bytes: &[u8]) -> Result<RulesFile, FileProblem> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let before = &bytes[..error.valid_up_to()];
         let text = std::str::from_utf8(before).unwrap_or_default();
-        Document::new(file, text).wrong(text.len(), "text that is not UTF-8", "save it as UTF-8")
+        Document::new(text).wrong(text.len(), "text that is not UTF-8", "save it as UTF-8")
     })?;
-    let document = Document::new(file, text);
+    let document = Document::new(text);
     let table = DeTable::parse(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
         let problem = error.message().trim().replace('\n', ", ");
         document.wrong(at, format!("no TOML: {problem}"), "")
     })?;
-    let mut rules = RulesFile {
-        path: file.to_owned(),
-        ..RulesFile::default()
-    };
+    let mut rules = RulesFile::default();
     for entry in document.entries(table.get_ref()) {
         match entry.key {
             "include" => rules.include = document.globs(&entry)?,
@@ -132,7 +129,7 @@ fn read(bytes: &[u8], file: &Path) -> Result<RulesFile, RulesError> {
 
 impl Document<'_> {
     /// Tables that stand below `[[key]]`, each with its place.
-    fn tables<'d>(&self, entry: &Entry<'d>) -> Result<Vec<(usize, &'d DeTable<'d>)>, RulesError> {
+    fn tables<'d>(&self, entry: &Entry<'d>) -> Result<Vec<(usize, &'d DeTable<'d>)>, FileProblem> {
         let wrong = |item: &Spanned<DeValue<'_>>| {
             let problem = format!("{} is no list of tables", entry.key);
             let advice = format!("write [[{}]] with two brackets above each", entry.key);
@@ -148,7 +145,7 @@ impl Document<'_> {
         items.iter().map(table).collect()
     }
 
-    fn some(&self, at: usize, table: &DeTable<'_>) -> Result<RulesOfSome, RulesError> {
+    fn some(&self, at: usize, table: &DeTable<'_>) -> Result<RulesOfSome, FileProblem> {
         let mut name = None;
         let mut rules = RaceSettings::default();
         for entry in self.entries(table) {
@@ -169,7 +166,7 @@ impl Document<'_> {
         Ok(RulesOfSome { name, rules })
     }
 
-    fn ignore(&self, at: usize, table: &DeTable<'_>) -> Result<Ignore, RulesError> {
+    fn ignore(&self, at: usize, table: &DeTable<'_>) -> Result<Ignore, FileProblem> {
         let (mut name, mut reason, mut until, mut rule) = (None, None, None, None);
         const REASON: &str = "say why, as reason = \"rewritten in #123\"";
         for entry in self.entries(table) {

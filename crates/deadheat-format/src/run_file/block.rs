@@ -15,8 +15,7 @@ use crate::number::{push_integer, push_value};
 #[cfg(feature = "read")]
 use crate::wire::{Wire, WireError, or_else, or_missing, required};
 
-/// Appends the line of a block whose samples have `width` values each,
-/// newline included.
+/// Appends the line of a block whose samples have `width` values each, newline included.
 pub(super) fn encode(block: &BlockRecord, width: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"block\":[");
     push_integer(out, block.benchmark as u64);
@@ -104,8 +103,7 @@ pub(super) fn decode_compact(
     Some(bytes.len() - scanner.rest.len())
 }
 
-/// Reads what stands in front of the samples of such a line, and gives back
-/// what follows.
+/// Reads what stands in front of the samples of such a line, and gives back what follows.
 #[cfg(feature = "read")]
 pub(super) fn decode_head<'a>(bytes: &'a [u8], record: &mut BlockRecord) -> Option<&'a [u8]> {
     let mut scanner = Scanner { rest: bytes };
@@ -145,68 +143,48 @@ pub(super) fn decode_json(
     (record.benchmark, record.replicate, record.index) = or_missing(block, "block", place)?;
     record.elapsed_ns = required(block, "elapsed_ns")?;
     record.primed = or_else(block, "primed", || false)?;
-    let rows = or_missing(block, "samples", |json| {
-        let rows = json.as_list().ok_or_else(|| WireError::odd("a list"))?;
-        let read = |(slot, row): (usize, &Json)| {
-            let row = Row::from_list(row.as_list().unwrap_or_default());
-            row.map_err(|error| error.inside(&format!("[{slot}]")))
-        };
-        rows.iter()
-            .enumerate()
-            .map(read)
-            .collect::<Result<Vec<_>, _>>()
-    })?;
-    let width = width_of(record.benchmark);
     record.samples.clear();
     record.values.clear();
-    let mut uneven = None;
-    for (slot, row) in rows.into_iter().enumerate() {
-        if row.values.len() != width {
-            uneven = Some((slot, row.values.len()));
+    let mut counts = Vec::new();
+    or_missing(block, "samples", |json| {
+        let rows = json.as_list().ok_or_else(|| WireError::odd("a list"))?;
+        for (slot, row) in rows.iter().enumerate() {
+            let count = take_row(row.as_list().unwrap_or_default(), record);
+            counts.push(count.map_err(|error| error.inside(&format!("[{slot}]")))?);
         }
-        record.samples.push(row.sample);
-        record.values.extend(row.values);
-    }
-    match uneven {
+        Ok(())
+    })?;
+    let width = width_of(record.benchmark);
+    match counts.iter().rposition(|found| *found != width) {
         // Two wrong rows may add up to the right number.
-        Some((slot, found)) if record.values.len() == record.samples.len() * width => {
+        Some(slot) if record.values.len() == counts.len() * width => {
             Err(WireError::sentence(format!(
-                "replicate {}, block {}, slot {slot} has {found} values where {width} were \
-                 expected",
-                record.replicate, record.index
+                "replicate {}, block {}, slot {slot} has {} values where {width} were expected",
+                record.replicate, record.index, counts[slot]
             )))
         }
         _ => Ok(()),
     }
 }
 
-/// A sample and its values, read from the tree alone.
+/// Takes a sample and its values from the tree, and gives back how many these are.
 #[cfg(feature = "read")]
-struct Row {
-    sample: Sample,
-    values: Vec<f64>,
-}
-
-#[cfg(feature = "read")]
-impl Row {
-    fn from_list(list: &[Json]) -> Result<Self, WireError> {
-        let [contender, flags, exit_code, iterations, values @ ..] = list else {
-            return Err(WireError::odd(
-                "a sample: [contender, flags, exit_code, iterations, values…]",
-            ));
-        };
-        let sample = Sample {
-            contender: ContenderId(Wire::from_json(contender)?),
-            flags: flags_of(Wire::from_json(flags)?),
-            exit_code: Wire::from_json(exit_code)?,
-            iterations: Wire::from_json(iterations)?,
-        };
-        let values = values
-            .iter()
-            .map(Wire::from_json)
-            .collect::<Result<_, _>>()?;
-        Ok(Row { sample, values })
+fn take_row(list: &[Json], record: &mut BlockRecord) -> Result<usize, WireError> {
+    let [contender, flags, exit_code, iterations, values @ ..] = list else {
+        return Err(WireError::odd(
+            "a sample: [contender, flags, exit_code, iterations, values…]",
+        ));
+    };
+    record.samples.push(Sample {
+        contender: ContenderId(Wire::from_json(contender)?),
+        flags: flags_of(Wire::from_json(flags)?),
+        exit_code: Wire::from_json(exit_code)?,
+        iterations: Wire::from_json(iterations)?,
+    });
+    for value in values {
+        record.values.push(Wire::from_json(value)?);
     }
+    Ok(values.len())
 }
 
 /// Flags from a number in a file. Bits this version does not know are dropped.

@@ -99,18 +99,6 @@ object! { CalibrationNote {
     noise_floor,
 } }
 
-impl Wire for RaceKind {
-    fn to_json(&self) -> Json {
-        self.name().into()
-    }
-
-    #[cfg(feature = "decode")]
-    fn from_json(json: &Json) -> Result<Self, WireError> {
-        let kind = json.as_text().and_then(Self::from_name);
-        kind.ok_or_else(|| WireError::odd("a kind of race"))
-    }
-}
-
 // The share seen follows from the two counts.
 object! { Share { hits, of, low, high, } ensure is_bounded }
 
@@ -194,8 +182,7 @@ mod declared {
         let schema = json.as_ref().and_then(Json::as_object);
         let schema = schema.and_then(|header| header.get("schema")?.as_text());
         let (Some(json), Some(schema)) = (&json, schema) else {
-            // A run that was killed while its header was written is still known by
-            // how it begins.
+            // A run that was killed while its header was written is still known by how it begins.
             if first.starts_with(b"{\"schema\":\"deadheat.run/") {
                 let problem = "the header is cut off, so there is no run";
                 return Err(FormatError::at(name, 1, problem));

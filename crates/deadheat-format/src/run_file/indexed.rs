@@ -131,8 +131,7 @@ impl IndexedRun {
     }
 }
 
-/// Looks through a file in so many parts at once, behind a header of so many
-/// bytes.
+/// Looks through a file in so many parts at once, behind a header of so many bytes.
 fn in_parts<'a>(
     file: &File,
     header: u64,
@@ -295,8 +294,7 @@ struct Segment {
     elapsed_ns: u64,
     /// Placements and failures, which mean the same before and after a block.
     lines: Vec<Vec<u8>>,
-    /// The last line of the segment, any other: unless it is the last of the
-    /// part.
+    /// The last line of the segment, any other: unless it is the last of the part.
     cut: Option<Vec<u8>>,
 }
 

@@ -13,7 +13,7 @@ use deadheat_model::{
 use super::block::{decode_compact, decode_json};
 use super::header::{SCHEMA, read_header_line};
 use crate::bounded::{self, read_line};
-use crate::error::{FormatError, cannot_read};
+use crate::error::{FileProblem, FormatError, cannot_read};
 use crate::wire::Wire;
 
 /// Bytes asked of the system at once.
@@ -29,8 +29,7 @@ pub fn read_run(path: impl AsRef<Path>) -> Result<Run, FormatError> {
     read_run_from(BufReader::with_capacity(BUFFER, file), path)
 }
 
-/// Reads the first line of a run file only: what was known before the first
-/// sample.
+/// Reads the first line of a run file only: what was known before the first sample.
 pub fn read_header(path: impl AsRef<Path>) -> Result<RunHeader, FormatError> {
     let path = path.as_ref();
     let mut line = Vec::new();
@@ -58,7 +57,7 @@ pub(super) fn scan(mut reader: impl BufRead, name: &Path) -> Result<Scan, Format
     let mut line = Vec::new();
     let mut len = next_line(&mut reader, &mut line).map_err(cannot_read(name))?;
     if len == 0 {
-        return Err(FormatError::empty(name));
+        return Err(FileProblem::Empty.of(name));
     }
     let mut unterminated = !line.ends_with(b"\n");
     let mut reading = Reading::begin(name, &line)?;
@@ -159,8 +158,7 @@ impl Widths {
         }
     }
 
-    /// Those in a benchmark; one that the plan does not have is refused
-    /// whatever it holds.
+    /// Those in a benchmark; one that the plan does not have is refused whatever it holds.
     pub(super) fn in_benchmark(&self, benchmark: usize) -> usize {
         let width = self.of.get(benchmark).or(self.of.first());
         width.map_or(0, |width| *width)

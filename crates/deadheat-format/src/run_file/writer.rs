@@ -18,7 +18,7 @@ use super::reader::scan;
 use crate::bounded;
 #[cfg(feature = "read")]
 use crate::error::cannot_read;
-use crate::error::{FormatError, cannot_write, create_folder_of};
+use crate::error::{FileProblem, FormatError, cannot_write, create_folder_of};
 use crate::wire::Wire;
 #[cfg(feature = "read")]
 use deadheat_model::Object;
@@ -52,15 +52,12 @@ impl RunFileWriter {
             .create_new(true)
             .open(path)
             .map_err(|source| match source.kind() {
-                io::ErrorKind::AlreadyExists => FormatError::AlreadyExists {
-                    file: path.to_owned(),
-                },
+                io::ErrorKind::AlreadyExists => FileProblem::AlreadyExists.of(path),
                 _ => cannot_write(path)(source),
             })?;
         lock(&file, path)?;
         Self::begin(file, path, header).inspect_err(|_| {
-            // A file without a whole header is no run, and would stand in the
-            // way of the next try.
+            // A file without a whole header is no run, and would stand in the way of the next try.
             let _ = fs::remove_file(path);
         })
     }
@@ -238,9 +235,7 @@ fn invalid(problem: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::
 fn lock(file: &File, path: &Path) -> Result<(), FormatError> {
     // Elsewhere a lock would also shut out whoever only wants to read.
     if cfg!(unix) && matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
-        return Err(FormatError::InUse {
-            file: path.to_owned(),
-        });
+        return Err(FileProblem::InUse.of(path));
     }
     Ok(())
 }

@@ -3,29 +3,21 @@
 
 use super::facts::{CoreWatch, Facts, Topic};
 use crate::Pinning;
+use crate::named::named;
 
 /// Time lost on the measuring core from which a machine is poor, as a share.
 const POOR_LOST: f64 = 0.05;
 
-/// The fitness of a machine for measuring.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fitness {
-    /// Nothing disturbs.
-    Good,
-    /// Something disturbs; races take longer for the same answer.
-    Fair,
-    /// So much is lost that small differences are not found.
-    Poor,
-}
-
-impl Fitness {
-    /// Its name for programs.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Good => "good",
-            Self::Fair => "fair",
-            Self::Poor => "poor",
-        }
+named! {
+    /// The fitness of a machine for measuring.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Fitness: name(self) {
+        /// Nothing disturbs.
+        Good = "good",
+        /// Something disturbs; races take longer for the same answer.
+        Fair = "fair",
+        /// So much is lost that small differences are not found.
+        Poor = "poor",
     }
 }
 
@@ -91,60 +83,38 @@ impl Checkup {
     }
 }
 
-/// The state of a thing, for races in pairs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// Nothing to mend.
-    Fine,
-    /// It shows, but pairs cancel it, it costs little, or what it lacks is not needed for a
-    /// verdict.
-    Minor,
-    /// It makes answers less precise, or wrong.
-    Disturbs,
-    /// The system does not tell, and nothing could be measured.
-    Unknown,
-}
-
-impl State {
-    /// Its name for programs.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Fine => "fine",
-            Self::Minor => "minor",
-            Self::Disturbs => "disturbs",
-            Self::Unknown => "unknown",
-        }
+named! {
+    /// The state of a thing, for races in pairs.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum State: name(self) {
+        /// Nothing to mend.
+        Fine = "fine",
+        /// It shows, but pairs cancel it, it costs little, or what it lacks is not needed for a
+        /// verdict.
+        Minor = "minor",
+        /// It makes answers less precise, or wrong.
+        Disturbs = "disturbs",
+        /// The system does not tell, and nothing could be measured.
+        Unknown = "unknown",
     }
 }
 
-/// The reason why there is no number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NotMeasured {
-    /// It takes a second core.
-    OneCore,
-    /// It takes the other thread of the core, which deadheat may not use.
-    SiblingNotAllowed,
-    /// The system hides what it would take.
-    Hidden,
-    /// There is too little memory to try.
-    TooLittleMemory,
-    /// The kernel gave no huge pages when asked.
-    NoHugePages,
-    /// It takes many processes, which a race has and a checkup has not.
-    TakesProcesses,
-}
-
-impl NotMeasured {
-    /// Its name for programs.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::OneCore => "one-core",
-            Self::SiblingNotAllowed => "sibling-not-allowed",
-            Self::Hidden => "hidden",
-            Self::TooLittleMemory => "too-little-memory",
-            Self::NoHugePages => "no-huge-pages",
-            Self::TakesProcesses => "takes-processes",
-        }
+named! {
+    /// The reason why there is no number.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum NotMeasured: name(self) {
+        /// It takes a second core.
+        OneCore = "one-core",
+        /// It takes the other thread of the core, which deadheat may not use.
+        SiblingNotAllowed = "sibling-not-allowed",
+        /// The system hides what it would take.
+        Hidden = "hidden",
+        /// There is too little memory to try.
+        TooLittleMemory = "too-little-memory",
+        /// The kernel gave no huge pages when asked.
+        NoHugePages = "no-huge-pages",
+        /// It takes many processes, which a race has and a checkup has not.
+        TakesProcesses = "takes-processes",
     }
 }
 
@@ -176,131 +146,72 @@ impl Finding {
     }
 }
 
-/// Measured effects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EffectKind {
-    /// Smallest step of the clock of samples.
-    ClockResolution,
-    /// The noise of an empty sample.
-    ClockCost,
-    /// One reading of the clock of the operating system.
-    SystemClockCost,
-    /// A fixed piece of work, again and again: the middle 80 % of its times, relative to their
-    /// median.
-    WorkSpread,
-    /// The change of its median from the first to the last quarter.
-    WorkDrift,
-    /// The change of its time with the other thread of the core busy.
-    SiblingSlowdown,
-    /// The change of its time with another core busy.
-    OtherSlowdown,
-    /// Share of the time that the hypervisor gave to others.
-    Stolen,
-    /// Share of the time that other tasks had the core.
-    Waiting,
-    /// Number of times the core was taken away.
-    TakenAway,
-    /// The longest time it was gone.
-    LongestAway,
-    /// Share of the time it was gone.
-    TimeLost,
-    /// Interrupts of every kind.
-    Interrupts,
-    /// Those of the timer among them.
-    TimerInterrupts,
-    /// Those of devices among them.
-    DeviceInterrupts,
-    /// One random read from memory in small pages.
-    SmallPageRead,
-    /// One random read from memory in huge pages.
-    HugePageRead,
-    /// Pages moved to and from swap while everything was measured.
-    SwappedPages,
-    /// Number of times the processor slowed itself down for heat meanwhile.
-    ThrottleEvents,
-    /// Share of the time that the quota held the group back meanwhile.
-    QuotaThrottled,
+named! {
+    /// Measured effects.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub listed enum EffectKind: name(self) {
+        /// Smallest step of the clock of samples.
+        ClockResolution = "clock-resolution",
+        /// The noise of an empty sample.
+        ClockCost = "clock-cost",
+        /// One reading of the clock of the operating system.
+        SystemClockCost = "system-clock-cost",
+        /// A fixed piece of work, again and again: the middle 80 % of its times, relative to their
+        /// median.
+        WorkSpread = "work-spread",
+        /// The change of its median from the first to the last quarter.
+        WorkDrift = "work-drift",
+        /// The change of its time with the other thread of the core busy.
+        SiblingSlowdown = "sibling-slowdown",
+        /// The change of its time with another core busy.
+        OtherSlowdown = "other-core-slowdown",
+        /// Share of the time that the hypervisor gave to others.
+        Stolen = "stolen",
+        /// Share of the time that other tasks had the core.
+        Waiting = "waiting",
+        /// Number of times the core was taken away.
+        TakenAway = "taken-away",
+        /// The longest time it was gone.
+        LongestAway = "longest-away",
+        /// Share of the time it was gone.
+        TimeLost = "time-lost",
+        /// Interrupts of every kind.
+        Interrupts = "interrupts",
+        /// Those of the timer among them.
+        TimerInterrupts = "timer-interrupts",
+        /// Those of devices among them.
+        DeviceInterrupts = "device-interrupts",
+        /// One random read from memory in small pages.
+        SmallPageRead = "small-page-read",
+        /// One random read from memory in huge pages.
+        HugePageRead = "huge-page-read",
+        /// Pages moved to and from swap while everything was measured.
+        SwappedPages = "swapped-pages",
+        /// Number of times the processor slowed itself down for heat meanwhile.
+        ThrottleEvents = "throttle-events",
+        /// Share of the time that the quota held the group back meanwhile.
+        QuotaThrottled = "quota-throttled",
+    }
 }
 
-/// The unit of an effect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EffectUnit {
-    /// Nanoseconds.
-    Nanoseconds,
-    /// A part of the time, from 0 to 1.
-    Share,
-    /// A relative change: 0.01 is one per cent more.
-    Change,
-    /// So many a second.
-    PerSecond,
-    /// So many in all.
-    Count,
-}
-
-impl EffectUnit {
-    /// Its name for programs.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Nanoseconds => "ns",
-            Self::Share => "share",
-            Self::Change => "change",
-            Self::PerSecond => "1/s",
-            Self::Count => "count",
-        }
+named! {
+    /// The unit of an effect.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum EffectUnit: name(self) {
+        /// Nanoseconds.
+        Nanoseconds = "ns",
+        /// A part of the time, from 0 to 1.
+        Share = "share",
+        /// A relative change: 0.01 is one per cent more.
+        Change = "change",
+        /// So many a second.
+        PerSecond = "1/s",
+        /// So many in all.
+        Count = "count",
     }
 }
 
 impl EffectKind {
-    /// Every kind there is.
-    pub const ALL: [Self; 20] = [
-        Self::ClockResolution,
-        Self::ClockCost,
-        Self::SystemClockCost,
-        Self::WorkSpread,
-        Self::WorkDrift,
-        Self::SiblingSlowdown,
-        Self::OtherSlowdown,
-        Self::Stolen,
-        Self::Waiting,
-        Self::TakenAway,
-        Self::LongestAway,
-        Self::TimeLost,
-        Self::Interrupts,
-        Self::TimerInterrupts,
-        Self::DeviceInterrupts,
-        Self::SmallPageRead,
-        Self::HugePageRead,
-        Self::SwappedPages,
-        Self::ThrottleEvents,
-        Self::QuotaThrottled,
-    ];
-
-    /// Its name for programs.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::ClockResolution => "clock-resolution",
-            Self::ClockCost => "clock-cost",
-            Self::SystemClockCost => "system-clock-cost",
-            Self::WorkSpread => "work-spread",
-            Self::WorkDrift => "work-drift",
-            Self::SiblingSlowdown => "sibling-slowdown",
-            Self::OtherSlowdown => "other-core-slowdown",
-            Self::Stolen => "stolen",
-            Self::Waiting => "waiting",
-            Self::TakenAway => "taken-away",
-            Self::LongestAway => "longest-away",
-            Self::TimeLost => "time-lost",
-            Self::Interrupts => "interrupts",
-            Self::TimerInterrupts => "timer-interrupts",
-            Self::DeviceInterrupts => "device-interrupts",
-            Self::SmallPageRead => "small-page-read",
-            Self::HugePageRead => "huge-page-read",
-            Self::SwappedPages => "swapped-pages",
-            Self::ThrottleEvents => "throttle-events",
-            Self::QuotaThrottled => "quota-throttled",
-        }
-    }
-
     /// The unit of its values.
     pub fn unit(self) -> EffectUnit {
         match self {

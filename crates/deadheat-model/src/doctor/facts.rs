@@ -1,63 +1,43 @@
 //! Facts that the system tells of itself, thing by thing. What it does not tell is `None` or empty.
 
-/// The things a checkup looks at, in the order they are mended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Topic {
-    /// Containers, and how much of the processor they may use.
-    Container,
-    /// Time that a hypervisor gives to others.
-    Steal,
-    /// Other tasks that run.
-    Load,
-    /// Heat.
-    Thermal,
-    /// Memory moved to disk.
-    Swap,
-    /// Interrupts on the measuring core.
-    Interrupts,
-    /// The governor that chooses the frequency.
-    Governor,
-    /// Frequencies above the nominal one.
-    Turbo,
-    /// Threads that share a core.
-    Smt,
-    /// Random addresses.
-    Aslr,
-    /// The clock.
-    Clock,
-    /// Pages of 2 MiB.
-    HugePages,
-    /// Cores set apart.
-    Isolation,
-    /// Hardware counters.
-    Counters,
-    /// Virtual machines.
-    Virtualisation,
-    /// The build of deadheat itself.
-    Build,
-}
+use crate::named::named;
 
-impl Topic {
-    /// Its name for programs.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Container => "container",
-            Self::Steal => "steal",
-            Self::Load => "load",
-            Self::Thermal => "thermal",
-            Self::Swap => "swap",
-            Self::Interrupts => "interrupts",
-            Self::Governor => "governor",
-            Self::Turbo => "turbo",
-            Self::Smt => "smt",
-            Self::Aslr => "aslr",
-            Self::Clock => "clock",
-            Self::HugePages => "huge-pages",
-            Self::Isolation => "isolation",
-            Self::Counters => "counters",
-            Self::Virtualisation => "virtualisation",
-            Self::Build => "build",
-        }
+named! {
+    /// The things a checkup looks at, in the order they are mended.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Topic: name(self) {
+        /// Containers, and how much of the processor they may use.
+        Container = "container",
+        /// Time that a hypervisor gives to others.
+        Steal = "steal",
+        /// Other tasks that run.
+        Load = "load",
+        /// Heat.
+        Thermal = "thermal",
+        /// Memory moved to disk.
+        Swap = "swap",
+        /// Interrupts on the measuring core.
+        Interrupts = "interrupts",
+        /// The governor that chooses the frequency.
+        Governor = "governor",
+        /// Frequencies above the nominal one.
+        Turbo = "turbo",
+        /// Threads that share a core.
+        Smt = "smt",
+        /// Random addresses.
+        Aslr = "aslr",
+        /// The clock.
+        Clock = "clock",
+        /// Pages of 2 MiB.
+        HugePages = "huge-pages",
+        /// Cores set apart.
+        Isolation = "isolation",
+        /// Hardware counters.
+        Counters = "counters",
+        /// Virtual machines.
+        Virtualisation = "virtualisation",
+        /// The build of deadheat itself.
+        Build = "build",
     }
 }
 

@@ -139,40 +139,28 @@ impl Json {
     }
 }
 
-impl From<Object> for Json {
-    fn from(object: Object) -> Self {
-        Json::Object(object)
-    }
+/// Makes JSON of the plain types, a row for each.
+macro_rules! json_of {
+    ($($value:ident: $type:ty => $json:expr,)*) => {$(
+        impl From<$type> for Json {
+            fn from($value: $type) -> Self {
+                $json
+            }
+        }
+    )*};
 }
 
-impl From<bool> for Json {
-    fn from(value: bool) -> Self {
-        Json::Bool(value)
-    }
-}
-
-impl From<i32> for Json {
-    fn from(value: i32) -> Self {
-        Json::Integer(value.into())
-    }
-}
-
-impl From<u32> for Json {
-    fn from(value: u32) -> Self {
-        Json::Integer(value.into())
-    }
-}
-
-impl From<u64> for Json {
-    fn from(value: u64) -> Self {
-        Json::Integer(value.into())
-    }
-}
-
-impl From<usize> for Json {
-    fn from(value: usize) -> Self {
-        Json::Integer(value as i128)
-    }
+json_of! {
+    object: Object => Json::Object(object),
+    value: bool => Json::Bool(value),
+    number: i32 => Json::Integer(number.into()),
+    number: u32 => Json::Integer(number.into()),
+    number: u64 => Json::Integer(number.into()),
+    number: usize => Json::Integer(number as i128),
+    text: &str => Json::Text(text.to_owned()),
+    text: String => Json::Text(text),
+    text: &String => Json::Text(text.clone()),
+    values: Vec<Json> => Json::List(values),
 }
 
 impl From<f64> for Json {
@@ -182,33 +170,9 @@ impl From<f64> for Json {
     }
 }
 
-impl From<&str> for Json {
-    fn from(text: &str) -> Self {
-        Json::Text(text.to_owned())
-    }
-}
-
-impl From<String> for Json {
-    fn from(text: String) -> Self {
-        Json::Text(text)
-    }
-}
-
-impl From<&String> for Json {
-    fn from(text: &String) -> Self {
-        Json::Text(text.clone())
-    }
-}
-
 impl<T: Into<Json>> From<Option<T>> for Json {
     fn from(value: Option<T>) -> Self {
         value.map_or(Json::Null, Into::into)
-    }
-}
-
-impl From<Vec<Json>> for Json {
-    fn from(values: Vec<Json>) -> Self {
-        Json::List(values)
     }
 }
 

@@ -4,7 +4,7 @@
 use {
     crate::report_files::{ReportFiles, check_file},
     deadheat_analysis::histograms,
-    deadheat_format::{write_hdr, write_text},
+    deadheat_format::{write_export, write_hdr, write_text},
     deadheat_report::{MarkdownOptions, to_markdown_with},
     std::path::{Path, PathBuf},
 };
@@ -60,7 +60,9 @@ impl Files {
         let analysis = answer.analysis_with(&outcome.run, options);
         for (flag, path) in self.exports() {
             if flag == "--export-hdr" {
-                write_hdr(&outcome.run, &histograms(&outcome.run), path)
+                write_export(path, |out| {
+                    write_hdr(&outcome.run, &histograms(&outcome.run), out, path)
+                })
             } else {
                 let figures = answer.figures;
                 write_text(

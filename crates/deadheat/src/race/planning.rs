@@ -5,7 +5,7 @@ use std::path::Path;
 
 use deadheat_analysis::{LooksError, planned_blocks, planned_looks};
 use deadheat_engine::{Piloted, least_warm_up_rounds};
-use deadheat_format::FormatError;
+use deadheat_format::FileProblem;
 use deadheat_model::{Benchmark, Design, Front, Looks, Metric, OwnLink, Plan, RaceSettings};
 
 use super::error::RaceError;
@@ -42,10 +42,7 @@ fn unplannable(error: &LooksError) -> String {
 /// wait for them to hear that one lies there.
 pub(super) fn refuse_existing(save: Option<&Path>) -> Result<(), RaceError> {
     match save.filter(|file| file.exists()) {
-        Some(file) => {
-            let file = file.to_owned();
-            Err(RaceError::Save(FormatError::AlreadyExists { file }))
-        }
+        Some(file) => Err(RaceError::Save(FileProblem::AlreadyExists.of(file))),
         None => Ok(()),
     }
 }

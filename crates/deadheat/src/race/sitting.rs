@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use deadheat_analysis::PlannedRule;
 use deadheat_engine::{Contenders, EngineError, Interrupts, OsClock, Session, Watcher};
-use deadheat_format::{FormatError, RunFileWriter, create_run_folder, default_run_path};
+use deadheat_format::{FileProblem, RunFileWriter, create_run_folder, default_run_path};
 use deadheat_model::{BenchmarkFailure, Plan, RecordSink, Run, RunHeader, StoppingRule, Workload};
 
 use super::error::{RaceError, RaceOutcome};
@@ -130,7 +130,7 @@ fn record(
         let path = default_run_path(folder, started_at, header.plan.seed, number);
         match RunFileWriter::create(&path, header) {
             Ok(writer) => return Ok((path, writer)),
-            Err(FormatError::AlreadyExists { .. }) => {}
+            Err(error) if matches!(error.problem, FileProblem::AlreadyExists) => {}
             Err(error) => return Err(RaceError::Record(error)),
         }
     }

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use deadheat_format::{FormatError, find_rules, read_rules};
+use deadheat_format::{FileProblem, find_rules, read_rules};
 use deadheat_model::{
     BenchmarkOverrides, LevelOverride, Looks, RaceSettings, RulesFile, RulesOfSome,
 };
@@ -90,9 +90,9 @@ impl Rules {
                 found
                     .map(read_rules)
                     .transpose()
-                    .map_err(|error| match error {
-                        FormatError::CannotRead { .. } => Failure::reading(error),
-                        error => Failure::Usage(error.to_string()),
+                    .map_err(|error| match error.problem {
+                        FileProblem::CannotRead(_) => Failure::reading(error),
+                        _ => Failure::Usage(error.to_string()),
                     })?
             }
         };

@@ -1,26 +1,27 @@
 //! The JSON of BenchmarkDotNet.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
 
 use deadheat_model::{Metric, ResultBenchmark, ResultFacts, ResultState, Results};
 use serde::Deserialize;
 
 use super::json::{Number, from_json};
 use super::rows::{Rows, summarised, tool, with_pairs};
-use crate::error::FormatError;
+use crate::error::FileProblem;
 
 /// Reads a report of BenchmarkDotNet, full or brief. Each launch is a process.
-pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
-    let report: Report = from_json(file, text)?;
+pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
+    let report: Report = from_json(text)?;
     let host = report.host_environment_info.unwrap_or_default();
     let tool = tool("BenchmarkDotNet", host.benchmark_dot_net_version.as_ref());
-    let mut results = Results::new(file.display().to_string(), tool);
+    let mut results = Results::new("", tool);
     results.facts = host.facts();
     results.facts.date = report.title.as_deref().and_then(date);
     let names = Names::of(&report.benchmarks);
     for (index, case) in report.benchmarks.iter().enumerate() {
-        results.push(case.benchmark(names.of_case(case), file, index)?);
+        let read = case.benchmark(names.of_case(case));
+        let place = format!("Benchmarks[{index}].");
+        results.push(read.map_err(|problem| problem.within(&place, ""))?);
     }
     Ok(results)
 }
@@ -106,31 +107,19 @@ struct Measurement {
     nanoseconds: Number,
 }
 
-impl Measurement {
-    /// A measurement that the report itself speaks of: times less the overhead of the loop.
-    /// Before 0.11 one word told both mode and stage.
-    fn is_result(&self) -> bool {
-        let words = (self.iteration_mode.as_str(), self.iteration_stage.as_str());
-        matches!(words, ("Workload", "Result") | ("Result", ""))
-    }
+/// The words of mode and stage of measurements that the report itself speaks of: times less the
+/// overhead of the loop. Before 0.11 one word told both.
+const RESULTS: [(&str, &str); 2] = [("Workload", "Result"), ("Result", "")];
 
-    /// A measurement with the overhead.
-    fn is_actual(&self) -> bool {
-        let words = (self.iteration_mode.as_str(), self.iteration_stage.as_str());
-        matches!(
-            words,
-            ("Workload", "Actual" | "Target") | ("MainTarget", "")
-        )
-    }
-}
+/// The same of measurements with the overhead.
+const ACTUAL: [(&str, &str); 3] = [
+    ("Workload", "Actual"),
+    ("Workload", "Target"),
+    ("MainTarget", ""),
+];
 
 impl Case {
-    fn benchmark(
-        &self,
-        name: String,
-        file: &Path,
-        index: usize,
-    ) -> Result<ResultBenchmark, FormatError> {
+    fn benchmark(&self, name: String) -> Result<ResultBenchmark, FileProblem> {
         let title = self.method_title.as_deref().map(unquoted);
         let mut benchmark = ResultBenchmark {
             name,
@@ -139,7 +128,7 @@ impl Case {
                 .map(str::to_owned),
             ..ResultBenchmark::default()
         };
-        let (times, state) = self.times(file, index)?;
+        let (times, state) = self.times()?;
         benchmark.state = state;
         let memory = self.memory.as_ref();
         let allocated =
@@ -148,27 +137,20 @@ impl Case {
         for (process, time) in times {
             rows.begin(process);
             rows.set(Metric::Wall, time);
-            allocated
-                .into_iter()
-                .for_each(|bytes| rows.set(Metric::AllocatedBytes, bytes));
+            if let Some(bytes) = allocated {
+                rows.set(Metric::AllocatedBytes, bytes);
+            }
         }
         rows.give_to(&mut benchmark);
         Ok(benchmark)
     }
 
-    /// Process and nanoseconds of an operation, row by row, from the best the
-    /// file has: single measurements, the averages the statistics were made of,
-    /// or their mean.
-    fn times(
-        &self,
-        file: &Path,
-        index: usize,
-    ) -> Result<(Vec<(u32, f64)>, ResultState), FormatError> {
-        let place = |field: String| move || format!("Benchmarks[{index}].{field}");
-        let measured = self.measurements.as_deref().unwrap_or_default();
-        let mut times = self.measured(measured, Measurement::is_result, file, index)?;
+    /// Process and nanoseconds of an operation, row by row, from the best the file has: single
+    /// measurements, the averages the statistics were made of, or their mean.
+    fn times(&self) -> Result<(Vec<(u32, f64)>, ResultState), FileProblem> {
+        let mut times = self.measured(&RESULTS)?;
         if times.is_empty() {
-            times = self.measured(measured, Measurement::is_actual, file, index)?;
+            times = self.measured(&ACTUAL)?;
         }
         let Some(statistics) = self.statistics.as_ref().filter(|_| times.is_empty()) else {
             let state = if times.is_empty() {
@@ -179,36 +161,32 @@ impl Case {
             return Ok((times, state));
         };
         for (at, value) in statistics.original_values.iter().flatten().enumerate() {
-            let field = format!("Statistics.OriginalValues[{at}]");
-            times.push((0, value.measured(1.0, file, place(field))?));
+            let place = || format!("Statistics.OriginalValues[{at}]");
+            times.push((0, value.measured(1.0, place)?));
         }
         if !times.is_empty() {
             return Ok((times, ResultState::Measured));
         }
-        let field = "Statistics.Mean".to_owned();
-        let mean = statistics.mean.measured(1.0, file, place(field))?;
+        let mean = statistics
+            .mean
+            .measured(1.0, || "Statistics.Mean".to_owned())?;
         Ok((vec![(0, mean)], summarised("mean")))
     }
 
-    fn measured(
-        &self,
-        all: &[Measurement],
-        wanted: impl Fn(&Measurement) -> bool,
-        file: &Path,
-        index: usize,
-    ) -> Result<Vec<(u32, f64)>, FormatError> {
+    fn measured(&self, words: &[(&str, &str)]) -> Result<Vec<(u32, f64)>, FileProblem> {
         let mut launches: HashMap<i64, u32> = HashMap::new();
         let mut times = Vec::new();
-        for (at, one) in all.iter().enumerate().filter(|(_, one)| wanted(one)) {
-            let place = |field| format!("Benchmarks[{index}].Measurements[{at}].{field}");
-            let operations = one.operations.measured(1.0, file, || place("Operations"))?;
+        for (at, one) in self.measurements.iter().flatten().enumerate() {
+            if !words.contains(&(&one.iteration_mode, &one.iteration_stage)) {
+                continue;
+            }
+            let place = |field| format!("Measurements[{at}].{field}");
+            let operations = one.operations.measured(1.0, || place("Operations"))?;
             if operations < 1.0 {
                 let problem = "a measurement needs at least one operation";
-                return Err(FormatError::at(file, place("Operations"), problem));
+                return Err(FileProblem::at(place("Operations"), problem));
             }
-            let total = one
-                .nanoseconds
-                .measured(1.0, file, || place("Nanoseconds"))?;
+            let total = one.nanoseconds.measured(1.0, || place("Nanoseconds"))?;
             let next = launches.len() as u32;
             let process = *launches.entry(one.launch_index).or_insert(next);
             times.push((process, total / operations));

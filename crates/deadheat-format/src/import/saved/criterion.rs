@@ -14,7 +14,7 @@ use super::json::{Number, from_json, without_mark};
 use super::read::{modified, unknown};
 use super::rows::{Rows, summarised};
 use crate::bounded;
-use crate::error::{FormatError, cannot_read};
+use crate::error::{FileProblem, FormatError, cannot_read};
 
 /// The set that the last measurement left.
 const NEWEST: &str = "new";
@@ -48,7 +48,7 @@ pub fn read_criterion(
     let modified = written.reduce(f64::max);
     let mut read_sets = Vec::with_capacity(chosen.len());
     for set in chosen {
-        read_sets.push(read(&set.texts()?)?);
+        read_sets.push(set.read()?);
     }
     read_sets.sort_by(|(a, _), (b, _)| in_order(a, b));
     let mut results = Results::new(folder.display().to_string(), "criterion");
@@ -59,9 +59,8 @@ pub fn read_criterion(
     Ok(results)
 }
 
-/// The files of a folder in which criterion kept nothing, by name; hidden ones
-/// and what lies further below are left out. `None` where criterion did, or
-/// where there are no files.
+/// The files of a folder in which criterion kept nothing, by name; hidden ones and what lies
+/// further below are left out. `None` where criterion did, or where there are no files.
 pub fn files_in(folder: impl AsRef<Path>) -> Result<Option<Vec<PathBuf>>, FormatError> {
     let folder = folder.as_ref();
     if !Found::below(folder)?.sets.is_empty() {
@@ -86,21 +85,24 @@ struct Set {
 }
 
 impl Set {
-    /// The texts of its files, those that are there.
-    fn texts(&self) -> Result<Texts, FormatError> {
-        let read = |name: &str| {
+    /// Reads its files, those that are there.
+    fn read(&self) -> Result<(Id, ResultBenchmark), FormatError> {
+        let text = |name: &str| {
             let file = self.folder.join(name);
             match bounded::read(&file) {
-                Ok(text) => Ok((file, Some(text))),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok((file, None)),
+                Ok(text) => Ok(Some(text)),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
                 Err(error) => Err(cannot_read(&file)(error)),
             }
         };
-        Ok(Texts {
-            benchmark: read("benchmark.json")?,
-            sample: read("sample.json")?,
-            estimates: read("estimates.json")?,
-        })
+        let benchmark = text("benchmark.json")?.unwrap_or_default();
+        let (sample, estimates) = (text("sample.json")?, text("estimates.json")?);
+        read(
+            &self.folder,
+            &benchmark,
+            sample.as_deref(),
+            estimates.as_deref(),
+        )
     }
 }
 
@@ -113,9 +115,8 @@ struct Found {
 }
 
 impl Found {
-    /// Looks through a folder. Nothing else is in the folder of a set that is
-    /// called after it than what was measured: `report` and `change` have no
-    /// `benchmark.json`.
+    /// Looks through a folder. Nothing else is in the folder of a set that is called after it than
+    /// what was measured: `report` and `change` have no `benchmark.json`.
     fn below(folder: &Path) -> Result<Found, FormatError> {
         let mut found = Found::default();
         // The name that counts is that of the folder itself, `.` or not.
@@ -207,13 +208,6 @@ fn in_order(a: &Id, b: &Id) -> Ordering {
         .then_with(|| a.full_id.cmp(&b.full_id))
 }
 
-/// The files of a set, by name, with their texts where they are there.
-struct Texts {
-    benchmark: (PathBuf, Option<Vec<u8>>),
-    sample: (PathBuf, Option<Vec<u8>>),
-    estimates: (PathBuf, Option<Vec<u8>>),
-}
-
 /// The content of `benchmark.json`.
 #[derive(Debug, Deserialize)]
 struct Id {
@@ -253,34 +247,31 @@ pub fn read_criterion_set(
     sample: Option<&[u8]>,
     estimates: Option<&[u8]>,
 ) -> Result<ResultBenchmark, FormatError> {
-    let text = |name: &str, text: Option<&[u8]>| (folder.join(name), text.map(<[u8]>::to_vec));
-    let texts = Texts {
-        benchmark: text("benchmark.json", Some(benchmark)),
-        sample: text("sample.json", sample),
-        estimates: text("estimates.json", estimates),
-    };
-    read(&texts).map(|(_, benchmark)| benchmark)
+    read(folder, benchmark, sample, estimates).map(|(_, benchmark)| benchmark)
 }
 
-fn read(texts: &Texts) -> Result<(Id, ResultBenchmark), FormatError> {
-    let (file, text) = &texts.benchmark;
-    let id: Id = from_json(file, text.as_deref().unwrap_or_default())?;
+fn read(
+    folder: &Path,
+    benchmark: &[u8],
+    sample: Option<&[u8]>,
+    estimates: Option<&[u8]>,
+) -> Result<(Id, ResultBenchmark), FormatError> {
+    let in_file = |name| move |problem: FileProblem| problem.of(folder.join(name));
+    let id: Id = from_json(benchmark).map_err(in_file("benchmark.json"))?;
     let mut benchmark = ResultBenchmark {
         name: id.full_id.clone(),
         ..ResultBenchmark::default()
     };
     let rates = Rates::of(id.throughput.as_ref());
     let mut rows = Rows::default();
-    match (&texts.sample, &texts.estimates) {
-        ((file, Some(text)), _) => {
-            for nanoseconds in samples(file, text)? {
+    match (sample, estimates) {
+        (Some(text), _) => {
+            for nanoseconds in samples(text).map_err(in_file("sample.json"))? {
                 rates.add_row(&mut rows, nanoseconds);
             }
         }
-        (_, (file, Some(text))) => {
-            let estimates: Estimates = from_json(file, text)?;
-            let place = || "median.point_estimate".to_owned();
-            let median = estimates.median.point_estimate.measured(1.0, file, place)?;
+        (_, Some(text)) => {
+            let median = median(text).map_err(in_file("estimates.json"))?;
             rates.add_row(&mut rows, median);
             benchmark.state = summarised("median");
         }
@@ -293,33 +284,40 @@ fn read(texts: &Texts) -> Result<(Id, ResultBenchmark), FormatError> {
     Ok((id, benchmark))
 }
 
+/// Nanoseconds per iteration, where the samples were not kept.
+fn median(text: &[u8]) -> Result<f64, FileProblem> {
+    let estimates: Estimates = from_json(text)?;
+    let place = || "median.point_estimate".to_owned();
+    estimates.median.point_estimate.measured(1.0, place)
+}
+
 /// Nanoseconds per iteration of each sample.
-fn samples(file: &Path, text: &[u8]) -> Result<Vec<f64>, FormatError> {
+fn samples(text: &[u8]) -> Result<Vec<f64>, FileProblem> {
     // Before 0.3 it was a list of the two lists.
     let old = without_mark(text).trim_ascii_start().starts_with(b"[");
     let (Sample { iters, times }, [iters_at, times_at]) = if old {
-        let (iters, times) = from_json(file, text)?;
+        let (iters, times) = from_json(text)?;
         (Sample { iters, times }, ["[0]", "[1]"])
     } else {
-        (from_json(file, text)?, ["iters", "times"])
+        (from_json(text)?, ["iters", "times"])
     };
     if iters.len() != times.len() {
         let (iters, times) = (iters.len(), times.len());
         let problem = format!("there are {times} times of {iters} numbers of iterations");
-        return Err(FormatError::at(file, times_at, problem));
+        return Err(FileProblem::at(times_at, problem));
     }
     if times.is_empty() {
-        return Err(FormatError::at(file, times_at, "there are no samples"));
+        return Err(FileProblem::at(times_at, "there are no samples"));
     }
     let mut samples = Vec::with_capacity(times.len());
     for (at, (iters, time)) in iters.into_iter().zip(times).enumerate() {
         let iterations_at = || format!("{iters_at}[{at}]");
-        let iterations = iters.measured(1.0, file, iterations_at)?;
-        let time = time.measured(1.0, file, || format!("{times_at}[{at}]"))?;
+        let iterations = iters.measured(1.0, iterations_at)?;
+        let time = time.measured(1.0, || format!("{times_at}[{at}]"))?;
         let each = time / iterations;
         if !each.is_finite() {
             let problem = format!("{iterations} iterations cannot have taken {time} ns");
-            return Err(FormatError::at(file, iterations_at(), problem));
+            return Err(FileProblem::at(iterations_at(), problem));
         }
         samples.push(each);
     }
@@ -360,8 +358,7 @@ impl Rates {
         self.0.extend(amount.map(|amount| (metric, amount)));
     }
 
-    /// A row of the time, and of the rates that it makes. All were taken in one
-    /// process.
+    /// A row of the time, and of the rates that it makes. All were taken in one process.
     fn add_row(&self, rows: &mut Rows, nanoseconds: f64) {
         rows.begin(0);
         rows.set(Metric::Wall, nanoseconds);

@@ -2,30 +2,28 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::Path;
 use std::rc::Rc;
 
 use deadheat_model::{Better, Metric, ResultBenchmark, ResultFacts, ResultState, Results, Unit};
 
 use super::json::{Number, without_mark};
 use super::rows::{Rows, with_pairs};
-use crate::error::FormatError;
+use crate::error::FileProblem;
 
 /// Keys of configuration lines that tell benchmarks apart. Whatever a program
 /// prints may look like such a line, so there must be an end to them.
 const MOST_KEYS: usize = 32;
 
-/// Reads the lines of the Go benchmark format; others are passed over. What one
-/// process printed begins with its header (`goos:`, `pkg:`) or behind the
-/// `PASS`, `FAIL` or `ok` of the one before.
-pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
+/// Reads the lines of the Go benchmark format; others are passed over. What one process printed
+/// begins with its header (`goos:`, `pkg:`) or behind the `PASS`, `FAIL` or `ok` of the one before.
+pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     let mut reader = Reader::default();
     let mut before = Cow::Borrowed("");
     let mut lines = 0;
     for line in without_mark(text).split(|byte| *byte == b'\n') {
         lines += 1;
         let line = String::from_utf8_lossy(line);
-        let parsed = parse(&line).map_err(|problem| FormatError::at(file, lines, problem))?;
+        let parsed = parse(&line).map_err(|problem| FileProblem::at(lines, problem))?;
         reader.take(parsed, &line, &before);
         before = line;
     }
@@ -33,9 +31,9 @@ pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
         let problem = "none of them is the result of a benchmark, \
                        such as 'BenchmarkSort-8 1000 2045 ns/op'";
         let place = format!("lines 1 to {lines}");
-        return Err(FormatError::at(file, place, problem));
+        return Err(FileProblem::at(place, problem));
     }
-    Ok(reader.results(file))
+    Ok(reader.results())
 }
 
 /// The configuration that was in force at a line.
@@ -154,8 +152,8 @@ impl Reader {
         self.groups[place].add(self.section, values);
     }
 
-    fn results(self, file: &Path) -> Results {
-        let mut results = Results::new(file.display().to_string(), "Go");
+    fn results(self) -> Results {
+        let mut results = Results::new("", "Go");
         results.facts = self.facts();
         let names = self.names();
         let mut failed: BTreeMap<String, Fault> = BTreeMap::new();
@@ -181,20 +179,18 @@ impl Reader {
         let mut reported = 0;
         for (group, name) in self.groups.into_iter().zip(names) {
             while reported < group.faults_before {
-                failed
-                    .remove_entry(&order[reported])
-                    .into_iter()
-                    .for_each(|(name, fault)| results.push(fault.benchmark(name)));
+                if let Some((name, fault)) = failed.remove_entry(&order[reported]) {
+                    results.push(fault.benchmark(name));
+                }
                 reported += 1;
             }
             let fault = failed.remove(&*group.name).filter(|fault| fault.failed);
             results.push(group.benchmark(name, &self.directions, fault));
         }
         for name in &order[reported..] {
-            failed
-                .remove_entry(name)
-                .into_iter()
-                .for_each(|(name, fault)| results.push(fault.benchmark(name)));
+            if let Some((name, fault)) = failed.remove_entry(name) {
+                results.push(fault.benchmark(name));
+            }
         }
         results
     }
@@ -278,7 +274,7 @@ impl Group {
     }
 
     fn benchmark(
-        self,
+        mut self,
         name: String,
         directions: &Directions,
         fault: Option<Fault>,
@@ -292,25 +288,14 @@ impl Group {
             benchmark.state = fault.state();
             return benchmark;
         }
-        let main = self
-            .columns
-            .iter()
-            .position(|one| time(&one.unit).is_some());
-        let main = main.unwrap_or(0);
-        let processes = &self.columns[main].processes;
-        // Columns of another length are other lines: nobody says which of them
-        // belong together.
-        let mut kept = vec![&self.columns[main]];
-        let others = self
-            .columns
-            .iter()
-            .enumerate()
-            .filter(|(at, _)| *at != main);
-        kept.extend(
-            others
-                .map(|(_, column)| column)
-                .filter(|column| column.processes == *processes),
-        );
+        // A time comes first, and the others keep their order.
+        let mut columns = self.columns.iter();
+        let main = columns.position(|one| time(&one.unit).is_some());
+        self.columns[..=main.unwrap_or(0)].rotate_right(1);
+        let processes = &self.columns[0].processes;
+        // Columns of another length are other lines: nobody says which of them belong together.
+        let kept = self.columns.iter();
+        let kept = kept.filter(|column| column.processes == *processes);
         let mut columns = Vec::new();
         for column in kept {
             let (metric, factor) = directions.metric(&column.unit);
@@ -389,8 +374,7 @@ enum Line<'a> {
 /// Values with their units.
 type Values<'a> = Vec<(f64, &'a str)>;
 
-/// Understands a line; the error says what is wrong with the numbers of a
-/// result.
+/// Understands a line; the error says what is wrong with the numbers of a result.
 fn parse(line: &str) -> Result<Line<'_>, String> {
     let line = line.trim_end_matches('\r');
     if let Some(rest) = line.strip_prefix("Benchmark") {
@@ -407,9 +391,8 @@ fn parse(line: &str) -> Result<Line<'_>, String> {
     Ok(fault(line).or_else(|| config(line)).unwrap_or(Line::Other))
 }
 
-/// The line of a result, after `Benchmark`. With `-v` the name stands alone as
-/// well, and whatever a program prints may begin with that word: it is a result
-/// when a number follows.
+/// The line of a result, after `Benchmark`. With `-v` the name stands alone as well, and whatever a
+/// program prints may begin with that word: it is a result when a number follows.
 fn result(rest: &str) -> Result<Line<'_>, Cow<'static, str>> {
     let mut fields = rest.split_whitespace();
     let name = if rest.starts_with(char::is_whitespace) {

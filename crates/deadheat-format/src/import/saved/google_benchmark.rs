@@ -2,7 +2,6 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::path::Path;
 
 use deadheat_model::{Better, Metric, ResultBenchmark, ResultState, Results, Unit};
 use serde::Deserialize;
@@ -10,7 +9,7 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 
 use super::json::{Number, from_json};
 use super::rows::{Rows, summarised, tool};
-use crate::error::FormatError;
+use crate::error::FileProblem;
 
 /// The version of the JSON that is known. Files before it had one say nothing.
 const SCHEMA_VERSION: i64 = 1;
@@ -35,25 +34,21 @@ struct Wire {
 }
 
 /// Reads a file.
-pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
+pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     let Wire {
         context,
         benchmarks: rows,
-    } = from_json(file, text)?;
+    } = from_json(text)?;
     if let Some(version) = context.json_schema_version.filter(|v| *v != SCHEMA_VERSION) {
         let problem = format!("version {version} is not known; deadheat reads {SCHEMA_VERSION}");
-        return Err(FormatError::at(
-            file,
-            "context.json_schema_version",
-            problem,
-        ));
+        return Err(FileProblem::at("context.json_schema_version", problem));
     }
     let version = context.library_version.as_deref().unwrap_or_default();
     let version = Some(version.trim_start_matches('v'))
         // None, or not its own: other programs, this one too, write the format.
         .filter(|version| version.starts_with(|c: char| c.is_ascii_digit()));
     let tool = tool("Google Benchmark", version);
-    let mut results = Results::new(file.to_string_lossy(), tool);
+    let mut results = Results::new("", tool);
     results.facts.host = context.host_name;
     results.facts.cores = context.num_cpus;
     results.facts.date = context.date;
@@ -63,7 +58,9 @@ pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
     let old_summaries = OldSummaries::of(&rows);
     for (index, mut row) in rows.into_iter().enumerate() {
         old_summaries.mark(&mut row);
-        families.take(file, index, row)?;
+        let place = format!("benchmarks[{index}].");
+        let taken = families.take(row);
+        taken.map_err(|problem| problem.within(&place, ""))?;
     }
     for benchmark in families.benchmarks {
         results.push(benchmark.done());
@@ -71,9 +68,8 @@ pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
     Ok(results)
 }
 
-/// Releases before 1.5 did not say which rows are summaries: they are known by
-/// how their names end, where the rows they sum up are there, or the mean
-/// beside the standard deviation.
+/// Releases before 1.5 did not say which rows are summaries: they are known by how their names end,
+/// where the rows they sum up are there, or the mean beside the standard deviation.
 struct OldSummaries {
     names: HashSet<String>,
 }
@@ -109,8 +105,7 @@ impl OldSummaries {
 #[derive(Default)]
 struct Families {
     benchmarks: Vec<Family>,
-    /// By name: those of that name, which differ in what they were
-    /// registered as.
+    /// By name: those of that name, which differ in what they were registered as.
     by_name: HashMap<String, Vec<usize>>,
 }
 
@@ -124,8 +119,8 @@ struct Family {
 }
 
 impl Families {
-    /// Takes in the row that stands at this place of the list.
-    fn take(&mut self, file: &Path, index: usize, row: Row) -> Result<(), FormatError> {
+    /// Takes in the next row of the list.
+    fn take(&mut self, row: Row) -> Result<(), FileProblem> {
         let aggregate = row.aggregate();
         if aggregate == Some(Aggregate::Other) {
             return Ok(());
@@ -162,8 +157,7 @@ impl Families {
                 &mut family.summary.insert((aggregate, Rows::default())).1
             }
         };
-        let place = |field: &str| format!("benchmarks[{index}].{field}");
-        let missing = |field: &str| FormatError::at(file, place(field), "the field is missing");
+        let missing = |field: &str| FileProblem::at(field, "the field is missing");
         let factor = match row.time_unit.as_deref() {
             Some("ns") => 1.0,
             Some("us") => 1e3,
@@ -171,7 +165,7 @@ impl Families {
             Some("s") => 1e9,
             Some(other) => {
                 let problem = format!("'{other}' is no unit of time; they are ns, us, ms, s");
-                return Err(FormatError::at(file, place("time_unit"), problem));
+                return Err(FileProblem::at("time_unit", problem));
             }
             None => return Err(missing("time_unit")),
         };
@@ -182,7 +176,7 @@ impl Families {
             ("cpu_time", row.cpu_time, Metric::Cpu),
         ] {
             let value = value.ok_or_else(|| missing(field))?;
-            rows.set(metric, value.measured(factor, file, || place(field))?);
+            rows.set(metric, value.measured(factor, || field.to_owned())?);
         }
         for (name, value) in row.counters {
             if let Some(value) = value.optional(1.0) {

@@ -1,15 +1,13 @@
-//! The JSON of hyperfine, of versions 1 and 2: commands with one entry per
-//! launch.
+//! The JSON of hyperfine, of versions 1 and 2: commands with one entry per launch.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::Path;
 
 use deadheat_model::{Better, Metric, ResultBenchmark, ResultFacts, Results, Unit};
 use serde::Deserialize;
 
 use super::json::{Number, from_json};
 use super::rows::{Rows, summarised, tool};
-use crate::error::FormatError;
+use crate::error::FileProblem;
 
 #[derive(Deserialize)]
 struct WireFile {
@@ -96,77 +94,73 @@ struct WireMedian {
 const SCHEMA: u64 = 2;
 
 /// Reads all commands. Every launch is a process of its own.
-pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
-    let wire: WireFile = from_json(file, text)?;
+pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
+    let wire: WireFile = from_json(text)?;
     if let Some(version) = wire.schema_version.filter(|version| *version > SCHEMA) {
         let problem = format!("schema {version} is newer than {SCHEMA}, the last one known here");
-        return Err(FormatError::at(file, "schema_version", problem));
+        return Err(FileProblem::at("schema_version", problem));
     }
     let metadata = wire.metadata.as_ref();
     let version = metadata.and_then(|metadata| metadata.hyperfine_version.as_ref());
-    let mut results = Results::new(file.display().to_string(), tool("hyperfine", version));
+    let mut results = Results::new("", tool("hyperfine", version));
     results.facts = metadata.map(facts).unwrap_or_default();
     let mut times_named: HashMap<&str, usize> = HashMap::new();
     for result in &wire.results {
         *times_named.entry(name(result)).or_default() += 1;
     }
     for (index, result) in wire.results.iter().enumerate() {
-        let place = Place {
-            file,
-            index,
+        let name = name(result);
+        let read = benchmark(
             result,
-        };
-        let parameters = parameters(result);
-        let mut read = ResultBenchmark {
-            name: name(result).to_owned(),
-            ..ResultBenchmark::default()
-        };
-        // Parameters that the command does not show tell its likes apart.
-        if times_named[name(result)] > 1 && !parameters.is_empty() {
-            let pairs = parameters
-                .iter()
-                .map(|(name, value)| format!("{name}={value}"));
-            let pairs: Vec<String> = pairs.collect();
-            read.name = format!("{} [{}]", read.name, pairs.join(", "));
-        }
-        read.parameters = parameters;
-        let (rows, codes) = match &result.measurements {
-            Some(measurements) => (
-                measured(measurements, wire.primary_metric.as_deref(), &place)?,
-                measurements.iter().map(|launch| launch.exit_code).collect(),
-            ),
-            None => (
-                timed(result, &place)?,
-                result.exit_codes.iter().copied().collect(),
-            ),
-        };
-        read.label = exits(&codes);
-        if rows.len() > 0 {
-            rows.give_to(&mut read);
-        } else {
-            let (statistic, time) = summary(&place)?;
-            read.metrics = vec![Metric::Wall];
-            read.processes = vec![0];
-            read.values = vec![time];
-            read.state = summarised(statistic);
-        }
-        results.push(read);
+            times_named[name] > 1,
+            wire.primary_metric.as_deref(),
+        );
+        let (place, of) = (
+            format!("results[{index}]."),
+            format!(", of command '{name}'"),
+        );
+        results.push(read.map_err(|problem| problem.within(&place, &of))?);
     }
     Ok(results)
 }
 
-/// Where a result stands.
-struct Place<'a> {
-    file: &'a Path,
-    index: usize,
-    result: &'a WireResult,
-}
-
-impl Place<'_> {
-    fn of(&self, field: &str) -> String {
-        let (index, name) = (self.index, name(self.result));
-        format!("results[{index}].{field}, of command '{name}'")
+/// Reads one command, whose name may come again.
+fn benchmark(
+    result: &WireResult,
+    comes_again: bool,
+    primary: Option<&str>,
+) -> Result<ResultBenchmark, FileProblem> {
+    let mut read = ResultBenchmark {
+        name: name(result).to_owned(),
+        parameters: parameters(result),
+        ..ResultBenchmark::default()
+    };
+    // Parameters that the command does not show tell its likes apart.
+    if comes_again && !read.parameters.is_empty() {
+        let pairs = read.parameters.iter();
+        let pairs: Vec<String> = pairs
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        read.name = format!("{} [{}]", read.name, pairs.join(", "));
     }
+    let (rows, codes) = match &result.measurements {
+        Some(launches) => (
+            measured(launches, primary)?,
+            launches.iter().map(|launch| launch.exit_code).collect(),
+        ),
+        None => (timed(result)?, result.exit_codes.iter().copied().collect()),
+    };
+    read.label = exits(&codes);
+    if rows.len() > 0 {
+        rows.give_to(&mut read);
+    } else {
+        let (statistic, time) = summary(result)?;
+        read.metrics = vec![Metric::Wall];
+        read.processes = vec![0];
+        read.values = vec![time];
+        read.state = summarised(statistic);
+    }
+    Ok(read)
 }
 
 /// The name the user gave, or the command.
@@ -184,9 +178,8 @@ fn parameters(result: &WireResult) -> Vec<(String, String)> {
     only.chain(named).collect()
 }
 
-/// The launches of versions 1. Of CPU time only means were kept, which are no
-/// rows.
-fn timed(result: &WireResult, place: &Place<'_>) -> Result<Rows, FormatError> {
+/// The launches of versions 1. Of CPU time only means were kept, which are no rows.
+fn timed(result: &WireResult) -> Result<Rows, FileProblem> {
     let times = result.times.as_deref().unwrap_or_default();
     let memory = result.memory_usage_byte.as_deref().unwrap_or_default();
     // Numbers that do not belong to launches one by one are nobody's.
@@ -198,8 +191,8 @@ fn timed(result: &WireResult, place: &Place<'_>) -> Result<Rows, FormatError> {
     let mut rows = Rows::default();
     for (launch, time) in times.iter().enumerate() {
         rows.begin(launch as u32);
-        let at = || place.of(&format!("times[{launch}]"));
-        rows.set(Metric::Wall, time.measured(1e9, place.file, at)?);
+        let time = time.measured(1e9, || format!("times[{launch}]"))?;
+        rows.set(Metric::Wall, time);
         if let Some(bytes) = memory.get(launch).and_then(|bytes| bytes.optional(1.0)) {
             rows.set(Metric::PeakRss, bytes);
         }
@@ -208,24 +201,20 @@ fn timed(result: &WireResult, place: &Place<'_>) -> Result<Rows, FormatError> {
 }
 
 /// The launches of version 2, what the user chose to see first in front.
-fn measured(
-    launches: &[WireMeasurement],
-    primary: Option<&str>,
-    place: &Place<'_>,
-) -> Result<Rows, FormatError> {
+fn measured(launches: &[WireMeasurement], primary: Option<&str>) -> Result<Rows, FileProblem> {
     let mut rows = Rows::default();
     for (index, launch) in launches.iter().enumerate() {
-        let at = |field: &str| place.of(&format!("measurements[{index}].{field}"));
+        let at = |field: &str| format!("measurements[{index}].{field}");
         let wall = &launch.time_wall_clock;
         let unit = || at("time_wall_clock.unit");
-        let factor = self::factor(wall, &Metric::Wall, place.file, unit)?;
+        let factor = self::factor(wall, &Metric::Wall, unit)?;
         let time = || at("time_wall_clock.value");
-        let time = wall.value.measured(factor, place.file, time)?;
+        let time = wall.value.measured(factor, time)?;
         let mut values = vec![("time_wall_clock", Metric::Wall, time)];
         for (field, metric, quantity) in others(launch) {
             let Some(quantity) = quantity else { continue };
             let unit = || at(&format!("{field}.unit"));
-            let factor = self::factor(quantity, &metric, place.file, unit)?;
+            let factor = self::factor(quantity, &metric, unit)?;
             if let Some(value) = quantity.value.optional(factor) {
                 values.push((field, metric, value));
             }
@@ -264,9 +253,8 @@ fn others(launch: &WireMeasurement) -> [(&'static str, Metric, &Option<WireQuant
 fn factor(
     quantity: &WireQuantity,
     metric: &Metric,
-    file: &Path,
     place: impl FnOnce() -> String,
-) -> Result<f64, FormatError> {
+) -> Result<f64, FileProblem> {
     let (unit, factor) = match metric.unit() {
         Unit::Nanoseconds => (Some("second"), 1e9),
         Unit::Bytes => (Some("byte"), 1.0),
@@ -278,12 +266,11 @@ fn factor(
     }
     let word = |unit: Option<&str>| unit.map_or("none".to_owned(), |unit| format!("'{unit}'"));
     let problem = format!("the unit is {}; known is {}", word(found), word(unit));
-    Err(FormatError::at(file, place(), problem))
+    Err(FileProblem::at(place(), problem))
 }
 
 /// The middle of the launches, where they themselves were not kept.
-fn summary(place: &Place<'_>) -> Result<(&'static str, f64), FormatError> {
-    let result = place.result;
+fn summary(result: &WireResult) -> Result<(&'static str, f64), FileProblem> {
     let newer = result.summary.as_ref();
     let newer = newer.and_then(|summary| summary.time_wall_clock.as_ref());
     let candidates = [
@@ -300,9 +287,9 @@ fn summary(place: &Place<'_>) -> Result<(&'static str, f64), FormatError> {
         .find_map(|(statistic, field, time)| Some((statistic, field, time?)));
     let Some((statistic, field, time)) = found else {
         let problem = "there are neither times of launches nor a median of them";
-        return Err(FormatError::at(place.file, place.of("times"), problem));
+        return Err(FileProblem::at("times", problem));
     };
-    let time = time.measured(1e9, place.file, || place.of(field))?;
+    let time = time.measured(1e9, || field.to_owned())?;
     Ok((statistic, time))
 }
 
@@ -342,7 +329,7 @@ mod tests {
     use deadheat_model::ResultState;
 
     fn read_text(text: &str) -> Result<Results, String> {
-        read(Path::new("a.json"), text.as_bytes()).map_err(|error| error.to_string())
+        read(text.as_bytes()).map_err(|problem| problem.of("a.json").to_string())
     }
 
     fn one(fields: &str) -> Result<ResultBenchmark, String> {

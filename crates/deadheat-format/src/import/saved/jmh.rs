@@ -1,7 +1,6 @@
 //! The JSON of the Java Microbenchmark Harness.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::Path;
 
 use deadheat_model::{Better, Metric, ResultBenchmark, ResultFacts, ResultState, Results, Unit};
 use serde::Deserialize;
@@ -9,7 +8,7 @@ use serde::de::IgnoredAny;
 
 use super::json::{Number, from_json};
 use super::rows::{Rows, summarised, tool, with_pairs};
-use crate::error::FormatError;
+use crate::error::FileProblem;
 
 /// Single calls that are kept of one iteration in sample mode: of more, so many
 /// are taken at even steps of their order.
@@ -18,18 +17,19 @@ const CALLS_OF_ITERATION: usize = 1_000;
 const CALLS_OF_BENCHMARK: usize = 100_000;
 
 /// Reads what JMH wrote with `-rf json`. Each fork is a process.
-pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
-    let entries: Vec<Entry> = from_json(file, text)?;
+pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
+    let entries: Vec<Entry> = from_json(text)?;
     let version = entries.iter().find_map(|entry| entry.jmh_version.as_ref());
-    let mut results = Results::new(file.display().to_string(), tool("JMH", version));
+    let mut results = Results::new("", tool("JMH", version));
     results.facts = ResultFacts {
         runtime: entries.first().and_then(Entry::runtime),
         ..ResultFacts::default()
     };
     let names = Names::of(&entries);
     for (index, entry) in entries.iter().enumerate() {
-        let place = Place { file, entry: index };
-        results.push(entry.benchmark(names.of_entry(entry), &place)?);
+        let read = entry.benchmark(names.of_entry(entry));
+        let place = format!("[{index}].primaryMetric.");
+        results.push(read.map_err(|problem| problem.within(&place, ""))?);
     }
     Ok(results)
 }
@@ -92,22 +92,6 @@ impl Lenient {
     }
 }
 
-/// Where an entry stands.
-struct Place<'a> {
-    file: &'a Path,
-    entry: usize,
-}
-
-impl Place<'_> {
-    fn error(&self, field: &str, problem: String) -> FormatError {
-        FormatError::at(self.file, self.of(field), problem)
-    }
-
-    fn of(&self, field: &str) -> String {
-        format!("[{}].primaryMetric.{field}", self.entry)
-    }
-}
-
 impl Entry {
     fn runtime(&self) -> Option<String> {
         let version = self.vm_version.as_ref().or(self.jdk_version.as_ref());
@@ -118,7 +102,7 @@ impl Entry {
         }
     }
 
-    fn benchmark(&self, name: String, place: &Place<'_>) -> Result<ResultBenchmark, FormatError> {
+    fn benchmark(&self, name: String) -> Result<ResultBenchmark, FileProblem> {
         let primary = &self.primary_metric;
         let (metric, factor) = primary_metric(&primary.score_unit).ok_or_else(|| {
             let problem = format!(
@@ -126,7 +110,7 @@ impl Entry {
                  T being ns, us, ms, s, min, hr or day",
                 primary.score_unit
             );
-            place.error("scoreUnit", problem)
+            FileProblem::at("scoreUnit", problem)
         })?;
         let mut benchmark = ResultBenchmark {
             name,
@@ -135,9 +119,9 @@ impl Entry {
         };
         let mut rows = Rows::default();
         if !primary.raw_data_histogram.is_empty() {
-            primary.single_calls(&metric, factor, &mut rows, place)?;
+            primary.single_calls(&metric, factor, &mut rows)?;
         } else {
-            self.iterations(&metric, factor, &mut rows, place)?;
+            self.iterations(&metric, factor, &mut rows)?;
         }
         if rows.len() == 0 {
             match primary.score.as_ref().and_then(|score| score.value(factor)) {
@@ -154,13 +138,7 @@ impl Entry {
     }
 
     /// A row for every iteration, with the secondary metrics of the same shape.
-    fn iterations(
-        &self,
-        metric: &Metric,
-        factor: f64,
-        rows: &mut Rows,
-        place: &Place<'_>,
-    ) -> Result<(), FormatError> {
+    fn iterations(&self, metric: &Metric, factor: f64, rows: &mut Rows) -> Result<(), FileProblem> {
         let forks = &self.primary_metric.raw_data;
         let secondary: Vec<(Metric, f64, &Secondary)> = self
             .secondary_metrics
@@ -173,15 +151,15 @@ impl Entry {
             .collect();
         for (fork, iterations) in forks.iter().enumerate() {
             for (iteration, value) in iterations.iter().enumerate() {
-                let at = || place.of(&format!("rawData[{fork}][{iteration}]"));
-                let value = value.measured(factor, place.file, at)?;
+                let at = || format!("rawData[{fork}][{iteration}]");
+                let value = value.measured(factor, at)?;
                 rows.begin(fork as u32);
                 rows.set(metric.clone(), value);
                 for (metric, factor, secondary) in &secondary {
                     let value = secondary.raw_data[fork][iteration].value(*factor);
-                    value
-                        .into_iter()
-                        .for_each(|value| rows.set(metric.clone(), value));
+                    if let Some(value) = value {
+                        rows.set(metric.clone(), value);
+                    }
                 }
             }
         }
@@ -205,8 +183,7 @@ impl Primary {
         metric: &Metric,
         factor: f64,
         rows: &mut Rows,
-        place: &Place<'_>,
-    ) -> Result<(), FormatError> {
+    ) -> Result<(), FileProblem> {
         let forks = &self.raw_data_histogram;
         let iterations: usize = forks.iter().map(Vec::len).sum();
         let most = (CALLS_OF_BENCHMARK / iterations.max(1)).clamp(1, CALLS_OF_ITERATION);
@@ -214,12 +191,9 @@ impl Primary {
             for (iteration, bins) in iterations.iter().enumerate() {
                 let mut calls = Vec::with_capacity(bins.len());
                 for (bin, (time, count)) in bins.iter().enumerate() {
-                    let at = |part| {
-                        let field = format!("rawDataHistogram[{fork}][{iteration}][{bin}][{part}]");
-                        place.of(&field)
-                    };
-                    let time = time.measured(factor, place.file, || at(0))?;
-                    let count = count.measured(1.0, place.file, || at(1))?;
+                    let at = |part| format!("rawDataHistogram[{fork}][{iteration}][{bin}][{part}]");
+                    let time = time.measured(factor, || at(0))?;
+                    let count = count.measured(1.0, || at(1))?;
                     calls.push((time, count.floor()));
                 }
                 for time in spread(calls, most) {
@@ -310,38 +284,18 @@ fn short(full: &str) -> &str {
     dots.nth(1).map_or(full, |at| &full[at..])
 }
 
-/// Seconds in one of JMH's units of time.
-fn seconds(unit: &str) -> Option<f64> {
+/// Nanoseconds in one of JMH's units of time.
+fn nanoseconds(unit: &str) -> Option<f64> {
     Some(match unit {
-        "ns" => 1e-9,
-        "us" => 1e-6,
-        "ms" => 1e-3,
-        "s" => 1.0,
-        "min" => 60.0,
-        "hr" => 3_600.0,
-        "day" => 86_400.0,
+        "ns" => 1.0,
+        "us" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        "min" => 60e9,
+        "hr" => 3_600e9,
+        "day" => 86_400e9,
         _ => return None,
     })
-}
-
-/// Nanoseconds in one of JMH's units of time, without a rounded factor.
-fn nanoseconds(unit: &str) -> Option<f64> {
-    match unit {
-        "ns" => Some(1.0),
-        "us" => Some(1e3),
-        "ms" => Some(1e6),
-        unit => Some(seconds(unit)? * 1e9),
-    }
-}
-
-/// The number of times in a second, for once in one of JMH's units of time.
-fn per_second(unit: &str) -> Option<f64> {
-    match unit {
-        "ns" => Some(1e9),
-        "us" => Some(1e6),
-        "ms" => Some(1e3),
-        unit => Some(1.0 / seconds(unit)?),
-    }
 }
 
 /// The primary metric of this unit, and the factor to deadheat's unit.
@@ -349,7 +303,7 @@ fn primary_metric(unit: &str) -> Option<(Metric, f64)> {
     match unit.split_once('/')? {
         ("ops", time) => Some((
             Metric::foreign("ops/s", Unit::PerSecond, Better::More),
-            per_second(time)?,
+            1e9 / nanoseconds(time)?,
         )),
         (time, "op") => Some((Metric::Wall, nanoseconds(time)?)),
         _ => None,

@@ -1,13 +1,11 @@
-//! JSON of other tools: errors that name their place, and numbers that are
-//! none.
+//! JSON of other tools: errors that name their place, and numbers that are none.
 
 use std::borrow::Cow;
 use std::fmt;
-use std::path::Path;
 
 use serde::de::{self, Deserialize, DeserializeOwned, Deserializer, Visitor};
 
-use crate::error::FormatError;
+use crate::error::FileProblem;
 
 /// A number, or one of the words that programs write where they have none:
 /// `NaN`, `Infinity`, `null`, which are `None`.
@@ -18,8 +16,7 @@ pub(super) struct Number(pub(super) Option<f64>);
 /// deletion, as often as it takes.
 const MARK: u8 = 0x7f;
 
-/// The words, by which programs in C++, Java and Python say that they have no
-/// number.
+/// The words, by which programs in C++, Java and Python say that they have no number.
 const WORDS: [&[u8]; 8] = [
     b"-Infinity",
     b"Infinity",
@@ -75,16 +72,15 @@ impl Number {
     pub(super) fn measured(
         self,
         factor: f64,
-        file: &Path,
         place: impl FnOnce() -> String,
-    ) -> Result<f64, FormatError> {
+    ) -> Result<f64, FileProblem> {
         let problem = match self.0.map(|value| value * factor) {
             Some(value) if value.is_finite() && value >= 0.0 => return Ok(value),
             Some(value) if value < 0.0 => format!("{value} is negative"),
             Some(_) => "the number is too large".to_owned(),
             None => "there is no number".to_owned(),
         };
-        Err(FormatError::at(file, place(), problem))
+        Err(FileProblem::at(place(), problem))
     }
 
     /// The same where nothing depends on it: `None` for what is no measurement.
@@ -96,7 +92,7 @@ impl Number {
 
 /// Reads JSON of this shape. A byte-order mark is passed over; the words for
 /// no number are understood where a [`Number`] stands.
-pub(super) fn from_json<T: DeserializeOwned>(file: &Path, text: &[u8]) -> Result<T, FormatError> {
+pub(super) fn from_json<T: DeserializeOwned>(text: &[u8]) -> Result<T, FileProblem> {
     let text = without_mark(text);
     let error = match serde_json::from_slice(text) {
         Ok(value) => return Ok(value),
@@ -111,7 +107,7 @@ pub(super) fn from_json<T: DeserializeOwned>(file: &Path, text: &[u8]) -> Result
             Err(error) => error,
         },
     };
-    Err(with_place(file, &legal, &error))
+    Err(with_place(&legal, &error))
 }
 
 /// The same text without a byte-order mark.
@@ -120,7 +116,7 @@ pub(super) fn without_mark(text: &[u8]) -> &[u8] {
 }
 
 /// The problem of a text that could not be read, and its place.
-fn with_place(file: &Path, text: &[u8], error: &serde_json::Error) -> FormatError {
+fn with_place(text: &[u8], error: &serde_json::Error) -> FileProblem {
     let problem = error.to_string();
     let mut way = way_to(text, error.line(), error.column());
     if problem.starts_with("missing field")
@@ -131,8 +127,7 @@ fn with_place(file: &Path, text: &[u8], error: &serde_json::Error) -> FormatErro
     }
     // The place stands in front, as for every other file.
     let place = format!(" at line {} column {}", error.line(), error.column());
-    FormatError::Json {
-        file: file.to_owned(),
+    FileProblem::Json {
         line: error.line().max(1) as u64,
         column: error.column().max(1) as u64,
         path: written_out(&way),
@@ -140,8 +135,7 @@ fn with_place(file: &Path, text: &[u8], error: &serde_json::Error) -> FormatErro
     }
 }
 
-/// The way into the tree to the value that has come to this column. Both count
-/// from 1.
+/// The way into the tree to the value that has come to this column. Both count from 1.
 ///
 /// The text is walked once more, and nothing of the way is kept while it is
 /// read: readers that note their way take twice the code.
@@ -195,8 +189,7 @@ fn written_out(way: &[Step]) -> String {
 
 /// One level of the way into a tree.
 enum Step<'t> {
-    /// The value of this name, as it is written; empty where no name is known
-    /// yet.
+    /// The value of this name, as it is written; empty where no name is known yet.
     Field(&'t [u8]),
     Element(usize),
 }
@@ -252,8 +245,8 @@ mod tests {
     }
 
     fn read(text: &str) -> Result<Wire, String> {
-        let read = from_json(Path::new("a.json"), text.as_bytes());
-        read.map_err(|error: FormatError| error.to_string())
+        let read = from_json(text.as_bytes());
+        read.map_err(|problem| problem.of("a.json").to_string())
     }
 
     #[test]
@@ -317,14 +310,14 @@ mod tests {
     #[test]
     fn what_cannot_be_measured_is_named() {
         let place = || "x[0]".to_owned();
-        let measured = |n: Option<f64>| Number(n).measured(1e9, Path::new("a"), place);
+        let measured = |n: Option<f64>| Number(n).measured(1e9, place);
         assert_eq!(measured(Some(2.0)).unwrap(), 2e9);
         for (number, told) in [
             (Some(-1.0), "a: x[0]: -1000000000 is negative"),
             (Some(1e300), "a: x[0]: the number is too large"),
             (None, "a: x[0]: there is no number"),
         ] {
-            assert_eq!(measured(number).unwrap_err().to_string(), told);
+            assert_eq!(measured(number).unwrap_err().of("a").to_string(), told);
         }
     }
 }

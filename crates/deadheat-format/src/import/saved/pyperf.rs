@@ -1,14 +1,12 @@
 //! The JSON of pyperf: suites of benchmarks whose runs are processes.
 
-use std::path::Path;
-
 use deadheat_model::{Better, Metric, ResultBenchmark, ResultFacts, ResultState, Results, Unit};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::json::{Number, from_json};
 use super::rows::{Rows, tool};
-use crate::error::FormatError;
+use crate::error::FileProblem;
 
 /// Facts about a run, free in their words. Those that all runs of a benchmark
 /// share stands at the benchmark, what all benchmarks share at the suite.
@@ -39,18 +37,18 @@ struct WireRun {
 
 /// Reads a suite. Every run with values is a process of its own; the values are
 /// per iteration already.
-pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
-    let wire: WireSuite = from_json(file, text)?;
+pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
+    let wire: WireSuite = from_json(text)?;
     if !is_known(&wire.version) {
         let problem = format!(
             "version {} of pyperf's format is not known here; known are 5, 6 and \"1.0\"",
             wire.version
         );
-        return Err(FormatError::at(file, "version", problem));
+        return Err(FileProblem::at("version", problem));
     }
     let suite = wire.metadata.as_ref();
     let version = first(&wire).text("perf_version");
-    let mut results = Results::new(file.display().to_string(), tool("pyperf", version));
+    let mut results = Results::new("", tool("pyperf", version));
     results.facts = facts(&wire);
     for (index, benchmark) in wire.benchmarks.iter().enumerate() {
         let place = format!("benchmarks[{index}]");
@@ -59,13 +57,13 @@ pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
         let metadata = Nearest([first, benchmark.metadata.as_ref(), suite]);
         let name = metadata
             .text("name")
-            .ok_or_else(|| FormatError::at(file, &*place, "the benchmark has no name"))?;
+            .ok_or_else(|| FileProblem::at(&*place, "the benchmark has no name"))?;
         let unit = metadata.text("unit").unwrap_or("second");
         let (metric, factor) = metric_of(unit).ok_or_else(|| {
             let problem = format!(
                 "benchmark '{name}' has the unit '{unit}'; known are second, byte and integer"
             );
-            FormatError::at(file, &*place, problem)
+            FileProblem::at(&*place, problem)
         })?;
         let mut rows = Rows::default();
         let measured = benchmark.runs.iter().enumerate();
@@ -76,12 +74,12 @@ pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
             let own = metadata.text("unit").unwrap_or("second");
             if own != unit {
                 let problem = format!("benchmark '{name}' has the unit '{unit}', but here '{own}'");
-                return Err(FormatError::at(file, place, problem));
+                return Err(FileProblem::at(place, problem));
             }
             for (value, number) in run.values.iter().enumerate() {
                 let at = || format!("{place}.values[{value}], of benchmark '{name}'");
                 rows.begin(process as u32);
-                rows.set(metric.clone(), number.measured(factor, file, at)?);
+                rows.set(metric.clone(), number.measured(factor, at)?);
                 if let Some(bytes) = metadata.peak() {
                     rows.set(Metric::PeakRss, bytes);
                 }
@@ -169,8 +167,7 @@ fn facts(wire: &WireSuite) -> ResultFacts {
         runtime: (!runtime.is_empty()).then(|| runtime.join(" ")),
         date: text("date"),
         cpu_scaling: metadata.text("cpu_config").and_then(scaled),
-        debug_build: None,
-        modified: None,
+        ..ResultFacts::default()
     }
 }
 
@@ -187,7 +184,7 @@ mod tests {
     use super::*;
 
     fn read_text(text: &str) -> Result<Results, String> {
-        read(Path::new("a.json"), text.as_bytes()).map_err(|error| error.to_string())
+        read(text.as_bytes()).map_err(|problem| problem.of("a.json").to_string())
     }
 
     /// A benchmark of one run with these values, and what is told of it.

@@ -1,14 +1,12 @@
 //! The JSON of pytest-benchmark: tests with the times of their rounds.
 
-use std::path::Path;
-
 use deadheat_model::{Metric, ResultBenchmark, ResultFacts, ResultState, Results};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::json::{Number, from_json};
 use super::rows::{Rows, summarised, tool};
-use crate::error::FormatError;
+use crate::error::FileProblem;
 
 #[derive(Deserialize)]
 struct WireSession {
@@ -41,10 +39,10 @@ struct WireStats {
 }
 
 /// Reads a session. All rounds of a test are of one process.
-pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
-    let wire: WireSession = from_json(file, text)?;
+pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
+    let wire: WireSession = from_json(text)?;
     let tool = tool("pytest-benchmark", wire.version.as_ref());
-    let mut results = Results::new(file.display().to_string(), tool);
+    let mut results = Results::new("", tool);
     results.facts = facts(&wire);
     for (index, benchmark) in wire.benchmarks.iter().enumerate() {
         let name = name(benchmark);
@@ -56,7 +54,7 @@ pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
         for (round, time) in stats.data.iter().flatten().enumerate() {
             let at = || format!("{place}.data[{round}], of benchmark '{name}'");
             rows.begin(0);
-            rows.set(metric.clone(), time.measured(1e9, file, at)?);
+            rows.set(metric.clone(), time.measured(1e9, at)?);
         }
         if rows.len() == 0 {
             let (statistic, time) = match (stats.median, stats.mean) {
@@ -67,12 +65,12 @@ pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
                         "benchmark '{name}' has neither the times of its rounds ('data') nor \
                          their median"
                     );
-                    return Err(FormatError::at(file, place, problem));
+                    return Err(FileProblem::at(place, problem));
                 }
             };
             let at = || format!("{place}.{statistic}, of benchmark '{name}'");
             rows.begin(0);
-            rows.set(metric, time.measured(1e9, file, at)?);
+            rows.set(metric, time.measured(1e9, at)?);
             state = summarised(statistic);
         }
         let mut read = ResultBenchmark {
@@ -88,9 +86,8 @@ pub(super) fn read(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
     Ok(results)
 }
 
-/// The name that pytest-benchmark itself compares by: with file and class,
-/// because functions of the same name are common. Old versions of pytest have
-/// a `()` behind a class.
+/// The name that pytest-benchmark itself compares by: with file and class, because functions of the
+/// same name are common. Old versions of pytest have a `()` behind a class.
 fn name(benchmark: &WireBenchmark) -> String {
     match &benchmark.fullname {
         Some(name) => name.replace("::()::", "::"),
@@ -140,9 +137,7 @@ fn facts(wire: &WireSession) -> ResultFacts {
         cores: cores.and_then(|cores| u32::try_from(cores).ok()),
         runtime: joined(["python_implementation", "python_version"]),
         date: wire.datetime.clone(),
-        cpu_scaling: None,
-        debug_build: None,
-        modified: None,
+        ..ResultFacts::default()
     }
 }
 
@@ -151,7 +146,7 @@ mod tests {
     use super::*;
 
     fn read_text(text: &str) -> Result<Results, String> {
-        read(Path::new("a.json"), text.as_bytes()).map_err(|error| error.to_string())
+        read(text.as_bytes()).map_err(|problem| problem.of("a.json").to_string())
     }
 
     fn session(benchmark: &str, stats: &str) -> String {

@@ -9,11 +9,11 @@ use deadheat_model::{Results, Run};
 
 use super::json::{end_of_string, without_mark};
 use super::{
-    benchmark_dotnet, go, google_benchmark, hyperfine, jmh, own, pyperf, pytest_benchmark,
+    benchmark_dotnet, go, google_benchmark, hyperfine, jmh, own, pyperf, pytest_benchmark, rows,
 };
 use crate::bounded::{self, Bounded};
 use crate::content::{is_packed, read_content, unpacked};
-use crate::error::{FormatError, cannot_read};
+use crate::error::{FileProblem, FormatError, cannot_read};
 use crate::import::csv::read_csv_from;
 use crate::import::recording::RecordingPlan;
 use crate::run_file::{BUFFER, read_run_from};
@@ -39,17 +39,22 @@ pub(super) fn modified(path: &Path) -> Option<f64> {
 
 /// The same of a text that is in memory; `file` is for errors.
 pub fn read_results_from(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
-    match saved_format(file, text)? {
-        SavedFormat::RunFile => own::read_run(file, text),
-        SavedFormat::TidyCsv => own::read_table(file, text),
-        SavedFormat::GoogleBenchmark => google_benchmark::read(file, text),
-        SavedFormat::Hyperfine => hyperfine::read(file, text),
-        SavedFormat::Pyperf => pyperf::read(file, text),
-        SavedFormat::PytestBenchmark => pytest_benchmark::read(file, text),
-        SavedFormat::Jmh => jmh::read(file, text),
-        SavedFormat::Go => go::read(file, text),
-        SavedFormat::BenchmarkDotNet => benchmark_dotnet::read(file, text),
-    }
+    let read = match saved_format(file, text)? {
+        SavedFormat::RunFile => return own::read_run(file, text),
+        SavedFormat::TidyCsv => return own::read_table(file, text),
+        SavedFormat::GoogleBenchmark => google_benchmark::read(text),
+        SavedFormat::Hyperfine => hyperfine::read(text),
+        SavedFormat::Pyperf => pyperf::read(text),
+        SavedFormat::PytestBenchmark => pytest_benchmark::read(text),
+        SavedFormat::Jmh => jmh::read(text),
+        SavedFormat::Go => go::read(text),
+        SavedFormat::BenchmarkDotNet => benchmark_dotnet::read(text),
+    };
+    // A reader knows the text alone.
+    let mut results = read.map_err(|problem| problem.of(file))?;
+    results.source = file.display().to_string();
+    results.facts.moment = results.facts.date.as_deref().and_then(rows::moment);
+    Ok(results)
 }
 
 /// The contents of a file.
@@ -64,8 +69,7 @@ pub enum Recording {
 /// Reads a file, known by its content; `-` is standard input, and what gzip or
 /// zstd packed is unpacked. `plan` is for tables, which carry none.
 ///
-/// Run files and tables are read as they come and need no more memory than
-/// what is in them.
+/// Run files and tables are read as they come and need no more memory than what is in them.
 pub fn read_recording(
     path: impl AsRef<Path>,
     plan: &RecordingPlan,
@@ -143,29 +147,11 @@ pub enum SavedFormat {
     BenchmarkDotNet,
 }
 
-impl SavedFormat {
-    /// Its usual name.
-    pub fn name(self) -> &'static str {
-        match self {
-            SavedFormat::RunFile => "a run file of deadheat",
-            SavedFormat::TidyCsv => "tidy CSV",
-            SavedFormat::GoogleBenchmark => "Google Benchmark JSON",
-            SavedFormat::Hyperfine => "hyperfine JSON",
-            SavedFormat::Pyperf => "pyperf JSON",
-            SavedFormat::PytestBenchmark => "pytest-benchmark JSON",
-            SavedFormat::Jmh => "JMH JSON",
-            SavedFormat::Go => "Go benchmark text",
-            SavedFormat::BenchmarkDotNet => "BenchmarkDotNet JSON",
-        }
-    }
-}
-
-/// Tells which tool wrote a text, by its first line or by the fields of its
-/// outermost object.
+/// Tells which tool wrote a text, by its first line or by the fields of its outermost object.
 pub fn saved_format(file: &Path, text: &[u8]) -> Result<SavedFormat, FormatError> {
     let text = without_mark(text).trim_ascii_start();
     match text.first() {
-        None => Err(FormatError::empty(file)),
+        None => Err(FileProblem::Empty.of(file)),
         Some(b'{') => of_object(text).ok_or_else(|| unknown(file, "JSON of a shape unknown here")),
         Some(b'[') => of_array(text).ok_or_else(|| unknown(file, "a JSON list unknown here")),
         Some(_) => of_lines(text).ok_or_else(|| unknown(file, "neither JSON nor a table")),

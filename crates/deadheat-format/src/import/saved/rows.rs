@@ -1,4 +1,4 @@
-//! Helpers of the readers of all tools: rows that need not all measure the same, and names.
+//! Helpers of the readers of all tools: rows that need not all measure the same, names and moments.
 
 use std::fmt::Display;
 
@@ -57,8 +57,7 @@ impl Rows {
         self.processes.len()
     }
 
-    /// Gives the rows to their benchmark, the metrics in the order in which
-    /// they came up.
+    /// Gives the rows to their benchmark, the metrics in the order in which they came up.
     pub(super) fn give_to(mut self, benchmark: &mut ResultBenchmark) {
         let rows = self.len();
         self.columns.retain(|(_, values)| values.len() == rows);
@@ -70,6 +69,52 @@ impl Rows {
         benchmark.processes = self.processes;
         benchmark.metrics = self.columns.into_iter().map(|(metric, _)| metric).collect();
     }
+}
+
+/// A moment such as `2026-01-31T10:00:00.5+01:00` or `20260131-100000`, in seconds from one that is
+/// the same for all. Where no zone is told it is taken for UTC.
+pub(super) fn moment(date: &str) -> Option<f64> {
+    let mut rest = date.trim();
+    let mut number = |digits: usize, separators: &[char]| -> Option<f64> {
+        let (number, behind) = rest.split_at_checked(digits)?;
+        let plain = number.bytes().all(|byte| byte.is_ascii_digit());
+        rest = behind.strip_prefix(separators).unwrap_or(behind);
+        number.parse().ok().filter(|_| plain)
+    };
+    let [year, month, day] = [
+        number(4, &['-'])?,
+        number(2, &['-'])?,
+        number(2, &['T', ' ', '-'])?,
+    ];
+    let [hour, minute] = [number(2, &[':'])?, number(2, &[':'])?];
+    let behind = rest.find(|c: char| c != '.' && !c.is_ascii_digit());
+    let (second, zone) = rest.split_at(behind.unwrap_or(rest.len()));
+    let second: f64 = match second {
+        "" => 0.0,
+        second => second.parse().ok()?,
+    };
+    let zone = match zone.trim().strip_prefix(['+', '-']) {
+        None => 0.0,
+        Some(offset) => {
+            let minutes = |digits: &str| digits.parse::<f64>().ok();
+            let (hours, rest) = offset.split_at_checked(2)?;
+            let rest = rest.strip_prefix(':').unwrap_or(rest);
+            let size = minutes(hours)? * 60.0 + minutes(rest).unwrap_or(0.0);
+            if zone.trim().starts_with('-') {
+                -size
+            } else {
+                size
+            }
+        }
+    };
+    // Months count from March, so that the day of a leap year is the last.
+    let (year, month) = match month {
+        ..3.0 => (year - 1.0, month + 9.0),
+        _ => (year, month - 3.0),
+    };
+    let leaps = (year / 4.0).floor() - (year / 100.0).floor() + (year / 400.0).floor();
+    let days = 365.0 * year + leaps + ((153.0 * month + 2.0) / 5.0).floor() + day;
+    Some(((days * 24.0 + hour) * 60.0 + minute - zone) * 60.0 + second)
 }
 
 #[cfg(test)]
@@ -94,5 +139,32 @@ mod tests {
         assert_eq!(benchmark.metrics, [Metric::Wall, Metric::Cpu]);
         assert_eq!(benchmark.processes, [0, 0, 1]);
         assert_eq!(benchmark.values, [1.0, 3.0, 1.0, 3.0, 2.0, 3.0]);
+    }
+
+    #[test]
+    fn moments_are_a_second_apart_across_months_years_and_zones() {
+        for (before, after) in [
+            ("2024-02-28T23:59:59", "2024-02-29T00:00:00"),
+            ("2024-02-29T23:59:59", "2024-03-01T00:00:00"),
+            ("2025-12-31 23:59:59.25", "2026-01-01 00:00:00.25"),
+            ("20251231-235959", "20260101-000000"),
+            ("2026-06-01T12:00:00+0200", "2026-06-01T04:30:01-05:30"),
+        ] {
+            let apart = moment(after).unwrap() - moment(before).unwrap();
+            assert!((apart - 1.0).abs() < 1e-6, "{before} {after}: {apart}");
+        }
+        for text in ["", "today", "2026", "2026-1-1", "2026-01-01T10:00:00+é"] {
+            assert!(moment(text).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_summer_time_begins_and_half_seconds_count() {
+        let early = ["2026-03-29T00:59:59+01:00", "2026-03-29T02:00:00+02:00"];
+        let late = ["2026-03-29 00:00:01", "2026-03-29T00:00:02.5Z"];
+        let moments = [early, late].concat().into_iter().map(moment);
+        let moments: Option<Vec<f64>> = moments.collect();
+        assert!(moments.unwrap().windows(2).all(|two| two[0] < two[1]));
+        assert_eq!(moment("yesterday"), None);
     }
 }
