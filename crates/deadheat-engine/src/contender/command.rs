@@ -5,8 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, RawFd};
 
 use deadheat_model::{
-    Block, BlockRecord, ContenderId, Flags, Metric, Output, Pinning, Placed, Plan, Sample, Slot,
-    Workload,
+    Block, BlockRecord, ContenderId, Flags, Metric, Pinning, Placed, Plan, Sample, Slot, Workload,
 };
 
 use super::command_launch::{
@@ -97,14 +96,12 @@ impl<'a> CommandContenders<'a> {
                 max: usize::from(NO_IMAGE),
             });
         }
-        let compared =
-            |b: &BenchmarkImages| b.commands.iter().any(|c| c.output == Output::Compared);
         // A block's slots and the launch that primes it.
         let captures = plan
             .benchmarks
             .iter()
             .zip(&benchmarks)
-            .filter(|(_, images)| compared(images))
+            .filter(|(_, images)| images.are_compared())
             .map(|(benchmark, _)| benchmark.slots_per_block() + 1)
             .max()
             .unwrap_or(0);
@@ -192,11 +189,7 @@ impl<'a> CommandContenders<'a> {
     /// Returns whether every slot printed what the block's first baseline printed.
     fn check_outputs(&self, block: &Block, record: &BlockRecord) -> Result<(), EngineError> {
         let images = &self.benchmarks[block.benchmark];
-        if !images
-            .commands
-            .iter()
-            .any(|command| command.output == Output::Compared)
-        {
+        if !images.are_compared() {
             return Ok(());
         }
         let offset = usize::from(block.prime.is_some());
@@ -209,21 +202,14 @@ impl<'a> CommandContenders<'a> {
         };
         let baseline = &images.commands[0].text;
         for (index, slot) in block.slots.iter().enumerate() {
-            let (replicate, number) = (block.replicate, block.index);
-            let moment = Moment::Block {
-                replicate,
-                block: number,
-                slot: Some(index),
-            };
+            let moment = Moment::of(block, Some(index));
             let fail = |cause| self.failure(block.benchmark, slot.contender.index(), moment, cause);
             let codes = [reference, index].map(|slot| record.samples[slot].exit_code.unwrap_or(0));
             if codes[0] != codes[1] {
-                let baseline = baseline.clone();
-                let [expected, found] = codes;
                 return Err(fail(CommandError::ExitDiffers {
-                    baseline,
-                    expected,
-                    found,
+                    baseline: baseline.clone(),
+                    expected: codes[0],
+                    found: codes[1],
                 }));
             }
             let difference = self
@@ -240,9 +226,7 @@ impl<'a> CommandContenders<'a> {
         }
         Ok(())
     }
-}
 
-impl CommandContenders<'_> {
     /// Races the commands that have neutral links on them.
     #[must_use]
     pub fn with_placements(mut self, placements: Placements) -> Self {
@@ -315,11 +299,7 @@ impl CommandContenders<'_> {
             contender: ContenderId(contender as u8),
             padding: 0,
         };
-        let moment = Moment::Block {
-            replicate: block.replicate,
-            block: block.index,
-            slot: None,
-        };
+        let moment = Moment::of(block, None);
         let images = &self.benchmarks[block.benchmark].contenders;
         let placed = launch(images, &slot);
         let own = images[contender]
@@ -388,21 +368,21 @@ impl Contenders for CommandContenders<'_> {
         let measured = &mut measured[..self.launches.len()];
         measured.copy_from_slice(reply);
 
-        let moment = |slot| Moment::Block {
-            replicate: block.replicate,
-            block: block.index,
-            slot,
-        };
         let primed = usize::from(block.prime.is_some());
         if let Some(prime) = block.prime {
-            self.exit_code(block.benchmark, prime.contender, moment(None), &measured[0])?;
+            self.exit_code(
+                block.benchmark,
+                prime.contender,
+                Moment::of(block, None),
+                &measured[0],
+            )?;
         }
         let with_counters = self.metrics.len() > METRICS.len();
         for (index, (slot, measured)) in block.slots.iter().zip(&measured[primed..]).enumerate() {
             let code = self.exit_code(
                 block.benchmark,
                 slot.contender,
-                moment(Some(index)),
+                Moment::of(block, Some(index)),
                 measured,
             )?;
             record.samples.push(Sample {

@@ -97,6 +97,12 @@ impl BenchmarkImages {
             cleanups,
         })
     }
+
+    /// Returns true if the outputs of the commands are compared.
+    pub(super) fn are_compared(&self) -> bool {
+        let is_compared = |command: &CommandLine| command.output == Output::Compared;
+        self.commands.iter().any(is_compared)
+    }
 }
 
 pub(super) fn launch(images: &[ContenderImages], slot: &Slot) -> Launch {
@@ -231,13 +237,11 @@ pub(super) fn compare(expected: &File, found: &File) -> io::Result<Option<Differ
             .zip(&right[..common])
             .take_while(|(a, b)| a == b)
             .count();
-        for (index, _) in left[..same]
-            .iter()
-            .enumerate()
-            .filter(|(_, byte)| **byte == b'\n')
-        {
-            line += 1;
-            line_start = offset + index as u64 + 1;
+        for (index, byte) in left[..same].iter().enumerate() {
+            if *byte == b'\n' {
+                line += 1;
+                line_start = offset + index as u64 + 1;
+            }
         }
         if same < common || left_len != right_len {
             return Ok(Some(Difference {
@@ -285,7 +289,7 @@ fn show_line(file: &File, start: u64) -> io::Result<Option<String>> {
 /// everything else as it is.
 fn harmless(c: char) -> impl Iterator<Item = char> {
     let escaped = c.is_control().then(|| c.escape_debug());
-    let plain = (!c.is_control()).then_some(c);
+    let plain = escaped.is_none().then_some(c);
     escaped.into_iter().flatten().chain(plain)
 }
 

@@ -114,7 +114,7 @@ impl Helper {
         };
         Ok(understand(
             &captured.output,
-            captured.problem.map(|problem| problem.to_string()),
+            captured.problem(),
             seeds,
             about,
         ))

@@ -172,7 +172,7 @@ impl<'a> GoogleBenchmarkContenders<'a> {
             repetitions: 1,
             ..benchmark.launch(
                 contender,
-                moment(block, None),
+                Moment::of(block, None),
                 variant,
                 path_padding,
                 padding,
@@ -204,7 +204,7 @@ impl<'a> GoogleBenchmarkContenders<'a> {
         let contender = slot.contender.index();
         let launch = benchmark.launch(
             contender,
-            moment(block, Some(index)),
+            Moment::of(block, Some(index)),
             self.links[contender].as_ref(),
             self.path_padding(block),
             slot.padding.into(),
@@ -255,14 +255,6 @@ impl Entered {
             path_padding: Some(path_padding),
             padding,
         }
-    }
-}
-
-fn moment(block: &Block, slot: Option<usize>) -> Moment {
-    Moment::Block {
-        replicate: block.replicate,
-        block: block.index,
-        slot,
     }
 }
 

@@ -14,6 +14,7 @@ use super::report::Repetition;
 use crate::command_failure::GoogleBenchmarkError;
 use crate::error::EngineError;
 use crate::order::Moment;
+use crate::subprocess::Ending;
 
 /// Seconds that a repetition takes at least, unless one iteration takes
 /// longer: a few thousand times the step of any clock.
@@ -255,7 +256,10 @@ impl<'p> Piloting<'p, '_> {
             let tried = match self.attempt(side, *length, repetitions) {
                 Ok(tried) => tried,
                 Err(error) => match problem_of(&error) {
-                    Some(GoogleBenchmarkError::Exited { .. }) if counted && known.is_none() => {
+                    Some(GoogleBenchmarkError::Process {
+                        ending: Ending::Exited(_),
+                        ..
+                    }) if counted && known.is_none() => {
                         self.iteration_support.note(program, false);
                         return Ok(Rehearsed::NotCounting);
                     }
