@@ -360,9 +360,7 @@ fn subfolders(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut folders = Vec::new();
     for entry in entries {
         let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            folders.push(entry.path());
-        }
+        folders.extend(entry.file_type()?.is_dir().then(|| entry.path()));
     }
     Ok(folders)
 }
@@ -382,12 +380,6 @@ pub(crate) struct FolderLock {
 }
 
 impl FolderLock {
-    /// Lets others hold the folder too, and nobody clear it away, as the engine does.
-    #[cfg(test)]
-    pub(crate) fn shared(home: &Path) -> io::Result<Option<Self>> {
-        Self::of(home, File::try_lock_shared)
-    }
-
     /// Keeps everybody else out; `None` where a race runs.
     pub(crate) fn alone(home: &Path) -> io::Result<Option<Self>> {
         Self::of(home, File::try_lock)
@@ -397,8 +389,7 @@ impl FolderLock {
         let folder = File::open(home)?;
         match attempt(&folder) {
             Err(TryLockError::WouldBlock) => return Ok(None),
-            Err(TryLockError::Error(error)) => return Err(error),
-            Ok(()) => {}
+            attempted => attempted?,
         }
         // It may have been removed and made again in between.
         let (ours, there) = (folder.metadata()?, metadata(home)?);
@@ -463,6 +454,11 @@ mod tests {
     }
 
     /// The same whether somebody races or nobody does.
+    /// Lets others hold the folder too, and nobody clear it away, as the engine does.
+    fn shared(home: &Path) -> io::Result<Option<FolderLock>> {
+        FolderLock::of(home, File::try_lock_shared)
+    }
+
     fn limits(bytes: u64) -> Limits {
         Limits {
             racing: bytes,
@@ -526,7 +522,7 @@ mod tests {
             ["kept", "gone"].map(|name| cache.entry(&record(&cache, name), &linker("LLD 14")));
         let paths = [put(&kept, 1, 100, 900), put(&gone, 1, 100, 0)];
         fs::remove_file(home.path().join("gone.json")).unwrap();
-        let racing = FolderLock::shared(home.path()).unwrap().unwrap();
+        let racing = shared(home.path()).unwrap().unwrap();
         cache.trim(limits(150), &BTreeSet::new()).unwrap();
         assert_eq!(there(&paths), [true, false]);
         let Digest(folder) = Digest::of(b"gone");
@@ -550,7 +546,7 @@ mod tests {
             racing: 400,
             idle: 200,
         };
-        let race = FolderLock::shared(home.path()).unwrap().unwrap();
+        let race = shared(home.path()).unwrap().unwrap();
         cache.trim(limits, &BTreeSet::new()).unwrap();
         assert_eq!(there(&paths), [true, true, true, true]);
         drop(race);
@@ -579,14 +575,13 @@ mod tests {
     fn races_hold_a_folder_together_and_keep_out_who_clears_it_away() {
         let home = tempfile::tempdir().unwrap();
         let home = home.path();
-        let races =
-            [FolderLock::shared(home), FolderLock::shared(home)].map(|hold| hold.unwrap().unwrap());
+        let races = [shared(home), shared(home)].map(|hold| hold.unwrap().unwrap());
         assert!(FolderLock::alone(home).unwrap().is_none());
         drop(races);
         let alone = FolderLock::alone(home).unwrap().unwrap();
-        assert!(FolderLock::shared(home).unwrap().is_none());
+        assert!(shared(home).unwrap().is_none());
         drop(alone);
-        assert!(FolderLock::shared(home).unwrap().is_some());
-        assert!(FolderLock::shared(&home.join("gone")).is_err());
+        assert!(shared(home).unwrap().is_some());
+        assert!(shared(&home.join("gone")).is_err());
     }
 }
