@@ -95,9 +95,8 @@ impl Stored {
             Place::Run => {
                 let file = File::open(&self.path)?;
                 match file.try_lock() {
-                    Ok(()) => Some(boxed(file)),
                     Err(TryLockError::WouldBlock) => None,
-                    Err(TryLockError::Error(problem)) => return Err(problem),
+                    locked => Some(boxed(locked.map(|()| file)?)),
                 }
             }
         })
