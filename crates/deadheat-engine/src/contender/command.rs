@@ -13,7 +13,7 @@ use super::command_launch::{
 };
 use crate::affinity::AffinityGuard;
 use crate::command_failure::{CommandError, ContenderFailure};
-use crate::counters::Counters;
+use crate::counters::{Counters, USAGE_METRICS};
 use crate::error::EngineError;
 use crate::executable::Variant;
 use crate::interrupt::Interrupts;
@@ -52,17 +52,8 @@ pub struct CommandContenders<'a> {
     _settled: AffinityGuard,
 }
 
-const METRICS: [Metric; 9] = [
-    Metric::Wall,
-    Metric::Cpu,
-    Metric::User,
-    Metric::System,
-    Metric::PeakRss,
-    Metric::MinorFaults,
-    Metric::MajorFaults,
-    Metric::VoluntarySwitches,
-    Metric::InvoluntarySwitches,
-];
+/// The metrics before those of the [`Usage`](crate::counters::Usage).
+const TIMES: [Metric; 2] = [Metric::Wall, Metric::Cpu];
 
 impl<'a> CommandContenders<'a> {
     /// Starts a launcher that knows every command of `plan`.
@@ -120,7 +111,7 @@ impl<'a> CommandContenders<'a> {
             Pinning::Inherit => Vec::new(),
             _ => settled.contenders.clone(),
         };
-        let mut metrics = METRICS.to_vec();
+        let mut metrics = [&TIMES[..], &USAGE_METRICS[..]].concat();
         if launcher.counters().is_ok() {
             metrics.extend(Counters::METRICS);
         }
@@ -377,7 +368,7 @@ impl Contenders for CommandContenders<'_> {
                 &measured[0],
             )?;
         }
-        let with_counters = self.metrics.len() > METRICS.len();
+        let with_counters = self.launcher.counters().is_ok();
         for (index, (slot, measured)) in block.slots.iter().zip(&measured[primed..]).enumerate() {
             let code = self.exit_code(
                 block.benchmark,
@@ -394,18 +385,11 @@ impl Contenders for CommandContenders<'_> {
                 exit_code: Some(code),
                 iterations: 1,
             });
-            let usage = &measured.usage;
-            record.values.extend([
-                measured.wall_ns as f64,
-                (usage.user_ns + usage.system_ns) as f64,
-                usage.user_ns as f64,
-                usage.system_ns as f64,
-                usage.peak_rss_bytes as f64,
-                usage.minor_faults as f64,
-                usage.major_faults as f64,
-                usage.voluntary_switches as f64,
-                usage.involuntary_switches as f64,
-            ]);
+            let usage = measured.usage.map(|value| value as f64);
+            // The sum as whole nanoseconds, as each of the two is.
+            let cpu_ns = (measured.usage[0] + measured.usage[1]) as f64;
+            record.values.extend([measured.wall_ns as f64, cpu_ns]);
+            record.values.extend(usage);
             if with_counters {
                 record
                     .values

@@ -86,7 +86,7 @@ impl Spawner {
         let mut args = SpawnArgs {
             programs: image.programs().as_ptr(),
             program_count: image.programs().len(),
-            argv: image.argv().as_argv(),
+            argv: image.argv.as_argv(),
             envp: env.as_envp(),
             streams,
             mask: &self.mask,
