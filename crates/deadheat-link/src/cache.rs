@@ -159,7 +159,7 @@ impl Cache {
     pub(crate) fn trim(&self, limits: Limits, spared: &BTreeSet<PathBuf>) -> io::Result<()> {
         let _lock = self.lock()?;
         // Held until the end: no race begins with links that are about to go.
-        let idle = FolderLock::alone(&self.home)?;
+        let idle = alone_in(&self.home)?;
         let limit = match &idle {
             Some(_) => {
                 self.remove_unrecorded()?;
@@ -372,30 +372,26 @@ fn ignore_missing(error: io::Error) -> io::Result<()> {
     }
 }
 
-/// The lock on a folder `.deadheat/links`, held as long as this lives. It is on the folder itself,
-/// which the engine locks as well for as long as a race runs.
-#[derive(Debug)]
-pub(crate) struct FolderLock {
-    _folder: File,
+/// A lock that keeps everybody else out of a folder `.deadheat/links` as long as it lives; `None`
+/// where a race runs. It is on the folder itself, which the engine locks as well for as long as a
+/// race runs.
+pub(crate) fn alone_in(home: &Path) -> io::Result<Option<File>> {
+    lock_folder(home, File::try_lock)
 }
 
-impl FolderLock {
-    /// Keeps everybody else out; `None` where a race runs.
-    pub(crate) fn alone(home: &Path) -> io::Result<Option<Self>> {
-        Self::of(home, File::try_lock)
+fn lock_folder(
+    home: &Path,
+    attempt: fn(&File) -> Result<(), TryLockError>,
+) -> io::Result<Option<File>> {
+    let folder = File::open(home)?;
+    match attempt(&folder) {
+        Err(TryLockError::WouldBlock) => return Ok(None),
+        attempted => attempted?,
     }
-
-    fn of(home: &Path, attempt: fn(&File) -> Result<(), TryLockError>) -> io::Result<Option<Self>> {
-        let folder = File::open(home)?;
-        match attempt(&folder) {
-            Err(TryLockError::WouldBlock) => return Ok(None),
-            attempted => attempted?,
-        }
-        // It may have been removed and made again in between.
-        let (ours, there) = (folder.metadata()?, metadata(home)?);
-        let is_there = (ours.dev(), ours.ino()) == (there.dev(), there.ino());
-        Ok(is_there.then_some(Self { _folder: folder }))
-    }
+    // It may have been removed and made again in between.
+    let (ours, there) = (folder.metadata()?, metadata(home)?);
+    let is_there = (ours.dev(), ours.ino()) == (there.dev(), there.ino());
+    Ok(is_there.then_some(folder))
 }
 
 #[cfg(test)]
@@ -455,8 +451,8 @@ mod tests {
 
     /// The same whether somebody races or nobody does.
     /// Lets others hold the folder too, and nobody clear it away, as the engine does.
-    fn shared(home: &Path) -> io::Result<Option<FolderLock>> {
-        FolderLock::of(home, File::try_lock_shared)
+    fn shared(home: &Path) -> io::Result<Option<File>> {
+        lock_folder(home, File::try_lock_shared)
     }
 
     fn limits(bytes: u64) -> Limits {
@@ -576,9 +572,9 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let home = home.path();
         let races = [shared(home), shared(home)].map(|hold| hold.unwrap().unwrap());
-        assert!(FolderLock::alone(home).unwrap().is_none());
+        assert!(alone_in(home).unwrap().is_none());
         drop(races);
-        let alone = FolderLock::alone(home).unwrap().unwrap();
+        let alone = alone_in(home).unwrap().unwrap();
         assert!(shared(home).unwrap().is_none());
         drop(alone);
         assert!(shared(home).unwrap().is_some());
