@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, RawFd};
 
 use deadheat_model::{
-    Block, BlockRecord, ContenderId, Flags, Metric, Pinning, Placed, Plan, Sample, Slot, Workload,
+    Block, BlockRecord, ContenderId, Flags, Metric, Pinning, Placed, Plan, Sample, Slot,
 };
 
 use super::command_launch::{
@@ -65,21 +65,7 @@ impl<'a> CommandContenders<'a> {
         let mut images = Vec::new();
         let mut benchmarks = Vec::new();
         for benchmark in &plan.benchmarks {
-            let mut commands = Vec::new();
-            for contender in &benchmark.contenders {
-                let Workload::Command(command) = &contender.workload else {
-                    return Err(EngineError::NotRunnable {
-                        benchmark: benchmark.name.clone(),
-                        contender: contender.name.clone(),
-                    });
-                };
-                commands.push((**command).clone());
-            }
-            benchmarks.push(BenchmarkImages::new(
-                benchmark.name.clone(),
-                commands,
-                &mut images,
-            )?);
+            benchmarks.push(BenchmarkImages::new(benchmark, &mut images)?);
         }
         if images.len() > usize::from(NO_IMAGE) {
             return Err(EngineError::TooManyCommands {

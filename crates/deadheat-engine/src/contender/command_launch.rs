@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 
-use deadheat_model::{CommandLine, Input, Output, Slot};
+use deadheat_model::{Benchmark, CommandLine, Contender, Input, Output, Slot, Workload};
 
 use crate::command_failure::CommandError;
 use crate::error::EngineError;
@@ -40,11 +40,17 @@ pub(super) struct BenchmarkImages {
 }
 
 impl BenchmarkImages {
-    pub(super) fn new(
-        name: String,
-        commands: Vec<CommandLine>,
-        images: &mut Vec<Image>,
-    ) -> Result<Self, EngineError> {
+    /// Adds the images of a benchmark of commands.
+    pub(super) fn new(benchmark: &Benchmark, images: &mut Vec<Image>) -> Result<Self, EngineError> {
+        let command = |contender: &Contender| match &contender.workload {
+            Workload::Command(command) => Ok(CommandLine::clone(command)),
+            _ => Err(EngineError::NotRunnable {
+                benchmark: benchmark.name.clone(),
+                contender: contender.name.clone(),
+            }),
+        };
+        let commands = benchmark.contenders.iter().map(command);
+        let commands = commands.collect::<Result<Vec<_>, _>>()?;
         let mut add = |command: &CommandLine, image: Result<Image, _>| {
             images.push(image.map_err(|source| EngineError::Command {
                 command: command.text.clone(),
@@ -90,7 +96,7 @@ impl BenchmarkImages {
             });
         }
         Ok(Self {
-            name,
+            name: benchmark.name.clone(),
             commands,
             contenders,
             setups,
@@ -124,10 +130,7 @@ pub(super) fn cause_of(
 ) -> Option<CommandError> {
     let hook = |flag: &'static str, words: &Option<Vec<String>>, end: HookEnd| CommandError::Hook {
         flag,
-        hook: words
-            .as_ref()
-            .map(|words| words.join(" "))
-            .unwrap_or_default(),
+        hook: words.as_deref().unwrap_or_default().join(" "),
         ended: hook_end(end),
         errors: tail(hook_errors),
     };
@@ -163,13 +166,15 @@ fn not_started(errno: i32, command: &CommandLine) -> io::Error {
     let error = io::Error::from_raw_os_error(errno);
     let program = command.words.first().map_or("", String::as_str);
     match errno {
-        libc::ENOENT if program.contains('/') => {
-            io::Error::new(error.kind(), format!("there is no program '{program}'"))
+        libc::ENOENT => {
+            let advice = if program.contains('/') {
+                ""
+            } else {
+                " in PATH (a shell builtin needs -S)"
+            };
+            let message = format!("there is no program '{program}'{advice}");
+            io::Error::new(error.kind(), message)
         }
-        libc::ENOENT => io::Error::new(
-            error.kind(),
-            format!("there is no program '{program}' in PATH (a shell builtin needs -S)"),
-        ),
         _ => error,
     }
 }
@@ -180,10 +185,8 @@ pub(super) fn hook_end(end: HookEnd) -> String {
         HookEnd::Exited(code) => format!("exited with code {code}"),
         HookEnd::Signalled(signal) => format!("was killed by signal {signal}"),
         HookEnd::NotStarted(errno) => {
-            format!(
-                "cannot be started ({})",
-                io::Error::from_raw_os_error(errno)
-            )
+            let error = io::Error::from_raw_os_error(errno);
+            format!("cannot be started ({error})")
         }
     }
 }

@@ -64,12 +64,12 @@ impl Words {
 }
 
 /// Where the standard streams of a launch lead.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) enum OutputKind {
     Null,
     Pipe,
     Inherit,
-    File,
+    File(CString),
     Compared,
 }
 
@@ -80,7 +80,6 @@ pub(crate) struct Image {
     pub(crate) argv: Words,
     pub(crate) input: Option<CString>,
     pub(crate) output: OutputKind,
-    pub(crate) output_path: Option<CString>,
     /// 0 for no limit.
     pub(crate) timeout_ns: u64,
     pub(crate) exit_policy: ExitPolicy,
@@ -100,10 +99,7 @@ impl Image {
             Output::Pipe => OutputKind::Pipe,
             Output::Inherit => OutputKind::Inherit,
             Output::Compared => OutputKind::Compared,
-            Output::File(path) => {
-                image.output_path = Some(c_string(path.as_os_str())?);
-                OutputKind::File
-            }
+            Output::File(path) => OutputKind::File(c_string(path.as_os_str())?),
         };
         image.exit_policy = command.exit_policy.clone();
         image.timeout_ns = command.timeout.map_or(0, |limit| limit.as_nanos() as u64);
@@ -115,18 +111,16 @@ impl Image {
         let Some(program) = words.first().filter(|program| !program.is_empty()) else {
             return Err(ImageError::Empty);
         };
-        let argv = words
-            .iter()
-            .map(|word| c_string(OsStr::new(word)))
-            .collect::<Result<_, _>>()?;
+        let argv = words.iter().map(|word| c_string(OsStr::new(word)));
+        // Before the paths, which hold the program: a message names a word of the user's.
+        let argv = Words::new(argv.collect::<Result<_, _>>()?);
         let paths = program_paths(Path::new(program)).into_iter();
         let programs = paths.map(|path| c_string(path.as_os_str()));
         Ok(Self {
             programs: programs.collect::<Result<_, _>>()?,
-            argv: Words::new(argv),
+            argv,
             input: None,
             output: OutputKind::Null,
-            output_path: None,
             timeout_ns: 0,
             exit_policy: ExitPolicy::ZeroOnly,
             variant: None,

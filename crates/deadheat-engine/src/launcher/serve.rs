@@ -204,7 +204,7 @@ impl Server {
             },
         };
         let stdin = input.as_ref().map_or(null, AsRawFd::as_raw_fd);
-        match wanted.output {
+        match &wanted.output {
             OutputKind::Null => self.process(image, [stdin, null, null], None),
             OutputKind::Inherit => {
                 self.process(image, [stdin, self.shown, libc::STDERR_FILENO], None)
@@ -215,10 +215,9 @@ impl Server {
                 let capture = capture.as_raw_fd();
                 self.process(image, [stdin, capture, null], None)
             }
-            OutputKind::File => {
+            OutputKind::File(path) => {
                 let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_TRUNC | OFlag::O_CLOEXEC;
-                let path = wanted.output_path.as_deref().unwrap_or(c"/dev/null");
-                match open(path, flags, Mode::from_bits_truncate(0o666)) {
+                match open(path.as_c_str(), flags, Mode::from_bits_truncate(0o666)) {
                     Ok(file) => self.process(image, [stdin, file.as_raw_fd(), null], None),
                     Err(errno) => Ok(Measured::nothing(Outcome::NoOutput(errno as i32))),
                 }

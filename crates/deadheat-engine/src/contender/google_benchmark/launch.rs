@@ -165,12 +165,12 @@ pub(super) fn failure(launch: &Launch<'_>, problem: GoogleBenchmarkError) -> Eng
 
 /// The error, if it was a launch that failed.
 pub(super) fn problem_of(error: &EngineError) -> Option<&GoogleBenchmarkError> {
-    match error {
-        EngineError::Function(failure) => match &failure.cause {
-            FunctionError::GoogleBenchmark(cause) => Some(&cause.what),
-            _ => None,
-        },
-        _ => None,
+    if let EngineError::Function(failure) = error
+        && let FunctionError::GoogleBenchmark(cause) = &failure.cause
+    {
+        Some(&cause.what)
+    } else {
+        None
     }
 }
 
