@@ -243,9 +243,7 @@ impl Cache {
         let mut digests = BTreeSet::new();
         for entry in fs::read_dir(&self.home)? {
             let path = entry?.path();
-            if path
-                .extension()
-                .is_some_and(|extension| extension == "json")
+            if path.extension() == Some("json".as_ref())
                 && let Ok(text) = fs::read(&path)
                 && let Ok(record) = serde_json::from_slice::<LinkRecord>(&text)
             {

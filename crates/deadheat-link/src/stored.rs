@@ -27,9 +27,8 @@ impl StoredLinks {
 
     /// Neutral links: they are made again with the next race that draws their seed.
     pub fn neutral_links(&self) -> Vec<PathBuf> {
-        entries(&self.home.join("placements"), |entry, _| {
-            is_of_neutral_links(entry)
-        })
+        let placements = self.home.join("placements");
+        entries(&placements, |entry, _| is_of_neutral_links(entry))
     }
 
     /// Records of links, and the objects they were made from: they are made again with the next
