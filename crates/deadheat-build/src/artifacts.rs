@@ -8,7 +8,7 @@ use std::{fs, io};
 use deadheat_link::LinkRecord;
 use serde::Deserialize;
 
-use crate::disk::{entries, remove_all};
+use crate::disk::{entries, remove_all, unless_gone};
 use crate::slot::Executable;
 
 /// All that cargo said about one build, line by line.
@@ -45,11 +45,8 @@ impl Messages {
     /// ours.
     pub(crate) fn read(text: &[u8]) -> Self {
         let lines = text.split(|byte| *byte == b'\n');
-        Self(
-            lines
-                .filter_map(|line| serde_json::from_slice(line).ok())
-                .collect(),
-        )
+        let messages = lines.filter_map(|line| serde_json::from_slice(line).ok());
+        Self(messages.collect())
     }
 
     /// The bench targets, by their names; with that of the package where two packages have one of
@@ -209,7 +206,7 @@ impl Seed {
     pub(crate) fn plant(&self, target: &Path) {
         for file in &self.files {
             let planted = copy(&self.target.join(file), &target.join(file));
-            if planted.is_err_and(|problem| problem.kind() != io::ErrorKind::NotFound) {
+            if unless_gone(planted).is_err() {
                 // Half of it would do no harm, but a full disk might.
                 let _ = fs::remove_dir_all(target);
                 return;
@@ -250,13 +247,11 @@ fn is_replaced_whole(file: &Path) -> bool {
     let extension = file.extension().and_then(|extension| extension.to_str());
     let folder = file.parent().and_then(Path::file_name);
     let is_compiled = matches!(extension, Some("rlib" | "rmeta" | "so"));
-    (is_compiled && folder == Some("deps".as_ref())) || is_stored_input(file) || is_script(file)
-}
-
-/// Returns true for an object of the store of links, which is named after its content.
-fn is_stored_input(file: &Path) -> bool {
-    file.parent()
-        .is_some_and(|folder| folder.ends_with(".deadheat/links/inputs"))
+    // Objects of the store of links are named after their content.
+    let is_stored = |folder: &Path| folder.ends_with(".deadheat/links/inputs");
+    (is_compiled && folder == Some("deps".as_ref()))
+        || file.parent().is_some_and(is_stored)
+        || is_script(file)
 }
 
 /// Returns true for the program of a build script: `build/NAME-HASH/build-script-NAME`.
@@ -275,24 +270,21 @@ fn is_script(file: &Path) -> bool {
 pub(crate) fn prune(target: &Path, kept: &[PathBuf]) {
     let kept: BTreeSet<PathBuf> = kept.iter().map(|path| target.join(path)).collect();
     for profile in profiles(target) {
-        for path in entries(&profile.join(".fingerprint")) {
-            if !kept.contains(&path) {
-                remove(&path);
-            }
-        }
-        for path in entries(&profile.join("deps")).chain(entries(&profile)) {
+        let unneeded = |folder: &Path| entries(folder).filter(|path| !kept.contains(path));
+        let is_on_the_way = |path: &PathBuf| {
             let extension = path.extension().and_then(|extension| extension.to_str());
-            let is_on_the_way = matches!(extension, Some("rlib" | "rmeta" | "d" | "o"));
-            if is_on_the_way && !kept.contains(&path) {
-                remove(&path);
-            }
+            matches!(extension, Some("rlib" | "rmeta" | "d" | "o"))
+        };
+        let compiled = unneeded(&profile.join("deps")).chain(unneeded(&profile));
+        let scripts = unneeded(&profile.join("build")).flat_map(|folder| entries(&folder));
+        let removed = unneeded(&profile.join(".fingerprint"))
+            .chain(compiled.filter(is_on_the_way))
+            .chain(scripts.filter(|path| is_script(path)))
+            .chain([profile.join("incremental")]);
+        for path in removed {
+            // What cannot be removed takes room, and does no other harm.
+            let _ = remove_all(&path);
         }
-        for folder in entries(&profile.join("build")).filter(|folder| !kept.contains(folder)) {
-            entries(&folder)
-                .filter(|path| is_script(path))
-                .for_each(|path| remove(&path));
-        }
-        remove(&profile.join("incremental"));
     }
 }
 
@@ -304,11 +296,6 @@ fn profiles(target: &Path) -> Vec<PathBuf> {
     let both = first.iter().cloned().chain(second);
     both.filter(|folder| folder.join(".fingerprint").is_dir())
         .collect()
-}
-
-/// Removes a file or folder. One that cannot be removed takes room, and does no other harm.
-fn remove(path: &Path) {
-    let _ = remove_all(path);
 }
 
 #[cfg(test)]

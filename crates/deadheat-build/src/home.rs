@@ -39,10 +39,8 @@ impl Home {
 
     /// The same without symbolic links, once it is there.
     fn resolved(self) -> Self {
-        match self.folder.canonicalize() {
-            Ok(folder) => Self { folder },
-            Err(_) => self,
-        }
+        let folder = self.folder.canonicalize();
+        folder.map_or(self, |folder| Self { folder })
     }
 
     fn inside(top: &Path) -> Self {
@@ -91,22 +89,17 @@ impl Home {
     pub(crate) fn clear_abandoned(&self, repository: &Repository<'_>) -> Result<(), BuildError> {
         for key in self.keys() {
             let is_finished = self.folder.join(&key).join("index.json").exists();
-            if is_finished {
-                continue;
-            }
-            if let Some(slot) = Slot::unused(&self.folder, &key) {
+            if !is_finished && let Some(slot) = Slot::unused(&self.folder, &key) {
                 tree::remove_worktree(repository, &slot.folder);
                 // What is in the way now will be next time.
                 let _ = slot.clear();
             }
         }
         for path in tree::worktrees(repository, &repository.interruption)? {
-            let Some(folder) = path.parent().filter(|_| path.ends_with(tree::NAME)) else {
-                continue;
-            };
-            let key = folder.file_name().and_then(|key| key.to_str());
-            if folder.parent() == Some(&*self.folder)
-                && let Some(key) = key
+            if path.ends_with(tree::NAME)
+                && let Some(folder) = path.parent()
+                && folder.parent() == Some(&*self.folder)
+                && let Some(key) = folder.file_name().and_then(|key| key.to_str())
                 && self.folder.is_dir()
                 && let Some(slot) = Slot::unused(&self.folder, key)
             {

@@ -74,12 +74,10 @@ impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Building { revision, commit } => write!(f, "building {revision} ({commit})"),
-            Self::Waiting { revision } => {
-                write!(
-                    f,
-                    "waiting for another deadheat, which is building {revision}"
-                )
-            }
+            Self::Waiting { revision } => write!(
+                f,
+                "waiting for another deadheat, which is building {revision}"
+            ),
             Self::DirtySubmodules { paths, raced } => {
                 let names: Vec<String> = paths.iter().map(|p| p.display().to_string()).collect();
                 let names = names.join(", ");

@@ -147,8 +147,7 @@ impl CargoBuild {
         directory: &Path,
         interruption: &Interruption<'_>,
     ) -> Result<String, BuildError> {
-        let mut rustc = self.rustc(directory);
-        let done = interruption.run(rustc.arg("-vV"), None)?;
+        let done = interruption.run(rustc(directory).arg("-vV"), None)?;
         Ok(String::from_utf8_lossy(&done.stdout).into_owned())
     }
 
@@ -157,21 +156,13 @@ impl CargoBuild {
         if std::env::var_os("RUSTUP_TOOLCHAIN").is_some() {
             return None;
         }
-        let mut rustc = self.rustc(directory);
-        let done = interruption
-            .run(rustc.args(["--print", "sysroot"]), None)
-            .ok()?;
+        let mut rustc = rustc(directory);
+        rustc.args(["--print", "sysroot"]);
+        let done = interruption.run(&mut rustc, None).ok()?;
         let text = String::from_utf8(done.stdout).ok()?;
         let sysroot = Path::new(text.trim());
         let is_rustup_s = sysroot.parent()?.file_name()? == "toolchains";
         is_rustup_s.then(|| sysroot.file_name().unwrap_or_default().to_owned())
-    }
-
-    fn rustc(&self, directory: &Path) -> Command {
-        let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-        let mut command = Command::new(rustc);
-        command.current_dir(directory).stdout(Stdio::piped());
-        command
     }
 
     /// Builds the working tree where it is.
@@ -247,16 +238,12 @@ impl CargoBuild {
             }
             return Ok(messages);
         }
-        let mut said = OsString::from("`cargo bench --no-run");
+        let mut said = OsString::from("cargo bench --no-run");
         for argument in &self.arguments {
             said.push(" ");
             said.push(argument);
         }
-        Err(BuildError::Failed {
-            revision: site.revision.to_owned(),
-            command: format!("{}`", said.display()),
-            end: done.status.to_string(),
-        })
+        Err(done.failed(site.revision, &said.to_string_lossy()))
     }
 
     /// The arguments with paths below `from`, absolute ones, below `to`.
@@ -303,6 +290,13 @@ impl CargoBuild {
         }
         folders[0].ancestors().map(Path::to_owned).collect()
     }
+}
+
+fn rustc(directory: &Path) -> Command {
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let mut command = Command::new(rustc);
+    command.current_dir(directory).stdout(Stdio::piped());
+    command
 }
 
 /// Configuration of cargo above the top of a repository, the nearest first.
@@ -374,46 +368,33 @@ impl CommandBuild {
         forget_the_repository(&mut command);
         let done = interruption.run(&mut command, lock)?;
         if !done.status.success() {
-            return Err(BuildError::Failed {
-                revision: revision.to_owned(),
-                command: format!("`{}`", self.command),
-                end: done.status.to_string(),
-            });
+            return Err(done.failed(revision, &self.command));
         }
         self.executables
             .iter()
             .map(|path| {
-                let name = path.file_name().unwrap_or_default();
-                let name = if self.is_alone(path) {
-                    name.to_string_lossy().into_owned()
-                } else {
-                    path.display().to_string()
+                // The file name, unless another executable has the same.
+                let same = |other: &&PathBuf| other.file_name() == path.file_name();
+                let name = match path.file_name() {
+                    Some(name) if self.executables.iter().filter(same).count() == 1 => {
+                        name.to_string_lossy().into_owned()
+                    }
+                    _ => path.display().to_string(),
                 };
                 let path = folder.join(path);
                 let problem = match fs::metadata(&path) {
-                    Err(_) => Some("is not there; --exe names what --build makes"),
-                    Ok(about) if !about.is_file() => Some("is no file"),
-                    Ok(about) if about.permissions().mode() & 0o111 == 0 => {
-                        Some("is not executable")
-                    }
-                    Ok(_) => None,
+                    Err(_) => "is not there; --exe names what --build makes",
+                    Ok(about) if !about.is_file() => "is no file",
+                    Ok(about) if about.permissions().mode() & 0o111 == 0 => "is not executable",
+                    Ok(_) => return Ok(Executable { name, path }),
                 };
-                match problem {
-                    None => Ok(Executable { name, path }),
-                    Some(problem) => Err(BuildError::NoExecutable {
-                        revision: revision.to_owned(),
-                        path,
-                        problem,
-                    }),
-                }
+                Err(BuildError::NoExecutable {
+                    revision: revision.to_owned(),
+                    path,
+                    problem,
+                })
             })
             .collect()
-    }
-
-    /// Returns true if no other executable has this file name.
-    fn is_alone(&self, path: &Path) -> bool {
-        let same = |other: &&PathBuf| other.file_name() == path.file_name();
-        self.executables.iter().filter(same).count() == 1
     }
 }
 

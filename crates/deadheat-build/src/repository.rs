@@ -71,11 +71,8 @@ impl Revisions {
 
     /// The sides as they are called: the baseline first.
     pub fn names(&self) -> [String; 2] {
-        let head = self.head.clone();
-        [
-            self.base.clone(),
-            head.unwrap_or_else(|| Self::WORKING_TREE.to_owned()),
-        ]
+        let head = self.head.as_deref().unwrap_or(Self::WORKING_TREE);
+        [self.base.clone(), head.to_owned()]
     }
 }
 
@@ -137,10 +134,10 @@ impl<'a> Repository<'a> {
         }
         let [top, common] = two_lines(&done.stdout)
             .ok_or_else(|| missing("git names no working tree".to_owned()))?;
-        let directory = directory
+        let here = directory
             .canonicalize()
             .map_err(BuildError::at(directory))?;
-        let inside = directory
+        let inside = here
             .strip_prefix(&top)
             .map_err(|_| missing(format!("git names {}", top.display())))?;
         Ok(Self {
@@ -205,14 +202,10 @@ impl<'a> Repository<'a> {
         if !self.top.join(".gitmodules").exists() {
             return Ok(Vec::new());
         }
-        let done = self.try_git([
-            "--no-optional-locks",
-            "status",
-            "--porcelain=v2",
-            "-z",
-            "--untracked-files=no",
-            "--ignore-submodules=none",
-        ])?;
+        let mut command = self.git();
+        command.args(["--no-optional-locks", "status", "--porcelain=v2", "-z"]);
+        command.args(["--untracked-files=no", "--ignore-submodules=none"]);
+        let done = self.interruption.run(&mut command, None)?;
         // `1 XY S<c><m><u> mH mI mW hH hI path`
         let entries = done.stdout.split(|byte| *byte == 0);
         let dirty = entries.filter_map(|entry| {

@@ -47,14 +47,10 @@ impl Slot {
             let Some(lock) = wait(home, key, File::try_lock_shared, interruption, waiting)? else {
                 continue;
             };
-            let slot = Self {
-                folder: folder.clone(),
-                lock,
-            };
             if let Some(index) = Index::read(&folder) {
-                return Ok((slot, Some(index)));
+                return Ok((Self { folder, lock }, Some(index)));
             }
-            drop(slot);
+            drop(lock);
             let Some(lock) = wait(home, key, File::try_lock, interruption, waiting)? else {
                 continue;
             };
@@ -67,13 +63,13 @@ impl Slot {
 
     /// The place of `key` if nobody uses it.
     pub(crate) fn unused(home: &Path, key: &str) -> Option<Self> {
-        let lock = open(&lock_file(home, key)).ok()?;
+        let file = lock_file(home, key);
+        let lock = open(&file).ok()?;
         lock.try_lock().ok()?;
-        let slot = Self {
+        same(&lock, &file).then(|| Self {
             folder: home.join(key),
             lock,
-        };
-        same(&slot.lock, &lock_file(home, key)).then_some(slot)
+        })
     }
 
     /// Lets others use what is in it, and nobody remove it.

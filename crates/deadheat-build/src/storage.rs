@@ -95,9 +95,8 @@ impl Stored {
             Place::Run => {
                 let file = File::open(&self.path)?;
                 match file.try_lock() {
-                    Ok(()) => Some(boxed(file)),
                     Err(TryLockError::WouldBlock) => None,
-                    Err(TryLockError::Error(problem)) => return Err(problem),
+                    locked => Some(boxed(locked.map(|()| file)?)),
                 }
             }
         })
@@ -131,10 +130,8 @@ pub fn stored_below(folders: &[PathBuf], is_run: impl Fn(&str) -> bool) -> Vec<S
         let home = folder.join("links");
         if is_folder(&home) {
             let links = StoredLinks::at(home.clone());
-            for (kind, parts) in [
-                (Kind::NeutralLinks, links.neutral_links()),
-                (Kind::Records, links.records()),
-            ] {
+            let neutral_links = (Kind::NeutralLinks, links.neutral_links());
+            for (kind, parts) in [neutral_links, (Kind::Records, links.records())] {
                 let links = links.clone();
                 if !parts.is_empty() {
                     found.push((kind, home.clone(), Place::Links { links, parts }));
@@ -224,15 +221,11 @@ pub fn freed_by(all: &[Stored]) -> u64 {
 /// Folders `.deadheat` below these, and of the working trees they are in.
 fn our_folders(folders: &[PathBuf]) -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
-    let mut waiting: Vec<PathBuf> = folders
-        .iter()
-        .map(|folder| folder.canonicalize().unwrap_or_else(|_| folder.clone()))
-        .collect();
+    let resolved = |folder: &PathBuf| folder.canonicalize().unwrap_or_else(|_| folder.clone());
+    let mut waiting: Vec<PathBuf> = folders.iter().map(resolved).collect();
     let tops = waiting.iter().filter_map(|folder| top_of(folder));
-    found.extend(
-        tops.map(|top| top.join(OURS))
-            .filter(|ours| is_folder(ours)),
-    );
+    let of_tops = tops.map(|top| top.join(OURS));
+    found.extend(of_tops.filter(|ours| is_folder(ours)));
     while let Some(folder) = waiting.pop() {
         if name_of(&folder) == Some(OURS) {
             found.insert(folder);

@@ -45,11 +45,18 @@ impl Finished {
     pub(crate) fn said(&self) -> String {
         let text = String::from_utf8_lossy(&self.stderr);
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-        let said = lines.collect::<Vec<_>>().join("; ");
-        if said.is_empty() {
-            self.status.to_string()
-        } else {
-            said
+        match lines.collect::<Vec<_>>() {
+            none if none.is_empty() => self.status.to_string(),
+            lines => lines.join("; "),
+        }
+    }
+
+    /// The failure of a build of this revision by this command.
+    pub(crate) fn failed(&self, revision: &str, command: &str) -> BuildError {
+        BuildError::Failed {
+            revision: revision.to_owned(),
+            command: format!("`{command}`"),
+            end: self.status.to_string(),
         }
     }
 
@@ -95,15 +102,12 @@ impl Interruption<'_> {
         // In a group of its own, so that all it starts can be ended.
         let child = command.stdin(input).process_group(0).spawn();
         let mut child = child.map_err(|problem| not_started(command, problem))?;
-        let [out, err] = [
-            child.stdout.take().map(|pipe| reading(Box::new(pipe))),
-            child.stderr.take().map(|pipe| reading(Box::new(pipe))),
-        ];
+        let out = child.stdout.take().map(reading);
+        let err = child.stderr.take().map(reading);
         let status = self.wait(&mut child);
         let text = |reader: Option<thread::JoinHandle<Vec<u8>>>| {
-            reader
-                .and_then(|reader| reader.join().ok())
-                .unwrap_or_default()
+            let text = reader.and_then(|reader| reader.join().ok());
+            text.unwrap_or_default()
         };
         match status {
             Ok(Some(status)) => Ok(Finished {
@@ -148,7 +152,7 @@ fn end(child: &mut Child) -> io::Result<()> {
     child.wait().map(drop)
 }
 
-fn reading(mut pipe: Box<dyn Read + Send>) -> thread::JoinHandle<Vec<u8>> {
+fn reading(mut pipe: impl Read + Send + 'static) -> thread::JoinHandle<Vec<u8>> {
     thread::spawn(move || {
         let mut text = Vec::new();
         // What was read before an error is all there is.

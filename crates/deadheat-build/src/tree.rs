@@ -188,12 +188,11 @@ impl Submodules<'_> {
             });
             return Ok(());
         }
-        let ours = level.ours.join(path);
         let mut next = Level {
             git_dir: PathBuf::new(),
             commit: id.to_owned(),
             theirs: level.theirs.join(path),
-            ours,
+            ours: level.ours.join(path),
             inside,
         };
         for git_dir in known {
@@ -226,16 +225,10 @@ impl Submodules<'_> {
                 known.push(PathBuf::from(OsStr::from_bytes(text)));
             }
         }
+        let paths = ["-z", "--get-regexp", r"^submodule\..*\.path$"];
         let names = self.git(
             level,
-            &[
-                "config",
-                "--file",
-                ".gitmodules",
-                "-z",
-                "--get-regexp",
-                r"^submodule\..*\.path$",
-            ],
+            &[&["config", "--file", ".gitmodules"], &paths[..]].concat(),
         )?;
         for entry in names.split(|byte| *byte == 0) {
             // `submodule.NAME.path\nPATH`

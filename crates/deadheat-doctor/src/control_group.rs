@@ -25,21 +25,19 @@ impl Groups {
     /// The tightest quota of them all.
     pub(crate) fn quota(&self, root: &Root) -> Option<Quota> {
         let quotas = self.folders.iter().filter_map(|folder| {
-            let (file, limit) = match self.version {
-                1 => {
-                    let file = format!("{folder}/cpu.cfs_quota_us");
-                    let limit = root.number::<i64>(&file);
-                    let period = root.number::<u64>(&format!("{folder}/cpu.cfs_period_us"));
-                    let limit = limit.filter(|us| *us > 0).zip(period);
-                    (file, limit.map(|(us, period)| (us as u64, period)))
-                }
-                _ => {
-                    let file = format!("{folder}/cpu.max");
-                    let limit = root.text(&file).and_then(|text| cpu_max(&text));
-                    (file, limit)
-                }
+            let (file, quota, period) = if self.version == 1 {
+                let file = format!("{folder}/cpu.cfs_quota_us");
+                let quota = root.number::<i64>(&file).filter(|us| *us > 0)?;
+                let period = root.number(&format!("{folder}/cpu.cfs_period_us"))?;
+                (file, quota as u64, period)
+            } else {
+                let file = format!("{folder}/cpu.max");
+                let (quota, period) = root.read(&file, cpu_max)?;
+                (file, quota, period)
             };
-            let (quota, period) = limit.filter(|(_, period)| *period > 0)?;
+            if period == 0 {
+                return None;
+            }
             Some(Quota {
                 cores: quota as f64 / period as f64,
                 period_ms: period as f64 / 1000.0,
@@ -54,7 +52,7 @@ impl Groups {
     pub(crate) fn held_back_ns(&self, root: &Root) -> Option<u64> {
         let folders = self.folders.iter();
         let each =
-            folders.filter_map(|folder| held_back_ns(&root.text(&format!("{folder}/cpu.stat"))?));
+            folders.filter_map(|group| root.read(&format!("{group}/cpu.stat"), held_back_ns));
         each.reduce(|one, other| one + other)
     }
 
@@ -87,19 +85,17 @@ fn groups(membership: &str, mounts: &str, controller: &str) -> Option<Groups> {
     let old_mount = mounts
         .clone()
         .find(|mount| mount.kind == "cgroup" && has(mount.options));
-    if let Some(((_, path), mount)) = old.zip(old_mount) {
-        let folders = mount.folders(path);
-        return Some(Groups {
-            version: 1,
-            folders,
-        });
-    }
-    let (_, path) = memberships.find(|(controllers, _)| controllers.is_empty())?;
-    let mount = mounts.find(|mount| mount.kind == "cgroup2")?;
-    let folders = mount.folders(path);
+    let (version, (_, path), mount) = match old.zip(old_mount) {
+        Some((old, mount)) => (1, old, mount),
+        None => (
+            2,
+            memberships.find(|(controllers, _)| controllers.is_empty())?,
+            mounts.find(|mount| mount.kind == "cgroup2")?,
+        ),
+    };
     Some(Groups {
-        version: 2,
-        folders,
+        version,
+        folders: mount.folders(path),
     })
 }
 

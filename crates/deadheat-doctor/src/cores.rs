@@ -24,8 +24,7 @@ pub(crate) struct Topology {
 
 impl Topology {
     pub(crate) fn of(root: &Root) -> Self {
-        let list =
-            |file: &str| cpu_list(&root.text(&format!("{CORES}/{file}")).unwrap_or_default());
+        let list = |file: &str| listed(root, &format!("{CORES}/{file}"));
         let online = list("online");
         let mut isolated = list("isolated");
         isolated.extend(partition(root));
@@ -56,11 +55,9 @@ fn partition(root: &Root) -> Vec<u32> {
     };
     let folder = format!("sys/fs/cgroup{}", path.trim_end_matches('/'));
     match root.line(&format!("{folder}/cpuset.cpus.partition")) {
-        Some(kind) if kind == "isolated" => cpu_list(
-            &root
-                .text(&format!("{folder}/cpuset.cpus.effective"))
-                .unwrap_or_default(),
-        ),
+        Some(kind) if kind == "isolated" => {
+            listed(root, &format!("{folder}/cpuset.cpus.effective"))
+        }
         _ => Vec::new(),
     }
 }
@@ -74,10 +71,10 @@ pub(crate) fn siblings(root: &Root, core: u32) -> Vec<u32> {
 
 fn shared(root: &Root, core: u32) -> Option<Vec<u32>> {
     let folder = format!("{CORES}/cpu{core}/topology");
-    let list = root
-        .text(&format!("{folder}/thread_siblings_list"))
-        .or_else(|| root.text(&format!("{folder}/core_cpus_list")))?;
-    let list = cpu_list(&list);
+    let text = ["thread_siblings_list", "core_cpus_list"]
+        .iter()
+        .find_map(|file| root.text(&format!("{folder}/{file}")))?;
+    let list = cpu_list(&text);
     (!list.is_empty()).then_some(list)
 }
 
@@ -88,6 +85,11 @@ pub(crate) fn speed(root: &Root, core: u32) -> u64 {
         .iter()
         .find_map(|file| root.number(&format!("{folder}/{file}")))
         .unwrap_or(0)
+}
+
+/// The cores that a file lists; none where it is not there.
+fn listed(root: &Root, file: &str) -> Vec<u32> {
+    cpu_list(&root.text(file).unwrap_or_default())
 }
 
 /// The cores of `0-3,5`. What is no list is empty: kernels write `(null)`, or nothing, for one that
@@ -146,18 +148,9 @@ fn spread_out(cores: &[u32], isolated: &[u32]) -> Vec<u32> {
     if cores.len() <= MOST_CORES {
         return cores.to_vec();
     }
-    let is_isolated = |core: &&u32| isolated.contains(core);
-    let mut chosen: Vec<u32> = cores
-        .iter()
-        .filter(is_isolated)
-        .take(MOST_CORES / 2)
-        .copied()
-        .collect();
-    let others: Vec<u32> = cores
-        .iter()
-        .filter(|core| !is_isolated(core))
-        .copied()
-        .collect();
+    let (mut chosen, others): (Vec<u32>, Vec<u32>) =
+        cores.iter().partition(|core| isolated.contains(core));
+    chosen.truncate(MOST_CORES / 2);
     let room = (MOST_CORES - chosen.len()).min(others.len());
     for step in 0..room {
         let place = step * (others.len() - 1) / (room - 1).max(1);

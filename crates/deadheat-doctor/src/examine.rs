@@ -70,7 +70,10 @@ pub fn examine(options: &DoctorOptions, begins: impl FnOnce()) -> Result<Checkup
         tool_version: options.tool_version.clone(),
         system: machine.system,
         kernel: root.line("proc/sys/kernel/osrelease"),
-        cpu: cpu_model(root),
+        // Processors of ARM say only who made them.
+        cpu: root.read("proc/cpuinfo", |text| {
+            of_cpuinfo(text, "model name").map(str::to_owned)
+        }),
         online: topology.online,
         advice: advice(&options.pinning, &cores, &allowed),
         allowed,
@@ -165,16 +168,7 @@ fn measure(
         quota_throttled,
         watched: best.clone(),
     };
-    let machine = Machine {
-        topology,
-        allowed,
-        candidates,
-        siblings,
-        other_core,
-        groups: groups.as_ref(),
-    };
-    let mut facts = facts(root, &machine, &measured);
-    facts.extend([
+    let mut facts = vec![
         load,
         clock_facts(root, &clock, fallback),
         Facts::Thermal {
@@ -184,7 +178,37 @@ fn measure(
         Facts::Build {
             debug_assertions: options.debug_assertions,
         },
-    ]);
+        Facts::Container {
+            kind: container(root),
+            version: groups.as_ref().map(|groups| groups.version),
+            quota: groups.as_ref().and_then(|groups| groups.quota(root)),
+        },
+        Facts::Isolation {
+            reachable: candidates
+                .iter()
+                .flatten()
+                .any(|core| topology.isolated.contains(core)),
+            isolated: topology.isolated.clone(),
+            tickless: topology.tickless.clone(),
+        },
+        Facts::Smt {
+            active: topology.smt,
+            siblings_busy: siblings
+                .iter()
+                .filter_map(|core| best.busy_share(*core))
+                .reduce(f64::max),
+            siblings,
+        },
+        Facts::Interrupts {
+            busiest: best.busiest.clone(),
+            other_core: other_core.or_else(|| {
+                let mut online = topology.online.iter();
+                online.find(|one| Some(**one) != core).copied()
+            }),
+        },
+        governor(root, allowed, core),
+    ];
+    facts.extend(facts_of_files(root, core, other_core));
     Seen {
         cores: watched.into_iter().map(|one| one.watch).collect(),
         measured,
@@ -192,68 +216,24 @@ fn measure(
     }
 }
 
-/// The facts of the machine that are known when everything was measured.
-struct Machine<'a> {
-    topology: &'a Topology,
-    allowed: &'a [u32],
-    candidates: &'a [Option<u32>],
-    /// Those of the measuring core.
-    siblings: Vec<u32>,
-    /// The one that was kept busy beside it.
-    other_core: Option<u32>,
-    groups: Option<&'a Groups>,
-}
-
-/// The facts that are not read before or beside the measuring, as the system publishes them.
-fn facts(root: &Root, machine: &Machine<'_>, measured: &Measured) -> Vec<Facts> {
-    let busy = |core: &u32| {
-        let of_core = measured.watched.busy.iter().find(|(one, _)| one == core);
-        of_core.map(|(_, share)| *share)
-    };
-    let core = measured.watched.watch.core;
+/// The facts that are read from files alone.
+fn facts_of_files(root: &Root, core: Option<u32>, other_core: Option<u32>) -> [Facts; 7] {
     let turbo = turbo(root, core);
-    vec![
-        governor(root, machine.allowed, core),
+    [
         Facts::Turbo {
             on: turbo.map(|(on, _)| on),
             switch: turbo.map(|(_, switch)| switch),
-            other_core: machine.other_core,
-        },
-        Facts::Smt {
-            active: machine.topology.smt,
-            siblings_busy: machine.siblings.iter().filter_map(busy).reduce(f64::max),
-            siblings: machine.siblings.clone(),
+            other_core,
         },
         Facts::Steal {
             since_start: root
-                .text("proc/stat")
-                .and_then(|text| stat(&text)?.all.stolen_share()),
-        },
-        Facts::Isolation {
-            reachable: machine
-                .candidates
-                .iter()
-                .flatten()
-                .any(|core| machine.topology.isolated.contains(core)),
-            isolated: machine.topology.isolated.clone(),
-            tickless: machine.topology.tickless.clone(),
-        },
-        Facts::Interrupts {
-            busiest: measured.watched.busiest.clone(),
-            other_core: machine.other_core.or_else(|| {
-                let mut online = machine.topology.online.iter();
-                online.find(|one| Some(**one) != core).copied()
-            }),
+                .read("proc/stat", stat)
+                .and_then(|stat| stat.all.stolen_share()),
         },
         aslr(root),
         huge_pages(root),
         swap(root),
         Facts::Virtualisation { host: host(root) },
-        Facts::Container {
-            kind: container(root),
-            version: machine.groups.map(|groups| groups.version),
-            quota: machine.groups.and_then(|groups| groups.quota(root)),
-        },
         counters(root),
     ]
 }
@@ -269,22 +249,16 @@ fn quietest(watched: &[Watched]) -> &Watched {
 }
 
 fn load(root: &Root, topology: &Topology, allowed: &[u32]) -> Facts {
-    let text = |path: &str| root.text(path);
     let cores = match topology.online.len() {
         0 => allowed.len().max(1),
         online => online,
     };
     Facts::Load {
-        one_minute: text("proc/loadavg").and_then(|text| one_minute(&text)),
-        running: text("proc/stat").and_then(|text| stat(&text)?.running),
-        pressure: text("proc/pressure/cpu").and_then(|text| waiting(&text)),
+        one_minute: root.read("proc/loadavg", one_minute),
+        running: root.read("proc/stat", stat).and_then(|stat| stat.running),
+        pressure: root.read("proc/pressure/cpu", waiting),
         cores: cores as u32,
     }
-}
-
-/// The model of the processor; those of ARM say only who made them.
-fn cpu_model(root: &Root) -> Option<String> {
-    of_cpuinfo(&root.text("proc/cpuinfo")?, "model name").map(str::to_owned)
 }
 
 /// Counts of the kernel since the start, read before and after everything else.
@@ -297,9 +271,7 @@ struct Totals {
 impl Totals {
     fn now(root: &Root, cores: &[u32], groups: Option<&Groups>) -> Self {
         Self {
-            swapped: root
-                .text("proc/vmstat")
-                .and_then(|text| swapped_pages(&text)),
+            swapped: root.read("proc/vmstat", swapped_pages),
             throttled: throttled(root, cores),
             held_back_ns: groups.and_then(|groups| groups.held_back_ns(root)),
         }

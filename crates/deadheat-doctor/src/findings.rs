@@ -286,16 +286,10 @@ pub(crate) fn state(facts: &Facts, measured: &Measured) -> State {
             (None, _) if version.is_none() => State::Unknown,
             (None, _) => State::Fine,
         },
-        Facts::Counters { refused, .. } => match refused {
-            None => State::Fine,
-            Some(_) => State::Minor,
-        },
-        Facts::Build {
-            debug_assertions: false,
-        } => State::Fine,
-        Facts::Build {
-            debug_assertions: true,
-        } => State::Minor,
+        Facts::Counters { refused: None, .. } => State::Fine,
+        Facts::Counters { .. } => State::Minor,
+        Facts::Build { debug_assertions } if *debug_assertions => State::Minor,
+        Facts::Build { .. } => State::Fine,
     }
 }
 
@@ -316,9 +310,8 @@ fn at_least_minor(value: f64, limits: [f64; 2]) -> State {
 
 /// The worst of what is known.
 fn worst<const N: usize>(grades: [Option<State>; N]) -> State {
-    let known = |state: State| grades.contains(&Some(state));
-    let order = [State::Disturbs, State::Minor, State::Fine];
-    let found = order.into_iter().find(|state| known(*state));
+    let mut order = [State::Disturbs, State::Minor, State::Fine].into_iter();
+    let found = order.find(|state| grades.contains(&Some(*state)));
     found.unwrap_or(State::Unknown)
 }
 

@@ -41,13 +41,11 @@ pub(crate) fn turbo(root: &Root, core: Option<u32>) -> Option<(bool, TurboSwitch
 /// The hottest sensor of the processor, or of the machine where none says that it is the
 /// processor's.
 pub(crate) fn hottest(root: &Root) -> Option<Heat> {
-    let mut heats = of_the_processor(root);
-    if heats.is_empty() {
-        heats = zones(root);
-    }
-    heats
-        .into_iter()
-        .max_by(|one, other| one.celsius.total_cmp(&other.celsius))
+    let of_all = |heats: Vec<Heat>| {
+        let heats = heats.into_iter();
+        heats.max_by(|one, other| one.celsius.total_cmp(&other.celsius))
+    };
+    of_all(of_the_processor(root)).or_else(|| of_all(zones(root)))
 }
 
 /// The sensors of drivers that read a processor.
@@ -117,23 +115,17 @@ fn degrees(root: &Root, path: &str) -> Option<f64> {
 /// The times that the cores of this list, and the processors they are part of, slowed themselves
 /// down for heat since the system started.
 pub(crate) fn throttled(root: &Root, cores: &[u32]) -> Option<u64> {
-    let count = |core: &u32, file: &str| {
-        root.number::<u64>(&format!(
-            "sys/devices/system/cpu/cpu{core}/thermal_throttle/{file}"
-        ))
+    let counts = |file: &'static str| {
+        let path = move |core| format!("{CORES}/cpu{core}/thermal_throttle/{file}");
+        cores
+            .iter()
+            .filter_map(move |core| root.number::<u64>(&path(core)))
     };
-    let of_cores: Vec<u64> = cores
-        .iter()
-        .filter_map(|core| count(core, "core_throttle_count"))
-        .collect();
     // Every core shows the count of the package it is part of.
-    let package = cores
-        .iter()
-        .filter_map(|core| count(core, "package_throttle_count"));
-    match (of_cores.is_empty(), package.max()) {
-        (true, None) => None,
-        (_, package) => Some(of_cores.iter().sum::<u64>() + package.unwrap_or(0)),
-    }
+    let package = counts("package_throttle_count").max();
+    counts("core_throttle_count")
+        .chain(package)
+        .reduce(|one, other| one + other)
 }
 
 #[cfg(test)]

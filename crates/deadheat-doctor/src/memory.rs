@@ -33,21 +33,21 @@ pub(crate) fn swap(root: &Root) -> Facts {
     let total = kibibytes(&text, "SwapTotal");
     let free = kibibytes(&text, "SwapFree");
     Facts::Swap {
-        total: total.map(|total| total * 1024),
+        total,
         used: total
             .zip(free)
-            .map(|(total, free)| total.saturating_sub(free) * 1024),
+            .map(|(total, free)| total.saturating_sub(free)),
     }
 }
 
 /// Bytes that can be had without moving others out.
 pub(crate) fn available(root: &Root) -> Option<u64> {
-    kibibytes(&root.text("proc/meminfo")?, "MemAvailable").map(|available| available * 1024)
+    root.read("proc/meminfo", |text| kibibytes(text, "MemAvailable"))
 }
 
 /// Bytes of this process that lie in huge pages, of its `smaps_rollup`.
 pub(crate) fn in_huge_pages(smaps: &str) -> Option<u64> {
-    kibibytes(smaps, "AnonHugePages").map(|huge| huge * 1024)
+    kibibytes(smaps, "AnonHugePages")
 }
 
 /// Pages moved to and from swap since the system started, of `/proc/vmstat`.
@@ -56,9 +56,14 @@ pub(crate) fn swapped_pages(vmstat: &str) -> Option<u64> {
     Some(count("pswpin")? + count("pswpout")?)
 }
 
+/// The bytes of a line in kibibytes.
 fn kibibytes(text: &str, name: &str) -> Option<u64> {
-    let value = value_of(text, name, ':')?;
-    value.strip_suffix("kB")?.trim().parse().ok()
+    let value = value_of(text, name, ':')?.strip_suffix("kB")?;
+    value
+        .trim()
+        .parse()
+        .ok()
+        .map(|kibibytes: u64| kibibytes * 1024)
 }
 
 /// Each array: far more than the pages any processor has at hand.
@@ -96,7 +101,7 @@ pub(crate) fn page_reads(
     seconds: f64,
 ) -> Result<PageReads, NotMeasured> {
     let too_little = NotMeasured::TooLittleMemory;
-    let huge_bytes = || in_huge_pages(&root.text("proc/self/smaps_rollup")?);
+    let huge_bytes = || root.read("proc/self/smaps_rollup", in_huge_pages);
     let small = Array::new(libc::MADV_NOHUGEPAGE).ok_or(too_little)?;
     let before = huge_bytes();
     let huge = Array::new(libc::MADV_HUGEPAGE).ok_or(too_little)?;

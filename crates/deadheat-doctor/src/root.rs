@@ -37,6 +37,11 @@ impl Root {
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
+    /// The meaning of the text of a file, if there is one.
+    pub(crate) fn read<T>(&self, path: &str, meaning: fn(&str) -> Option<T>) -> Option<T> {
+        meaning(&self.text(path)?)
+    }
+
     /// The first line of a file, if there is anything in it.
     pub(crate) fn line(&self, path: &str) -> Option<String> {
         let text = self.text(path)?;

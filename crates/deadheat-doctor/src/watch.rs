@@ -19,6 +19,14 @@ pub(crate) struct Watched {
     pub(crate) busy: Vec<(u32, f64)>,
 }
 
+impl Watched {
+    /// Share of the time that a core of the machine was busy meanwhile.
+    pub(crate) fn busy_share(&self, core: u32) -> Option<f64> {
+        let of_core = self.busy.iter().find(|(one, _)| *one == core);
+        of_core.map(|(_, share)| *share)
+    }
+}
+
 /// Counts of the kernel since the start.
 struct Counted {
     stat: Option<Stat>,
@@ -28,13 +36,10 @@ struct Counted {
 
 impl Counted {
     fn now(root: &Root) -> Self {
-        let waited = root.text("proc/thread-self/schedstat");
         Self {
-            stat: root.text("proc/stat").and_then(|text| stat(&text)),
-            interrupts: root
-                .text("proc/interrupts")
-                .and_then(|text| interrupts(&text)),
-            waited_ns: waited.and_then(|text| waited_ns(&text)),
+            stat: root.read("proc/stat", stat),
+            interrupts: root.read("proc/interrupts", interrupts),
+            waited_ns: root.read("proc/thread-self/schedstat", waited_ns),
         }
     }
 }
@@ -93,20 +98,15 @@ pub(crate) fn watch(
 
 /// The stolen share of the watched core, and how busy every core was.
 fn passed(before: &Stat, after: &Stat, core: Option<u32>) -> (Option<f64>, Vec<(u32, f64)>) {
-    let stolen = match core {
+    let of_core = |core: &u32| Some(after.cores.get(core)?.since(*before.cores.get(core)?));
+    let watched = match core {
         None => Some(after.all.since(before.all)),
-        Some(core) => after
-            .cores
-            .get(&core)
-            .zip(before.cores.get(&core))
-            .map(|(after, before)| after.since(*before)),
+        Some(core) => of_core(&core),
     };
-    let busy = after.cores.iter().filter_map(|(core, after)| {
-        let share = after.since(*before.cores.get(core)?).busy_share()?;
-        Some((*core, share))
-    });
+    let busy = after.cores.keys();
+    let busy = busy.filter_map(|core| Some((*core, of_core(core)?.busy_share()?)));
     (
-        stolen.and_then(|times| times.stolen_share()),
+        watched.and_then(|times| times.stolen_share()),
         busy.collect(),
     )
 }

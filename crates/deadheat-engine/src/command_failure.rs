@@ -7,6 +7,7 @@ use std::{fmt, io};
 use crate::executable::{Variant, on_link};
 use crate::interrupt::signal_name;
 use crate::order::Moment;
+use crate::subprocess::Ending;
 
 /// A contender failed, and where.
 #[derive(Debug)]
@@ -197,28 +198,13 @@ impl fmt::Display for GoogleBenchmarkCause {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GoogleBenchmarkError {
-    /// It never began.
-    NotStarted(String),
-    /// It took too long.
-    TimedOut(Duration),
-    /// It wrote without end.
-    Endless,
-    /// It ended with another exit code than 0.
-    Exited {
-        /// The code.
-        code: i32,
+    /// Its process did not end well.
+    Process {
+        /// The end of it.
+        ending: Ending,
         /// The end of its standard error.
         stderr_tail: String,
     },
-    /// A signal killed it.
-    Signalled {
-        /// The signal.
-        signal: i32,
-        /// The end of its standard error.
-        stderr_tail: String,
-    },
-    /// It ended in another way.
-    Ended(String),
     /// It wrote nothing where its report belongs.
     NoReport {
         /// The end of its standard error.
@@ -271,12 +257,14 @@ pub enum GoogleBenchmarkError {
 impl fmt::Display for GoogleBenchmarkError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-Self::NotStarted(inner) => write!(f, "cannot be started: {inner}"),
-Self::TimedOut(inner) => write!(f, "did not end within {inner:?} and was killed; a longer --timeout gives every launch more time"),
-Self::Endless => f.write_str("wrote more than any report of a benchmark has, and was killed"),
-Self::Exited { code, stderr_tail } => write!(f, "ended with exit code {code}{}", said(", saying: ", stderr_tail)),
-Self::Signalled { signal, stderr_tail } => write!(f, "was killed by signal {signal}{}{}", signal_name(*signal), said(", saying: ", stderr_tail)),
-Self::Ended(inner) => write!(f, "ended unexpectedly ({inner})"),
+Self::Process { ending, stderr_tail } => match ending {
+    Ending::NotStarted(reason) => write!(f, "cannot be started: {reason}"),
+    Ending::Silent(time) => write!(f, "did not end within {time:?} and was killed; a longer --timeout gives every launch more time"),
+    Ending::Endless => f.write_str("wrote more than any report of a benchmark has, and was killed"),
+    Ending::Exited(code) => write!(f, "ended with exit code {code}{}", said(", saying: ", stderr_tail)),
+    Ending::Signalled(signal) => write!(f, "was killed by signal {signal}{}{}", signal_name(*signal), said(", saying: ", stderr_tail)),
+    Ending::Odd(status) => write!(f, "ended unexpectedly ({status})"),
+},
 Self::NoReport { stderr_tail } => write!(f, "ended well but wrote no report to --benchmark_out; an executable of Google Benchmark \
          does, unless its main leaves before RunSpecifiedBenchmarks{}", said(", saying: ", stderr_tail)),
 Self::Garbled(inner) => write!(f, "wrote a report that is not the JSON of Google Benchmark: '{inner}'"),
@@ -307,10 +295,15 @@ impl GoogleBenchmarkError {
     /// Returns whether two launches failed in the same way: numbers and last words may
     /// be different every time.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
+        use Ending::{Exited, Signalled};
         match (self, other) {
-            (Self::Exited { code: one, .. }, Self::Exited { code: other, .. }) => one == other,
-            (Self::Signalled { signal: one, .. }, Self::Signalled { signal: other, .. }) => {
-                one == other
+            (Self::Process { ending: one, .. }, Self::Process { ending: other, .. }) => {
+                match (one, other) {
+                    (Exited(one), Exited(other)) | (Signalled(one), Signalled(other)) => {
+                        one == other
+                    }
+                    (one, other) => std::mem::discriminant(one) == std::mem::discriminant(other),
+                }
             }
             (one, other) => std::mem::discriminant(one) == std::mem::discriminant(other),
         }
@@ -324,8 +317,8 @@ mod tests {
     #[test]
     fn a_cause_ends_with_how_to_see_it_again() {
         let cause = GoogleBenchmarkCause {
-            what: GoogleBenchmarkError::Exited {
-                code: 3,
+            what: GoogleBenchmarkError::Process {
+                ending: Ending::Exited(3),
                 stderr_tail: "no disk".to_owned(),
             },
             launch: "./bench '--benchmark_filter=^a$'".to_owned(),
@@ -339,8 +332,8 @@ mod tests {
 
     #[test]
     fn the_same_failure_is_known_again_whatever_it_says() {
-        let exited = |code, stderr_tail: &str| GoogleBenchmarkError::Exited {
-            code,
+        let exited = |code, stderr_tail: &str| GoogleBenchmarkError::Process {
+            ending: Ending::Exited(code),
             stderr_tail: stderr_tail.to_owned(),
         };
         assert!(exited(1, "at 0x17").is_like(&exited(1, "at 0x18")));

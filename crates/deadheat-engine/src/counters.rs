@@ -6,6 +6,9 @@ use std::cell::Cell;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+#[cfg(feature = "commands")]
+use deadheat_model::Metric;
+
 use crate::clock::read_ns;
 
 #[cfg(feature = "commands")]
@@ -130,18 +133,22 @@ mod hardware {
     }
 }
 
-/// The usage that `wait4` tells of one process and the descendants it waited for.
+/// The usage that `wait4` tells of one process and the descendants it waited for, in the order of
+/// [`USAGE_METRICS`]: nanoseconds, bytes, counts.
 #[cfg(feature = "commands")]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Usage {
-    pub(crate) user_ns: u64,
-    pub(crate) system_ns: u64,
-    pub(crate) peak_rss_bytes: u64,
-    pub(crate) minor_faults: u64,
-    pub(crate) major_faults: u64,
-    pub(crate) voluntary_switches: u64,
-    pub(crate) involuntary_switches: u64,
-}
+pub(crate) type Usage = [u64; USAGE_METRICS.len()];
+
+/// The metrics of a [`Usage`].
+#[cfg(feature = "commands")]
+pub(crate) const USAGE_METRICS: [Metric; 7] = [
+    Metric::User,
+    Metric::System,
+    Metric::PeakRss,
+    Metric::MinorFaults,
+    Metric::MajorFaults,
+    Metric::VoluntarySwitches,
+    Metric::InvoluntarySwitches,
+];
 
 /// Waits for a child. Returns its wait status and usage, or `None` when there
 /// is no such child (or, with `WNOHANG`, none that has ended).
@@ -164,16 +171,16 @@ pub(crate) fn wait(pid: libc::pid_t, options: libc::c_int) -> Option<(libc::c_in
     let usage = unsafe { usage.assume_init() };
     let nanoseconds =
         |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000;
-    let usage = Usage {
-        user_ns: nanoseconds(usage.ru_utime),
-        system_ns: nanoseconds(usage.ru_stime),
+    let usage = [
+        nanoseconds(usage.ru_utime),
+        nanoseconds(usage.ru_stime),
         // Linux counts kibibytes.
-        peak_rss_bytes: usage.ru_maxrss as u64 * 1024,
-        minor_faults: usage.ru_minflt as u64,
-        major_faults: usage.ru_majflt as u64,
-        voluntary_switches: usage.ru_nvcsw as u64,
-        involuntary_switches: usage.ru_nivcsw as u64,
-    };
+        usage.ru_maxrss as u64 * 1024,
+        usage.ru_minflt as u64,
+        usage.ru_majflt as u64,
+        usage.ru_nvcsw as u64,
+        usage.ru_nivcsw as u64,
+    ];
     Some((status, usage))
 }
 
@@ -465,7 +472,8 @@ mod tests {
         let child = std::process::Command::new("true").spawn().unwrap();
         let (status, usage) = wait(child.id() as libc::pid_t, 0).unwrap();
         assert_eq!(status, 0);
-        assert!(usage.peak_rss_bytes > 100 * 1024 && usage.minor_faults > 10);
+        let [_, _, peak_rss_bytes, minor_faults, ..] = usage;
+        assert!(peak_rss_bytes > 100 * 1024 && minor_faults > 10);
     }
 
     #[test]

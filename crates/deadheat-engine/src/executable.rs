@@ -12,11 +12,8 @@ use deadheat_model::NeutralLink;
 /// The folder of link records and neutral links, seen from that of the executable.
 const LINKS: &str = ".deadheat/links";
 
-/// A lock on the folder of neutral links, which other races hold as well.
-#[derive(Debug)]
-pub(crate) struct Hold {
-    _folder: File,
-}
+/// A lock on the folder of neutral links, which other races hold as well, until it is dropped.
+pub(crate) type Hold = File;
 
 /// A file as it was when the race began.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,13 +66,13 @@ impl Executable {
         folder.join(LINKS).join(record).is_file()
     }
 
-    /// Keeps the neutral links of this executable for as long as the hold lives: who clears them
+    /// Keeps the neutral links of this executable for as long as the lock lives: who clears them
     /// away (`deadheat clean`, or the end of another race) asks for a lock of their folder first.
     /// `None` where there is no such folder, or a file system that knows no locks.
     pub(crate) fn hold_links(&self) -> Option<Hold> {
         let folder = File::open(self.path.parent()?.join(LINKS)).ok()?;
         folder.lock_shared().ok()?;
-        Some(Hold { _folder: folder })
+        Some(folder)
     }
 }
 
@@ -118,14 +115,10 @@ pub fn find_executable(name: &str) -> Option<PathBuf> {
 pub fn rewritten_since(program: &Path, arguments: &[String], unix_seconds: u64) -> Option<PathBuf> {
     let mut candidates = program_paths(program).into_iter();
     let executable = candidates.find(|candidate| is_executable(candidate));
-    let files = executable
-        .into_iter()
-        .chain(arguments.iter().map(PathBuf::from));
-    let mut written = files.filter(|file| {
-        let later = |found: Metadata| found.is_file() && found.mtime() > unix_seconds as i64;
-        metadata(file).is_ok_and(later)
-    });
-    written.next()
+    let arguments = arguments.iter().map(PathBuf::from);
+    let later = |found: Metadata| found.is_file() && found.mtime() > unix_seconds as i64;
+    let mut files = executable.into_iter().chain(arguments);
+    files.find(|file| metadata(file).is_ok_and(later))
 }
 
 /// Enough to know a file again: one that is written anew has another time, one

@@ -27,6 +27,17 @@ pub enum Moment {
     Around,
 }
 
+impl Moment {
+    /// The moment of a slot of this block, or of the launch that primes it.
+    pub(crate) fn of(block: &Block, slot: Option<usize>) -> Self {
+        Self::Block {
+            replicate: block.replicate,
+            block: block.index,
+            slot,
+        }
+    }
+}
+
 impl fmt::Display for Moment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -36,16 +47,12 @@ impl fmt::Display for Moment {
                 replicate,
                 block,
                 slot: Some(slot),
-            } => {
-                write!(f, "replicate {replicate}, block {block}, slot {slot}")
-            }
+            } => write!(f, "replicate {replicate}, block {block}, slot {slot}"),
             Moment::Block {
                 replicate,
                 block,
                 slot: None,
-            } => {
-                write!(f, "priming launch of replicate {replicate}, block {block}")
-            }
+            } => write!(f, "priming launch of replicate {replicate}, block {block}"),
             Moment::Around => f.write_str("outside the blocks"),
         }
     }

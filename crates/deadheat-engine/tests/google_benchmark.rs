@@ -347,10 +347,11 @@ fn an_executable_that_is_not_there_says_so() {
     });
     let mut contenders = track.contenders(LONG);
     let error = contenders.pilot(0, "a/8", &sides(&programs)).unwrap_err();
-    let (what, _) = problem(error);
+    let (what, text) = problem(error);
     assert!(
-        matches!(what, GoogleBenchmarkError::NotStarted(_)),
-        "{what:?}"
+        matches!(what, GoogleBenchmarkError::Process { .. })
+            && text.contains(" cannot be started: "),
+        "{text}"
     );
 }
 

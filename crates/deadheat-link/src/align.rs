@@ -227,6 +227,7 @@ fn sections<Elf: FileHeader<Endian = Endianness>>(
             Problem::malformed(format!("section {name} {what}"))
         };
         let size: u64 = section.sh_size(endian).into();
+        let flags: u64 = section.sh_flags(endian).into();
         if section.sh_type(endian) != SHT_NOBITS && size > 0 {
             let begin = section.sh_offset(endian).into();
             let end = begin
@@ -238,14 +239,12 @@ fn sections<Elf: FileHeader<Endian = Endianness>>(
             if begin < headers.end as u64 && (headers.start as u64) < end {
                 return Err(in_section("overlaps the section headers"));
             }
-            let flags: u64 = section.sh_flags(endian).into();
             let is_left_out =
                 flags & u64::from(SHF_ALLOC | SHF_COMPRESSED) == 0 && is_never_linked(section_name);
             let range = begin as usize..end as usize;
             if is_left_out { &mut unread } else { &mut read }.push(range);
         }
         has_lto |= section_name.starts_with(b".gnu.lto_");
-        let flags: u64 = section.sh_flags(endian).into();
         if flags & u64::from(SHF_EXECINSTR) == 0 {
             continue;
         }
@@ -261,11 +260,8 @@ fn sections<Elf: FileHeader<Endian = Endianness>>(
         }
         if old < ALIGNMENT {
             let position = headers.start + index.0 * size_of::<Elf::SectionHeader>();
-            edits.patches.push(alignment_patch(
-                header.is_class_64(),
-                endian,
-                start + position,
-            ));
+            let patch = alignment_patch(header.is_class_64(), endian, start + position);
+            edits.patches.push(patch);
         }
     }
     // gcc generates the code anew even where machine code lies beside.
@@ -297,10 +293,9 @@ fn sections<Elf: FileHeader<Endian = Endianness>>(
 
 /// Returns true for the name of a section that no neutral link reads, and of its relocations.
 fn is_never_linked(name: &[u8]) -> bool {
-    let relocated = |prefix: &[u8]| name.strip_prefix(prefix);
-    let name = relocated(b".rela")
-        .or_else(|| relocated(b".rel"))
-        .unwrap_or(name);
+    let relocated = name.strip_prefix(b".rela");
+    let relocated = relocated.or_else(|| name.strip_prefix(b".rel"));
+    let name = relocated.unwrap_or(name);
     name.starts_with(b".debug_") || [&b".rmeta"[..], b".llvmbc", b".llvmcmd"].contains(&name)
 }
 

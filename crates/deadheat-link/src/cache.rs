@@ -159,7 +159,7 @@ impl Cache {
     pub(crate) fn trim(&self, limits: Limits, spared: &BTreeSet<PathBuf>) -> io::Result<()> {
         let _lock = self.lock()?;
         // Held until the end: no race begins with links that are about to go.
-        let idle = FolderLock::alone(&self.home)?;
+        let idle = alone_in(&self.home)?;
         let limit = match &idle {
             Some(_) => {
                 self.remove_unrecorded()?;
@@ -243,9 +243,7 @@ impl Cache {
         let mut digests = BTreeSet::new();
         for entry in fs::read_dir(&self.home)? {
             let path = entry?.path();
-            if path
-                .extension()
-                .is_some_and(|extension| extension == "json")
+            if path.extension() == Some("json".as_ref())
                 && let Ok(text) = fs::read(&path)
                 && let Ok(record) = serde_json::from_slice::<LinkRecord>(&text)
             {
@@ -360,9 +358,7 @@ fn subfolders(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut folders = Vec::new();
     for entry in entries {
         let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            folders.push(entry.path());
-        }
+        folders.extend(entry.file_type()?.is_dir().then(|| entry.path()));
     }
     Ok(folders)
 }
@@ -374,37 +370,26 @@ fn ignore_missing(error: io::Error) -> io::Result<()> {
     }
 }
 
-/// The lock on a folder `.deadheat/links`, held as long as this lives. It is on the folder itself,
-/// which the engine locks as well for as long as a race runs.
-#[derive(Debug)]
-pub(crate) struct FolderLock {
-    _folder: File,
+/// A lock that keeps everybody else out of a folder `.deadheat/links` as long as it lives; `None`
+/// where a race runs. It is on the folder itself, which the engine locks as well for as long as a
+/// race runs.
+pub(crate) fn alone_in(home: &Path) -> io::Result<Option<File>> {
+    lock_folder(home, File::try_lock)
 }
 
-impl FolderLock {
-    /// Lets others hold the folder too, and nobody clear it away, as the engine does.
-    #[cfg(test)]
-    pub(crate) fn shared(home: &Path) -> io::Result<Option<Self>> {
-        Self::of(home, File::try_lock_shared)
+fn lock_folder(
+    home: &Path,
+    attempt: fn(&File) -> Result<(), TryLockError>,
+) -> io::Result<Option<File>> {
+    let folder = File::open(home)?;
+    match attempt(&folder) {
+        Err(TryLockError::WouldBlock) => return Ok(None),
+        attempted => attempted?,
     }
-
-    /// Keeps everybody else out; `None` where a race runs.
-    pub(crate) fn alone(home: &Path) -> io::Result<Option<Self>> {
-        Self::of(home, File::try_lock)
-    }
-
-    fn of(home: &Path, attempt: fn(&File) -> Result<(), TryLockError>) -> io::Result<Option<Self>> {
-        let folder = File::open(home)?;
-        match attempt(&folder) {
-            Err(TryLockError::WouldBlock) => return Ok(None),
-            Err(TryLockError::Error(error)) => return Err(error),
-            Ok(()) => {}
-        }
-        // It may have been removed and made again in between.
-        let (ours, there) = (folder.metadata()?, metadata(home)?);
-        let is_there = (ours.dev(), ours.ino()) == (there.dev(), there.ino());
-        Ok(is_there.then_some(Self { _folder: folder }))
-    }
+    // It may have been removed and made again in between.
+    let (ours, there) = (folder.metadata()?, metadata(home)?);
+    let is_there = (ours.dev(), ours.ino()) == (there.dev(), there.ino());
+    Ok(is_there.then_some(folder))
 }
 
 #[cfg(test)]
@@ -463,6 +448,11 @@ mod tests {
     }
 
     /// The same whether somebody races or nobody does.
+    /// Lets others hold the folder too, and nobody clear it away, as the engine does.
+    fn shared(home: &Path) -> io::Result<Option<File>> {
+        lock_folder(home, File::try_lock_shared)
+    }
+
     fn limits(bytes: u64) -> Limits {
         Limits {
             racing: bytes,
@@ -526,7 +516,7 @@ mod tests {
             ["kept", "gone"].map(|name| cache.entry(&record(&cache, name), &linker("LLD 14")));
         let paths = [put(&kept, 1, 100, 900), put(&gone, 1, 100, 0)];
         fs::remove_file(home.path().join("gone.json")).unwrap();
-        let racing = FolderLock::shared(home.path()).unwrap().unwrap();
+        let racing = shared(home.path()).unwrap().unwrap();
         cache.trim(limits(150), &BTreeSet::new()).unwrap();
         assert_eq!(there(&paths), [true, false]);
         let Digest(folder) = Digest::of(b"gone");
@@ -550,7 +540,7 @@ mod tests {
             racing: 400,
             idle: 200,
         };
-        let race = FolderLock::shared(home.path()).unwrap().unwrap();
+        let race = shared(home.path()).unwrap().unwrap();
         cache.trim(limits, &BTreeSet::new()).unwrap();
         assert_eq!(there(&paths), [true, true, true, true]);
         drop(race);
@@ -579,14 +569,13 @@ mod tests {
     fn races_hold_a_folder_together_and_keep_out_who_clears_it_away() {
         let home = tempfile::tempdir().unwrap();
         let home = home.path();
-        let races =
-            [FolderLock::shared(home), FolderLock::shared(home)].map(|hold| hold.unwrap().unwrap());
-        assert!(FolderLock::alone(home).unwrap().is_none());
+        let races = [shared(home), shared(home)].map(|hold| hold.unwrap().unwrap());
+        assert!(alone_in(home).unwrap().is_none());
         drop(races);
-        let alone = FolderLock::alone(home).unwrap().unwrap();
-        assert!(FolderLock::shared(home).unwrap().is_none());
+        let alone = alone_in(home).unwrap().unwrap();
+        assert!(shared(home).unwrap().is_none());
         drop(alone);
-        assert!(FolderLock::shared(home).unwrap().is_some());
-        assert!(FolderLock::shared(&home.join("gone")).is_err());
+        assert!(shared(home).unwrap().is_some());
+        assert!(shared(&home.join("gone")).is_err());
     }
 }

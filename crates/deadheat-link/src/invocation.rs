@@ -7,7 +7,7 @@ use crate::options::{
     LinkerOption, Named, Written, driver_takes_value, driver_writes, is_source, linker_option,
     links_no_executable,
 };
-use crate::response::{self, Unclear};
+use crate::response;
 
 /// A piece of a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,23 +45,36 @@ pub(crate) struct Spelling {
 }
 
 impl Spelling {
+    /// A value that is a word by itself.
+    pub(crate) fn bare(to_linker: bool, value: &str) -> Self {
+        Self::behind("", value, to_linker, false)
+    }
+
+    fn behind(before: &str, value: &str, to_linker: bool, apart: bool) -> Self {
+        Self {
+            to_linker,
+            before: before.to_owned(),
+            value: value.to_owned(),
+            apart,
+        }
+    }
+
     /// The arguments that say `value` in place of this value.
     pub(crate) fn with(&self, value: &str) -> Vec<String> {
         let mut words = self.lead();
-        let value = format!("{}{value}", self.before_value());
-        words.push(value);
+        words.push(format!("{}{value}", self.before_value()));
         words
     }
 
     /// The arguments that come before the one with the value.
     pub(crate) fn lead(&self) -> Vec<String> {
-        let mut words = Vec::new();
-        if self.apart {
-            words.extend(self.to_linker.then(|| "-Xlinker".to_owned()));
-            words.push(self.before.clone());
-        }
-        words.extend(self.to_linker.then(|| "-Xlinker".to_owned()));
-        words
+        let through = self.to_linker.then(|| "-Xlinker".to_owned());
+        let option = self.apart.then(|| self.before.clone());
+        let option_through = option.as_ref().and_then(|_| through.clone());
+        [option_through, option, through]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 
     /// The text before the value in its own argument.
@@ -100,8 +113,8 @@ impl Intent {
     ///
     /// # Errors
     ///
-    /// [`Unclear`] when a response file cannot be understood.
-    pub(crate) fn of(arguments: &[String], directory: &Path) -> Result<Self, Unclear> {
+    /// The reason, in words, when a response file cannot be understood.
+    pub(crate) fn of(arguments: &[String], directory: &Path) -> Result<Self, String> {
         // Compiles come through here as well, and they should not wait.
         if arguments.iter().any(|argument| argument == "-c") {
             return Ok(Self::Other);
@@ -199,12 +212,6 @@ impl<'a> Reading<'a> {
                 return true;
             }
         }
-        let spelling = |before: &str, value: String, apart| Spelling {
-            to_linker: false,
-            before: before.to_owned(),
-            value,
-            apart,
-        };
         // The options whose value names something, and how they are said again.
         let naming = match word.as_str() {
             "-L" | "--library-directory" => Some((Named::Folder, "-L", false)),
@@ -215,19 +222,15 @@ impl<'a> Reading<'a> {
         };
         if let Some((named, before, apart)) = naming {
             if let Some(value) = rest.next() {
-                self.push_named(named, spelling(before, value, apart));
+                self.push_named(named, Spelling::behind(before, &value, false, apart));
             }
             return true;
         }
         match word.as_str() {
             "-o" | "--output" => self.invocation.output = rest.next().unwrap_or_default(),
             "-Xlinker" => {
-                let Some(value) = rest.next() else {
-                    return true;
-                };
-                match self.linker_word(&value) {
-                    Some(piece) => self.push(piece),
-                    None => self.plain_to_linker(value),
+                if let Some(value) = rest.next() {
+                    self.through_to_linker(value);
                 }
             }
             "-x" => {
@@ -244,17 +247,18 @@ impl<'a> Reading<'a> {
                     self.push(Piece::Word(value));
                 }
             }
-            _ => self.joined(word, spelling),
+            _ => self.joined(word),
         }
         true
     }
 
     /// A word that no value follows.
-    fn joined(&mut self, word: String, spelling: impl Fn(&str, String, bool) -> Spelling) {
+    fn joined(&mut self, word: String) {
+        let spelling = |before, value: &str| Spelling::behind(before, value, false, false);
         let Some(option) = word.strip_prefix('-') else {
             self.sources |= self.language || is_source(&word);
             self.inputs = true;
-            self.push(Piece::Input(spelling("", word, false)));
+            self.push(Piece::Input(spelling("", &word)));
             return;
         };
         if let Some(output) = word.strip_prefix("--output=") {
@@ -266,13 +270,13 @@ impl<'a> Reading<'a> {
         } else if let Some(language) = option.strip_prefix('x') {
             self.language = language != "none";
         } else if let Some(folder) = option.strip_prefix('L') {
-            self.push_named(Named::Folder, spelling("-L", folder.to_owned(), false));
+            self.push_named(Named::Folder, spelling("-L", folder));
         } else if let Some(name) = option.strip_prefix('l') {
-            self.push_named(Named::Library, spelling("-l", name.to_owned(), false));
+            self.push_named(Named::Library, spelling("-l", name));
         } else if let (LinkerOption::Names(Named::File, "-T"), Some(script)) =
             (linker_option(&word), option.strip_prefix('T'))
         {
-            self.push_named(Named::File, spelling("-T", script.to_owned(), false));
+            self.push_named(Named::File, spelling("-T", script));
         } else {
             self.push(Piece::Word(word));
         }
@@ -281,38 +285,34 @@ impl<'a> Reading<'a> {
     /// `-Wl,` and what comes after. Where nothing in it is of interest it stays the argument it
     /// was.
     fn linker_argument(&mut self, argument: &str, words: &str) {
-        let mut parts = Vec::new();
-        let mut all_plain = true;
-        for word in words.split(',') {
-            let part = self.linker_word(word);
-            all_plain &= part.is_none();
-            parts.push((word, part));
-        }
-        if all_plain {
+        let parts: Vec<(&str, Option<Piece>)> = words
+            .split(',')
+            .map(|word| (word, self.linker_word(word)))
+            .collect();
+        if parts.iter().all(|(_, part)| part.is_none()) {
             self.push(Piece::Word(argument.to_owned()));
             return;
         }
         for (word, part) in parts {
-            match part {
-                Some(piece) => self.push(piece),
-                None => self.push(Piece::Word(format!("-Wl,{word}"))),
+            self.push(part.unwrap_or_else(|| Piece::Word(format!("-Wl,{word}"))));
+        }
+    }
+
+    /// One word behind `-Xlinker`.
+    fn through_to_linker(&mut self, word: String) {
+        match self.linker_word(&word) {
+            Some(piece) => self.push(piece),
+            None => {
+                self.push(Piece::Word("-Xlinker".to_owned()));
+                self.push(Piece::Word(word));
             }
         }
     }
 
-    fn plain_to_linker(&mut self, word: String) {
-        self.push(Piece::Word("-Xlinker".to_owned()));
-        self.push(Piece::Word(word));
-    }
-
     /// Takes a word of the linker's own command line; `None` is one to pass on.
     fn linker_word(&mut self, word: &str) -> Option<Piece> {
-        let spelling = |before: &str, value: &str, apart| Spelling {
-            to_linker: true,
-            before: before.to_owned(),
-            value: value.to_owned(),
-            apart,
-        };
+        let spelling =
+            |before: &str, value: &str, apart| Spelling::behind(before, value, true, apart);
         const NOTHING: Option<Piece> = Some(Piece::Word(String::new()));
         match self.awaited.take() {
             None => {}
@@ -326,16 +326,15 @@ impl<'a> Reading<'a> {
                 return Some(self.piece(named, spelling(&before, word, true)));
             }
         }
-        let option = linker_option(word);
         // The value, unless the next word is it.
         let value_after = |before: &str| {
             let value = &word[before.len()..];
             (before.ends_with('=') || !value.is_empty()).then(|| spelling(before, value, false))
         };
-        match option {
+        match linker_option(word) {
             LinkerOption::Input => {
                 self.inputs = true;
-                Some(Piece::Input(spelling("", word, false)))
+                Some(Piece::Input(Spelling::bare(true, word)))
             }
             LinkerOption::Plain => None,
             LinkerOption::Value => {
@@ -399,12 +398,9 @@ impl<'a> Reading<'a> {
                 if let Ok(words) = response::expand(&named, self.directory)
                     && words != named
                 {
-                    for word in words {
-                        match self.linker_word(&word) {
-                            Some(piece) => self.push(piece),
-                            None => self.plain_to_linker(word),
-                        }
-                    }
+                    words
+                        .into_iter()
+                        .for_each(|word| self.through_to_linker(word));
                     return;
                 }
             }

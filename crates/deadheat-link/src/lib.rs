@@ -33,4 +33,4 @@ pub use placements::{Line, placements};
 pub use record::{Argument, Digest, LinkRecord, Obstacle, RecordError, StoredInput};
 pub use roles::{Roles, RolesError};
 pub use store::drop_unneeded;
-pub use stored::{StoredLinks, Unused};
+pub use stored::StoredLinks;

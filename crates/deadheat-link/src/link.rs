@@ -10,7 +10,6 @@ use std::{env, io};
 use crate::invocation::Intent;
 use crate::note::Note;
 use crate::recording::record;
-use crate::response::Unclear;
 
 /// A driver that could not be started.
 #[derive(Debug, thiserror::Error)]
@@ -88,10 +87,8 @@ pub fn link(driver: &OsStr, arguments: &[OsString]) -> Result<Linked, LinkError>
             vec![Note::FromSources { output }]
         }
         Ok(Some((Intent::Link(invocation), directory))) => {
-            let recorded = unharmed(|| {
-                let recorded = record(&driver.to_string_lossy(), &directory, &invocation);
-                recorded.map_err(|error| error.to_string())
-            });
+            let driver = driver.to_string_lossy();
+            let recorded = unharmed(|| record(&driver, &directory, &invocation));
             recorded.unwrap_or_else(|reason| {
                 let output = invocation.output.clone();
                 vec![Note::NotRecorded { output, reason }]
@@ -110,11 +107,9 @@ fn understood(driver: &OsStr, arguments: &[OsString]) -> Result<Option<(Intent, 
     }
     let unclear = |reason: String| {
         // Good enough for a message.
-        let after = arguments.iter().skip_while(|argument| *argument != "-o");
-        let output = after
-            .skip(1)
-            .map(|name| name.to_string_lossy().into_owned());
-        let output = output.take(1).next().unwrap_or_else(|| "a.out".to_owned());
+        let mut from_option = arguments.iter().skip_while(|argument| *argument != "-o");
+        let output = from_option.nth(1).map(|name| name.to_string_lossy());
+        let output = output.map_or("a.out".to_owned(), Into::into);
         Note::NotRecorded { output, reason }
     };
     let unicode = |word: &OsStr| {
@@ -126,7 +121,7 @@ fn understood(driver: &OsStr, arguments: &[OsString]) -> Result<Option<(Intent, 
     let words: Vec<String> = words.map_err(unclear)?;
     let directory =
         env::current_dir().map_err(|error| unclear(format!("the working directory: {error}")))?;
-    match unharmed(|| Intent::of(&words, &directory).map_err(|Unclear(reason)| reason)) {
+    match unharmed(|| Intent::of(&words, &directory)) {
         Ok(Intent::Other) => Ok(None),
         Ok(intent) => Ok(Some((intent, directory))),
         Err(reason) => Err(unclear(reason)),

@@ -111,11 +111,8 @@ pub(crate) fn candidates(
         |record| Some(in_path(record, Family::Mold)),
         |_| folder_mold(),
         |_| {
-            Some(Candidate {
-                family: Family::Gnu,
-                name: "GNU ld".to_owned(),
-                selection: Ok(vec!["-fuse-ld=bfd".to_owned()]),
-            })
+            let selection = Ok(vec!["-fuse-ld=bfd".to_owned()]);
+            Some(Candidate::new(Family::Gnu, "GNU ld", selection))
         },
     ];
     sources
@@ -126,30 +123,26 @@ pub(crate) fn candidates(
 
 /// The lld that the user's own link asks for.
 fn own_lld(record: &LinkRecord) -> Option<Candidate> {
-    let chosen = record.words().filter_map(|word| {
-        word.strip_prefix("-fuse-ld=")
-            .or_else(|| word.strip_prefix("--ld-path="))
-    });
-    chosen.last()?.contains("lld").then(|| Candidate {
-        family: Family::Lld,
-        name: "the lld of the link itself".to_owned(),
-        selection: Ok(Vec::new()),
-    })
+    let chosen = record.words().filter_map(chosen_linker).last()?;
+    let name = "the lld of the link itself";
+    (chosen.contains("lld")).then(|| Candidate::new(Family::Lld, name, Ok(Vec::new())))
+}
+
+/// The linker that an argument of the driver chooses, if it chooses one.
+pub(crate) fn chosen_linker(word: &str) -> Option<&str> {
+    word.strip_prefix("-fuse-ld=")
+        .or_else(|| word.strip_prefix("--ld-path="))
 }
 
 /// A linker that the driver knows by its name and finds in `PATH`.
 fn in_path(record: &LinkRecord, family: Family) -> Candidate {
     let name = family.name();
     let program = format!("ld.{name}");
-    Candidate {
-        family,
-        name: name.to_owned(),
-        selection: if find_in_path(record, &program).is_some() {
-            Ok(vec![format!("-fuse-ld={name}")])
-        } else {
-            Err(format!("there is no `{program}` in PATH"))
-        },
-    }
+    let selection = match find_in_path(record, &program) {
+        Some(_) => Ok(vec![format!("-fuse-ld={name}")]),
+        None => Err(format!("there is no `{program}` in PATH")),
+    };
+    Candidate::new(family, name, selection)
 }
 
 /// The lld that comes with Rust.
@@ -158,11 +151,7 @@ fn rust_lld() -> Candidate {
     let selection = rust_lld_folder(&rustc)
         .map(|folder| vec![format!("-B{}", folder.display()), "-fuse-ld=lld".to_owned()])
         .ok_or_else(|| "no Rust toolchain brings it".to_owned());
-    Candidate {
-        family: Family::Lld,
-        name: "rust-lld".to_owned(),
-        selection,
-    }
+    Candidate::new(Family::Lld, "rust-lld", selection)
 }
 
 /// `lib/rustlib/HOST/bin/gcc-ld` of the toolchain.
@@ -192,11 +181,9 @@ fn folder_mold() -> Option<Candidate> {
     ]
     .into_iter()
     .find(|folder| Path::new(folder).join("ld").is_file())?;
-    Some(Candidate {
-        family: Family::Mold,
-        name: format!("mold in {folder}"),
-        selection: Ok(vec![format!("-B{folder}")]),
-    })
+    let selection = Ok(vec![format!("-B{folder}")]);
+    let name = format!("mold in {folder}");
+    Some(Candidate::new(Family::Mold, name, selection))
 }
 
 fn find_in_path(record: &LinkRecord, program: &str) -> Option<PathBuf> {
@@ -211,6 +198,18 @@ fn find_in_path(record: &LinkRecord, program: &str) -> Option<PathBuf> {
 }
 
 impl Candidate {
+    fn new(
+        family: Family,
+        name: impl Into<String>,
+        selection: Result<Vec<String>, String>,
+    ) -> Self {
+        Self {
+            family,
+            name: name.into(),
+            selection,
+        }
+    }
+
     /// Asks the driver for the version of the linker it would use.
     ///
     /// # Errors
@@ -259,13 +258,14 @@ fn words_about_the_target<'a>(
     ];
     let mut about = Vec::new();
     while let Some(word) = words.next() {
-        let chooses = word.starts_with("-fuse-ld=") || word.starts_with("--ld-path=");
         if ALONE.contains(&word) {
             about.push(word);
             about.extend(words.next());
         } else if word == "-mllvm" {
             words.next();
-        } else if JOINED.iter().any(|start| word.starts_with(start)) || chooses && choice_holds {
+        } else if JOINED.iter().any(|start| word.starts_with(start))
+            || chosen_linker(word).is_some() && choice_holds
+        {
             about.push(word);
         }
     }
@@ -323,14 +323,13 @@ fn ask_version(
     if let Some(version) = family.version(&printed) {
         return Ok(version);
     }
-    let complaint = String::from_utf8_lossy(&done.stderr);
-    let first =
-        |text: &str| first_words(text).and_then(|words| words.lines().next().map(str::to_owned));
+    let first = |text: &str| Some(first_words(text)?.lines().next()?.to_owned());
     Err(if done.status.success() {
         let instead = first(&printed).unwrap_or_else(|| "nothing".to_owned());
         format!("asked for its version, the driver printed: {instead}")
     } else {
-        first(&complaint).unwrap_or_else(|| format!("the driver ended with {}", done.status))
+        let complaint = first(&String::from_utf8_lossy(&done.stderr));
+        complaint.unwrap_or_else(|| format!("the driver ended with {}", done.status))
     })
 }
 
@@ -368,15 +367,11 @@ pub(crate) fn driver(record: &LinkRecord) -> Command {
 pub(crate) fn run(record: &LinkRecord, command: &mut Command) -> Result<Output, LinkFailure> {
     command.output().map_err(|error| LinkFailure::Refused {
         said: if record.directory.is_dir() {
-            format!(
-                "the driver `{}` could not be started: {error}",
-                record.driver
-            )
+            let driver = &record.driver;
+            format!("the driver `{driver}` could not be started: {error}")
         } else {
-            format!(
-                "the folder {} it was linked in is gone",
-                record.directory.display()
-            )
+            let folder = record.directory.display();
+            format!("the folder {folder} it was linked in is gone")
         },
     })
 }
@@ -415,28 +410,23 @@ pub(crate) fn failure_of(error: &io::Error, folder: &Path) -> LinkFailure {
 fn first_words(text: &str) -> Option<String> {
     const LINES: usize = 3;
     const LENGTH: usize = 300;
-    let lines: Vec<&str> = text
-        .lines()
-        .map(str::trim_end)
-        .filter(|line| !line.is_empty())
-        .collect();
-    let telling = |line: &&str| {
-        [
-            "error",
-            "undefined",
-            "fatal",
-            "cannot",
-            "unrecognized",
-            "unknown",
-        ]
-        .iter()
-        .any(|word| line.to_ascii_lowercase().contains(word))
+    const TELLING: [&str; 6] = [
+        "error",
+        "undefined",
+        "fatal",
+        "cannot",
+        "unrecognized",
+        "unknown",
+    ];
+    let lines = text.lines().map(str::trim_end);
+    let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
+    let is_telling = |line: &&str| {
+        let line = line.to_ascii_lowercase();
+        TELLING.iter().any(|word| line.contains(word))
     };
-    let first = lines.iter().position(telling).unwrap_or(0);
-    let chosen: Vec<String> = lines
-        .iter()
-        .skip(first)
-        .take(LINES)
+    let first = lines.iter().position(is_telling).unwrap_or(0);
+    let chosen = lines.into_iter().skip(first).take(LINES);
+    let chosen: Vec<String> = chosen
         .map(|line| line.chars().take(LENGTH).collect())
         .collect();
     (!chosen.is_empty()).then(|| chosen.join("\n"))

@@ -1,6 +1,6 @@
 //! Neutral links of one executable, on demand and many at a time.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::cache::{Cache, CacheEntry, Limits, Variant, WorkFolder};
 use crate::linker::{Family, LinkFailure, Linker, candidates, failure_of};
 use crate::recipe::{Recipe, cores};
-use crate::record::LinkRecord;
+use crate::record::{LinkRecord, StoredInput};
 
 /// The variable that leaves one family of linkers: `lld`, `mold` or `gnu`.
 const LINKER_VARIABLE: &str = "DEADHEAT_NEUTRAL_LINKER";
@@ -88,38 +88,30 @@ pub fn placements(executable: &Path, seeds: &[u32], mut tell: impl FnMut(Line) -
     }
 }
 
-/// Settings of the environment for neutral links.
-#[derive(Clone, Copy, Debug)]
-struct Settings {
-    forced: Option<Family>,
-    limits: Limits,
-}
-
-impl Settings {
-    fn from_environment() -> Result<Self, String> {
-        let set = |name| env::var_os(name).filter(|value| !value.is_empty());
-        let forced = match set(LINKER_VARIABLE) {
-            None => None,
-            Some(name) => Some(name.to_str().and_then(Family::from_name).ok_or_else(|| {
-                let name = name.display();
-                format!("{LINKER_VARIABLE} is `{name}`; it takes `lld`, `mold` or `gnu`")
-            })?),
-        };
-        let limits = match set(LIMIT_VARIABLE) {
-            None => Limits::DEFAULT,
-            Some(size) => {
-                let bytes = size.to_str().and_then(byte_size).ok_or_else(|| {
-                    let size = size.display();
-                    format!("{LIMIT_VARIABLE} is `{size}`; it takes bytes, as in `500M` or `2G`")
-                })?;
-                Limits {
-                    racing: bytes,
-                    idle: bytes,
-                }
+/// The family of linkers that the environment leaves, and the bounds it sets.
+fn settings() -> Result<(Option<Family>, Limits), String> {
+    let set = |name| env::var_os(name).filter(|value| !value.is_empty());
+    let forced = match set(LINKER_VARIABLE) {
+        None => None,
+        Some(name) => Some(name.to_str().and_then(Family::from_name).ok_or_else(|| {
+            let name = name.display();
+            format!("{LINKER_VARIABLE} is `{name}`; it takes `lld`, `mold` or `gnu`")
+        })?),
+    };
+    let limits = match set(LIMIT_VARIABLE) {
+        None => Limits::DEFAULT,
+        Some(size) => {
+            let bytes = size.to_str().and_then(byte_size).ok_or_else(|| {
+                let size = size.display();
+                format!("{LIMIT_VARIABLE} is `{size}`; it takes bytes, as in `500M` or `2G`")
+            })?;
+            Limits {
+                racing: bytes,
+                idle: bytes,
             }
-        };
-        Ok(Self { forced, limits })
-    }
+        }
+    };
+    Ok((forced, limits))
 }
 
 /// Neutral links that are known to be possible.
@@ -136,14 +128,14 @@ impl Request {
     ///
     /// The reason why there can be no neutral links of this executable.
     fn new(executable: &Path, seeds: &[u32]) -> Result<Self, String> {
-        let settings = Settings::from_environment()?;
+        let (forced, limits) = settings()?;
         let link = RecordedLink::of(executable)?;
         let first = seeds.first().copied().unwrap_or(1);
-        let linker = link.choose_linker(settings.forced, first)?;
+        let linker = link.choose_linker(forced, first)?;
         Ok(Self {
             entry: link.cache.entry(&link.record.digest, &linker),
             link,
-            limits: settings.limits,
+            limits,
             linker,
         })
     }
@@ -170,11 +162,8 @@ impl Request {
     /// Each seed once, on all cores; reported in the order they were asked for.
     fn place_all(&self, seeds: &[u32], tell: &mut impl FnMut(Line) -> ControlFlow<()>) {
         let mut seen = BTreeSet::new();
-        let distinct: Vec<u32> = seeds
-            .iter()
-            .copied()
-            .filter(|seed| seen.insert(*seed))
-            .collect();
+        let first = |seed: &u32| seen.insert(*seed);
+        let distinct: Vec<u32> = seeds.iter().copied().filter(first).collect();
         let at_once = cores().min(distinct.len());
         let recipe = Recipe::new(&self.link.record, &self.link.home, &self.linker, at_once);
         let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
@@ -195,7 +184,7 @@ impl Request {
                 });
             }
             drop(report);
-            let mut done = std::collections::BTreeMap::new();
+            let mut done = BTreeMap::new();
             for seed in seeds {
                 while !done.contains_key(seed) {
                     let Ok((seed, line)) = reports.recv() else {
@@ -353,17 +342,14 @@ impl RecordedLink {
 /// Looks for the kept inputs before any linker misses them.
 fn check_store(record: &LinkRecord, home: &Path, executable: &Path) -> Result<(), String> {
     let inputs = home.join("inputs");
-    match record
-        .inputs()
-        .find(|input| !inputs.join(&input.name).is_file())
-    {
-        None => Ok(()),
-        Some(input) => Err(format!(
+    let missing = |input: &&StoredInput| !inputs.join(&input.name).is_file();
+    record.inputs().find(missing).map_or(Ok(()), |input| {
+        Err(format!(
             "{} is damaged: `{}`, the copy of {}, is missing; link {} again",
             home.display(),
             input.name,
             input.original,
             executable.display()
-        )),
-    }
+        ))
+    })
 }

@@ -7,7 +7,9 @@ use std::sync::OnceLock;
 use std::thread;
 
 use crate::elf::{FunctionSections, is_executable};
-use crate::linker::{Family, LinkFailure, Linker, driver, failure_of, failure_of_driver, run};
+use crate::linker::{
+    Family, LinkFailure, Linker, chosen_linker, driver, failure_of, failure_of_driver, run,
+};
 use crate::record::{Argument, LinkRecord};
 use crate::response;
 
@@ -106,17 +108,14 @@ impl<'a> Recipe<'a> {
 
     /// The arguments of every neutral link, the shuffle and the output left out.
     fn words(&self) -> Vec<String> {
-        let recorded = self
-            .record
-            .arguments
-            .iter()
-            .flat_map(|argument| match argument {
-                Argument::Word(word) => vec![word.clone()],
-                Argument::Kept { before, input } => {
-                    let path = self.home.join("inputs").join(&input.name);
-                    linker_word(before, &path.display().to_string())
-                }
-            });
+        let words = |argument: &Argument| match argument {
+            Argument::Word(word) => vec![word.clone()],
+            Argument::Kept { before, input } => {
+                let path = self.home.join("inputs").join(&input.name);
+                linker_word(before, &path.display().to_string())
+            }
+        };
+        let recorded = self.record.arguments.iter().flat_map(words);
         let mut words = neutral_words(recorded.collect(), !self.linker.selection.is_empty());
         words.extend(self.linker.selection.iter().cloned());
         // Debug information is most of an executable, and no placement is needed twice by a
@@ -202,9 +201,7 @@ pub(crate) fn neutral_words(words: Vec<String>, another_linker: bool) -> Vec<Str
             if !options.is_empty() {
                 kept.push(format!("-Wl,{}", options.join(",")));
             }
-        } else if !(another_linker
-            && (word.starts_with("-fuse-ld=") || word.starts_with("--ld-path=")))
-        {
+        } else if !another_linker || chosen_linker(&word).is_none() {
             kept.push(word);
         }
     }
@@ -217,18 +214,13 @@ fn is_kept(option: &str, value_follows: &mut bool) -> bool {
     if std::mem::take(value_follows) {
         return false;
     }
-    let Some(bare) = option
-        .strip_prefix("--")
-        .or_else(|| option.strip_prefix('-'))
-    else {
+    let Some(bare) = option.strip_prefix('-') else {
         return true;
     };
-    let (name, valued) = match bare.split_once('=') {
-        Some((name, _)) => (name, true),
-        None => (bare, false),
-    };
+    let bare = bare.strip_prefix('-').unwrap_or(bare);
+    let name = bare.split('=').next().unwrap_or(bare);
     if ORDERS.contains(&name) {
-        *value_follows = !valued;
+        *value_follows = !bare.contains('=');
         return false;
     }
     // Those of newer versions of lld all have their value after `=`.
@@ -238,19 +230,18 @@ fn is_kept(option: &str, value_follows: &mut bool) -> bool {
 /// An argument of the driver with a path at its end. A comma in a path would be taken apart by
 /// `-Wl,`, so such options go one by one.
 pub(crate) fn linker_word(before: &str, path: &str) -> Vec<String> {
-    match before.strip_prefix("-Wl,") {
-        Some(options) if path.contains(',') => {
-            let whole = options.split(',').collect::<Vec<_>>();
-            let (last, others) = whole.split_last().unwrap_or((&"", &[]));
-            let mut words = Vec::new();
-            for option in others {
-                words.extend(["-Xlinker".to_owned(), (*option).to_owned()]);
-            }
-            words.extend(["-Xlinker".to_owned(), format!("{last}{path}")]);
-            words
-        }
-        _ => vec![format!("{before}{path}")],
+    let options = before.strip_prefix("-Wl,");
+    let Some(options) = options.filter(|_| path.contains(',')) else {
+        return vec![format!("{before}{path}")];
+    };
+    let mut options: Vec<String> = options.split(',').map(str::to_owned).collect();
+    if let Some(last) = options.last_mut() {
+        last.push_str(path);
     }
+    let words = options.into_iter();
+    words
+        .flat_map(|option| ["-Xlinker".to_owned(), option])
+        .collect()
 }
 
 #[cfg(test)]

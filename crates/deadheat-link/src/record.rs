@@ -14,11 +14,8 @@ pub struct Digest(pub String);
 impl Digest {
     /// Of these bytes.
     pub fn of(bytes: &[u8]) -> Self {
-        let mut text = String::with_capacity(64);
-        for byte in Sha256::digest(bytes) {
-            text += &format!("{byte:02x}");
-        }
-        Self(text)
+        let bytes = Sha256::digest(bytes);
+        Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
     /// Returns true for the text of a digest.

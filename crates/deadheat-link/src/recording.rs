@@ -26,35 +26,27 @@ const LISTENED_TO: [&str; 14] = [
     "LC_ALL",
 ];
 
-/// The reason why a link is not recorded, though it should be.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum NotRecorded {
-    #[error("it cannot be found where it was to be written ({0})")]
-    Vanished(std::io::Error),
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error("{0} is not Unicode")]
-    NotUnicode(String),
-}
-
 /// Records the link that `driver`, as it was named, made of `invocation` in `directory`, which is
-/// absolute, if an executable came out of it. Returns what the user should know.
+/// absolute, if an executable came out of it. Returns what the user should know, or the reason why
+/// the link is not recorded though it should be.
 pub(crate) fn record(
     driver: &str,
     directory: &Path,
     invocation: &Invocation,
-) -> Result<Vec<Note>, NotRecorded> {
+) -> Result<Vec<Note>, String> {
+    let vanished = |error| format!("it cannot be found where it was to be written ({error})");
+    let in_store = |error: StoreError| error.to_string();
     let output = directory.join(&invocation.output);
-    let output = output.canonicalize().map_err(NotRecorded::Vanished)?;
+    let output = output.canonicalize().map_err(vanished)?;
     if !output.is_file() {
         return Ok(Vec::new());
     }
-    let bytes = std::fs::read(&output).map_err(NotRecorded::Vanished)?;
+    let bytes = std::fs::read(&output).map_err(vanished)?;
     if !is_executable(&bytes) {
         return Ok(Vec::new());
     }
     let Some((folder, _)) = output.parent().zip(output.to_str()) else {
-        return Err(NotRecorded::NotUnicode(output.display().to_string()));
+        return Err(format!("{} is not Unicode", output.display()));
     };
     // Folders that begin with the system's root as the linker sees it are the system's.
     let folders = invocation.folders.iter();
@@ -64,13 +56,13 @@ pub(crate) fn record(
         directory,
         folder,
         folders: folders.map(|folder| directory.join(folder)).collect(),
-        store: Store::open(folder)?,
+        store: Store::open(folder).map_err(in_store)?,
         arguments: Vec::new(),
         obstacle: None,
         unsectioned: Vec::new(),
     };
     for piece in &invocation.pieces {
-        writing.take(piece)?;
+        writing.take(piece).map_err(in_store)?;
     }
     let mut record = LinkRecord {
         schema: LinkRecord::SCHEMA.to_owned(),
@@ -93,7 +85,7 @@ pub(crate) fn record(
         output: output.clone(),
     };
     record.digest = record.digest_of_the_rest();
-    writing.store.finish(&record)?;
+    writing.store.finish(&record).map_err(in_store)?;
     let output = invocation.output.clone();
     Ok(match (record.obstacle, record.unsectioned) {
         (Some(obstacle), _) => vec![Note::Impossible { output, obstacle }],
@@ -119,17 +111,13 @@ struct Writing<'a> {
 impl Writing<'_> {
     fn take(&mut self, piece: &Piece) -> Result<(), StoreError> {
         match piece {
-            Piece::Word(word) => self.say(word),
+            Piece::Word(word) => self.arguments.push(Argument::Word(word.clone())),
             Piece::Input(spelling) => self.keep(spelling, Path::new(&spelling.value), true)?,
             Piece::Named(spelling) => self.keep(spelling, Path::new(&spelling.value), false)?,
             Piece::Library { spelling, dynamic } => {
                 match archive(&spelling.value, *dynamic, &self.folders) {
                     Some(archive) => {
-                        let bare = Spelling {
-                            before: String::new(),
-                            apart: false,
-                            ..spelling.clone()
-                        };
+                        let bare = Spelling::bare(spelling.to_linker, &spelling.value);
                         self.keep(&bare, &archive, true)?;
                     }
                     None => self.say_as(spelling, &spelling.value),
@@ -178,9 +166,8 @@ impl Writing<'_> {
                         }
                     }
                 }
-                for word in spelling.lead() {
-                    self.say(&word);
-                }
+                self.arguments
+                    .extend(spelling.lead().into_iter().map(Argument::Word));
                 self.arguments.push(Argument::Kept {
                     before: spelling.before_value().to_owned(),
                     input: StoredInput { original, name },
@@ -199,14 +186,9 @@ impl Writing<'_> {
         Ok(())
     }
 
-    fn say(&mut self, word: &str) {
-        self.arguments.push(Argument::Word(word.to_owned()));
-    }
-
     fn say_as(&mut self, spelling: &Spelling, value: &str) {
-        for word in spelling.with(value) {
-            self.say(&word);
-        }
+        self.arguments
+            .extend(spelling.with(value).into_iter().map(Argument::Word));
     }
 
     /// A neutral link lies elsewhere, and must find its libraries all the same.

@@ -2,10 +2,6 @@
 
 use std::path::Path;
 
-/// The reason why a command line cannot be understood.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Unclear(pub(crate) String);
-
 /// Files expanded at most, so that two that name each other come to an end.
 const MOST_FILES: usize = 2000;
 
@@ -14,8 +10,8 @@ const MOST_FILES: usize = 2000;
 ///
 /// # Errors
 ///
-/// [`Unclear`] when a file is not text, or files name each other.
-pub(crate) fn expand(arguments: &[String], directory: &Path) -> Result<Vec<String>, Unclear> {
+/// The reason, in words, when a file is not text, or files name each other.
+pub(crate) fn expand(arguments: &[String], directory: &Path) -> Result<Vec<String>, String> {
     let mut expanded = Vec::with_capacity(arguments.len());
     let mut files = 0;
     // What is still to be read, last first.
@@ -31,12 +27,12 @@ pub(crate) fn expand(arguments: &[String], directory: &Path) -> Result<Vec<Strin
         };
         files += 1;
         if files > MOST_FILES {
-            return Err(Unclear(format!(
+            return Err(format!(
                 "response files that name each other, such as {name}"
-            )));
+            ));
         }
         let text = String::from_utf8(bytes)
-            .map_err(|_| Unclear(format!("the response file {name} is not UTF-8")))?;
+            .map_err(|_| format!("the response file {name} is not UTF-8"))?;
         rest.extend(split(&text).into_iter().rev());
     }
     Ok(expanded)
@@ -146,6 +142,6 @@ mod tests {
         std::fs::write(folder.path().join("a"), "@b").unwrap();
         std::fs::write(folder.path().join("b"), "@a").unwrap();
         let error = expand(&["@a".to_owned()], folder.path()).unwrap_err();
-        assert!(error.0.contains("name each other"), "{}", error.0);
+        assert!(error.contains("name each other"), "{error}");
     }
 }

@@ -94,12 +94,10 @@ impl Roles {
             let Ok(executable) = fs::read_link(&note) else {
                 continue;
             };
-            let there = executable.exists();
-            let record = record_file(&executable);
-            if there && record.is_some_and(|record| record.exists()) {
-                continue;
-            }
-            if there {
+            if executable.exists() {
+                if record_file(&executable).is_some_and(|record| record.exists()) {
+                    continue;
+                }
                 remove(&executable)?;
                 removed.push(executable);
             }

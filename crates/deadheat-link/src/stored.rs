@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::cache::{FolderLock, is_of_neutral_links};
+use crate::cache::{alone_in, is_of_neutral_links};
 use crate::record::{Digest, LinkRecord};
 use crate::store::lock_file;
 
@@ -12,13 +12,6 @@ use crate::store::lock_file;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredLinks {
     home: PathBuf,
-}
-
-/// Nobody uses the folder, and nobody begins to, for as long as this lives.
-#[derive(Debug)]
-pub struct Unused {
-    _races: FolderLock,
-    _links: File,
 }
 
 impl StoredLinks {
@@ -34,9 +27,8 @@ impl StoredLinks {
 
     /// Neutral links: they are made again with the next race that draws their seed.
     pub fn neutral_links(&self) -> Vec<PathBuf> {
-        entries(&self.home.join("placements"), |entry, _| {
-            is_of_neutral_links(entry)
-        })
+        let placements = self.home.join("placements");
+        entries(&placements, |entry, _| is_of_neutral_links(entry))
     }
 
     /// Records of links, and the objects they were made from: they are made again with the next
@@ -53,21 +45,19 @@ impl StoredLinks {
         known
     }
 
-    /// Takes the folder for whoever clears it away; `None` while a race or a link uses it.
+    /// Takes the folder for whoever clears it away: as long as the locks live, nobody uses it, and
+    /// nobody begins to. `None` while a race or a link does.
     ///
     /// # Errors
     ///
     /// A lock that cannot be had for another reason.
-    pub fn unused(&self) -> io::Result<Option<Unused>> {
-        let Some(races) = FolderLock::alone(&self.home)? else {
+    pub fn unused(&self) -> io::Result<Option<[File; 2]>> {
+        let Some(races) = alone_in(&self.home)? else {
             return Ok(None);
         };
         let links = lock_file(&self.home)?;
         match links.try_lock() {
-            Ok(()) => Ok(Some(Unused {
-                _races: races,
-                _links: links,
-            })),
+            Ok(()) => Ok(Some([races, links])),
             Err(fs::TryLockError::WouldBlock) => Ok(None),
             Err(fs::TryLockError::Error(error)) => Err(error),
         }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use object::archive::{MAGIC, THIN_MAGIC};
-use object::read::archive::ArchiveFile;
+use object::read::archive::{ArchiveFile, ArchiveMember};
 
 /// Returns true if the members of this archive are files elsewhere.
 pub(crate) fn is_thin(bytes: &[u8]) -> bool {
@@ -21,11 +21,11 @@ pub(crate) fn is_thin(bytes: &[u8]) -> bool {
 pub(crate) fn gathered(thin: &[u8], folder: &Path) -> Result<Vec<u8>, String> {
     let broken = |error: object::read::Error| format!("a thin archive that is broken: {error}");
     let archive = ArchiveFile::parse(thin).map_err(broken)?;
+    let path_of = |member: &ArchiveMember<'_>| String::from_utf8_lossy(member.name()).into_owned();
     let mut members = Vec::new();
     let mut by_path = HashMap::new();
     for member in archive.members() {
-        let member = member.map_err(broken)?;
-        let path = String::from_utf8_lossy(member.name()).into_owned();
+        let path = path_of(&member.map_err(broken)?);
         let data = fs::read(folder.join(&path))
             .map_err(|error| format!("a thin archive, whose member {path}: {error}"))?;
         by_path.insert(path.clone(), members.len());
@@ -36,8 +36,7 @@ pub(crate) fn gathered(thin: &[u8], folder: &Path) -> Result<Vec<u8>, String> {
     for symbol in archive.symbols().map_err(broken)?.into_iter().flatten() {
         let symbol = symbol.map_err(broken)?;
         let member = archive.member(symbol.offset()).map_err(broken)?;
-        let path = String::from_utf8_lossy(member.name()).into_owned();
-        if let Some(&index) = by_path.get(&path) {
+        if let Some(&index) = by_path.get(&path_of(&member)) {
             symbols.push((index, symbol.name()));
         }
     }
@@ -90,14 +89,8 @@ fn even(size: usize) -> usize {
 
 fn append(whole: &mut Vec<u8>, name: &str, data: &[u8]) {
     // Name, time, owner, group, mode, size.
-    let header = format!(
-        "{name:<16}{:<12}{:<6}{:<6}{:<8}{:<10}`\n",
-        0,
-        0,
-        0,
-        644,
-        data.len()
-    );
+    let size = data.len();
+    let header = format!("{name:<16}{0:<12}{0:<6}{0:<6}{1:<8}{size:<10}`\n", 0, 644);
     whole.extend_from_slice(header.as_bytes());
     whole.extend_from_slice(data);
     if data.len() % 2 == 1 {

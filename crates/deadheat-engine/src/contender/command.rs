@@ -5,8 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, RawFd};
 
 use deadheat_model::{
-    Block, BlockRecord, ContenderId, Flags, Metric, Output, Pinning, Placed, Plan, Sample, Slot,
-    Workload,
+    Block, BlockRecord, ContenderId, Flags, Metric, Pinning, Placed, Plan, Sample, Slot,
 };
 
 use super::command_launch::{
@@ -14,7 +13,7 @@ use super::command_launch::{
 };
 use crate::affinity::AffinityGuard;
 use crate::command_failure::{CommandError, ContenderFailure};
-use crate::counters::Counters;
+use crate::counters::{Counters, USAGE_METRICS};
 use crate::error::EngineError;
 use crate::executable::Variant;
 use crate::interrupt::Interrupts;
@@ -53,17 +52,8 @@ pub struct CommandContenders<'a> {
     _settled: AffinityGuard,
 }
 
-const METRICS: [Metric; 9] = [
-    Metric::Wall,
-    Metric::Cpu,
-    Metric::User,
-    Metric::System,
-    Metric::PeakRss,
-    Metric::MinorFaults,
-    Metric::MajorFaults,
-    Metric::VoluntarySwitches,
-    Metric::InvoluntarySwitches,
-];
+/// The metrics before those of the [`Usage`](crate::counters::Usage).
+const TIMES: [Metric; 2] = [Metric::Wall, Metric::Cpu];
 
 impl<'a> CommandContenders<'a> {
     /// Starts a launcher that knows every command of `plan`.
@@ -75,21 +65,7 @@ impl<'a> CommandContenders<'a> {
         let mut images = Vec::new();
         let mut benchmarks = Vec::new();
         for benchmark in &plan.benchmarks {
-            let mut commands = Vec::new();
-            for contender in &benchmark.contenders {
-                let Workload::Command(command) = &contender.workload else {
-                    return Err(EngineError::NotRunnable {
-                        benchmark: benchmark.name.clone(),
-                        contender: contender.name.clone(),
-                    });
-                };
-                commands.push((**command).clone());
-            }
-            benchmarks.push(BenchmarkImages::new(
-                benchmark.name.clone(),
-                commands,
-                &mut images,
-            )?);
+            benchmarks.push(BenchmarkImages::new(benchmark, &mut images)?);
         }
         if images.len() > usize::from(NO_IMAGE) {
             return Err(EngineError::TooManyCommands {
@@ -97,14 +73,12 @@ impl<'a> CommandContenders<'a> {
                 max: usize::from(NO_IMAGE),
             });
         }
-        let compared =
-            |b: &BenchmarkImages| b.commands.iter().any(|c| c.output == Output::Compared);
         // A block's slots and the launch that primes it.
         let captures = plan
             .benchmarks
             .iter()
             .zip(&benchmarks)
-            .filter(|(_, images)| compared(images))
+            .filter(|(_, images)| images.are_compared())
             .map(|(benchmark, _)| benchmark.slots_per_block() + 1)
             .max()
             .unwrap_or(0);
@@ -123,7 +97,7 @@ impl<'a> CommandContenders<'a> {
             Pinning::Inherit => Vec::new(),
             _ => settled.contenders.clone(),
         };
-        let mut metrics = METRICS.to_vec();
+        let mut metrics = [&TIMES[..], &USAGE_METRICS[..]].concat();
         if launcher.counters().is_ok() {
             metrics.extend(Counters::METRICS);
         }
@@ -192,11 +166,7 @@ impl<'a> CommandContenders<'a> {
     /// Returns whether every slot printed what the block's first baseline printed.
     fn check_outputs(&self, block: &Block, record: &BlockRecord) -> Result<(), EngineError> {
         let images = &self.benchmarks[block.benchmark];
-        if !images
-            .commands
-            .iter()
-            .any(|command| command.output == Output::Compared)
-        {
+        if !images.are_compared() {
             return Ok(());
         }
         let offset = usize::from(block.prime.is_some());
@@ -209,21 +179,14 @@ impl<'a> CommandContenders<'a> {
         };
         let baseline = &images.commands[0].text;
         for (index, slot) in block.slots.iter().enumerate() {
-            let (replicate, number) = (block.replicate, block.index);
-            let moment = Moment::Block {
-                replicate,
-                block: number,
-                slot: Some(index),
-            };
+            let moment = Moment::of(block, Some(index));
             let fail = |cause| self.failure(block.benchmark, slot.contender.index(), moment, cause);
             let codes = [reference, index].map(|slot| record.samples[slot].exit_code.unwrap_or(0));
             if codes[0] != codes[1] {
-                let baseline = baseline.clone();
-                let [expected, found] = codes;
                 return Err(fail(CommandError::ExitDiffers {
-                    baseline,
-                    expected,
-                    found,
+                    baseline: baseline.clone(),
+                    expected: codes[0],
+                    found: codes[1],
                 }));
             }
             let difference = self
@@ -240,9 +203,7 @@ impl<'a> CommandContenders<'a> {
         }
         Ok(())
     }
-}
 
-impl CommandContenders<'_> {
     /// Races the commands that have neutral links on them.
     #[must_use]
     pub fn with_placements(mut self, placements: Placements) -> Self {
@@ -315,11 +276,7 @@ impl CommandContenders<'_> {
             contender: ContenderId(contender as u8),
             padding: 0,
         };
-        let moment = Moment::Block {
-            replicate: block.replicate,
-            block: block.index,
-            slot: None,
-        };
+        let moment = Moment::of(block, None);
         let images = &self.benchmarks[block.benchmark].contenders;
         let placed = launch(images, &slot);
         let own = images[contender]
@@ -388,21 +345,21 @@ impl Contenders for CommandContenders<'_> {
         let measured = &mut measured[..self.launches.len()];
         measured.copy_from_slice(reply);
 
-        let moment = |slot| Moment::Block {
-            replicate: block.replicate,
-            block: block.index,
-            slot,
-        };
         let primed = usize::from(block.prime.is_some());
         if let Some(prime) = block.prime {
-            self.exit_code(block.benchmark, prime.contender, moment(None), &measured[0])?;
+            self.exit_code(
+                block.benchmark,
+                prime.contender,
+                Moment::of(block, None),
+                &measured[0],
+            )?;
         }
-        let with_counters = self.metrics.len() > METRICS.len();
+        let with_counters = self.launcher.counters().is_ok();
         for (index, (slot, measured)) in block.slots.iter().zip(&measured[primed..]).enumerate() {
             let code = self.exit_code(
                 block.benchmark,
                 slot.contender,
-                moment(Some(index)),
+                Moment::of(block, Some(index)),
                 measured,
             )?;
             record.samples.push(Sample {
@@ -414,18 +371,11 @@ impl Contenders for CommandContenders<'_> {
                 exit_code: Some(code),
                 iterations: 1,
             });
-            let usage = &measured.usage;
-            record.values.extend([
-                measured.wall_ns as f64,
-                (usage.user_ns + usage.system_ns) as f64,
-                usage.user_ns as f64,
-                usage.system_ns as f64,
-                usage.peak_rss_bytes as f64,
-                usage.minor_faults as f64,
-                usage.major_faults as f64,
-                usage.voluntary_switches as f64,
-                usage.involuntary_switches as f64,
-            ]);
+            let usage = measured.usage.map(|value| value as f64);
+            // The sum as whole nanoseconds, as each of the two is.
+            let cpu_ns = (measured.usage[0] + measured.usage[1]) as f64;
+            record.values.extend([measured.wall_ns as f64, cpu_ns]);
+            record.values.extend(usage);
             if with_counters {
                 record
                     .values

@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 
-use deadheat_model::{CommandLine, Input, Output, Slot};
+use deadheat_model::{Benchmark, CommandLine, Contender, Input, Output, Slot, Workload};
 
 use crate::command_failure::CommandError;
 use crate::error::EngineError;
@@ -40,11 +40,17 @@ pub(super) struct BenchmarkImages {
 }
 
 impl BenchmarkImages {
-    pub(super) fn new(
-        name: String,
-        commands: Vec<CommandLine>,
-        images: &mut Vec<Image>,
-    ) -> Result<Self, EngineError> {
+    /// Adds the images of a benchmark of commands.
+    pub(super) fn new(benchmark: &Benchmark, images: &mut Vec<Image>) -> Result<Self, EngineError> {
+        let command = |contender: &Contender| match &contender.workload {
+            Workload::Command(command) => Ok(CommandLine::clone(command)),
+            _ => Err(EngineError::NotRunnable {
+                benchmark: benchmark.name.clone(),
+                contender: contender.name.clone(),
+            }),
+        };
+        let commands = benchmark.contenders.iter().map(command);
+        let commands = commands.collect::<Result<Vec<_>, _>>()?;
         let mut add = |command: &CommandLine, image: Result<Image, _>| {
             images.push(image.map_err(|source| EngineError::Command {
                 command: command.text.clone(),
@@ -90,12 +96,18 @@ impl BenchmarkImages {
             });
         }
         Ok(Self {
-            name,
+            name: benchmark.name.clone(),
             commands,
             contenders,
             setups,
             cleanups,
         })
+    }
+
+    /// Returns true if the outputs of the commands are compared.
+    pub(super) fn are_compared(&self) -> bool {
+        let is_compared = |command: &CommandLine| command.output == Output::Compared;
+        self.commands.iter().any(is_compared)
     }
 }
 
@@ -118,10 +130,7 @@ pub(super) fn cause_of(
 ) -> Option<CommandError> {
     let hook = |flag: &'static str, words: &Option<Vec<String>>, end: HookEnd| CommandError::Hook {
         flag,
-        hook: words
-            .as_ref()
-            .map(|words| words.join(" "))
-            .unwrap_or_default(),
+        hook: words.as_deref().unwrap_or_default().join(" "),
         ended: hook_end(end),
         errors: tail(hook_errors),
     };
@@ -157,13 +166,15 @@ fn not_started(errno: i32, command: &CommandLine) -> io::Error {
     let error = io::Error::from_raw_os_error(errno);
     let program = command.words.first().map_or("", String::as_str);
     match errno {
-        libc::ENOENT if program.contains('/') => {
-            io::Error::new(error.kind(), format!("there is no program '{program}'"))
+        libc::ENOENT => {
+            let advice = if program.contains('/') {
+                ""
+            } else {
+                " in PATH (a shell builtin needs -S)"
+            };
+            let message = format!("there is no program '{program}'{advice}");
+            io::Error::new(error.kind(), message)
         }
-        libc::ENOENT => io::Error::new(
-            error.kind(),
-            format!("there is no program '{program}' in PATH (a shell builtin needs -S)"),
-        ),
         _ => error,
     }
 }
@@ -174,10 +185,8 @@ pub(super) fn hook_end(end: HookEnd) -> String {
         HookEnd::Exited(code) => format!("exited with code {code}"),
         HookEnd::Signalled(signal) => format!("was killed by signal {signal}"),
         HookEnd::NotStarted(errno) => {
-            format!(
-                "cannot be started ({})",
-                io::Error::from_raw_os_error(errno)
-            )
+            let error = io::Error::from_raw_os_error(errno);
+            format!("cannot be started ({error})")
         }
     }
 }
@@ -231,13 +240,11 @@ pub(super) fn compare(expected: &File, found: &File) -> io::Result<Option<Differ
             .zip(&right[..common])
             .take_while(|(a, b)| a == b)
             .count();
-        for (index, _) in left[..same]
-            .iter()
-            .enumerate()
-            .filter(|(_, byte)| **byte == b'\n')
-        {
-            line += 1;
-            line_start = offset + index as u64 + 1;
+        for (index, byte) in left[..same].iter().enumerate() {
+            if *byte == b'\n' {
+                line += 1;
+                line_start = offset + index as u64 + 1;
+            }
         }
         if same < common || left_len != right_len {
             return Ok(Some(Difference {
@@ -285,7 +292,7 @@ fn show_line(file: &File, start: u64) -> io::Result<Option<String>> {
 /// everything else as it is.
 fn harmless(c: char) -> impl Iterator<Item = char> {
     let escaped = c.is_control().then(|| c.escape_debug());
-    let plain = (!c.is_control()).then_some(c);
+    let plain = escaped.is_none().then_some(c);
     escaped.into_iter().flatten().chain(plain)
 }
 

@@ -128,12 +128,7 @@ impl Contenders for LocalContenders<'_> {
             self.iterations,
             threads,
         );
-        let moment = Moment::Block {
-            replicate: block.replicate,
-            block: block.index,
-            slot: None,
-        };
         let checked = self.benchmark.check();
-        checked.map_err(|found| self.failure(moment, found))
+        checked.map_err(|found| self.failure(Moment::of(block, None), found))
     }
 }

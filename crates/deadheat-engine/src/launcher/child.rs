@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, open};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::signal::{Signal, kill, killpg};
+use nix::sched::{CpuSet, sched_setaffinity};
+use nix::sys::signal::{SigSet, Signal, kill, killpg};
 use nix::sys::stat::Mode;
 use nix::unistd::{Pid, read};
 
@@ -26,8 +27,8 @@ const STACK_BYTES: usize = 64 * 1024;
 pub(crate) struct Spawner {
     stack: Vec<u8>,
     /// Signals the process starts with blocked: those deadheat was given.
-    mask: libc::sigset_t,
-    cpus: Option<libc::cpu_set_t>,
+    mask: SigSet,
+    cpus: Option<CpuSet>,
 }
 
 /// A process that was started and not yet waited for.
@@ -44,17 +45,25 @@ struct SpawnArgs {
     argv: *const *const libc::c_char,
     envp: *const *const libc::c_char,
     streams: [RawFd; 3],
-    mask: *const libc::sigset_t,
-    cpus: *const libc::cpu_set_t,
+    mask: *const SigSet,
+    cpus: *const Option<CpuSet>,
     parent: libc::pid_t,
     /// Written by the child when `execve` failed.
     errno: c_int,
 }
 
 impl Spawner {
-    /// A spawner whose children start with this signal mask and, when given,
-    /// on these CPUs only.
-    pub(crate) fn new(mask: libc::sigset_t, cpus: Option<libc::cpu_set_t>) -> Self {
+    /// A spawner whose children start with this signal mask and, when there are
+    /// any, on these CPUs only.
+    pub(crate) fn new(mask: SigSet, cpus: &[u32]) -> Self {
+        let cpus = (!cpus.is_empty()).then(|| {
+            let mut set = CpuSet::new();
+            for cpu in cpus {
+                // One that no set can hold is left out.
+                let _ = set.set(*cpu as usize);
+            }
+            set
+        });
         Self {
             stack: vec![0; STACK_BYTES],
             mask,
@@ -74,18 +83,14 @@ impl Spawner {
         env: &EnvironmentImage,
         streams: [RawFd; 3],
     ) -> Result<Child, c_int> {
-        let cpus = self
-            .cpus
-            .as_ref()
-            .map_or(std::ptr::null(), |set| set as *const _);
         let mut args = SpawnArgs {
             programs: image.programs().as_ptr(),
             program_count: image.programs().len(),
-            argv: image.argv().as_argv(),
+            argv: image.argv.as_argv(),
             envp: env.as_envp(),
             streams,
             mask: &self.mask,
-            cpus,
+            cpus: &self.cpus,
             // SAFETY: getpid has no preconditions.
             parent: unsafe { libc::getpid() },
             errno: 0,
@@ -142,8 +147,8 @@ extern "C" fn exec_in_child(args: *mut c_void) -> c_int {
         if libc::getppid() != args.parent {
             libc::_exit(127);
         }
-        if !args.cpus.is_null() {
-            libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), args.cpus);
+        if let Some(cpus) = &*args.cpus {
+            let _ = sched_setaffinity(Pid::from_raw(0), cpus);
         }
         for (target, source) in args.streams.iter().enumerate() {
             if libc::dup2(*source, target as c_int) < 0 {
@@ -151,7 +156,11 @@ extern "C" fn exec_in_child(args: *mut c_void) -> c_int {
                 libc::_exit(127);
             }
         }
-        libc::sigprocmask(libc::SIG_SETMASK, args.mask, std::ptr::null_mut());
+        libc::sigprocmask(
+            libc::SIG_SETMASK,
+            (*args.mask).as_ref(),
+            std::ptr::null_mut(),
+        );
         let mut reason = libc::ENOENT;
         for index in 0..args.program_count {
             let program = &*args.programs.add(index);

@@ -106,7 +106,7 @@ impl Launcher {
         let server = Server {
             images: options.images,
             env: EnvironmentImage::inherited(),
-            spawner: Spawner::new(*interrupts.original_mask().as_ref(), cpu_set(options.cpus)),
+            spawner: Spawner::new(*interrupts.original_mask(), options.cpus),
             requests: request_reader,
             replies: reply_writer,
             null,
@@ -197,12 +197,9 @@ impl Launcher {
     }
 
     fn send(&self, bytes: &[u8]) -> Result<(), LauncherError> {
-        let requests = self.requests.as_ref().ok_or(LauncherError::Gone)?;
-        if write_all(requests.as_fd(), bytes) {
-            Ok(())
-        } else {
-            Err(LauncherError::Gone)
-        }
+        let requests = self.requests.as_ref();
+        let sent = requests.is_some_and(|requests| write_all(requests.as_fd(), bytes));
+        sent.then_some(()).ok_or(LauncherError::Gone)
     }
 
     /// Blocks until a reply can be read. Signals are let in only here, so one
@@ -248,19 +245,4 @@ fn live_as_launcher(server: Server) -> ! {
     let served = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| server.serve()));
     // SAFETY: _exit has no preconditions.
     unsafe { libc::_exit(if served.is_ok() { 0 } else { 70 }) }
-}
-
-fn cpu_set(cpus: &[u32]) -> Option<libc::cpu_set_t> {
-    if cpus.is_empty() {
-        return None;
-    }
-    // SAFETY: cpu_set_t is a plain bit array; all zeros is the empty set.
-    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-    for cpu in cpus {
-        if (*cpu as usize) < libc::CPU_SETSIZE as usize {
-            // SAFETY: the index was checked against the size of the set.
-            unsafe { libc::CPU_SET(*cpu as usize, &mut set) };
-        }
-    }
-    Some(set)
 }

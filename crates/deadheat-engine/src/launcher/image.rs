@@ -42,7 +42,8 @@ impl std::error::Error for ImageError {}
 /// The pointers stay valid when the struct moves: they point into the heap
 /// buffers of the strings, which are never changed again.
 pub(crate) struct Words {
-    strings: Vec<CString>,
+    /// Held for the pointers.
+    _strings: Vec<CString>,
     pointers: Vec<*const c_char>,
 }
 
@@ -50,7 +51,10 @@ impl Words {
     fn new(strings: Vec<CString>) -> Self {
         let mut pointers: Vec<*const c_char> = strings.iter().map(|s| s.as_ptr()).collect();
         pointers.push(ptr::null());
-        Self { strings, pointers }
+        Self {
+            _strings: strings,
+            pointers,
+        }
     }
 
     /// The array as `execve` wants it.
@@ -60,12 +64,12 @@ impl Words {
 }
 
 /// Where the standard streams of a launch lead.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) enum OutputKind {
     Null,
     Pipe,
     Inherit,
-    File,
+    File(CString),
     Compared,
 }
 
@@ -73,15 +77,14 @@ pub(crate) enum OutputKind {
 pub(crate) struct Image {
     /// Paths to try in turn, as `execvp` would.
     programs: Vec<CString>,
-    argv: Words,
+    pub(crate) argv: Words,
     pub(crate) input: Option<CString>,
     pub(crate) output: OutputKind,
-    pub(crate) output_path: Option<CString>,
     /// 0 for no limit.
     pub(crate) timeout_ns: u64,
-    exit_policy: ExitPolicy,
+    pub(crate) exit_policy: ExitPolicy,
     /// Started instead of the programs, under the same name.
-    variant: Option<CString>,
+    pub(crate) variant: Option<CString>,
 }
 
 impl Image {
@@ -96,10 +99,7 @@ impl Image {
             Output::Pipe => OutputKind::Pipe,
             Output::Inherit => OutputKind::Inherit,
             Output::Compared => OutputKind::Compared,
-            Output::File(path) => {
-                image.output_path = Some(c_string(path.as_os_str())?);
-                OutputKind::File
-            }
+            Output::File(path) => OutputKind::File(c_string(path.as_os_str())?),
         };
         image.exit_policy = command.exit_policy.clone();
         image.timeout_ns = command.timeout.map_or(0, |limit| limit.as_nanos() as u64);
@@ -111,30 +111,20 @@ impl Image {
         let Some(program) = words.first().filter(|program| !program.is_empty()) else {
             return Err(ImageError::Empty);
         };
-        let argv = words
-            .iter()
-            .map(|word| c_string(OsStr::new(word)))
-            .collect::<Result<_, _>>()?;
+        let argv = words.iter().map(|word| c_string(OsStr::new(word)));
+        // Before the paths, which hold the program: a message names a word of the user's.
+        let argv = Words::new(argv.collect::<Result<_, _>>()?);
+        let paths = program_paths(Path::new(program)).into_iter();
+        let programs = paths.map(|path| c_string(path.as_os_str()));
         Ok(Self {
-            programs: candidates(program)?,
-            argv: Words::new(argv),
+            programs: programs.collect::<Result<_, _>>()?,
+            argv,
             input: None,
             output: OutputKind::Null,
-            output_path: None,
             timeout_ns: 0,
             exit_policy: ExitPolicy::ZeroOnly,
             variant: None,
         })
-    }
-
-    /// Returns whether a process of this image that exited so did its work.
-    pub(crate) fn accepts(&self, exit_code: i32) -> bool {
-        self.exit_policy.accepts(exit_code)
-    }
-
-    /// Starts this file from now on, or the programs again when there is none.
-    pub(crate) fn vary(&mut self, variant: Option<CString>) {
-        self.variant = variant;
     }
 
     pub(crate) fn programs(&self) -> &[CString] {
@@ -143,21 +133,12 @@ impl Image {
             None => &self.programs,
         }
     }
-
-    pub(crate) fn argv(&self) -> &Words {
-        &self.argv
-    }
 }
 
 fn c_string(text: &OsStr) -> Result<CString, ImageError> {
     CString::new(text.as_bytes()).map_err(|_| ImageError::NulByte {
         word: text.to_string_lossy().replace('\0', ""),
     })
-}
-
-fn candidates(program: &str) -> Result<Vec<CString>, ImageError> {
-    let paths = program_paths(Path::new(program)).into_iter();
-    paths.map(|path| c_string(path.as_os_str())).collect()
 }
 
 /// The environment of every launch: deadheat's own and a padding whose length
@@ -208,12 +189,6 @@ impl EnvironmentImage {
     }
 }
 
-impl std::fmt::Debug for Words {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_list().entries(&self.strings).finish()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -222,7 +197,7 @@ mod tests {
     fn a_program_in_the_path_is_tried_where_it_exists_first() {
         let image = Image::of_words(&["sh".to_owned(), "-c".to_owned(), "x".to_owned()]).unwrap();
         assert!(Path::new(OsStr::from_bytes(image.programs()[0].as_bytes())).is_file());
-        assert_eq!(format!("{:?}", image.argv()), r#"["sh", "-c", "x"]"#);
+        assert_eq!(format!("{:?}", image.argv._strings), r#"["sh", "-c", "x"]"#);
     }
 
     #[test]
@@ -234,10 +209,10 @@ mod tests {
     #[test]
     fn a_variant_is_started_instead_under_the_same_name() {
         let mut image = Image::of_words(&["./tool".to_owned()]).unwrap();
-        image.vary(Some(c"/links/17".to_owned()));
+        image.variant = Some(c"/links/17".to_owned());
         assert_eq!(image.programs(), [c"/links/17".to_owned()]);
-        assert_eq!(format!("{:?}", image.argv()), r#"["./tool"]"#);
-        image.vary(None);
+        assert_eq!(format!("{:?}", image.argv._strings), r#"["./tool"]"#);
+        image.variant = None;
         assert_eq!(image.programs(), [c"./tool".to_owned()]);
     }
 

@@ -135,22 +135,19 @@ impl Server {
             _ => Some(CString::new(path).ok()?),
         };
         let image = usize::from(u16::from_ne_bytes(image));
-        self.images.get_mut(image)?.vary(variant);
+        self.images.get_mut(image)?.variant = variant;
         Some(())
     }
 
     fn did_its_work(&self, launch: Launch, outcome: Outcome) -> bool {
         let image = self.images.get(usize::from(launch.image));
-        matches!(outcome, Outcome::Exited(code) if image.is_none_or(|image| image.accepts(code)))
+        matches!(outcome, Outcome::Exited(code) if image.is_none_or(|image| image.exit_policy.accepts(code)))
     }
 
     /// One launch with its hooks.
     fn launch(&mut self, index: usize, launch: Launch) -> Result<Measured, Leave> {
-        if launch.prepare != NO_IMAGE {
-            let hook = self.hook(launch.prepare)?;
-            if let Some(outcome) = hook_failure(hook.outcome, Outcome::PrepareFailed) {
-                return Ok(Measured::nothing(outcome));
-            }
+        if let Some(failure) = self.hook(launch.prepare, Outcome::PrepareFailed)? {
+            return Ok(Measured::nothing(failure));
         }
         if launch.image == NO_IMAGE {
             return Ok(Measured::nothing(Outcome::Exited(0)));
@@ -161,21 +158,35 @@ impl Server {
         if let Some(Ok(counters)) = counters {
             measured.counters = counters.finish();
         }
-        if launch.conclude != NO_IMAGE && matches!(measured.outcome, Outcome::Exited(_)) {
-            let hook = self.hook(launch.conclude)?;
-            if let Some(outcome) = hook_failure(hook.outcome, Outcome::ConcludeFailed) {
-                measured.outcome = outcome;
-            }
+        if matches!(measured.outcome, Outcome::Exited(_))
+            && let Some(failure) = self.hook(launch.conclude, Outcome::ConcludeFailed)?
+        {
+            measured.outcome = failure;
         }
         Ok(measured)
     }
 
-    /// Runs a hook; its standard error is kept for the message if it fails.
-    fn hook(&mut self, image: u16) -> Result<Measured, Leave> {
+    /// Runs a hook, if there is one, and returns its failure. Its standard error is kept for the
+    /// message then.
+    fn hook(
+        &mut self,
+        image: u16,
+        failed: fn(HookEnd) -> Outcome,
+    ) -> Result<Option<Outcome>, Leave> {
+        if image == NO_IMAGE {
+            return Ok(None);
+        }
         let null = self.null.as_raw_fd();
         let errors = self.hook_errors.as_raw_fd();
         empty(self.hook_errors.as_fd());
-        self.process(usize::from(image), [null, null, errors], None)
+        let measured = self.process(usize::from(image), [null, null, errors], None)?;
+        Ok(match measured.outcome {
+            Outcome::Exited(0) => None,
+            Outcome::Exited(code) => Some(failed(HookEnd::Exited(code))),
+            Outcome::Signalled(signal) => Some(failed(HookEnd::Signalled(signal))),
+            Outcome::NotStarted(errno) => Some(failed(HookEnd::NotStarted(errno))),
+            other => Some(other),
+        })
     }
 
     /// Runs an image with the streams it asks for.
@@ -183,20 +194,17 @@ impl Server {
         let Some(wanted) = self.images.get(image) else {
             return Err(Leave::Abandoned);
         };
+        const READ: OFlag = OFlag::O_RDONLY.union(OFlag::O_CLOEXEC);
         let null = self.null.as_raw_fd();
         let input = match &wanted.input {
             None => None,
-            Some(path) => match open(
-                path.as_c_str(),
-                OFlag::O_RDONLY | OFlag::O_CLOEXEC,
-                Mode::empty(),
-            ) {
+            Some(path) => match open(path.as_c_str(), READ, Mode::empty()) {
                 Ok(file) => Some(file),
                 Err(errno) => return Ok(Measured::nothing(Outcome::NoInput(errno as i32))),
             },
         };
         let stdin = input.as_ref().map_or(null, AsRawFd::as_raw_fd);
-        match wanted.output {
+        match &wanted.output {
             OutputKind::Null => self.process(image, [stdin, null, null], None),
             OutputKind::Inherit => {
                 self.process(image, [stdin, self.shown, libc::STDERR_FILENO], None)
@@ -207,10 +215,9 @@ impl Server {
                 let capture = capture.as_raw_fd();
                 self.process(image, [stdin, capture, null], None)
             }
-            OutputKind::File => {
+            OutputKind::File(path) => {
                 let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_TRUNC | OFlag::O_CLOEXEC;
-                let path = wanted.output_path.as_deref().unwrap_or(c"/dev/null");
-                match open(path, flags, Mode::from_bits_truncate(0o666)) {
+                match open(path.as_c_str(), flags, Mode::from_bits_truncate(0o666)) {
                     Ok(file) => self.process(image, [stdin, file.as_raw_fd(), null], None),
                     Err(errno) => Ok(Measured::nothing(Outcome::NoOutput(errno as i32))),
                 }
@@ -270,16 +277,5 @@ impl Server {
             usage,
             ..Measured::nothing(outcome)
         })
-    }
-}
-
-/// The outcome of a launch whose hook ended like this; `None` when well.
-fn hook_failure(outcome: Outcome, failed: fn(HookEnd) -> Outcome) -> Option<Outcome> {
-    match outcome {
-        Outcome::Exited(0) => None,
-        Outcome::Exited(code) => Some(failed(HookEnd::Exited(code))),
-        Outcome::Signalled(signal) => Some(failed(HookEnd::Signalled(signal))),
-        Outcome::NotStarted(errno) => Some(failed(HookEnd::NotStarted(errno))),
-        other => Some(other),
     }
 }

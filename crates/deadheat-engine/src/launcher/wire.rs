@@ -217,7 +217,10 @@ pub(crate) struct Measured {
     pub(crate) counters: [u64; COUNTER_COUNT],
 }
 
-const MEASURED_WORDS: usize = 10 + COUNTER_COUNT;
+/// Before the usage come the outcome, in two words, and the time.
+const USAGE_AT: usize = 3;
+const COUNTERS_AT: usize = USAGE_AT + size_of::<Usage>() / 8;
+const MEASURED_WORDS: usize = COUNTERS_AT + COUNTER_COUNT;
 /// Size of one [`Measured`] on the wire.
 pub(crate) const MEASURED_BYTES: usize = MEASURED_WORDS * 8;
 
@@ -235,46 +238,25 @@ impl Measured {
     pub(crate) fn encode(&self, bytes: &mut [u8]) {
         let (kind, detail) = self.outcome.code();
         let mut words = [0; MEASURED_WORDS];
-        words[..10].copy_from_slice(&[
-            kind,
-            i64::from(detail) as u64,
-            self.wall_ns,
-            self.usage.user_ns,
-            self.usage.system_ns,
-            self.usage.peak_rss_bytes,
-            self.usage.minor_faults,
-            self.usage.major_faults,
-            self.usage.voluntary_switches,
-            self.usage.involuntary_switches,
-        ]);
-        words[10..].copy_from_slice(&self.counters);
+        words[..USAGE_AT].copy_from_slice(&[kind, i64::from(detail) as u64, self.wall_ns]);
+        words[USAGE_AT..COUNTERS_AT].copy_from_slice(&self.usage);
+        words[COUNTERS_AT..].copy_from_slice(&self.counters);
         for (word, target) in words.iter().zip(bytes.chunks_exact_mut(8)) {
             target.copy_from_slice(&word.to_ne_bytes());
         }
     }
 
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
-        let word = |index: usize| {
+        let mut words = [0; MEASURED_WORDS];
+        for (index, word) in words.iter_mut().enumerate() {
             let bytes = bytes.get(index * 8..index * 8 + 8)?;
-            Some(u64::from_ne_bytes(bytes.try_into().ok()?))
-        };
-        let mut counters = [0; COUNTER_COUNT];
-        for (index, counter) in counters.iter_mut().enumerate() {
-            *counter = word(10 + index)?;
+            *word = u64::from_ne_bytes(bytes.try_into().ok()?);
         }
         Some(Self {
-            outcome: Outcome::from_code(word(0)?, word(1)? as i32)?,
-            wall_ns: word(2)?,
-            usage: Usage {
-                user_ns: word(3)?,
-                system_ns: word(4)?,
-                peak_rss_bytes: word(5)?,
-                minor_faults: word(6)?,
-                major_faults: word(7)?,
-                voluntary_switches: word(8)?,
-                involuntary_switches: word(9)?,
-            },
-            counters,
+            outcome: Outcome::from_code(words[0], words[1] as i32)?,
+            wall_ns: words[2],
+            usage: words[USAGE_AT..COUNTERS_AT].try_into().ok()?,
+            counters: words[COUNTERS_AT..].try_into().ok()?,
         })
     }
 }

@@ -100,24 +100,15 @@ impl Helper {
             .arg(&executable.path)
             .args(seeds.iter().map(u32::to_string))
             .env_remove(PLACEMENTS_VARIABLE);
-        let cores = self.cores.as_ref();
-        let captured = run_captured(
-            command,
-            subprocess::Answer::Printed,
-            cores,
-            Some(self.program.patience),
-            interrupts,
-        )?;
+        let (cores, patience) = (self.cores.as_ref(), Some(self.program.patience));
+        let printed = subprocess::Answer::Printed;
+        let captured = run_captured(command, printed, cores, patience, interrupts)?;
         let about = |problem: &str| {
             let program = self.program.executable.display();
             format!("'{program} placements' {problem}")
         };
-        Ok(understand(
-            &captured.output,
-            captured.problem.map(|problem| problem.to_string()),
-            seeds,
-            about,
-        ))
+        let problem = captured.problem();
+        Ok(understand(&captured.output, problem, seeds, about))
     }
 }
 
@@ -134,15 +125,17 @@ fn understand(
         let said: String = line.chars().take(80).collect();
         format!("says what nobody understands: '{said}'")
     };
+    // What is wrong with a line that is not the one expected, or not there.
+    let broken = |line: Option<&str>, nothing: &str| match (&problem, line) {
+        (Some(problem), _) => about(problem),
+        (None, Some(line)) => about(&nonsense(line)),
+        (None, None) => about(nothing),
+    };
     let first = lines.next();
-    let links = match (first, first.and_then(Line::parse)) {
-        (_, Some(Line::Links(links))) => Ok(links),
-        (_, Some(Line::Impossible(reason))) => Err(reason),
-        (said, _) => Err(match (&problem, said) {
-            (Some(problem), _) => about(problem),
-            (None, Some(line)) => about(&nonsense(line)),
-            (None, None) => about("says nothing"),
-        }),
+    let links = match first.and_then(Line::parse) {
+        Some(Line::Links(links)) => Ok(links),
+        Some(Line::Impossible(reason)) => Err(reason),
+        _ => Err(broken(first, "says nothing")),
     };
     let mut answer = Answer {
         links,
@@ -160,11 +153,8 @@ fn understand(
             }
             Some(Line::Refused(link)) if link.seed == *seed => answer.made.push(Err(link)),
             _ => {
-                answer.broken = Some(match (&problem, line) {
-                    (Some(problem), _) => about(problem),
-                    (None, Some(line)) => about(&nonsense(line)),
-                    (None, None) => about(&format!("says nothing about seed {seed}")),
-                });
+                let nothing = format!("says nothing about seed {seed}");
+                answer.broken = Some(broken(line, &nothing));
                 return answer;
             }
         }

@@ -117,7 +117,7 @@ impl Placer {
     /// And this seed came to nothing.
     #[cfg(feature = "commands")]
     pub(crate) fn strike(&mut self, seed: u32) {
-        self.seeds.strike(seed);
+        self.seeds.use_up(seed);
     }
 
     /// Runs on the user's own link from this replicate on.
@@ -261,16 +261,11 @@ impl Seeds {
         self.use_up(seed);
     }
 
-    /// Nobody will have this seed.
-    #[cfg(feature = "commands")]
-    fn strike(&mut self, seed: u32) {
-        self.use_up(seed);
-    }
-
     fn is_used(&self, seed: u32) -> bool {
         self.used.binary_search(&seed).is_ok()
     }
 
+    /// Nobody will have this seed.
     fn use_up(&mut self, seed: u32) {
         if let Err(place) = self.used.binary_search(&seed) {
             self.used.insert(place, seed);
@@ -591,7 +586,7 @@ mod tests {
         let mut seeds = Seeds::new(7, [0, 0, 0], 40);
         let theirs = seeds.clone().of(1);
         seeds.give(0, theirs);
-        seeds.strike(seeds.clone().of(2));
+        seeds.use_up(seeds.clone().of(2));
         let seeds = first(&mut seeds, 40);
         assert_eq!(seeds[0], theirs);
         let distinct: BTreeSet<u32> = seeds.iter().copied().collect();

@@ -2,7 +2,6 @@
 //! time-out, at an interrupt, or when deadheat dies.
 #![allow(unsafe_code)]
 
-use std::fmt;
 use std::io::{ErrorKind, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
@@ -27,51 +26,45 @@ const MOST_ERRORS: usize = 4 << 10;
 pub(crate) struct Captured {
     pub(crate) output: Vec<u8>,
     /// The end of its standard error, in one line.
-    #[cfg(feature = "commands")]
     pub(crate) stderr_tail: String,
-    /// The problem, if there was one.
-    pub(crate) problem: Option<Problem>,
+    /// Its end, unless it ended well.
+    pub(crate) ending: Option<Ending>,
 }
 
 /// The end of a process that did not end well.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Problem {
-    pub(crate) ending: Ending,
-    /// The end of its standard error, in one line.
-    pub(crate) stderr_tail: String,
-}
-
-/// The end of a process that did not end well.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Ending {
+pub enum Ending {
     /// It never began.
     NotStarted(String),
     /// It said nothing for so long, and was killed.
     Silent(Duration),
     /// It said more than any honest answer has, and was killed.
     Endless,
+    /// It ended with this exit code.
     Exited(i32),
+    /// This signal killed it.
     Signalled(i32),
     /// Anything else, in words.
     Odd(String),
 }
 
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.ending {
-            Ending::NotStarted(reason) => write!(f, "cannot be started: {reason}"),
-            Ending::Silent(patience) => write!(f, "said nothing for {patience:?} and was killed"),
-            Ending::Endless => f.write_str("talks without end and was killed"),
-            Ending::Exited(code) => write!(f, "exited with code {code}"),
+impl Captured {
+    /// The problem with the process and the end of its standard error, unless it ended well.
+    pub(crate) fn problem(&self) -> Option<String> {
+        let ended = match self.ending.as_ref()? {
+            Ending::NotStarted(reason) => format!("cannot be started: {reason}"),
+            Ending::Silent(patience) => format!("said nothing for {patience:?} and was killed"),
+            Ending::Endless => "talks without end and was killed".to_owned(),
+            Ending::Exited(code) => format!("exited with code {code}"),
             Ending::Signalled(signal) => {
-                write!(f, "was killed by signal {signal}{}", signal_name(*signal))
+                format!("was killed by signal {signal}{}", signal_name(*signal))
             }
-            Ending::Odd(status) => write!(f, "ended unexpectedly ({status})"),
-        }?;
-        if self.stderr_tail.is_empty() {
-            return Ok(());
-        }
-        write!(f, ": {}", self.stderr_tail)
+            Ending::Odd(status) => format!("ended unexpectedly ({status})"),
+        };
+        Some(match &*self.stderr_tail {
+            "" => ended,
+            stderr_tail => format!("{ended}: {stderr_tail}"),
+        })
     }
 }
 
@@ -119,12 +112,8 @@ pub(crate) fn run_captured(
         Err(error) => {
             return Ok(Captured {
                 output: Vec::new(),
-                #[cfg(feature = "commands")]
                 stderr_tail: String::new(),
-                problem: Some(Problem {
-                    ending: Ending::NotStarted(error.to_string()),
-                    stderr_tail: String::new(),
-                }),
+                ending: Some(Ending::NotStarted(error.to_string())),
             });
         }
     };
@@ -141,15 +130,10 @@ pub(crate) fn run_captured(
     let ending = running.listen(patience, interrupts)?;
     let stderr_tail = String::from_utf8_lossy(&running.errors);
     let lines = stderr_tail.trim().lines().map(str::trim);
-    let stderr_tail = lines.collect::<Vec<_>>().join(" | ");
     Ok(Captured {
         output: std::mem::take(&mut running.output),
-        #[cfg(feature = "commands")]
-        stderr_tail: stderr_tail.clone(),
-        problem: ending.map(|ending| Problem {
-            ending,
-            stderr_tail,
-        }),
+        stderr_tail: lines.collect::<Vec<_>>().join(" | "),
+        ending,
     })
 }
 
@@ -313,7 +297,7 @@ mod tests {
     #[test]
     fn all_that_is_said_is_heard() {
         let captured = script("seq 1 20000; echo last", LONG);
-        assert_eq!(captured.problem, None);
+        assert_eq!(captured.problem(), None);
         let text = String::from_utf8(captured.output).unwrap();
         assert_eq!(text.lines().count(), 20_001);
         assert!(text.ends_with("20000\nlast\n"));
@@ -323,11 +307,8 @@ mod tests {
     fn a_failure_comes_with_its_last_words() {
         let captured = script("echo out; echo 'disk full' >&2; exit 3", LONG);
         assert_eq!(captured.output, b"out\n");
-        assert_eq!(
-            captured.problem.unwrap().to_string(),
-            "exited with code 3: disk full"
-        );
-        let killed = script("kill -9 $$", LONG).problem.unwrap().to_string();
+        assert_eq!(captured.problem().unwrap(), "exited with code 3: disk full");
+        let killed = script("kill -9 $$", LONG).problem().unwrap();
         assert!(killed.contains("signal 9 (SIGKILL)"), "{killed}");
     }
 
@@ -335,14 +316,8 @@ mod tests {
     fn one_that_hangs_is_killed_and_one_that_never_ends_too() {
         let captured = script("echo here; sleep 1000", Duration::from_millis(300));
         assert_eq!(captured.output, b"here\n");
-        assert!(
-            captured
-                .problem
-                .unwrap()
-                .to_string()
-                .contains("said nothing for")
-        );
-        let endless = script("yes", LONG).problem.unwrap().to_string();
+        assert!(captured.problem().unwrap().contains("said nothing for"));
+        let endless = script("yes", LONG).problem().unwrap();
         assert!(endless.contains("without end"), "{endless}");
     }
 
@@ -380,8 +355,8 @@ mod tests {
     fn a_child_that_holds_the_pipes_open_is_not_waited_for() {
         let captured = script("echo here; sleep 1000 & exit 0", LONG);
         assert_eq!(
-            (captured.output, captured.problem),
-            (b"here\n".to_vec(), None)
+            (captured.problem(), captured.output),
+            (None, b"here\n".to_vec())
         );
     }
 }

@@ -7,9 +7,9 @@ mod group;
 mod procfs;
 mod stderr_tail;
 
-pub(crate) use captured::{Answer, run_captured};
 #[cfg(feature = "commands")]
-pub(crate) use captured::{Ending, Problem};
+pub use captured::Ending;
+pub(crate) use captured::{Answer, run_captured};
 pub(crate) use group::ProcessGroup;
 pub(crate) use procfs::{BatonPipes, is_stopped};
 pub(crate) use stderr_tail::StderrTail;

@@ -54,6 +54,8 @@ const OUR_REPORT: &str = "deadheat reads the report itself; leave this away, and
 const EVERY_REPETITION: &str = "a race needs every repetition and not only their aggregates; \
                                 leave this away or say =false";
 const LISTS: &str = "a race runs benchmarks and lists none; `deadheat bench --list` shows them";
+const NO_LENGTH: &str = "a time is a number of seconds above 0, such as 0.1 or 0.1s, or a number \
+                         of iterations, such as 100x";
 const RUNS_NOTHING: &str = "a dry run measures nothing; leave this away";
 
 impl GoogleBenchmarkArguments {
@@ -65,10 +67,8 @@ impl GoogleBenchmarkArguments {
             let Some(flag) = argument.strip_prefix("--benchmark_") else {
                 continue;
             };
-            let (name, value) = match flag.split_once('=') {
-                Some((name, value)) => (name, Some(value)),
-                None => (flag, None),
-            };
+            let assigned = flag.split_once('=');
+            let (name, value) = assigned.map_or((flag, None), |(name, value)| (name, Some(value)));
             let problem = |problem| {
                 Err(ArgumentError {
                     flag: argument.clone(),
@@ -85,12 +85,7 @@ impl GoogleBenchmarkArguments {
                 "filter" => read.filter = value.map(str::to_owned),
                 "min_time" => match value.and_then(length) {
                     Some(length) => read.length = Some(length),
-                    None => {
-                        return problem(
-                            "a time is a number of seconds above 0, such as 0.1 or \
-                                        0.1s, or a number of iterations, such as 100x",
-                        );
-                    }
+                    None => return problem(NO_LENGTH),
                 },
                 "repetitions" => match value.and_then(|value| value.parse().ok()) {
                     Some(repetitions) if repetitions > 0 => read.repetitions = Some(repetitions),

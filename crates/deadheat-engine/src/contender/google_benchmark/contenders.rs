@@ -168,15 +168,10 @@ impl<'a> GoogleBenchmarkContenders<'a> {
     ) -> Result<(), EngineError> {
         let benchmark = &self.benchmarks[block.benchmark];
         let path_padding = self.path_padding(block);
+        let moment = Moment::of(block, None);
         let launch = Launch {
             repetitions: 1,
-            ..benchmark.launch(
-                contender,
-                moment(block, None),
-                variant,
-                path_padding,
-                padding,
-            )
+            ..benchmark.launch(contender, moment, variant, path_padding, padding)
         };
         self.launcher.launch(&launch).map(|_| ())
     }
@@ -187,10 +182,8 @@ impl<'a> GoogleBenchmarkContenders<'a> {
         let mut draw = self.launcher.stream(Purpose::PathPadding, place);
         let more = below(&mut draw, MOST_PATH_PADDING) as usize;
         let contenders = self.benchmarks[block.benchmark].contenders.iter();
-        PathPadding::of(
-            contenders.map(|(_, calls)| calls.program.executable.as_path()),
-            more,
-        )
+        let paths = contenders.map(|(_, calls)| calls.program.executable.as_path());
+        PathPadding::of(paths, more)
     }
 
     /// The launch of one slot, with everything checked that the blocks need.
@@ -204,7 +197,7 @@ impl<'a> GoogleBenchmarkContenders<'a> {
         let contender = slot.contender.index();
         let launch = benchmark.launch(
             contender,
-            moment(block, Some(index)),
+            Moment::of(block, Some(index)),
             self.links[contender].as_ref(),
             self.path_padding(block),
             slot.padding.into(),
@@ -219,15 +212,14 @@ impl<'a> GoogleBenchmarkContenders<'a> {
         for (repetition, row) in repetitions.iter().enumerate() {
             for counter in &benchmark.counters {
                 let counter = counter.name();
-                row.counter(counter).map_err(|found| {
-                    let counter = counter.to_owned();
+                if let Err(found) = row.counter(counter) {
                     let problem = GoogleBenchmarkError::Counter {
-                        counter,
+                        counter: counter.to_owned(),
                         repetition,
                         found,
                     };
-                    failure(&launch, problem)
-                })?;
+                    return Err(failure(&launch, problem));
+                }
             }
         }
         Ok(repetitions)
@@ -255,14 +247,6 @@ impl Entered {
             path_padding: Some(path_padding),
             padding,
         }
-    }
-}
-
-fn moment(block: &Block, slot: Option<usize>) -> Moment {
-    Moment::Block {
-        replicate: block.replicate,
-        block: block.index,
-        slot,
     }
 }
 

@@ -21,7 +21,7 @@ use crate::interrupt::Interrupts;
 use crate::memory_layout::PathPadding;
 use crate::order::Moment;
 use crate::random::{Purpose, stream};
-use crate::subprocess::{self, Answer, Ending, run_captured};
+use crate::subprocess::{Answer, Ending, run_captured};
 
 /// Variables by which Google Benchmark takes flags that would break a launch.
 const VARIABLES: [&str; 3] = [
@@ -92,8 +92,12 @@ impl<'a> Launcher<'a> {
     /// least one.
     pub(super) fn launch(&mut self, launch: &Launch<'_>) -> Result<Vec<Repetition>, EngineError> {
         let failure = |problem| failure(launch, problem);
-        let not_started =
-            |error: std::io::Error| failure(GoogleBenchmarkError::NotStarted(error.to_string()));
+        let not_started = |error: std::io::Error| {
+            failure(GoogleBenchmarkError::Process {
+                ending: Ending::NotStarted(error.to_string()),
+                stderr_tail: String::new(),
+            })
+        };
         let (here, there) = pipe().map_err(not_started)?;
         fcntl(&there, FcntlArg::F_SETFD(FdFlag::empty()))
             .map_err(|errno| not_started(errno.into()))?;
@@ -122,12 +126,15 @@ impl<'a> Launcher<'a> {
         let patience = self.options.timeout;
         let captured = run_captured(command, answer, None, patience, self.interrupts)?;
         self.launched += 1;
-        if let Some(problem) = captured.problem {
-            return Err(failure(problem_of_process(problem)));
+        let stderr_tail = captured.stderr_tail;
+        if let Some(ending) = captured.ending {
+            return Err(failure(GoogleBenchmarkError::Process {
+                ending,
+                stderr_tail,
+            }));
         }
         let text = String::from_utf8_lossy(&captured.output);
         if text.trim().is_empty() {
-            let stderr_tail = captured.stderr_tail;
             // Older releases begin no report at all then.
             return Err(failure(if stderr_tail.contains("match any benchmarks") {
                 GoogleBenchmarkError::Missing
@@ -136,22 +143,6 @@ impl<'a> Launcher<'a> {
             }));
         }
         repetitions(&text, launch.benchmark).map_err(failure)
-    }
-}
-
-/// The error of a process that ended badly.
-fn problem_of_process(problem: subprocess::Problem) -> GoogleBenchmarkError {
-    let stderr_tail = problem.stderr_tail;
-    match problem.ending {
-        Ending::NotStarted(reason) => GoogleBenchmarkError::NotStarted(reason),
-        Ending::Silent(time) => GoogleBenchmarkError::TimedOut(time),
-        Ending::Endless => GoogleBenchmarkError::Endless,
-        Ending::Exited(code) => GoogleBenchmarkError::Exited { code, stderr_tail },
-        Ending::Signalled(signal) => GoogleBenchmarkError::Signalled {
-            signal,
-            stderr_tail,
-        },
-        Ending::Odd(status) => GoogleBenchmarkError::Ended(status),
     }
 }
 
@@ -174,12 +165,12 @@ pub(super) fn failure(launch: &Launch<'_>, problem: GoogleBenchmarkError) -> Eng
 
 /// The error, if it was a launch that failed.
 pub(super) fn problem_of(error: &EngineError) -> Option<&GoogleBenchmarkError> {
-    match error {
-        EngineError::Function(failure) => match &failure.cause {
-            FunctionError::GoogleBenchmark(cause) => Some(&cause.what),
-            _ => None,
-        },
-        _ => None,
+    if let EngineError::Function(failure) = error
+        && let FunctionError::GoogleBenchmark(cause) = &failure.cause
+    {
+        Some(&cause.what)
+    } else {
+        None
     }
 }
 

@@ -14,6 +14,7 @@ use super::report::Repetition;
 use crate::command_failure::GoogleBenchmarkError;
 use crate::error::EngineError;
 use crate::order::Moment;
+use crate::subprocess::Ending;
 
 /// Seconds that a repetition takes at least, unless one iteration takes
 /// longer: a few thousand times the step of any clock.
@@ -55,12 +56,7 @@ pub(super) struct IterationSupport(Vec<(PathBuf, bool)>);
 impl IterationSupport {
     /// Returns whether all of these do; `None` when that is not known.
     fn of_all(&self, sides: &[GoogleBenchmarkSide<'_>]) -> Option<bool> {
-        let known = sides.iter().map(|side| {
-            let mut known = self.0.iter();
-            let known = known.find(|(path, _)| *path == side.program.executable);
-            known.map(|(_, understands)| *understands)
-        });
-        let known: Vec<Option<bool>> = known.collect();
+        let known: Vec<Option<bool>> = sides.iter().map(|side| self.of(side.program)).collect();
         if known.contains(&Some(false)) {
             Some(false)
         } else {
@@ -68,8 +64,14 @@ impl IterationSupport {
         }
     }
 
+    fn of(&self, program: &Program) -> Option<bool> {
+        let mut known = self.0.iter();
+        let known = known.find(|(path, _)| *path == program.executable);
+        known.map(|(_, understands)| *understands)
+    }
+
     fn note(&mut self, program: &Program, understands: bool) {
-        if !self.0.iter().any(|(path, _)| *path == program.executable) {
+        if self.of(program).is_none() {
             self.0.push((program.executable.clone(), understands));
         }
     }
@@ -230,10 +232,8 @@ impl<'p> Piloting<'p, '_> {
             match all {
                 Some(baseline) if baseline != found => {
                     let launch = self.launch_of(side, lengths[side], 1);
-                    return Err(failure(
-                        &launch,
-                        GoogleBenchmarkError::NotAlike { found, baseline },
-                    ));
+                    let problem = GoogleBenchmarkError::NotAlike { found, baseline };
+                    return Err(failure(&launch, problem));
                 }
                 _ => all = Some(found),
             }
@@ -255,7 +255,10 @@ impl<'p> Piloting<'p, '_> {
             let tried = match self.attempt(side, *length, repetitions) {
                 Ok(tried) => tried,
                 Err(error) => match problem_of(&error) {
-                    Some(GoogleBenchmarkError::Exited { .. }) if counted && known.is_none() => {
+                    Some(GoogleBenchmarkError::Process {
+                        ending: Ending::Exited(_),
+                        ..
+                    }) if counted && known.is_none() => {
                         self.iteration_support.note(program, false);
                         return Ok(Rehearsed::NotCounting);
                     }
@@ -319,8 +322,7 @@ fn repetitions_that_fit(repetition_ns: f64) -> u32 {
 /// reports where it makes its input anew or stops its clock.
 fn cost_of_repetition(single: &[Tried], several: &[Tried]) -> f64 {
     let costs = single.iter().zip(several).map(|(single, several)| {
-        let more = several.repetitions.len() - single.repetitions.len();
-        match more {
+        match several.repetitions.len() - single.repetitions.len() {
             0 => 0.0,
             more => (several.took_ns - single.took_ns).max(0.0) / more as f64,
         }

@@ -101,14 +101,9 @@ pub(super) fn repetitions(
 fn repetition(row: &Object, index: usize) -> Result<Repetition, GoogleBenchmarkError> {
     let message = |flag, text| {
         let set = row.get(flag) == Some(&Json::Bool(true));
-        let message = row.get(text).and_then(Json::as_text).unwrap_or_default();
-        set.then(|| {
-            if message.is_empty() {
-                "it gives no reason".to_owned()
-            } else {
-                message.to_owned()
-            }
-        })
+        let message = row.get(text).and_then(Json::as_text);
+        let message = message.filter(|message| !message.is_empty());
+        set.then(|| message.unwrap_or("it gives no reason").to_owned())
     };
     if let Some(message) = message("error_occurred", "error_message") {
         return Err(GoogleBenchmarkError::Error(message));
@@ -119,16 +114,14 @@ fn repetition(row: &Object, index: usize) -> Result<Repetition, GoogleBenchmarkE
     let no = |field: &'static str| GoogleBenchmarkError::Number {
         field,
         repetition: index,
-        found: row.get(field).map_or_else(
-            || "it is not there".to_owned(),
-            |found| match found {
-                Json::Null => "no finite number".to_owned(),
-                found => found.as_number().map_or_else(
-                    || found.as_text().unwrap_or("no number").to_owned(),
-                    |number| number.to_string(),
-                ),
+        found: match row.get(field) {
+            None => "it is not there".to_owned(),
+            Some(Json::Null) => "no finite number".to_owned(),
+            Some(found) => match found.as_number() {
+                Some(number) => number.to_string(),
+                None => found.as_text().unwrap_or("no number").to_owned(),
             },
-        ),
+        },
     };
     let unit = match row.get("time_unit").and_then(Json::as_text) {
         None | Some("ns") => 1.0,
@@ -179,11 +172,8 @@ fn without_odd_numbers(text: &str) -> Cow<'_, str> {
             sign @ (b'-' | b'a'..=b'z' | b'A'..=b'Z') => {
                 let word = at + usize::from(sign == b'-');
                 let end = end_of(bytes, word, |byte| !byte.is_ascii_alphabetic());
-                let odd = ["nan", "inf", "infinity"];
-                if odd
-                    .iter()
-                    .any(|odd| text[word..end].eq_ignore_ascii_case(odd))
-                {
+                let is_word = |odd: &&str| text[word..end].eq_ignore_ascii_case(odd);
+                if ["nan", "inf", "infinity"].iter().any(is_word) {
                     clean.push_str(&text[done..at]);
                     clean.push_str("null");
                     done = end;
