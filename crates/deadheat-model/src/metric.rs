@@ -75,6 +75,8 @@ pub enum Metric {
     InvoluntarySwitches,
     /// Moves to another core.
     Migrations,
+    /// Time that a thread which could have run waited for a core.
+    RunDelay,
     /// Allocations from the heap.
     Allocations,
     /// Bytes asked of the heap.
@@ -95,7 +97,7 @@ pub enum Metric {
 
 impl Metric {
     /// Every metric deadheat itself can measure, in the order they are shown.
-    pub const BUILT_IN: [Metric; 16] = [
+    pub const BUILT_IN: [Metric; 17] = [
         Metric::Wall,
         Metric::Cpu,
         Metric::User,
@@ -106,6 +108,7 @@ impl Metric {
         Metric::VoluntarySwitches,
         Metric::InvoluntarySwitches,
         Metric::Migrations,
+        Metric::RunDelay,
         Metric::Allocations,
         Metric::AllocatedBytes,
         Metric::Cycles,
@@ -127,6 +130,7 @@ impl Metric {
             Metric::VoluntarySwitches => "voluntary-switches",
             Metric::InvoluntarySwitches => "involuntary-switches",
             Metric::Migrations => "migrations",
+            Metric::RunDelay => "run-delay",
             Metric::Allocations => "allocations",
             Metric::AllocatedBytes => "allocated-bytes",
             Metric::Cycles => "cycles",
@@ -149,7 +153,9 @@ impl Metric {
     /// The unit of the recorded values.
     pub fn unit(&self) -> Unit {
         match self {
-            Metric::Wall | Metric::Cpu | Metric::User | Metric::System => Unit::Nanoseconds,
+            Metric::Wall | Metric::Cpu | Metric::User | Metric::System | Metric::RunDelay => {
+                Unit::Nanoseconds
+            }
             Metric::PeakRss | Metric::AllocatedBytes => Unit::Bytes,
             Metric::Custom(name) if name.ends_with("_ns") => Unit::Nanoseconds,
             Metric::Custom(name) if name.ends_with("_bytes") => Unit::Bytes,

@@ -111,6 +111,17 @@ pub enum Placement {
     Own,
 }
 
+/// What becomes of the time a contender waited for a core.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Waiting {
+    /// It is taken out of the wall time of contenders of one thread and one process, which cannot
+    /// wait for themselves, when it is more than a small part of it.
+    #[default]
+    Auto,
+    /// It counts.
+    Keep,
+}
+
 /// A value of a setting, from the text that was typed.
 pub(crate) trait SettingValue: Sized {
     fn read(text: &str) -> Result<Self, String>;
@@ -183,6 +194,16 @@ impl SettingValue for Placement {
     }
 }
 
+impl SettingValue for Waiting {
+    fn read(text: &str) -> Result<Self, String> {
+        match text {
+            "auto" => Ok(Waiting::Auto),
+            "keep" => Ok(Waiting::Keep),
+            other => Err(format!("'{other}' is none of auto, keep")),
+        }
+    }
+}
+
 impl SettingValue for Pinning {
     fn read(text: &str) -> Result<Self, String> {
         Pinning::parse(text)
@@ -248,6 +269,13 @@ mod tests {
         assert_eq!(placement("neutral"), Ok(Placement::Neutral));
         assert_eq!(placement("own"), Ok(Placement::Own));
         assert!(placement("mine").unwrap_err().contains("'mine'"));
+    }
+
+    #[test]
+    fn waiting_is_taken_out_or_kept() {
+        assert_eq!(Waiting::read("auto"), Ok(Waiting::Auto));
+        assert_eq!(Waiting::read("keep"), Ok(Waiting::Keep));
+        assert!(Waiting::read("drop").unwrap_err().contains("'drop'"));
     }
 
     #[test]

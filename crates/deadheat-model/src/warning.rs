@@ -221,6 +221,19 @@ pub enum Warning {
         /// The reason.
         reason: String,
     },
+    /// The time spent waiting for a core was kept in all samples, since the contender had threads or
+    /// child processes of its own, which it may have waited for.
+    WaitingOfItsOwn {
+        /// The contenders.
+        contenders: Vec<String>,
+        /// Share of their samples.
+        share: f64,
+    },
+    /// The time spent waiting for a core could not be read, so nothing was taken out.
+    WaitingUnread {
+        /// Share of the samples.
+        share: f64,
+    },
     /// The counter of the processor could not serve as clock.
     ClockFallback {
         /// The reason.
@@ -293,6 +306,8 @@ impl Warning {
             Warning::CpuScaling { .. } => "cpu-scaling",
             Warning::DebugRecording { .. } => "debug-recording",
             Warning::NoCounters { .. } => "no-counters",
+            Warning::WaitingOfItsOwn { .. } => "waiting-of-its-own",
+            Warning::WaitingUnread { .. } => "waiting-unread",
             Warning::ClockFallback { .. } => "clock-fallback",
             Warning::DebugBuild => "debug-build",
             Warning::OptimisedAway { .. } => "optimised-away",

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, RawFd};
 
 use deadheat_model::{
     Block, BlockRecord, ContenderId, Flags, Metric, Output, Pinning, Placed, Plan, Sample, Slot,
-    Workload,
+    Waiting, Workload,
 };
 
 use super::command_launch::{
@@ -22,6 +22,7 @@ use crate::launcher::wire::{Launch, MAX_LAUNCHES, Measured, NO_IMAGE, Outcome};
 use crate::launcher::{Launcher, LauncherOptions};
 use crate::order::Moment;
 use crate::placement::{Placements, StartsFrom};
+use crate::run_delay::KeepWaiting;
 use crate::session::Contenders;
 
 /// Choices that belong to the process deadheat runs in, not to the plan.
@@ -47,6 +48,8 @@ pub struct CommandContenders<'a> {
     placed: Option<Placed>,
     metrics: Vec<Metric>,
     pinned: Vec<u32>,
+    /// True if the time that launches waited for a core is recorded.
+    with_delay: bool,
     launches: Vec<Launch>,
     launched: u64,
     /// Dropped after the launcher: where this thread ran before comes back.
@@ -124,6 +127,10 @@ impl<'a> CommandContenders<'a> {
             _ => settled.contenders.clone(),
         };
         let mut metrics = METRICS.to_vec();
+        let with_delay = plan.design.waiting == Waiting::Auto;
+        if with_delay {
+            metrics.push(Metric::RunDelay);
+        }
         if launcher.counters().is_ok() {
             metrics.extend(Counters::METRICS);
         }
@@ -137,6 +144,7 @@ impl<'a> CommandContenders<'a> {
             placed: None,
             metrics,
             pinned,
+            with_delay,
             launches: Vec::new(),
             launched: 0,
             _settled: settled,
@@ -397,7 +405,7 @@ impl Contenders for CommandContenders<'_> {
         if let Some(prime) = block.prime {
             self.exit_code(block.benchmark, prime.contender, moment(None), &measured[0])?;
         }
-        let with_counters = self.metrics.len() > METRICS.len();
+        let with_counters = self.launcher.counters().is_ok();
         for (index, (slot, measured)) in block.slots.iter().zip(&measured[primed..]).enumerate() {
             let code = self.exit_code(
                 block.benchmark,
@@ -405,12 +413,13 @@ impl Contenders for CommandContenders<'_> {
                 moment(Some(index)),
                 measured,
             )?;
+            let waiting = measured.keep_waiting.filter(|_| self.with_delay);
             record.samples.push(Sample {
                 contender: slot.contender,
                 // An involuntary switch is no evidence against a launch:
                 // being started takes at least one (400 of 400 launches of
                 // `true` had some), and a command's own children cause more.
-                flags: Flags::NONE,
+                flags: waiting.map_or(Flags::NONE, KeepWaiting::flag),
                 exit_code: Some(code),
                 iterations: 1,
             });
@@ -426,6 +435,8 @@ impl Contenders for CommandContenders<'_> {
                 usage.voluntary_switches as f64,
                 usage.involuntary_switches as f64,
             ]);
+            let delay = self.with_delay.then_some(measured.run_delay_ns as f64);
+            record.values.extend(delay);
             if with_counters {
                 record
                     .values

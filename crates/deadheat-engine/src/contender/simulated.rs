@@ -208,6 +208,7 @@ pub(crate) mod tests_support {
                 budget: None,
                 judged: Metric::Wall,
                 pinning: Pinning::Inherit,
+                waiting: deadheat_model::Waiting::Keep,
             },
             seed,
             benchmarks: vec![Benchmark {

@@ -7,6 +7,7 @@ use nix::errno::Errno;
 use nix::unistd::{Whence, ftruncate, lseek, read, write};
 
 use crate::counters::{COUNTER_COUNT, Usage};
+use crate::run_delay::KeepWaiting;
 
 /// Most launches one request can ask for: a row of 64 and its prime.
 pub(crate) const MAX_LAUNCHES: usize = 65;
@@ -214,10 +215,14 @@ pub(crate) struct Measured {
     pub(crate) outcome: Outcome,
     pub(crate) wall_ns: u64,
     pub(crate) usage: Usage,
+    /// The time that it, and the launcher after its end, waited for a core.
+    pub(crate) run_delay_ns: u64,
+    /// The reason, if any, why that time must count.
+    pub(crate) keep_waiting: Option<KeepWaiting>,
     pub(crate) counters: [u64; COUNTER_COUNT],
 }
 
-const MEASURED_WORDS: usize = 10 + COUNTER_COUNT;
+const MEASURED_WORDS: usize = 12 + COUNTER_COUNT;
 /// Size of one [`Measured`] on the wire.
 pub(crate) const MEASURED_BYTES: usize = MEASURED_WORDS * 8;
 
@@ -228,6 +233,8 @@ impl Measured {
             outcome,
             wall_ns: 0,
             usage: Usage::default(),
+            run_delay_ns: 0,
+            keep_waiting: None,
             counters: [0; COUNTER_COUNT],
         }
     }
@@ -235,7 +242,7 @@ impl Measured {
     pub(crate) fn encode(&self, bytes: &mut [u8]) {
         let (kind, detail) = self.outcome.code();
         let mut words = [0; MEASURED_WORDS];
-        words[..10].copy_from_slice(&[
+        words[..12].copy_from_slice(&[
             kind,
             i64::from(detail) as u64,
             self.wall_ns,
@@ -246,8 +253,14 @@ impl Measured {
             self.usage.major_faults,
             self.usage.voluntary_switches,
             self.usage.involuntary_switches,
+            self.run_delay_ns,
+            match self.keep_waiting {
+                None => 0,
+                Some(KeepWaiting::Concurrent) => 1,
+                Some(KeepWaiting::Unread) => 2,
+            },
         ]);
-        words[10..].copy_from_slice(&self.counters);
+        words[12..].copy_from_slice(&self.counters);
         for (word, target) in words.iter().zip(bytes.chunks_exact_mut(8)) {
             target.copy_from_slice(&word.to_ne_bytes());
         }
@@ -260,7 +273,7 @@ impl Measured {
         };
         let mut counters = [0; COUNTER_COUNT];
         for (index, counter) in counters.iter_mut().enumerate() {
-            *counter = word(10 + index)?;
+            *counter = word(12 + index)?;
         }
         Some(Self {
             outcome: Outcome::from_code(word(0)?, word(1)? as i32)?,
@@ -273,6 +286,13 @@ impl Measured {
                 major_faults: word(7)?,
                 voluntary_switches: word(8)?,
                 involuntary_switches: word(9)?,
+            },
+            run_delay_ns: word(10)?,
+            keep_waiting: match word(11)? {
+                0 => None,
+                1 => Some(KeepWaiting::Concurrent),
+                2 => Some(KeepWaiting::Unread),
+                _ => return None,
             },
             counters,
         })
@@ -371,6 +391,7 @@ mod tests {
         ] {
             let mut measured = Measured::nothing(outcome);
             measured.wall_ns = u64::MAX;
+            measured.keep_waiting = Some(KeepWaiting::Unread);
             if let Some(last) = measured.counters.last_mut() {
                 *last = 77;
             }

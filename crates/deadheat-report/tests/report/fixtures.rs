@@ -181,6 +181,7 @@ pub fn comparison(verdict: Option<Verdict>, change: f64, half_width: f64) -> Com
         own_link: None,
         control: None,
         spreads: None,
+        waiting: None,
         replicates_to_settle: None,
         seconds_to_settle: None,
         dropped_blocks: 0,

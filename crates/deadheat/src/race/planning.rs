@@ -220,6 +220,7 @@ mod tests {
                 budget: None,
                 judged: Metric::Wall,
                 pinning: Pinning::Auto,
+                waiting: deadheat_model::Waiting::Keep,
             },
             seed: 1,
             benchmarks: vec![
