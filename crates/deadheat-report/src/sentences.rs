@@ -276,8 +276,9 @@ fn placement_alone(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
 /// kept.
 pub fn waiting_out(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
     let waiting = comparison.waiting.as_ref().filter(|one| one.taken_out)?;
-    let of_baseline = share(waiting.baseline);
-    let of_candidate = waiting.candidate.map(share);
+    let percent = |share: f64| format!("{} %", two_digits(share * 100.0));
+    let of_baseline = percent(waiting.baseline);
+    let of_candidate = waiting.candidate.map(percent);
     let shares = match of_candidate.filter(|candidate| *candidate != of_baseline) {
         Some(candidate) => {
             format!("{of_baseline} of the baseline's time and {candidate} of the candidate's")
