@@ -422,4 +422,21 @@ mod tests {
         }
         assert!(delay > 0 && cpu < wall, "{wall} {cpu} {delay}");
     }
+
+    #[test]
+    fn threads_and_children_are_company_and_threads_that_sleep_are_none() {
+        let beside = Beside::begin();
+        let mut child = std::process::Command::new("sleep")
+            .arg("60")
+            .spawn()
+            .unwrap();
+        assert_eq!(beside.keep_waiting(), Some(KeepWaiting::Concurrent));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let beside = Beside::begin();
+        let start = Instant::now();
+        let busy = move || while start.elapsed() < Duration::from_millis(20) {};
+        std::thread::spawn(busy).join().unwrap();
+        assert_eq!(beside.keep_waiting(), Some(KeepWaiting::Concurrent));
+    }
 }
