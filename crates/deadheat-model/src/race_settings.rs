@@ -535,6 +535,11 @@ impl RaceSettings {
         self.pin.clone().unwrap_or(default)
     }
 
+    /// What becomes of the time spent waiting for a core.
+    pub fn waiting(&self) -> Waiting {
+        self.waiting.unwrap_or(Waiting::Auto)
+    }
+
     /// The design of a race that is looked at so.
     pub fn design(&self, front: Front, looks: Looks) -> Design {
         Design {
@@ -546,7 +551,7 @@ impl RaceSettings {
             budget: self.budget,
             judged: self.judged(),
             pinning: self.pinning(front),
-            waiting: self.waiting.unwrap_or_default(),
+            waiting: self.waiting(),
         }
     }
 }
@@ -583,10 +588,7 @@ mod tests {
                 told.placement.unwrap_or_default(),
                 unsaid.placement.unwrap_or_default()
             );
-            assert_eq!(
-                told.waiting.unwrap_or_default(),
-                unsaid.waiting.unwrap_or_default()
-            );
+            assert_eq!(told.waiting(), unsaid.waiting());
             assert_eq!(told.blocks.unwrap_or(1), 1);
         }
     }

@@ -116,9 +116,9 @@ pub enum Placement {
 pub enum Waiting {
     /// It is taken out of the wall time of contenders of one thread and one process, which cannot
     /// wait for themselves, when it is more than a small part of it.
-    #[default]
     Auto,
-    /// It counts.
+    /// It counts, as in runs from before there was a choice.
+    #[default]
     Keep,
 }
 

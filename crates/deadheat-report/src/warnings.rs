@@ -363,7 +363,11 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
         } => format!(
             "'{}' had threads or child processes of its own in {} of its samples, and may have \
              waited for them, so time spent waiting for a core is kept in all samples.{}",
-            contenders.join("' and '"),
+            contenders
+                .iter()
+                .map(|name| names::shorten(&names::escape(name, glyphs), 60, glyphs))
+                .collect::<Vec<_>>()
+                .join("' and '"),
             share(*part),
             match source {
                 Source::Recording => "",

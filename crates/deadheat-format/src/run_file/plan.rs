@@ -42,8 +42,7 @@ object! { Design {
     budget = "budget_ns",
     judged,
     pinning: or(Pinning::Inherit),
-    // Runs of before have no account of it.
-    waiting: or(Waiting::Keep),
+    waiting: omit,
 } }
 
 object! { Looks { at, levels, weights, } }
