@@ -128,14 +128,6 @@ pub const HARD_LAYOUT: Noise = Noise {
     ..Noise::NONE
 };
 
-/// Two busy loops on two cores, as 20 ms of arithmetic saw them: .75 % for a block of four without
-/// the waits, and 8.7 % with them.
-pub const WAITS: Noise = Noise {
-    sample: 0.0075,
-    waits: 0.6,
-    ..Noise::NONE
-};
-
 /// Another of seven modes for every sample.
 pub const RESTLESS: Noise = Noise {
     modes: 0.5,
