@@ -1,12 +1,15 @@
 //! The answer about one benchmark, before it pays for the others.
 
-use deadheat_model::{BlockDiagnostics, Comparison, ContenderId, LogRatio, Origin, Scope, Verdict};
+use deadheat_model::{
+    BlockDiagnostics, Comparison, ContenderId, LogRatio, Origin, Samples, Scope, Verdict,
+};
 use deadheat_stats::{minimum_detectable_effect, replicates_to_settle, sign_flip_p};
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use crate::benchmark_state::BenchmarkState;
 use crate::decision::{ControlComparison, FinalDecision};
-use crate::effect_estimate::{EffectEstimate, estimate, excludes_zero, verdict};
+use crate::effect_estimate::{EffectEstimate, estimate, estimate_effect, excludes_zero, verdict};
 use crate::effects::Effects;
 use crate::figures::Figured;
 use crate::metrics::{metric_rows, on_the_same_pairs};
@@ -14,6 +17,7 @@ use crate::placement::{Placement, spreads};
 use crate::raced::{Members, Options, Part, Raced, side};
 #[cfg(feature = "recordings")]
 use crate::unpaired::unpaired;
+use crate::waiting;
 use crate::warnings;
 use crate::warnings::Traces;
 
@@ -24,6 +28,79 @@ const MOST_SIGN_FLIP_REPLICATES: usize = 2_048;
 /// Every comparison of one benchmark, and for each its p-value before it pays for the suite; and
 /// that of its control.
 pub(crate) fn benchmark(raced: &Raced<'_>, options: Options) -> Part {
+    let header = &raced.run.header;
+    if !waiting::may_be_taken_out(header, raced.index) || header.origin == Origin::UnpairedRecording
+    {
+        return answer(raced, options, None);
+    }
+    let (state, decision) = FinalDecision::of(raced.run, raced.index, raced.samples, options);
+    let recorded = Recorded {
+        samples: raced.samples,
+        seen: state.samples_seen(raced.samples, decision.used),
+        state: &state,
+        decision: &decision,
+    };
+    if waiting::is_taken_out(raced.samples, recorded.seen) {
+        // Everything that is told speaks of the same times.
+        let samples = waiting::without(raced.samples);
+        let raced = Raced {
+            samples: &samples,
+            ..*raced
+        };
+        answer(&raced, options, Some(recorded))
+    } else {
+        answer(raced, options, Some(recorded))
+    }
+}
+
+/// A benchmark as it was recorded, waiting included, and what was decided of it.
+struct Recorded<'a> {
+    samples: &'a Samples,
+    /// The samples looked at.
+    seen: usize,
+    state: &'a BenchmarkState,
+    decision: &'a FinalDecision,
+}
+
+impl Recorded<'_> {
+    /// Notes the share of waiting, what the estimate of the candidate in this place would be with
+    /// it, and the doubts about it.
+    fn note_waiting(
+        &self,
+        comparison: &mut Comparison,
+        raced: &Raced<'_>,
+        candidate: Option<(usize, ContenderId)>,
+    ) {
+        let header = &raced.run.header;
+        let seen = (self.samples, self.seen);
+        let id = candidate.map(|(_, id)| id);
+        let Some(mut share) = waiting::share(header, raced.index, seen, id) else {
+            return;
+        };
+        let kept = candidate
+            .filter(|_| share.taken_out)
+            .and_then(|(place, _)| {
+                let judged = self.decision.effect_estimates[place].as_ref()?;
+                estimate_effect(
+                    &self.state.candidates[place],
+                    self.samples,
+                    judged.replicates,
+                    judged.asked,
+                    self.state.formula,
+                    self.state.margin,
+                )
+            });
+        share.kept = kept.as_ref().map(estimate);
+        let benchmark = &header.plan.benchmarks[raced.index];
+        comparison
+            .warnings
+            .extend(waiting::doubts(benchmark, seen, &share));
+        comparison.waiting = Some(share);
+    }
+}
+
+/// The answer from samples whose waiting is taken out already where it is.
+fn answer(raced: &Raced<'_>, options: Options, recorded: Option<Recorded<'_>>) -> Part {
     let Raced {
         run,
         index,
@@ -66,6 +143,7 @@ pub(crate) fn benchmark(raced: &Raced<'_>, options: Options) -> Part {
         own_link: None,
         control: None,
         spreads: None,
+        waiting: None,
         replicates_to_settle: None,
         seconds_to_settle: None,
         dropped_blocks: 0,
@@ -100,6 +178,9 @@ pub(crate) fn benchmark(raced: &Raced<'_>, options: Options) -> Part {
         let counters = warnings::about_the_counters(header);
         let code = warnings::about_the_code(&alone, header, benchmark);
         alone.warnings.extend(counters.into_iter().chain(code));
+        if let Some(recorded) = &recorded {
+            recorded.note_waiting(&mut alone, raced, None);
+        }
         return Part {
             comparisons: vec![alone],
             p_values: vec![None],
@@ -122,8 +203,18 @@ pub(crate) fn benchmark(raced: &Raced<'_>, options: Options) -> Part {
             control: None,
         };
     }
-    let (benchmark_state, final_decision) = FinalDecision::of(run, index, samples, options);
-    let control_comparison = ControlComparison::new(raced, &final_decision);
+    let decided;
+    let (benchmark_state, final_decision) = match &recorded {
+        Some(recorded) => (recorded.state, recorded.decision),
+        None => {
+            decided = FinalDecision::of(run, index, samples, options);
+            (&decided.0, &decided.1)
+        }
+    };
+    let used = final_decision.used;
+    let (candidates, _) =
+        benchmark_state.judged(recorded.as_ref().map_or(samples, |r| r.samples), used);
+    let control_comparison = ControlComparison::new(raced, final_decision);
     let empty = Comparison {
         control: control_comparison.as_ref().map(ControlComparison::control),
         ..empty
@@ -131,7 +222,7 @@ pub(crate) fn benchmark(raced: &Raced<'_>, options: Options) -> Part {
     let placement = Placement::of(raced);
     let mut comparisons = Vec::new();
     for (place, id) in benchmark.candidates().enumerate() {
-        let effects = &benchmark_state.candidates[place];
+        let effects = &candidates[place];
         let effect_estimate = final_decision.effect_estimates[place].as_ref();
         let mut candidate_values = members.values(samples, judged, id);
         let Some(candidate) = side(name(id), &mut candidate_values) else {
@@ -197,11 +288,14 @@ pub(crate) fn benchmark(raced: &Raced<'_>, options: Options) -> Part {
         warnings.extend(placement.doubts(&comparison));
         warnings.extend(warnings::about_the_counters(header));
         comparison.warnings = warnings;
+        if let Some(recorded) = &recorded {
+            recorded.note_waiting(&mut comparison, raced, Some((place, id)));
+        }
         comparisons.push(comparison);
     }
     Part {
         comparisons,
-        p_values: final_decision.p_values,
+        p_values: final_decision.p_values.clone(),
         control: control_comparison.and_then(|control_comparison| control_comparison.p_value),
     }
 }

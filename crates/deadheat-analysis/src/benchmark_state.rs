@@ -4,6 +4,7 @@ use deadheat_model::{Estimate, Looks, RunHeader, Samples};
 
 use crate::effect_estimate::{EffectEstimate, Formula, Level, estimate, estimate_effect};
 use crate::effects::Effects;
+use crate::waiting;
 
 /// Everything a rule must know of a run to judge one of its benchmarks.
 #[derive(Clone, Debug)]
@@ -13,26 +14,70 @@ pub(crate) struct BenchmarkState {
     pub(crate) margin: f64,
     pub(crate) formula: Formula,
     pub(crate) blocks_per_replicate: usize,
+    /// The same without the time spent waiting for a core, where the plan may take it out.
+    waiting_out: Option<WaitingOut>,
+}
+
+/// The judged metric without the time spent waiting for a core.
+#[derive(Clone, Debug)]
+struct WaitingOut {
+    samples: Samples,
+    candidates: Vec<Effects>,
 }
 
 impl BenchmarkState {
     pub(crate) fn new(header: &RunHeader, benchmark: usize) -> Self {
         let plan = &header.plan;
-        let candidates = plan.benchmarks[benchmark]
+        let judged = plan.judged(benchmark);
+        let candidates: Vec<Effects> = plan.benchmarks[benchmark]
             .candidates()
-            .map(|id| Effects::new(plan.judged(benchmark), id, header).with_diagnostics())
+            .map(|id| Effects::new(judged, id, header).with_diagnostics())
             .collect();
+        let waiting_out = waiting::may_be_taken_out(header, benchmark).then(|| WaitingOut {
+            samples: Samples::new(vec![judged.clone()]),
+            candidates: candidates.clone(),
+        });
         Self {
             candidates,
             margin: plan.margin(benchmark),
             formula: Formula::of(header, benchmark),
             blocks_per_replicate: plan.blocks_per_replicate(benchmark) as usize,
+            waiting_out,
         }
     }
 
     pub(crate) fn extend(&mut self, samples: &Samples) {
         for effects in &mut self.candidates {
             effects.extend(samples);
+        }
+        if let Some(out) = &mut self.waiting_out {
+            waiting::extend_without(&mut out.samples, samples);
+            for effects in &mut out.candidates {
+                effects.extend(&out.samples);
+            }
+        }
+    }
+
+    /// The samples of all contenders that were seen after so many replicates.
+    pub(crate) fn samples_seen(&self, samples: &Samples, replicates: usize) -> usize {
+        match self.candidates.first() {
+            Some(effects) => effects.samples_seen(replicates),
+            None => samples.samples().len(),
+        }
+    }
+
+    /// The effects that so many replicates are judged by, and the samples that they were made of,
+    /// of which only the judged metric is certain to be there.
+    pub(crate) fn judged<'a>(
+        &'a self,
+        samples: &'a Samples,
+        replicates: usize,
+    ) -> (&'a [Effects], &'a Samples) {
+        match &self.waiting_out {
+            Some(out) if waiting::is_taken_out(samples, self.samples_seen(samples, replicates)) => {
+                (&out.candidates, &out.samples)
+            }
+            _ => (&self.candidates, samples),
         }
     }
 
@@ -57,7 +102,8 @@ impl BenchmarkState {
             Level::Nominal(level) => Level::Nominal(level / share),
             Level::Anytime(alpha) => Level::Anytime(alpha / share),
         };
-        self.candidates
+        let (candidates, samples) = self.judged(samples, replicates);
+        candidates
             .iter()
             .map(|effects| {
                 estimate_effect(

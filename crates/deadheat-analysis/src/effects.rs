@@ -240,6 +240,11 @@ impl Effects {
         last.copied().unwrap_or_default()
     }
 
+    /// The samples of the benchmark, of all contenders, that were seen after so many replicates.
+    pub(crate) fn samples_seen(&self, replicates: usize) -> usize {
+        self.seen(replicates).samples
+    }
+
     /// Share of the values that were zero in so many replicates.
     pub(crate) fn zero_share(&self, replicates: usize) -> f64 {
         let seen = self.seen(replicates);

@@ -33,6 +33,7 @@ mod suite;
 mod unpaired;
 #[cfg(feature = "recordings")]
 mod unpaired_estimate;
+mod waiting;
 mod warnings;
 
 pub use analyse::{PerBenchmarkAnalysis, analyse};

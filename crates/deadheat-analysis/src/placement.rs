@@ -86,8 +86,9 @@ impl<'a> Placement<'a> {
     /// The scatter of the blocks of the own link.
     pub(crate) fn scatter_of_own_link(&self, candidate: usize) -> Option<Scatter<'_>> {
         let own_link = self.own_link.as_ref()?;
-        let effects: &Effects = own_link.benchmark_state.candidates.get(candidate)?;
-        Scatter::of(effects, own_link.samples, own_link.replicates)
+        let (effects, samples) =
+            (own_link.benchmark_state).judged(own_link.samples, own_link.replicates);
+        Scatter::of(effects.get(candidate)?, samples, own_link.replicates)
     }
 
     /// Returns true if any contender ran where a neutral link put it.

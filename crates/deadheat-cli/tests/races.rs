@@ -287,6 +287,9 @@ fn exports_for_services_hold_the_candidate() {
         "-q",
         "-r",
         "4",
+        // Samples are exported with it, and answers without.
+        "--waiting",
+        "keep",
         "--export-google-benchmark",
         text(&new),
         "--export-google-baseline",

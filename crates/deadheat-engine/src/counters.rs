@@ -234,8 +234,7 @@ impl ThreadUsage {
     /// The reading before a sample: the CPU clock comes last.
     #[inline]
     pub fn before() -> Self {
-        let mut usage = Self::default();
-        usage.read_account();
+        let mut usage = Self::account();
         usage.read_cpu();
         usage
     }
@@ -247,6 +246,19 @@ impl ThreadUsage {
         usage.read_cpu();
         usage.read_account();
         usage
+    }
+
+    /// The reading before a sample without the CPU clock, which comes last.
+    #[inline]
+    pub(crate) fn account() -> Self {
+        let mut usage = Self::default();
+        usage.read_account();
+        usage
+    }
+
+    /// Times the thread left its core, for whatever reason.
+    pub(crate) fn switches(&self) -> u64 {
+        self.voluntary_switches + self.involuntary_switches
     }
 
     /// The usage since an earlier reading of the same thread.
@@ -279,7 +291,7 @@ impl ThreadUsage {
     }
 
     #[inline]
-    fn read_cpu(&mut self) {
+    pub(crate) fn read_cpu(&mut self) {
         self.cpu_ns = read_ns(libc::CLOCK_THREAD_CPUTIME_ID);
     }
 

@@ -20,6 +20,7 @@ mod memory_layout;
 mod order;
 mod placement;
 mod random;
+mod run_delay;
 mod session;
 mod subprocess;
 mod terminal;

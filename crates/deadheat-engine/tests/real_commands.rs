@@ -8,8 +8,8 @@ use deadheat_engine::{
     CommandContenders, CommandOptions, Contenders, EngineError, Interrupts, Schedule,
 };
 use deadheat_model::{
-    BlockRecord, CommandLine, Contender, ExitPolicy, Hooks, Input, Metric, Output, Pinning, Plan,
-    Workload,
+    BlockRecord, CommandLine, Contender, ExitPolicy, Flags, Hooks, Input, Metric, Output, Pinning,
+    Plan, Waiting, Workload,
 };
 use deadheat_testing::runs::{benchmark, command, design, one_look};
 
@@ -349,4 +349,39 @@ fn pinned_commands_see_one_core() {
     let text = std::fs::read_to_string(log).unwrap();
     let cores = text.split(':').nth(1).unwrap().trim();
     assert!(cores.parse::<u32>().is_ok(), "one core, not {cores}");
+}
+
+#[test]
+fn a_process_of_its_own_has_no_company_and_one_with_children_has() {
+    let busy = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done";
+    let plan = plan(vec![
+        shell(busy),
+        shell(&format!("({busy}) & wait")),
+        shell("sleep 2 &"),
+    ]);
+    let (metrics, record) = one_block(&plan).unwrap();
+    let wall = values(&metrics, &record, &Metric::Wall);
+    let delay = values(&metrics, &record, &Metric::RunDelay);
+    for (slot, sample) in record.samples.iter().enumerate() {
+        if sample.flags.holds(Flags::DELAY_UNREAD) {
+            return eprintln!("skipped: no schedstat here");
+        }
+        if sample.contender.0 > 0 {
+            assert!(sample.flags.holds(Flags::CONCURRENT), "{slot}");
+        }
+        // What an earlier launch has left behind is there for the next.
+        if slot == 0 && sample.contender.0 == 0 {
+            assert_eq!(sample.flags, Flags::NONE);
+            assert!(delay[slot] < wall[slot]);
+        }
+    }
+}
+
+#[test]
+fn waiting_that_is_kept_is_not_recorded() {
+    let mut plan = plan(vec![shell("true"), shell("true")]);
+    plan.design.waiting = Waiting::Keep;
+    let (metrics, record) = one_block(&plan).unwrap();
+    assert!(!metrics.contains(&Metric::RunDelay));
+    assert!(record.samples.iter().all(|one| one.flags == Flags::NONE));
 }

@@ -16,8 +16,8 @@ use deadheat_format::{
 };
 use deadheat_model::TextCells;
 use deadheat_model::{
-    BenchmarkFailure, ContenderHistogram, ContenderId, EndReason, HistogramUnit, Histograms,
-    Metric, RecordSink,
+    BenchmarkFailure, ContenderHistogram, ContenderId, EndReason, Flags, HistogramUnit, Histograms,
+    Metric, RecordSink, Waiting,
 };
 
 fn compare(name: &str, written: &[u8]) {
@@ -54,6 +54,38 @@ fn recorded() -> tempfile::NamedTempFile {
 #[test]
 fn a_run_file_is_written_as_before() {
     compare("run.jsonl", &fs::read(recorded().path()).unwrap());
+}
+
+/// A run that takes waiting for a core out, of which one sample had company and the account of
+/// another could not be read.
+#[test]
+fn a_run_that_tells_its_waiting_is_written_as_before_and_read_back_whole() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::remove_file(file.path()).unwrap();
+    let mut header = function_header();
+    header.plan.design.waiting = Waiting::Auto;
+    header.metrics = vec![
+        Metric::Wall,
+        Metric::RunDelay,
+        Metric::Cpu,
+        Metric::Migrations,
+    ];
+    let mut writer = RunFileWriter::create(file.path(), &header).unwrap();
+    let mut blocks = [function_block(0, 0), function_block(0, 1)];
+    blocks[1].samples[0].flags = Flags::PREEMPTED.and(Flags::CONCURRENT);
+    blocks[1].samples[1].flags = Flags::DELAY_UNREAD;
+    for block in &blocks {
+        writer.block(block).unwrap();
+    }
+    writer.end(&end(EndReason::Finished, 1)).unwrap();
+    compare("waiting.jsonl", &fs::read(file.path()).unwrap());
+    let run = read_run(file.path()).unwrap();
+    assert_eq!(run.header, header);
+    let samples = &run.benchmarks[0].samples()[4..];
+    assert_eq!(samples, blocks[1].samples);
+    let mut table = Vec::new();
+    write_csv(&run, &mut table, "waiting.csv", TextCells::default()).unwrap();
+    compare("waiting.csv", &table);
 }
 
 /// A run whose first benchmark has a control.

@@ -105,6 +105,7 @@ fn slower(benchmark: &str, candidate: &str) -> Comparison {
         own_link: None,
         control: None,
         spreads: None,
+        waiting: None,
         replicates_to_settle: None,
         seconds_to_settle: None,
         dropped_blocks: 0,

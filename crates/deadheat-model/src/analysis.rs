@@ -97,6 +97,9 @@ pub struct Comparison {
     pub control: Option<Control>,
     /// The spreads that the block effects vary by.
     pub spreads: Option<Spreads>,
+    /// The time spent waiting for a core; `None` where it was not recorded, or another metric than
+    /// wall time is judged.
+    pub waiting: Option<WaitingShare>,
     /// Number of further replicates that would settle an open verdict, if the estimate stays where
     /// it is.
     pub replicates_to_settle: Option<usize>,
@@ -118,6 +121,19 @@ pub struct Comparison {
     pub gate: Option<GateHit>,
     /// Doubts and advice.
     pub warnings: Vec<Warning>,
+}
+
+/// The time that the contenders of a comparison spent waiting for a core.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WaitingShare {
+    /// Its share of the baseline's wall time.
+    pub baseline: f64,
+    /// Its share of the candidate's; `None` when the contender ran alone.
+    pub candidate: Option<f64>,
+    /// True if it was taken out of every sample.
+    pub taken_out: bool,
+    /// The estimate with it kept, where it was taken out.
+    pub kept: Option<Estimate>,
 }
 
 impl Comparison {

@@ -117,8 +117,8 @@ mod tests {
         assert_eq!(
             columns.join(" "),
             "wall_ns cpu_ns user_ns system_ns peak_rss_bytes minor_faults major_faults \
-             voluntary_switches involuntary_switches migrations allocations allocated_bytes cycles \
-             instructions branch_misses cache_misses"
+             voluntary_switches involuntary_switches migrations run_delay_ns allocations \
+             allocated_bytes cycles instructions branch_misses cache_misses"
         );
     }
 

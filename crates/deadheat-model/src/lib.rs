@@ -38,7 +38,7 @@ mod workload;
 
 pub use analysis::{
     Analysis, Comparison, Ending, FailedBenchmark, MetricComparison, Overall, Population,
-    Processes, Side, Spreads, Standing,
+    Processes, Side, Spreads, Standing, WaitingShare,
 };
 pub use calibration::{
     CalibratedKind, Calibration, CalibrationEnd, CalibrationNote, CalibrationRace, Detectable,
@@ -75,7 +75,7 @@ pub use run::{
 pub use samples::{BlockRecord, BlockSpan, Flags, Sample, SampleError, SampleProblem, Samples};
 pub use schedule::{Block, ContenderId, Role, Slot};
 pub use seams::{Decision, RecordSink, SinkError, StoppingRule, Unrecorded};
-pub use setting_values::{FailOn, Pinning, Placement, ShareRange, TimeLimit};
+pub use setting_values::{FailOn, Pinning, Placement, ShareRange, TimeLimit, Waiting};
 pub use warning::{ClockCause, Observation, Warning};
 pub use workload::{
     FunctionCalls, GoogleBenchmarkCalls, Program, RepetitionLength, WorkerCalls, Workload,

@@ -66,6 +66,8 @@ pub enum Metric {
     InvoluntarySwitches,
     /// Moves to another core.
     Migrations,
+    /// Time that a thread which could have run waited for a core.
+    RunDelay,
     /// Allocations from the heap.
     Allocations,
     /// Bytes asked of the heap.
@@ -86,7 +88,7 @@ pub enum Metric {
 
 impl Metric {
     /// Every metric deadheat itself can measure, in the order they are shown.
-    pub const BUILT_IN: [Metric; 16] = [
+    pub const BUILT_IN: [Metric; 17] = [
         Metric::Wall,
         Metric::Cpu,
         Metric::User,
@@ -97,6 +99,7 @@ impl Metric {
         Metric::VoluntarySwitches,
         Metric::InvoluntarySwitches,
         Metric::Migrations,
+        Metric::RunDelay,
         Metric::Allocations,
         Metric::AllocatedBytes,
         Metric::Cycles,
@@ -118,6 +121,7 @@ impl Metric {
             Metric::VoluntarySwitches => "voluntary-switches",
             Metric::InvoluntarySwitches => "involuntary-switches",
             Metric::Migrations => "migrations",
+            Metric::RunDelay => "run-delay",
             Metric::Allocations => "allocations",
             Metric::AllocatedBytes => "allocated-bytes",
             Metric::Cycles => "cycles",
@@ -140,7 +144,9 @@ impl Metric {
     /// The unit of the recorded values.
     pub fn unit(&self) -> Unit {
         match self {
-            Metric::Wall | Metric::Cpu | Metric::User | Metric::System => Unit::Nanoseconds,
+            Metric::Wall | Metric::Cpu | Metric::User | Metric::System | Metric::RunDelay => {
+                Unit::Nanoseconds
+            }
             Metric::PeakRss | Metric::AllocatedBytes => Unit::Bytes,
             Metric::Custom(name) if name.ends_with("_ns") => Unit::Nanoseconds,
             Metric::Custom(name) if name.ends_with("_bytes") => Unit::Bytes,

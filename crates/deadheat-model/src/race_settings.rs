@@ -4,7 +4,9 @@
 use std::time::Duration;
 
 use crate::metric::Metric;
-use crate::setting_values::{FailOn, Pinning, Placement, SettingValue, ShareRange, TimeLimit};
+use crate::setting_values::{
+    FailOn, Pinning, Placement, SettingValue, ShareRange, TimeLimit, Waiting,
+};
 
 /// A command line on which settings are written as options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -381,6 +383,18 @@ settings! {
             ),
         ],
     }
+    /// What becomes of the time spent waiting for a core.
+    waiting: Waiting {
+        name: "waiting",
+        value: "WHAT",
+        kind: ValueKind::Text("write \"auto\" or \"keep\""),
+        in_file: Some(FileScope::File),
+        helps: &[help(
+            &[Front::Run, Front::Bench, Front::Harness, Front::Calibrate],
+            "Time spent waiting for a core: auto (taken out where it is nobody's) or keep",
+            "auto",
+        )],
+    }
     /// The source of every random choice. A front draws one where nobody says.
     seed: u64 {
         name: "seed",
@@ -434,6 +448,8 @@ pub struct Design {
     pub judged: Metric,
     /// Where the contenders may run.
     pub pinning: Pinning,
+    /// What becomes of the time they wait for a core.
+    pub waiting: Waiting,
 }
 
 /// The looks at the data and the error each may spend.
@@ -519,6 +535,11 @@ impl RaceSettings {
         self.pin.clone().unwrap_or(default)
     }
 
+    /// What becomes of the time spent waiting for a core.
+    pub fn waiting(&self) -> Waiting {
+        self.waiting.unwrap_or(Waiting::Auto)
+    }
+
     /// The design of a race that is looked at so.
     pub fn design(&self, front: Front, looks: Looks) -> Design {
         Design {
@@ -530,6 +551,7 @@ impl RaceSettings {
             budget: self.budget,
             judged: self.judged(),
             pinning: self.pinning(front),
+            waiting: self.waiting(),
         }
     }
 }
@@ -566,6 +588,7 @@ mod tests {
                 told.placement.unwrap_or_default(),
                 unsaid.placement.unwrap_or_default()
             );
+            assert_eq!(told.waiting(), unsaid.waiting());
             assert_eq!(told.blocks.unwrap_or(1), 1);
         }
     }

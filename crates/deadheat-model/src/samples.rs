@@ -3,7 +3,8 @@
 use crate::metric::Metric;
 use crate::schedule::ContenderId;
 
-/// Evidence that something outside the contender disturbed a sample.
+/// Evidence that something outside the contender disturbed a sample, and what is known of its waiting
+/// for a core.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(u8);
 
@@ -14,10 +15,15 @@ impl Flags {
     pub const PREEMPTED: Flags = Flags(1);
     /// The contender was moved to another core.
     pub const MIGRATED: Flags = Flags(2);
+    /// Threads or child processes of the contender's own ran beside the thread that was timed, so
+    /// that it may have waited for them.
+    pub const CONCURRENT: Flags = Flags(4);
+    /// The time it waited for a core could not be read.
+    pub const DELAY_UNREAD: Flags = Flags(8);
 
     /// Flags from their bits in a file; unknown bits are dropped.
     pub fn from_bits(bits: u8) -> Flags {
-        Flags(bits & 3)
+        Flags(bits & 15)
     }
 
     /// The bits as written to files.
@@ -25,14 +31,19 @@ impl Flags {
         self.0
     }
 
-    /// Returns true if any evidence is set.
+    /// Returns true if there is any evidence of disturbance.
     pub fn any(self) -> bool {
-        self.0 != 0
+        self.0 & (Flags::PREEMPTED.0 | Flags::MIGRATED.0) != 0
     }
 
     /// Returns true if all evidence of `other` is among this.
     pub fn holds(self, other: Flags) -> bool {
         self.0 & other.0 == other.0
+    }
+
+    /// These flags without those of `other`.
+    pub fn without(self, other: Flags) -> Flags {
+        Flags(self.0 & !other.0)
     }
 
     /// The evidence of both.

@@ -111,6 +111,17 @@ pub enum Placement {
     Own,
 }
 
+/// What becomes of the time a contender waited for a core.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Waiting {
+    /// It is taken out of the wall time of contenders of one thread and one process, which cannot
+    /// wait for themselves, when it is more than a small part of it.
+    Auto,
+    /// It counts, as in runs from before there was a choice.
+    #[default]
+    Keep,
+}
+
 /// A value of a setting, from the text that was typed.
 pub(crate) trait SettingValue: Sized {
     fn read(text: &str) -> Result<Self, String>;
@@ -153,6 +164,11 @@ read_by! {
         "neutral" => Ok(Placement::Neutral),
         "own" => Ok(Placement::Own),
         other => Err(format!("'{other}' is none of neutral, own")),
+    },
+    Waiting: |text| match text {
+        "auto" => Ok(Waiting::Auto),
+        "keep" => Ok(Waiting::Keep),
+        other => Err(format!("'{other}' is none of auto, keep")),
     },
     Pinning: Pinning::parse,
 }
@@ -216,6 +232,13 @@ mod tests {
         assert_eq!(placement("neutral"), Ok(Placement::Neutral));
         assert_eq!(placement("own"), Ok(Placement::Own));
         assert!(placement("mine").unwrap_err().contains("'mine'"));
+    }
+
+    #[test]
+    fn waiting_is_taken_out_or_kept() {
+        assert_eq!(Waiting::read("auto"), Ok(Waiting::Auto));
+        assert_eq!(Waiting::read("keep"), Ok(Waiting::Keep));
+        assert!(Waiting::read("drop").unwrap_err().contains("'drop'"));
     }
 
     #[test]

@@ -223,6 +223,19 @@ named! {
             /// The reason.
             reason: String,
         } = "no-counters",
+        /// The time spent waiting for a core was kept in all samples, since the contender had
+        /// threads or child processes of its own, which it may have waited for.
+        WaitingOfItsOwn {
+            /// The contenders.
+            contenders: Vec<String>,
+            /// Share of their samples.
+            share: f64,
+        } = "waiting-of-its-own",
+        /// The time spent waiting for a core could not be read, so nothing was taken out.
+        WaitingUnread {
+            /// Share of the samples.
+            share: f64,
+        } = "waiting-unread",
         /// The counter of the processor could not serve as clock.
         ClockFallback {
             /// The reason.

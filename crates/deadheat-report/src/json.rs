@@ -8,7 +8,7 @@ use deadheat_model::{
     Analysis, Better, BlockDiagnostics, CalibrationNote, Comparison, Control, EndReason, Ending,
     Estimate, FailedBenchmark, GateHit, Idle, IdleIgnore, Interval, Json, LeftOut, LeftOutReason,
     LogRatio, MetricComparison, Object, Overall, Population, ResultSide, ResultSource, Side,
-    Spreads, Throughput, Warning,
+    Spreads, Throughput, WaitingShare, Warning,
 };
 
 use crate::cells::Rates;
@@ -152,6 +152,7 @@ fn comparison(comparison: &Comparison, source: Source) -> Object {
         .with_some("own_link", comparison.own_link.as_ref().map(own_link))
         .with_some("control", comparison.control.as_ref().map(control))
         .with_some("spreads", comparison.spreads.as_ref().map(spreads))
+        .with_some("waiting", comparison.waiting.as_ref().map(waiting))
         .with("metrics", all(&comparison.metrics, metric))
         .with("warnings", warnings(&comparison.warnings, source))
 }
@@ -249,6 +250,18 @@ fn own_link(own: &Estimate) -> Object {
 /// The baseline against a second copy of itself.
 fn control(control: &Control) -> Object {
     estimated(Object::new(), &control.estimate).with("separated", control.separated)
+}
+
+/// The time spent waiting for a core, and the estimate with it where it was taken out.
+fn waiting(waiting: &WaitingShare) -> Object {
+    let object = Object::new()
+        .with("baseline", waiting.baseline)
+        .with("candidate", waiting.candidate)
+        .with("taken_out", waiting.taken_out);
+    match &waiting.kept {
+        Some(kept) => estimated(object, kept),
+        None => object,
+    }
 }
 
 fn spreads(spreads: &Spreads) -> Object {

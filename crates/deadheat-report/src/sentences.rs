@@ -246,6 +246,27 @@ fn placement_alone(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
     }
 }
 
+/// The share of waiting for a core that was taken out, and the estimate with it; `None` where it was
+/// kept.
+pub fn waiting_out(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
+    let waiting = comparison.waiting.as_ref().filter(|one| one.taken_out)?;
+    let percent = |share: f64| format!("{} %", two_digits(share * 100.0));
+    let of_baseline = percent(waiting.baseline);
+    let of_candidate = waiting.candidate.map(percent);
+    let shares = match of_candidate.filter(|candidate| *candidate != of_baseline) {
+        Some(candidate) => {
+            format!("{of_baseline} of the baseline's time and {candidate} of the candidate's")
+        }
+        None => format!("{of_baseline} of the time"),
+    };
+    let with = waiting.kept.as_ref().map(|kept| {
+        let [change, interval] = estimated(kept, comparison.coverage(), glyphs);
+        format!("; with it: {change} ({interval})")
+    });
+    let with = with.unwrap_or_default();
+    Some(format!("waiting for a core, {shares}, is taken out{with}."))
+}
+
 /// The baseline against a second copy of itself, which is what the race makes of no difference;
 /// `None` without a control.
 pub fn noise_floor(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {

@@ -92,9 +92,10 @@ fn earns_its_place(warning: &Warning, comparison: &Comparison) -> bool {
             && effect.is_some_and(|by| by.abs() <= reach_of_placement(comparison))
     };
     match warning {
-        Warning::EarlyStop { .. } | Warning::NoCounters { .. } | Warning::ClockFallback { .. } => {
-            false
-        }
+        Warning::EarlyStop { .. }
+        | Warning::NoCounters { .. }
+        | Warning::WaitingUnread { .. }
+        | Warning::ClockFallback { .. } => false,
         Warning::PlacementFixed { reason: None } | Warning::Unsectioned { .. } => {
             could_be_placement()
         }
@@ -143,6 +144,7 @@ pub fn is_information(warning: &Warning) -> bool {
             | Warning::OwnLinkApart { .. }
             | Warning::Unsectioned { .. }
             | Warning::NoCounters { .. }
+            | Warning::WaitingUnread { .. }
             | Warning::ClockFallback { .. }
     )
 }
@@ -348,6 +350,25 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
              kept. Quieten the machine, {}or judge --metric cpu.",
             share(*blocks),
             source.pick("", "try --pin auto, ", "")
+        ),
+        Warning::WaitingOfItsOwn {
+            contenders,
+            share: part,
+        } => format!(
+            "'{}' had threads or child processes of its own in {} of its samples, and may have \
+             waited for them, so time spent waiting for a core is kept in all samples.{}",
+            texts(contenders, &|name| shown(name, 60, glyphs)).join("' and '"),
+            share(*part),
+            match source {
+                Source::Recording => "",
+                _ => " On a busy machine compare --metric cpu.",
+            }
+        ),
+        Warning::WaitingUnread { share: part } => format!(
+            "In {} of the samples the kernel's account of waiting for a core \
+             (/proc/thread-self/schedstat) could not be read, was all zeros or went back, so none \
+             is taken out. On a busy machine compare --metric cpu.",
+            share(*part)
         ),
         Warning::LinksRefused { seeds, reason } => placement::refused(seeds, reason, glyphs),
         Warning::OwnLinkApart { apart } => placement::apart(*apart, glyphs),

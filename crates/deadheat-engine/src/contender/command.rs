@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, RawFd};
 
 use deadheat_model::{
-    Block, BlockRecord, ContenderId, Flags, Metric, Pinning, Placed, Plan, Sample, Slot,
+    Block, BlockRecord, ContenderId, Flags, Metric, Pinning, Placed, Plan, Sample, Slot, Waiting,
 };
 
 use super::command_launch::{
@@ -21,6 +21,7 @@ use crate::launcher::wire::{Launch, MAX_LAUNCHES, Measured, NO_IMAGE, Outcome};
 use crate::launcher::{Launcher, LauncherOptions};
 use crate::order::Moment;
 use crate::placement::{Placements, StartsFrom};
+use crate::run_delay::KeepWaiting;
 use crate::session::Contenders;
 
 /// Choices that belong to the process deadheat runs in, not to the plan.
@@ -46,6 +47,8 @@ pub struct CommandContenders<'a> {
     placed: Option<Placed>,
     metrics: Vec<Metric>,
     pinned: Vec<u32>,
+    /// True if the time that launches waited for a core is recorded.
+    with_delay: bool,
     launches: Vec<Launch>,
     launched: u64,
     /// Dropped after the launcher: where this thread ran before comes back.
@@ -98,6 +101,10 @@ impl<'a> CommandContenders<'a> {
             _ => settled.contenders.clone(),
         };
         let mut metrics = [&TIMES[..], &USAGE_METRICS[..]].concat();
+        let with_delay = plan.design.waiting == Waiting::Auto;
+        if with_delay {
+            metrics.push(Metric::RunDelay);
+        }
         if launcher.counters().is_ok() {
             metrics.extend(Counters::METRICS);
         }
@@ -111,6 +118,7 @@ impl<'a> CommandContenders<'a> {
             placed: None,
             metrics,
             pinned,
+            with_delay,
             launches: Vec::new(),
             launched: 0,
             _settled: settled,
@@ -362,12 +370,13 @@ impl Contenders for CommandContenders<'_> {
                 Moment::of(block, Some(index)),
                 measured,
             )?;
+            let waiting = measured.keep_waiting.filter(|_| self.with_delay);
             record.samples.push(Sample {
                 contender: slot.contender,
                 // An involuntary switch is no evidence against a launch:
                 // being started takes at least one (400 of 400 launches of
                 // `true` had some), and a command's own children cause more.
-                flags: Flags::NONE,
+                flags: waiting.map_or(Flags::NONE, KeepWaiting::flag),
                 exit_code: Some(code),
                 iterations: 1,
             });
@@ -376,6 +385,8 @@ impl Contenders for CommandContenders<'_> {
             let cpu_ns = (measured.usage[0] + measured.usage[1]) as f64;
             record.values.extend([measured.wall_ns as f64, cpu_ns]);
             record.values.extend(usage);
+            let delay = self.with_delay.then_some(measured.run_delay_ns as f64);
+            record.values.extend(delay);
             if with_counters {
                 record
                     .values

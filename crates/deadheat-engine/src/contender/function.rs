@@ -165,7 +165,7 @@ impl Contenders for FunctionContenders<'_> {
         let prime = block.prime.as_ref().map(|slot| slot.contender.index());
         let slots = order_of(block);
         let mut running = self.running.take().expect("entered above");
-        let values = self.workers.block(
+        let (values, keep_waiting) = self.workers.block(
             (&mut running.team, running.relay.as_mut()),
             position,
             layout.iterations,
@@ -180,6 +180,7 @@ impl Contenders for FunctionContenders<'_> {
             metrics,
             layout.iterations,
             layout.threads,
+            keep_waiting,
         );
         self.running = Some(running);
         Ok(())

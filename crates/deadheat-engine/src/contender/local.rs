@@ -10,6 +10,7 @@ use crate::function::{Disagreement, FunctionBenchmark, Gauge, Reading, fill, pri
 use crate::function_failure::{FunctionError, FunctionFailure};
 use crate::order::Moment;
 use crate::random::{Purpose, stream};
+use crate::run_delay::Beside;
 use crate::session::Contenders;
 
 /// One benchmark of functions, run on the calling thread.
@@ -23,6 +24,8 @@ pub struct LocalContenders<'a> {
     /// The contender that is the baseline once more.
     copy: Option<usize>,
     metrics: &'static [Metric],
+    /// The account of what runs beside this thread, from the first block on.
+    beside: Option<Beside>,
 }
 
 impl<'a> LocalContenders<'a> {
@@ -44,6 +47,7 @@ impl<'a> LocalContenders<'a> {
             iterations: iterations.unwrap_or(1),
             copy: planned.and_then(|planned| planned.control().map(ContenderId::index)),
             metrics: Self::metrics_here(),
+            beside: None,
         }
     }
 
@@ -111,6 +115,7 @@ impl Contenders for LocalContenders<'_> {
             self.benchmark
                 .sample(contender, self.iterations, &self.gauge);
         }
+        let beside = self.beside.get_or_insert_with(Beside::begin);
         let width = self.metrics.len();
         let mut values = Vec::with_capacity(block.slots.len() * width);
         for contender in &slots {
@@ -127,6 +132,7 @@ impl Contenders for LocalContenders<'_> {
             self.metrics,
             self.iterations,
             threads,
+            beside.keep_waiting(),
         );
         let checked = self.benchmark.check();
         checked.map_err(|found| self.failure(Moment::of(block, None), found))

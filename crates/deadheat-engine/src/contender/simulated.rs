@@ -36,6 +36,10 @@ pub struct Noise {
     pub second_position: f64,
     /// Slowdown of a sample that follows another contender's.
     pub carry_over: f64,
+    /// Time spent waiting for a core, on average, as a part of the time on one: after
+    /// every [`Noise::TURN_NS`] on the core others have their turns, each as long as chance
+    /// will have it. The samples then have their CPU time and the wait as well.
+    pub waits: f64,
 }
 
 impl Noise {
@@ -44,6 +48,9 @@ impl Noise {
 
     /// Share of samples that take the slow path.
     pub const SLOW_PATH_TAKEN: f64 = 0.3;
+
+    /// The time on a core between two waits.
+    pub const TURN_NS: f64 = 3e6;
 
     /// No noise at all.
     pub const NONE: Noise = Noise {
@@ -56,6 +63,7 @@ impl Noise {
         spikes: 0.0,
         second_position: 0.0,
         carry_over: 0.0,
+        waits: 0.0,
     };
 }
 
@@ -108,7 +116,8 @@ impl SimulatedContenders {
         }
     }
 
-    fn sample_ns(&mut self, contender: ContenderId, place: usize) -> f64 {
+    /// Wall time, CPU time and the time waited for a core.
+    fn sample_ns(&mut self, contender: ContenderId, place: usize) -> [f64; 3] {
         let noise = self.simulation.noise;
         let rng = &mut self.rng;
         if below(rng, noise.mode_length.max(1)) == 0 {
@@ -138,9 +147,34 @@ impl SimulatedContenders {
         }
         self.previous = Some(contender);
         self.launched += 1;
-        let ns = (self.simulation.baseline_ns * log.exp()).round();
-        self.clock.advance(ns as u64);
-        ns
+        let cpu = (self.simulation.baseline_ns * log.exp()).round();
+        let waited = if noise.waits > 0.0 {
+            self.waited_ns(cpu)
+        } else {
+            0.0
+        };
+        self.clock.advance((cpu + waited) as u64);
+        // The thread may lose its core between the readings of one and of the other, and the
+        // readings themselves take time on it.
+        let also = if noise.waits > 0.0 && unit(&mut self.rng) < 0.2 {
+            self.waited_ns(Noise::TURN_NS)
+        } else {
+            0.0
+        };
+        [cpu + waited, (cpu - 500.0).max(0.0), waited + also]
+    }
+
+    /// The wait of a sample that runs so long: it begins somewhere in its turn, and waits for
+    /// an exponential time after each.
+    fn waited_ns(&mut self, cpu: f64) -> f64 {
+        let mean = self.simulation.noise.waits * Noise::TURN_NS;
+        let mut left = cpu - unit(&mut self.rng) * Noise::TURN_NS;
+        let mut waited = 0.0;
+        while left > 0.0 {
+            waited -= mean * (1.0 - unit(&mut self.rng)).ln();
+            left -= Noise::TURN_NS;
+        }
+        waited.round()
     }
 }
 
@@ -151,7 +185,11 @@ fn some_mode(noise: &Noise, rng: &mut Xoshiro256PlusPlus) -> f64 {
 
 impl Contenders for SimulatedContenders {
     fn metrics(&self) -> &[Metric] {
-        &[Metric::Wall]
+        if self.simulation.noise.waits > 0.0 {
+            &[Metric::Wall, Metric::Cpu, Metric::RunDelay]
+        } else {
+            &[Metric::Wall]
+        }
     }
 
     fn warm_up(&mut self, _benchmark: usize, slots: &[Slot]) -> Result<(), EngineError> {
@@ -172,7 +210,9 @@ impl Contenders for SimulatedContenders {
             self.sample_ns(prime.contender, 0);
         }
         for (place, slot) in block.slots.iter().enumerate() {
-            record.values.push(self.sample_ns(slot.contender, place));
+            let sample = self.sample_ns(slot.contender, place);
+            let metrics = self.metrics().len();
+            record.values.extend(&sample[..metrics]);
             record.samples.push(Sample {
                 contender: slot.contender,
                 flags: Flags::NONE,
@@ -208,6 +248,7 @@ pub(crate) mod tests_support {
                 budget: None,
                 judged: Metric::Wall,
                 pinning: Pinning::Inherit,
+                waiting: deadheat_model::Waiting::Keep,
             },
             seed,
             benchmarks: vec![Benchmark {

@@ -7,6 +7,7 @@ use crate::error::EngineError;
 use crate::executable::Variant;
 use crate::function_failure::{FunctionError, FunctionFailure};
 use crate::order::Moment;
+use crate::run_delay::KeepWaiting;
 use crate::worker::{Baton, PROTOCOL, Problem, Relay, Reply, WorkerProcess};
 
 /// The metrics of a worker that says hello in this version of the protocol.
@@ -87,10 +88,19 @@ impl WorkerSession {
         Ok(())
     }
 
-    /// The metrics of the run, of so many samples, if that is what it answers.
-    pub(super) fn samples(&self, reply: &Reply, turns: usize) -> Result<Vec<f64>, FunctionError> {
+    /// The metrics of the run, of so many samples, if that is what it answers, and the reason, if
+    /// any, to count the time they waited for a core.
+    pub(super) fn samples(
+        &self,
+        reply: &Reply,
+        turns: usize,
+    ) -> Result<(Vec<f64>, Option<KeepWaiting>), FunctionError> {
         let wrong = |said: String| Err(FunctionError::Protocol(said));
-        let Reply::Block { values } = reply else {
+        let Reply::Block {
+            values,
+            keep_waiting,
+        } = reply
+        else {
             return wrong(format!(
                 "it answers {} when asked for a block",
                 reply.said()
@@ -113,7 +123,7 @@ impl WorkerSession {
         }
         let samples = values.chunks_exact(width);
         let of_the_run = samples.flat_map(|sample| self.columns.iter().map(|at| sample[*at]));
-        Ok(of_the_run.collect())
+        Ok((of_the_run.collect(), *keep_waiting))
     }
 
     /// An answer to something else.

@@ -16,6 +16,7 @@ use crate::interrupt::Interrupts;
 use crate::memory_layout::{MOST_PATH_PADDING, PathPadding};
 use crate::placement::LinkProgram;
 use crate::random::{Purpose, below, stream};
+use crate::run_delay::KeepWaiting;
 use crate::worker::{
     Baton, BlockRequest, Patience, PrepareRequest, Problem, Relay, Reply, Request, SEEDS,
     WaitError, WorkerProcess, WorkerProgram, WorkerStart, await_all,
@@ -274,7 +275,8 @@ impl<'a> Workers<'a> {
     }
 
     /// Runs a block in which the contenders run in this order, and gives back
-    /// the values of all slots, one slot after the other.
+    /// the values of all slots, one slot after the other, and the reason, if any, to count the time
+    /// they waited for a core.
     pub(super) fn block(
         &self,
         (team, mut relay): (&mut [WorkerSession], Option<&mut Relay>),
@@ -282,7 +284,7 @@ impl<'a> Workers<'a> {
         iterations: u64,
         prime: Option<usize>,
         slots: &[usize],
-    ) -> Result<Vec<f64>, EngineError> {
+    ) -> Result<(Vec<f64>, Option<KeepWaiting>), EngineError> {
         let layout = position.layout;
         let renewed = team.iter().any(|session| session.renews_input);
         let unrecorded_iterations = if layout.takes_turns() {
@@ -323,12 +325,14 @@ impl<'a> Workers<'a> {
         let samples = order.len() as u32 + 1;
         let replies = self.await_replies(team, relay, position, self.patience(samples))?;
         let mut taken = Vec::new();
+        let mut keep_waiting = None;
         for (session, reply) in team.iter_mut().zip(replies) {
             let own = |slot: &&usize| layout.process_slot_of(**slot) == session.process_slot;
             let turns = slots.iter().filter(own).count();
-            let values = session
+            let (values, keep) = session
                 .samples(&reply, turns)
                 .map_err(|cause| session.failure(position, None, cause))?;
+            keep_waiting = keep_waiting.or(keep);
             taken.push(values.into_iter());
         }
         let width = self.options.metrics.len();
@@ -341,6 +345,6 @@ impl<'a> Workers<'a> {
             let at = at.expect("every process slot is taken");
             values.extend(taken[at].by_ref().take(width));
         }
-        Ok(values)
+        Ok((values, keep_waiting))
     }
 }

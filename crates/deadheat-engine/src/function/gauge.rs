@@ -4,6 +4,7 @@ use deadheat_model::{Block, BlockRecord, Flags, Metric, Sample};
 
 use crate::clock::SampleClock;
 use crate::counters::{Allocations, ThreadUsage, allocations_of_this_thread};
+use crate::run_delay::{self, KeepWaiting, RunDelay};
 
 /// Everything one sample shows, for the thread that took it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -22,6 +23,9 @@ pub struct Reading {
     pub involuntary_switches: u64,
     /// True if the thread came back on another core (threads that did).
     pub migrations: u64,
+    /// Time that the thread waited for a core in nanoseconds; 0 where it
+    /// cannot be read, which [`KeepWaiting::Unread`](crate::run_delay::KeepWaiting) says.
+    pub run_delay_ns: u64,
     /// Allocations from the heap, where they are counted.
     pub allocations: u64,
     /// Bytes asked of the heap, where they are counted.
@@ -31,7 +35,7 @@ pub struct Reading {
 impl Reading {
     /// The metrics of a reading, in the order of [`Reading::values`]. The last
     /// two are only measured under a counting allocator.
-    pub const METRICS: [Metric; 9] = [
+    pub const METRICS: [Metric; 10] = [
         Metric::Wall,
         Metric::Cpu,
         Metric::MinorFaults,
@@ -39,6 +43,7 @@ impl Reading {
         Metric::VoluntarySwitches,
         Metric::InvoluntarySwitches,
         Metric::Migrations,
+        Metric::RunDelay,
         Metric::Allocations,
         Metric::AllocatedBytes,
     ];
@@ -48,12 +53,12 @@ impl Reading {
         if allocations_counted {
             &Self::METRICS
         } else {
-            &Self::METRICS[..7]
+            &Self::METRICS[..8]
         }
     }
 
     /// The values, in the order of [`Reading::METRICS`].
-    pub fn values(&self) -> [f64; 9] {
+    pub fn values(&self) -> [f64; 10] {
         [
             self.wall_ns,
             self.cpu_ns,
@@ -62,6 +67,7 @@ impl Reading {
             self.voluntary_switches as f64,
             self.involuntary_switches as f64,
             self.migrations as f64,
+            self.run_delay_ns as f64,
             self.allocations as f64,
             self.allocated_bytes as f64,
         ]
@@ -78,6 +84,7 @@ impl Reading {
             voluntary_switches: self.voluntary_switches + other.voluntary_switches,
             involuntary_switches: self.involuntary_switches + other.involuntary_switches,
             migrations: self.migrations + other.migrations,
+            run_delay_ns: self.run_delay_ns + other.run_delay_ns,
             allocations: self.allocations + other.allocations,
             allocated_bytes: self.allocated_bytes + other.allocated_bytes,
         }
@@ -96,6 +103,7 @@ pub struct Gauge {
 pub struct Begun {
     allocations: Option<Allocations>,
     usage: ThreadUsage,
+    run_delay: RunDelay,
     start: u64,
 }
 
@@ -139,10 +147,13 @@ impl Gauge {
     #[inline(always)]
     pub fn begin(&self) -> Begun {
         let allocations = allocations_of_this_thread();
-        let usage = ThreadUsage::before();
+        let mut usage = ThreadUsage::account();
+        let run_delay = run_delay::before(usage.switches());
+        usage.read_cpu();
         Begun {
             allocations,
             usage,
+            run_delay,
             start: self.clock.start(),
         }
     }
@@ -156,7 +167,9 @@ impl Gauge {
 
     #[inline(never)]
     fn read(&self, begun: Begun, stop: u64) -> Ended {
-        let usage = ThreadUsage::after().since(&begun.usage);
+        let after = ThreadUsage::after();
+        let usage = after.since(&begun.usage);
+        let run_delay_ns = begun.run_delay.since(after.switches());
         let (allocations, bytes) = match (begun.allocations, allocations_of_this_thread()) {
             (Some(before), Some(after)) => (after.count - before.count, after.bytes - before.bytes),
             _ => (0, 0),
@@ -172,6 +185,7 @@ impl Gauge {
                 voluntary_switches: usage.voluntary_switches,
                 involuntary_switches: usage.involuntary_switches,
                 migrations: u64::from(usage.migrated),
+                run_delay_ns,
                 allocations,
                 allocated_bytes: bytes,
             },
@@ -190,7 +204,8 @@ impl Gauge {
 }
 
 /// Fills in what was measured in the slots of a block: a value of each metric
-/// for every slot.
+/// for every slot. `waiting` is the reason, if any, to count the time they waited
+/// for a core.
 pub(crate) fn fill(
     record: &mut BlockRecord,
     block: &Block,
@@ -198,11 +213,17 @@ pub(crate) fn fill(
     metrics: &[Metric],
     iterations: u64,
     threads: u32,
+    waiting: Option<KeepWaiting>,
 ) {
+    let waiting = if threads > 1 {
+        Flags::CONCURRENT
+    } else {
+        waiting.map_or(Flags::NONE, KeepWaiting::flag)
+    };
     for (slot, values) in block.slots.iter().zip(values.chunks_exact(metrics.len())) {
         record.samples.push(Sample {
             contender: slot.contender,
-            flags: evidence(values, metrics, threads),
+            flags: evidence(values, metrics, threads).and(waiting),
             exit_code: None,
             iterations,
         });

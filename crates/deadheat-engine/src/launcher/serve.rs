@@ -21,6 +21,7 @@ use super::wire::{
     NO_IMAGE, Outcome, body_bytes, decode_launch, empty, read_exact, write_all,
 };
 use crate::counters::{Counters, Usage, wait};
+use crate::run_delay::{KeepWaiting, OwnDelay, ended_process, has_children};
 
 /// The launcher's side of everything shared with deadheat.
 pub(super) struct Server {
@@ -255,14 +256,29 @@ impl Server {
         };
         // Our copy of the writing end would keep the pipe open for ever.
         let reader = pipe.map(|(reader, _writer)| reader);
+        let own = OwnDelay::begin();
         let waited = await_end(&child.pidfd, &self.requests, reader.as_ref(), start, limit);
         let wall_ns = start.elapsed().as_nanos() as u64;
         if !matches!(waited, Awaited::Ended) {
             let _ = killpg(Pid::from_raw(child.pid), Signal::SIGKILL);
         }
+        // A reader of the pipe is woken while the command runs, which says nothing of its end.
+        let waking_ns = if reader.is_none() { own.since() } else { 0 };
+        let account = ended_process(child.pid);
         let (status, usage) = wait(child.pid, 0).unwrap_or((0, Usage::default()));
         // Orphans of the command that have ended meanwhile.
-        while wait(-1, libc::WNOHANG).is_some() {}
+        let mut orphans = false;
+        while wait(-1, libc::WNOHANG).is_some() {
+            orphans = true;
+        }
+        let all_ns = usage[0] + usage[1];
+        let keep_waiting = match &account {
+            None => Some(KeepWaiting::Unread),
+            Some(account) if orphans || has_children() || account.had_company(all_ns) => {
+                Some(KeepWaiting::Concurrent)
+            }
+            Some(_) => None,
+        };
         let outcome = match waited {
             Awaited::Ended if libc::WIFSIGNALED(status) => {
                 Outcome::Signalled(libc::WTERMSIG(status))
@@ -275,6 +291,8 @@ impl Server {
         Ok(Measured {
             wall_ns,
             usage,
+            run_delay_ns: account.map_or(0, |account| account.delay_ns + waking_ns),
+            keep_waiting,
             ..Measured::nothing(outcome)
         })
     }

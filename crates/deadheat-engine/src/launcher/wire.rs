@@ -7,6 +7,7 @@ use nix::errno::Errno;
 use nix::unistd::{Whence, ftruncate, lseek, read, write};
 
 use crate::counters::{COUNTER_COUNT, Usage};
+use crate::run_delay::KeepWaiting;
 
 /// Most launches one request can ask for: a row of 64 and its prime.
 pub(crate) const MAX_LAUNCHES: usize = 65;
@@ -214,12 +215,18 @@ pub(crate) struct Measured {
     pub(crate) outcome: Outcome,
     pub(crate) wall_ns: u64,
     pub(crate) usage: Usage,
+    /// The time that it, and the launcher after its end, waited for a core.
+    pub(crate) run_delay_ns: u64,
+    /// The reason, if any, why that time must count.
+    pub(crate) keep_waiting: Option<KeepWaiting>,
     pub(crate) counters: [u64; COUNTER_COUNT],
 }
 
 /// Before the usage come the outcome, in two words, and the time.
 const USAGE_AT: usize = 3;
-const COUNTERS_AT: usize = USAGE_AT + size_of::<Usage>() / 8;
+/// After the usage come the wait for a core and the reason to keep it.
+const WAITING_AT: usize = USAGE_AT + size_of::<Usage>() / 8;
+const COUNTERS_AT: usize = WAITING_AT + 2;
 const MEASURED_WORDS: usize = COUNTERS_AT + COUNTER_COUNT;
 /// Size of one [`Measured`] on the wire.
 pub(crate) const MEASURED_BYTES: usize = MEASURED_WORDS * 8;
@@ -231,6 +238,8 @@ impl Measured {
             outcome,
             wall_ns: 0,
             usage: Usage::default(),
+            run_delay_ns: 0,
+            keep_waiting: None,
             counters: [0; COUNTER_COUNT],
         }
     }
@@ -239,7 +248,13 @@ impl Measured {
         let (kind, detail) = self.outcome.code();
         let mut words = [0; MEASURED_WORDS];
         words[..USAGE_AT].copy_from_slice(&[kind, i64::from(detail) as u64, self.wall_ns]);
-        words[USAGE_AT..COUNTERS_AT].copy_from_slice(&self.usage);
+        words[USAGE_AT..WAITING_AT].copy_from_slice(&self.usage);
+        words[WAITING_AT] = self.run_delay_ns;
+        words[WAITING_AT + 1] = match self.keep_waiting {
+            None => 0,
+            Some(KeepWaiting::Concurrent) => 1,
+            Some(KeepWaiting::Unread) => 2,
+        };
         words[COUNTERS_AT..].copy_from_slice(&self.counters);
         for (word, target) in words.iter().zip(bytes.chunks_exact_mut(8)) {
             target.copy_from_slice(&word.to_ne_bytes());
@@ -255,7 +270,14 @@ impl Measured {
         Some(Self {
             outcome: Outcome::from_code(words[0], words[1] as i32)?,
             wall_ns: words[2],
-            usage: words[USAGE_AT..COUNTERS_AT].try_into().ok()?,
+            usage: words[USAGE_AT..WAITING_AT].try_into().ok()?,
+            run_delay_ns: words[WAITING_AT],
+            keep_waiting: match words[WAITING_AT + 1] {
+                0 => None,
+                1 => Some(KeepWaiting::Concurrent),
+                2 => Some(KeepWaiting::Unread),
+                _ => return None,
+            },
             counters: words[COUNTERS_AT..].try_into().ok()?,
         })
     }
@@ -353,6 +375,7 @@ mod tests {
         ] {
             let mut measured = Measured::nothing(outcome);
             measured.wall_ns = u64::MAX;
+            measured.keep_waiting = Some(KeepWaiting::Unread);
             if let Some(last) = measured.counters.last_mut() {
                 *last = 77;
             }

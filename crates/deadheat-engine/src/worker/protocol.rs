@@ -5,6 +5,7 @@
 use deadheat_model::{Json, Metric, Object, Throughput, column_name, metric_of_column};
 
 use crate::function::Pilot;
+use crate::run_delay::KeepWaiting;
 
 /// The version both sides must speak.
 pub(crate) const PROTOCOL: u32 = 2;
@@ -96,7 +97,11 @@ pub(crate) enum Reply {
         ready: Option<u64>,
     },
     /// The values of all recorded turns of this process, one after the other.
-    Block { values: Vec<f64> },
+    Block {
+        values: Vec<f64>,
+        /// The reason, if any, to count the time they waited for a core.
+        keep_waiting: Option<KeepWaiting>,
+    },
     /// The benchmark cannot go on.
     Failed {
         contender: Option<usize>,
@@ -296,7 +301,15 @@ impl Reply {
                 };
                 ("warm", said)
             }
-            Reply::Block { values } => ("block", Object::new().with("values", numbers(values))),
+            Reply::Block {
+                values,
+                keep_waiting,
+            } => (
+                "block",
+                Object::new()
+                    .with("values", numbers(values))
+                    .with_some("keep_waiting", keep_waiting.map(KeepWaiting::word)),
+            ),
             Reply::Failed { contender, problem } => (
                 "failed",
                 Object::new()
@@ -359,6 +372,9 @@ impl Reply {
             },
             "block" => Reply::Block {
                 values: list(said.get("values")?, Json::as_number)?,
+                keep_waiting: optional(said, "keep_waiting", |word| {
+                    Some(KeepWaiting::of_word(word.as_text()?))
+                })?,
             },
             "failed" => Reply::Failed {
                 contender: optional(said, "contender", place)?,
@@ -608,6 +624,15 @@ mod tests {
             },
             Reply::Block {
                 values: vec![0.1, 1e300, 5e-324, 0.1 + 0.2, 9_007_199_254_740_993.0],
+                keep_waiting: None,
+            },
+            Reply::Block {
+                values: vec![],
+                keep_waiting: Some(KeepWaiting::Concurrent),
+            },
+            Reply::Block {
+                values: vec![],
+                keep_waiting: Some(KeepWaiting::Unread),
             },
             failed(None, Problem::Unknown),
             failed(Some(1), Problem::OutOfTurn),

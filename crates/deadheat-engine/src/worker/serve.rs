@@ -15,6 +15,7 @@ use crate::counters::allocations_of_this_thread;
 use crate::function::{Disagreement, FunctionBenchmark, Gauge, Reading, pilot, warm_up};
 use crate::memory_layout::{hold_heap, with_stack_offset};
 use crate::random::{Purpose, stream};
+use crate::run_delay::Beside;
 
 /// The benchmarks that a worker process holds.
 pub trait WorkerSuite {
@@ -71,6 +72,7 @@ pub fn serve(mut pipes: WorkerPipes, suite: impl WorkerSuite) {
             width: metrics.len(),
             baton: pipes.baton.take(),
             ready: None,
+            beside: None,
         }
         .work(pipes)
     });
@@ -111,6 +113,8 @@ struct Worker {
     baton: Option<Baton>,
     /// The seed of the input that a warm-up of one round has left.
     ready: Option<u64>,
+    /// The account of what runs beside this thread, from the first block on.
+    beside: Option<Beside>,
 }
 
 impl Worker {
@@ -172,10 +176,18 @@ impl Worker {
                 if ready != Some(block.seed) {
                     benchmark.prepare(block.seed);
                 }
+                let beside = self.beside.get_or_insert_with(Beside::begin);
                 let baton = self.baton.as_mut();
                 let values = take_turns(&mut benchmark, &block, &self.gauge, self.width, baton);
                 match values {
-                    Ok(values) => checked(&benchmark, Reply::Block { values }),
+                    Ok(values) => {
+                        let keep_waiting = beside.keep_waiting();
+                        let reply = Reply::Block {
+                            values,
+                            keep_waiting,
+                        };
+                        checked(&benchmark, reply)
+                    }
                     Err(PeerGone) => failed(Problem::PeerGone),
                 }
             }

@@ -1,5 +1,6 @@
 //! A run as tidy CSV: one row per sample.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -100,7 +101,7 @@ fn write_rows(run: &Run, out: impl Write, cells: TextCells) -> io::Result<()> {
                 if let Some(cpu) = cpu {
                     table.value(cpu[at])?;
                 }
-                table.text(flag_words(sample.flags))?;
+                table.text(&flag_words(sample.flags))?;
                 for other in &others {
                     match other {
                         Some(other) => table.value(other[at])?,
@@ -143,12 +144,21 @@ impl<W: Write> Table<W> {
 }
 
 /// The names of flags, joined by `|`.
-fn flag_words(flags: Flags) -> &'static str {
-    let is = |flag: Flags| flags.bits() & flag.bits() != 0;
-    match (is(Flags::PREEMPTED), is(Flags::MIGRATED)) {
-        (false, false) => "",
-        (true, false) => "preempted",
-        (false, true) => "migrated",
-        (true, true) => "preempted|migrated",
+fn flag_words(flags: Flags) -> Cow<'static, str> {
+    let words = [
+        (Flags::PREEMPTED, "preempted"),
+        (Flags::MIGRATED, "migrated"),
+        (Flags::CONCURRENT, "concurrent"),
+        (Flags::DELAY_UNREAD, "delay-unread"),
+    ];
+    let mut set = words.into_iter().filter(|(flag, _)| flags.holds(*flag));
+    match (set.next(), set.next()) {
+        (None, _) => "".into(),
+        (Some((_, word)), None) => word.into(),
+        (Some((_, first)), Some((_, second))) => set
+            .fold(format!("{first}|{second}"), |all, (_, word)| {
+                format!("{all}|{word}")
+            })
+            .into(),
     }
 }

@@ -340,7 +340,13 @@ fn parse_flags(cell: &str) -> Result<Flags, String> {
         bits |= match word {
             "preempted" => Flags::PREEMPTED.bits(),
             "migrated" => Flags::MIGRATED.bits(),
-            _ => return Err(format!("'{word}' is neither 'preempted' nor 'migrated'")),
+            "concurrent" => Flags::CONCURRENT.bits(),
+            "delay-unread" => Flags::DELAY_UNREAD.bits(),
+            _ => {
+                return Err(format!(
+                    "'{word}' is none of 'preempted', 'migrated', 'concurrent', 'delay-unread'"
+                ));
+            }
         };
     }
     Ok(Flags::from_bits(bits))
@@ -387,6 +393,7 @@ mod tests {
             ("259", both),
             ("migrated", Flags::MIGRATED),
             ("preempted|migrated", both),
+            ("concurrent|delay-unread", Flags::from_bits(12)),
         ] {
             assert_eq!(parse_flags(cell), Ok(expected), "{cell}");
         }

@@ -3,7 +3,7 @@
 use deadheat_model::{
     Benchmark, BenchmarkOverrides, CommandLine, Contender, Design, ExitPolicy, FunctionCalls,
     GoogleBenchmarkCalls, Hooks, Input, LevelOverride, Looks, Object, Output, OwnLink, Pinning,
-    Plan, Program, RepetitionLength, Throughput, WorkerCalls, Workload,
+    Plan, Program, RepetitionLength, Throughput, Waiting, WorkerCalls, Workload,
 };
 
 use crate::wire::{Fields, Wire, choice, object};
@@ -42,9 +42,15 @@ object! { Design {
     budget = "budget_ns",
     judged,
     pinning: or(Pinning::Inherit),
+    waiting: omit,
 } }
 
 object! { Looks { at, levels, weights, } }
+
+choice! { Waiting {
+    "auto" => Auto,
+    "keep" => Keep,
+} }
 
 choice! { Pinning {
     "inherit" => Inherit,

@@ -10,7 +10,7 @@ use deadheat_model::{
     FunctionCalls, GoogleBenchmarkCalls, Hooks, Input, LeftOut, LeftOutReason, LogRatio, Looks,
     Metric, NeutralLink, NeutralLinks, Origin, Output, OwnLink, Pinning, Placed, Placing, Plan,
     Program, RaceKind, RefusedLink, RepetitionLength, RunEnd, RunHeader, Sample, Share, Throughput,
-    WorkerCalls, Workload,
+    Waiting, WorkerCalls, Workload,
 };
 use deadheat_testing::runs::{self, design, one_look, sample};
 
@@ -66,6 +66,7 @@ pub fn header() -> RunHeader {
                 warmup: 1,
                 budget: Some(Duration::from_secs(30)),
                 pinning: Pinning::Cores(vec![2, 3]),
+                waiting: Waiting::Keep,
                 ..design(Looks {
                     at: vec![6, 11],
                     levels: vec![0.02, 0.03],

@@ -2,7 +2,8 @@
 //! command that runs the race again.
 
 use deadheat_model::{
-    Analysis, CounterAccess, Origin, Output, Pinning, ResultSource, RunHeader, Workload,
+    Analysis, CounterAccess, Metric, Origin, Output, Pinning, ResultSource, RunHeader, Waiting,
+    Workload,
 };
 
 use crate::calibration::calibrated;
@@ -147,6 +148,15 @@ pub(super) fn plan(header: &RunHeader) -> FactGroup {
             Pinning::Cores(chosen) => cores(chosen),
         },
     );
+    if header.metrics.contains(&Metric::RunDelay) {
+        let kept = design.waiting == Waiting::Keep;
+        let what = if kept {
+            "kept"
+        } else {
+            "taken out where it is nobody's"
+        };
+        facts.push("waiting for a core", what.to_owned());
+    }
     facts.push("seed", header.plan.seed.to_string());
     facts
 }

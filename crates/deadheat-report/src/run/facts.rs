@@ -153,6 +153,7 @@ impl<'a> Run<'a> {
             names.extend(self.is_suite().then(|| self.title(group)));
             names.extend((group.len() > 1).then(|| candidate.clone()));
             let mut details: Vec<String> = Vec::new();
+            details.extend(sentences::waiting_out(comparison, self.glyphs));
             if full {
                 details.extend(sentences::placement(comparison, self.glyphs));
                 details.extend(sentences::design(comparison, self.glyphs));

@@ -6,7 +6,7 @@ use deadheat_model::{
     Figures, FirstHalf, Fit, GateHit, Gates, Interval, LeftOut, LeftOutReason, LogRatio, Metric,
     MetricComparison, Observation, OppositePeaks, PairSigns, Pinning, Processes, RaceKind,
     RankSums, RunHeader, Scope, Share, Side, SideFigures, SignedRanks, Spread, Spreads,
-    StabilityFigures, TTested, Tested, Throughput, Verdict, Warning,
+    StabilityFigures, TTested, Tested, Throughput, Verdict, WaitingShare, Warning,
 };
 use deadheat_testing::runs::{self, design, one_look};
 
@@ -181,6 +181,7 @@ pub fn comparison(verdict: Option<Verdict>, change: f64, half_width: f64) -> Com
         own_link: None,
         control: None,
         spreads: None,
+        waiting: None,
         replicates_to_settle: None,
         seconds_to_settle: None,
         dropped_blocks: 0,
@@ -349,6 +350,25 @@ pub fn placed() -> Analysis {
         block: 0.0072,
     });
     one.warnings = vec![Warning::OwnLinkApart { apart: -0.1306 }];
+    Analysis {
+        processes: Processes::Workers,
+        ..analysis(vec![one])
+    }
+}
+
+/// A race on a machine whose cores were taken, with waiting taken out.
+pub fn without_waiting() -> Analysis {
+    let mut kept = estimate(0.019, 0.11);
+    if let Some(interval) = &mut kept.interval {
+        interval.confidence = 0.95;
+    }
+    let mut one = comparison(Some(Verdict::Slower), 0.0098, 0.0021);
+    one.waiting = Some(WaitingShare {
+        baseline: 0.412,
+        candidate: Some(0.409),
+        taken_out: true,
+        kept: Some(kept),
+    });
     Analysis {
         processes: Processes::Workers,
         ..analysis(vec![one])
@@ -622,6 +642,11 @@ pub fn every_warning() -> Vec<Warning> {
             reason: "ld.lld: error: no space".to_owned(),
         },
         Warning::OwnLinkApart { apart: -0.1293 },
+        Warning::WaitingOfItsOwn {
+            contenders: vec!["./new\u{1b}[2J".to_owned()],
+            share: 0.312,
+        },
+        Warning::WaitingUnread { share: 1.0 },
         Warning::Unsectioned {
             objects: ["a", "b\u{1b}[2J", "c", "d", "e"]
                 .map(|name| format!("{name}.o"))
@@ -733,6 +758,7 @@ pub fn everything() -> Vec<Analysis> {
         functions(),
         placed(),
         placed_suite(),
+        without_waiting(),
         with_controls(),
         with_a_quiet_control(),
         calibrated(),

@@ -1,5 +1,5 @@
 use deadheat_model::{LogRatio, Verdict, Warning};
-use deadheat_report::to_json;
+use deadheat_report::{TextOptions, to_json, to_markdown, to_text};
 use serde_json::Value;
 
 use crate::fixtures::*;
@@ -315,4 +315,33 @@ fn a_control_is_told_to_programs_and_absent_where_there_is_none() {
     }
     let race = parsed(&to_json(&race()));
     assert!(race["benchmarks"][0].get("control").is_none());
+}
+
+#[test]
+fn waiting_that_was_taken_out_is_told_with_the_change_it_would_make() {
+    let mut analysis = without_waiting();
+    let waiting = parsed(&to_json(&analysis))["benchmarks"][0]["waiting"].clone();
+    assert_eq!(waiting["baseline"], 0.412);
+    assert_eq!(waiting["candidate"], 0.409);
+    assert_eq!(waiting["taken_out"], true);
+    assert!(waiting["change"].is_number() && waiting["ci"].is_array());
+    for text in [
+        to_text(&analysis, &TextOptions::default()),
+        to_markdown(&analysis),
+    ] {
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let line =
+            "waiting for a core, 41 % of the time, is taken out; with it: +2 % (95 % interval";
+        assert!(words.contains(line), "{words}");
+    }
+
+    let waiting = analysis.comparisons[0].waiting.as_mut().unwrap();
+    (waiting.taken_out, waiting.kept) = (false, None);
+    let value = parsed(&to_json(&analysis));
+    assert_eq!(value["benchmarks"][0]["waiting"]["taken_out"], false);
+    assert_eq!(value["benchmarks"][0]["waiting"].get("change"), None);
+    assert!(!to_markdown(&analysis).contains("waiting for a core"));
+    analysis.comparisons[0].waiting = None;
+    let value = parsed(&to_json(&analysis));
+    assert_eq!(value["benchmarks"][0].get("waiting"), None);
 }

@@ -90,6 +90,7 @@ pub fn one(name: &str, median: f64, change: f64, verdict: Option<Verdict>) -> Co
         own_link: None,
         control: None,
         spreads: None,
+        waiting: None,
         replicates_to_settle: None,
         seconds_to_settle: None,
         dropped_blocks: 0,

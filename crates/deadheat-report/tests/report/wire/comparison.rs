@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::analysis::{Parameters, Warning};
 use super::figures::Figures;
 use super::numbers::{
-    Alpha, Amount, AtLeastOne, Change, Confidence, Interval, Margin, Probability, Unit,
+    Alpha, Amount, AtLeastOne, Change, Confidence, Interval, Margin, Probability, Share, Unit,
 };
 use super::presence::{Nullable, Optional};
 
@@ -108,6 +108,10 @@ pub struct Comparison {
     /// scatters.
     #[serde(default)]
     spreads: Optional<Spreads>,
+    /// The time spent waiting for a core. Absent where it was not recorded, and
+    /// where another metric than wall time is judged.
+    #[serde(default)]
+    waiting: Optional<Waiting>,
     /// Every metric recorded, on the same pairs, the judged one included. They
     /// inform and decide nothing.
     metrics: Vec<Metric>,
@@ -231,6 +235,27 @@ struct Spreads {
     /// From block to block within a process; where every block is a process of
     /// its own, both together.
     block: Amount,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+struct Waiting {
+    /// Its share of the baseline's wall time.
+    baseline: Share,
+    /// Its share of the candidate's; null when the contender ran alone.
+    candidate: Nullable<Share>,
+    /// Whether it is taken out of every sample that this answer speaks of.
+    taken_out: bool,
+    /// The change with it kept; absent where it was not taken out.
+    #[serde(default)]
+    change: Optional<Change>,
+    /// The interval with it kept; null when the data cannot give one.
+    #[serde(default)]
+    ci: Optional<Nullable<Interval>>,
+    /// Two-sided confidence of `ci`; null when that is.
+    #[serde(default)]
+    confidence: Optional<Nullable<Confidence>>,
 }
 
 /// One metric on the same pairs.

@@ -2,7 +2,8 @@
 
 use deadheat::parts::analysis::{Options, PlannedRule, analyse, planned_looks};
 use deadheat::parts::engine::{
-    NeverStop, Noise, Session, SimulatedClock, SimulatedContenders, Simulation, Unwatched,
+    Contenders, NeverStop, Noise, Session, SimulatedClock, SimulatedContenders, Simulation,
+    Unwatched,
 };
 use deadheat::parts::model::{Analysis, Design, Run, RunHeader, Unrecorded, Workload};
 use deadheat_testing::runs::{self, benchmark, contenders, design};
@@ -51,7 +52,7 @@ impl Setting {
 
 /// Runs one race through schedule, session, stopping rule and analysis.
 pub fn race(setting: &Setting, seed: u64) -> (Run, Analysis) {
-    let header = header(setting, seed);
+    let mut header = header(setting, seed);
     let clock = SimulatedClock::default();
     let simulation = Simulation {
         baseline_ns: 2e7,
@@ -60,6 +61,7 @@ pub fn race(setting: &Setting, seed: u64) -> (Run, Analysis) {
         seed,
     };
     let mut contenders = SimulatedContenders::new(simulation, clock.clone());
+    header.metrics = contenders.metrics().to_vec();
     let mut run = Run::new(header.clone());
     Session {
         contenders: &mut contenders,

@@ -1,0 +1,305 @@
+//! The time that contenders waited for a core, and when it is taken out of their wall time.
+//!
+//! A contender of one thread and one process cannot wait for itself, so its waiting comes from
+//! outside. On a machine whose cores are all taken a third of the wall time of a long function is
+//! waiting, every block has some, and dropping blocks leaves nothing; without it they scatter as on
+//! a quiet machine. What a contender waits for otherwise, as input, output and locks, stays.
+//!
+//! What is taken out is at most the wall time in which it did not run: a thread may lose its core
+//! between the two readings, and then its delay has more in it than the sample.
+
+use deadheat_model::{
+    Benchmark, BlockRecord, ContenderId, Flags, Metric, RunHeader, Sample, Samples, Waiting,
+    WaitingShare, Warning,
+};
+
+/// Waiting of at most this share of every contender's wall time is kept.
+const LEAST_SHARE: f64 = 0.01;
+
+/// A sample that ran so long is as good as any once its waiting is out, and is not dropped for
+/// having been switched away from: finding the caches again, some 20 µs, is little of it. A shorter
+/// one is dropped as ever.
+const LONG_NS: f64 = 200_000.0;
+
+/// Flags of samples whose waiting must count, and with them that of the whole benchmark.
+const KEEP: [Flags; 2] = [Flags::CONCURRENT, Flags::DELAY_UNREAD];
+
+/// The columns that a sample's waiting is worked out from.
+#[derive(Clone, Copy)]
+pub(crate) struct WaitingColumns<'a> {
+    wall: &'a [f64],
+    cpu: &'a [f64],
+    delay: &'a [f64],
+}
+
+impl<'a> WaitingColumns<'a> {
+    /// `None` where the wait was not recorded.
+    pub(crate) fn of(samples: &'a Samples) -> Option<Self> {
+        Some(Self {
+            wall: samples.column(&Metric::Wall)?,
+            cpu: samples.column(&Metric::Cpu)?,
+            delay: samples.column(&Metric::RunDelay)?,
+        })
+    }
+
+    /// The part of a sample's wall time that is waiting for a core.
+    fn waited(&self, index: usize) -> f64 {
+        let idle = (self.wall[index] - self.cpu[index]).max(0.0);
+        self.delay[index].min(idle)
+    }
+
+    /// Its share of the wall time of a contender, in these samples.
+    fn share(&self, samples: &[Sample], contender: ContenderId) -> f64 {
+        let (mut waited, mut wall) = (0.0, 0.0);
+        for (index, sample) in samples.iter().enumerate() {
+            if sample.contender == contender {
+                waited += self.waited(index);
+                wall += self.wall[index];
+            }
+        }
+        if wall > 0.0 { waited / wall } else { 0.0 }
+    }
+
+    /// Returns true if waiting is taken out of all of these samples.
+    fn is_taken_out(&self, samples: &[Sample]) -> bool {
+        let is_kept = |sample: &Sample| KEEP.iter().any(|flag| sample.flags.holds(*flag));
+        if samples.iter().any(is_kept) {
+            return false;
+        }
+        let last = samples.iter().map(|sample| sample.contender.0).max();
+        (0..=last.unwrap_or(0)).any(|id| self.share(samples, ContenderId(id)) > LEAST_SHARE)
+    }
+
+    /// The wall time and the flags of a sample without its waiting.
+    fn without(&self, sample: &Sample, index: usize) -> (f64, Flags) {
+        let flags = if self.cpu[index] >= LONG_NS {
+            sample.flags.without(Flags::PREEMPTED)
+        } else {
+            sample.flags
+        };
+        (self.wall[index] - self.waited(index), flags)
+    }
+}
+
+/// Returns true if the plan has waiting taken out of this benchmark's wall time, where it is judged.
+pub(crate) fn may_be_taken_out(header: &RunHeader, benchmark: usize) -> bool {
+    let recorded = |metric| header.metrics.contains(&metric);
+    header.plan.design.waiting == Waiting::Auto
+        && *header.plan.judged(benchmark) == Metric::Wall
+        && recorded(Metric::RunDelay)
+        && recorded(Metric::Cpu)
+}
+
+/// Returns true if waiting is taken out, by what the first `seen` samples show: a look is judged by
+/// this and not by what came after it.
+pub(crate) fn is_taken_out(samples: &Samples, seen: usize) -> bool {
+    let columns = WaitingColumns::of(samples);
+    columns.is_some_and(|columns| columns.is_taken_out(&samples.samples()[..seen]))
+}
+
+/// Adds to `to` the blocks of `samples` that it has not, without their waiting. It may have fewer
+/// metrics.
+pub(crate) fn extend_without(to: &mut Samples, samples: &Samples) {
+    let Some(columns) = WaitingColumns::of(samples) else {
+        return;
+    };
+    let metrics = to.metrics().to_vec();
+    let values: Vec<&[f64]> = metrics
+        .iter()
+        .filter_map(|metric| samples.column(metric))
+        .collect();
+    let mut record = BlockRecord::default();
+    for span in &samples.blocks()[to.blocks().len()..] {
+        record.replicate = span.replicate;
+        record.index = span.index;
+        record.samples.clear();
+        record.values.clear();
+        for index in span.range() {
+            let sample = &samples.samples()[index];
+            let (wall, flags) = columns.without(sample, index);
+            record.samples.push(Sample { flags, ..*sample });
+            for (metric, column) in metrics.iter().zip(&values) {
+                record.values.push(match metric {
+                    Metric::Wall => wall,
+                    _ => column[index],
+                });
+            }
+        }
+        // What was a measurement is one without its waiting.
+        if to.push(&record).is_err() {
+            return;
+        }
+    }
+}
+
+/// All samples without their waiting.
+pub(crate) fn without(samples: &Samples) -> Samples {
+    let mut without = Samples::new(samples.metrics().to_vec());
+    extend_without(&mut without, samples);
+    without
+}
+
+/// The shares of waiting in the first `seen` samples. `None` where it was not recorded, or does not
+/// concern the metric judged.
+pub(crate) fn share(
+    header: &RunHeader,
+    benchmark: usize,
+    (samples, seen): (&Samples, usize),
+    candidate: Option<ContenderId>,
+) -> Option<WaitingShare> {
+    if *header.plan.judged(benchmark) != Metric::Wall {
+        return None;
+    }
+    let columns = WaitingColumns::of(samples)?;
+    let of = |id| columns.share(&samples.samples()[..seen], id);
+    Some(WaitingShare {
+        baseline: of(ContenderId::BASELINE),
+        candidate: candidate.map(of),
+        taken_out: may_be_taken_out(header, benchmark) && is_taken_out(samples, seen),
+        kept: None,
+    })
+}
+
+/// Warnings about waiting that had to be kept.
+pub(crate) fn doubts(
+    benchmark: &Benchmark,
+    (samples, seen): (&Samples, usize),
+    share: &WaitingShare,
+) -> Vec<Warning> {
+    let samples = &samples.samples()[..seen];
+    let part = |flag: Flags, of: &dyn Fn(&Sample) -> bool| {
+        let all = samples.iter().filter(|sample| of(sample)).count();
+        let flagged = |sample: &&Sample| of(sample) && sample.flags.holds(flag);
+        samples.iter().filter(flagged).count() as f64 / all.max(1) as f64
+    };
+    let mut warnings = Vec::new();
+    let unread = part(Flags::DELAY_UNREAD, &|_| true);
+    if unread > 0.0 {
+        warnings.push(Warning::WaitingUnread { share: unread });
+    }
+    let matters = share.baseline.max(share.candidate.unwrap_or(0.0)) > LEAST_SHARE;
+    let mut contenders = Vec::new();
+    let mut most = 0.0_f64;
+    for (index, contender) in benchmark.contenders.iter().enumerate() {
+        // Several threads that were asked for are no surprise.
+        let planned = (contender.workload.calls()).is_some_and(|calls| calls.threads > 1);
+        let part = part(Flags::CONCURRENT, &|sample| {
+            sample.contender.index() == index
+        });
+        if part > 0.0 && !planned && (matters || part < 1.0) {
+            contenders.push(contender.name.clone());
+            most = most.max(part);
+        }
+    }
+    if !contenders.is_empty() {
+        warnings.push(Warning::WaitingOfItsOwn {
+            contenders,
+            share: most,
+        });
+    }
+    warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: ContenderId = ContenderId(0);
+    const B: ContenderId = ContenderId(1);
+
+    /// Samples of wall, CPU and delay in milliseconds, of both contenders in turn.
+    fn samples(rows: &[([f64; 3], Flags)]) -> Samples {
+        let metrics = vec![
+            Metric::Wall,
+            Metric::Cpu,
+            Metric::RunDelay,
+            Metric::MinorFaults,
+        ];
+        let mut samples = Samples::new(metrics);
+        for (index, pair) in rows.chunks(2).enumerate() {
+            let sample = |contender, flags| Sample {
+                contender,
+                flags,
+                exit_code: None,
+                iterations: 1,
+            };
+            let record = BlockRecord {
+                replicate: index as u32,
+                samples: vec![sample(A, pair[0].1), sample(B, pair[1].1)],
+                values: pair
+                    .iter()
+                    .flat_map(|(row, _)| row.map(|ms| ms * 1e6).into_iter().chain([7.0]))
+                    .collect(),
+                ..BlockRecord::default()
+            };
+            samples.push(&record).unwrap();
+        }
+        samples
+    }
+
+    #[test]
+    fn the_wait_comes_out_but_never_more_than_was_not_run() {
+        let samples = samples(&[
+            ([20.0, 13.0, 5.0], Flags::NONE),
+            // The core was lost between the readings of delay and of time.
+            ([20.0, 13.0, 9.0], Flags::NONE),
+            // A clock that shows more CPU time than wall time.
+            ([13.0, 13.1, 1.0], Flags::NONE),
+            // Sleep stays.
+            ([50.0, 13.0, 0.0], Flags::NONE),
+        ]);
+        let out = without(&samples);
+        assert_eq!(
+            out.column(&Metric::Wall),
+            Some(&[15e6, 13e6, 13e6, 50e6][..])
+        );
+        for metric in [Metric::Cpu, Metric::RunDelay, Metric::MinorFaults] {
+            assert_eq!(out.column(&metric), samples.column(&metric));
+        }
+        assert_eq!(out.blocks(), samples.blocks());
+    }
+
+    #[test]
+    fn more_than_a_hundredth_on_either_side_counts_as_much() {
+        let little = [20.0, 19.0, 0.2];
+        let more = [20.0, 19.0, 0.21];
+        let taken =
+            |rows: [[f64; 3]; 2]| is_taken_out(&samples(&rows.map(|row| (row, Flags::NONE))), 2);
+        assert!(!taken([little, little]));
+        assert!(taken([little, more]) && taken([more, little]));
+    }
+
+    #[test]
+    fn one_thread_of_its_own_keeps_all_waiting_from_the_first_sample_on() {
+        let row = [20.0, 13.0, 5.0];
+        for flag in KEEP {
+            let all = [
+                (row, Flags::NONE),
+                (row, Flags::NONE),
+                (row, flag),
+                (row, Flags::NONE),
+            ];
+            let samples = samples(&all);
+            // A look at what came before stays what it was.
+            assert!(is_taken_out(&samples, 2) && !is_taken_out(&samples, 4));
+        }
+    }
+
+    #[test]
+    fn a_long_sample_is_not_dropped_for_a_switch_whose_wait_is_out_and_a_short_one_is() {
+        let moved = Flags::PREEMPTED.and(Flags::MIGRATED);
+        let out = without(&samples(&[
+            ([20.0, 13.0, 5.0], moved),
+            ([20.0, 0.1, 5.0], Flags::PREEMPTED),
+        ]));
+        let flags: Vec<Flags> = out.samples().iter().map(|sample| sample.flags).collect();
+        assert_eq!(flags, [Flags::MIGRATED, Flags::PREEMPTED]);
+    }
+
+    #[test]
+    fn what_was_not_recorded_is_not_taken_out() {
+        let mut plain = Samples::new(vec![Metric::Wall]);
+        plain.push(&BlockRecord::default()).unwrap();
+        assert!(!is_taken_out(&plain, 0));
+    }
+}
