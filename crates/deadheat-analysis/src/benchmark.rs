@@ -61,6 +61,9 @@ pub(crate) fn benchmark(raced: &Raced<'_>, options: Options) -> Part {
         scope: Scope::Binary,
         estimate: None,
         p_adjusted: None,
+        p_looks: None,
+        holds_in_suite: true,
+        confirmation: None,
         p_sign_flip: None,
         minimum_detectable_effect: None,
         own_link: None,
@@ -146,6 +149,7 @@ pub(crate) fn benchmark(raced: &Raced<'_>, options: Options) -> Part {
         };
         if let Some(effect_estimate) = effect_estimate {
             fill_in(&mut comparison, effect_estimate);
+            comparison.p_looks = final_decision.p_looks[place];
             comparison.p_sign_flip = confirm(effects, effect_estimate, plan.seed);
         }
         let judged = effect_estimate.map_or(effects.replicates(), |j| j.replicates);

@@ -14,8 +14,9 @@ use deadheat_report::{Glyphs, MarkdownOptions, to_markdown_with, to_paired};
 use deadheat_report::{Sort, to_comparison_csv};
 
 use crate::exit::{Failure, Status};
+use crate::race::add_second_race;
 #[cfg(feature = "commands")]
-use crate::recorded::Recorded;
+use crate::recorded::{Recorded, second_race_beside};
 use crate::rules::Gate;
 use crate::settings::Color;
 use crate::terminal;
@@ -176,7 +177,15 @@ impl Answer {
 
     /// The same with other options.
     pub fn analysis_with(&self, run: &Run, options: Options) -> Analysis {
+        self.analysis_of_both(run, None, options)
+    }
+
+    /// The same of a run and its second race, if there was one.
+    pub fn analysis_of_both(&self, run: &Run, second: Option<&Run>, options: Options) -> Analysis {
         let mut analysis = analyse(run, options);
+        if let Some(second) = second {
+            add_second_race(&mut analysis, second);
+        }
         self.gate.judge(&mut analysis);
         analysis
     }
@@ -189,7 +198,11 @@ impl Answer {
         recorded: Recorded<'_>,
         options: Options,
     ) -> Result<(Run, Analysis), Failure> {
+        let path = recorded.path().to_owned();
         let (run, mut analysis) = recorded.analyse(options)?;
+        if let Some(second) = second_race_beside(&run, &path) {
+            add_second_race(&mut analysis, &second);
+        }
         self.gate.judge(&mut analysis);
         Ok((run, analysis))
     }
@@ -226,7 +239,7 @@ impl Answer {
             .filter_map(|one| one.gate.as_ref());
         if !analysis.failures.is_empty() {
             Status::ContenderFailed
-        } else if hits.any(|hit| hit.excuse.is_none()) {
+        } else if hits.any(|hit| hit.fails()) {
             Status::ConditionHolds
         } else {
             Status::Done

@@ -7,7 +7,10 @@ pub use deadheat_format as format;
 pub use deadheat_model as model;
 pub use deadheat_report as report;
 
-pub use crate::race::{BenchmarkRace, Entries, RaceError, RaceOutcome, race_benchmarks};
+pub use crate::race::{
+    BenchmarkRace, Entries, RaceError, RaceOutcome, SecondRace, add_second_race, race_benchmarks,
+    refuse_old_confirmation, second_path,
+};
 #[cfg(feature = "commands")]
 pub use crate::race::{
     RaceOptions, Resumable, ResumeOptions, google_benchmark, inspect_program, race_commands,

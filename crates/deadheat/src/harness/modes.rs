@@ -4,12 +4,14 @@
 use std::fmt::Write as _;
 
 use deadheat_engine::LocalContenders;
-use deadheat_model::EndReason;
 
 use super::arguments::Arguments;
 use super::progress::Line;
 use crate::exit::{Failure, Status};
-use crate::race::{BenchmarkRace, Entries, RaceError, RaceOutcome, race_benchmarks, smoke_test};
+use crate::race::{
+    BenchmarkRace, Entries, RaceError, RaceOutcome, SecondRace, race_benchmarks,
+    refuse_old_confirmation, smoke_test,
+};
 use crate::rules::Rules;
 use crate::settings::Selection;
 use crate::suite::{Registered, Suite};
@@ -49,10 +51,50 @@ pub(super) fn race(
         rules: rules.some(),
         ..entries(&selected)
     };
+    let confirm = race.settings.confirm();
+    if confirm {
+        refuse_old_confirmation(race.save.as_deref())?;
+    }
+    let again = confirm.then(|| entries.clone());
     let outcome =
         race_benchmarks(race, entries, &mut line).map_err(|error| error.into_failure(rules))?;
     line.finish();
-    answer(&outcome, arguments)
+    let second = again.and_then(|entries| {
+        let second = SecondRace::of(&outcome, &arguments.answer.gate)?;
+        Some(race_again(race, entries, &second, arguments, rules))
+    });
+    match second.transpose() {
+        Ok(second) => answer(&outcome, second.as_ref(), arguments),
+        Err(failure) => {
+            answer(&outcome, None, arguments)?;
+            Err(failure.of_part("the second race"))
+        }
+    }
+}
+
+/// Races once more what broke a rule.
+fn race_again(
+    race: &BenchmarkRace,
+    mut entries: Entries,
+    second: &SecondRace,
+    arguments: &Arguments,
+    rules: &Rules,
+) -> Result<RaceOutcome, Failure> {
+    if !arguments.quiet {
+        to_stderr("deadheat", &second.announcement());
+    }
+    entries.benchmarks.retain(|one| second.races(one));
+    entries.rules = second.rules(entries.rules);
+    let race = BenchmarkRace {
+        settings: second.settings(race.settings.clone()),
+        save: Some(second.save.clone()),
+        ..race.clone()
+    };
+    let mut line = Line::new(arguments.quiet);
+    let outcome =
+        race_benchmarks(&race, entries, &mut line).map_err(|error| error.into_failure(rules))?;
+    line.finish();
+    Ok(outcome)
 }
 
 /// The benchmarks that worker processes of this program are to race.
@@ -64,22 +106,24 @@ pub(super) fn entries(benchmarks: &[&Registered]) -> Entries {
     }
 }
 
-fn answer(outcome: &RaceOutcome, arguments: &Arguments) -> Result<Status, Failure> {
+fn answer(
+    outcome: &RaceOutcome,
+    second: Option<&RaceOutcome>,
+    arguments: &Arguments,
+) -> Result<Status, Failure> {
     let Arguments { answer, files, .. } = arguments;
     let benchmarks = outcome.run.header.plan.benchmarks.len();
     let options = files.analysis_options(answer.analysis_options(), benchmarks);
-    let analysis = answer.analysis_with(&outcome.run, options);
+    let again = second.map(|second| &second.run);
+    let analysis = answer.analysis_of_both(&outcome.run, again, options);
     let written = files.write(outcome, &analysis, answer)?;
-    let recorded = answer.recorded_in(&outcome.path);
+    let mut recorded = vec![answer.recorded_in(&outcome.path)];
+    recorded.extend(second.map(|second| format!("second race in {}", second.path.display())));
     if !files.takes_stdout() {
-        answer.print_with(&analysis, &[vec![recorded], written].concat())?;
+        answer.print_with(&analysis, &[recorded, written].concat())?;
     }
-    if let Some(end) = &outcome.run.end
-        && let EndReason::Interrupted(signal) = end.reason
-    {
-        return Ok(Status::Interrupted(signal));
-    }
-    Ok(answer.status(&analysis))
+    let stopped = second.unwrap_or(outcome).interrupted();
+    Ok(stopped.map_or_else(|| answer.status(&analysis), Status::Interrupted))
 }
 
 /// Names shown when nothing matches.
