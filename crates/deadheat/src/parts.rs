@@ -8,8 +8,8 @@ pub use deadheat_model as model;
 pub use deadheat_report as report;
 
 pub use crate::race::{
-    BenchmarkRace, Entries, RaceError, RaceOutcome, SecondRace, add_second_race, race_benchmarks,
-    refuse_old_confirmation, second_path,
+    BenchmarkRace, Entries, RaceError, RaceOutcome, SecondRace, add_second_analysis,
+    add_second_race, race_benchmarks, refuse_old_confirmation, second_path,
 };
 #[cfg(feature = "commands")]
 pub use crate::race::{

@@ -15,6 +15,7 @@ fn hit(rule: &str, excuse: Option<(&str, Option<&str>)>) -> Option<GateHit> {
             reason: reason.to_owned(),
             until: until.map(str::to_owned),
         }),
+        unproven: None,
     })
 }
 

@@ -50,22 +50,25 @@ impl SecondRace {
             ..Options::default()
         };
         let analysis = analyse(&first.run, options);
+        let seed = first.run.header.plan.seed;
+        Self::after(&analysis, seed, &first.path, gate)
+    }
+
+    /// The same from the analysis of the first race, its seed and its file.
+    pub fn after(analysis: &Analysis, seed: u64, path: &Path, gate: &Gate) -> Option<Self> {
         let comparisons = analysis.comparisons.iter();
         let broken = comparisons.filter(|one| gate.asks_for_confirmation(one));
         let mut benchmarks: Vec<(String, Vec<(String, String)>)> = Vec::new();
-        // Where a dead heat was not proven, nothing is claimed that could be false.
-        let mut claims = 0_u32;
         for one in broken {
             let named = (one.benchmark.clone(), one.parameters.clone());
             if benchmarks.last() != Some(&named) {
                 benchmarks.push(named);
-                claims += 1;
             }
         }
         (!benchmarks.is_empty()).then(|| Self {
-            seed: second_seed(first.run.header.plan.seed),
-            save: second_path(&first.path),
-            share: (2.0 / f64::from(claims)).min(1.0),
+            seed: second_seed(seed),
+            save: second_path(path),
+            share: (2.0 / benchmarks.len() as f64).min(1.0),
             benchmarks,
         })
     }
@@ -148,7 +151,11 @@ pub fn add_second_race(analysis: &mut Analysis, second: &Run) {
         without_figures: true,
         ..Options::default()
     };
-    let again = analyse(second, options);
+    add_second_analysis(analysis, analyse(second, options));
+}
+
+/// The same from the analysis of the second race.
+pub fn add_second_analysis(analysis: &mut Analysis, again: Analysis) {
     let came_to_its_end = matches!(
         again.ending,
         Ending::Recorded(EndReason::Finished | EndReason::Budget)

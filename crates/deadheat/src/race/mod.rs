@@ -24,7 +24,9 @@ pub(crate) use benchmarks::smoke_test;
 pub use commands::{RaceOptions, race_commands};
 #[cfg(feature = "commands")]
 pub(crate) use confirm::belong_together;
-pub use confirm::{SecondRace, add_second_race, refuse_old_confirmation, second_path};
+pub use confirm::{
+    SecondRace, add_second_analysis, add_second_race, refuse_old_confirmation, second_path,
+};
 pub use entries::{BenchmarkRace, Entries};
 pub use error::{RaceError, RaceOutcome};
 #[cfg(feature = "commands")]
