@@ -1,6 +1,7 @@
 //! The effects of one benchmark so far, and the looks taken at them.
 
 use deadheat_model::{Estimate, Looks, RunHeader, Samples};
+use deadheat_stats::Call;
 
 use crate::effect_estimate::{EffectEstimate, Formula, Level, estimate, estimate_effect};
 use crate::effects::Effects;
@@ -13,6 +14,8 @@ pub(crate) struct BenchmarkState {
     pub(crate) margin: f64,
     pub(crate) formula: Formula,
     pub(crate) blocks_per_replicate: usize,
+    /// Comparisons at whose level "slower" has to hold before it ends the race.
+    family: f64,
 }
 
 impl BenchmarkState {
@@ -27,6 +30,7 @@ impl BenchmarkState {
             margin: plan.margin(benchmark),
             formula: Formula::of(header, benchmark),
             blocks_per_replicate: plan.blocks_per_replicate(benchmark) as usize,
+            family: f64::from(plan.benchmarks[benchmark].family.max(1)),
         }
     }
 
@@ -72,6 +76,17 @@ impl BenchmarkState {
             .collect()
     }
 
+    /// Returns true if a look of this level ends the race: every candidate can be called, and a
+    /// "slower" holds at the level of its family. Until then the race goes on, and what counts is
+    /// its last look. The intervals of all looks hold the truth together, so the promise of the
+    /// verdict is the same at a later one.
+    pub(crate) fn settled(&self, estimates: &[Option<EffectEstimate>], level: f64) -> bool {
+        let slower = |one: &&EffectEstimate| one.call == Some(Call::Slower);
+        let held = |one: &EffectEstimate| one.p_value.is_none_or(|p| p <= level / self.family);
+        let mut slower = estimates.iter().flatten().filter(slower);
+        all_conclusive(estimates) && (self.family <= 1.0 || slower.all(held))
+    }
+
     /// The looks as they would have been taken, judged one by one, up to and including the one that
     /// ends the race.
     pub(crate) fn looks<'a>(
@@ -88,7 +103,7 @@ impl BenchmarkState {
                 return None;
             }
             let effect_estimates = self.estimate_effects(samples, at, Level::Nominal(*level));
-            over = all_conclusive(&effect_estimates);
+            over = self.settled(&effect_estimates, *level);
             Some((at, effect_estimates))
         })
     }
@@ -113,9 +128,9 @@ impl BenchmarkState {
                         .unwrap_or(1.0),
                 );
             }
+            scan.conclusive = self.settled(&effect_estimates, looks.levels[scan.looks.len()]);
             scan.looks.push(LookTaken::of(at, &effect_estimates));
             scan.at = at;
-            scan.conclusive = all_conclusive(&effect_estimates);
             scan.effect_estimates = effect_estimates;
         }
         scan

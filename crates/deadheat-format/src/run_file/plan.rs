@@ -61,6 +61,7 @@ object! { Benchmark {
     throughput: omit,
     own_link: omit,
     counters: omit,
+    family: omit,
     overrides = "rules": omit,
     ..Benchmark::default()
 } }

@@ -10,7 +10,7 @@ use super::spec::{CommandRaceSpec, SpecError};
 use super::words::substitute;
 use super::words::words;
 use crate::names::distinct;
-use crate::rules::benchmark_overrides;
+use crate::rules::{benchmark_overrides, hold_together};
 
 /// One contender before its parameters are filled in.
 struct Template<'a> {
@@ -43,6 +43,7 @@ impl CommandRaceSpec {
             let looks = |alpha| self.looks(contenders, alpha);
             benchmark.overrides = benchmark_overrides(&self.rules, &benchmark.name, looks)?;
         }
+        hold_together(&mut benchmarks, &self.settings, &self.rules);
         let looks = self.looks(contenders, self.settings.alpha())?;
         let plan = Plan {
             design: Design {

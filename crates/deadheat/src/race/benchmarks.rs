@@ -17,7 +17,7 @@ use super::planning::{
 };
 use super::sitting::Sitting;
 use super::workers;
-use crate::rules::benchmark_overrides;
+use crate::rules::{benchmark_overrides, hold_together};
 
 /// Races these benchmarks, each replicate in processes of its own, and records the run as it
 /// happens. A benchmark that fails costs itself only.
@@ -69,6 +69,7 @@ pub fn race_benchmarks(
         }
         plan.benchmarks.push(benchmark);
     }
+    hold_together(&mut plan.benchmarks, &race.settings, &entries.rules);
     plan.validate()
         .map_err(|error| RaceError::Design(unraceable(error.to_string(), &left_out)))?;
     let failed = |of: usize| failures.iter().any(|failure| failure.benchmark == of);

@@ -243,7 +243,7 @@ mod tests {
             benchmarks: Vec::new(),
         };
         let alpha = |share| second(share).settings(RaceSettings::default()).alpha();
-        assert_eq!((alpha(1.0), alpha(0.4)), (0.05, 0.02));
+        assert_eq!((alpha(1.0), alpha(0.5)), (0.05, 0.025));
         let some = RulesOfSome {
             name: deadheat_model::Glob::new("*"),
             rules: RaceSettings {

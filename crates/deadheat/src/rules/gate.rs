@@ -229,7 +229,7 @@ mod tests {
 
     use deadheat_analysis::{Options, analyse};
     use deadheat_format::read_run;
-    use deadheat_model::{RaceSettings, Verdict};
+    use deadheat_model::{Confirmation, RaceSettings, Verdict};
 
     use super::*;
 
@@ -243,6 +243,7 @@ mod tests {
         let comparison = |(name, verdict): &(&str, Option<Verdict>)| Comparison {
             benchmark: (*name).to_owned(),
             verdict: *verdict,
+            p_looks: Some(1e-9),
             ..template.clone()
         };
         analysis.comparisons = benchmarks.iter().map(comparison).collect();
@@ -309,6 +310,41 @@ mod tests {
             hits(&gate(&[], vec![]), &mut analysis),
             [None, None, None, None]
         );
+    }
+
+    fn hit_by(p: f64, others: usize, confirmation: Option<bool>) -> GateHit {
+        let names: Vec<String> = (0..others).map(|number| format!("b{number}")).collect();
+        let mut all = vec![("a", SLOWER)];
+        all.extend(names.iter().map(|name| (name.as_str(), OPEN)));
+        let mut analysis = analysis(&all);
+        let first = &mut analysis.comparisons[0];
+        first.p_looks = Some(p);
+        first.confirmation = confirmation.map(|agrees| Confirmation {
+            verdict: Some(Verdict::Slower).filter(|_| agrees),
+            estimate: first.estimate,
+            alpha: 0.05,
+            agrees,
+        });
+        for one in &mut analysis.comparisons[1..] {
+            one.p_looks = Some(0.6);
+        }
+        gate(&[FailOn::Slower], vec![]).judge(&mut analysis);
+        analysis.comparisons.swap_remove(0).gate.unwrap()
+    }
+
+    #[test]
+    fn all_that_must_not_be_slower_keep_alpha_together() {
+        assert!(hit_by(0.04, 0, None).fails());
+        assert_eq!(hit_by(0.04, 9, None).unproven, Some(Unproven::SuiteLevel));
+        assert!(hit_by(0.004, 9, None).fails());
+        assert!(!hit_by(0.004, 99, None).fails());
+    }
+
+    #[test]
+    fn where_there_is_a_second_race_it_alone_decides() {
+        assert!(hit_by(0.04, 99, Some(true)).fails());
+        let not_confirmed = hit_by(1e-9, 0, Some(false));
+        assert_eq!(not_confirmed.unproven, Some(Unproven::SecondRace));
     }
 
     #[test]

@@ -6,9 +6,9 @@ mod own;
 mod precedence;
 
 pub use gate::Gate;
-pub(crate) use own::benchmark_overrides;
 #[cfg(feature = "commands")]
 pub(crate) use own::recorded_rules;
+pub(crate) use own::{benchmark_overrides, hold_together};
 #[cfg(feature = "commands")]
 pub use precedence::Terms;
 pub use precedence::{CliOverrides, Rules, RulesSource};

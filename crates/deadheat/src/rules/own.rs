@@ -1,7 +1,9 @@
 //! Rules of one benchmark on their way into the plan.
 
 use deadheat_analysis::LooksError;
-use deadheat_model::{BenchmarkOverrides, LevelOverride, Looks, RulesOfSome};
+use deadheat_model::{
+    Benchmark, BenchmarkOverrides, FailOn, LevelOverride, Looks, RaceSettings, RulesOfSome,
+};
 
 /// What is decided for a benchmark otherwise than for all. `looks` plans the
 /// looks for a chance of a wrong verdict of its own.
@@ -24,6 +26,26 @@ pub(crate) fn benchmark_overrides<E: From<LooksError>>(
         judged: rules.metric,
         budget: rules.budget,
     })
+}
+
+/// Notes in every benchmark that must not be slower the comparisons for which this has to hold
+/// together. A race that is confirmed by a second one need not hold for more than itself.
+pub(crate) fn hold_together(
+    benchmarks: &mut [Benchmark],
+    settings: &RaceSettings,
+    some: &[RulesOfSome],
+) {
+    let is_member = |benchmark: &Benchmark| {
+        let own = RulesOfSome::of(some, &benchmark.name).fail_on;
+        let asked = own.as_ref().or(settings.fail_on.as_ref());
+        asked.is_some_and(|asked| asked.contains(&FailOn::Slower))
+    };
+    let members = benchmarks.iter().filter(|one| is_member(one));
+    let family: usize = members.map(|one| one.candidates().count()).sum();
+    if family > 1 && !settings.confirm() {
+        let members = benchmarks.iter_mut().filter(|one| is_member(one));
+        members.for_each(|one| one.family = family as u32);
+    }
 }
 
 /// What is decided for a benchmark of a recording, which is looked at once,
@@ -54,7 +76,7 @@ pub(crate) fn recorded_rules(
 mod tests {
     use super::*;
     use deadheat_analysis::planned_looks;
-    use deadheat_model::{Glob, Metric, RaceSettings};
+    use deadheat_model::{Contender, Glob, Metric, RaceSettings, Workload};
 
     fn some(metric: &str) -> Vec<RulesOfSome> {
         vec![RulesOfSome {
@@ -80,5 +102,40 @@ mod tests {
                 .unwrap()
                 .is_empty()
         );
+    }
+
+    #[test]
+    fn all_that_must_not_be_slower_hold_together_unless_a_second_race_confirms() {
+        let contender = |name: &str| Contender {
+            name: name.to_owned(),
+            workload: Workload::Recording,
+        };
+        let benchmark = |name: &str, contenders: &[&str]| Benchmark {
+            name: name.to_owned(),
+            contenders: contenders.iter().copied().map(contender).collect(),
+            ..Benchmark::default()
+        };
+        let free = RulesOfSome {
+            name: Glob::new("free"),
+            rules: RaceSettings {
+                fail_on: Some(Vec::new()),
+                ..RaceSettings::default()
+            },
+        };
+        let families = |settings: &RaceSettings| {
+            let mut all = [
+                benchmark("free", &["a", "b"]),
+                benchmark("two", &["a", "b"]),
+                benchmark("three", &["a", "b", "c"]),
+            ];
+            hold_together(&mut all, settings, std::slice::from_ref(&free));
+            all.map(|one| one.family)
+        };
+        let mut settings = RaceSettings::default();
+        assert_eq!(families(&settings), [0, 0, 0]);
+        settings.fail_on = Some(vec![FailOn::Slower]);
+        assert_eq!(families(&settings), [0, 3, 3]);
+        settings.confirm = Some(true);
+        assert_eq!(families(&settings), [0, 0, 0]);
     }
 }
