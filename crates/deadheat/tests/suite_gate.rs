@@ -286,9 +286,11 @@ fn an_error_that_both_races_share_is_confirmed() {
 #[ignore = "takes minutes; its figures are in docs/methodology.md"]
 fn table() {
     for kind in [COMMANDS, FUNCTIONS] {
-        count(kind, 0.0, 0.0, 1_000);
-        for percent in [1.0_f64, 2.0, 5.0, 10.0] {
-            count(kind, (percent / 100.0).ln_1p(), 0.0, 200);
+        let many = kind.blocks == 1;
+        count(kind, 0.0, 0.0, if many { 1_000 } else { 300 });
+        for percent in [1.0_f64, 2.0, 5.0] {
+            let suites = if many { 100 } else { 40 };
+            count(kind, (percent / 100.0).ln_1p(), 0.0, suites);
         }
     }
     count(COMMANDS, 0.0, 0.002, 200);
