@@ -2,13 +2,13 @@
 # Races, and turns the run into everything that is shown of it. The exit code
 # of deadheat is an output: what becomes of the job is decided at the end.
 #
-# In: DEADHEAT, FOLDER, COMMAND, ARGS, MARGIN, FAIL_ON, BUDGET, CONFIG, BASE,
-# HEAD. Out: exit-code, counts of verdicts, and paths.
+# In: DEADHEAT, FOLDER, COMMAND, ARGS, MARGIN, FAIL_ON, CONFIRM, BUDGET,
+# CONFIG, BASE, HEAD. Out: exit-code, counts of verdicts, and paths.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=action/say.sh
 . "$here/say.sh"
-: "${COMMAND?}" "${ARGS?}" "${MARGIN?}" "${FAIL_ON?}" "${BUDGET?}" "${CONFIG?}"
+: "${COMMAND?}" "${ARGS?}" "${MARGIN?}" "${FAIL_ON?}" "${CONFIRM?}" "${BUDGET?}" "${CONFIG?}"
 
 # In results a commit goes by the name it has here, so by a short one.
 base=$BASE
@@ -41,6 +41,11 @@ judging=()
 [ -n "$FAIL_ON" ] && judging+=(--fail-on "$FAIL_ON")
 racing=()
 [ -n "$MARGIN" ] && racing+=(--margin "$MARGIN")
+case $CONFIRM in
+    true) racing+=(--confirm) ;;
+    false) ;;
+    *) fail "confirm: '$CONFIRM' is neither true nor false" ;;
+esac
 [ -n "$BUDGET" ] && racing+=(--budget "$BUDGET")
 
 # Options stand in front, as behind a `--` of the command they would be its own.

@@ -13,7 +13,7 @@ use crate::raced::{Options, Part, Raced, follow_the_estimates};
 use crate::recordings::about_the_recordings;
 #[cfg(feature = "recordings")]
 use crate::suite::stands_out;
-use crate::suite::{overall, pay_for_the_suite};
+use crate::suite::{mark_what_holds, overall, pay_for_the_suite};
 
 /// Analyses a run. Pure: the same run gives the same analysis.
 pub fn analyse(run: &Run, options: Options) -> Analysis {
@@ -72,6 +72,11 @@ impl<'a> PerBenchmarkAnalysis<'a> {
             p_values.push(part.p_values);
             comparisons.push(part.comparisons);
         }
+        for (some, p) in comparisons.iter_mut().zip(&p_values) {
+            for (comparison, p) in some.iter_mut().zip(p) {
+                comparison.p_looks = comparison.p_looks.or(*p);
+            }
+        }
         pay_for_the_suite(&mut p_values);
         for (some, p) in comparisons.iter_mut().zip(&p_values) {
             for (comparison, p) in some.iter_mut().zip(p) {
@@ -81,6 +86,7 @@ impl<'a> PerBenchmarkAnalysis<'a> {
         mark_separated_controls(&mut comparisons, &controls, plan.design.alpha);
         let mut comparisons: Vec<Comparison> = comparisons.into_iter().flatten().collect();
         comparisons.iter_mut().for_each(follow_the_estimates);
+        mark_what_holds(&mut comparisons);
         #[cfg(feature = "recordings")]
         stands_out(&mut comparisons);
         if run.header.origin == Origin::Race {

@@ -138,6 +138,9 @@ fn answer(raced: &Raced<'_>, options: Options, recorded: Option<Recorded<'_>>) -
         scope: Scope::Binary,
         estimate: None,
         p_adjusted: None,
+        p_looks: None,
+        holds_in_suite: true,
+        confirmation: None,
         p_sign_flip: None,
         minimum_detectable_effect: None,
         own_link: None,
@@ -237,6 +240,7 @@ fn answer(raced: &Raced<'_>, options: Options, recorded: Option<Recorded<'_>>) -
         };
         if let Some(effect_estimate) = effect_estimate {
             fill_in(&mut comparison, effect_estimate);
+            comparison.p_looks = final_decision.p_looks[place];
             comparison.p_sign_flip = confirm(effects, effect_estimate, plan.seed);
         }
         let judged = effect_estimate.map_or(effects.replicates(), |j| j.replicates);

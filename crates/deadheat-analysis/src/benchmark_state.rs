@@ -1,6 +1,7 @@
 //! The effects of one benchmark so far, and the looks taken at them.
 
 use deadheat_model::{Estimate, Looks, RunHeader, Samples};
+use deadheat_stats::Call;
 
 use crate::effect_estimate::{EffectEstimate, Formula, Level, estimate, estimate_effect};
 use crate::effects::Effects;
@@ -16,6 +17,8 @@ pub(crate) struct BenchmarkState {
     pub(crate) blocks_per_replicate: usize,
     /// The same without the time spent waiting for a core, where the plan may take it out.
     waiting_out: Option<WaitingOut>,
+    /// Comparisons at whose level "slower" has to hold before it ends the race.
+    family: f64,
 }
 
 /// The judged metric without the time spent waiting for a core.
@@ -43,6 +46,7 @@ impl BenchmarkState {
             formula: Formula::of(header, benchmark),
             blocks_per_replicate: plan.blocks_per_replicate(benchmark) as usize,
             waiting_out,
+            family: f64::from(plan.benchmarks[benchmark].family.max(1)),
         }
     }
 
@@ -118,6 +122,17 @@ impl BenchmarkState {
             .collect()
     }
 
+    /// Returns true if a look of this level ends the race: every candidate can be called, and a
+    /// "slower" holds at the level of its family. Until then the race goes on, and what counts is
+    /// its last look. The intervals of all looks hold the truth together, so the promise of the
+    /// verdict is the same at a later one.
+    pub(crate) fn settled(&self, estimates: &[Option<EffectEstimate>], level: f64) -> bool {
+        let slower = |one: &&EffectEstimate| one.call == Some(Call::Slower);
+        let held = |one: &EffectEstimate| one.p_value.is_none_or(|p| p <= level / self.family);
+        let mut slower = estimates.iter().flatten().filter(slower);
+        all_conclusive(estimates) && (self.family <= 1.0 || slower.all(held))
+    }
+
     /// The looks as they would have been taken, judged one by one, up to and including the one that
     /// ends the race.
     pub(crate) fn looks<'a>(
@@ -134,7 +149,7 @@ impl BenchmarkState {
                 return None;
             }
             let effect_estimates = self.estimate_effects(samples, at, Level::Nominal(*level));
-            over = all_conclusive(&effect_estimates);
+            over = self.settled(&effect_estimates, *level);
             Some((at, effect_estimates))
         })
     }
@@ -159,9 +174,9 @@ impl BenchmarkState {
                         .unwrap_or(1.0),
                 );
             }
+            scan.conclusive = self.settled(&effect_estimates, looks.levels[scan.looks.len()]);
             scan.looks.push(LookTaken::of(at, &effect_estimates));
             scan.at = at;
-            scan.conclusive = all_conclusive(&effect_estimates);
             scan.effect_estimates = effect_estimates;
         }
         scan

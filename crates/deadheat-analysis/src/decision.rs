@@ -22,6 +22,8 @@ pub(crate) struct FinalDecision {
     pub(crate) effect_estimates: Vec<Option<EffectEstimate>>,
     /// One per candidate, paid for the looks.
     pub(crate) p_values: Vec<Option<f64>>,
+    /// One per candidate, paid for the looks by their levels: α times the least p_j over level_j.
+    pub(crate) p_looks: Vec<Option<f64>>,
     /// The level of the interval of a candidate that is alone.
     pub(crate) level: Level,
     /// The share of α that the look spends which ended the race; 1 where no other was possible.
@@ -54,13 +56,14 @@ impl FinalDecision {
         let recording = run.header.origin != Origin::Race;
         let once = |benchmark_state: &BenchmarkState, level| {
             let effect_estimates = benchmark_state.estimate_effects(samples, all, level);
-            let p_values = effect_estimates
+            let p_values: Vec<Option<f64>> = effect_estimates
                 .iter()
                 .map(|j| j.as_ref()?.p_value)
                 .collect();
             let anytime = matches!(level, Level::Anytime(_));
             FinalDecision {
                 effect_estimates,
+                p_looks: p_values.clone(),
                 p_values,
                 level,
                 weight: 1.0,
@@ -74,11 +77,19 @@ impl FinalDecision {
             let weights = &looks.weights;
             let paid = |list: &Vec<f64>| Some(adjusted_p(list, &weights[..list.len()]));
             let p_values = scan.p_values.iter().map(paid).collect();
+            let by_levels = |list: &Vec<f64>| {
+                let shares = list.iter().zip(&looks.levels).map(|(p, level)| p / level);
+                shares
+                    .reduce(f64::min)
+                    .map(|share| (share * alpha).min(1.0))
+            };
+            let p_looks = scan.p_values.iter().map(by_levels).collect();
             // A scan has taken one look at least.
             let last = scan.looks.len().saturating_sub(1);
             FinalDecision {
                 effect_estimates: scan.effect_estimates,
                 p_values,
+                p_looks,
                 level: Level::Nominal(looks.levels[last]),
                 weight: weights[last],
                 anytime: false,

@@ -46,3 +46,4 @@ pub use figures::histograms;
 pub use looks::{LooksError, fixed_look, planned_blocks, planned_looks};
 pub use raced::{Options, Part};
 pub use stopping::{AnytimeRule, PlannedRule};
+pub use suite::{detectable_together, hold_together};

@@ -95,7 +95,7 @@ impl StoppingRule for PlannedRule {
         let benchmark_state = self.watch.benchmark_state(benchmark, samples);
         let effect_estimates =
             benchmark_state.estimate_effects(samples, complete, Level::Nominal(looks.levels[look]));
-        if all_conclusive(&effect_estimates) {
+        if benchmark_state.settled(&effect_estimates, looks.levels[look]) {
             Decision::Stop
         } else {
             Decision::GoOn

@@ -18,7 +18,9 @@
 //! rows or more; further from their median than 3.5 scaled median absolute deviations (Iglewicz and
 //! Hoaglin 1993), and than the margin.
 
-use deadheat_model::{Better, Comparison, Estimate, Interval, LogRatio, Overall, Population, Run};
+use deadheat_model::{
+    Better, Comparison, Estimate, Interval, LogRatio, Overall, Population, Run, Verdict,
+};
 #[cfg(feature = "recordings")]
 use deadheat_model::{ContenderId, Samples, Warning};
 use deadheat_stats::dist::t_critical;
@@ -55,6 +57,55 @@ fn adjust(mut values: Vec<&mut Option<f64>>, method: fn(&[f64]) -> Vec<f64>) {
     let slots = values.iter_mut().filter(|value| value.is_some());
     for (slot, value) in slots.zip(adjusted) {
         **slot = Some(value);
+    }
+}
+
+/// Returns, for each comparison of a family, whether its change holds at the level at which the
+/// family keeps α: by Holm's step-down over the p-values that are paid for the looks. With `m`
+/// comparisons the least of these has to reach α/m.
+///
+/// These p-values are paid for by the levels of the looks, which add up to less than 2α: a family
+/// without a change gives any in one direction with a chance of at most Σ level_j / 2 ≤ α. Where a
+/// benchmark has an α of its own, its p-value counts in parts of that. A comparison alone is a
+/// family that has paid already, and one without a p-value, as of a timer that says the same each
+/// time, rests on its interval.
+pub fn hold_together(family: &[&Comparison]) -> Vec<bool> {
+    let strictest = family.iter().map(|one| one.alpha).reduce(f64::min);
+    let Some(strictest) = strictest.filter(|_| family.len() > 1) else {
+        return vec![true; family.len()];
+    };
+    let scaled = |one: &&Comparison| one.p_looks.unwrap_or(0.0) * strictest / one.alpha;
+    let adjusted = holm(&family.iter().map(scaled).collect::<Vec<f64>>());
+    adjusted.into_iter().map(|p| p <= strictest).collect()
+}
+
+/// Returns the relative change that a comparison would be found by, with 80 % power, as one of a
+/// family of so many: (t at level/m + 0.84)·SE, as if none of the others had changed.
+pub fn detectable_together(comparison: &Comparison, family: usize) -> Option<f64> {
+    let estimate = comparison.estimate.as_ref()?;
+    let interval = estimate.interval?;
+    let df = estimate.replicates.checked_sub(1).filter(|df| *df > 0)? as f64;
+    let level = 1.0 - interval.confidence;
+    let own = t_critical(level, df);
+    let se = 0.5 * (interval.high.0 - interval.low.0) / own;
+    let effect = se * (t_critical(level / family.max(1) as f64, df) + POWER_80);
+    Some(LogRatio(effect).change()).filter(|change| change.is_finite())
+}
+
+/// The quantile of the normal distribution that 80 % power takes.
+const POWER_80: f64 = 0.841_621_233_572_914_3;
+
+/// Says of every change whether it holds with all comparisons of the run.
+pub(crate) fn mark_what_holds(comparisons: &mut [Comparison]) {
+    let judged = |one: &&Comparison| one.candidate.is_some() && one.verdict.is_some();
+    let family: Vec<&Comparison> = comparisons.iter().filter(judged).collect();
+    let mut held = hold_together(&family).into_iter();
+    for one in comparisons {
+        if one.candidate.is_some() && one.verdict.is_some() {
+            let holds = held.next().unwrap_or(true);
+            let changed = matches!(one.verdict, Some(Verdict::Faster | Verdict::Slower));
+            one.holds_in_suite = holds || !changed;
+        }
     }
 }
 

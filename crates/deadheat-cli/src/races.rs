@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::read_header;
-use deadheat::parts::model::{EndReason, RunEnd};
 use deadheat::parts::repetition::{Options, repeating, words_of_this_process};
 use deadheat::parts::settings::Placement;
+use deadheat::parts::terminal::to_stderr;
 use deadheat::parts::{
-    LiveProgress, RaceError, RaceOutcome, Resumable, ResumeOptions, resume_race,
+    LiveProgress, RaceError, RaceOutcome, Resumable, ResumeOptions, SecondRace, resume_race,
 };
 use deadheat_build::bytes_below;
 
@@ -17,9 +17,35 @@ use crate::clean::size;
 use crate::exports::ExportArgs;
 use crate::options::AnswerArgs;
 
-/// Analyses, writes what was asked for, and answers.
+/// Answers about a race, once what broke a rule was raced again, if that is asked for.
+pub fn confirm_and_tell(
+    outcome: &RaceOutcome,
+    is_asked: bool,
+    quiet: bool,
+    (answer, exports): (&AnswerArgs, &ExportArgs),
+    race_again: impl FnOnce(&SecondRace) -> Result<RaceOutcome, Failure>,
+) -> Result<Status, Failure> {
+    let second = SecondRace::of(outcome, &answer.gate).filter(|_| is_asked);
+    let Some(second) = second else {
+        return tell(outcome, None, answer, exports);
+    };
+    if !quiet {
+        to_stderr("deadheat", &second.announcement());
+    }
+    match race_again(&second) {
+        Ok(second) => tell(outcome, Some(&second), answer, exports),
+        Err(failure) => {
+            tell(outcome, None, answer, exports)?;
+            Err(failure.of_part("the second race"))
+        }
+    }
+}
+
+/// Analyses, writes what was asked for, and answers; about a race and the second one of what broke
+/// a rule in it, if there was one.
 pub fn tell(
     outcome: &RaceOutcome,
+    second: Option<&RaceOutcome>,
     answer: &AnswerArgs,
     exports: &ExportArgs,
 ) -> Result<Status, Failure> {
@@ -28,19 +54,18 @@ pub fn tell(
     let reports = exports.reports();
     let benchmarks = run.header.plan.benchmarks.len();
     let options = reports.analysis_options(answer.analysis_options(), benchmarks);
-    let analysis = answer.analysis_with(run, options);
+    let again = second.map(|second| &second.run);
+    let analysis = answer.analysis_of_both(run, again, options);
     let written = exports.write(run, &analysis, &answer)?;
-    let recorded = answer.recorded_in(&outcome.path);
-    let below = [vec![recorded], room(&outcome.path), written].concat();
+    let below = [
+        answer.recorded(outcome, second),
+        room(&outcome.path),
+        written,
+    ]
+    .concat();
     reports.print_beside(&answer, &analysis, &below)?;
-    if let Some(RunEnd {
-        reason: EndReason::Interrupted(signal),
-        ..
-    }) = outcome.run.end
-    {
-        return Ok(Status::Interrupted(signal));
-    }
-    Ok(answer.status(&analysis))
+    let stopped = second.unwrap_or(outcome).interrupted();
+    Ok(stopped.map_or_else(|| answer.status(&analysis), Status::Interrupted))
 }
 
 /// Says how much deadheat keeps, once that is worth a word. Nothing is said of a run file that the

@@ -5,15 +5,17 @@ use std::path::PathBuf;
 use clap::Args;
 use deadheat::parts::command_race::{CommandRaceSpec, Parameter, Runs, Shell, output};
 use deadheat::parts::exit::{Failure, Status};
-use deadheat::parts::model::{ExitPolicy, Input, Output};
+use deadheat::parts::model::{ExitPolicy, Input, Output, Plan};
 use deadheat::parts::rules::{CliOverrides, Rules};
 use deadheat::parts::settings::Front;
 use deadheat::parts::terminal::to_stderr;
-use deadheat::parts::{LiveProgress, RaceOptions, Resumable, ResumeOptions, race_commands};
+use deadheat::parts::{
+    LiveProgress, RaceOptions, Resumable, ResumeOptions, race_commands, refuse_old_confirmation,
+};
 
 use crate::exports::ExportArgs;
 use crate::options::{AnswerArgs, SettingsArgs};
-use crate::races::{again, placements, resume, tell};
+use crate::races::{again, confirm_and_tell, placements, resume, tell};
 
 /// Shown at the end of `deadheat run --help`.
 pub const EXAMPLES: &str = "Examples:
@@ -131,7 +133,7 @@ pub struct RunArgs {
         conflicts_with_all = [
             "commands", "names", "shell", "ignore_failure", "check_output", "timeout", "runs",
             "min_runs", "max_runs", "seed", "setup", "prepare", "conclude", "cleanup",
-            "parameter_scan", "parameter_list", "save", "output", "control",
+            "parameter_scan", "parameter_list", "save", "output", "control", "confirm",
         ]
     )]
     resume: Option<PathBuf>,
@@ -167,7 +169,8 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
         placements: placements(design.placement),
     };
     args.exports.check(args.resume.as_deref())?;
-    let outcome = match &args.resume {
+    let confirm = rules.settings().confirm();
+    match &args.resume {
         Some(path) => {
             let how = ResumeOptions {
                 budget: design.budget,
@@ -176,9 +179,13 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
                 ..ResumeOptions::default()
             };
             let commands = [Resumable::Commands];
-            resume(path, &commands, design.max_replicates, how, args.quiet)?
+            let outcome = resume(path, &commands, design.max_replicates, how, args.quiet)?;
+            tell(&outcome, None, &args.answer, &args.exports)
         }
         None => {
+            if confirm {
+                refuse_old_confirmation(args.save.as_deref())?;
+            }
             let spec = args.spec(&rules)?;
             let plan = spec.plan()?;
             options.command = again(plan.seed);
@@ -187,12 +194,24 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
                     to_stderr("deadheat: hint", &hint.to_string());
                 }
             }
-            let mut progress = LiveProgress::new(&plan.benchmarks, args.quiet);
-            race_commands(plan, &options, &mut progress)
-                .map_err(|error| error.into_failure(&rules))?
+            let race = |plan: Plan, options: &RaceOptions| {
+                let mut progress = LiveProgress::new(&plan.benchmarks, args.quiet);
+                race_commands(plan, options, &mut progress)
+                    .map_err(|error| error.into_failure(&rules))
+            };
+            let outcome = race(plan, &options)?;
+            let answered = (&args.answer, &args.exports);
+            confirm_and_tell(&outcome, confirm, args.quiet, answered, |second| {
+                let mut spec = args.spec(&rules)?;
+                spec.settings = second.settings(spec.settings);
+                spec.rules = second.rules(spec.rules);
+                let mut plan = spec.plan()?;
+                plan.benchmarks.retain(|one| second.races(one));
+                let save = Some(second.save.clone());
+                race(plan, &RaceOptions { save, ..options })
+            })
         }
-    };
-    tell(&outcome, &args.answer, &args.exports)
+    }
 }
 
 impl RunArgs {

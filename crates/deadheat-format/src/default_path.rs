@@ -35,6 +35,8 @@ pub fn is_default_run_name(name: &str) -> bool {
     let Some(name) = name.strip_suffix(".jsonl") else {
         return false;
     };
+    // The second race of such a run, as `--confirm` asks for one.
+    let name = name.strip_suffix(".confirm").unwrap_or(name);
     let name = match name.rsplit_once('-') {
         Some((first, number)) if first.len() == shape.len() => match number.parse::<u32>() {
             Ok(2..) => first,

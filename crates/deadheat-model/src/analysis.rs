@@ -87,6 +87,14 @@ pub struct Comparison {
     pub estimate: Option<Estimate>,
     /// The p-value, paid for every look, every candidate and the suite.
     pub p_adjusted: Option<f64>,
+    /// The p-value, paid for the looks by their levels and for nothing else: at most α where the
+    /// interval of the race by itself leaves out zero.
+    pub p_looks: Option<f64>,
+    /// True if a change holds at the level at which all comparisons of the run keep α together, or
+    /// if a second race confirmed it.
+    pub holds_in_suite: bool,
+    /// The second race, where the first broke a rule and was asked to be confirmed.
+    pub confirmation: Option<Confirmation>,
     /// The sign-flip test over replicates, which assumes only symmetry.
     pub p_sign_flip: Option<f64>,
     /// The effect that this design finds with 80 % power.
@@ -148,6 +156,20 @@ impl Comparison {
     pub fn is_of_one_benchmark_with(&self, other: &Comparison) -> bool {
         self.benchmark == other.benchmark && self.parameters == other.parameters
     }
+}
+
+/// The second race of a comparison that broke a rule: a race of its own plan, seed, processes and
+/// placements.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Confirmation {
+    /// Its verdict, at its own level.
+    pub verdict: Option<Verdict>,
+    /// The effect it found.
+    pub estimate: Option<Estimate>,
+    /// Chance of a wrong verdict that it accepted.
+    pub alpha: f64,
+    /// True if it breaks the rule as the first race did, and in the same direction.
+    pub agrees: bool,
 }
 
 /// The spreads of a block's effect: standard deviations of its parts, in log-ratio units.

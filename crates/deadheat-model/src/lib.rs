@@ -37,8 +37,8 @@ mod warning;
 mod workload;
 
 pub use analysis::{
-    Analysis, Comparison, Ending, FailedBenchmark, MetricComparison, Overall, Population,
-    Processes, Side, Spreads, Standing, WaitingShare,
+    Analysis, Comparison, Confirmation, Ending, FailedBenchmark, MetricComparison, Overall,
+    Population, Processes, Side, Spreads, Standing, WaitingShare,
 };
 pub use calibration::{
     CalibratedKind, Calibration, CalibrationEnd, CalibrationNote, CalibrationRace, Detectable,
@@ -68,7 +68,10 @@ pub use plots::{
 pub use quantities::{Day, byte_size, duration, fraction};
 pub use race_settings::{Design, FileScope, Front, Looks, RaceSettings, Setting, ValueKind};
 pub use results::{ResultBenchmark, ResultFacts, ResultSide, ResultSource, ResultState, Results};
-pub use rules::{Excuse, GateHit, Gates, Glob, Idle, IdleIgnore, Ignore, RulesFile, RulesOfSome};
+pub use rules::{
+    Excuse, GateHit, Gates, Glob, Idle, IdleIgnore, Ignore, RulesFile, RulesOfSome, SuiteLevel,
+    Unproven,
+};
 pub use run::{
     BenchmarkFailure, EndReason, LeftOut, LeftOutReason, Origin, Run, RunEnd, RunHeader,
 };

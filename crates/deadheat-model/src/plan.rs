@@ -42,6 +42,9 @@ pub struct Benchmark {
     pub counters: Vec<Metric>,
     /// What a file of another tool told of it; `None` when deadheat measures.
     pub saved: Option<Saved>,
+    /// The comparisons of a gate among which it must not be slower: its race goes on after that
+    /// verdict until it holds at their level, or to the last look. 0 and 1 for none but its own.
+    pub family: u32,
     /// What is decided for it otherwise than for all.
     pub overrides: BenchmarkOverrides,
 }

@@ -407,6 +407,20 @@ settings! {
             "",
         )],
     }
+    /// True if benchmarks that break a rule are raced once more, and break it only if the second
+    /// race agrees. The plan does not say: the second race has one of its own.
+    confirm: bool {
+        name: "confirm",
+        value: "",
+        kind: ValueKind::Flag,
+        in_file: None,
+        helps: &[help(
+            &[Front::Run, Front::Bench, Front::Harness],
+            "Race what breaks a rule of --fail-on once more; it fails the run only if the second \
+             race agrees",
+            "",
+        )],
+    }
     /// Verdicts that fail the run.
     fail_on: Vec<FailOn> {
         name: "fail-on",
@@ -508,6 +522,11 @@ impl RaceSettings {
     /// Returns true if each baseline races a second copy of itself as well.
     pub fn control(&self) -> bool {
         self.control.unwrap_or(false)
+    }
+
+    /// Returns true if what breaks a rule is raced once more.
+    pub fn confirm(&self) -> bool {
+        self.confirm.unwrap_or(false)
     }
 
     /// The source of every random choice; 0 where none was drawn.

@@ -65,8 +65,46 @@ pub struct Ignore {
 pub struct GateHit {
     /// The rule by its name: `slower`.
     pub rule: String,
-    /// The reason why it does not fail the run all the same; `None` when it does.
+    /// The reason why somebody accepts that; `None` where nobody does.
     pub excuse: Option<Excuse>,
+    /// The evidence that is missing for a red light; `None` where there is enough.
+    pub unproven: Option<Unproven>,
+}
+
+impl GateHit {
+    /// Returns true if the run fails for it.
+    pub fn fails(&self) -> bool {
+        self.excuse.is_none() && self.unproven.is_none()
+    }
+}
+
+/// The evidence that a benchmark which breaks a rule by its own verdict lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unproven {
+    /// It is not slower at the level at which all benchmarks of the gate keep α together.
+    SuiteLevel,
+    /// A second race did not confirm the first.
+    SecondRace,
+}
+
+impl Unproven {
+    /// Its name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::SuiteLevel => "suite-level",
+            Self::SecondRace => "second-race",
+        }
+    }
+}
+
+/// The comparisons that a gate holds α for together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SuiteLevel {
+    /// Their number.
+    pub comparisons: usize,
+    /// The relative change that half of them would be found slower by at that level, with 80 %
+    /// power; `None` where no error is known.
+    pub detectable: Option<f64>,
 }
 
 /// The reason why a broken rule does not count for now.
@@ -79,12 +117,14 @@ pub struct Excuse {
 }
 
 /// Statements of the gates beside the comparisons.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Gates {
     /// Rules that some benchmark must not break, by name; empty where nobody set one.
     pub asked: Vec<String>,
     /// The rules file that was read.
     pub config: Option<String>,
+    /// What the rule `slower` is held for together; `None` for a single comparison.
+    pub suite: Option<SuiteLevel>,
     /// Entries of its ignore list that excuse nothing, in the order of the file.
     pub idle: Vec<IdleIgnore>,
 }

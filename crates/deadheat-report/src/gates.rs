@@ -1,6 +1,8 @@
 //! Gates in words: which rules are broken by what, what excuses them, and which excuses are idle.
 
-use deadheat_model::{Analysis, Comparison, Excuse, GateHit, Idle, IdleIgnore};
+use deadheat_model::{
+    Analysis, Comparison, Confirmation, Estimate, Excuse, GateHit, Idle, IdleIgnore, Unproven,
+};
 
 use crate::document::{Broken, Content, Note, Severity};
 use crate::enumeration::first_of;
@@ -8,8 +10,8 @@ use crate::enumeration::first_of;
 use crate::enumeration::texts;
 use crate::glyphs::Glyphs;
 use crate::names::{shorten, shown};
-use crate::suite;
-use crate::units::counted;
+use crate::suite::{self, Source};
+use crate::units::{Precision, counted, range};
 
 /// So many names stand in a sentence; all of them are in the JSON.
 const NAMED: usize = 20;
@@ -57,12 +59,12 @@ pub(crate) fn gate<'a>(
 ) -> Option<Content<'a>> {
     let hits = analysis.comparisons.iter();
     let hits = hits.filter_map(|one| Some((one, one.gate.as_ref()?)));
-    let hits = hits.map(|(one, hit)| Broken {
+    let (excused, broken): (Vec<_>, Vec<_>) = hits.partition(|(_, hit)| !hit.fails());
+    let row = |(one, hit): &(&Comparison, &GateHit)| Broken {
         names: names(one),
         rule: rule(hit, glyphs),
-        excuse: hit.excuse.as_ref().map(|found| excuse(found, glyphs)),
-    });
-    let (excused, mut broken): (Vec<_>, Vec<_>) = hits.partition(|hit| hit.excuse.is_some());
+        excuse: pardon(one, hit, glyphs),
+    };
     let passed = passed(analysis);
     if excused.is_empty() && broken.is_empty() && passed.is_none() {
         return None;
@@ -70,18 +72,20 @@ pub(crate) fn gate<'a>(
     let is_open = broken.is_empty();
     let title = match (broken.len(), excused.len()) {
         (0, 0) => "The gate is open".to_owned(),
+        (0, _) if excused.iter().any(|(_, hit)| hit.excuse.is_none()) => {
+            "The gate is open: what breaks a rule is not proven, or excused".to_owned()
+        }
         (0, _) => "The gate is open: every rule that is broken is excused".to_owned(),
         (count, _) => format!(
             "The gate is closed: {}",
             counted(count as u64, "rule broken", "rules broken")
         ),
     };
-    broken.extend(excused);
     Some(Content::Gate {
         is_open,
         title,
         passed,
-        broken,
+        broken: broken.iter().chain(&excused).map(row).collect(),
     })
 }
 
@@ -120,6 +124,44 @@ pub(crate) fn excuse(excuse: &Excuse, glyphs: Glyphs) -> String {
     }
 }
 
+/// Returns why a broken rule does not fail the run; `None` where it does.
+pub(crate) fn pardon(comparison: &Comparison, hit: &GateHit, glyphs: Glyphs) -> Option<String> {
+    let excuse = hit.excuse.as_ref().map(|found| excuse(found, glyphs));
+    excuse.or_else(|| {
+        Some(match hit.unproven? {
+            Unproven::SecondRace => match &comparison.confirmation {
+                Some(second) => {
+                    format!("not confirmed: {}", both(comparison, second, glyphs))
+                }
+                None => "not confirmed".to_owned(),
+            },
+            Unproven::SuiteLevel => {
+                "not at the level at which all benchmarks keep α together".to_owned()
+            }
+        })
+    })
+}
+
+/// What the first race found, then what the second did: "+11.6 % [+10.4 to +11.9 %], then +0.9 %
+/// [−0.2 to +2.0 %]".
+pub(crate) fn both(first: &Comparison, second: &Confirmation, glyphs: Glyphs) -> String {
+    let found = |estimate: Option<&Estimate>| {
+        let Some(estimate) = estimate else {
+            return "no estimate".to_owned();
+        };
+        let change = estimate.effect.change();
+        match &estimate.interval {
+            None => Precision::of(None).signed(change, glyphs),
+            Some(interval) => {
+                let change = Precision::of(Some(interval)).signed(change, glyphs);
+                format!("{change} [{}]", range(interval, glyphs))
+            }
+        }
+    };
+    let [first, second] = [first.estimate.as_ref(), second.estimate.as_ref()].map(found);
+    format!("{first}, then {second}")
+}
+
 /// The rule that a benchmark breaks, and what excuses that.
 #[cfg(feature = "reports")]
 pub(crate) fn breach(rule: &str, excuse: Option<String>) -> String {
@@ -139,7 +181,16 @@ fn broken(analysis: &Analysis, glyphs: Glyphs) -> Vec<Note> {
             let Some(hit) = &comparison.gate else {
                 continue;
             };
-            let name = named(comparison, group.len() > 1, alone, glyphs);
+            let mut name = named(comparison, group.len() > 1, alone, glyphs);
+            let second = comparison.confirmation.as_ref();
+            if let Some(second) = second.filter(|_| hit.excuse.is_none()) {
+                let found = both(comparison, second, glyphs);
+                name += &if second.agrees {
+                    format!(" (confirmed: {found})")
+                } else {
+                    format!(" ({found})")
+                };
+            }
             match found.iter_mut().find(|(known, _)| *known == hit) {
                 Some((_, names)) => names.push(name),
                 None => found.push((hit, vec![name])),
@@ -148,21 +199,58 @@ fn broken(analysis: &Analysis, glyphs: Glyphs) -> Vec<Note> {
     }
     let mut notes = Vec::new();
     for (hit, names) in found {
-        let broken = format!(
-            "the rule '{}' is broken by {}",
-            rule(hit, glyphs),
-            first_of(names, NAMED)
-        );
-        notes.push(match &hit.excuse {
-            None => Note::of(Severity::Alarm, format!("the run fails: {broken}.")),
-            Some(excuse) => {
+        let names = first_of(names, NAMED);
+        let rule = rule(hit, glyphs);
+        notes.push(match (&hit.excuse, hit.unproven) {
+            (None, Some(missing)) => unproven(missing, &rule, &names, analysis, glyphs),
+            (None, None) => Note::of(
+                Severity::Alarm,
+                format!("the run fails: the rule '{rule}' is broken by {names}."),
+            ),
+            (Some(excuse), _) => {
                 let excuse = self::excuse(excuse, glyphs);
                 let excuse = excuse.trim_end_matches('.');
-                Note::of(Severity::Note, format!("{broken}, which is {excuse}."))
+                let text = format!("the rule '{rule}' is broken by {names}, which is {excuse}.");
+                Note::of(Severity::Note, text)
             }
         });
     }
     notes
+}
+
+/// That benchmarks break a rule by their own verdicts and do not fail the run.
+fn unproven(
+    missing: Unproven,
+    rule: &str,
+    names: &str,
+    analysis: &Analysis,
+    glyphs: Glyphs,
+) -> Note {
+    let said = match missing {
+        Unproven::SecondRace => format!(
+            "the rule '{rule}' is broken by {names}, which the second race did not confirm; the run \
+             does not fail for it."
+        ),
+        Unproven::SuiteLevel => {
+            let suite = analysis.gates.suite.as_ref();
+            let all = suite.map_or(0, |suite| suite.comparisons as u64);
+            let all = counted(all, "comparison", "comparisons");
+            let found = suite.and_then(|suite| suite.detectable).map(|change| {
+                let change = Precision::of(None).signed(change, glyphs);
+                format!("; at that level it finds {change} with 80 % power")
+            });
+            let again = match Source::of(analysis) {
+                Source::Recording => "",
+                _ => ", and --confirm races once more what breaks a rule",
+            };
+            format!(
+                "the rule '{rule}' is broken by {names} by itself, but not at the level at which \
+                 all {all} of the gate keep α together, so the run does not fail for it{}{again}.",
+                found.unwrap_or_default()
+            )
+        }
+    };
+    Note::of(Severity::Note, said)
 }
 
 /// A benchmark by its name, and its candidate where there are several; of the

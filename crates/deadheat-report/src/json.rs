@@ -5,10 +5,10 @@
 //! accident. Every effect is a relative change here.
 
 use deadheat_model::{
-    Analysis, Better, BlockDiagnostics, CalibrationNote, Comparison, Control, EndReason, Ending,
-    Estimate, FailedBenchmark, GateHit, Idle, IdleIgnore, Interval, Json, LeftOut, LeftOutReason,
-    LogRatio, MetricComparison, Object, Overall, Population, ResultSide, ResultSource, Side,
-    Spreads, Throughput, WaitingShare, Warning,
+    Analysis, Better, BlockDiagnostics, CalibrationNote, Comparison, Confirmation, Control,
+    EndReason, Ending, Estimate, FailedBenchmark, GateHit, Idle, IdleIgnore, Interval, Json,
+    LeftOut, LeftOutReason, LogRatio, MetricComparison, Object, Overall, Population, ResultSide,
+    ResultSource, Side, Spreads, SuiteLevel, Throughput, Unproven, WaitingShare, Warning,
 };
 
 use crate::cells::Rates;
@@ -62,6 +62,7 @@ fn whole(analysis: &Analysis) -> Object {
         .with("alpha", analysis.alpha)
         .with("margin", analysis.margin)
         .with_some("config", analysis.gates.config.as_ref())
+        .with_some("gate_suite", analysis.gates.suite.as_ref().map(gate_suite))
         .with_some("idle_ignores", some(&analysis.gates.idle, idle_ignore))
         .with("launches", analysis.launches)
         .with("elapsed_s", analysis.elapsed_seconds)
@@ -121,6 +122,10 @@ fn comparison(comparison: &Comparison, source: Source) -> Object {
         .with("alpha", comparison.alpha)
         .with("verdict", comparison.verdict.map(|verdict| verdict.name()))
         .with_some("gate", comparison.gate.as_ref().map(gate))
+        .with_some(
+            "confirmation",
+            comparison.confirmation.as_ref().map(confirmation),
+        )
         .with("provisional", comparison.provisional)
         .with("scope", comparison.scope.name())
         .with("change", estimate.map(change))
@@ -157,12 +162,32 @@ fn comparison(comparison: &Comparison, source: Source) -> Object {
         .with("warnings", warnings(&comparison.warnings, source))
 }
 
+/// The comparisons that the gate keeps α for together, and the change it would find.
+fn gate_suite(suite: &SuiteLevel) -> Object {
+    Object::new()
+        .with("comparisons", suite.comparisons)
+        .with("detectable_change", suite.detectable)
+}
+
+/// The second race of a comparison that broke a rule.
+fn confirmation(second: &Confirmation) -> Object {
+    let estimate = second.estimate.as_ref();
+    let interval = estimate.and_then(|estimate| estimate.interval.as_ref());
+    Object::new()
+        .with("confirmed", second.agrees)
+        .with("verdict", second.verdict.map(|verdict| verdict.name()))
+        .with("change", estimate.map(change))
+        .with("ci", interval.map(ends))
+        .with("alpha", second.alpha)
+}
+
 /// The rule that a comparison breaks, and whether the run fails for it.
 fn gate(hit: &GateHit) -> Object {
     let excuse = hit.excuse.as_ref();
     Object::new()
         .with("rule", &hit.rule)
-        .with("fails", excuse.is_none())
+        .with("fails", hit.fails())
+        .with_some("unproven", hit.unproven.map(Unproven::name))
         .with_some("reason", excuse.map(|excuse| &excuse.reason))
         .with_some("until", excuse.and_then(|excuse| excuse.until.as_ref()))
 }

@@ -131,11 +131,22 @@ fn test(name: String, comparison: &Comparison, called: Called<'_>, source: Sourc
     let sentence = sentences::verdict(comparison, called, source, GLYPHS);
     let outcome = comparison.gate.as_ref().map(|hit| {
         let rule = gates::rule(hit, GLYPHS);
-        match &hit.excuse {
-            None => ("failure", rule, sentence.clone()),
-            Some(excuse) => {
-                let message = format!("{}; {sentence}", gates::excuse(excuse, GLYPHS));
-                ("skipped", format!("excused {rule}"), message)
+        match gates::pardon(comparison, hit, GLYPHS) {
+            None => match &comparison.confirmation {
+                Some(second) => {
+                    let both = gates::both(comparison, second, GLYPHS);
+                    ("failure", rule, format!("confirmed: {both}; {sentence}"))
+                }
+                None => ("failure", rule, sentence.clone()),
+            },
+            Some(pardon) => {
+                let message = format!("{pardon}; {sentence}");
+                let why = if hit.excuse.is_some() {
+                    "excused"
+                } else {
+                    "unproven"
+                };
+                ("skipped", format!("{why} {rule}"), message)
             }
         }
     });

@@ -96,7 +96,22 @@ pub(crate) fn tally_with(
     if parts.is_empty() {
         "nothing was compared.".to_owned()
     } else {
-        format!("{}.", parts.join(", "))
+        format!("{}{}.", parts.join(", "), doubtful(comparisons))
+    }
+}
+
+/// The number of changes that do not hold for all comparisons together; empty where all do.
+fn doubtful(comparisons: &[Comparison]) -> String {
+    let raced = || comparisons.iter().filter(|one| one.candidate.is_some());
+    let moved = |one: &&Comparison| matches!(one.verdict, Some(Verdict::Faster | Verdict::Slower));
+    let changed = raced().filter(moved).count();
+    let few = raced().filter(moved).filter(|one| !one.holds_in_suite);
+    match few.count() {
+        0 => String::new(),
+        some => format!(
+            " ({some} of the {changed} that changed may be chance among {})",
+            raced().count()
+        ),
     }
 }
 

@@ -108,6 +108,21 @@ impl Failure {
         }
     }
 
+    /// The same failure of a part of what was asked for, which is named in front.
+    pub fn of_part(self, part: &str) -> Self {
+        let named = |text: String| format!("{part}: {text}");
+        match self {
+            Self::Usage(text) => Self::Usage(named(text)),
+            Self::Contender(text) => Self::Contender(named(text)),
+            Self::Data(text) => Self::Data(named(text)),
+            Self::Internal(text) => Self::Internal(named(text)),
+            Self::Interrupted { text, signal } => Self::Interrupted {
+                text: named(text),
+                signal,
+            },
+        }
+    }
+
     /// Tells standard error and gives the exit code.
     pub fn report(&self) -> u8 {
         terminal::to_stderr("deadheat: error", &self.to_string());

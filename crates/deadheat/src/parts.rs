@@ -9,7 +9,10 @@ pub use deadheat_report as report;
 
 #[cfg(feature = "commands")]
 pub use crate::progress::{LiveProgress, StatusLine};
-pub use crate::race::{BenchmarkRace, Entries, RaceError, RaceOutcome, race_benchmarks};
+pub use crate::race::{
+    BenchmarkRace, Entries, RaceError, RaceOutcome, SecondRace, add_second_analysis,
+    add_second_race, race_benchmarks, refuse_old_confirmation, second_path,
+};
 #[cfg(feature = "commands")]
 pub use crate::race::{
     RaceOptions, Resumable, ResumeOptions, google_benchmark, inspect_program, race_commands,

@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use deadheat_analysis::{Options, Part, PerBenchmarkAnalysis, analyse};
-use deadheat_format::{IndexedRun, Recording, RecordingPlan, read_recording};
+use deadheat_format::{IndexedRun, Recording, RecordingPlan, read_recording, read_run};
 use deadheat_model::{Analysis, Origin, PlanError, Run};
 
 use crate::exit::Failure;
+use crate::race::{belong_together, second_path};
 use crate::rules::Rules;
 use crate::saved::alone;
 
@@ -89,6 +90,11 @@ impl<'a> Recorded<'a> {
         }
     }
 
+    /// The file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The run: with all its samples after [`Recorded::read`], otherwise
     /// perhaps without any.
     pub fn run(&self) -> &Run {
@@ -116,6 +122,14 @@ impl<'a> Recorded<'a> {
         let analysis = analyse(&run, options);
         Ok((*run, analysis))
     }
+}
+
+/// The second race of a run, from the file beside its own; `None` where there is none of this run.
+pub(crate) fn second_race_beside(run: &Run, path: &Path) -> Option<Run> {
+    let path = second_path(path);
+    let is_race = run.header.origin == Origin::Race && path.is_file();
+    let second = is_race.then(|| read_run(path).ok()).flatten()?;
+    belong_together(run, &second).then_some(second)
 }
 
 /// Reads and analyses benchmark by benchmark, each core the next one that

@@ -83,6 +83,7 @@ fn race(header: RunHeader, effect: f64) -> Run {
 fn alone(analysis: &Analysis, index: usize) -> Comparison {
     Comparison {
         p_adjusted: None,
+        holds_in_suite: true,
         ..analysis.comparisons[index].clone()
     }
 }

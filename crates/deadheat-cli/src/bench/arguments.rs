@@ -46,7 +46,7 @@ pub struct BenchArgs {
         help_heading = "Files",
         conflicts_with_all = [
             "old", "words", "arguments", "names", "exact", "skip", "ignored", "include_ignored",
-            "list", "margin", "alpha", "blocks", "control", "sample-time", "metric", "pin", "seed",
+            "list", "margin", "alpha", "blocks", "control", "confirm", "sample-time", "metric", "pin", "seed",
             "save",
         ]
     )]
@@ -70,7 +70,7 @@ pub fn bench(args: BenchArgs) -> Result<Status, Failure> {
         // A run may be one of some benchmarks only.
         options.answer.gate.whole = false;
         let outcome = options.resume(&path)?;
-        return tell(&outcome, &options.answer, &options.exports);
+        return tell(&outcome, None, &options.answer, &options.exports);
     }
     let old_text = args.old.unwrap_or_default();
     let started = |text: &str| -> Result<Program, Failure> {

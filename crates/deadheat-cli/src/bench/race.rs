@@ -7,11 +7,14 @@ use deadheat::parts::pairing::{
     self, Families, Listed, Pairing, Target, families, families_between, pair_names,
 };
 use deadheat::parts::settings::{Ignored, Selection};
-use deadheat::parts::{Entries, LiveProgress, google_benchmark, race_benchmarks};
+use deadheat::parts::{
+    BenchmarkRace, Entries, LiveProgress, google_benchmark, race_benchmarks,
+    refuse_old_confirmation,
+};
 
 use super::options::BenchOptions;
 use super::programs::{Entrants, Field, inspect, listing, nothing_in_common, nothing_selected};
-use crate::races::tell;
+use crate::races::confirm_and_tell;
 
 /// Races two builds, and answers.
 pub fn race(entrants: &Entrants, options: &BenchOptions) -> Result<Status, Failure> {
@@ -111,17 +114,37 @@ fn race_pairing(pairing: Pairing, options: &BenchOptions) -> Result<Status, Fail
         to_stdout(&listing(names, &pairing.left_out))?;
         return Ok(Status::Done);
     }
-    let mut progress = LiveProgress::new(&pairing.benchmarks, options.quiet);
+    let confirm = options.rules.settings().confirm();
+    if confirm {
+        refuse_old_confirmation(options.save.as_deref())?;
+    }
     let entries = Entries {
         benchmarks: pairing.benchmarks,
         metrics: pairing.metrics,
         left_out: pairing.left_out,
         rules: options.rules.some(),
     };
-    let outcome = race_benchmarks(&options.race(), entries, &mut progress)
-        .map_err(|error| error.into_failure(&options.rules))?;
-    progress.finish();
-    tell(&outcome, &options.answer, &options.exports)
+    let once = |race: &BenchmarkRace, entries: Entries| {
+        let mut progress = LiveProgress::new(&entries.benchmarks, options.quiet);
+        let outcome = race_benchmarks(race, entries, &mut progress)
+            .map_err(|error| error.into_failure(&options.rules))?;
+        progress.finish();
+        Ok(outcome)
+    };
+    let race = options.race();
+    let mut again = entries.clone();
+    let outcome = once(&race, entries)?;
+    let answered = (&options.answer, &options.exports);
+    confirm_and_tell(&outcome, confirm, options.quiet, answered, |second| {
+        again.benchmarks.retain(|one| second.races(one));
+        again.rules = second.rules(again.rules);
+        let race = BenchmarkRace {
+            settings: second.settings(race.settings.clone()),
+            save: Some(second.save.clone()),
+            ..race.clone()
+        };
+        once(&race, again)
+    })
 }
 
 /// Races two families of one program, which two filters name; with any other

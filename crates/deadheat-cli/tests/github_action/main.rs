@@ -214,6 +214,10 @@ fn the_first_push_is_green_and_makes_a_comment_and_a_slower_one_is_red_and_chang
     assert!(Path::new(&given["path"]).join("index.html").exists());
 
     let red = project.job(&project.slow, 101).run();
+    // Twice, before anybody is told.
+    red.says(&["(confirmed: +"]);
+    let second = Path::new(red.output("run")).with_extension("confirm.jsonl");
+    assert!(second.exists(), "{red:?}");
     assert_eq!(red.code, 1, "{red:?}");
     red.says(&["::error title=deadheat::the gate is red"]);
     assert_eq!(red.output("exit-code"), "1");
@@ -370,6 +374,7 @@ fn what_is_asked_in_vain_is_refused_before_anything_is_raced() {
         ),
         ("command", "analyze x", &["command", "analyze", "rev"]),
         ("command", "rev 'x", &["command", "bash cannot read"]),
+        ("confirm", "perhaps", &["confirm", "true", "false"]),
     ] {
         let mut job = project.job(&project.equal, 1);
         job.inputs.retain(|(name, _)| name != input);

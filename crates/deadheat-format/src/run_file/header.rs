@@ -1,8 +1,10 @@
 //! The first line of a run file: the plan, the machine, and the columns of the samples.
 
+#[cfg(feature = "read")]
+use deadheat_model::RaceKind;
 use deadheat_model::{
     CalibrationNote, ClockFacts, CounterAccess, Environment, Json, LeftOut, LeftOutReason,
-    NeutralLinks, Object, Origin, RaceKind, RunHeader, Share,
+    NeutralLinks, Object, Origin, RunHeader, Share,
 };
 
 use crate::wire::{Fields, Wire, choice, object};

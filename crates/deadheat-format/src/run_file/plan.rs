@@ -67,6 +67,7 @@ object! { Benchmark {
     throughput: omit,
     own_link: omit,
     counters: omit,
+    family: omit,
     overrides = "rules": omit,
     ..Benchmark::default()
 } }

@@ -226,9 +226,10 @@ fn gate(out: &mut dyn Write, comparison: &Comparison) -> fmt::Result {
             GLYPHS.nothing()
         ),
         Some(hit) => {
-            let (rank, word) = match hit.excuse {
-                None => (0, "breaks"),
-                Some(_) => (1, "excused:"),
+            let (rank, word) = match (&hit.excuse, hit.unproven) {
+                (None, None) => (0, "breaks"),
+                (None, Some(_)) => (1, "unproven:"),
+                (Some(_), _) => (1, "excused:"),
             };
             write!(
                 out,

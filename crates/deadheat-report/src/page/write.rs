@@ -281,11 +281,8 @@ impl Section<'_, '_> {
         for (line, comparison) in verdicts.iter_mut().zip(group) {
             let hit = comparison.gate.as_ref();
             line.details.extend(hit.map(|hit| {
-                let excuse = hit
-                    .excuse
-                    .as_ref()
-                    .map(|one| isolated(&gates::excuse(one, GLYPHS)));
-                gates::breach(&gates::rule(hit, GLYPHS), excuse)
+                let pardon = gates::pardon(comparison, hit, GLYPHS).map(|one| isolated(&one));
+                gates::breach(&gates::rule(hit, GLYPHS), pardon)
             }));
         }
         self.facts(out)?;

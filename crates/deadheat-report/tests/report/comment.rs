@@ -70,6 +70,7 @@ fn a_broken_rule_opens_the_row_it_concerns() {
     analysis.comparisons[41].gate = Some(GateHit {
         rule: "not-equivalent".to_owned(),
         excuse: None,
+        unproven: None,
     });
     let text = comment(&analysis);
     assert_eq!(open_rows(&text), 11);
@@ -163,8 +164,7 @@ proptest! {
                 }
                 comparison.gate = Some(GateHit {
                     rule: baseline.clone(),
-                    excuse: Some(Excuse { reason: candidate.clone(), until: Some(benchmark.clone()) }),
-                });
+                    excuse: Some(Excuse { reason: candidate.clone(), until: Some(benchmark.clone()) }), unproven: None });
             }
             let mut header = header();
             header.environment.cpu = Some(baseline.clone());

@@ -176,6 +176,9 @@ pub fn comparison(verdict: Option<Verdict>, change: f64, half_width: f64) -> Com
         scope: Scope::Binary,
         estimate: wall.estimate,
         p_adjusted: Some(0.0003),
+        p_looks: Some(0.0003),
+        holds_in_suite: true,
+        confirmation: None,
         p_sign_flip: Some(0.0002),
         minimum_detectable_effect: Some(LogRatio::from_change(half_width * 1.3)),
         own_link: None,
@@ -499,6 +502,7 @@ pub fn gated() -> Analysis {
     let broken = |rule: &str, excuse| GateHit {
         rule: rule.to_owned(),
         excuse,
+        unproven: None,
     };
     analysis.comparisons[2].gate = Some(broken("slower", None));
     let excuse = Excuse {

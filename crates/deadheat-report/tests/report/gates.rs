@@ -1,6 +1,9 @@
 //! What the gates say, in every shape of the answer.
 
-use deadheat_model::{Analysis, Comparison, Excuse, GateHit, Gates, Idle, IdleIgnore, Verdict};
+use deadheat_model::{
+    Analysis, Comparison, Confirmation, Excuse, GateHit, Gates, Idle, IdleIgnore, SuiteLevel,
+    Unproven, Verdict,
+};
 use deadheat_report::{
     ComparisonOptions, TextOptions, to_comparison, to_comparison_markdown, to_json, to_markdown,
     to_text,
@@ -15,6 +18,7 @@ fn hit(rule: &str, excuse: Option<(&str, Option<&str>)>) -> Option<GateHit> {
             reason: reason.to_owned(),
             until: until.map(str::to_owned),
         }),
+        unproven: None,
     })
 }
 
@@ -43,6 +47,7 @@ pub fn gated() -> Analysis {
         gates: Gates {
             asked: vec!["slower".to_owned()],
             config: Some("../deadheat.toml".to_owned()),
+            suite: None,
             idle: vec![
                 idle("gone/*", None, 20, Idle::NoBenchmark),
                 idle("sort", Some("slower"), 24, Idle::NothingBroken),
@@ -184,4 +189,73 @@ fn names_and_reasons_of_others_are_shown_as_text() {
         !markdown.contains("<script>") && !markdown.contains("<img>"),
         "{markdown}"
     );
+}
+
+/// A suite in which one benchmark is confirmed, one is not, and one is slower by itself only.
+fn suite_of_doubts() -> Analysis {
+    let one = |name: &str, unproven, agrees: Option<bool>| {
+        let other = fixtures::comparison(Some(Verdict::Inconclusive), 0.004, 0.006);
+        Comparison {
+            benchmark: name.to_owned(),
+            gate: hit("slower", None).map(|hit| GateHit { unproven, ..hit }),
+            holds_in_suite: unproven.is_none(),
+            confirmation: agrees.map(|agrees| Confirmation {
+                verdict: other.verdict,
+                estimate: other.estimate,
+                alpha: 0.05,
+                agrees,
+            }),
+            ..fixtures::comparison(Some(Verdict::Slower), 0.05, 0.01)
+        }
+    };
+    Analysis {
+        gates: Gates {
+            asked: vec!["slower".to_owned()],
+            suite: Some(SuiteLevel {
+                comparisons: 3,
+                detectable: Some(0.0131),
+            }),
+            ..Gates::default()
+        },
+        ..fixtures::analysis(vec![
+            one("yes", None, Some(true)),
+            one("no", Some(Unproven::SecondRace), Some(false)),
+            one("weak", Some(Unproven::SuiteLevel), None),
+        ])
+    }
+}
+
+#[test]
+fn a_second_race_and_the_level_of_the_suite_are_told_in_every_shape() {
+    let analysis = suite_of_doubts();
+    let sentences = [
+        "the run fails: the rule 'slower' is broken by 'yes' (confirmed: +5.",
+        ", then +0.4",
+        "is broken by 'no' (+5.",
+        "which the second race did not confirm; the run does not fail for it.",
+        "is broken by 'weak' by itself, but not at the level at which all 3 comparisons",
+        "at that level it finds +1.31 % with 80 % power, and --confirm races once more",
+        "2 of the 3 that changed may be chance among 3",
+    ];
+    for text in [
+        to_text(&analysis, &TextOptions::default()),
+        to_markdown(&analysis),
+    ] {
+        let told = said(&text.replace("\n> ", "\n").replace('\\', ""));
+        for sentence in sentences {
+            assert!(told.contains(sentence), "{sentence}\n{text}");
+        }
+    }
+    let junit = deadheat_report::to_junit(&analysis);
+    for word in ["confirmed: +5.", "not confirmed: +5.", "unproven slower"] {
+        assert!(junit.contains(word), "{word}\n{junit}");
+    }
+    let json: serde_json::Value = serde_json::from_str(&to_json(&analysis)).unwrap();
+    let of = |index: usize| &json["benchmarks"][index];
+    assert_eq!(of(0)["gate"]["fails"], true);
+    assert_eq!(of(0)["confirmation"]["confirmed"], true);
+    assert_eq!(of(1)["gate"]["unproven"], "second-race");
+    assert_eq!(of(2)["gate"]["unproven"], "suite-level");
+    assert_eq!(of(2)["gate"]["fails"], false);
+    assert_eq!(json["gate_suite"]["comparisons"], 3);
 }

@@ -185,8 +185,7 @@ proptest! {
                 comparison.baseline.name = baseline.clone();
                 comparison.gate = Some(GateHit {
                     rule: candidate.clone(),
-                    excuse: Some(Excuse { reason: baseline.clone(), until: None }),
-                });
+                    excuse: Some(Excuse { reason: baseline.clone(), until: None }), unproven: None });
             }
             check(&analysis);
             let text = to_junit(&analysis);

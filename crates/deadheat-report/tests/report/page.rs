@@ -91,6 +91,7 @@ fn a_suite_as_a_page() {
     suite.comparisons[2].gate = Some(GateHit {
         rule: "slower".to_owned(),
         excuse: None,
+        unproven: None,
     });
     assert_golden("a_suite_as_a_page", &suite);
 }
@@ -302,6 +303,7 @@ fn a_gate_is_red_until_everything_it_says_is_excused() {
     let hit = |excuse| GateHit {
         rule: "slower".to_owned(),
         excuse,
+        unproven: None,
     };
     let excuse = Excuse {
         reason: "slower since it checks <more>".to_owned(),

@@ -80,6 +80,9 @@ pub fn one(name: &str, median: f64, change: f64, verdict: Option<Verdict>) -> Co
         provisional: verdict.is_some(),
         scope: Scope::Binary,
         estimate: Some(estimate(change, half_width)),
+        p_looks: None,
+        holds_in_suite: true,
+        confirmation: None,
         p_adjusted: Some(match verdict {
             Some(Verdict::Faster) => 2.4e-8,
             Some(Verdict::Slower) => 0.00031,

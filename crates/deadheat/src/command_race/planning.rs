@@ -9,7 +9,7 @@ use deadheat_model::{
 use super::parameters::{combinations, substitute, usage};
 use super::spec::CommandRaceSpec;
 use crate::exit::Failure;
-use crate::rules::benchmark_overrides;
+use crate::rules::{benchmark_overrides, hold_together};
 use crate::settings::distinct;
 
 impl CommandRaceSpec {
@@ -34,6 +34,7 @@ impl CommandRaceSpec {
             let looks = |alpha| self.looks(contenders, alpha);
             benchmark.overrides = benchmark_overrides(&self.rules, &benchmark.name, looks)?;
         }
+        hold_together(&mut benchmarks, &self.settings, &self.rules);
         let looks = self.looks(contenders, self.settings.alpha())?;
         let plan = Plan {
             design: Design {

@@ -6,13 +6,15 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use deadheat_engine::{LocalContenders, PLACEMENTS_VARIABLE, WorkerPipes, WorkerProgram, serve};
-use deadheat_model::EndReason;
 
 use super::arguments::{Arguments, Mode, help};
 use crate::answer::{Format, to_stdout};
 use crate::exit::{Failure, Status};
 use crate::progress::LiveProgress;
-use crate::race::{BenchmarkRace, Entries, RaceError, race_benchmarks, smoke_test};
+use crate::race::{
+    BenchmarkRace, Entries, RaceError, RaceOutcome, SecondRace, race_benchmarks,
+    refuse_old_confirmation, smoke_test,
+};
 use crate::repetition::{of_a_bench_target, this_program, words_of_this_process};
 use crate::rules::Rules;
 use crate::settings::{Placement, Selection, nothing_selected};
@@ -158,16 +160,61 @@ fn race(
         rules: rules.some(),
         ..entries(&selected)
     };
+    let confirm = race.settings.confirm();
+    if confirm {
+        refuse_old_confirmation(race.save.as_deref())?;
+    }
+    let again = confirm.then(|| entries.clone());
     let outcome =
         race_benchmarks(race, entries, &mut line).map_err(|error| error.into_failure(rules))?;
     line.finish();
-    let analysis = arguments.files.answer(&outcome, &arguments.answer)?;
-    if let Some(end) = &outcome.run.end
-        && let EndReason::Interrupted(signal) = end.reason
-    {
-        return Ok(Status::Interrupted(signal));
+    let second = again.and_then(|entries| {
+        let second = SecondRace::of(&outcome, &arguments.answer.gate)?;
+        Some(race_again(race, entries, &second, arguments, rules))
+    });
+    match second.transpose() {
+        Ok(second) => answer(&outcome, second.as_ref(), arguments),
+        Err(failure) => {
+            answer(&outcome, None, arguments)?;
+            Err(failure.of_part("the second race"))
+        }
     }
-    Ok(arguments.answer.status(&analysis))
+}
+
+/// Races once more what broke a rule.
+fn race_again(
+    race: &BenchmarkRace,
+    mut entries: Entries,
+    second: &SecondRace,
+    arguments: &Arguments,
+    rules: &Rules,
+) -> Result<RaceOutcome, Failure> {
+    if !arguments.quiet {
+        to_stderr("deadheat", &second.announcement());
+    }
+    entries.benchmarks.retain(|one| second.races(one));
+    entries.rules = second.rules(entries.rules);
+    let race = BenchmarkRace {
+        settings: second.settings(race.settings.clone()),
+        save: Some(second.save.clone()),
+        ..race.clone()
+    };
+    let mut line = LiveProgress::of_suite(arguments.quiet);
+    let outcome =
+        race_benchmarks(&race, entries, &mut line).map_err(|error| error.into_failure(rules))?;
+    line.finish();
+    Ok(outcome)
+}
+
+/// Answers about a race and the second one of what broke a rule in it, if there was one.
+fn answer(
+    outcome: &RaceOutcome,
+    second: Option<&RaceOutcome>,
+    arguments: &Arguments,
+) -> Result<Status, Failure> {
+    let analysis = arguments.files.answer(outcome, second, &arguments.answer)?;
+    let stopped = second.unwrap_or(outcome).interrupted();
+    Ok(stopped.map_or_else(|| arguments.answer.status(&analysis), Status::Interrupted))
 }
 
 /// The benchmarks that worker processes of this program are to race.

@@ -52,12 +52,14 @@ impl Files {
     pub(super) fn answer(
         &self,
         outcome: &RaceOutcome,
+        second: Option<&RaceOutcome>,
         answer: &Answer,
     ) -> Result<Analysis, Failure> {
         let benchmarks = outcome.run.header.plan.benchmarks.len();
         let options = answer.analysis_options();
         let options = self.reports.analysis_options(options, benchmarks);
-        let analysis = answer.analysis_with(&outcome.run, options);
+        let again = second.map(|second| &second.run);
+        let analysis = answer.analysis_of_both(&outcome.run, again, options);
         for (flag, path) in self.exports() {
             if flag == "--export-hdr" {
                 write_export(path, |out| {
@@ -73,7 +75,7 @@ impl Files {
             .map_err(|error| Failure::writing(flag, error))?;
         }
         let written = self.reports.write(&outcome.run.header, &analysis)?;
-        let below = [vec![answer.recorded_in(&outcome.path)], written].concat();
+        let below = [answer.recorded(outcome, second), written].concat();
         self.reports.print_beside(answer, &analysis, &below)?;
         Ok(analysis)
     }
@@ -106,10 +108,12 @@ impl Files {
     pub(super) fn answer(
         &self,
         outcome: &RaceOutcome,
+        second: Option<&RaceOutcome>,
         answer: &Answer,
     ) -> Result<Analysis, Failure> {
-        let analysis = answer.analysis(&outcome.run);
-        answer.print_with(&analysis, &[answer.recorded_in(&outcome.path)])?;
+        let again = second.map(|second| &second.run);
+        let analysis = answer.analysis_of_both(&outcome.run, again, answer.analysis_options());
+        answer.print_with(&analysis, &answer.recorded(outcome, second))?;
         Ok(analysis)
     }
 }

@@ -20,7 +20,7 @@ use super::planning::{
     design, looks, refuse_existing, refuse_unmeasured, refuse_unmeasured_overrides,
 };
 use super::sitting::Sitting;
-use crate::rules::benchmark_overrides;
+use crate::rules::{benchmark_overrides, hold_together};
 
 /// Races these benchmarks, each replicate in processes of its own, and records the run as it
 /// happens. A benchmark that fails costs itself only.
@@ -72,6 +72,7 @@ pub fn race_benchmarks(
         }
         plan.benchmarks.push(benchmark);
     }
+    hold_together(&mut plan.benchmarks, &race.settings, &entries.rules);
     plan.validate()
         .map_err(|error| RaceError::Design(unraceable(error.to_string(), &left_out)))?;
     let failed = |of: usize| failures.iter().any(|failure| failure.benchmark == of);

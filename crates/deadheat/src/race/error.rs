@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use deadheat_engine::{EngineError, Interrupts};
 use deadheat_format::FormatError;
-use deadheat_model::{Metric, Run};
+use deadheat_model::{EndReason, Metric, Run};
 
 use crate::exit::Failure;
 use crate::rules::Rules;
@@ -16,6 +16,16 @@ pub struct RaceOutcome {
     pub run: Run,
     /// The run file.
     pub path: PathBuf,
+}
+
+impl RaceOutcome {
+    /// The signal that ended it, if one did.
+    pub fn interrupted(&self) -> Option<i32> {
+        match self.run.end.as_ref()?.reason {
+            EndReason::Interrupted(signal) => Some(signal),
+            _ => None,
+        }
+    }
 }
 
 /// The reason why a race could not be started or finished.

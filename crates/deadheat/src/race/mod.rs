@@ -3,6 +3,7 @@
 mod benchmarks;
 #[cfg(feature = "commands")]
 mod commands;
+mod confirm;
 mod entries;
 mod error;
 #[cfg(feature = "commands")]
@@ -20,6 +21,11 @@ pub use benchmarks::race_benchmarks;
 pub(crate) use benchmarks::smoke_test;
 #[cfg(feature = "commands")]
 pub use commands::{RaceOptions, race_commands};
+#[cfg(feature = "commands")]
+pub(crate) use confirm::belong_together;
+pub use confirm::{
+    SecondRace, add_second_analysis, add_second_race, refuse_old_confirmation, second_path,
+};
 pub use entries::{BenchmarkRace, Entries};
 pub use error::{RaceError, RaceOutcome};
 #[cfg(feature = "commands")]

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
+use deadheat_analysis::{detectable_together, hold_together};
 use deadheat_engine::unix_seconds;
 use deadheat_model::{
     Analysis, Comparison, Day, Excuse, FailOn, GateHit, Gates, Idle, IdleIgnore, Ignore,
-    RulesOfSome,
+    RulesOfSome, SuiteLevel, Unproven,
 };
 
 use crate::settings::Selection;
@@ -64,13 +65,14 @@ impl Gate {
     pub fn judge(&self, analysis: &mut Analysis) {
         let mut seen = vec![Seen::default(); self.ignores.len()];
         let mut asked: Vec<FailOn> = Vec::new();
-        for comparison in &mut analysis.comparisons {
+        let (suite, hold) = self.suite(&analysis.comparisons);
+        for (comparison, holds) in analysis.comparisons.iter_mut().zip(hold) {
             comparison.gate = None;
             if self.judged.names(&comparison.benchmark) {
                 if comparison.candidate.is_some() {
                     asked.extend(self.rules_of(&comparison.benchmark));
                 }
-                comparison.gate = self.hit(comparison, &mut seen);
+                comparison.gate = self.hit(comparison, holds, &mut seen);
             }
         }
         let failed = analysis.failures.iter().map(|failed| &failed.benchmark);
@@ -85,6 +87,7 @@ impl Gate {
         analysis.gates = Gates {
             asked: all.map(|rule| rule.name().to_owned()).collect(),
             config: self.config.as_ref().map(|path| path.display().to_string()),
+            suite,
             idle: entries
                 .filter_map(|(ignore, seen)| self.idle(ignore, *seen))
                 .collect(),
@@ -99,9 +102,52 @@ impl Gate {
         all.filter(|rule| asked.contains(rule)).collect()
     }
 
-    /// The rule that a comparison breaks: one that nothing excuses before one
-    /// that something does.
-    fn hit(&self, comparison: &Comparison, seen: &mut [Seen]) -> Option<GateHit> {
+    /// The comparisons that the rule `slower` is held for, together, and of every comparison
+    /// whether its verdict holds at their level. The rules that ask for a dead heat are no matter
+    /// of a family: each benchmark has to prove its own.
+    fn suite(&self, comparisons: &[Comparison]) -> (Option<SuiteLevel>, Vec<bool>) {
+        let member = |one: &&Comparison| {
+            let judged = one.candidate.is_some() && self.judged.names(&one.benchmark);
+            judged && self.rules_of(&one.benchmark).contains(&FailOn::Slower)
+        };
+        let family: Vec<&Comparison> = comparisons.iter().filter(member).collect();
+        let mut held = hold_together(&family).into_iter();
+        let mut next = |one| !member(&one) || held.next().unwrap_or(true);
+        let hold = comparisons.iter().map(&mut next).collect();
+        let found = family
+            .iter()
+            .filter_map(|one| detectable_together(one, family.len()));
+        let mut detectable: Vec<f64> = found.collect();
+        detectable.sort_unstable_by(f64::total_cmp);
+        let suite = (family.len() > 1).then(|| SuiteLevel {
+            comparisons: family.len(),
+            detectable: detectable.get(detectable.len() / 2).copied(),
+        });
+        (suite, hold)
+    }
+
+    /// The evidence that lacks where a comparison breaks a rule by its own verdict. Where it was
+    /// raced a second time, that race alone keeps the α of the suite.
+    fn unproven(rule: FailOn, comparison: &Comparison, holds: bool) -> Option<Unproven> {
+        match &comparison.confirmation {
+            Some(second) => (!second.agrees).then_some(Unproven::SecondRace),
+            None => (rule == FailOn::Slower && !holds).then_some(Unproven::SuiteLevel),
+        }
+    }
+
+    /// Returns true if a comparison breaks a rule that nobody excuses by its own verdict, which a
+    /// second race is to confirm.
+    pub fn asks_for_confirmation(&self, comparison: &Comparison) -> bool {
+        let hit = self.hit(
+            comparison,
+            true,
+            &mut vec![Seen::default(); self.ignores.len()],
+        );
+        self.judged.names(&comparison.benchmark) && hit.is_some_and(|hit| hit.excuse.is_none())
+    }
+
+    /// The rule that a comparison breaks: one that fails the run before one that does not.
+    fn hit(&self, comparison: &Comparison, holds: bool, seen: &mut [Seen]) -> Option<GateHit> {
         let rules = self.rules_of(&comparison.benchmark);
         let judged = comparison.candidate.is_some();
         let breaks = |rule: FailOn| judged && rule.holds(comparison.verdict);
@@ -135,11 +181,13 @@ impl Gate {
                         reason: ignore.reason.clone(),
                         until: ignore.until.map(|day| day.to_string()),
                     }),
+                    unproven: Self::unproven(rule, comparison, holds),
                 }
             })
             .collect();
-        let failing = hits.iter().find(|hit| hit.excuse.is_none());
-        failing.or(hits.first()).cloned()
+        let failing = hits.iter().find(|hit| hit.fails());
+        let unexcused = || hits.iter().find(|hit| hit.excuse.is_none());
+        failing.or_else(unexcused).or(hits.first()).cloned()
     }
 
     /// Returns true if the last day of an entry is behind us.
@@ -174,7 +222,7 @@ mod tests {
 
     use deadheat_analysis::{Options, analyse};
     use deadheat_format::read_run;
-    use deadheat_model::{Glob, RaceSettings, Verdict};
+    use deadheat_model::{Confirmation, Glob, RaceSettings, Verdict};
 
     use super::*;
 
@@ -188,6 +236,7 @@ mod tests {
         let comparison = |(name, verdict): &(&str, Option<Verdict>)| Comparison {
             benchmark: (*name).to_owned(),
             verdict: *verdict,
+            p_looks: Some(1e-9),
             ..template.clone()
         };
         analysis.comparisons = benchmarks.iter().map(comparison).collect();
@@ -254,6 +303,41 @@ mod tests {
             hits(&gate(&[], vec![]), &mut analysis),
             [None, None, None, None]
         );
+    }
+
+    fn hit_by(p: f64, others: usize, confirmation: Option<bool>) -> GateHit {
+        let names: Vec<String> = (0..others).map(|number| format!("b{number}")).collect();
+        let mut all = vec![("a", SLOWER)];
+        all.extend(names.iter().map(|name| (name.as_str(), OPEN)));
+        let mut analysis = analysis(&all);
+        let first = &mut analysis.comparisons[0];
+        first.p_looks = Some(p);
+        first.confirmation = confirmation.map(|agrees| Confirmation {
+            verdict: Some(Verdict::Slower).filter(|_| agrees),
+            estimate: first.estimate,
+            alpha: 0.05,
+            agrees,
+        });
+        for one in &mut analysis.comparisons[1..] {
+            one.p_looks = Some(0.6);
+        }
+        gate(&[FailOn::Slower], vec![]).judge(&mut analysis);
+        analysis.comparisons.swap_remove(0).gate.unwrap()
+    }
+
+    #[test]
+    fn all_that_must_not_be_slower_keep_alpha_together() {
+        assert!(hit_by(0.04, 0, None).fails());
+        assert_eq!(hit_by(0.04, 9, None).unproven, Some(Unproven::SuiteLevel));
+        assert!(hit_by(0.004, 9, None).fails());
+        assert!(!hit_by(0.004, 99, None).fails());
+    }
+
+    #[test]
+    fn where_there_is_a_second_race_it_alone_decides() {
+        assert!(hit_by(0.04, 99, Some(true)).fails());
+        let not_confirmed = hit_by(1e-9, 0, Some(false));
+        assert_eq!(not_confirmed.unproven, Some(Unproven::SecondRace));
     }
 
     #[test]

@@ -7,7 +7,7 @@ mod precedence;
 pub use gate::Gate;
 #[cfg(feature = "commands")]
 pub use precedence::Terms;
-pub(crate) use precedence::benchmark_overrides;
 #[cfg(feature = "commands")]
 pub(crate) use precedence::recorded_rules;
 pub use precedence::{CliOverrides, Rules, RulesSource};
+pub(crate) use precedence::{benchmark_overrides, hold_together};

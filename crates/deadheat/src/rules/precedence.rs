@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use deadheat_format::{FileProblem, find_rules, read_rules};
 use deadheat_model::{
-    BenchmarkOverrides, LevelOverride, Looks, RaceSettings, RulesFile, RulesOfSome,
+    Benchmark, BenchmarkOverrides, FailOn, LevelOverride, Looks, RaceSettings, RulesFile,
+    RulesOfSome,
 };
 #[cfg(feature = "commands")]
 use deadheat_model::{Metric, Origin, Results, Run};
@@ -238,6 +239,26 @@ pub(crate) fn benchmark_overrides<E>(
     })
 }
 
+/// Notes in every benchmark that must not be slower the comparisons for which this has to hold
+/// together. A race that is confirmed by a second one need not hold for more than itself.
+pub(crate) fn hold_together(
+    benchmarks: &mut [Benchmark],
+    settings: &RaceSettings,
+    some: &[RulesOfSome],
+) {
+    let is_member = |benchmark: &Benchmark| {
+        let own = RulesOfSome::of(some, &benchmark.name).fail_on;
+        let asked = own.as_ref().or(settings.fail_on.as_ref());
+        asked.is_some_and(|asked| asked.contains(&FailOn::Slower))
+    };
+    let members = benchmarks.iter().filter(|one| is_member(one));
+    let family: usize = members.map(|one| one.candidates().count()).sum();
+    if family > 1 && !settings.confirm() {
+        let members = benchmarks.iter_mut().filter(|one| is_member(one));
+        members.for_each(|one| one.family = family as u32);
+    }
+}
+
 /// What is decided for a benchmark of a recording, which is looked at once,
 /// after so many replicates, and has no time to spend.
 #[cfg(feature = "commands")]
@@ -264,7 +285,7 @@ pub(crate) fn recorded_rules(
 mod tests {
     use super::*;
     use deadheat_analysis::planned_looks;
-    use deadheat_model::{FailOn, Glob, Metric};
+    use deadheat_model::{Contender, Glob, Metric, Workload};
     use std::time::Duration;
 
     fn file() -> RulesFile {
@@ -367,5 +388,40 @@ mod tests {
                 .unwrap()
                 .is_empty()
         );
+    }
+
+    #[test]
+    fn all_that_must_not_be_slower_hold_together_unless_a_second_race_confirms() {
+        let contender = |name: &str| Contender {
+            name: name.to_owned(),
+            workload: Workload::Recording,
+        };
+        let benchmark = |name: &str, contenders: &[&str]| Benchmark {
+            name: name.to_owned(),
+            contenders: contenders.iter().copied().map(contender).collect(),
+            ..Benchmark::default()
+        };
+        let free = RulesOfSome {
+            name: Glob::new("free"),
+            rules: RaceSettings {
+                fail_on: Some(Vec::new()),
+                ..RaceSettings::default()
+            },
+        };
+        let families = |settings: &RaceSettings| {
+            let mut all = [
+                benchmark("free", &["a", "b"]),
+                benchmark("two", &["a", "b"]),
+                benchmark("three", &["a", "b", "c"]),
+            ];
+            hold_together(&mut all, settings, std::slice::from_ref(&free));
+            all.map(|one| one.family)
+        };
+        let mut settings = RaceSettings::default();
+        assert_eq!(families(&settings), [0, 0, 0]);
+        settings.fail_on = Some(vec![FailOn::Slower]);
+        assert_eq!(families(&settings), [0, 3, 3]);
+        settings.confirm = Some(true);
+        assert_eq!(families(&settings), [0, 0, 0]);
     }
 }

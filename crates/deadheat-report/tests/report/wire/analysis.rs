@@ -42,6 +42,10 @@ pub struct Analysis {
     /// The rules file that was read; absent where none was.
     #[serde(default)]
     config: Optional<String>,
+    /// The comparisons that the rule `slower` keeps alpha for together; absent
+    /// where that is one, or none.
+    #[serde(default)]
+    gate_suite: Optional<GateSuite>,
     /// Entries of the rules file's ignore list that excuse nothing; absent
     /// where there are none.
     #[serde(default)]
@@ -275,4 +279,16 @@ pub struct Warning {
     /// For people; the wording may change.
     #[schemars(length(min = 1))]
     message: String,
+}
+
+/// The comparisons that a gate keeps alpha for together.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+struct GateSuite {
+    /// Their number.
+    comparisons: u64,
+    /// The change by which half of them would be found slower at that level
+    /// with 80 % power; null where no error is known.
+    detectable_change: Nullable<Amount>,
 }

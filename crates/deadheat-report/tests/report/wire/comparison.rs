@@ -42,6 +42,10 @@ pub struct Comparison {
     /// it breaks none.
     #[serde(default)]
     gate: Optional<Gate>,
+    /// The second race of a benchmark that broke a rule; absent where there
+    /// was none.
+    #[serde(default)]
+    confirmation: Optional<Confirmation>,
     /// Whether the verdict rests on one replicate, on samples that are not
     /// paired, or is otherwise of the weaker kind.
     provisional: bool,
@@ -295,14 +299,50 @@ enum Better {
 #[schemars(inline)]
 struct Gate {
     rule: Rule,
-    /// Whether the run fails for it; if not, it is excused.
+    /// Whether the run fails for it; if not, it is excused, or the evidence is
+    /// not enough.
     fails: bool,
+    /// The evidence that is missing: `suite-level` where it is not slower at
+    /// the level at which all comparisons of the gate keep alpha together,
+    /// `second-race` where a second race did not confirm the first; absent
+    /// where there is enough.
+    #[serde(default)]
+    unproven: Optional<Unproven>,
     /// Why it is excused.
     #[serde(default)]
     reason: Optional<String>,
     /// The last day of the excuse; absent when it has no end.
     #[serde(default)]
     until: Optional<Day>,
+}
+
+/// The evidence that is missing.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(inline)]
+enum Unproven {
+    SuiteLevel,
+    SecondRace,
+}
+
+/// The second race of a benchmark that broke a rule: a race of its own plan,
+/// seed, processes and placements.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+struct Confirmation {
+    /// Whether it breaks the rule as the first race did, and in the same
+    /// direction.
+    confirmed: bool,
+    /// null where only an estimate is allowed.
+    verdict: Nullable<Verdict>,
+    /// null when none can be formed.
+    change: Nullable<Change>,
+    /// null when the data cannot give an interval.
+    ci: Nullable<Interval>,
+    /// The chance of a wrong verdict that it accepted, which all benchmarks
+    /// that were raced again share.
+    alpha: Alpha,
 }
 
 /// A rule by its name.

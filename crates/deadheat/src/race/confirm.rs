@@ -1,0 +1,257 @@
+//! The second race of benchmarks that broke a rule: which are raced again, at which level, and what
+//! became of it.
+//!
+//! The second race alone keeps the α of the suite, whatever came of the first: of k benchmarks that
+//! it races, each is judged at min(α, 2·α/k). A benchmark that did not change is called different
+//! in the one direction that counts with half that chance, so any of k is with at most α. The first
+//! race only chooses. Its own false alarms, of which α·m/2 are to be expected among m benchmarks,
+//! make k, so where nothing changed both together turn red in about α²·m/4 of runs, at most α.
+//!
+//! Its file stands beside that of the first and is an ordinary run file. The seed of the second
+//! follows from that of the first, which says which of them belong together.
+
+use std::path::{Path, PathBuf};
+
+use deadheat_analysis::{Options, analyse};
+use deadheat_format::FileProblem;
+use deadheat_model::{
+    Analysis, Benchmark, Comparison, Confirmation, EndReason, Ending, FailOn, FailedBenchmark,
+    RaceSettings, RulesOfSome, Run, Verdict,
+};
+
+use super::error::RaceOutcome;
+use crate::exit::Failure;
+use crate::rules::Gate;
+
+/// A second race, as it follows from the first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SecondRace {
+    /// Its seed.
+    pub seed: u64,
+    /// Its run file.
+    pub save: PathBuf,
+    /// The share of its α that each benchmark is judged by.
+    share: f64,
+    /// The benchmarks by name and parameters.
+    benchmarks: Vec<(String, Vec<(String, String)>)>,
+}
+
+impl SecondRace {
+    /// The second race of everything that breaks a rule which nobody excuses; `None` where nothing
+    /// does, and after a first race that somebody stopped.
+    pub fn of(first: &RaceOutcome, gate: &Gate) -> Option<Self> {
+        if matches!(&first.run.end, Some(end) if end.reason != EndReason::Finished
+            && end.reason != EndReason::Budget)
+        {
+            return None;
+        }
+        let options = Options {
+            without_figures: true,
+            ..Options::default()
+        };
+        let analysis = analyse(&first.run, options);
+        let seed = first.run.header.plan.seed;
+        Self::after(&analysis, seed, &first.path, gate)
+    }
+
+    /// The same from the analysis of the first race, its seed and its file.
+    pub fn after(analysis: &Analysis, seed: u64, path: &Path, gate: &Gate) -> Option<Self> {
+        let comparisons = analysis.comparisons.iter();
+        let broken = comparisons.filter(|one| gate.asks_for_confirmation(one));
+        let mut benchmarks: Vec<(String, Vec<(String, String)>)> = Vec::new();
+        for one in broken {
+            let named = (one.benchmark.clone(), one.parameters.clone());
+            if benchmarks.last() != Some(&named) {
+                benchmarks.push(named);
+            }
+        }
+        (!benchmarks.is_empty()).then(|| Self {
+            seed: second_seed(seed),
+            save: second_path(path),
+            share: (2.0 / benchmarks.len() as f64).min(1.0),
+            benchmarks,
+        })
+    }
+
+    /// The settings of the first race with the seed and level of the second.
+    pub fn settings(&self, first: RaceSettings) -> RaceSettings {
+        RaceSettings {
+            seed: Some(self.seed),
+            alpha: Some(first.alpha() * self.share),
+            ..first
+        }
+    }
+
+    /// The rules of some benchmarks, with the level of the second race.
+    pub fn rules(&self, mut first: Vec<RulesOfSome>) -> Vec<RulesOfSome> {
+        for some in &mut first {
+            some.rules.alpha = some.rules.alpha.map(|alpha| alpha * self.share);
+        }
+        first
+    }
+
+    /// Returns true if a benchmark is raced again.
+    pub fn races(&self, benchmark: &Benchmark) -> bool {
+        let mut benchmarks = self.benchmarks.iter();
+        benchmarks.any(|(name, parameters)| {
+            *name == benchmark.name && *parameters == benchmark.parameters
+        })
+    }
+
+    /// That it begins, for whoever waits.
+    pub fn announcement(&self) -> String {
+        match &self.benchmarks[..] {
+            [_] => "a benchmark breaks a rule and is raced once more".to_owned(),
+            several => format!(
+                "{} benchmarks break a rule and are raced once more",
+                several.len()
+            ),
+        }
+    }
+}
+
+/// The file of the second race: `run.confirm.jsonl` beside `run.jsonl`.
+pub fn second_path(first: &Path) -> PathBuf {
+    first.with_extension("confirm.jsonl")
+}
+
+/// The file of a second race may not be there before the first begins.
+pub fn refuse_old_confirmation(save: Option<&Path>) -> Result<(), Failure> {
+    match save.map(second_path).filter(|file| file.exists()) {
+        None => Ok(()),
+        Some(file) => Err(Failure::unwritable(
+            "--confirm",
+            &FileProblem::AlreadyExists.of(file),
+        )),
+    }
+}
+
+/// The seed of the second race: another stream of random numbers, and yet the same for whoever
+/// repeats the first (SplitMix64). Small enough for any JSON reader, as all seeds are.
+fn second_seed(first: u64) -> u64 {
+    let mut mixed = first.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (mixed ^ (mixed >> 31)) >> 32
+}
+
+/// Returns true if a run is the second race of another: it has the seed that follows, and is not
+/// older.
+#[cfg(feature = "commands")]
+pub(crate) fn belong_together(first: &Run, second: &Run) -> bool {
+    let (first, second) = (&first.header, &second.header);
+    second.plan.seed == second_seed(first.plan.seed) && second.started_at >= first.started_at
+}
+
+/// Adds to the analysis of a first race what came of the second. A comparison whose second race was
+/// cut off before it came to a verdict has none, and what broke down in it is a failure as it would
+/// be in the first.
+pub fn add_second_race(analysis: &mut Analysis, second: &Run) {
+    let options = Options {
+        without_figures: true,
+        ..Options::default()
+    };
+    add_second_analysis(analysis, analyse(second, options));
+}
+
+/// The same from the analysis of the second race.
+pub fn add_second_analysis(analysis: &mut Analysis, again: Analysis) {
+    let came_to_its_end = matches!(
+        again.ending,
+        Ending::Recorded(EndReason::Finished | EndReason::Budget)
+    );
+    for one in &mut analysis.comparisons {
+        let same = |other: &&Comparison| {
+            let name = |one: &Comparison| one.candidate.as_ref().map(|side| side.name.clone());
+            other.is_of_one_benchmark_with(one) && name(other) == name(one)
+        };
+        let Some(other) = again.comparisons.iter().find(same) else {
+            continue;
+        };
+        let is_open = matches!(other.verdict, None | Some(Verdict::Inconclusive));
+        if is_open && !came_to_its_end {
+            continue;
+        }
+        let agrees = agree(one.verdict, other.verdict);
+        one.confirmation = Some(Confirmation {
+            verdict: other.verdict,
+            estimate: other.estimate,
+            alpha: other.alpha,
+            agrees,
+        });
+        if matches!(one.verdict, Some(Verdict::Faster | Verdict::Slower)) {
+            one.holds_in_suite = agrees;
+        }
+    }
+    let failed = again.failures.into_iter().map(|failure| FailedBenchmark {
+        benchmark: format!("{} (second race)", failure.benchmark),
+        ..failure
+    });
+    analysis.failures.extend(failed);
+}
+
+/// Returns true if two races say the same: the same change, or both that nothing was proven.
+fn agree(first: Option<Verdict>, second: Option<Verdict>) -> bool {
+    let open = FailOn::Inconclusive;
+    first == second || (open.holds(first) && open.holds(second))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_file_stands_beside_the_first() {
+        let second = second_path(Path::new("a/run.jsonl"));
+        assert_eq!(second, Path::new("a/run.confirm.jsonl"));
+    }
+
+    #[test]
+    fn the_second_seed_is_another_and_always_the_same() {
+        let seeds: Vec<u64> = (0..100).map(second_seed).collect();
+        let mut distinct = seeds.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        assert_eq!(distinct.len(), 100);
+        assert!(
+            seeds
+                .iter()
+                .zip(0..)
+                .all(|(second, first)| *second != first)
+        );
+        assert!(seeds.iter().all(|seed| *seed < 1 << 53));
+    }
+
+    #[test]
+    fn two_races_agree_on_a_direction_or_on_nothing() {
+        let [slower, faster] = [Some(Verdict::Slower), Some(Verdict::Faster)];
+        assert!(agree(slower, slower) && !agree(slower, faster));
+        assert!(!agree(slower, Some(Verdict::Inconclusive)) && !agree(slower, None));
+        assert!(agree(None, Some(Verdict::Inconclusive)));
+        assert!(!agree(
+            Some(Verdict::Inconclusive),
+            Some(Verdict::Equivalent)
+        ));
+    }
+
+    #[test]
+    fn the_level_of_the_second_race_is_shared_by_all_that_are_raced_again() {
+        let second = |share| SecondRace {
+            seed: 1,
+            save: PathBuf::new(),
+            share,
+            benchmarks: Vec::new(),
+        };
+        let alpha = |share| second(share).settings(RaceSettings::default()).alpha();
+        assert_eq!((alpha(1.0), alpha(0.5)), (0.05, 0.025));
+        let some = RulesOfSome {
+            name: deadheat_model::Glob::new("*"),
+            rules: RaceSettings {
+                alpha: Some(0.01),
+                ..RaceSettings::default()
+            },
+        };
+        let rules = second(0.5).rules(vec![some]);
+        assert_eq!(rules[0].rules.alpha, Some(0.005));
+    }
+}

@@ -1,0 +1,297 @@
+//! The gate keeps α for its suite: 100 equal benchmarks turn a run red by chance in at most α of
+//! runs, by one race each and with a second one of what breaks the rule. Whole simulated races, on a
+//! clock that only the contenders turn. Seeds are fixed, so a failure is a change and not chance.
+//!
+//! Benchmarks are independent, so each is raced in a run of its own and suites are put together
+//! from their comparisons.
+
+use std::path::Path;
+use std::thread;
+
+use deadheat::parts::SecondRace;
+use deadheat::parts::add_second_analysis;
+use deadheat::parts::analysis::{Options, PlannedRule, analyse, planned_looks};
+use deadheat::parts::engine::{
+    NeverStop, Noise, Session, SimulatedClock, SimulatedContenders, Simulation, Unwatched,
+};
+use deadheat::parts::model::{
+    Analysis, Benchmark, Comparison, Design, EndReason, Ending, FailOn, Run, Unrecorded, Verdict,
+    Workload,
+};
+use deadheat::parts::rules::Gate;
+use deadheat::parts::settings::RaceSettings;
+use deadheat_testing::runs::{self, benchmark, contenders, design};
+
+const ALPHA: f64 = 0.05;
+const SUITE: usize = 100;
+const REPLICATES: u32 = 40;
+
+/// What is raced.
+#[derive(Clone, Copy)]
+struct Kind {
+    name: &'static str,
+    blocks: u32,
+    noise: Noise,
+}
+
+/// Commands on a quiet machine: a block is a replicate.
+const COMMANDS: Kind = Kind {
+    name: "commands",
+    blocks: 1,
+    noise: Noise {
+        sample: 0.01,
+        ..Noise::NONE
+    },
+};
+
+/// Functions whose layout is drawn with every process.
+const FUNCTIONS: Kind = Kind {
+    name: "functions",
+    blocks: 10,
+    noise: Noise {
+        sample: 0.01,
+        layout: 0.005,
+        ..Noise::NONE
+    },
+};
+
+/// Races one benchmark, whose race goes on until "slower" holds for so many. The margin is so small that no dead heat hides a false verdict.
+fn race(
+    kind: Kind,
+    (name, family): (usize, usize),
+    effect: f64,
+    alpha: f64,
+    seed: u64,
+) -> Comparison {
+    let terms = Design {
+        margin: 0.0002,
+        alpha,
+        blocks_per_replicate: kind.blocks,
+        ..design(planned_looks(0, REPLICATES, alpha).unwrap())
+    };
+    let sides = contenders(["old", "new"], &Workload::Recording);
+    let benchmark = Benchmark {
+        family: family as u32,
+        ..benchmark(format!("b{name}"), sides)
+    };
+    let header = runs::header(terms, seed, vec![benchmark]);
+    let clock = SimulatedClock::default();
+    let simulation = Simulation {
+        baseline_ns: 2e7,
+        effects: vec![effect],
+        noise: kind.noise,
+        seed,
+    };
+    let mut run = Run::new(header.clone());
+    Session {
+        contenders: &mut SimulatedContenders::new(simulation, clock.clone()),
+        clock: &clock,
+        rule: &mut PlannedRule::new(&header),
+        sink: &mut Unrecorded,
+        watcher: &mut Unwatched,
+        stop: &NeverStop,
+        max_replicates: REPLICATES,
+        budget: None,
+        outlive_failures: false,
+    }
+    .race(&mut run)
+    .expect("simulated contenders never fail");
+    let options = Options {
+        without_figures: true,
+        ..Options::default()
+    };
+    analyse(&run, options).comparisons.remove(0)
+}
+
+fn suite(comparisons: Vec<Comparison>) -> Analysis {
+    Analysis {
+        alpha: ALPHA,
+        comparisons,
+        ending: Ending::Recorded(EndReason::Finished),
+        ..Analysis::default()
+    }
+}
+
+/// What became of a suite.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lights {
+    /// A benchmark is slower by its own verdict, as a gate had it before.
+    by_own_verdict: bool,
+    /// The gate is red after one race.
+    by_suite: bool,
+    /// It is red after a second race of what broke the rule.
+    confirmed: bool,
+    /// It would be, had the second race been at α whatever their number.
+    at_plain_alpha: bool,
+    /// The first benchmark is slower by its own verdict, by the suite, and confirmed.
+    first: [bool; 3],
+}
+
+/// Races a suite whose first benchmark has changed by `effect`, and what breaks the rule again.
+/// `shared` is an error that all races of a benchmark have in common, such as the placement of
+/// code that is linked once.
+fn lights(kind: Kind, effect: f64, shared: f64, seed: u64) -> Lights {
+    let gate = Gate {
+        fail_on: vec![FailOn::Slower],
+        ..Gate::default()
+    };
+    let bias = |index: usize| {
+        let sign = if (index as u64 ^ seed).is_multiple_of(2) {
+            1.0
+        } else {
+            -1.0
+        };
+        sign * shared + if index == 0 { effect } else { 0.0 }
+    };
+    let seed_of = |index: usize, race: u64| (seed * 1_000 + index as u64) * 4 + race;
+    let first = |index, family| race(kind, (index, family), bias(index), ALPHA, seed_of(index, 0));
+    let analysis = suite((0..SUITE).map(|index| first(index, 1)).collect());
+    let second = SecondRace::after(&analysis, seed, Path::new("run.jsonl"), &gate);
+    let slower = |one: &Comparison| one.verdict == Some(Verdict::Slower);
+    // Any other race is the same one, whatever its family.
+    let longer = analysis.comparisons.iter().enumerate();
+    let longer = longer.map(|(index, one)| match slower(one) {
+        true => first(index, SUITE),
+        false => one.clone(),
+    });
+    let mut alone = suite(longer.collect());
+    gate.judge(&mut alone);
+    let red = |analysis: &Analysis| {
+        let fails = |one: &Comparison| one.gate.as_ref().is_some_and(|hit| hit.fails());
+        let all: Vec<bool> = analysis.comparisons.iter().map(fails).collect();
+        (all.contains(&true), all[0])
+    };
+    let (by_suite, first_by_suite) = red(&alone);
+    let mut lights = Lights {
+        by_own_verdict: analysis.comparisons.iter().any(slower),
+        by_suite,
+        first: [slower(&analysis.comparisons[0]), first_by_suite, false],
+        ..Lights::default()
+    };
+    let Some(second) = second else {
+        return lights;
+    };
+    let alpha = second.settings(RaceSettings::default()).alpha();
+    let again = |alpha: f64| {
+        let broken = analysis.comparisons.iter().enumerate();
+        let broken = broken.filter(|(_, one)| gate.asks_for_confirmation(one));
+        let raced =
+            broken.map(|(index, _)| race(kind, (index, 1), bias(index), alpha, seed_of(index, 1)));
+        let mut both = analysis.clone();
+        add_second_analysis(&mut both, suite(raced.collect()));
+        gate.judge(&mut both);
+        red(&both)
+    };
+    (lights.confirmed, lights.first[2]) = again(alpha);
+    lights.at_plain_alpha = again(ALPHA).0;
+    lights
+}
+
+/// Counts over so many suites, on all cores: what [`Lights`] has, in its order.
+fn count(kind: Kind, effect: f64, shared: f64, suites: u64) -> [u64; 7] {
+    let threads = thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
+    let some = |thread: u64| {
+        let mut counts = [0; 7];
+        for seed in (thread..suites).step_by(threads as usize) {
+            let of = lights(kind, effect, shared, seed);
+            let own = [
+                of.by_own_verdict,
+                of.by_suite,
+                of.confirmed,
+                of.at_plain_alpha,
+            ];
+            for (count, light) in counts.iter_mut().zip(own.into_iter().chain(of.first)) {
+                *count += u64::from(light);
+            }
+        }
+        counts
+    };
+    let counts = thread::scope(|scope| {
+        let all: Vec<_> = (0..threads)
+            .map(|one| scope.spawn(move || some(one)))
+            .collect();
+        let all = all
+            .into_iter()
+            .map(|one| one.join().expect("no simulation panics"));
+        all.fold([0; 7], |mut sum, some| {
+            sum.iter_mut().zip(some).for_each(|(sum, one)| *sum += one);
+            sum
+        })
+    });
+    println!(
+        "{}, {:+} %, shared {} %, {suites} suites of {SUITE}: own verdict {}, suite {}, confirmed {} \
+         (at plain alpha {}); the first alone {:?}",
+        kind.name,
+        (effect.exp() - 1.0) * 100.0,
+        shared * 100.0,
+        counts[0],
+        counts[1],
+        counts[2],
+        counts[3],
+        &counts[4..],
+    );
+    counts
+}
+
+/// Three standard errors above α of so many.
+fn at_most(suites: u64) -> u64 {
+    let expected = ALPHA * suites as f64;
+    (expected + 3.0 * (expected * (1.0 - ALPHA)).sqrt()) as u64
+}
+
+fn assert_held(kind: Kind, suites: u64) {
+    let [own, suite, confirmed, ..] = count(kind, 0.0, 0.0, suites);
+    // This is what the gate holds against.
+    assert!(own > suites / 2, "{own}");
+    assert!(suite <= at_most(suites), "{suite}");
+    assert!(confirmed <= at_most(suites), "{confirmed}");
+}
+
+#[test]
+fn a_hundred_equal_commands_turn_red_in_at_most_alpha_of_runs() {
+    assert_held(COMMANDS, 120);
+}
+
+#[test]
+fn a_hundred_equal_functions_turn_red_in_at_most_alpha_of_runs() {
+    assert_held(FUNCTIONS, 30);
+}
+
+#[test]
+fn one_that_changed_among_a_hundred_is_found_and_confirmed() {
+    for (kind, percent, least) in [
+        (COMMANDS, 2.0_f64, 24),
+        (COMMANDS, 5.0, 29),
+        (FUNCTIONS, 5.0, 9),
+    ] {
+        let suites = if kind.blocks == 1 { 30 } else { 10 };
+        let effect = (percent / 100.0).ln_1p();
+        let [.., own, suite, confirmed] = count(kind, effect, 0.0, suites);
+        assert!(suite >= least, "{percent}: {suite}");
+        assert!(own >= suites - 1, "{percent}: {own}");
+        assert!(confirmed >= least, "{percent}: {confirmed}");
+    }
+}
+
+#[test]
+fn an_error_that_both_races_share_is_confirmed() {
+    // A placement of ±1 % that is linked once is as good as a change: no second race sees it.
+    let [own, _, confirmed, ..] = count(COMMANDS, 0.0, 0.01, 4);
+    assert_eq!((own, confirmed), (4, 4));
+}
+
+/// The table of the methodology: `cargo test --release -p deadheat --all-features --test suite_gate
+/// -- --ignored --nocapture`.
+#[test]
+#[ignore = "takes minutes; its figures are in docs/methodology.md"]
+fn table() {
+    for kind in [COMMANDS, FUNCTIONS] {
+        let many = kind.blocks == 1;
+        count(kind, 0.0, 0.0, if many { 1_000 } else { 300 });
+        for percent in [1.0_f64, 2.0, 5.0] {
+            let suites = if many { 100 } else { 40 };
+            count(kind, (percent / 100.0).ln_1p(), 0.0, suites);
+        }
+    }
+    count(COMMANDS, 0.0, 0.002, 200);
+}
