@@ -136,7 +136,7 @@ fn lights(kind: Kind, effect: f64, shared: f64, seed: u64) -> Lights {
         ..Gate::default()
     };
     let bias = |index: usize| {
-        let sign = if (index as u64 ^ seed) % 2 == 0 {
+        let sign = if (index as u64 ^ seed).is_multiple_of(2) {
             1.0
         } else {
             -1.0

@@ -215,7 +215,7 @@ fn the_first_push_is_green_and_makes_a_comment_and_a_slower_one_is_red_and_chang
 
     let red = project.job(&project.slow, 101).run();
     // Twice, before anybody is told.
-    red.says(&["a benchmark breaks a rule and is raced once more"]);
+    red.says(&["(confirmed: +"]);
     let second = Path::new(red.output("run")).with_extension("confirm.jsonl");
     assert!(second.exists(), "{red:?}");
     assert_eq!(red.code, 1, "{red:?}");
