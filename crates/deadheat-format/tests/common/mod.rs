@@ -141,6 +141,7 @@ pub fn function_header() -> RunHeader {
             seed: 7,
             benchmarks: vec![
                 Benchmark {
+                    family: 0,
                     name: "sum".to_owned(),
                     parameters: vec![],
                     contenders: vec![function("loop", 700, 2), function("iter", 700, 2)],
