@@ -102,6 +102,9 @@ mod tests {
             path.file_name().unwrap().to_str().unwrap()
         ));
         assert!(is_default_run_name("20240229-123456-00000007-12.jsonl"));
+        assert!(is_default_run_name(
+            "20240229-123456-00000007.confirm.jsonl"
+        ));
         for name in [
             "baseline.jsonl",
             "20240229-123456-00000007-1.jsonl",
