@@ -244,7 +244,7 @@ fn unproven(
                 _ => ", and --confirm races once more what breaks a rule",
             };
             format!(
-                "the rule '{rule}' is broken by {names} by itself, but not at the level at which \
+                "the rule '{rule}' is broken by {names} judged alone, but not at the level at which \
                  all {all} of the gate keep α together, so the run does not fail for it{}{again}.",
                 found.unwrap_or_default()
             )
