@@ -1,6 +1,6 @@
 //! The first line of a run file: the plan, the machine, and the columns of the samples.
 
-#[cfg(feature = "read")]
+#[cfg(feature = "decode")]
 use deadheat_model::RaceKind;
 use deadheat_model::{
     CalibrationNote, ClockFacts, CounterAccess, Environment, Json, LeftOut, LeftOutReason,
