@@ -47,7 +47,7 @@ impl KeepWaiting {
     }
 }
 
-/// What the kernel tells of one thread.
+/// The kernel's account of one thread: the time it ran, and the time it waited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Schedstat {
     pub(crate) cpu_ns: u64,
@@ -119,14 +119,23 @@ struct Last {
 
 thread_local! {
     // Constant and without a destructor, so that a reading allocates nothing.
-    static LAST: Cell<Last> = const {
-        Cell::new(Last {
-            descriptor: NOT_TRIED,
-            switches: u64::MAX,
-            delay_ns: 0,
-            failed: false,
-        })
-    };
+    static LAST: Cell<Last> = const { Cell::new(UNREAD) };
+}
+
+const UNREAD: Last = Last {
+    descriptor: NOT_TRIED,
+    switches: u64::MAX,
+    delay_ns: 0,
+    failed: false,
+};
+
+/// Forgets the readings of the thread that this one was forked from: an account that was opened
+/// before a fork stays that of the parent's thread.
+#[cfg(feature = "commands")]
+pub(crate) fn forget() {
+    LAST.with(|cell| {
+        cell.set(UNREAD);
+    });
 }
 
 /// The delay of the calling thread before a sample.
@@ -367,6 +376,19 @@ mod tests {
             LAST.with(|cell| cell.set(last));
             assert_eq!(before(1).since(2), 0);
             assert!(LAST.with(Cell::get).failed);
+        })
+        .join()
+        .unwrap();
+    }
+
+    #[test]
+    #[cfg(feature = "commands")]
+    fn a_forked_process_opens_its_own_account() {
+        std::thread::spawn(|| {
+            before(1);
+            assert_ne!(LAST.with(Cell::get).descriptor, NOT_TRIED);
+            forget();
+            assert_eq!(LAST.with(Cell::get).descriptor, NOT_TRIED);
         })
         .join()
         .unwrap();

@@ -132,17 +132,11 @@ fn race_pairing(pairing: Pairing, options: &BenchOptions) -> Result<Status, Fail
         Ok(outcome)
     };
     let race = options.race();
-    let mut again = entries.clone();
+    let again = entries.clone();
     let outcome = once(&race, entries)?;
     let answered = (&options.answer, &options.exports);
     confirm_and_tell(&outcome, confirm, options.quiet, answered, |second| {
-        again.benchmarks.retain(|one| second.races(one));
-        again.rules = second.rules(again.rules);
-        let race = BenchmarkRace {
-            settings: second.settings(race.settings.clone()),
-            save: Some(second.save.clone()),
-            ..race.clone()
-        };
+        let (race, again) = second.of_benchmarks(&race, again);
         once(&race, again)
     })
 }

@@ -21,7 +21,7 @@ use super::wire::{
     NO_IMAGE, Outcome, body_bytes, decode_launch, empty, read_exact, write_all,
 };
 use crate::counters::{Counters, Usage, wait};
-use crate::run_delay::{KeepWaiting, OwnDelay, ended_process, has_children};
+use crate::run_delay::{KeepWaiting, OwnDelay, ended_process, forget, has_children};
 
 /// The launcher's side of everything shared with deadheat.
 pub(super) struct Server {
@@ -58,6 +58,7 @@ impl Server {
             // SAFETY: installs a default action, no handler of ours.
             let _ = unsafe { signal(number, SigHandler::SigDfl) };
         }
+        forget();
         // Orphans of a command become our children instead of init's, so that
         // they can be found and killed when deadheat dies.
         // SAFETY: prctl with constant arguments.

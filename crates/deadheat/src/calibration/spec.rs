@@ -7,6 +7,7 @@ use deadheat_model::{RaceKind, RaceSettings, ShareRange};
 
 use super::work::Work;
 use crate::exit::Failure;
+use crate::repetition::derived_seed;
 
 /// A calibration as asked for.
 #[derive(Clone, Debug)]
@@ -42,16 +43,9 @@ impl CalibrationSpec {
         Ok(())
     }
 
-    /// The seed of one batch: neighbours must not share their coins, so the
-    /// numbers are mixed (SplitMix64). Small enough for any reader of JSON.
+    /// The seed of one batch.
     pub(super) fn seed_of(&self, batch: u64) -> u64 {
-        let mut mixed = self
-            .settings
-            .seed()
-            .wrapping_add(batch.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) >> 32
+        derived_seed(self.settings.seed(), batch)
     }
 }
 

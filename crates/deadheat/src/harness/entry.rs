@@ -184,7 +184,7 @@ fn race(
 /// Races once more what broke a rule.
 fn race_again(
     race: &BenchmarkRace,
-    mut entries: Entries,
+    entries: Entries,
     second: &SecondRace,
     arguments: &Arguments,
     rules: &Rules,
@@ -192,13 +192,7 @@ fn race_again(
     if !arguments.quiet {
         to_stderr("deadheat", &second.announcement());
     }
-    entries.benchmarks.retain(|one| second.races(one));
-    entries.rules = second.rules(entries.rules);
-    let race = BenchmarkRace {
-        settings: second.settings(race.settings.clone()),
-        save: Some(second.save.clone()),
-        ..race.clone()
-    };
+    let (race, entries) = second.of_benchmarks(race, entries);
     let mut line = LiveProgress::of_suite(arguments.quiet);
     let outcome =
         race_benchmarks(&race, entries, &mut line).map_err(|error| error.into_failure(rules))?;

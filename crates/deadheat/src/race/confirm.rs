@@ -19,8 +19,10 @@ use deadheat_model::{
     RaceSettings, RulesOfSome, Run, Verdict,
 };
 
+use super::entries::{BenchmarkRace, Entries};
 use super::error::RaceOutcome;
 use crate::exit::Failure;
+use crate::repetition::derived_seed;
 use crate::rules::Gate;
 
 /// A second race, as it follows from the first.
@@ -98,6 +100,25 @@ impl SecondRace {
         })
     }
 
+    /// The second race of benchmarks in processes, from the first and its entries.
+    pub fn of_benchmarks(
+        &self,
+        first: &BenchmarkRace,
+        entries: Entries,
+    ) -> (BenchmarkRace, Entries) {
+        let race = BenchmarkRace {
+            settings: self.settings(first.settings.clone()),
+            save: Some(self.save.clone()),
+            ..first.clone()
+        };
+        let mut entries = Entries {
+            rules: self.rules(entries.rules),
+            ..entries
+        };
+        entries.benchmarks.retain(|one| self.races(one));
+        (race, entries)
+    }
+
     /// That it begins, for whoever waits.
     pub fn announcement(&self) -> String {
         match &self.benchmarks[..] {
@@ -126,13 +147,9 @@ pub fn refuse_old_confirmation(save: Option<&Path>) -> Result<(), Failure> {
     }
 }
 
-/// The seed of the second race: another stream of random numbers, and yet the same for whoever
-/// repeats the first (SplitMix64). Small enough for any JSON reader, as all seeds are.
+/// The seed of the second race, which is that of whoever repeats the first, too.
 fn second_seed(first: u64) -> u64 {
-    let mut mixed = first.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    (mixed ^ (mixed >> 31)) >> 32
+    derived_seed(first, 0)
 }
 
 /// Returns true if a run is the second race of another: it has the seed that follows, and is not
