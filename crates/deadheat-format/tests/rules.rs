@@ -85,7 +85,7 @@ fn every_key_is_read() {
     assert_eq!(md5.reason, "rewritten in #123");
     assert_eq!(md5.until, Day::new(2026, 12, 31));
     assert_eq!(md5.rule, Some(FailOn::Slower));
-    assert_eq!(md5.line, 23);
+    assert_eq!(md5.line, 24);
     assert_eq!((hash.until, hash.rule), (Day::new(2027, 1, 1), None));
 }
 
