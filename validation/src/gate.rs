@@ -173,13 +173,13 @@ fn one_slower(setting: &Setting) -> Section {
         .chain([TWO_PERCENT.to_owned()])
         .collect();
     let mut section = Section {
-        text: format!(
+        text:
             "## Suites in which one benchmark is slower by 2 %\n\n\
              The same with a function of about 25 µs that does exactly 2 % more in the place of one of \
              them. Red is right where it is red for that one.\n\n\
              | gate | | suites | red for the slower one | red for another | seconds |\n\
              | --- | --- | --- | --- | --- | --- |\n"
-        ),
+        .to_owned(),
         bars: Vec::new(),
     };
     in_every_weather(|weather| {
