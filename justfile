@@ -57,7 +57,7 @@ dist:
     .ci/dist
 
 # What is promised, measured on a machine that does nothing else: races of commands, of functions, on neutral links, of two builds, saved results, and reports
-validate: validate-commands validate-functions validate-placement validate-builds validate-saved validate-reports
+validate: validate-commands validate-functions validate-gate validate-placement validate-builds validate-saved validate-reports
 
 # Every table that sets deadheat beside its peers, one after the other: half a day on a machine that does nothing else; each goes on where it stopped
 tables: validate-cost validate-log-normal validate-paired-article validate-compare-py validate-peers validate-bench-diff
@@ -70,6 +70,10 @@ validate-commands:
 # Races of functions, every bar of theirs: some twenty minutes; `just validate-functions --quick` only tries it
 validate-functions *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin functions -- {{options}}
+
+# Whole suites under a gate, red and green: some five minutes; `just validate-gate --quick` only tries it
+validate-gate *options:
+    cargo run --release --manifest-path validation/Cargo.toml --bin gate -- {{options}}
 
 # Races on neutral links, every bar of theirs: some three minutes (gcc, clang, lld); `just validate-placement --quick` only tries it
 validate-placement *options:

@@ -42,8 +42,7 @@ judging=()
 racing=()
 [ -n "$MARGIN" ] && racing+=(--margin "$MARGIN")
 case $CONFIRM in
-    true) racing+=(--confirm) ;;
-    false) ;;
+    true | false) racing+=("--confirm=$CONFIRM") ;;
     *) fail "confirm: '$CONFIRM' is neither true nor false" ;;
 esac
 [ -n "$BUDGET" ] && racing+=(--budget "$BUDGET")

@@ -1,11 +1,12 @@
-//! The races that `functions` runs: a bench target like anybody's.
+//! The races that `functions` and `gate` run: a bench target like anybody's.
 //!
 //! Both contenders of a race are of one type, so that they share their loop
 //! and not only what is called in it.
 
 use deadheat::suite::Benchmark;
 use deadheat_validation::workloads::{
-    ONE_THOUSANDTH, RACES_OF_ONE_PERCENT, RACES_WITH_ITSELF, Size, Visitor, one_percent, steps,
+    GATED, ONE_THOUSANDTH, RACES_OF_ONE_PERCENT, RACES_WITH_ITSELF, Size, TWO_PERCENT, Visitor,
+    gated, of_the_gate, one_percent, steps,
 };
 
 /// Races a function against itself.
@@ -35,6 +36,11 @@ fn main() {
             more(one_percent(number), 1.0);
         }
         more(ONE_THOUSANDTH.to_owned(), 0.1);
+        more(TWO_PERCENT.to_owned(), 2.0);
+        for number in 0..GATED {
+            let call = of_the_gate(number);
+            WithItself(suite.benchmark(gated(number))).visit(call);
+        }
         for size in Size::ALL {
             for number in 0..RACES_WITH_ITSELF {
                 size.hand_to(WithItself(suite.benchmark(size.with_itself(number))));

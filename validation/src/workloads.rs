@@ -12,6 +12,23 @@ pub const ONE_THOUSANDTH: &str = "0.1 % more";
 /// Names under which a function meets itself.
 pub const RACES_WITH_ITSELF: usize = 20;
 
+/// Unchanged functions in a suite under a gate.
+pub const GATED: usize = 10;
+
+/// The race of a function of such a suite against one that does 2 % more.
+pub const TWO_PERCENT: &str = "gate/2 % more";
+
+/// The name of a race of an unchanged function in such a suite.
+pub fn gated(number: usize) -> String {
+    format!("gate/itself/{number:02}")
+}
+
+/// An unchanged function of such a suite: from 1 µs for the first to some 50 µs for the last.
+pub fn of_the_gate(number: usize) -> impl Fn(&u64) -> u64 + Copy + 'static {
+    let steps = 720 + 3_600 * number as u32;
+    move |_| mixing(steps)
+}
+
 /// The name of a race for 1 %.
 pub fn one_percent(number: usize) -> String {
     format!("1 % more/{number:02}")

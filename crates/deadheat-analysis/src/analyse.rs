@@ -115,6 +115,7 @@ impl<'a> PerBenchmarkAnalysis<'a> {
                 (None, Origin::Race) => Ending::Cut,
                 (None, _) => Ending::Recording,
             },
+            second_race: None,
             calibration: run.header.environment.calibration.clone(),
         }
     }

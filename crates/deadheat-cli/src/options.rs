@@ -150,8 +150,10 @@ impl<const FRONT: usize> FromArgMatches for SettingsArgs<FRONT> {
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         for setting in Setting::of(Front::ALL[FRONT]) {
             let given: Vec<&str> = match setting.kind {
-                ValueKind::Flag if matches.get_flag(setting.name) => vec!["true"],
-                ValueKind::Flag => Vec::new(),
+                ValueKind::Flag if !setting.can_be_denied() => {
+                    let is_set = matches.get_flag(setting.name);
+                    is_set.then_some("true").into_iter().collect()
+                }
                 _ => {
                     let given = matches.get_many::<String>(setting.name);
                     given.into_iter().flatten().map(String::as_str).collect()
@@ -179,7 +181,15 @@ fn option(setting: &'static Setting, front: Front) -> Arg {
         _ => option.help_heading("Design"),
     };
     if let ValueKind::Flag = setting.kind {
-        return option.action(ArgAction::SetTrue);
+        return match setting.can_be_denied() {
+            false => option.action(ArgAction::SetTrue),
+            true => option
+                .value_name("BOOL")
+                .num_args(0..=1)
+                .require_equals(true)
+                .default_missing_value("true")
+                .value_parser(parser(setting)),
+        };
     }
     let option = option.value_name(setting.value);
     match setting.kind {

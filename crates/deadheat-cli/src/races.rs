@@ -3,13 +3,15 @@
 
 use std::path::{Path, PathBuf};
 
+use deadheat::parts::analysis;
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::read_header;
+use deadheat::parts::model::Run;
 use deadheat::parts::repetition::{Options, repeating, words_of_this_process};
-use deadheat::parts::settings::Placement;
-use deadheat::parts::terminal::to_stderr;
+use deadheat::parts::settings::{Placement, RaceSettings};
 use deadheat::parts::{
-    LiveProgress, RaceError, RaceOutcome, Resumable, ResumeOptions, SecondRace, resume_race,
+    LiveProgress, RaceError, RaceOutcome, Raced, Resumable, ResumeOptions, SecondRace,
+    refuse_old_confirmation, resume_race,
 };
 use deadheat_build::bytes_below;
 
@@ -17,55 +19,51 @@ use crate::clean::size;
 use crate::exports::ExportArgs;
 use crate::options::AnswerArgs;
 
-/// Answers about a race, once what broke a rule was raced again, if that is asked for.
-pub fn confirm_and_tell(
-    outcome: &RaceOutcome,
-    is_asked: bool,
+/// Races, and once more what broke a rule where the settings ask for that, and answers. `race` is
+/// given the second race when it is its turn.
+pub fn race_and_tell(
+    settings: &RaceSettings,
+    save: Option<&Path>,
     quiet: bool,
     (answer, exports): (&AnswerArgs, &ExportArgs),
-    race_again: impl FnOnce(&SecondRace) -> Result<RaceOutcome, Failure>,
+    race: impl FnMut(Option<&SecondRace>) -> Result<RaceOutcome, Failure>,
 ) -> Result<Status, Failure> {
-    let second = SecondRace::of(outcome, &answer.gate).filter(|_| is_asked);
-    let Some(second) = second else {
-        return tell(outcome, None, answer, exports);
-    };
-    if !quiet {
-        to_stderr("deadheat", &second.announcement());
+    let is_asked = settings.confirm();
+    if is_asked {
+        refuse_old_confirmation(save)?;
     }
-    match race_again(&second) {
-        Ok(second) => tell(outcome, Some(&second), answer, exports),
-        Err(failure) => {
-            tell(outcome, None, answer, exports)?;
-            Err(failure.of_part("the second race"))
-        }
-    }
+    let options = |run: &Run| analysis_options(run, answer, exports);
+    let raced = Raced::confirmed(is_asked, &answer.gate, quiet, options, race)?;
+    tell(raced, answer, exports)
 }
 
-/// Analyses, writes what was asked for, and answers; about a race and the second one of what broke
-/// a rule in it, if there was one.
-pub fn tell(
-    outcome: &RaceOutcome,
-    second: Option<&RaceOutcome>,
+/// Answers about a race that was taken up again.
+pub fn tell_of_one(
+    outcome: RaceOutcome,
     answer: &AnswerArgs,
     exports: &ExportArgs,
 ) -> Result<Status, Failure> {
-    let answer = answer.answer();
-    let run = &outcome.run;
-    let reports = exports.reports();
+    let options = analysis_options(&outcome.run, answer, exports);
+    let raced = Raced::once(outcome, options, &answer.gate);
+    tell(raced, answer, exports)
+}
+
+/// The options of the analysis of a run, for an answer and the files beside it.
+fn analysis_options(run: &Run, answer: &AnswerArgs, exports: &ExportArgs) -> analysis::Options {
     let benchmarks = run.header.plan.benchmarks.len();
-    let options = reports.analysis_options(answer.analysis_options(), benchmarks);
-    let again = second.map(|second| &second.run);
-    let analysis = answer.analysis_of_both(run, again, options);
-    let written = exports.write(run, &analysis, &answer)?;
-    let below = [
-        answer.recorded(outcome, second),
-        room(&outcome.path),
-        written,
-    ]
-    .concat();
-    reports.print_beside(&answer, &analysis, &below)?;
-    let stopped = second.unwrap_or(outcome).interrupted();
-    Ok(stopped.map_or_else(|| answer.status(&analysis), Status::Interrupted))
+    let options = answer.answer().analysis_options();
+    exports.reports().analysis_options(options, benchmarks)
+}
+
+/// Writes what was asked for, and answers.
+fn tell(raced: Raced, answer: &AnswerArgs, exports: &ExportArgs) -> Result<Status, Failure> {
+    let answer = answer.answer();
+    let (first, analysis) = (&raced.first, &raced.analysis);
+    let written = exports.write(&first.run, analysis, &answer)?;
+    let below = [answer.recorded(&raced), room(&first.path), written].concat();
+    exports.reports().print_beside(&answer, analysis, &below)?;
+    let status = answer.status(analysis);
+    raced.ended(status)
 }
 
 /// Says how much deadheat keeps, once that is worth a word. Nothing is said of a run file that the

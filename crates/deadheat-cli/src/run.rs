@@ -5,17 +5,17 @@ use std::path::PathBuf;
 use clap::Args;
 use deadheat::parts::command_race::{CommandRaceSpec, Parameter, Runs, Shell, output};
 use deadheat::parts::exit::{Failure, Status};
-use deadheat::parts::model::{ExitPolicy, Input, Output, Plan};
+use deadheat::parts::model::{ExitPolicy, Input, Output};
 use deadheat::parts::rules::{CliOverrides, Rules};
 use deadheat::parts::settings::Front;
 use deadheat::parts::terminal::to_stderr;
 use deadheat::parts::{
-    LiveProgress, RaceOptions, Resumable, ResumeOptions, race_commands, refuse_old_confirmation,
+    LiveProgress, RaceOptions, Resumable, ResumeOptions, SecondRace, race_commands,
 };
 
 use crate::exports::ExportArgs;
 use crate::options::{AnswerArgs, SettingsArgs};
-use crate::races::{again, confirm_and_tell, placements, resume, tell};
+use crate::races::{again, placements, race_and_tell, resume, tell_of_one};
 
 /// Shown at the end of `deadheat run --help`.
 pub const EXAMPLES: &str = "Examples:
@@ -169,7 +169,6 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
         placements: placements(design.placement),
     };
     args.exports.check(args.resume.as_deref())?;
-    let confirm = rules.settings().confirm();
     match &args.resume {
         Some(path) => {
             let how = ResumeOptions {
@@ -180,12 +179,9 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
             };
             let commands = [Resumable::Commands];
             let outcome = resume(path, &commands, design.max_replicates, how, args.quiet)?;
-            tell(&outcome, None, &args.answer, &args.exports)
+            tell_of_one(outcome, &args.answer, &args.exports)
         }
         None => {
-            if confirm {
-                refuse_old_confirmation(args.save.as_deref())?;
-            }
             let spec = args.spec(&rules)?;
             let plan = spec.plan()?;
             options.command = again(plan.seed);
@@ -194,22 +190,23 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
                     to_stderr("deadheat: hint", &hint.to_string());
                 }
             }
-            let race = |plan: Plan, options: &RaceOptions| {
+            let settings = spec.settings.clone();
+            let race = |second: Option<&SecondRace>| {
+                let (mut plan, mut options) = (plan.clone(), options.clone());
+                if let Some(second) = second {
+                    let mut spec = spec.clone();
+                    spec.settings = second.settings(spec.settings);
+                    spec.rules = second.rules(spec.rules);
+                    plan = spec.plan()?;
+                    plan.benchmarks.retain(|one| second.races(one));
+                    options.save = Some(second.save.clone());
+                }
                 let mut progress = LiveProgress::new(&plan.benchmarks, args.quiet);
-                race_commands(plan, options, &mut progress)
+                race_commands(plan, &options, &mut progress)
                     .map_err(|error| error.into_failure(&rules))
             };
-            let outcome = race(plan, &options)?;
             let answered = (&args.answer, &args.exports);
-            confirm_and_tell(&outcome, confirm, args.quiet, answered, |second| {
-                let mut spec = args.spec(&rules)?;
-                spec.settings = second.settings(spec.settings);
-                spec.rules = second.rules(spec.rules);
-                let mut plan = spec.plan()?;
-                plan.benchmarks.retain(|one| second.races(one));
-                let save = Some(second.save.clone());
-                race(plan, &RaceOptions { save, ..options })
-            })
+            race_and_tell(&settings, args.save.as_deref(), args.quiet, answered, race)
         }
     }
 }

@@ -5,7 +5,7 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{Finished, Track, text};
+use common::{Finished, Track, said, says, text};
 
 const SHORT: &str = "sleep 0.01";
 const LONG: &str = "sleep 0.03";
@@ -36,20 +36,6 @@ impl Track {
         let mut all = vec!["analyze"];
         all.extend(args);
         self.run(&all)
-    }
-}
-
-/// Standard output without line breaks, which depend on lengths.
-fn said(done: &Finished) -> String {
-    done.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-#[track_caller]
-fn says(done: &Finished, code: i32, words: &[&str]) {
-    assert_eq!(done.code, Some(code), "{done:?}");
-    let said = said(done);
-    for word in words {
-        assert!(said.contains(word), "'{word}' is missing: {said}");
     }
 }
 
@@ -333,159 +319,4 @@ fn rules_of_a_recording_are_those_of_the_file() {
     track
         .analyze(&["--json", text(&csv)])
         .fails_with(2, &["elephants", "'run'", "deadheat.toml", "race.csv"]);
-}
-
-/// A command that is slow as long as a file is there, as on a machine that was busy for a while.
-fn slow_while(file: &Path) -> String {
-    format!(
-        "if [ -e '{}' ]; then sleep 0.03; else sleep 0.01; fi",
-        file.display()
-    )
-}
-
-#[test]
-fn what_is_slow_in_the_first_race_only_is_not_confirmed_and_green() {
-    let track = Track::new();
-    let state = track.path("busy");
-    fs::write(&state, "").unwrap();
-    // The first race takes 6 replicates of two launches each, and one to warm up; the hook behind
-    // all launches of the candidate ends the busy time, and the second race finds it over.
-    let over = format!("rm -f '{}'", state.display());
-    let save = track.path("run.jsonl");
-    let args = [
-        "-S",
-        "-r",
-        "14",
-        "--confirm",
-        "--fail-on",
-        "slower",
-        "--seed",
-        "5",
-        "--save",
-        text(&save),
-        "-c",
-        "true",
-        "-c",
-        &over,
-    ];
-    let green = track.race(&args, ["sleep 0.01", &slow_while(&state)]);
-    says(
-        &green,
-        0,
-        &[
-            "which the second race did not confirm;",
-            ", then ",
-            "second race in",
-        ],
-    );
-    let second = track.path("run.confirm.jsonl");
-    assert!(second.is_file());
-
-    // What is analysed again knows of both.
-    let again = track.analyze(&["--fail-on", "slower", "--json", text(&save)]);
-    let json = again.succeeds().json();
-    let one = &json["benchmarks"][0];
-    assert_eq!(one["verdict"], "slower");
-    assert_eq!(one["gate"]["unproven"], "second-race");
-    assert_eq!(one["gate"]["fails"], false);
-    assert_eq!(one["confirmation"]["confirmed"], false);
-    assert_eq!(one["confirmation"]["alpha"], 0.05);
-    // Another run of that name, as an older one, is not its second race.
-    fs::copy(track.slower(), &save).unwrap();
-    let alone = track.analyze(&["--fail-on", "slower", "--json", text(&save)]);
-    assert_eq!(alone.code, Some(1), "{alone:?}");
-    assert!(alone.json()["benchmarks"][0]["confirmation"].is_null());
-}
-
-#[test]
-fn what_is_slower_in_both_races_is_confirmed_and_red() {
-    let track = Track::new();
-    let save = track.path("run.jsonl");
-    let args = ["--confirm", "--fail-on", "slower", "--save", text(&save)];
-    let red = track.race(&args, [SHORT, LONG]);
-    says(
-        &red,
-        1,
-        &[
-            "the rule 'slower' is broken by 'sleep 0.03' (confirmed: +",
-            ", then +",
-        ],
-    );
-    let junit = track.path("tests.xml");
-    let report = [
-        "report",
-        text(&save),
-        "--fail-on",
-        "slower",
-        "--junit",
-        text(&junit),
-    ];
-    assert_eq!(track.run(&report).code, Some(1));
-    assert!(fs::read_to_string(&junit).unwrap().contains("confirmed: "));
-    // Neither race writes over the second of another.
-    fs::remove_file(&save).unwrap();
-    track
-        .race(&args, [SHORT, LONG])
-        .fails_with(2, &["--confirm", "run.confirm.jsonl"]);
-}
-
-#[test]
-fn nothing_is_raced_again_where_no_rule_is_broken_or_all_of_it_is_excused() {
-    let track = Track::new();
-    let save = track.path("run.jsonl");
-    let args = ["--confirm", "--fail-on", "slower", "--save", text(&save)];
-    track.race(&args, [LONG, SHORT]).succeeds();
-    assert!(!track.path("run.confirm.jsonl").exists());
-    track.rules("[[ignore]]\nname = \"run\"\nreason = \"known\"\n");
-    fs::remove_file(&save).unwrap();
-    track.race(&args, [SHORT, LONG]).succeeds();
-    assert!(!track.path("run.confirm.jsonl").exists());
-}
-
-#[test]
-fn a_second_race_that_fails_is_told_below_the_answer_of_the_first() {
-    let track = Track::new();
-    let state = track.path("there");
-    fs::write(&state, "").unwrap();
-    let gone = format!("rm -f '{}'", state.display());
-    let breaks = format!("[ -e '{}' ] && sleep 0.03", state.display());
-    let args = [
-        "-S",
-        "-r",
-        "14",
-        "--confirm",
-        "--fail-on",
-        "slower",
-        "-c",
-        "true",
-        "-c",
-        &gone,
-    ];
-    let failed = track.race(&args, ["sleep 0.01", &breaks]);
-    assert_eq!(failed.code, Some(3), "{failed:?}");
-    assert!(failed.stderr.contains("the second race: "), "{failed:?}");
-    assert!(said(&failed).contains("is slower by"), "{failed:?}");
-}
-
-#[test]
-fn a_second_race_that_was_cut_off_can_be_taken_up_and_counts_from_then_on() {
-    let track = Track::new();
-    let save = track.path("run.jsonl");
-    let args = ["--confirm", "--fail-on", "slower", "--save", text(&save)];
-    assert_eq!(track.race(&args, [SHORT, LONG]).code, Some(1));
-    let second = track.path("run.confirm.jsonl");
-    let whole = fs::read_to_string(&second).unwrap();
-    // Killed after three blocks.
-    let kept: Vec<&str> = whole.lines().take(4).collect();
-    fs::write(&second, kept.join("\n") + "\n").unwrap();
-    let judged = |track: &Track| {
-        let done = track.analyze(&["--fail-on", "slower", "--json", text(&save)]);
-        assert_eq!(done.code, Some(1), "{done:?}");
-        done.json()["benchmarks"][0]["confirmation"]["confirmed"].clone()
-    };
-    assert!(judged(&track).is_null());
-    track
-        .run(&["run", "-q", "--resume", text(&second)])
-        .succeeds();
-    assert_eq!(judged(&track), true);
 }

@@ -25,6 +25,7 @@ metric = "wall"
 budget = "30s"
 max-replicates = 40
 fail-on = ["slower"]
+confirm = true
 include = ["parse/*", "hash/*"]
 exclude = ["slow/*"]
 
@@ -63,6 +64,7 @@ fn every_key_is_read() {
         budget: Some(Duration::from_secs(30)),
         max_replicates: Some(40),
         fail_on: Some(vec![FailOn::Slower]),
+        confirm: Some(true),
         ..RaceSettings::default()
     };
     assert_eq!(rules.all, all);
@@ -83,7 +85,7 @@ fn every_key_is_read() {
     assert_eq!(md5.reason, "rewritten in #123");
     assert_eq!(md5.until, Day::new(2026, 12, 31));
     assert_eq!(md5.rule, Some(FailOn::Slower));
-    assert_eq!(md5.line, 23);
+    assert_eq!(md5.line, 24);
     assert_eq!((hash.until, hash.rule), (Day::new(2027, 1, 1), None));
 }
 
@@ -147,6 +149,10 @@ fn unknown_keys_are_refused_with_the_nearest_right_one() {
             "the keys of [[benchmark]] are name, margin, alpha, metric, budget, fail-on",
         ),
         (
+            "[[benchmark]]\nname = \"a\"\nconfirm = true",
+            "unknown key 'confirm' in deadheat.toml, line 3, column 1; the keys of [[benchmark]] are",
+        ),
+        (
             "colour = \"red\"",
             "the keys of the file are margin, alpha,",
         ),
@@ -186,6 +192,10 @@ fn values_that_make_no_sense_name_their_key_and_place() {
         ("budget = -1", "budget:"),
         ("budget = [1]", "budget is a list"),
         ("metric = 3", "metric is a whole number"),
+        (
+            "confirm = \"yes\"",
+            "confirm is a text in deadheat.toml, line 1, column 11; write true or false",
+        ),
         ("metric = \" \"", "metric is empty"),
         ("max-replicates = 0", "max-replicates is 0"),
         ("max-replicates = -4", "max-replicates is -4"),

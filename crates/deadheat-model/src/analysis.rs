@@ -255,6 +255,8 @@ pub struct Analysis {
     pub elapsed_seconds: f64,
     /// The end of the run.
     pub ending: Ending,
+    /// The end of the second race of what broke a rule; `None` where there was none.
+    pub second_race: Option<Ending>,
     /// The calibration of races of this kind on the machine when the run began.
     pub calibration: Option<CalibrationNote>,
 }

@@ -40,7 +40,7 @@ impl Front {
 /// The values that a setting takes.
 #[derive(Clone, Copy, Debug)]
 pub enum ValueKind {
-    /// None: it is there or it is not.
+    /// None: it is there or it is not. Where a file may say it, `=false` behind it says otherwise.
     Flag,
     /// A share in a range, as `1%` or `0.01`.
     Share(&'static ShareRange),
@@ -130,6 +130,11 @@ impl Setting {
             }) => (*help).to_owned(),
             Some(FrontHelp { help, default, .. }) => format!("{help} [default: {default}]"),
         }
+    }
+
+    /// Returns true for a flag that a command line can take back, since a file may say it.
+    pub fn can_be_denied(&self) -> bool {
+        matches!(self.kind, ValueKind::Flag) && self.in_file.is_some()
     }
 
     /// Reads a value as it was typed; `true` for a flag. The error is a sentence for whoever typed
@@ -413,7 +418,7 @@ settings! {
         name: "confirm",
         value: "",
         kind: ValueKind::Flag,
-        in_file: None,
+        in_file: Some(FileScope::File),
         helps: &[help(
             &[Front::Run, Front::Bench, Front::Harness],
             "Race what breaks a rule of --fail-on once more; it fails the run only if the second \

@@ -1,7 +1,8 @@
 //! Gates in words: which rules are broken by what, what excuses them, and which excuses are idle.
 
 use deadheat_model::{
-    Analysis, Comparison, Confirmation, Estimate, Excuse, GateHit, Idle, IdleIgnore, Unproven,
+    Analysis, Comparison, Confirmation, EndReason, Ending, Estimate, Excuse, GateHit, Idle,
+    IdleIgnore, Unproven,
 };
 
 use crate::document::{Broken, Content, Note, Severity};
@@ -11,6 +12,7 @@ use crate::enumeration::texts;
 use crate::glyphs::Glyphs;
 use crate::names::{shorten, shown};
 use crate::suite::{self, Source};
+use crate::tally::signal_name;
 use crate::units::{Precision, counted, range};
 
 /// So many names stand in a sentence; all of them are in the JSON.
@@ -27,16 +29,18 @@ const REASON: usize = 400;
 /// Every sentence about the gates, the gravest first; none where nobody set a rule.
 pub(crate) fn gates(analysis: &Analysis, glyphs: Glyphs) -> Vec<Note> {
     let mut notes = broken(analysis, glyphs);
-    notes.extend(about_the_file(analysis, glyphs));
+    notes.extend(remarks(analysis, glyphs));
     Note::gravest_first(&notes)
 }
 
-/// Sentences about the rules file: excuses that excuse nothing, and that the rules are its.
-pub(crate) fn about_the_file(analysis: &Analysis, glyphs: Glyphs) -> Vec<Note> {
+/// Sentences beside what is broken: that a second race has no say, excuses that excuse nothing,
+/// and which file the rules are from.
+pub(crate) fn remarks(analysis: &Analysis, glyphs: Glyphs) -> Vec<Note> {
     let gates = &analysis.gates;
     let file = gates.config.as_deref().unwrap_or("the rules file");
     let file = shown(file, PATH, glyphs);
-    let mut notes = Vec::new();
+    let undecided = undecided(analysis, glyphs);
+    let mut notes = Note::all(Severity::Warning, undecided.into_iter().collect());
     for one in &gates.idle {
         notes.push(idle(one, &file, glyphs));
     }
@@ -171,6 +175,44 @@ pub(crate) fn breach(rule: &str, excuse: Option<String>) -> String {
     }
 }
 
+/// That the second race came to no verdict on benchmarks that broke a rule in the first, and why.
+pub(crate) fn undecided(analysis: &Analysis, glyphs: Glyphs) -> Option<String> {
+    let ending = analysis.second_race.as_ref()?;
+    let is_open = |one: &&Comparison| {
+        let unexcused = one.gate.as_ref().is_some_and(|hit| hit.excuse.is_none());
+        unexcused && one.confirmation.is_none()
+    };
+    let groups = suite::groups(&analysis.comparisons);
+    let alone = groups.len() == 1;
+    let names = groups.into_iter().flat_map(|group| {
+        let name = move |one| named(one, group.len() > 1, alone, glyphs);
+        group.iter().filter(is_open).map(name)
+    });
+    let names: Vec<String> = names.collect();
+    if names.is_empty() {
+        return None;
+    }
+    let names = first_of(names, NAMED);
+    let (how, reason) = match ending {
+        Ending::Recorded(EndReason::Interrupted(signal)) => {
+            let signal = signal_name(*signal);
+            (format!("was interrupted by {signal} before"), String::new())
+        }
+        Ending::Recorded(EndReason::Failed(reason)) => {
+            let reason = shown(reason.lines().next().unwrap_or_default(), REASON, glyphs);
+            let reason = format!(": {}", reason.trim_end_matches('.'));
+            ("failed before".to_owned(), reason)
+        }
+        Ending::Cut => ("was cut off before".to_owned(), String::new()),
+        Ending::Recorded(EndReason::Finished | EndReason::Budget) | Ending::Recording => {
+            ("ended without".to_owned(), String::new())
+        }
+    };
+    Some(format!(
+        "the second race {how} a verdict on {names}, so there the first decides alone{reason}."
+    ))
+}
+
 /// A sentence for each rule that is broken, and for each excuse.
 fn broken(analysis: &Analysis, glyphs: Glyphs) -> Vec<Note> {
     let groups = suite::groups(&analysis.comparisons);
@@ -239,8 +281,8 @@ fn unproven(
                 let change = Precision::of(None).signed(change, glyphs);
                 format!("; at that level it finds {change} with 80 % power")
             });
-            let again = match Source::of(analysis) {
-                Source::Recording => "",
+            let again = match (Source::of(analysis), &analysis.second_race) {
+                (Source::Recording, _) | (_, Some(_)) => "",
                 _ => ", and --confirm races once more what breaks a rule",
             };
             format!(

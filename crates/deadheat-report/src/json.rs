@@ -41,18 +41,10 @@ fn some<T>(items: &[T], one: impl FnMut(&T) -> Object) -> Option<Json> {
 }
 
 fn whole(analysis: &Analysis) -> Object {
-    let (ended, signal, failure) = match &analysis.ending {
-        Ending::Recorded(EndReason::Finished) => ("finished", None, None),
-        Ending::Recorded(EndReason::Budget) => ("budget", None, None),
-        Ending::Recorded(EndReason::Interrupted(signal)) => ("interrupted", Some(*signal), None),
-        Ending::Recorded(EndReason::Failed(reason)) => ("failed", None, Some(reason)),
-        Ending::Cut => ("cut", None, None),
-        Ending::Recording => ("recording", None, None),
-    };
     let source = Source::of(analysis);
     let note = analysis.calibration.as_ref();
     let compared = |one: &Comparison| comparison(one, source);
-    Object::new()
+    let object = Object::new()
         .with("schema", SCHEMA)
         .with(
             "tool",
@@ -65,10 +57,13 @@ fn whole(analysis: &Analysis) -> Object {
         .with_some("gate_suite", analysis.gates.suite.as_ref().map(gate_suite))
         .with_some("idle_ignores", some(&analysis.gates.idle, idle_ignore))
         .with("launches", analysis.launches)
-        .with("elapsed_s", analysis.elapsed_seconds)
-        .with("ended", ended)
-        .with_some("signal", signal)
-        .with_some("failure", failure)
+        .with("elapsed_s", analysis.elapsed_seconds);
+    let second_race = analysis.second_race.as_ref();
+    ended(object, &analysis.ending)
+        .with_some(
+            "second_race",
+            second_race.map(|ending| ended(Object::new(), ending)),
+        )
         .with_some("failures", some(&analysis.failures, failed))
         .with_some("left_out", some(&analysis.left_out, left_out))
         .with_some("sides", some(&analysis.sides, side_files))
@@ -79,6 +74,22 @@ fn whole(analysis: &Analysis) -> Object {
         .with_some("overall", some(&analysis.overall, overall))
         .with_some("calibration", note.map(calibration))
         .with("benchmarks", all(&analysis.comparisons, compared))
+}
+
+/// The object with the end of a race, and what brought it about where that was no verdict.
+fn ended(object: Object, ending: &Ending) -> Object {
+    let (ended, signal, failure) = match ending {
+        Ending::Recorded(EndReason::Finished) => ("finished", None, None),
+        Ending::Recorded(EndReason::Budget) => ("budget", None, None),
+        Ending::Recorded(EndReason::Interrupted(signal)) => ("interrupted", Some(*signal), None),
+        Ending::Recorded(EndReason::Failed(reason)) => ("failed", None, Some(reason)),
+        Ending::Cut => ("cut", None, None),
+        Ending::Recording => ("recording", None, None),
+    };
+    object
+        .with("ended", ended)
+        .with_some("signal", signal)
+        .with_some("failure", failure)
 }
 
 /// Why a benchmark is not raced, by the words of the run file.

@@ -48,6 +48,7 @@ pub fn to_junit(analysis: &Analysis) -> String {
         Test::without_answer(title, ("skipped", "left out".to_owned(), reason))
     }));
     tests.extend(broken_off(analysis));
+    tests.extend(unconfirmed(analysis));
     let names = tests.iter().map(|test| shorten(&test.name, NAME, GLYPHS));
     let names = unique(names.collect());
     for (test, name) in tests.iter_mut().zip(names) {
@@ -180,17 +181,31 @@ fn time(comparison: &Comparison) -> Option<f64> {
 /// The test that fails where the run did not come to its end; a race that was cut short must not
 /// look green since what it did not get to is missing.
 fn broken_off(analysis: &Analysis) -> Option<Test> {
-    let kind = match &analysis.ending {
-        Ending::Recording | Ending::Recorded(EndReason::Finished | EndReason::Budget) => {
-            return None;
-        }
-        Ending::Recorded(EndReason::Interrupted(_)) => "interrupted",
-        Ending::Recorded(EndReason::Failed(_)) => "failed",
-        Ending::Cut => "cut",
-    };
+    let kind = cut_short(&analysis.ending)?;
     let message = sentences::ending(&analysis.ending, Source::of(analysis), GLYPHS);
     let outcome = ("error", kind.to_owned(), message.unwrap_or_default());
     Some(Test::without_answer("the run itself".to_owned(), outcome))
+}
+
+/// The same of the second race, where what breaks a rule lacks a verdict for it.
+fn unconfirmed(analysis: &Analysis) -> Option<Test> {
+    let kind = cut_short(analysis.second_race.as_ref()?)?;
+    let outcome = (
+        "error",
+        kind.to_owned(),
+        gates::undecided(analysis, GLYPHS)?,
+    );
+    Some(Test::without_answer("the second race".to_owned(), outcome))
+}
+
+/// The word for a race that did not come to its end; `None` where it did.
+fn cut_short(ending: &Ending) -> Option<&'static str> {
+    match ending {
+        Ending::Recording | Ending::Recorded(EndReason::Finished | EndReason::Budget) => None,
+        Ending::Recorded(EndReason::Interrupted(_)) => Some("interrupted"),
+        Ending::Recorded(EndReason::Failed(_)) => Some("failed"),
+        Ending::Cut => Some("cut"),
+    }
 }
 
 fn document(analysis: &Analysis, tests: &[Test], shared: Vec<WarningText>) -> String {

@@ -6,6 +6,7 @@
 use std::fs::{OpenOptions, read_dir, read_link};
 use std::hint::black_box;
 use std::io::{Read, Write};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Once;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,6 +25,9 @@ fn main() {
         endings(suite);
         outputs(suite);
         leftovers(suite);
+        if let Some(file) = std::env::var_os("SECOND_RUN_FILE") {
+            second_race(suite, Path::new(&file).exists());
+        }
         if std::env::var_os("MISBEHAVE_TWICE").is_some() {
             suite.benchmark("fine/work").baseline("again", || 1);
         }
@@ -192,6 +196,45 @@ fn leftovers(suite: &mut Suite) {
             LEFT.call_once(|| start("sleep", "1000"));
             slow_work();
         });
+}
+
+/// Benchmarks that behave otherwise in a second race, whose run file is there when its replicates
+/// begin.
+fn second_race(suite: &mut Suite, is_second: bool) {
+    let factor = if is_second { 1 } else { 4 };
+    suite
+        .benchmark("second/calm")
+        .input(|_| 200)
+        .baseline("twice", |steps| work(2 * *steps))
+        .candidate("slow at first", move |steps| work(factor * *steps));
+    suite
+        .benchmark("second/slower")
+        .input(|_| 200)
+        .baseline("once", |steps| work(*steps))
+        .candidate("twice", |steps| work(2 * *steps));
+    suite
+        .benchmark("second/panics")
+        .input(|_| 200)
+        .baseline("calm", |steps| work(*steps))
+        .candidate("panicking", move |steps| {
+            assert!(!is_second, "no nerves for a second race");
+            work(2 * *steps)
+        });
+    suite
+        .benchmark("second/hangs")
+        .input(|_| 200)
+        .baseline("quick", |steps| work(*steps))
+        .candidate("hanging", move |steps| {
+            if is_second {
+                thread::sleep(Duration::from_secs(1_000));
+            }
+            work(2 * *steps)
+        });
+    let patience = Duration::from_millis(if is_second { 100 } else { 4 });
+    suite
+        .benchmark("second/lasts")
+        .baseline("short", || thread::sleep(Duration::from_millis(1)))
+        .candidate("long", move || thread::sleep(patience));
 }
 
 /// Starts a program that nobody waits for.

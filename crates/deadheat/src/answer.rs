@@ -14,7 +14,9 @@ use deadheat_report::{Glyphs, MarkdownOptions, to_markdown_with, to_paired};
 use deadheat_report::{Sort, to_comparison_csv};
 
 use crate::exit::{Failure, Status};
-use crate::race::{RaceOutcome, add_second_race};
+use crate::race::Raced;
+#[cfg(feature = "commands")]
+use crate::race::add_second_race;
 #[cfg(feature = "commands")]
 use crate::recorded::{Recorded, second_race_beside};
 use crate::rules::Gate;
@@ -135,9 +137,11 @@ impl Answer {
     }
 
     /// Returns the lines below the answer about a race, and the second one of it if there was one.
-    pub fn recorded(&self, outcome: &RaceOutcome, second: Option<&RaceOutcome>) -> Vec<String> {
-        let mut lines = vec![self.recorded_in(&outcome.path)];
-        lines.extend(second.map(|second| format!("second race in {}", second.path.display())));
+    pub fn recorded(&self, raced: &Raced) -> Vec<String> {
+        let second = raced.second.as_ref();
+        let second = second.map(|second| format!("second race in {}", second.path.display()));
+        let mut lines = vec![self.recorded_in(&raced.first.path)];
+        lines.extend(second);
         lines
     }
 
@@ -148,15 +152,7 @@ impl Answer {
 
     /// The same with other options.
     pub fn analysis_with(&self, run: &Run, options: Options) -> Analysis {
-        self.analysis_of_both(run, None, options)
-    }
-
-    /// The same of a run and its second race, if there was one.
-    pub fn analysis_of_both(&self, run: &Run, second: Option<&Run>, options: Options) -> Analysis {
         let mut analysis = analyse(run, options);
-        if let Some(second) = second {
-            add_second_race(&mut analysis, second);
-        }
         self.gate.judge(&mut analysis);
         analysis
     }
@@ -171,7 +167,7 @@ impl Answer {
     ) -> Result<(Run, Analysis), Failure> {
         let path = recorded.path().to_owned();
         let (run, mut analysis) = recorded.analyse(options)?;
-        if let Some(second) = second_race_beside(&run, &path) {
+        if let Some(second) = second_race_beside(&run, &path)? {
             add_second_race(&mut analysis, &second);
         }
         self.gate.judge(&mut analysis);

@@ -10,8 +10,8 @@ pub use deadheat_report as report;
 #[cfg(feature = "commands")]
 pub use crate::progress::{LiveProgress, StatusLine};
 pub use crate::race::{
-    BenchmarkRace, Entries, RaceError, RaceOutcome, SecondRace, add_second_analysis,
-    add_second_race, race_benchmarks, refuse_old_confirmation, second_path,
+    BenchmarkRace, Entries, RaceError, RaceOutcome, Raced, SecondRace, add_second_analysis,
+    race_benchmarks, refuse_old_confirmation,
 };
 #[cfg(feature = "commands")]
 pub use crate::race::{

@@ -125,11 +125,14 @@ impl<'a> Recorded<'a> {
 }
 
 /// The second race of a run, from the file beside its own; `None` where there is none of this run.
-pub(crate) fn second_race_beside(run: &Run, path: &Path) -> Option<Run> {
+/// One that cannot be read is an error, for without it the answer may be another.
+pub(crate) fn second_race_beside(run: &Run, path: &Path) -> Result<Option<Run>, Failure> {
     let path = second_path(path);
-    let is_race = run.header.origin == Origin::Race && path.is_file();
-    let second = is_race.then(|| read_run(path).ok()).flatten()?;
-    belong_together(run, &second).then_some(second)
+    if run.header.origin != Origin::Race || !path.is_file() {
+        return Ok(None);
+    }
+    let second = read_run(path).map_err(Failure::reading)?;
+    Ok(belong_together(run, &second).then_some(second))
 }
 
 /// Reads and analyses benchmark by benchmark, each core the next one that

@@ -349,6 +349,73 @@ fn ctrl_c_before_the_first_block_leaves_no_run() {
     }
 }
 
+/// A race of these benchmarks that asks for a second one of what is slower.
+fn confirmed(track: &Track, arguments: &[&str]) -> Child {
+    let confirm = ["--confirm", "--fail-on", "slower", "--save", "run.jsonl"];
+    let mut command = track.command(&[&SHORT, &confirm, arguments].concat());
+    command.env("SECOND_RUN_FILE", track.path("run.confirm.jsonl"));
+    command.spawn().unwrap()
+}
+
+#[test]
+fn a_function_fails_the_run_only_if_a_second_race_finds_it_slower_too() {
+    let track = Track::new();
+    let done = track.finish(confirmed(&track, &["second/slower"]));
+    done.ends_with(1).tells("by 'twice' (confirmed: +");
+    let track = Track::new();
+    let done = track
+        .finish(confirmed(&track, &["second/calm"]))
+        .ends_with(0);
+    done.tells("'slow at first' is slower by");
+    done.tells("which the second race did not confirm; the run does not fail for it.");
+    // Only what broke the rule was raced again.
+    let second = read_run(track.path("run.confirm.jsonl")).unwrap();
+    assert_eq!(second.header.plan.benchmarks.len(), 1);
+}
+
+#[test]
+fn a_function_that_fails_in_the_second_race_only_costs_itself_only() {
+    let track = Track::new();
+    let both = ["second/slower", "second/panics"];
+    let done = track.finish(confirmed(&track, &both)).ends_with(3);
+    done.tells("benchmark 'second/panics (second race)' failed: ");
+    done.tells("no nerves for a second race");
+    done.tells("by 'second/slower' (confirmed: +");
+    done.tells(
+        "the second race ended without a verdict on 'second/panics', so there the first decides \
+         alone.",
+    );
+    // One that hangs is killed, and no other.
+    let track = Track::new();
+    let both = ["second/slower", "second/hangs", "--timeout", "2s"];
+    let done = track.finish(confirmed(&track, &both)).ends_with(3);
+    done.tells("did not come back within 2s (--timeout) and was killed");
+    done.tells("by 'second/slower' (confirmed: +");
+}
+
+#[test]
+fn ctrl_c_in_the_second_race_ends_it_with_the_answer_of_the_first() {
+    let track = Track::new();
+    let child = confirmed(&track, &["second/lasts"]);
+    let second = track.path("run.confirm.jsonl");
+    let lines = || {
+        fs::read_to_string(&second)
+            .unwrap_or_default()
+            .lines()
+            .count()
+    };
+    wait_until(|| (lines() > 2).then_some(())).unwrap();
+    signal(&child, "-INT");
+    let done = track.finish(child).ends_with(130);
+    done.tells("'long' is slower by");
+    done.tells(
+        "the second race was interrupted by SIGINT before a verdict on 'long', so there the first \
+         decides alone.",
+    );
+    let run = read_run(&second).unwrap();
+    assert_eq!(run.end.unwrap().reason, EndReason::Interrupted(2));
+}
+
 #[test]
 fn a_killed_coordinator_takes_everything_with_it_and_leaves_a_run_to_read() {
     let track = Track::new();

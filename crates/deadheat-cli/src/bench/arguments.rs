@@ -12,7 +12,7 @@ use deadheat::parts::settings::{is_program, program};
 use super::options::BenchOptions;
 use super::programs::Entrants;
 use super::race::{race, race_alone};
-use crate::races::tell;
+use crate::races::tell_of_one;
 
 /// Shown at the end of `deadheat bench --help`.
 pub const EXAMPLES: &str = "Examples:
@@ -70,7 +70,7 @@ pub fn bench(args: BenchArgs) -> Result<Status, Failure> {
         // A run may be one of some benchmarks only.
         options.answer.gate.whole = false;
         let outcome = options.resume(&path)?;
-        return tell(&outcome, None, &options.answer, &options.exports);
+        return tell_of_one(outcome, &options.answer, &options.exports);
     }
     let old_text = args.old.unwrap_or_default();
     let started = |text: &str| -> Result<Program, Failure> {

@@ -7,14 +7,11 @@ use deadheat::parts::pairing::{
     self, Families, Listed, Pairing, Target, families, families_between, pair_names,
 };
 use deadheat::parts::settings::{Ignored, Selection};
-use deadheat::parts::{
-    BenchmarkRace, Entries, LiveProgress, google_benchmark, race_benchmarks,
-    refuse_old_confirmation,
-};
+use deadheat::parts::{Entries, LiveProgress, google_benchmark, race_benchmarks};
 
 use super::options::BenchOptions;
 use super::programs::{Entrants, Field, inspect, listing, nothing_in_common, nothing_selected};
-use crate::races::confirm_and_tell;
+use crate::races::race_and_tell;
 
 /// Races two builds, and answers.
 pub fn race(entrants: &Entrants, options: &BenchOptions) -> Result<Status, Failure> {
@@ -114,30 +111,25 @@ fn race_pairing(pairing: Pairing, options: &BenchOptions) -> Result<Status, Fail
         to_stdout(&listing(names, &pairing.left_out))?;
         return Ok(Status::Done);
     }
-    let confirm = options.rules.settings().confirm();
-    if confirm {
-        refuse_old_confirmation(options.save.as_deref())?;
-    }
     let entries = Entries {
         benchmarks: pairing.benchmarks,
         metrics: pairing.metrics,
         left_out: pairing.left_out,
         rules: options.rules.some(),
     };
-    let once = |race: &BenchmarkRace, entries: Entries| {
-        let mut progress = LiveProgress::new(&entries.benchmarks, options.quiet);
-        let outcome = race_benchmarks(race, entries, &mut progress)
+    let first = options.race();
+    let (save, quiet) = (options.save.as_deref(), options.quiet);
+    let answered = (&options.answer, &options.exports);
+    race_and_tell(&first.settings, save, quiet, answered, |second| {
+        let (race, entries) = match second {
+            None => (first.clone(), entries.clone()),
+            Some(second) => second.of_benchmarks(&first, entries.clone()),
+        };
+        let mut progress = LiveProgress::new(&entries.benchmarks, quiet);
+        let outcome = race_benchmarks(&race, entries, &mut progress)
             .map_err(|error| error.into_failure(&options.rules))?;
         progress.finish();
         Ok(outcome)
-    };
-    let race = options.race();
-    let again = entries.clone();
-    let outcome = once(&race, entries)?;
-    let answered = (&options.answer, &options.exports);
-    confirm_and_tell(&outcome, confirm, options.quiet, answered, |second| {
-        let (race, again) = second.of_benchmarks(&race, again);
-        once(&race, again)
     })
 }
 

@@ -109,6 +109,21 @@ impl Finished {
     }
 }
 
+/// Standard output without line breaks, which depend on lengths.
+pub fn said(done: &Finished) -> String {
+    done.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Asserts the exit code and that standard output holds all of these.
+#[track_caller]
+pub fn says(done: &Finished, code: i32, words: &[&str]) {
+    assert_eq!(done.code, Some(code), "{done:?}");
+    let said = said(done);
+    for word in words {
+        assert!(said.contains(word), "'{word}' is missing: {said}");
+    }
+}
+
 /// Waits until something is true, at most 20 seconds.
 #[track_caller]
 pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {

@@ -212,7 +212,7 @@ fn remarks(out: &mut dyn Write, run: &Run<'_>, shared: &[Note]) -> fmt::Result {
     let mut notes = run.whole();
     notes.extend_from_slice(shared);
     notes.extend(Note::all(Severity::Note, left_out));
-    notes.extend(gates::about_the_file(run.analysis, GLYPHS));
+    notes.extend(gates::remarks(run.analysis, GLYPHS));
     if notes.is_empty() {
         return Ok(());
     }

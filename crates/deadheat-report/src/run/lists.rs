@@ -133,11 +133,7 @@ impl<'a> Run<'a> {
             )
             .called(("verdict in words", "verdicts in words")),
         );
-        let remarks = [
-            self.remarks(),
-            gates::about_the_file(self.analysis, self.glyphs),
-        ]
-        .concat();
+        let remarks = [self.remarks(), gates::remarks(self.analysis, self.glyphs)].concat();
         let title = format!("Doubts and advice ({})", remarks.len());
         let remarks = Block::notes(remarks).into_iter().collect();
         let nouns = ("doubt or advice", "doubts and pieces of advice");

@@ -1,12 +1,12 @@
 //! What the gates say, in every shape of the answer.
 
 use deadheat_model::{
-    Analysis, Comparison, Confirmation, Excuse, GateHit, Gates, Idle, IdleIgnore, SuiteLevel,
-    Unproven, Verdict,
+    Analysis, Comparison, Confirmation, EndReason, Ending, Excuse, GateHit, Gates, Idle,
+    IdleIgnore, SuiteLevel, Unproven, Verdict,
 };
 use deadheat_report::{
-    ComparisonOptions, TextOptions, to_comparison, to_comparison_markdown, to_json, to_markdown,
-    to_text,
+    CommentOptions, ComparisonOptions, TextOptions, to_comment, to_comparison,
+    to_comparison_markdown, to_json, to_junit, to_markdown, to_page, to_text,
 };
 
 use crate::{fixtures, saved};
@@ -246,7 +246,7 @@ fn a_second_race_and_the_level_of_the_suite_are_told_in_every_shape() {
             assert!(told.contains(sentence), "{sentence}\n{text}");
         }
     }
-    let junit = deadheat_report::to_junit(&analysis);
+    let junit = to_junit(&analysis);
     for word in ["confirmed: +5.", "not confirmed: +5.", "unproven slower"] {
         assert!(junit.contains(word), "{word}\n{junit}");
     }
@@ -258,4 +258,60 @@ fn a_second_race_and_the_level_of_the_suite_are_told_in_every_shape() {
     assert_eq!(of(2)["gate"]["unproven"], "suite-level");
     assert_eq!(of(2)["gate"]["fails"], false);
     assert_eq!(json["gate_suite"]["comparisons"], 3);
+}
+
+#[test]
+fn a_second_race_that_says_nothing_of_what_broke_a_rule_is_told_in_every_shape() {
+    let ended = |reason| Some(Ending::Recorded(reason));
+    let failure = EndReason::Failed("it panicked.\nat line 3".to_owned());
+    for (second_race, how, kind) in [
+        (
+            ended(EndReason::Interrupted(2)),
+            "was interrupted by SIGINT before",
+            Some("interrupted"),
+        ),
+        (ended(failure), "failed before", Some("failed")),
+        (Some(Ending::Cut), "was cut off before", Some("cut")),
+        (ended(EndReason::Finished), "ended without", None),
+    ] {
+        let analysis = Analysis {
+            second_race,
+            ..suite_of_doubts()
+        };
+        let sentence = format!("the second race {how} a verdict on ");
+        let comment = CommentOptions::default();
+        for text in [
+            to_text(&analysis, &TextOptions::default()),
+            to_markdown(&analysis),
+            to_comment(&analysis, None, &comment),
+            to_page(&analysis, &fixtures::header()),
+        ] {
+            let told = said(&text.replace("\n> ", "\n").replace('\\', ""));
+            assert!(told.contains(&sentence), "{sentence}\n{text}");
+            // It was asked for already.
+            assert!(!told.contains("--confirm races once more"), "{text}");
+        }
+        let junit = to_junit(&analysis);
+        let is_error = junit.contains("name=\"the second race\"");
+        assert_eq!(is_error, kind.is_some(), "{junit}");
+        let json: serde_json::Value = serde_json::from_str(&to_json(&analysis)).unwrap();
+        assert_eq!(json["second_race"]["ended"], kind.unwrap_or("finished"));
+    }
+    let failed = Analysis {
+        second_race: ended(EndReason::Failed("it panicked.\nat line 3".to_owned())),
+        ..suite_of_doubts()
+    };
+    let text = said(&to_text(&failed, &TextOptions::default()));
+    let whole = "a verdict on 'weak', so there the first decides alone: it panicked. ";
+    assert!(text.contains(whole), "{text}");
+}
+
+#[test]
+fn a_second_race_with_a_verdict_on_everything_needs_no_word() {
+    let mut analysis = suite_of_doubts();
+    analysis.second_race = Some(Ending::Recorded(EndReason::Interrupted(2)));
+    analysis.comparisons.truncate(2);
+    let text = to_text(&analysis, &TextOptions::default());
+    assert!(!text.contains("the second race was"), "{text}");
+    assert!(!to_junit(&analysis).contains("name=\"the second race\""));
 }

@@ -141,6 +141,7 @@ impl Arguments {
             if let Some(setting) = Setting::of(Front::Harness).find(|one| named(one, name)) {
                 let value = match (setting.kind, &joined) {
                     (ValueKind::Flag, None) => "true".to_owned(),
+                    (ValueKind::Flag, Some(value)) if setting.can_be_denied() => value.clone(),
                     (ValueKind::Flag, Some(_)) => return Err(format!("{name} takes no value")),
                     _ => value()?,
                 };
@@ -266,6 +267,18 @@ mod tests {
             assert_eq!(parsed.asked.settings.margin, Some(0.005));
             assert_eq!(parsed.asked.settings.budget, Some(Duration::from_secs(2)));
         }
+    }
+
+    #[test]
+    fn a_flag_that_a_file_may_say_can_be_denied_and_no_other() {
+        let confirm = |line: &str| parse(line).map(|parsed| parsed.asked.settings.confirm);
+        assert_eq!(confirm("--bench"), Ok(None));
+        assert_eq!(confirm("--confirm x"), Ok(Some(true)));
+        assert_eq!(confirm("--confirm=false"), Ok(Some(false)));
+        let none = Err("--confirm: 'no' is none of true, false".to_owned());
+        assert_eq!(confirm("--confirm=no"), none);
+        let takes_none = Err("--control takes no value".to_owned());
+        assert_eq!(confirm("--control=false"), takes_none);
     }
 
     #[test]

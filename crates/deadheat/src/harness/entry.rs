@@ -12,8 +12,7 @@ use crate::answer::{Format, to_stdout};
 use crate::exit::{Failure, Status};
 use crate::progress::LiveProgress;
 use crate::race::{
-    BenchmarkRace, Entries, RaceError, RaceOutcome, SecondRace, race_benchmarks,
-    refuse_old_confirmation, smoke_test,
+    BenchmarkRace, Entries, RaceError, Raced, race_benchmarks, refuse_old_confirmation, smoke_test,
 };
 use crate::repetition::{of_a_bench_target, this_program, words_of_this_process};
 use crate::rules::Rules;
@@ -155,60 +154,35 @@ fn race(
              `cargo bench` makes the latter",
         );
     }
-    let mut line = LiveProgress::of_suite(arguments.quiet);
-    let entries = Entries {
-        rules: rules.some(),
-        ..entries(&selected)
-    };
     let confirm = race.settings.confirm();
     if confirm {
         refuse_old_confirmation(race.save.as_deref())?;
     }
-    let again = confirm.then(|| entries.clone());
-    let outcome =
-        race_benchmarks(race, entries, &mut line).map_err(|error| error.into_failure(rules))?;
-    line.finish();
-    let second = again.and_then(|entries| {
-        let second = SecondRace::of(&outcome, &arguments.answer.gate)?;
-        Some(race_again(race, entries, &second, arguments, rules))
-    });
-    match second.transpose() {
-        Ok(second) => answer(&outcome, second.as_ref(), arguments),
-        Err(failure) => {
-            answer(&outcome, None, arguments)?;
-            Err(failure.of_part("the second race"))
-        }
-    }
-}
-
-/// Races once more what broke a rule.
-fn race_again(
-    race: &BenchmarkRace,
-    entries: Entries,
-    second: &SecondRace,
-    arguments: &Arguments,
-    rules: &Rules,
-) -> Result<RaceOutcome, Failure> {
-    if !arguments.quiet {
-        to_stderr("deadheat", &second.announcement());
-    }
-    let (race, entries) = second.of_benchmarks(race, entries);
-    let mut line = LiveProgress::of_suite(arguments.quiet);
-    let outcome =
-        race_benchmarks(&race, entries, &mut line).map_err(|error| error.into_failure(rules))?;
-    line.finish();
-    Ok(outcome)
-}
-
-/// Answers about a race and the second one of what broke a rule in it, if there was one.
-fn answer(
-    outcome: &RaceOutcome,
-    second: Option<&RaceOutcome>,
-    arguments: &Arguments,
-) -> Result<Status, Failure> {
-    let analysis = arguments.files.answer(outcome, second, &arguments.answer)?;
-    let stopped = second.unwrap_or(outcome).interrupted();
-    Ok(stopped.map_or_else(|| arguments.answer.status(&analysis), Status::Interrupted))
+    let entries = Entries {
+        rules: rules.some(),
+        ..entries(&selected)
+    };
+    let answer = &arguments.answer;
+    let raced = Raced::confirmed(
+        confirm,
+        &answer.gate,
+        arguments.quiet,
+        |run| arguments.files.analysis_options(answer, run),
+        |second| {
+            let (race, entries) = match second {
+                None => (race.clone(), entries.clone()),
+                Some(second) => second.of_benchmarks(race, entries.clone()),
+            };
+            let mut line = LiveProgress::of_suite(arguments.quiet);
+            let outcome = race_benchmarks(&race, entries, &mut line)
+                .map_err(|error| error.into_failure(rules))?;
+            line.finish();
+            Ok(outcome)
+        },
+    )?;
+    arguments.files.answer(&raced, answer)?;
+    let status = answer.status(&raced.analysis);
+    raced.ended(status)
 }
 
 /// The benchmarks that worker processes of this program are to race.

@@ -9,11 +9,12 @@ use {
     std::path::{Path, PathBuf},
 };
 
-use deadheat_model::Analysis;
+use deadheat_analysis::Options;
+use deadheat_model::Run;
 
 use crate::answer::Answer;
 use crate::exit::Failure;
-use crate::race::RaceOutcome;
+use crate::race::Raced;
 
 /// The files that the command line asks for.
 #[cfg(feature = "reports")]
@@ -47,37 +48,32 @@ impl Files {
         self.reports.check(None)
     }
 
-    /// Analyses for this answer and these files, writes these, and prints the answer with where all
-    /// is, unless one of them takes its place on standard output.
-    pub(super) fn answer(
-        &self,
-        outcome: &RaceOutcome,
-        second: Option<&RaceOutcome>,
-        answer: &Answer,
-    ) -> Result<Analysis, Failure> {
-        let benchmarks = outcome.run.header.plan.benchmarks.len();
+    /// Returns the options of the analysis of a run for this answer and these files.
+    pub(super) fn analysis_options(&self, answer: &Answer, run: &Run) -> Options {
+        let benchmarks = run.header.plan.benchmarks.len();
         let options = answer.analysis_options();
-        let options = self.reports.analysis_options(options, benchmarks);
-        let again = second.map(|second| &second.run);
-        let analysis = answer.analysis_of_both(&outcome.run, again, options);
+        self.reports.analysis_options(options, benchmarks)
+    }
+
+    /// Writes these files, and prints the answer with where all is, unless one of them takes its
+    /// place on standard output.
+    pub(super) fn answer(&self, raced: &Raced, answer: &Answer) -> Result<(), Failure> {
+        let (run, analysis) = (&raced.first.run, &raced.analysis);
         for (flag, path) in self.exports() {
             if flag == "--export-hdr" {
-                write_export(path, |out| {
-                    write_hdr(&outcome.run, &histograms(&outcome.run), out, path)
-                })
+                write_export(path, |out| write_hdr(run, &histograms(run), out, path))
             } else {
                 let figures = answer.figures;
                 write_text(
                     path,
-                    &to_markdown_with(&analysis, &MarkdownOptions { figures }),
+                    &to_markdown_with(analysis, &MarkdownOptions { figures }),
                 )
             }
             .map_err(|error| Failure::writing(flag, error))?;
         }
-        let written = self.reports.write(&outcome.run.header, &analysis)?;
-        let below = [answer.recorded(outcome, second), written].concat();
-        self.reports.print_beside(answer, &analysis, &below)?;
-        Ok(analysis)
+        let written = self.reports.write(&run.header, analysis)?;
+        let below = [answer.recorded(raced), written].concat();
+        self.reports.print_beside(answer, analysis, &below)
     }
 
     fn exports(&self) -> impl Iterator<Item = (&'static str, &Path)> {
@@ -105,16 +101,12 @@ impl Files {
         Ok(())
     }
 
-    pub(super) fn answer(
-        &self,
-        outcome: &RaceOutcome,
-        second: Option<&RaceOutcome>,
-        answer: &Answer,
-    ) -> Result<Analysis, Failure> {
-        let again = second.map(|second| &second.run);
-        let analysis = answer.analysis_of_both(&outcome.run, again, answer.analysis_options());
-        answer.print_with(&analysis, &answer.recorded(outcome, second))?;
-        Ok(analysis)
+    pub(super) fn analysis_options(&self, answer: &Answer, _: &Run) -> Options {
+        answer.analysis_options()
+    }
+
+    pub(super) fn answer(&self, raced: &Raced, answer: &Answer) -> Result<(), Failure> {
+        answer.print_with(&raced.analysis, &answer.recorded(raced))
     }
 }
 

@@ -9,6 +9,9 @@
 //!
 //! Its file stands beside that of the first and is an ordinary run file. The seed of the second
 //! follows from that of the first, which says which of them belong together.
+//!
+//! What the second race has no verdict on, as it was interrupted or failed, is judged by the first
+//! alone, and the answer says so.
 
 use std::path::{Path, PathBuf};
 
@@ -20,10 +23,91 @@ use deadheat_model::{
 };
 
 use super::entries::{BenchmarkRace, Entries};
-use super::error::RaceOutcome;
-use crate::exit::Failure;
+use super::error::{RaceOutcome, take_over_signals};
+use crate::exit::{Failure, Status};
 use crate::repetition::derived_seed;
 use crate::rules::Gate;
+use crate::terminal::to_stderr;
+
+/// A race with its analysis, and the second one of what broke a rule in it, if there was one.
+#[derive(Debug)]
+pub struct Raced {
+    /// The race.
+    pub first: RaceOutcome,
+    /// The second one, as far as it came to something.
+    pub second: Option<RaceOutcome>,
+    /// What both say, held against the gate.
+    pub analysis: Analysis,
+    /// The failure that ended the second race.
+    failure: Option<Failure>,
+}
+
+impl Raced {
+    /// A race without a second one.
+    pub fn once(first: RaceOutcome, options: Options, gate: &Gate) -> Self {
+        let mut analysis = analyse(&first.run, options);
+        gate.judge(&mut analysis);
+        Self {
+            first,
+            second: None,
+            analysis,
+            failure: None,
+        }
+    }
+
+    /// Races, and once more what broke a rule where that `is_asked`. `options` are those of the
+    /// analysis of a run, and `race` is given the second race when it is its turn.
+    pub fn confirmed(
+        is_asked: bool,
+        gate: &Gate,
+        quiet: bool,
+        options: impl FnOnce(&Run) -> Options,
+        mut race: impl FnMut(Option<&SecondRace>) -> Result<RaceOutcome, Failure>,
+    ) -> Result<Self, Failure> {
+        // A signal that comes between the two stops the second and ends nothing else.
+        let held = is_asked.then(take_over_signals).transpose()?;
+        let first = race(None)?;
+        let options = options(&first.run);
+        let mut raced = Self::once(first, options, gate);
+        if !is_asked {
+            return Ok(raced);
+        }
+        let first = &raced.first;
+        let seed = first.run.header.plan.seed;
+        let Some(second) = SecondRace::after(&raced.analysis, seed, &first.path, gate) else {
+            return Ok(raced);
+        };
+        if !quiet {
+            to_stderr("deadheat", &second.announcement());
+        }
+        match race(Some(&second)) {
+            Ok(second) => {
+                add_second_race(&mut raced.analysis, &second.run);
+                raced.second = Some(second);
+            }
+            Err(failure) => {
+                let reason = match &failure {
+                    Failure::Interrupted { signal, .. } => EndReason::Interrupted(*signal),
+                    failure => EndReason::Failed(failure.to_string()),
+                };
+                raced.analysis.second_race = Some(Ending::Recorded(reason));
+                raced.failure = Some(failure.of_part("the second race"));
+            }
+        }
+        drop(held);
+        gate.judge(&mut raced.analysis);
+        Ok(raced)
+    }
+
+    /// Returns how it ended, once the answer is told, where `status` is that of the answer.
+    pub fn ended(self, status: Status) -> Result<Status, Failure> {
+        let stopped = self.second.as_ref().unwrap_or(&self.first).interrupted();
+        match self.failure {
+            Some(failure) => Err(failure),
+            None => Ok(stopped.map_or(status, Status::Interrupted)),
+        }
+    }
+}
 
 /// A second race, as it follows from the first.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,25 +123,13 @@ pub struct SecondRace {
 }
 
 impl SecondRace {
-    /// The second race of everything that breaks a rule which nobody excuses; `None` where nothing
-    /// does, and after a first race that somebody stopped.
-    pub fn of(first: &RaceOutcome, gate: &Gate) -> Option<Self> {
-        if matches!(&first.run.end, Some(end) if end.reason != EndReason::Finished
-            && end.reason != EndReason::Budget)
-        {
+    /// The second race of everything that breaks a rule which nobody excuses, from the analysis of
+    /// the first race, its seed and its file; `None` where nothing does, and after a first race
+    /// that was cut off.
+    pub fn after(analysis: &Analysis, seed: u64, path: &Path, gate: &Gate) -> Option<Self> {
+        if !came_to_its_end(&analysis.ending) {
             return None;
         }
-        let options = Options {
-            without_figures: true,
-            ..Options::default()
-        };
-        let analysis = analyse(&first.run, options);
-        let seed = first.run.header.plan.seed;
-        Self::after(&analysis, seed, &first.path, gate)
-    }
-
-    /// The same from the analysis of the first race, its seed and its file.
-    pub fn after(analysis: &Analysis, seed: u64, path: &Path, gate: &Gate) -> Option<Self> {
         let comparisons = analysis.comparisons.iter();
         let broken = comparisons.filter(|one| gate.asks_for_confirmation(one));
         let mut benchmarks: Vec<(String, Vec<(String, String)>)> = Vec::new();
@@ -132,7 +204,7 @@ impl SecondRace {
 }
 
 /// The file of the second race: `run.confirm.jsonl` beside `run.jsonl`.
-pub fn second_path(first: &Path) -> PathBuf {
+pub(crate) fn second_path(first: &Path) -> PathBuf {
     first.with_extension("confirm.jsonl")
 }
 
@@ -163,7 +235,7 @@ pub(crate) fn belong_together(first: &Run, second: &Run) -> bool {
 /// Adds to the analysis of a first race what came of the second. A comparison whose second race was
 /// cut off before it came to a verdict has none, and what broke down in it is a failure as it would
 /// be in the first.
-pub fn add_second_race(analysis: &mut Analysis, second: &Run) {
+pub(crate) fn add_second_race(analysis: &mut Analysis, second: &Run) {
     let options = Options {
         without_figures: true,
         ..Options::default()
@@ -173,10 +245,7 @@ pub fn add_second_race(analysis: &mut Analysis, second: &Run) {
 
 /// The same from the analysis of the second race.
 pub fn add_second_analysis(analysis: &mut Analysis, again: Analysis) {
-    let came_to_its_end = matches!(
-        again.ending,
-        Ending::Recorded(EndReason::Finished | EndReason::Budget)
-    );
+    let came_to_its_end = came_to_its_end(&again.ending);
     for one in &mut analysis.comparisons {
         let same = |other: &&Comparison| {
             let name = |one: &Comparison| one.candidate.as_ref().map(|side| side.name.clone());
@@ -205,6 +274,15 @@ pub fn add_second_analysis(analysis: &mut Analysis, again: Analysis) {
         ..failure
     });
     analysis.failures.extend(failed);
+    analysis.second_race = Some(again.ending);
+}
+
+/// Returns true if nothing cut off a race.
+fn came_to_its_end(ending: &Ending) -> bool {
+    matches!(
+        ending,
+        Ending::Recorded(EndReason::Finished | EndReason::Budget)
+    )
 }
 
 /// Returns true if two races say the same: the same change, or both that nothing was proven.

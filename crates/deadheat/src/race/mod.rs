@@ -21,11 +21,9 @@ pub use benchmarks::race_benchmarks;
 pub(crate) use benchmarks::smoke_test;
 #[cfg(feature = "commands")]
 pub use commands::{RaceOptions, race_commands};
+pub use confirm::{Raced, SecondRace, add_second_analysis, refuse_old_confirmation};
 #[cfg(feature = "commands")]
-pub(crate) use confirm::belong_together;
-pub use confirm::{
-    SecondRace, add_second_analysis, add_second_race, refuse_old_confirmation, second_path,
-};
+pub(crate) use confirm::{add_second_race, belong_together, second_path};
 pub use entries::{BenchmarkRace, Entries};
 pub use error::{RaceError, RaceOutcome};
 #[cfg(feature = "commands")]

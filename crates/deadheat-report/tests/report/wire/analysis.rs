@@ -65,6 +65,10 @@ pub struct Analysis {
     /// What failed; only with `failed`.
     #[serde(default)]
     failure: Optional<String>,
+    /// How the second race of what broke a rule ended; absent where there was
+    /// none.
+    #[serde(default)]
+    second_race: Optional<SecondRace>,
     /// Benchmarks that broke down and have no entry in `benchmarks`; absent
     /// when there are none.
     #[serde(default)]
@@ -151,6 +155,21 @@ enum Ended {
     Failed,
     Cut,
     Recording,
+}
+
+/// The second race of benchmarks that broke a rule in the first.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+struct SecondRace {
+    /// How it ended, in the words of the first.
+    ended: Ended,
+    /// The signal that interrupted it; only with `interrupted`.
+    #[serde(default)]
+    signal: Optional<i64>,
+    /// What failed; only with `failed`.
+    #[serde(default)]
+    failure: Optional<String>,
 }
 
 /// A benchmark without an answer.
