@@ -5,7 +5,8 @@
 
 use deadheat::suite::Benchmark;
 use deadheat_validation::workloads::{
-    ONE_THOUSANDTH, RACES_OF_ONE_PERCENT, RACES_WITH_ITSELF, Size, Visitor, one_percent, steps,
+    ONE_TEN_THOUSANDTH, ONE_THOUSANDTH, RACES_OF_ONE_PERCENT, RACES_WITH_ITSELF,
+    ROUNDS_WITH_THEMSELVES, Size, Visitor, one_percent, rounds, steps,
 };
 
 /// Races a function against itself.
@@ -35,6 +36,13 @@ fn main() {
             more(one_percent(number), 1.0);
         }
         more(ONE_THOUSANDTH.to_owned(), 0.1);
+        for (name, round) in [(ROUNDS_WITH_THEMSELVES, 0), (ONE_TEN_THOUSANDTH, 1)] {
+            suite
+                .benchmark(name)
+                .input(|seed| seed)
+                .baseline("rounds", rounds(0))
+                .candidate("more rounds", rounds(round));
+        }
         for size in Size::ALL {
             for number in 0..RACES_WITH_ITSELF {
                 size.hand_to(WithItself(suite.benchmark(size.with_itself(number))));
