@@ -203,6 +203,9 @@ impl Said {
     }
 }
 
+/// A time of a part.
+type Reading = fn(&Part) -> f64;
+
 /// The stretches of calls that are recorded without a break.
 struct Recorded {
     /// Parts of each stretch.
@@ -213,7 +216,7 @@ struct Recorded {
 
 impl Recorded {
     /// The logarithms of calls, or of parts, by some reading of them.
-    fn logs(&self, parts: bool, of: fn(&Part) -> f64) -> Vec<Vec<f64>> {
+    fn logs(&self, parts: bool, of: Reading) -> Vec<Vec<f64>> {
         let together = if parts { 1 } else { PARTS };
         let log = |parts: &[Part]| parts.iter().map(of).sum::<f64>().max(1.0).ln();
         let stretch = |parts: &Vec<Part>| parts.chunks_exact(together).map(log).collect();
@@ -269,7 +272,7 @@ fn of_means(recorded: &Recorded) -> String {
     text += " lags |\n| --- | --- |";
     text += &" --- |".repeat(MEANS.len() + 1);
     text += "\n";
-    let readings: [(&str, fn(&Part) -> f64); 2] = [
+    let readings: [(&str, Reading); 2] = [
         ("wall time, waiting taken out", Part::ran),
         ("CPU time", |part| part.cpu),
     ];

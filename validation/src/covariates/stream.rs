@@ -9,9 +9,10 @@ use std::time::Instant;
 
 use deadheat::parts::engine::{SampleClock, cores_of_this_thread, pin_this_thread};
 use deadheat_examples::busy_work::mixing;
+use deadheat_stats::summary::median;
 use deadheat_validation::routines::chase::Ring;
 
-use crate::readings::{Source, Sources, Told};
+use crate::readings::{Source, Sources, Told, Used};
 
 /// The memory that is walked through, in MiB: more than a cache of the second
 /// level.
@@ -229,39 +230,27 @@ fn replicate(
     let mut probes = Vec::with_capacity(function.parts + 1);
     for _ in 0..calls {
         probes.clear();
-        let probe = |probes: &mut Vec<f64>, steps: fn(Probes) -> u32| {
+        let probe = |probes: &mut Vec<f64>, sources: &Sources, steps: fn(Probes) -> u32| {
             if let Some(steps) = function.probes.map(steps) {
-                let start = clock.start();
-                std::hint::black_box(mixing(steps));
-                probes.push(clock.ns_between(start, clock.stop()));
+                let probe = timed(clock, sources, || _ = std::hint::black_box(mixing(steps)));
+                probes.push(probe.0.ran());
             }
         };
         let around = sources.surroundings();
         let began = Instant::now();
         let mut call = Sample::default();
-        probe(&mut probes, |steps| steps.around);
+        probe(&mut probes, sources, |steps| steps.around);
         for part in 1..=function.parts {
-            let before = sources.thread(false);
-            let start = clock.start();
-            function.part();
-            let wall = clock.ns_between(start, clock.stop());
-            let used = sources.thread(true).since(&before);
-            let time = Part {
-                wall,
-                cpu: used.cpu,
-                waiting: used.delay.min(wall - used.cpu).max(0.0),
-            };
+            let (time, used) = timed(clock, sources, || function.part());
             call.time = call.time.and(time);
             call.switches[0] += used.involuntary;
             call.switches[1] += used.voluntary;
             replicate.parts.push(time);
-            probe(
-                &mut probes,
-                match part == function.parts {
-                    true => |steps| steps.around,
-                    false => |steps| steps.within,
-                },
-            );
+            let steps: fn(Probes) -> u32 = match part == function.parts {
+                true => |steps| steps.around,
+                false => |steps| steps.within,
+            };
+            probe(&mut probes, sources, steps);
         }
         call.span = began.elapsed().as_nanos() as f64;
         let after = sources.surroundings();
@@ -272,17 +261,30 @@ fn replicate(
     replicate
 }
 
-/// What the probes of a call say: those around it, and those within. A probe
-/// that loses its core must not speak for the others, so of each kind it is the
-/// lower median. A call of a single part has none within but those around it.
+/// Times some work, with the thread's own account of it around the clock.
+fn timed(clock: &SampleClock, sources: &Sources, work: impl FnOnce()) -> (Part, Used) {
+    let before = sources.thread(false);
+    let start = clock.start();
+    work();
+    let wall = clock.ns_between(start, clock.stop());
+    let used = sources.thread(true).since(&before);
+    let part = Part {
+        wall,
+        cpu: used.cpu,
+        waiting: used.delay.min(wall - used.cpu).max(0.0),
+    };
+    (part, used)
+}
+
+/// What the probes of a call say, their waiting taken out: the mean of the two
+/// around it, and the median of those within, so that one the hypervisor
+/// interrupts does not speak for the others. A call of a single part has none
+/// within but those around it.
 fn told_by(probes: &[f64]) -> Option<[f64; 2]> {
     let (first, rest) = probes.split_first()?;
     let (last, within) = rest.split_last()?;
-    let mut within = within.to_vec();
-    within.sort_unstable_by(f64::total_cmp);
-    let around = first.min(*last);
-    let middle = within.len().saturating_sub(1) / 2;
-    Some([around, within.get(middle).copied().unwrap_or(around)])
+    let around = (first + last) / 2.0;
+    Some([around, median(within).unwrap_or(around)])
 }
 
 /// A standard normal number.
@@ -297,10 +299,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_probe_that_lost_its_core_does_not_speak_for_the_others() {
+    fn a_probe_that_is_interrupted_does_not_speak_for_the_others() {
         assert_eq!(told_by(&[]), None);
-        assert_eq!(told_by(&[900.0, 2.0, 800.0, 3.0, 1.0]), Some([1.0, 3.0]));
-        assert_eq!(told_by(&[2.0, 1.0]), Some([1.0, 1.0]));
+        assert_eq!(told_by(&[3.0, 2.0, 800.0, 3.0, 1.0]), Some([2.0, 3.0]));
+        assert_eq!(told_by(&[2.0, 1.0]), Some([1.5, 1.5]));
     }
 
     #[test]
