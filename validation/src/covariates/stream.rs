@@ -60,6 +60,7 @@ impl Function {
     /// many parts.
     pub fn lasting(work: Work, ns: f64, parts: usize, probes: Option<Probes>) -> Self {
         const TRIAL: u32 = 50_000;
+        const TRIALS: usize = 200;
         let mut function = Self {
             work,
             ring: Ring::new(29, MIB * (1 << 20) / 64),
@@ -67,14 +68,14 @@ impl Function {
             parts,
             probes,
         };
-        // The fastest of some, so that what disturbs one of them sets no size.
-        let fastest = (0..20).map(|_| {
+        let trial = |_| {
             let start = Instant::now();
             function.part();
             start.elapsed().as_nanos() as f64
-        });
-        let fastest = fastest.fold(f64::INFINITY, f64::min);
-        let steps = f64::from(TRIAL) * ns / parts as f64 / fastest;
+        };
+        let trials: Vec<f64> = (0..TRIALS).map(trial).collect();
+        let each = median(&trials).expect("trials");
+        let steps = f64::from(TRIAL) * ns / parts as f64 / each;
         function.steps = steps.round().max(1.0) as u32;
         function
     }

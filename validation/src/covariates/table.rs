@@ -122,7 +122,8 @@ fn introduction(measured: &[Measured]) -> String {
          equal time by a fifth or more, what it costs counted. Its coefficient is fitted to the effects of \
          the blocks of one half of the replicates and taken off those of the other; the ratio is of the standard \
          errors of both, out of sample, over those without, times √(time of a block with it over that \
-         without). Behind it stand the bounds within which 95 % of ratios lie when the blocks are drawn anew.\n\n\
+         without). Behind it stand the bounds within which 95 % of ratios lie when the blocks are drawn anew; \
+         where they reach 1 the ratio may be chance, and nothing is kept for it.\n\n\
          Functions are raced against themselves: calls in a row on one core, {REPLICATES} replicates, blocks in an order \
          drawn by a coin. `registers` is a chain of multiplications, `memory` a chain of loads from {MIB} MiB. A call \
          of 20 ms is done in eight parts and one of 25 µs in four, with probes before the first, after the last and \
@@ -206,7 +207,9 @@ fn table(measured: &Measured, winners: &mut Vec<String>) -> String {
 }
 
 fn is_kept(explained: &Explained) -> bool {
-    explained.ratio.is_some_and(|(ratio, _, _)| ratio <= KEPT)
+    explained
+        .ratio
+        .is_some_and(|(ratio, _, high)| ratio <= KEPT && high < 1.0)
 }
 
 fn told(explained: &Explained) -> String {
