@@ -75,6 +75,10 @@ validate-functions *options:
 validate-gate *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin gate -- {{options}}
 
+# What else the machine tells of a sample, and what that is worth; the noise of 20 ms; a difference of 0.01 %: some eight minutes; `--only explained`, `spectrum` or `hundredth`, `--races N`; `--quick` only tries it
+validate-covariates *options:
+    cargo run --release --manifest-path validation/Cargo.toml --bin covariates -- {{options}}
+
 # Races on neutral links, every bar of theirs: some three minutes (gcc, clang, lld); `just validate-placement --quick` only tries it
 validate-placement *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin placement -- {{options}}

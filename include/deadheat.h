@@ -559,6 +559,7 @@ template <class T> inline __attribute__((always_inline)) T deadheat_opaque(T val
 #include <unistd.h>
 #ifdef __linux__
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #ifndef RUSAGE_THREAD
 #error "In the file that defines DEADHEAT_IMPLEMENTATION include deadheat.h before all else"
 #endif
@@ -593,7 +594,9 @@ enum {
     DEADHEAT_PROTOCOL_ = 2,
     /* Inputs of a sample at most, where every call has its own. */
     DEADHEAT_MOST_INPUTS_ = 4096,
-#ifdef RUSAGE_THREAD
+#ifdef __linux__
+    DEADHEAT_METRICS_ = 8
+#elif defined(RUSAGE_THREAD)
     DEADHEAT_METRICS_ = 7
 #else
     DEADHEAT_METRICS_ = 2
@@ -608,6 +611,7 @@ static const char *const deadheat_metrics_[] = {
     "voluntary_switches",
     "involuntary_switches",
     "migrations",
+    "run_delay_ns",
 };
 
 /* ---------------------------------------------------------------- program */
@@ -936,7 +940,7 @@ typedef struct deadheat_reading_ {
     uint64_t start, stop;
     double cpu_ns;
     /* The metrics behind wall and CPU time. */
-    double counts[5];
+    double counts[6];
 } deadheat_reading_;
 
 static uint64_t deadheat_now_(clockid_t clock)
@@ -945,6 +949,92 @@ static uint64_t deadheat_now_(clockid_t clock)
     clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
+
+#ifdef __linux__
+/* The last reading of the kernel's account of what this thread waited for a
+ * core. It holds as long as the thread has not left its core: who runs does not
+ * wait. */
+static __thread struct deadheat_delay_ {
+    int opened, file, failed;
+    long switches;
+    uint64_t ns;
+} deadheat_delay_;
+
+/* Nanoseconds that this thread has waited for a core, now that it has left one
+ * so often. The file is read only if it has since the last time, which costs
+ * about a microsecond. */
+static uint64_t deadheat_waited_(const struct rusage *usage)
+{
+    struct deadheat_delay_ *last = &deadheat_delay_;
+    const long switches = usage->ru_nvcsw + usage->ru_nivcsw;
+    char text[96], *at = text;
+    unsigned long long ran, waited;
+    ssize_t length;
+    if (last->opened && last->switches == switches)
+        return last->ns;
+    if (!last->opened)
+        last->file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+    last->opened = 1;
+    last->switches = switches;
+    length = pread(last->file, text, sizeof text - 1, 0);
+    text[length > 0 ? length : 0] = '\0';
+    ran = strtoull(at, &at, 10);
+    waited = *at == ' ' ? strtoull(at, NULL, 10) : 0;
+    /* A kernel that keeps no account writes zeros. */
+    if (ran > 0 && *at == ' ' && waited >= last->ns)
+        last->ns = waited;
+    else
+        last->failed = 1;
+    return last->ns;
+}
+
+/* CPU time of this thread, and of the other threads and the children that were
+ * waited for, in nanoseconds. */
+typedef struct deadheat_beside_ {
+    int begun;
+    uint64_t own, others;
+} deadheat_beside_;
+
+static deadheat_beside_ deadheat_times_(void)
+{
+    deadheat_beside_ times;
+    struct rusage children;
+    uint64_t all;
+    /* The thread first: time that passes in between counts as that of others. */
+    times.begun = 1;
+    times.own = deadheat_now_(CLOCK_THREAD_CPUTIME_ID);
+    all = deadheat_now_(CLOCK_PROCESS_CPUTIME_ID);
+    getrusage(RUSAGE_CHILDREN, &children);
+    times.others = all > times.own ? all - times.own : 0;
+    times.others +=
+        1000000000u * (uint64_t)(children.ru_utime.tv_sec + children.ru_stime.tv_sec) +
+        1000u * (uint64_t)(children.ru_utime.tv_usec + children.ru_stime.tv_usec);
+    return times;
+}
+
+static deadheat_beside_ deadheat_begin_beside_(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_THREAD, &usage);
+    deadheat_waited_(&usage);
+    return deadheat_times_();
+}
+
+/* The reason why the time this thread waited since then must count, or none:
+ * others of its process may be what it waited for. Those that sleep are not. */
+static const char *deadheat_keep_waiting_(const deadheat_beside_ *since)
+{
+    const uint64_t slack_ns = 100000, slack_parts = 1000;
+    const deadheat_beside_ now = deadheat_times_();
+    const uint64_t own = now.own - since->own;
+    const uint64_t others = now.others > since->others ? now.others - since->others : 0;
+    siginfo_t child;
+    if (others > slack_ns + own / slack_parts ||
+        waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) == 0)
+        return "concurrent";
+    return deadheat_delay_.failed ? "unread" : NULL;
+}
+#endif
 
 /* A batch of calls. */
 typedef struct deadheat_batch_ {
@@ -962,8 +1052,14 @@ static void deadheat_measure_(const deadheat_batch_ *batch, deadheat_reading_ *r
 #ifdef RUSAGE_THREAD
     struct rusage before, after;
     int core;
+#ifdef __linux__
+    uint64_t waited;
+#endif
     getrusage(RUSAGE_THREAD, &before);
     core = sched_getcpu();
+#ifdef __linux__
+    waited = deadheat_waited_(&before);
+#endif
 #endif
     cpu = deadheat_now_(CLOCK_THREAD_CPUTIME_ID);
     reading->start = deadheat_now_(CLOCK_MONOTONIC);
@@ -978,6 +1074,9 @@ static void deadheat_measure_(const deadheat_batch_ *batch, deadheat_reading_ *r
     reading->counts[2] = (double)(after.ru_nvcsw - before.ru_nvcsw);
     reading->counts[3] = (double)(after.ru_nivcsw - before.ru_nivcsw);
     reading->counts[4] = sched_getcpu() != core ? 1.0 : 0.0;
+#ifdef __linux__
+    reading->counts[5] = (double)(deadheat_waited_(&after) - waited);
+#endif
 #endif
 }
 
@@ -1107,6 +1206,10 @@ typedef struct deadheat_race_ {
     deadheat_crew_ *crew;
     void **inputs;
     double cpu_overhead_ns;
+#ifdef __linux__
+    /* Since the first block. */
+    deadheat_beside_ beside;
+#endif
     /* Who is being called, or -1. */
     long calling;
     /* Where to note that, or -1. */
@@ -1834,6 +1937,10 @@ static int deadheat_block_(deadheat_worker_ *worker, double *values)
         !deadheat_renew_(&worker->race, request->seed))
         return 0;
     worker->race.ready = 0;
+#ifdef __linux__
+    if (!worker->race.beside.begun)
+        worker->race.beside = deadheat_begin_beside_();
+#endif
     if (in_turns && turns[0] < 0 && !deadheat_hand_over_(worker))
         return -1;
     for (i = 0; i < count; i++) {
@@ -1874,7 +1981,17 @@ static int deadheat_reply_to_block_(deadheat_worker_ *worker)
         deadheat_say_(&worker->said, i > 0 ? "," : "");
         deadheat_number_(&worker->said, values[i]);
     }
-    deadheat_say_(&worker->said, "]}}");
+    deadheat_say_(&worker->said, "]");
+#ifdef __linux__
+    if (done == 1) {
+        const char *reason = deadheat_keep_waiting_(&worker->race.beside);
+        if (reason != NULL) {
+            deadheat_say_(&worker->said, ",\"keep_waiting\":");
+            deadheat_quote_(&worker->said, reason);
+        }
+    }
+#endif
+    deadheat_say_(&worker->said, "}}");
     free(values);
     if (done == 1)
         return deadheat_send_(worker);

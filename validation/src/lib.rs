@@ -18,6 +18,7 @@ pub mod progress;
 pub mod race;
 pub mod routines;
 pub mod sample_cost;
+pub mod suite_run;
 pub mod twins;
 pub mod workers;
 pub mod workloads;

@@ -5,8 +5,9 @@
 
 use deadheat::suite::Benchmark;
 use deadheat_validation::workloads::{
-    GATED, ONE_THOUSANDTH, RACES_OF_ONE_PERCENT, RACES_WITH_ITSELF, Size, TWO_PERCENT, Visitor,
-    gated, of_the_gate, one_percent, steps,
+    GATED, ONE_TEN_THOUSANDTH, ONE_THOUSANDTH, RACES_OF_ONE_PERCENT, RACES_WITH_ITSELF,
+    ROUNDS_WITH_THEMSELVES, Size, TWO_PERCENT, Visitor, gated, of_the_gate, one_percent, rounds,
+    steps,
 };
 
 /// Races a function against itself.
@@ -40,6 +41,13 @@ fn main() {
         for number in 0..GATED {
             let call = of_the_gate(number);
             WithItself(suite.benchmark(gated(number))).visit(call);
+        }
+        for (name, round) in [(ROUNDS_WITH_THEMSELVES, 0), (ONE_TEN_THOUSANDTH, 1)] {
+            suite
+                .benchmark(name)
+                .input(|seed| seed)
+                .baseline("rounds", rounds(0))
+                .candidate("more rounds", rounds(round));
         }
         for size in Size::ALL {
             for number in 0..RACES_WITH_ITSELF {

@@ -1,6 +1,8 @@
 //! The functions that are raced: the same in the suite and in the process
 //! that measures them beside it.
 
+use std::hint::black_box;
+
 use deadheat_examples::busy_work::{STEPS_FOR_25_MICROSECONDS, mixing, with_percent};
 
 /// Races of a function against one that does 1 % more.
@@ -8,6 +10,12 @@ pub const RACES_OF_ONE_PERCENT: usize = 100;
 
 /// The race of a function against one that does 0.1 % more.
 pub const ONE_THOUSANDTH: &str = "0.1 % more";
+
+/// The race of rounds against one round more in 10,000.
+pub const ONE_TEN_THOUSANDTH: &str = "0.01 % more";
+
+/// The race of the same rounds against themselves.
+pub const ROUNDS_WITH_THEMSELVES: &str = "0.00 % more";
 
 /// Names under which a function meets itself.
 pub const RACES_WITH_ITSELF: usize = 20;
@@ -123,9 +131,44 @@ pub fn steps(percent: f64) -> impl Fn(&u64) -> u64 + Copy + 'static {
     move |_| mixing(steps)
 }
 
+/// A function of about 25 µs, of 10,000 rounds and some more: each is 0.01 %,
+/// exactly. One type whatever their number, as [`steps`].
+///
+/// A compiler makes one turn of several steps of a plain loop, and does the rest
+/// in a second loop: two steps more of 20,000 cost the misprediction of that
+/// one, too, which is more than 0.01 %. Here the counter is unknown to it in
+/// every round, so that all rounds are alike; what that takes passes beside the
+/// two multiplications.
+pub fn rounds(more: u32) -> impl Fn(&u64) -> u64 + Copy + 'static {
+    const ROUNDS: u32 = 10_000;
+    move |_| {
+        let mut left = ROUNDS + more;
+        let mut state = black_box(1_u64);
+        while left > 0 {
+            for _ in 0..2 {
+                state = (state ^ (state >> 31)).wrapping_mul(0x6A09_E667_F3BC_C909);
+            }
+            left = black_box(left - 1);
+        }
+        state
+    }
+}
+
 #[inline(always)]
 fn four_multiplications(number: &u64) -> u64 {
     (0..4).fold(*number, |state, _| {
         (state ^ (state >> 31)).wrapping_mul(0x6A09_E667_F3BC_C909)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_round_more_is_a_ten_thousandth() {
+        // Two steps a round.
+        assert_eq!(rounds(0)(&0), mixing(20_000));
+        assert_eq!(rounds(1)(&0), mixing(20_002));
+    }
 }

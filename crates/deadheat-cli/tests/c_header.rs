@@ -218,7 +218,7 @@ fn everything_that_is_said_of_a_benchmark_is_listed() {
 }
 
 #[test]
-fn a_sample_shows_the_seven_metrics_of_the_thread() {
+fn a_sample_shows_the_eight_metrics_of_the_thread() {
     let program = in_c("metrics", "DEADHEAT_BENCHMARK(empty) {}");
     let mut worker = Worker::start(&program, &[]);
     let metrics = [
@@ -229,8 +229,102 @@ fn a_sample_shows_the_seven_metrics_of_the_thread() {
         "voluntary_switches",
         "involuntary_switches",
         "migrations",
+        "run_delay_ns",
     ];
     assert_eq!(worker.hello()["metrics"], json!(metrics));
+}
+
+/// Benchmarks that spin for 100 ms on the first core there is: alone, beside a
+/// thread that spins, beside one that sleeps, and with a child.
+const SPINNERS: &str = r##"
+#include <sys/wait.h>
+static void pinned(void *context)
+{
+    cpu_set_t set;
+    size_t core = 0;
+    (void)context;
+    sched_getaffinity(0, sizeof set, &set);
+    while (!CPU_ISSET(core, &set))
+        core++;
+    CPU_ZERO(&set);
+    CPU_SET(core, &set);
+    sched_setaffinity(0, sizeof set, &set);
+}
+static void spin(void)
+{
+    struct timespec begun, now;
+    clock_gettime(CLOCK_MONOTONIC, &begun);
+    do
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    while ((now.tv_sec - begun.tv_sec) * 1000000000L + now.tv_nsec - begun.tv_nsec < 100000000L);
+}
+static void *spinning(void *nothing)
+{
+    spin();
+    return nothing;
+}
+static void *sleeping(void *nothing)
+{
+    sleep(60);
+    return nothing;
+}
+static pthread_t started;
+static void asleep(void *context)
+{
+    pinned(context);
+    pthread_create(&started, NULL, sleeping, NULL);
+}
+static void with_child(void *context)
+{
+    pinned(context);
+    if (fork() == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        sleep(60);
+        _exit(0);
+    }
+}
+DEADHEAT_BENCHMARK(alone, .setup = pinned) { spin(); }
+DEADHEAT_BENCHMARK(beside_a_sleeper, .setup = asleep) { spin(); }
+DEADHEAT_BENCHMARK(beside_a_child, .setup = with_child) { spin(); }
+DEADHEAT_BENCHMARK(beside_a_spinner, .setup = pinned)
+{
+    pthread_create(&started, NULL, spinning, NULL);
+    spin();
+    pthread_join(started, NULL);
+}
+"##;
+
+#[test]
+fn waiting_for_a_core_is_told_and_kept_where_it_may_be_its_own_doing() {
+    if !Path::new("/proc/thread-self/schedstat").exists() {
+        return eprintln!("skipped: no schedstat here");
+    }
+    let program = in_c("spinners", SPINNERS);
+    // Two processes on one core: each waits for the other.
+    let raced = |benchmark: &'static str| {
+        let program = program.clone();
+        std::thread::spawn(move || {
+            let mut worker = Worker::start(&program, &[]);
+            worker.prepare(benchmark, None);
+            worker.ask(block(7, &json!([0, 0]), 1, 0, 1), "block")
+        })
+    };
+    let told = |reply: &Value| {
+        let values = reply["values"].as_array().unwrap();
+        let of = |index: usize| values[index].as_f64().unwrap();
+        // Of both samples wall time, CPU time and delay.
+        [0, 1, 7].map(|metric| of(metric) + of(8 + metric))
+    };
+    let both = [raced("alone"), raced("beside_a_sleeper")];
+    for reply in both.map(|one| one.join().unwrap()) {
+        assert_eq!(reply.get("keep_waiting"), None, "{reply}");
+        let [wall, cpu, delay] = told(&reply);
+        assert!(delay > 20e6 && delay < wall, "{wall} {cpu} {delay}");
+    }
+    for benchmark in ["beside_a_child", "beside_a_spinner"] {
+        let reply = raced(benchmark).join().unwrap();
+        assert_eq!(reply["keep_waiting"], "concurrent", "{benchmark}");
+    }
 }
 
 #[test]
@@ -428,7 +522,7 @@ static const auto together = deadheat::benchmark("together")
     let mut worker = Worker::start(&program, &[]);
     worker.prepare("together", None);
     let values = worker.block(1, &[0], 1000);
-    assert_eq!(values.len(), 7);
+    assert_eq!(values.len(), 8);
     assert!(values[0] > 0.0 && values[1] > 0.0, "{values:?}");
     worker.block(2, &[1], 1);
     let log = worker.ended().log;

@@ -8,9 +8,9 @@ use deadheat_validation::machine::cores;
 use deadheat_validation::workloads::{RACES_WITH_ITSELF, Size};
 
 use crate::Setting;
-use crate::suite_run::count;
 use deadheat_validation::bars::{ALPHA, Bar, Section};
 use deadheat_validation::load::Load;
+use deadheat_validation::suite_run::count;
 
 /// Sizes, and how many suites of twenty races of each. The last is no
 /// question here: a race of it takes a minute.

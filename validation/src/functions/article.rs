@@ -7,9 +7,9 @@ use deadheat::parts::model::{Comparison, Verdict};
 use deadheat_validation::binomial::binomial_bound;
 
 use crate::Setting;
-use crate::suite_run::{count, recorded, verdicts, word};
 use deadheat_validation::bars::{Bar, Section};
 use deadheat_validation::programs::built;
+use deadheat_validation::suite_run::{count, recorded, verdicts, word};
 
 /// The chance of a wrong verdict that each row of one function may take.
 const ALPHA: f64 = 0.05;

@@ -16,7 +16,6 @@ mod hand_off;
 mod sample_cost;
 mod sizes;
 mod small_difference;
-mod suite_run;
 mod time_to_verdict;
 
 use std::fs;
@@ -26,8 +25,7 @@ use deadheat::CountingAllocator;
 use deadheat_validation::machine::machine;
 use deadheat_validation::page::{Page, Question, is_quick};
 use deadheat_validation::programs;
-
-use suite_run::SuiteProgram;
+use deadheat_validation::suite_run::SuiteProgram;
 
 /// What a sample allocates is counted in this very process.
 #[global_allocator]

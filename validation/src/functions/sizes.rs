@@ -10,8 +10,8 @@ use deadheat_validation::process::median;
 use deadheat_validation::workloads::{Size, Visitor};
 
 use crate::Setting;
-use crate::suite_run::word;
 use deadheat_validation::bars::{Bar, Section, plain_spread, up};
+use deadheat_validation::suite_run::word;
 
 /// How far the two may lie apart before the figure makes no sense.
 const AGREEMENT: f64 = 0.05;

@@ -6,8 +6,8 @@ use deadheat::parts::model::Verdict;
 use deadheat_validation::workloads::ONE_THOUSANDTH;
 
 use crate::Setting;
-use crate::suite_run::{SuiteRun, count};
 use deadheat_validation::bars::{Bar, Section, plain_spread, spread, up};
+use deadheat_validation::suite_run::{SuiteRun, count};
 
 const SECONDS: f64 = 60.0;
 const POWER: f64 = 0.9;

@@ -8,9 +8,9 @@ use deadheat_validation::process::median;
 use deadheat_validation::workloads::{RACES_OF_ONE_PERCENT, one_percent};
 
 use crate::Setting;
-use crate::suite_run::{SuiteRun, count};
 use deadheat_validation::bars::{Bar, Section, spread, up};
 use deadheat_validation::load::Load;
+use deadheat_validation::suite_run::{SuiteRun, count};
 
 const IDLE_SECONDS: f64 = 0.5;
 const LOADED_SECONDS: f64 = 2.0;

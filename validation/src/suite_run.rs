@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use deadheat::parts::analysis::{Options, analyse};
 use deadheat::parts::format::read_run;
 use deadheat::parts::model::{Analysis, Comparison, Run, Verdict};
-use deadheat_validation::process::cost;
+
+use crate::process::cost;
 
 /// The bench target with the races of this workspace.
 pub struct SuiteProgram {
