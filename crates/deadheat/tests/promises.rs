@@ -18,14 +18,6 @@ use simulation::families::{
 use simulation::race::{ALPHA, Setting, race};
 use simulation::tally::{Tally, at_most};
 
-/// Two busy loops on two cores, as 20 ms of arithmetic saw them: .75 % for a block of four without
-/// the waits, and 8.7 % with them.
-const WAITS: Noise = Noise {
-    sample: 0.0075,
-    waits: 0.6,
-    ..Noise::NONE
-};
-
 /// Races of a family.
 const RACES: u32 = 600;
 
@@ -67,22 +59,6 @@ fn a_process_against_itself_is_called_faster_or_slower_no_more_often_than_alpha(
 fn races_of_single_blocks_need_their_own_critical_values_and_have_them() {
     // Enough races to tell .05 from the .067 that the plain formula gives.
     assert_honest("single blocks", &commands(0.0, NOISY), 4_000);
-}
-
-#[test]
-fn waits_for_a_core_cost_neither_honesty_nor_power() {
-    for waits in [0.005, 0.012, WAITS.waits, 3.0] {
-        let noise = Noise { waits, ..WAITS };
-        let name = format!("waits {waits}");
-        assert_honest(&name, &commands(0.0, noise), RACES);
-        assert_honest(&name, &commands(percent(1.0), noise), RACES);
-    }
-    // As without any waits: of many a replicate of one block is enough.
-    let same = tally(&commands(0.0, WAITS), 200);
-    assert!(same.equivalent >= 190, "{same:?}");
-    let slower = tally(&commands(percent(1.0), WAITS), 200);
-    assert!(slower.slower >= 190 && slower.faster == 0, "{slower:?}");
-    assert!(slower.replicates < 15.0, "{slower:?}");
 }
 
 #[test]
