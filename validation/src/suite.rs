@@ -4,8 +4,10 @@
 //! and not only what is called in it.
 
 use deadheat::suite::Benchmark;
+use deadheat_examples::utf8::{LENGTH, std_count, std_count_rev, text};
 use deadheat_validation::workloads::{
-    ONE_THOUSANDTH, RACES_OF_ONE_PERCENT, RACES_WITH_ITSELF, Size, Visitor, one_percent, steps,
+    BRANCHY, LONG_PERCENTS, ONE_THOUSANDTH, RACES_OF_ONE_PERCENT, RACES_WITH_ITSELF, Size, Visitor,
+    branchy, long, long_steps, one_percent, steps,
 };
 
 /// Races a function against itself.
@@ -22,6 +24,13 @@ impl Visitor for WithItself<'_> {
     }
 }
 
+type Count = fn(&str) -> usize;
+
+/// One closure for both sides, so that they share their loop.
+fn on_text(count: Count) -> impl Fn(&String) -> usize + Copy {
+    move |text| count(text)
+}
+
 fn main() {
     deadheat::main(|suite| {
         let mut more = |name: String, percent: f64| {
@@ -35,6 +44,22 @@ fn main() {
             more(one_percent(number), 1.0);
         }
         more(ONE_THOUSANDTH.to_owned(), 0.1);
+        for percent in LONG_PERCENTS {
+            suite
+                .benchmark(long(percent))
+                .input(|seed| seed)
+                .baseline("mixing", long_steps(0.0))
+                .candidate("more mixing", long_steps(f64::from(percent)));
+        }
+        for (name, count) in BRANCHY.into_iter().zip([std_count as Count, std_count_rev]) {
+            for number in 0..RACES_WITH_ITSELF {
+                suite
+                    .benchmark(branchy(name, number))
+                    .input(|seed| text(seed, LENGTH))
+                    .baseline("one", on_text(count))
+                    .candidate("the same", on_text(count));
+            }
+        }
         for size in Size::ALL {
             for number in 0..RACES_WITH_ITSELF {
                 size.hand_to(WithItself(suite.benchmark(size.with_itself(number))));
