@@ -62,6 +62,30 @@ fn races_of_single_blocks_need_their_own_critical_values_and_have_them() {
 }
 
 #[test]
+fn what_is_learnt_of_an_input_in_the_course_of_a_block_costs_no_replicates() {
+    // Counting characters with branches: a block of one order is 8 % off, of the other as much the
+    // other way.
+    let noise = Noise {
+        sample: 0.03,
+        learning: 0.3,
+        ..Noise::NONE
+    };
+    let same = tally(&processes(0.0, noise), LONG_RACES);
+    let wrong = same.faster + same.slower;
+    assert!(wrong <= at_most(LONG_RACES, ALPHA), "{same:?}");
+    let without = Noise {
+        learning: 0.0,
+        ..noise
+    };
+    let without = tally(&processes(0.0, without), LONG_RACES);
+    assert!(same.equivalent >= 190, "{same:?}");
+    assert!(
+        same.replicates < 1.5 * without.replicates,
+        "{same:?} {without:?}"
+    );
+}
+
+#[test]
 fn heaps_far_apart_are_not_mistaken_for_agreement() {
     // Without the guard .14 of the races on a slow path would be called.
     for (name, noise) in [("restless", RESTLESS), ("slow path", SLOW_PATH)] {

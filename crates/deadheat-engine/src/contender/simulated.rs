@@ -38,6 +38,9 @@ pub struct Noise {
     pub second_position: f64,
     /// Slowdown of a sample that follows another contender's.
     pub carry_over: f64,
+    /// Slowdown of the first sample of a block, a third of which is left at the next: what is
+    /// learnt of a new input.
+    pub learning: f64,
     /// Time spent waiting for a core, on average, as a part of the time on one: after
     /// every [`Noise::TURN_NS`] on the core others have their turns, each as long as chance
     /// will have it. The samples then have their CPU time and the wait as well.
@@ -75,6 +78,7 @@ impl Noise {
         spikes: 0.0,
         second_position: 0.0,
         carry_over: 0.0,
+        learning: 0.0,
         waits: 0.0,
         burst_ns: 0,
         steal: 0.0,
@@ -157,6 +161,7 @@ impl SimulatedContenders {
         if place % 2 == 1 {
             log += noise.second_position;
         }
+        log += noise.learning / 3f64.powi(place as i32);
         if self.previous.is_some_and(|previous| previous != contender) {
             log += noise.carry_over;
         }
