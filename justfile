@@ -62,12 +62,11 @@ validate: validate-commands validate-functions validate-gate validate-placement 
 # Every table that sets deadheat beside its peers, one after the other: half a day on a machine that does nothing else; each goes on where it stopped
 tables: validate-cost validate-log-normal validate-paired-article validate-compare-py validate-peers validate-bench-diff
 
-# Races of commands beside hyperfine, and against themselves: some ten minutes
-validate-commands:
-    cargo build --profile dist -p deadheat-cli
-    cargo run --release --manifest-path validation/Cargo.toml --bin commands
+# Races of commands beside hyperfine, for 1 % of 20 ms, and against themselves: some fifteen minutes; `just validate-commands --only "20 ms" --races 10` asks a part of it
+validate-commands *options:
+    cargo run --release --manifest-path validation/Cargo.toml --bin commands -- {{options}}
 
-# Races of functions, every bar of theirs: some twenty minutes; `just validate-functions --quick` only tries it
+# Races of functions, every bar of theirs: some forty minutes; `just validate-functions --quick` only tries it, `--only "20 ms" --races 10` asks a part of it
 validate-functions *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin functions -- {{options}}
 
@@ -83,7 +82,7 @@ validate-covariates *options:
 validate-placement *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin placement -- {{options}}
 
-# Races of two builds, every bar of theirs: some twenty minutes (gcc, g++, lld, git, Google Benchmark; libbenchmark-tools and scipy for compare.py); `just validate-builds --quick` only tries it
+# Races of two builds, every bar of theirs: some twenty minutes (gcc, g++, lld, git, Google Benchmark; libbenchmark-tools and scipy for compare.py); `just validate-builds --quick` only tries it, `--only "20 ms"` asks a part of it
 validate-builds *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin builds -- {{options}}
 
@@ -103,11 +102,11 @@ validate-compare-py *options:
 validate-saved *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin saved -- {{options}}
 
-# Every tool that races functions or commands, on the same work: some ninety minutes, in as many sittings as one likes (lld, objdump; hyperfine, and python3 with venv for pyperf); `just validate-peers --quick` only tries it, `--minutes N` stops in time
+# Every tool that races functions or commands, on the same work: some ninety minutes, in as many sittings as one likes (lld, objdump; hyperfine, and python3 with venv for pyperf); `just validate-peers --quick` only tries it, `--minutes N` stops in time, `--fresh --only "deadheat-run loaded"` makes a part anew
 validate-peers *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin peers -- {{options}}
 
-# bench_diff's own table: traditional, bench_diff and deadheat on functions whose difference is known; some five hours, in as many sittings as you like with `--minutes N`; `just validate-bench-diff --quick` only tries it
+# bench_diff's own table: traditional, bench_diff and deadheat on functions whose difference is known; some five hours, in as many sittings as you like with `--minutes N`; `just validate-bench-diff --quick` only tries it, `--fresh --only "20 ms"` makes a part anew
 validate-bench-diff *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin bench_diff -- {{options}}
 

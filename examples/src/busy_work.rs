@@ -13,6 +13,9 @@ use sha2::{Digest, Sha256};
 /// Steps of [`mixing`] that take about 25 µs: 21 at 3.6 GHz, 30 at 2.5 GHz.
 pub const STEPS_FOR_25_MICROSECONDS: u32 = 15_000;
 
+/// Steps of [`mixing`] that take about 20 ms: 14 to 17 at 3.6 GHz, 24 at 2.5 GHz.
+pub const STEPS_FOR_20_MILLISECONDS: u32 = 12_000_000;
+
 /// Rounds of [`sha256`] that take about 100 µs where the processor has SHA instructions.
 pub const ROUNDS_FOR_100_MICROSECONDS: u32 = 2_000;
 
@@ -68,6 +71,7 @@ mod tests {
     fn named_efforts_grow_by_exactly_what_is_asked() {
         for base in [
             STEPS_FOR_25_MICROSECONDS,
+            STEPS_FOR_20_MILLISECONDS,
             ROUNDS_FOR_100_MICROSECONDS,
             ROUNDS_FOR_20_MILLISECONDS,
         ] {

@@ -5,49 +5,172 @@
 //! cargo build --profile dist && cargo run --release --manifest-path validation/Cargo.toml --bin commands
 //! ```
 //!
-//! Writes `docs/validation/commands.md`. Takes about ten minutes, on a
-//! machine that does nothing else.
+//! Writes `docs/validation/commands.md`. Takes about fifteen minutes, on a
+//! machine that does nothing else. With `--quick` all is tried in small numbers
+//! and printed, and nothing is written. `--only TEXT` asks only the questions that
+//! hold this text, prints what came of them and writes nothing; `--races N` sets
+//! the races of each row for 1 %.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Instant;
 
+use deadheat_validation::answer::Race;
+use deadheat_validation::bars::Section;
 use deadheat_validation::binomial::binomial_bound;
+use deadheat_validation::known::{HEAD, Known, LEGEND, Outcome, Promise};
 use deadheat_validation::launches::{by_deadheat, by_hyperfine, hyperfine_version};
+use deadheat_validation::load::Load;
 use deadheat_validation::machine::machine;
+use deadheat_validation::page::{Asked, Page, Question};
 use deadheat_validation::process::{Cost, cost, median, ratio};
+use deadheat_validation::programs::built;
 use serde_json::Value;
 
-const ROUNDS: usize = 21;
-const RACES: u64 = 300;
+/// Where things are, and how much of everything is wanted.
+struct Setting {
+    root: PathBuf,
+    deadheat: PathBuf,
+    scratch: PathBuf,
+    asked: Asked,
+}
+
+impl Setting {
+    /// The full number, or the one of a quick trial.
+    fn count(&self, full: usize, quick: usize) -> usize {
+        if self.asked.quick { quick } else { full }
+    }
+
+    fn deadheat(&self) -> &str {
+        self.deadheat.to_str().expect("a path in UTF-8")
+    }
+
+    /// The answer to a race of two commands.
+    fn race(&self, options: &[&str], commands: [&str; 2]) -> Value {
+        let save = self.scratch.join("race.jsonl");
+        let output = Command::new(&self.deadheat)
+            .args(["run", "-q", "--json"])
+            .args(options)
+            .arg("--save")
+            .arg(&save)
+            .arg("--")
+            .args(commands)
+            .output()
+            .expect("deadheat runs");
+        let _ = fs::remove_file(&save);
+        serde_json::from_slice(&output.stdout).expect("an analysis")
+    }
+}
 
 fn main() {
+    let asked = Asked::from_command_line();
+    let machine = machine();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
-        .expect("the repository");
-    let deadheat = root.join("target/dist/deadheat");
-    let deadheat = deadheat.to_str().expect("a path in UTF-8");
+        .expect("the repository")
+        .to_owned();
     let scratch = std::env::temp_dir().join(format!("deadheat-validation-{}", std::process::id()));
     fs::create_dir_all(&scratch).expect("a scratch folder");
+    let words = [
+        "build",
+        "--profile",
+        "dist",
+        "-p",
+        "deadheat-cli",
+        "--bin",
+        "deadheat",
+    ];
+    let setting = Setting {
+        deadheat: built(&root, &words),
+        root,
+        scratch,
+        asked,
+    };
+    let page = Page {
+        title: "Races of commands: cost, false verdicts and power",
+        program: "commands",
+        facts: &machine,
+        quick: setting.asked.quick,
+    };
+    let questions: &[Question<Setting>] = &[
+        ("cost beside hyperfine", beside_hyperfine),
+        ("memory and analysis", memory_and_analysis),
+        ("a command of 20 ms", one_percent),
+        ("a command against itself", against_itself),
+    ];
+    page.write_asked(&setting.root, &setting, questions, &setting.asked);
+    let _ = fs::remove_dir_all(&setting.scratch);
+}
 
-    let mut page = String::from("# Races of commands: cost and false verdicts\n\n");
-    let command = "cargo build --profile dist && cargo run --release --manifest-path validation/Cargo.toml --bin commands";
-    let _ = writeln!(page, "Written by `{command}`.\n\n{}\n", machine());
-    page += &beside_hyperfine(deadheat, &scratch);
-    page += &memory_and_analysis(deadheat, &scratch);
-    page += &against_itself(deadheat, &scratch);
-    let _ = fs::remove_dir_all(&scratch);
+/// A part of the page that promises nothing.
+fn told(text: String) -> Section {
+    Section {
+        text,
+        bars: Vec::new(),
+    }
+}
 
-    let target: PathBuf = root.join("docs/validation/commands.md");
-    fs::create_dir_all(target.parent().expect("docs/validation")).expect("docs/validation");
-    fs::write(&target, &page).expect("the page can be written");
-    println!("{page}");
+/// A command that does exactly 1 % more, idle and with every core taken.
+fn one_percent(setting: &Setting) -> Section {
+    let races = setting.asked.races(40, 2);
+    let words = ["build", "--release", "--bin", "busy"];
+    let busy = built(&setting.root.join("validation/peers"), &words);
+    let commands = [0, 1].map(|percent| format!("{} {percent}", busy.display()));
+    let [less, more] = [&*commands[0], &*commands[1]];
+    let mut section = told(format!(
+        "## A command of 20 ms\n\n\
+         A program that does twelve million steps in registers, against itself with exactly 1 % more of them, at the \
+         defaults, {races} races a row. The start of the program belongs to its time, so the true change is some hundredths of a \
+         point less. Loaded means a busy loop for every core beside it. {LEGEND}\n\n{HEAD}"
+    ));
+    let mut row = |weather: &str, promise: Promise| {
+        let what = format!("20 ms +1 %, {weather}");
+        let race = |_| {
+            let began = Instant::now();
+            let answer = setting.race(&[], [less, more]);
+            let seconds = began.elapsed().as_secs_f64();
+            let race = Race::all(&answer).unwrap_or_else(|problem| panic!("{problem}"));
+            Outcome {
+                verdict: race[0].verdict.clone(),
+                percent: race[0].change.percent,
+                seconds,
+            }
+        };
+        let known = Known {
+            what: &what,
+            percent: 1.0,
+            races: (0..races).map(race).collect(),
+        };
+        section.text += &known.row(promise.before);
+        section.bars.extend(known.bars(&promise));
+    };
+    row(
+        "idle",
+        Promise {
+            right: 0.97,
+            seconds: 2.0,
+            before: "88 % in 2.3 s",
+        },
+    );
+    let _load = Load::settled_on_every_core();
+    row(
+        "loaded",
+        Promise {
+            right: 0.95,
+            seconds: 4.0,
+            before: "60 % in 4.4 s",
+        },
+    );
+    section.text += "\n";
+    section
 }
 
 /// The two tools take turns, so that both meet the same weather.
-fn beside_hyperfine(deadheat: &str, scratch: &Path) -> String {
+fn beside_hyperfine(setting: &Setting) -> Section {
+    let rounds = setting.count(21, 1);
     let mut text = String::from(
         "## Cost beside hyperfine\n\n\
          Launches of `true`; ratios deadheat / hyperfine, median (range) over rounds in which \
@@ -55,9 +178,9 @@ fn beside_hyperfine(deadheat: &str, scratch: &Path) -> String {
          | what | launches (deadheat / hyperfine) | wall | CPU |\n| --- | --- | --- | --- |\n",
     );
     let Some(version) = hyperfine_version() else {
-        return "## Cost beside hyperfine\n\nhyperfine is not installed here.\n\n".to_owned();
+        return told("## Cost beside hyperfine\n\nhyperfine is not installed here.\n\n".to_owned());
     };
-    let save = scratch.join("run.jsonl");
+    let save = setting.scratch.join("run.jsonl");
     let rows: [(&str, usize, &[&str]); 2] = [
         ("one command, 400 launches each", 400, &["true"]),
         (
@@ -69,9 +192,9 @@ fn beside_hyperfine(deadheat: &str, scratch: &Path) -> String {
     for (what, each, commands) in rows {
         let (mut us, mut them): (Vec<Cost>, Vec<Cost>) = (Vec::new(), Vec::new());
         let mut launches = 0;
-        for round in 0..ROUNDS {
+        for round in 0..rounds {
             let mut run_ours = || {
-                let (cost, launched) = by_deadheat(Path::new(deadheat), &save, each, commands);
+                let (cost, launched) = by_deadheat(&setting.deadheat, &save, each, commands);
                 us.push(cost);
                 launches = launched;
             };
@@ -99,14 +222,15 @@ fn beside_hyperfine(deadheat: &str, scratch: &Path) -> String {
     }
     let _ = writeln!(
         text,
-        "\n{version}, {ROUNDS} rounds. A race of two also launches, untimed, the command that \
+        "\n{version}, {rounds} rounds. A race of two also launches, untimed, the command that \
          primes a block when another one ran last.\n"
     );
-    text
+    told(text)
 }
 
-fn memory_and_analysis(deadheat: &str, scratch: &Path) -> String {
-    let save = scratch.join("large.jsonl");
+fn memory_and_analysis(setting: &Setting) -> Section {
+    let deadheat = setting.deadheat();
+    let save = setting.scratch.join("large.jsonl");
     let save = save.to_str().expect("UTF-8");
     let args = [
         "run", "-q", "-r", "50000", "--save", save, "--", "true", "true",
@@ -114,7 +238,7 @@ fn memory_and_analysis(deadheat: &str, scratch: &Path) -> String {
     let racing = cost(deadheat, &args);
     // Before this program grows: a child's peak starts at its parent's size.
     let hundred = cost(deadheat, &["analyze", "--json", save]);
-    let million = scratch.join("million.jsonl");
+    let million = setting.scratch.join("million.jsonl");
     multiply(save, &million, 10);
     let million = million.to_str().expect("UTF-8");
     let analysing: Vec<Cost> = (0..7)
@@ -122,14 +246,14 @@ fn memory_and_analysis(deadheat: &str, scratch: &Path) -> String {
         .collect();
     let seconds = median(analysing.iter().map(|c| c.wall));
     let bytes = fs::metadata(million).map_or(0, |meta| meta.len()) as f64 / 1e6;
-    format!(
+    told(format!(
         "## Memory and analysis\n\n\
          | what | seconds | peak memory |\n| --- | --- | --- |\n\
          | racing `true` until 100,000 samples are recorded | {:.1} | {:.1} MiB |\n\
          | analysing those 100,000 samples to JSON, all secondary figures included | {:.2} | {:.1} MiB |\n\
          | the same for 1,000,000 samples (a run file of {bytes:.0} MB), median of 7 | {seconds:.2} | {:.0} MiB |\n\n",
         racing.wall, racing.peak_mib, hundred.wall, hundred.peak_mib, analysing[0].peak_mib
-    )
+    ))
 }
 
 /// A run file with every block so many times over.
@@ -153,29 +277,22 @@ fn multiply(from: &str, to: &Path, times: u32) {
 }
 
 /// A/A races: every call of faster or slower is wrong.
-fn against_itself(deadheat: &str, scratch: &Path) -> String {
-    let file = scratch.join("input");
+fn against_itself(setting: &Setting) -> Section {
+    let races = setting.count(300, 3) as u64;
+    let file = setting.scratch.join("input");
     fs::write(&file, vec![b'x'; 1 << 20]).expect("an input");
     let sum = format!("sha256sum {}", file.display());
     let mut text = format!(
         "## A command against itself\n\n\
-         {RACES} races each at the defaults (alpha 5 %, margin 1 %, 40 replicates at most), seeds 0 to {}.\n\n\
+         {races} races each at the defaults (alpha 5 %, margin 1 %, 40 replicates at most), seeds 0 to {}.\n\n\
          | command | faster or slower | equivalent | too close to call | allowed (alpha = 5 %, 99 % bound) |\n\
          | --- | --- | --- | --- | --- |\n",
-        RACES - 1
+        races - 1
     );
     for command in ["true", "sleep 0.002", &sum] {
         let mut counts = [0u64; 3];
-        for seed in 0..RACES {
-            let save = scratch.join(format!("aa-{seed}.jsonl"));
-            let output = Command::new(deadheat)
-                .args(["run", "-q", "--json", "--seed", &seed.to_string(), "--save"])
-                .arg(&save)
-                .args(["--", command, command])
-                .output()
-                .expect("deadheat runs");
-            let _ = fs::remove_file(&save);
-            let analysis: Value = serde_json::from_slice(&output.stdout).expect("an analysis");
+        for seed in 0..races {
+            let analysis = setting.race(&["--seed", &seed.to_string()], [command; 2]);
             match analysis["benchmarks"][0]["verdict"].as_str() {
                 Some("faster" | "slower") => counts[0] += 1,
                 Some("equivalent") => counts[1] += 1,
@@ -192,11 +309,11 @@ fn against_itself(deadheat: &str, scratch: &Path) -> String {
             text,
             "| `{shown}` | {} ({:.1} %) | {} | {} | at most {} |",
             counts[0],
-            counts[0] as f64 / RACES as f64 * 100.0,
+            counts[0] as f64 / races as f64 * 100.0,
             counts[1],
             counts[2],
-            binomial_bound(RACES, 0.05, 0.99)
+            binomial_bound(races, 0.05, 0.99)
         );
     }
-    text
+    told(text)
 }

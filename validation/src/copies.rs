@@ -3,8 +3,7 @@
 //! more.
 
 use deadheat::suite::Benchmark;
-use deadheat_examples::busy_work::{STEPS_FOR_25_MICROSECONDS, mixing, with_percent};
-use deadheat_validation::workloads::{Size, Visitor};
+use deadheat_validation::workloads::{Size, Visitor, long_steps, steps};
 
 /// Races the function with that of another build.
 struct Alone<'s>(Benchmark<'s>);
@@ -19,12 +18,12 @@ impl Visitor for Alone<'_> {
 
 fn main() {
     let percent = std::env::args().nth(1).and_then(|word| word.parse().ok());
-    let steps = with_percent(STEPS_FOR_25_MICROSECONDS, percent.unwrap_or(0.0));
+    let percent = percent.unwrap_or(0.0);
     deadheat::main(|suite| {
         suite
             .benchmark("steps")
             .input(|seed| seed)
-            .baseline("function", move |_| mixing(steps));
+            .baseline("function", steps(percent));
         let sizes = Size::ALL.into_iter().filter(|size| size.ns() < 1e9);
         for size in sizes {
             size.hand_to(Alone(suite.benchmark(size.name())));
@@ -55,6 +54,12 @@ fn main() {
                 let texts: Vec<String> = numbers[..50].iter().map(u64::to_string).collect();
                 texts.concat().len()
             });
+        // For races that are long of themselves.
+        suite
+            .benchmark("long steps")
+            .ignored()
+            .input(|seed| seed)
+            .baseline("function", long_steps(percent));
         // Nothing to speak of: what is left is the cost of taking turns.
         suite
             .benchmark("nothing")

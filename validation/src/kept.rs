@@ -10,6 +10,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use serde_json::{Value, json};
 
 use crate::machine::{cores, processor, sitting_facts};
+use crate::page::races;
 
 /// What the command line of a long table says.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +23,10 @@ pub struct Wanted {
     pub page: bool,
     /// Stop measuring after this much time; `None` goes on to the end.
     pub time: Option<Duration>,
+    /// Measure, or forget, only what holds all of these words.
+    pub only: Vec<String>,
+    /// Observations of a row at most.
+    pub races: Option<usize>,
 }
 
 impl Wanted {
@@ -36,6 +41,8 @@ impl Wanted {
             fresh: false,
             page: false,
             time: None,
+            only: Vec::new(),
+            races: None,
         };
         while let Some(word) = words.next() {
             match word.as_str() {
@@ -48,9 +55,14 @@ impl Wanted {
                     let minutes = minutes.ok_or("--minutes takes a number of minutes")?;
                     wanted.time = Some(Duration::from_secs_f64(minutes * 60.0));
                 }
+                "--only" => {
+                    let text = words.next().ok_or("--only takes a text")?;
+                    wanted.only = text.split_whitespace().map(str::to_owned).collect();
+                }
+                "--races" => wanted.races = Some(races(words.next())?),
                 other => {
                     return Err(format!(
-                        "there is no option {other}; there are --quick, --fresh, --page and --minutes N"
+                        "there is no option {other}; there are --quick, --fresh, --page, --minutes N, --only TEXT and --races N"
                     ));
                 }
             }
@@ -58,10 +70,36 @@ impl Wanted {
         Ok(wanted)
     }
 
-    /// From the command line of this process; ends it when that says
-    /// anything else.
+    /// Whether a row of this name is wanted.
+    pub fn fits(&self, name: &str) -> bool {
+        self.only.iter().all(|word| name.contains(word))
+    }
+
+    /// Observations of a row that would have so many.
+    pub fn of(&self, full: usize) -> usize {
+        self.races.map_or(full, |races| races.min(full))
+    }
+
+    /// From the command line of this process, for a table that is measured as a whole; ends the
+    /// process when that says anything else.
     pub fn from_command_line() -> Self {
-        Self::read(std::env::args().skip(1)).unwrap_or_else(|problem| {
+        Self::or_exit(|wanted| {
+            if wanted.only.is_empty() && wanted.races.is_none() {
+                Ok(wanted)
+            } else {
+                Err("this table is measured as a whole, without --only and --races".to_owned())
+            }
+        })
+    }
+
+    /// The same for a table of which a part may be asked for.
+    pub fn parts_from_command_line() -> Self {
+        Self::or_exit(Ok)
+    }
+
+    fn or_exit(allowed: impl FnOnce(Self) -> Result<Self, String>) -> Self {
+        let wanted = Self::read(std::env::args().skip(1)).and_then(allowed);
+        wanted.unwrap_or_else(|problem| {
             eprintln!("{problem}");
             std::process::exit(2);
         })
@@ -116,8 +154,10 @@ impl Kept {
         } else {
             root.join(format!("validation/data/{table}.jsonl"))
         };
-        if wanted.fresh || wanted.quick {
+        if wanted.quick || wanted.fresh && wanted.only.is_empty() {
             let _ = fs::remove_file(&path);
+        } else if wanted.fresh {
+            forget(&path, wanted);
         }
         let text = fs::read_to_string(&path).unwrap_or_default();
         let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
@@ -234,6 +274,25 @@ impl Kept {
     }
 }
 
+/// Forgets the observations that are wanted anew: those whose texts hold the words.
+fn forget(path: &Path, wanted: &Wanted) {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let stays = |line: &&str| {
+        let value: Value = serde_json::from_str(line).unwrap_or_default();
+        let fields = value.as_object().into_iter().flatten();
+        let texts: Vec<&str> = fields.filter_map(|(_, field)| field.as_str()).collect();
+        texts.is_empty() || !wanted.fits(&texts.join(" "))
+    };
+    let left: String = text
+        .lines()
+        .filter(stays)
+        .flat_map(|line| [line, "\n"])
+        .collect();
+    if left.len() < text.len() {
+        fs::write(path, left).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::Sittings::{AnyMachine, OneMachine};
@@ -297,6 +356,22 @@ mod tests {
         fs::write(&path, format!("{elsewhere}\n")).unwrap();
         let refused = std::panic::catch_unwind(|| Kept::open(&root, "table", &all, OneMachine));
         assert!(refused.is_err());
+        fs::remove_dir_all(&root).unwrap();
+    }
+
+    #[test]
+    fn a_part_of_a_table_is_forgotten_and_the_rest_stays() {
+        let root = std::env::temp_dir().join(format!("deadheat-kept-3-{}", std::process::id()));
+        let mut kept = Kept::open(&root, "table", &wanted(&[]).unwrap(), OneMachine);
+        for row in ["20 ms +1% idle", "20 ms +1% loaded", "100 µs +1% loaded"] {
+            kept.add(json!({"row": row, "tool": "deadheat", "seconds": 1.5}));
+        }
+        drop(kept);
+        let anew = wanted(&["--fresh", "--only", "20 ms loaded", "--races", "3"]).unwrap();
+        assert_eq!((anew.of(30), anew.of(2)), (3, 2));
+        let kept = Kept::open(&root, "table", &anew, OneMachine);
+        let left: Vec<_> = kept.rows().iter().map(|row| row["row"].as_str()).collect();
+        assert_eq!(left, [Some("20 ms +1% idle"), Some("100 µs +1% loaded")]);
         fs::remove_dir_all(&root).unwrap();
     }
 

@@ -7,6 +7,7 @@ pub mod binomial;
 pub mod duo;
 pub mod google_compare;
 pub mod kept;
+pub mod known;
 pub mod launches;
 pub mod load;
 pub mod machine;

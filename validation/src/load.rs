@@ -4,6 +4,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use crate::machine::cores;
 
@@ -13,7 +14,17 @@ pub struct Load {
     threads: Vec<JoinHandle<()>>,
 }
 
+/// How long other work has the cores before anything is measured beside it.
+const SETTLING: Duration = Duration::from_millis(300);
+
 impl Load {
+    /// Begins, and waits until it is as it will be.
+    pub fn settled_on_every_core() -> Self {
+        let load = Self::on_every_core();
+        std::thread::sleep(SETTLING);
+        load
+    }
+
     /// Begins.
     pub fn on_every_core() -> Self {
         let over = Arc::new(AtomicBool::new(false));

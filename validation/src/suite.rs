@@ -4,10 +4,11 @@
 //! and not only what is called in it.
 
 use deadheat::suite::Benchmark;
+use deadheat_examples::utf8::{LENGTH, std_count, std_count_rev, text};
 use deadheat_validation::workloads::{
-    GATED, ONE_TEN_THOUSANDTH, ONE_THOUSANDTH, RACES_OF_ONE_PERCENT, RACES_WITH_ITSELF,
-    ROUNDS_WITH_THEMSELVES, Size, TWO_PERCENT, Visitor, gated, of_the_gate, one_percent, rounds,
-    steps,
+    BRANCHY, GATED, LONG_PERCENTS, ONE_TEN_THOUSANDTH, ONE_THOUSANDTH, RACES_OF_ONE_PERCENT,
+    RACES_WITH_ITSELF, ROUNDS_WITH_THEMSELVES, Size, TWO_PERCENT, Visitor, branchy, gated, long,
+    long_steps, of_the_gate, one_percent, rounds, steps,
 };
 
 /// Races a function against itself.
@@ -22,6 +23,13 @@ impl Visitor for WithItself<'_> {
             .baseline("one", call)
             .candidate("the same", call);
     }
+}
+
+type Count = fn(&str) -> usize;
+
+/// One closure for both sides, so that they share their loop.
+fn on_text(count: Count) -> impl Fn(&String) -> usize + Copy {
+    move |text| count(text)
 }
 
 fn main() {
@@ -48,6 +56,22 @@ fn main() {
                 .input(|seed| seed)
                 .baseline("rounds", rounds(0))
                 .candidate("more rounds", rounds(round));
+        }
+        for percent in LONG_PERCENTS {
+            suite
+                .benchmark(long(percent))
+                .input(|seed| seed)
+                .baseline("mixing", long_steps(0.0))
+                .candidate("more mixing", long_steps(f64::from(percent)));
+        }
+        for (name, count) in BRANCHY.into_iter().zip([std_count as Count, std_count_rev]) {
+            for number in 0..RACES_WITH_ITSELF {
+                suite
+                    .benchmark(branchy(name, number))
+                    .input(|seed| text(seed, LENGTH))
+                    .baseline("one", on_text(count))
+                    .candidate("the same", on_text(count));
+            }
         }
         for size in Size::ALL {
             for number in 0..RACES_WITH_ITSELF {

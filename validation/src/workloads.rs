@@ -3,7 +3,9 @@
 
 use std::hint::black_box;
 
-use deadheat_examples::busy_work::{STEPS_FOR_25_MICROSECONDS, mixing, with_percent};
+use deadheat_examples::busy_work::{
+    STEPS_FOR_20_MILLISECONDS, STEPS_FOR_25_MICROSECONDS, mixing, with_percent,
+};
 
 /// Races of a function against one that does 1 % more.
 pub const RACES_OF_ONE_PERCENT: usize = 100;
@@ -16,6 +18,22 @@ pub const ONE_TEN_THOUSANDTH: &str = "0.01 % more";
 
 /// The race of the same rounds against themselves.
 pub const ROUNDS_WITH_THEMSELVES: &str = "0.00 % more";
+
+/// The race of a long function against one that does some percent more; 0 is the same.
+pub fn long(percent: u32) -> String {
+    format!("{percent} % more of 20 ms")
+}
+
+/// The percentages that it is raced with.
+pub const LONG_PERCENTS: [u32; 4] = [0, 1, 2, 5];
+
+/// The functions of the article that branch on every byte of a text.
+pub const BRANCHY: [&str; 2] = ["std_count", "std_count_rev"];
+
+/// The name of a race of one of them with itself.
+pub fn branchy(function: &str, number: usize) -> String {
+    format!("branchy/{function}/{number:02}")
+}
 
 /// Names under which a function meets itself.
 pub const RACES_WITH_ITSELF: usize = 20;
@@ -127,7 +145,15 @@ pub trait Visitor {
 /// The function of about 25 µs and some percent more, as one type whatever
 /// the percentage: contenders then differ in their steps and in nothing else.
 pub fn steps(percent: f64) -> impl Fn(&u64) -> u64 + Copy + 'static {
-    let steps = with_percent(STEPS_FOR_25_MICROSECONDS, percent);
+    mixing_of(with_percent(STEPS_FOR_25_MICROSECONDS, percent))
+}
+
+/// The same of about 20 ms.
+pub fn long_steps(percent: f64) -> impl Fn(&u64) -> u64 + Copy + 'static {
+    mixing_of(with_percent(STEPS_FOR_20_MILLISECONDS, percent))
+}
+
+fn mixing_of(steps: u32) -> impl Fn(&u64) -> u64 + Copy + 'static {
     move |_| mixing(steps)
 }
 

@@ -378,6 +378,20 @@ fn a_process_of_its_own_has_no_company_and_one_with_children_has() {
 }
 
 #[test]
+fn a_daemon_that_left_its_parents_in_two_steps_is_company_all_the_same() {
+    // Its first parent ends at once, so that the shell that was launched has no child any more.
+    let daemon = "( (exec sleep 2) >/dev/null 2>&1 & )";
+    let plan = plan(vec![shell(daemon), shell(daemon)]);
+    let (_, record) = one_block(&plan).unwrap();
+    for sample in &record.samples {
+        if sample.flags.holds(Flags::DELAY_UNREAD) {
+            return eprintln!("skipped: no schedstat here");
+        }
+        assert!(sample.flags.holds(Flags::CONCURRENT), "{sample:?}");
+    }
+}
+
+#[test]
 fn waiting_that_is_kept_is_not_recorded() {
     let mut plan = plan(vec![shell("true"), shell("true")]);
     plan.design.waiting = Waiting::Keep;

@@ -56,9 +56,14 @@ fn race(words: &[&str]) -> Result<Status, Failure> {
     let mut parts = words.split(|word| *word == "+");
     let race = settings(parts.next().unwrap_or_default());
     let threads = words.contains(&"--threads");
+    let waiting: &[Metric] = if words.contains(&"--waiting") {
+        &[Metric::Cpu, Metric::RunDelay]
+    } else {
+        &[]
+    };
     let entries = Entries {
         benchmarks: parts.map(|words| benchmark(words, threads)).collect(),
-        metrics: vec![Metric::Wall],
+        metrics: [&[Metric::Wall], waiting].concat(),
         left_out: Vec::new(),
         rules: Vec::new(),
     };
@@ -110,7 +115,7 @@ fn settings(words: &[&str]) -> BenchmarkRace {
             "--placements" => race.placements = Some(value.into()),
             "--pin" => race.settings.pin = Some(Pinning::parse(value).expect("cores")),
             "--save" => race.save = Some(value.into()),
-            "--threads" => {}
+            "--threads" | "--waiting" => {}
             "--timeout" => {
                 let limit = Duration::from_secs(number().into());
                 race.settings.timeout = Some(TimeLimit(Some(limit)));

@@ -1,8 +1,9 @@
 """A worker written after docs/protocol.md, in another language than deadheat.
 
-    misbehaving_worker.py [notes] [slow] [FAULT@MOMENT[=TEXT]]
+    misbehaving_worker.py [notes] [slow] [waits] [FAULT@MOMENT[=TEXT]]
 
-It behaves well unless a fault is named. Moments are `start`, the requests
+It behaves well unless a fault is named. With `waits` it makes up the account of a core that others
+want: half of its wall time and more is waiting. Moments are `start`, the requests
 (`hello` stands for what is said unasked), and in a block of a replicate, never
 of a pilot: `input`, `turn`, `passed` and `wait`.
 """
@@ -38,6 +39,8 @@ class Worker:
         pipes = descriptors("DEADHEAT_WORKER")
         self.baton = descriptors("DEADHEAT_BATON")
         self.takes_notes = "notes" in arguments
+        self.waits = "waits" in arguments
+        self.samples = 0
         self.work = range(20_000) if "slow" in arguments else range(200)
         faults = [word for word in arguments if "@" in word]
         fault, _, self.text = (faults or ["@"])[0].partition("=")
@@ -143,7 +146,7 @@ class Worker:
             "hello",
             protocol=2,
             worker="misbehaving 1.0",
-            metrics=["cpu_ns", "wall_ns"],
+            metrics=["cpu_ns", "wall_ns"] + ["run_delay_ns"] * self.waits,
         )
         for line in self.requests:
             (kind, request), *_ = json.loads(line).items()
@@ -164,7 +167,11 @@ class Worker:
             sum(self.work)
         cpu, wall = time.process_time_ns() - cpu_began, time.perf_counter_ns() - began
         self.note(0)
-        return [cpu, wall]
+        if not self.waits:
+            return [cpu, wall]
+        self.samples += 1
+        delay = cpu * (1 + self.samples % 3)
+        return [cpu, cpu + delay, delay]
 
     def calibrate(self, seed, least_ns):
         iterations = 1
@@ -209,7 +216,10 @@ class Worker:
             values[-1] = float("nan")
         if self.is_now("drop", "block"):
             values.pop()
-        self.say("block", "block", values=values)
+        said = {"values": values}
+        if self.is_now("keep", "block"):
+            said["keep_waiting"] = self.text
+        self.say("block", "block", **said)
 
     def turns(self, iterations, turns, unrecorded, unrecorded_iterations):
         self.happens("input")

@@ -7,8 +7,9 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Instant;
 
+use deadheat::parts::analysis::{Options, analyse};
 use deadheat_testing::needs;
-use track::{FAR_TOO_LONG, Track, at_once, python, wait_until};
+use track::{FAR_TOO_LONG, SHORT, Track, at_once, pair, python, wait_until};
 
 #[test]
 fn builds_that_behave_well_are_raced_and_found_by_what_they_hold() {
@@ -19,6 +20,38 @@ fn builds_that_behave_well_are_raced_and_found_by_what_they_hold() {
     found
         .tells("worker: \"misbehaving 1.0\", metrics: [Cpu, Wall]")
         .tells("name: \"good\", contenders: [\"good\"]");
+}
+
+#[test]
+fn waiting_of_a_worker_is_taken_out_unless_one_side_says_that_it_must_count() {
+    needs!("python3");
+    // A worker in a container that hides the account, one that has threads, and one that is newer.
+    for (reason, code) in [
+        ("", None),
+        ("unread", Some("waiting-unread")),
+        ("concurrent", Some("waiting-of-its-own")),
+        ("bored", Some("waiting-unread")),
+    ] {
+        let track = Track::new();
+        let fault = format!("keep@block={reason}");
+        let new: &[&str] = if reason.is_empty() {
+            &["waits"]
+        } else {
+            &["waits", &fault]
+        };
+        // Alone: a run has the metrics that all of its workers have.
+        let sides = pair("waits", &["waits"], new);
+        let words = [&["race"], &SHORT[..], &["--waiting", "auto"], &sides].concat();
+        let told = track.run(&words).ends_with(0);
+        let analysis = analyse(told.run.as_ref().unwrap(), Options::default());
+        let found = &analysis.comparisons[0];
+        let waiting = found.waiting.as_ref().unwrap();
+        assert!(waiting.baseline > 0.5, "{waiting:?}");
+        assert_eq!(waiting.taken_out, reason.is_empty(), "{reason}");
+        let codes = found.warnings.iter().map(|one| one.code());
+        let waiting: Vec<_> = codes.filter(|code| code.starts_with("waiting")).collect();
+        assert_eq!(waiting, Vec::from_iter(code), "{reason}");
+    }
 }
 
 #[test]

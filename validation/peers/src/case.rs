@@ -6,9 +6,6 @@ use deadheat_examples::busy_work::{STEPS_FOR_25_MICROSECONDS, mixing, with_perce
 
 use crate::twins::{self, RANDOM, Words};
 
-/// Steps of `mixing` that take about 20 ms, for commands.
-pub const STEPS_FOR_20_MILLISECONDS: u32 = 12_000_000;
-
 /// What is raced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Case {
@@ -109,10 +106,5 @@ mod tests {
         let [first, second] = Case::Copies.sides();
         assert_eq!((first.amount, first.run()), (second.amount, second.run()));
         assert_eq!(Case::named("other"), None);
-    }
-
-    #[test]
-    fn one_per_cent_more_of_a_command_is_a_whole_number() {
-        assert_eq!(with_percent(STEPS_FOR_20_MILLISECONDS, 1.0), 12_120_000);
     }
 }

@@ -3,4 +3,4 @@
 mod case;
 mod twins;
 
-pub use case::{Case, STEPS_FOR_20_MILLISECONDS, Work};
+pub use case::{Case, Work};

@@ -8,7 +8,9 @@
 //! Writes `docs/validation/bench_diff.md` from what is kept in
 //! `validation/data/bench_diff.jsonl`. All of it takes hours, on a machine
 //! that does nothing else; it may be had in several sittings. With `--quick`
-//! all is tried in small numbers and printed, and nothing is written.
+//! all is tried in small numbers and printed, and nothing is written. `--only
+//! "20 ms loaded"` measures only rows whose names hold these words, `--races N` at
+//! most so many of each, and `--fresh` then forgets only these.
 
 mod calibration;
 mod comparison;
@@ -41,7 +43,7 @@ struct Setting {
 }
 
 fn main() {
-    let wanted = Wanted::from_command_line();
+    let wanted = Wanted::parts_from_command_line();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .expect("the repository")
@@ -49,7 +51,12 @@ fn main() {
     let mut kept = Kept::open(&root, "bench_diff", &wanted, Sittings::AnyMachine);
     let rows = rows::all(wanted.quick);
     if kept.goes_on() {
-        measure(&root, &rows, &mut kept);
+        let asked = rows.iter().filter(|row| wanted.fits(&row.name()));
+        let asked = asked.map(|row| Row {
+            repeats: wanted.of(row.repeats),
+            ..*row
+        });
+        measure(&root, &asked.collect::<Vec<_>>(), &mut kept);
     }
     let setting = Setting {
         observations: kept.rows().iter().filter_map(Observation::read).collect(),

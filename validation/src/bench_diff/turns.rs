@@ -1,7 +1,6 @@
 //! Who compares what, one after another, until all is done or time is up.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 use deadheat_examples::random::SplitMix64;
 use deadheat_validation::kept::Kept;
@@ -15,9 +14,6 @@ use crate::rows::{Base, Row, Spread, Tool, comparisons};
 /// All that is random here comes from it: the order of the tools in a turn,
 /// and deadheat's seeds.
 pub const SEED: u64 = 9;
-
-/// How long other work has the cores before anything is measured beside it.
-const SETTLING: Duration = Duration::from_millis(300);
 
 /// A repeat of a row by all its tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,11 +75,7 @@ pub fn take_all(rows: &[Row], programs: &Programs, kept: &mut Kept) {
         if open.is_empty() {
             continue;
         }
-        let _load = row.loaded.then(|| {
-            let load = Load::on_every_core();
-            std::thread::sleep(SETTLING);
-            load
-        });
+        let _load = row.loaded.then(Load::settled_on_every_core);
         for tool in open {
             if !kept.goes_on() {
                 return;

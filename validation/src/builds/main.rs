@@ -8,7 +8,8 @@
 //! Writes `docs/validation/builds.md`. Takes some ten minutes, on a machine
 //! that does nothing else, and needs gcc, g++, lld, git and Google Benchmark.
 //! With `--quick` all is tried in small numbers and printed, and nothing is
-//! written.
+//! written. `--only TEXT` asks only the questions that hold this text, prints what
+//! came of them and writes nothing; `--races N` sets the races of each row for 1 %.
 
 mod against_itself;
 mod google;
@@ -20,7 +21,7 @@ mod revisions;
 use std::path::PathBuf;
 
 use deadheat_validation::machine::machine;
-use deadheat_validation::page::{Page, Question, is_quick};
+use deadheat_validation::page::{Asked, Page, Question};
 use deadheat_validation::programs::text;
 use deadheat_validation::workshop::Workshop;
 
@@ -30,16 +31,19 @@ struct Setting {
     cargo_deadheat: PathBuf,
     /// Functions in Rust.
     copies: PathBuf,
+    asked: Asked,
 }
 
 fn main() {
-    let quick = is_quick();
+    let asked = Asked::from_command_line();
+    let quick = asked.quick;
     let machine = machine();
     let shop = Workshop::open("builds", quick);
     let setting = Setting {
         cargo_deadheat: shop.released("cargo-deadheat"),
         copies: shop.own("copies"),
         shop,
+        asked,
     };
     let page = Page {
         title: "Races of two builds: cost, errors and power",
@@ -52,8 +56,9 @@ fn main() {
         ("time outside the samples", overhead::section),
         ("builds against their copies", against_itself::section),
         ("a difference of 1 %", one_percent::section),
+        ("20 ms and every core taken", one_percent::loaded),
         ("Google Benchmark executables", google::section),
         ("the same revisions once more", revisions::section),
     ];
-    page.write(&setting.shop.root, &setting, questions);
+    page.write_asked(&setting.shop.root, &setting, questions, &setting.asked);
 }

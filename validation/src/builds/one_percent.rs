@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 
 use deadheat_validation::bars::{Bar, Section, plain_spread, spread};
+use deadheat_validation::known::{HEAD, Known, LEGEND, Outcome, Promise};
+use deadheat_validation::load::Load;
 
 use crate::{Setting, text};
 use deadheat_validation::race::Raced;
@@ -53,9 +55,56 @@ pub fn section(setting: &Setting) -> Section {
     section
 }
 
+/// The same of long calls, while others want the cores.
+pub fn loaded(setting: &Setting) -> Section {
+    let races = setting.asked.races(30, 2);
+    let what = "Rust, one build and an argument, 20 ms +1 %, loaded";
+    let mut section = Section {
+        text: format!(
+            "## 20 ms and every core taken\n\n\
+             Twelve million steps in registers, and exactly 1 % more of them, with a busy loop for every core beside the race, at \
+             the defaults, {races} races. {LEGEND}\n\n{HEAD}"
+        ),
+        bars: Vec::new(),
+    };
+    let rust = text(&setting.copies);
+    let more = format!("{rust} 1");
+    let words = [
+        rust,
+        &more,
+        "long steps",
+        "--exact",
+        "--ignored",
+        "--placement",
+        "own",
+    ];
+    let _load = Load::settled_on_every_core();
+    let race = |_| {
+        let raced = setting.shop.race(&words);
+        Outcome {
+            verdict: raced.rows[0].verdict.clone(),
+            percent: raced.rows[0].change.percent,
+            seconds: raced.seconds,
+        }
+    };
+    let known = Known {
+        what,
+        percent: 1.0,
+        races: (0..races).map(race).collect(),
+    };
+    section.text += &known.row("");
+    section.text += "\n";
+    section.bars.extend(known.bars(&Promise {
+        right: 0.95,
+        seconds: 4.0,
+        before: "",
+    }));
+    section
+}
+
 fn row(setting: &Setting, section: &mut Section, what: &str, words: &[&str]) {
     eprintln!("  {what}");
-    let races = setting.shop.count(60, 5);
+    let races = setting.asked.races(60, 5);
     let raced: Vec<Raced> = (0..races).map(|_| setting.shop.race(words)).collect();
     let verdict = |wanted: &[&str]| {
         let verdicts = raced.iter().map(|raced| raced.rows[0].verdict.as_deref());

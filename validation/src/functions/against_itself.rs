@@ -5,12 +5,17 @@ use std::fmt::Write as _;
 use deadheat::parts::model::{Comparison, Verdict};
 use deadheat_validation::binomial::{binomial_bound, share_bounds};
 use deadheat_validation::machine::cores;
-use deadheat_validation::workloads::{RACES_WITH_ITSELF, Size};
+use deadheat_validation::workloads::{BRANCHY, RACES_WITH_ITSELF, Size, branchy as named};
 
 use crate::Setting;
 use deadheat_validation::bars::{ALPHA, Bar, Section};
 use deadheat_validation::load::Load;
-use deadheat_validation::suite_run::count;
+use deadheat_validation::suite_run::{count, word};
+
+const HEAD: &str = "\
+| function | | races | faster or slower | 95 % bounds | dead heat | too close to call | chance allows |
+| --- | --- | --- | --- | --- | --- | --- | --- |
+";
 
 /// Sizes, and how many suites of twenty races of each. The last is no
 /// question here: a race of it takes a minute.
@@ -30,9 +35,7 @@ pub fn section(setting: &Setting) -> Section {
              slower is wrong. At the defaults (alpha 5 %, margin 1 %), in suites of {RACES_WITH_ITSELF} races. \
              Loaded means a busy loop for each of the {} cores beside it. The bounds are those of Clopper \
              and Pearson; the last column is the largest count that a true share of alpha exceeds in less \
-             than 1 % of such experiments.\n\n\
-             | function | | races | faster or slower | 95 % bounds | dead heat | too close to call | chance allows |\n\
-             | --- | --- | --- | --- | --- | --- | --- | --- |\n",
+             than 1 % of such experiments.\n\n{HEAD}",
             cores()
         ),
         bars: Vec::new(),
@@ -44,6 +47,57 @@ pub fn section(setting: &Setting) -> Section {
     }
     section.text += "\n";
     section
+}
+
+/// Functions that branch on every byte: what the processor has learnt of an input is part of their
+/// time, and grows from sample to sample of a block.
+pub fn branchy(setting: &Setting) -> Section {
+    let races = setting.asked.races(400, 8);
+    let mut section = Section {
+        text: format!(
+            "## Branchy functions against themselves\n\n\
+             The counting loops of the article on paired benchmarking (`examples/src/utf8.rs`), each with itself: one address, \
+             one closure, a new text in every block. Of false verdicts the seed is told, with which the race can be run \
+             again.\n\n{HEAD}"
+        ),
+        bars: Vec::new(),
+    };
+    branchy_in_weather(setting, &mut section, "idle", races);
+    {
+        let _load = Load::on_every_core();
+        branchy_in_weather(setting, &mut section, "loaded", races);
+    }
+    section.text += "\n";
+    section
+}
+
+fn branchy_in_weather(setting: &Setting, section: &mut Section, weather: &str, races: usize) {
+    for function in BRANCHY {
+        eprintln!("  {function} with itself, {weather}");
+        let mut comparisons = Vec::new();
+        let mut wrong = Vec::new();
+        while comparisons.len() < races {
+            let now = RACES_WITH_ITSELF.min(races - comparisons.len());
+            let names: Vec<String> = (0..now).map(|number| named(function, number)).collect();
+            let run = setting.suite.race_named(&names, &[]);
+            let seed = run.run.header.plan.seed;
+            for one in &run.analysis.comparisons {
+                if matches!(one.verdict, Some(Verdict::Faster | Verdict::Slower)) {
+                    let percent = one.estimate.map_or(0.0, |of| of.effect.change() * 100.0);
+                    let name = &one.benchmark;
+                    wrong.push(format!(
+                        "{name}, seed {seed}: {} by {percent:+.2} %",
+                        word(one)
+                    ));
+                }
+            }
+            comparisons.extend(run.analysis.comparisons.iter().cloned());
+        }
+        row(section, function, weather, &comparisons);
+        for one in &wrong {
+            eprintln!("    {one}");
+        }
+    }
 }
 
 fn in_weather(setting: &Setting, section: &mut Section, weather: &str) {
@@ -62,11 +116,11 @@ fn in_weather(setting: &Setting, section: &mut Section, weather: &str) {
                     .clone()
             })
             .collect();
-        row(section, size, weather, &comparisons);
+        row(section, size.name(), weather, &comparisons);
     }
 }
 
-fn row(section: &mut Section, size: Size, weather: &str, comparisons: &[Comparison]) {
+fn row(section: &mut Section, what: &str, weather: &str, comparisons: &[Comparison]) {
     let races = comparisons.len();
     let wrong = count(comparisons, &[Verdict::Faster, Verdict::Slower]);
     let even = count(comparisons, &[Verdict::Equivalent]);
@@ -75,15 +129,14 @@ fn row(section: &mut Section, size: Size, weather: &str, comparisons: &[Comparis
     let allowed = binomial_bound(races as u64, ALPHA, 0.99);
     let _ = writeln!(
         section.text,
-        "| {} | {weather} | {races} | {wrong} ({:.2} %) | {:.2} to {:.2} % | {even} | {} | {allowed} |",
-        size.name(),
+        "| {what} | {weather} | {races} | {wrong} ({:.2} %) | {:.2} to {:.2} % | {even} | {} | {allowed} |",
         share * 100.0,
         low * 100.0,
         high * 100.0,
         races - wrong - even,
     );
     section.bars.push(Bar::false_verdicts(
-        format!("{} with itself, {weather}: faster or slower", size.name()),
+        format!("{what} with itself, {weather}: faster or slower"),
         wrong,
         races,
     ));

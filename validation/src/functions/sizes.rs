@@ -31,7 +31,7 @@ pub fn section(setting: &Setting) -> Section {
     );
     let mut bars = Vec::new();
     for size in Size::ALL {
-        if setting.quick && size == Size::Second {
+        if setting.asked.quick && size == Size::Second {
             continue;
         }
         eprintln!("  {}", size.name());

@@ -8,7 +8,9 @@
 //! Writes `docs/validation/peers.md` from `validation/data/peers.jsonl`. Takes
 //! some ninety minutes, on a machine that does nothing else, in as many sittings
 //! as one likes; needs lld and objdump, and hyperfine and Python for the rows
-//! with their names.
+//! with their names. `--only "deadheat-run loaded more"` measures only what has these
+//! words as its tool, condition or case, `--races N` at most so many of each, and
+//! `--fresh` then forgets only these.
 
 mod page;
 mod programs;
@@ -38,7 +40,7 @@ use tools::Tool;
 const ROUNDS: usize = 64;
 
 fn main() {
-    let wanted = Wanted::from_command_line();
+    let wanted = Wanted::parts_from_command_line();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .expect("the repository");
@@ -88,7 +90,7 @@ fn measure(kept: &mut Kept, wanted: &Wanted, root: &Path, scratch: &Path) {
     for round in 0..ROUNDS {
         let mut done = 0;
         for condition in Condition::ALL {
-            for race in due(kept, &programs, &mut random, condition, round, wanted.quick) {
+            for race in due(kept, &programs, &mut random, condition, round, wanted) {
                 if !kept.goes_on() {
                     return;
                 }
@@ -111,7 +113,7 @@ fn measure(kept: &mut Kept, wanted: &Wanted, root: &Path, scratch: &Path) {
             }
         }
         if done > 0 {
-            let minutes = seconds_left(kept, &programs, wanted.quick) / 60.0;
+            let minutes = seconds_left(kept, &programs, wanted) / 60.0;
             eprintln!(
                 "round {} of {ROUNDS}; some {minutes:.0} minutes left",
                 round + 1
@@ -127,13 +129,13 @@ fn due(
     random: &mut SplitMix64,
     condition: Condition,
     round: usize,
-    quick: bool,
+    wanted: &Wanted,
 ) -> Vec<Race> {
     let mut races = Vec::new();
     let of_condition = |cell: &(Tool, Condition, Case)| cell.1 == condition;
     for (tool, _, case) in cells(|tool| programs.have(tool)).filter(of_condition) {
         let done = so_far(kept, tool, condition, case);
-        for repeat in done..by_the_end_of(round, tool.wanted(condition, case, quick)) {
+        for repeat in done..by_the_end_of(round, number(wanted, tool, condition, case)) {
             let seed = random.index_below(1 << 31) as u32;
             races.push(Race {
                 tool,
@@ -148,6 +150,16 @@ fn due(
         races.swap(last, random.index_below(last + 1));
     }
     races
+}
+
+/// Races of a cell that are asked for.
+fn number(wanted: &Wanted, tool: Tool, condition: Condition, case: Case) -> usize {
+    let name = format!("{} {} {}", tool.key(), condition.key(), case.key());
+    if wanted.fits(&name) {
+        wanted.of(tool.wanted(condition, case, wanted.quick))
+    } else {
+        0
+    }
 }
 
 /// How many of all races of a cell are run by the end of a round.
@@ -189,9 +201,9 @@ fn observed(race: &Race, programs: &Programs, scratch: &Path) -> Value {
 }
 
 /// By what races took until now.
-fn seconds_left(kept: &Kept, programs: &Programs, quick: bool) -> f64 {
+fn seconds_left(kept: &Kept, programs: &Programs, wanted: &Wanted) -> f64 {
     let left = |(tool, condition, case): (Tool, Condition, Case)| {
-        let wanted = tool.wanted(condition, case, quick);
+        let wanted = number(wanted, tool, condition, case);
         let left = wanted.saturating_sub(so_far(kept, tool, condition, case));
         let keys = [("tool", tool.key()), ("condition", condition.key())];
         let seconds = kept

@@ -5,7 +5,7 @@
 use deadheat_model::{Block, BlockRecord, ContenderId, Flags, Metric, Sample, Slot};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::clock::SimulatedClock;
+use crate::clock::{Clock, SimulatedClock};
 use crate::error::EngineError;
 use crate::random::{Purpose, below, normal, stream, unit};
 use crate::session::Contenders;
@@ -21,9 +21,11 @@ pub struct Noise {
     /// Step of the random walk with memory [`Noise::DRIFT_MEMORY`] that all
     /// samples share.
     pub drift: f64,
-    /// Distance between the slowest and fastest of seven modes the machine
+    /// Distance between the slowest and fastest of the modes the machine
     /// switches between.
     pub modes: f64,
+    /// Their number, evenly spaced: at least two.
+    pub mode_count: u64,
     /// Samples from one switch to the next, on average; 1 draws a mode for
     /// every sample.
     pub mode_length: u64,
@@ -36,10 +38,19 @@ pub struct Noise {
     pub second_position: f64,
     /// Slowdown of a sample that follows another contender's.
     pub carry_over: f64,
+    /// Slowdown of the first sample of a block, a third of which is left at the next: what is
+    /// learnt of a new input.
+    pub learning: f64,
     /// Time spent waiting for a core, on average, as a part of the time on one: after
     /// every [`Noise::TURN_NS`] on the core others have their turns, each as long as chance
     /// will have it. The samples then have their CPU time and the wait as well.
     pub waits: f64,
+    /// Nanoseconds of a burst of those others, and of the calm before the next one. A race begins
+    /// somewhere in a calm. With 0 they are there all the time.
+    pub burst_ns: u64,
+    /// Time that a hypervisor takes, on average, as a part of the time on a core: after every
+    /// [`Noise::HOST_TURN_NS`], and in no account, so that it counts as time on the core.
+    pub steal: f64,
 }
 
 impl Noise {
@@ -52,18 +63,25 @@ impl Noise {
     /// The time on a core between two waits.
     pub const TURN_NS: f64 = 3e6;
 
+    /// The time on a core of the host between two of its other guests.
+    pub const HOST_TURN_NS: f64 = 1e7;
+
     /// No noise at all.
     pub const NONE: Noise = Noise {
         sample: 0.0,
         layout: 0.0,
         drift: 0.0,
         modes: 0.0,
+        mode_count: 7,
         mode_length: 37,
         slow_path: 0.0,
         spikes: 0.0,
         second_position: 0.0,
         carry_over: 0.0,
+        learning: 0.0,
         waits: 0.0,
+        burst_ns: 0,
+        steal: 0.0,
     };
 }
 
@@ -90,6 +108,8 @@ pub struct SimulatedContenders {
     layouts: Vec<f64>,
     walk: f64,
     mode: f64,
+    /// Nanoseconds of the first calm that had gone by when the race began.
+    calm_ns: u64,
     previous: Option<ContenderId>,
     launched: u64,
 }
@@ -103,6 +123,10 @@ impl SimulatedContenders {
         let mode = some_mode(&simulation.noise, &mut rng);
         let settled = (1.0 - Noise::DRIFT_MEMORY.powi(2)).sqrt();
         let walk = simulation.noise.drift / settled * normal(&mut rng);
+        let calm_ns = match simulation.noise.burst_ns {
+            0 => 0,
+            burst_ns => below(&mut rng, burst_ns),
+        };
         Self {
             simulation,
             clock,
@@ -111,6 +135,7 @@ impl SimulatedContenders {
             layouts,
             walk,
             mode,
+            calm_ns,
             previous: None,
             launched: 0,
         }
@@ -136,6 +161,7 @@ impl SimulatedContenders {
         if place % 2 == 1 {
             log += noise.second_position;
         }
+        log += noise.learning / 3f64.powi(place as i32);
         if self.previous.is_some_and(|previous| previous != contender) {
             log += noise.carry_over;
         }
@@ -147,12 +173,12 @@ impl SimulatedContenders {
         }
         self.previous = Some(contender);
         self.launched += 1;
-        let cpu = (self.simulation.baseline_ns * log.exp()).round();
-        let waited = if noise.waits > 0.0 {
-            self.waited_ns(cpu)
-        } else {
-            0.0
-        };
+        let mut cpu = (self.simulation.baseline_ns * log.exp()).round();
+        if noise.steal > 0.0 {
+            let mean_ns = noise.steal * Noise::HOST_TURN_NS;
+            cpu += self.interrupted_ns(cpu, Noise::HOST_TURN_NS, mean_ns);
+        }
+        let waited = self.waited_ns(cpu);
         self.clock.advance((cpu + waited) as u64);
         // The thread may lose its core between the readings of one and of the other, and the
         // readings themselves take time on it.
@@ -164,23 +190,34 @@ impl SimulatedContenders {
         [cpu + waited, (cpu - 500.0).max(0.0), waited + also]
     }
 
-    /// The wait of a sample that runs so long: it begins somewhere in its turn, and waits for
-    /// an exponential time after each.
+    /// The wait of a sample that runs so long, if others want the core when it begins.
     fn waited_ns(&mut self, cpu: f64) -> f64 {
-        let mean = self.simulation.noise.waits * Noise::TURN_NS;
-        let mut left = cpu - unit(&mut self.rng) * Noise::TURN_NS;
-        let mut waited = 0.0;
-        while left > 0.0 {
-            waited -= mean * (1.0 - unit(&mut self.rng)).ln();
-            left -= Noise::TURN_NS;
+        let noise = self.simulation.noise;
+        let since_calm = self.clock.elapsed_ns() + self.calm_ns;
+        let spans = since_calm.checked_div(noise.burst_ns);
+        if noise.waits > 0.0 && spans.is_none_or(|spans| spans % 2 == 1) {
+            self.interrupted_ns(cpu, Noise::TURN_NS, noise.waits * Noise::TURN_NS)
+        } else {
+            0.0
         }
-        waited.round()
+    }
+
+    /// What others take from a sample that runs so long: it begins somewhere in its turn, and
+    /// after each of its turns they have the core for an exponential time of this mean.
+    fn interrupted_ns(&mut self, cpu: f64, turn_ns: f64, mean_ns: f64) -> f64 {
+        let mut left = cpu - unit(&mut self.rng) * turn_ns;
+        let mut taken = 0.0;
+        while left > 0.0 {
+            taken -= mean_ns * (1.0 - unit(&mut self.rng)).ln();
+            left -= turn_ns;
+        }
+        taken.round()
     }
 }
 
-/// One of the seven modes, each as likely.
+/// One of the modes, each as likely.
 fn some_mode(noise: &Noise, rng: &mut Xoshiro256PlusPlus) -> f64 {
-    noise.modes * below(rng, 7) as f64 / 6.0
+    noise.modes * below(rng, noise.mode_count) as f64 / (noise.mode_count - 1) as f64
 }
 
 impl Contenders for SimulatedContenders {
@@ -451,5 +488,43 @@ mod tests {
         contenders.sample_ns(A, 0);
         let primed = crate::clock::Clock::elapsed_ns(&before) - started;
         assert_eq!(primed, (2e7 * 0.02f64.exp()).round() as u64);
+    }
+
+    /// Wall time, CPU time and delay of so many samples of the baseline.
+    fn accounts(noise: Noise, samples: usize) -> Vec<[f64; 3]> {
+        let mut contenders = contenders(noise);
+        (0..samples).map(|_| contenders.sample_ns(A, 0)).collect()
+    }
+
+    #[test]
+    fn others_come_in_bursts_and_not_before_the_race_has_begun() {
+        let noise = Noise {
+            waits: 1.0,
+            burst_ns: 1_000_000_000,
+            ..Noise::NONE
+        };
+        let waited: Vec<bool> = accounts(noise, 1_000)
+            .iter()
+            .map(|[wall, cpu, _]| wall - cpu > 1_000.0)
+            .collect();
+        assert!(!waited[0]);
+        let changes = waited.windows(2).filter(|two| two[0] != two[1]).count();
+        // 20 s of work, and a burst of a second holds half a second of it.
+        assert!((20..60).contains(&changes), "{changes}");
+    }
+
+    #[test]
+    fn what_a_hypervisor_takes_is_in_no_account() {
+        let noise = Noise {
+            steal: 0.1,
+            ..Noise::NONE
+        };
+        let accounts = accounts(noise, 10_000);
+        assert!(accounts.iter().all(|[_, _, delay]| *delay == 0.0));
+        let wall: f64 = accounts.iter().map(|[wall, ..]| wall).sum();
+        let cpu: f64 = accounts.iter().map(|[_, cpu, _]| cpu).sum();
+        let stolen = wall / 2e7 / 10_000.0 - 1.0;
+        assert!((stolen / 0.1 - 1.0).abs() < 0.05, "{stolen}");
+        assert!(wall - cpu < 1e7, "{wall} {cpu}");
     }
 }

@@ -2,8 +2,7 @@
 
 use std::hint::black_box;
 
-use deadheat_examples::busy_work::{mixing, with_percent};
-use deadheat_validation_peers::STEPS_FOR_20_MILLISECONDS;
+use deadheat_examples::busy_work::{STEPS_FOR_20_MILLISECONDS, mixing, with_percent};
 
 fn main() {
     let percent = std::env::args().nth(1).and_then(|word| word.parse().ok());

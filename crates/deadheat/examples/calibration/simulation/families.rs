@@ -2,6 +2,7 @@
 //! is tested under.
 
 use deadheat::parts::engine::Noise;
+use deadheat::parts::model::Waiting;
 
 use super::race::Setting;
 
@@ -165,6 +166,8 @@ pub fn commands(effect: f64, noise: Noise) -> Setting {
         blocks_per_replicate: 1,
         max_replicates: REPLICATES,
         margin: 0.01,
+        baseline_ns: 2e7,
+        waiting: Waiting::Auto,
         effects: vec![effect],
         noise,
     }

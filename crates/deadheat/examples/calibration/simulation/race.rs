@@ -5,7 +5,7 @@ use deadheat::parts::engine::{
     Contenders, NeverStop, Noise, Session, SimulatedClock, SimulatedContenders, Simulation,
     Unwatched,
 };
-use deadheat::parts::model::{Analysis, Design, Run, RunHeader, Unrecorded, Workload};
+use deadheat::parts::model::{Analysis, Design, Run, RunHeader, Unrecorded, Waiting, Workload};
 use deadheat_testing::runs::{self, benchmark, contenders, design};
 
 /// What is raced, and what hides the truth.
@@ -17,6 +17,10 @@ pub struct Setting {
     pub max_replicates: u32,
     /// The smallest relative change worth acting on.
     pub margin: f64,
+    /// True time of the baseline in nanoseconds.
+    pub baseline_ns: f64,
+    /// What becomes of time spent waiting for a core.
+    pub waiting: Waiting,
     /// True effects of the candidates, as log-ratios.
     pub effects: Vec<f64>,
     pub noise: Noise,
@@ -52,15 +56,24 @@ impl Setting {
 
 /// Runs one race through schedule, session, stopping rule and analysis.
 pub fn race(setting: &Setting, seed: u64) -> (Run, Analysis) {
+    race_of(setting, seed, |contenders| contenders)
+}
+
+/// Runs one race of what `dress` makes of the simulated contenders.
+pub fn race_of<C: Contenders>(
+    setting: &Setting,
+    seed: u64,
+    dress: impl FnOnce(SimulatedContenders) -> C,
+) -> (Run, Analysis) {
     let mut header = header(setting, seed);
     let clock = SimulatedClock::default();
     let simulation = Simulation {
-        baseline_ns: 2e7,
+        baseline_ns: setting.baseline_ns,
         effects: setting.effects.clone(),
         noise: setting.noise,
         seed,
     };
-    let mut contenders = SimulatedContenders::new(simulation, clock.clone());
+    let mut contenders = dress(SimulatedContenders::new(simulation, clock.clone()));
     header.metrics = contenders.metrics().to_vec();
     let mut run = Run::new(header.clone());
     Session {
@@ -92,6 +105,7 @@ fn header(setting: &Setting, seed: u64) -> RunHeader {
         alpha: ALPHA,
         blocks_per_replicate: setting.blocks_per_replicate,
         warmup: 1,
+        waiting: setting.waiting,
         ..design(planned_looks(0, setting.max_replicates, ALPHA).expect("a possible plan"))
     };
     runs::header(design, seed, vec![benchmark("simulated", contenders)])
