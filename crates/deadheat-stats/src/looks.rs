@@ -91,9 +91,9 @@ impl Spending {
     /// The looks of a run that has no need to end at forty replicates: of at most so many as the
     /// last tabled look within `max_replicates` has, from 45 to 200. `None` for fewer.
     ///
-    /// By the look at P, α times .7·(P/40)^1.5 is spent, beyond forty .7 + .3·(P − 40)/160, and all of it
-    /// by the last. So the first forty replicates have the same levels whatever the last is. For α
-    /// .05, .01 and .001 the levels are tabled; between them those of the next smaller α in
+    /// By the look at P, α times .7·(P/40)^1.5 is spent, beyond forty .7 + .3·(P − 40)/160, and all
+    /// of it by the last. So the first forty replicates have the same levels whatever the last is.
+    /// For α .05, .01 and .001 the levels are tabled; between them those of the next smaller α in
     /// proportion, which spend a little less; below, look j costs its increment α·w_j.
     pub fn extended(max_replicates: usize, alpha: f64) -> Result<Option<Self>, SpendingError> {
         check(max_replicates, alpha)?;
