@@ -191,3 +191,47 @@ impl PilotedContenders for GoogleBenchmarkContenders<'_> {
         OsClock::measured_tick_ns()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn piloted(spread: f64, most_repetitions: Option<u32>) -> GoogleBenchmarkPilot {
+        let calls = || GoogleBenchmarkCalls {
+            program: Program {
+                executable: "bench".into(),
+                arguments: Vec::new(),
+            },
+            benchmark: "sum".to_owned(),
+            length: RepetitionLength::Iterations(9),
+            repetitions: 4,
+            threads: 1,
+        };
+        let times = [1.0, -1.0, 1.0, -1.0].map(|sign| 1e3 * (1.0 + sign * spread));
+        GoogleBenchmarkPilot {
+            calls: vec![calls(), calls()],
+            counters: Vec::new(),
+            launches_ns: vec![times.to_vec(); 2],
+            launch_ns: 2e6,
+            repetition_ns: 3e6,
+            most_repetitions,
+        }
+    }
+
+    #[test]
+    fn both_sides_have_as_many_repetitions_as_their_scatter_asks_for() {
+        for (spread, most, expected) in [
+            (0.1, Some(60), 8),
+            (0.1, Some(3), 3),
+            (0.0001, Some(60), 2),
+            (0.1, None, 4),
+        ] {
+            let mut piloted = piloted(spread, most);
+            let cost_ns = complete(&mut piloted, 4);
+            let repetitions = piloted.calls.iter().map(|calls| calls.repetitions);
+            assert_eq!(repetitions.collect::<Vec<_>>(), [expected; 2]);
+            // Four launches, and half of one with a repetition.
+            assert_eq!(cost_ns, 4.0 * (2e6 + f64::from(expected) * 3e6) + 2.5e6);
+        }
+    }
+}

@@ -167,5 +167,6 @@ pub fn commands(effect: f64, noise: Noise) -> Setting {
         margin: 0.01,
         effects: vec![effect],
         noise,
+        open: false,
     }
 }
