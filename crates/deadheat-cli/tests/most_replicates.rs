@@ -13,7 +13,7 @@ fn raced(words: &[&str]) -> Run {
     let track = Track::new();
     let line = [&["run", "-q", "--seed", "3", "--save", "run.jsonl"], words].concat();
     track.run(&line).succeeds();
-    read_run(&track.path("run.jsonl")).unwrap()
+    read_run(track.path("run.jsonl")).unwrap()
 }
 
 /// The most replicates of each benchmark of its plan.
